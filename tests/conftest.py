@@ -51,6 +51,8 @@ SLOW_MODULES = """
     actors/embedder/spaces/test_temporal.py
     actors/http/test_counting.py
     actors/http/test_crowd.py
+    actors/http/test_hostile.py
+    actors/http/test_isolation.py
     actors/hub/test_earlier_versions.py
     actors/hub/test_move.py
     actors/hub/test_reembed.py
@@ -58,16 +60,20 @@ SLOW_MODULES = """
     actors/router/test_router.py
     actors/scheduler/test_actor.py
     actors/store/test_snapshot_files.py
+    actors/store/test_spare_memories.py
     actors/test_week.py
     actors/test_week_accounted.py
     actors/text/queries/test_recurring_dates.py
+    events/recovery/test_opening.py
     events/recovery/test_salvage.py
     events/recovery/test_upgrade.py
     events/storage/test_backup.py
     events/storage/test_duckdb_log.py
     events/storage/test_format.py
     events/test_flips.py
+    events/verify/test_agreement.py
     events/verify/test_verification.py
+    projections/spaces/test_graph.py
     projections/storage/test_snapshot.py
     projections/test_sleep.py
     test_readme.py

@@ -75,6 +75,21 @@ def imports(tree: ast.Module) -> Iterator[str]:
             yield node.module.partition(".")[0]
 
 
+def name_of(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+def imported_modules(tree: ast.Module) -> set[str]:
+    """Return the names of all that a module imports anywhere, with those of classes and functions."""
+    names: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names.update((node.module, *(f"{node.module}.{alias.name}" for alias in node.names)))
+    return names
+
+
 def asked(tree: ast.Module) -> Iterator[str]:
     """Yield the name of each actor that is asked: X in `self.X.ask(…)`, `ask(self.X, …)` and any use of `hub.X`."""
     for node in ast.walk(tree):
@@ -127,6 +142,13 @@ def test_every_actor_asks_by_name_so_that_no_ask_escapes_the_check_for_circles()
         if name not in ACTORS
     ]
     assert nameless == []
+
+
+def test_no_module_imports_another_that_imports_it_even_for_types_alone() -> None:
+    paths = {name_of(path): path for folder in (*FLOORS, "scripts") for path in modules(folder)}
+    imported = {name: imported_modules(parse(path)) & paths.keys() - {name} for name, path in paths.items()}
+    assert imported["actors.store.actor"] >= {"events.storage.log"}
+    TopologicalSorter(imported).prepare()  # raises CycleError, which names the circle
 
 
 @pytest.mark.parametrize("floor", FLOORS)

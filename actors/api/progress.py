@@ -3,9 +3,8 @@
 import asyncio
 from collections.abc import Callable, Coroutine
 from functools import partial
-from typing import Any
 
-Progress = Callable[[float, float | None, str], Coroutine[Any, Any, None]]
+Progress = Callable[[float, float | None, str], Coroutine[object, object, None]]
 """Receives (done, total, what) during long operations."""
 
 

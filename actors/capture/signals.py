@@ -8,8 +8,9 @@ import re
 import tomllib
 from functools import cache
 from importlib.resources import files
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
+from actors.runtime.types import JsonObject
 from actors.text.entities import find_entities
 
 USER: Final = "user"
@@ -78,5 +79,5 @@ def _rules(table: str) -> dict[str, _Rule]:
     return {kind: _Rule(one["weight"], _joined(one, "patterns"), _joined(one, "people")) for kind, one in rules.items()}
 
 
-def _joined(rule: dict[str, Any], name: str) -> re.Pattern[str] | None:
+def _joined(rule: JsonObject, name: str) -> re.Pattern[str] | None:
     return re.compile("|".join(rule[name]), re.IGNORECASE) if name in rule else None

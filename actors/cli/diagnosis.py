@@ -279,9 +279,7 @@ def starts(words: list[str]) -> str | None:
     }
     line = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}) + "\n"
     try:
-        done = subprocess.run(  # noqa: S603 -- what the person's clients run
-            words, input=line, capture_output=True, text=True, timeout=START_TIMEOUT, check=False
-        )
+        done = subprocess.run(words, input=line, capture_output=True, text=True, timeout=START_TIMEOUT, check=False)
         answer = json.loads(done.stdout.partition("\n")[0])
         name = answer["result"]["serverInfo"]["name"]
     except OSError as error:

@@ -118,7 +118,7 @@ Call: TypeAlias = tuple[JsonObject, View]
 """Arguments of an operation, those left out that are None, and the view of its answer."""
 
 
-def _shared(data: Data = None, log: Log = None, *, as_json: Json = False) -> None:
+def _shared(data: Data = None, _log: Log = None, *, as_json: Json = False) -> None:
     """Declare the options of every command on a store."""
 
 
@@ -160,7 +160,7 @@ def store_command(
     def register(call: Callable[..., Call | None]) -> Callable[..., Call | None]:
         def run(
             data: Path | None,
-            log: str | None,
+            _log: str | None,
             embedder: str = ModelProfile.EMBEDDED,
             models: Path | None = None,
             *,

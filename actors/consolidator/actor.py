@@ -11,7 +11,7 @@ from contextlib import suppress
 from datetime import datetime
 from itertools import islice
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, assert_never
+from typing import TYPE_CHECKING, assert_never
 
 import msgspec
 import pykka
@@ -168,9 +168,9 @@ class Consolidator(ProjectionActor[ConsolidatorProjections]):
 
     # ── jobs ────────────────────────────────────────────────────────────────────────────────────────
 
-    def _queue(self, message: FindGoals | CorrectDrift | Consolidate | MoveMemories | ReadCandidates) -> Reply[Any]:
+    def _queue(self, message: FindGoals | CorrectDrift | Consolidate | MoveMemories | ReadCandidates) -> Reply[object]:
         """Queue a job, and return the reply that its result resolves."""
-        work: Sliced[Any]
+        work: Sliced[object]
         match message:
             case FindGoals():
                 work = self._goals.discover(message)

@@ -38,8 +38,8 @@ class RunInterrupted(Exception):
 class SlicedJob(msgspec.Struct):
     """Work that a message asked for, and the reply that takes its result."""
 
-    message: Cancellable[Any]
-    work: Sliced[Any]
+    message: Cancellable[object]
+    work: Sliced[object]
     reply: Reply[Any]
 
 
@@ -60,7 +60,7 @@ class JobQueue:
     def __len__(self) -> int:
         return len(self._jobs)
 
-    def messages(self) -> Iterator[Cancellable[Any]]:
+    def messages(self) -> Iterator[Cancellable[object]]:
         """Yield the messages of the jobs, the active one first."""
         return (job.message for job in self._jobs)
 
@@ -93,7 +93,7 @@ class JobQueue:
             self._slice_requested = True
             self._request_slice()
 
-    def _resume(self, resume: Callable[[Sliced[Any]], object]) -> None:
+    def _resume(self, resume: Callable[[Sliced[object]], object]) -> None:
         """Resume the first job; once it ends, remove it and resolve its reply with its result or exception."""
         job = self._jobs[0]
         try:
@@ -101,7 +101,7 @@ class JobQueue:
         except StopIteration as done:
             self._jobs.popleft()
             job.reply.set(done.value)
-        except Exception as error:  # noqa: BLE001 -- becomes the reply
+        except Exception as error:
             self._jobs.popleft()
             fault = InternalFault(error.reason) if isinstance(error, RunInterrupted) else error
             job.reply.set_exception((type(fault), fault, error.__traceback__))

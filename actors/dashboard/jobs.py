@@ -7,7 +7,6 @@ import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
 from uuid import uuid4
 
 from actors.api.progress import Progress
@@ -83,7 +82,7 @@ class Jobs:
         return found
 
     @staticmethod
-    async def _run(job: Job, work: Callable[[Progress], Awaitable[Any]]) -> None:
+    async def _run(job: Job, work: Callable[[Progress], Awaitable[JsonObject]]) -> None:
         try:
             job.result = await work(job.report)
         except Fault as fault:

@@ -178,7 +178,7 @@ class Embedder(ProjectionActor[EmbedderProjections]):
                 raise EmbeddingFault(f"Embedding failed: the models can't be loaded: {error}") from error
         return self._profile
 
-    def _accept(self, job: EmbeddingJob[Any]) -> Reply[Any]:
+    def _accept(self, job: EmbeddingJob[Any]) -> Reply[object]:
         job.resolve()
         if not job.done:
             if not self._jobs:

@@ -110,7 +110,7 @@ class EmbeddingJob(Generic[T]):
         if not self.pending_rows:
             self.resume(self._states)
 
-    def resume(self, value: Any) -> None:
+    def resume(self, value: object) -> None:
         """Send a value into the plan: the states of its rows or the result of its step; None starts it."""
         self.cancel_if_withdrawn()
         if self.done:
@@ -119,7 +119,7 @@ class EmbeddingJob(Generic[T]):
         if isinstance(outcome, Fault):
             self.fail(outcome)
 
-    def _send(self, value: Any) -> None:
+    def _send(self, value: object) -> None:
         self.step, self._rows, self._states = None, [], []
         try:
             wanted = self._plan.send(value)
@@ -155,7 +155,7 @@ def attempt(work: Callable[[], T]) -> T | Fault:
         return work()
     except Fault as fault:
         return fault
-    except Exception as error:  # noqa: BLE001 -- a model or tokenizer may raise anything, and fails its jobs alone
+    except Exception as error:  # a model or tokenizer may raise anything, and fails its jobs alone
         return EmbeddingFault(f"Embedding failed: {type(error).__name__}: {error}")
 
 

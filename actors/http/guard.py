@@ -87,7 +87,7 @@ class Guard:
         except RefusedError as refused:
             if not started:
                 await refusal(refused.status, refused.sentence, refused.headers)(scope, receive, send_secured)
-        except Exception:  # noqa: BLE001 -- logged, and told without its text
+        except Exception:
             LOGGER.exception("an HTTP request failed")
             if not started:
                 await refusal(500, "Internal error; the server's log has the details")(scope, receive, send_secured)

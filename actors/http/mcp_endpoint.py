@@ -30,7 +30,7 @@ RETRY_MS = 1_000
 class McpSessions(StreamableHTTPSessionManager):
     """The SDK's sessions, each with its own `ReplayBuffer`: from a shared one, a client could read others' messages."""
 
-    def __init__(self, server: Server[Any]) -> None:
+    def __init__(self, server: Server[object]) -> None:
         super().__init__(server, max_request_body_size=MAX_BODY, max_sessions=MAX_SESSIONS, retry_interval=RETRY_MS)
 
     @property

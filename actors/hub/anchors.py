@@ -167,7 +167,7 @@ def _git(repository: Path, *arguments: str) -> None:
     # Of a hub that a git hook started, GIT_DIR and the like name another repository; identities stay.
     own = {name: value for name, value in os.environ.items() if not name.startswith("GIT_") or name.endswith(_IDENTITY)}
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_GIT_TIMEOUT, env=own)  # noqa: S603 -- our words
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_GIT_TIMEOUT, env=own)
     except subprocess.TimeoutExpired:
         raise LogError(f"git in {repository} took more than {_GIT_TIMEOUT:.0f} seconds") from None
     if done.returncode:

@@ -4,40 +4,22 @@ They are beside the store's folder, in `<name>.backups`, so that nothing that re
 along. They are off until somebody asks for them: a backup keeps what is erased later (`events.storage.backup`).
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-import anyio
-import anyio.from_thread
-import anyio.to_thread
 
 from actors.runtime.actor import LOGGER
-from actors.runtime.ask import ask
-from actors.runtime.faults import Fault
 from actors.runtime.settings import passphrase
 from actors.runtime.types import JsonObject
-from actors.scheduler.messages import ReadSchedule
 from events.recovery.safety_copy import SafetyCopy, backups_folder, safety_copies
 from events.storage import replacement
 from events.storage.backup import back_up, is_backup
 from events.storage.duckdb_log import DuckDBLog
 from events.storage.log import Log, LogError
 from events.verify.verification import verify
-from events.vocabulary.values import Mode
-
-if TYPE_CHECKING:
-    from actors.hub.hub import Hub
-
-CHECK_INTERVAL = 60.0
-"""Seconds between two checks whether a deep sleep has ended since the last backup."""
 
 
 class Backups:
@@ -144,20 +126,3 @@ def _megabytes(*folders: Path) -> float:
         with suppress(FileNotFoundError):  # a backup may be deleted meanwhile
             total += file.stat().st_size
     return round(total / 2**20, 1)
-
-
-async def back_up_after_sleep(hub: Hub) -> None:
-    """Write each anchor and make each backup that is due, for as long as the store is served."""
-    while True:
-        await anyio.sleep(CHECK_INTERVAL)
-        with suppress(Fault):  # every request tells it
-            await back_up_if_due(hub)
-
-
-async def back_up_if_due(hub: Hub) -> None:
-    """Write an anchor and make a backup if a deep sleep has ended since; a `Fault` if the store can't be asked."""
-    schedule = await ask(hub.scheduler, ReadSchedule())
-    slept_at = next(planned.last for planned in schedule.modes if planned.mode is Mode.DEEP)
-    await anyio.to_thread.run_sync(hub.anchors.write_if_due, hub.log, slept_at)
-    work = partial(hub.backups.make_if_due, hub.log, slept_at, anyio.from_thread.check_cancelled)
-    await anyio.to_thread.run_sync(work)

@@ -71,7 +71,7 @@ class _Connection:
             self._input_closed = True
             return TOO_LONG
         except (anyio.EndOfStream, anyio.IncompleteRead, anyio.BrokenResourceError, anyio.ClosedResourceError):
-            if _has_disconnected(self._stream.extra(SocketAttribute.raw_socket)):  # noqa: S610 -- not Django's
+            if _has_disconnected(self._stream.extra(SocketAttribute.raw_socket)):
                 self.session.cancel()
             raise StopAsyncIteration from None
 
@@ -163,7 +163,7 @@ async def listen(folder: Path, converse: Converse, info: HubInfo) -> AsyncIterat
 
     async def serve_connection(stream: SocketStream) -> None:
         async with stream:
-            if not is_own(stream.extra(SocketAttribute.raw_socket)):  # noqa: S610 -- not Django's `extra`
+            if not is_own(stream.extra(SocketAttribute.raw_socket)):
                 LOGGER.warning("a connection of another user was closed")
                 return
             connection = _Connection(stream)
@@ -173,7 +173,7 @@ async def listen(folder: Path, converse: Converse, info: HubInfo) -> AsyncIterat
                 with connection.session:
                     async with stdio_server(file, file) as (messages, answers):
                         await converse(messages, answers)
-            except Exception:  # noqa: BLE001 -- the failure of one session must not end the others
+            except Exception:  # the failure of one session must not end the others
                 LOGGER.exception("a session on the socket failed")
             finally:
                 connections.remove(connection)

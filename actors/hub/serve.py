@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, cast
 
 import anyio
 import anyio.from_thread
+import anyio.to_thread
 import msgspec
 from anyio.lowlevel import EventLoopToken, current_token
 from mcp.server.stdio import stdio_server
@@ -28,13 +29,15 @@ from actors.api.mcp.server import converse
 from actors.api.mcp.session_project import SessionProject
 from actors.api.mcp.telemetry import configure_export
 from actors.http.server import HttpServer
-from actors.hub.backups import back_up_after_sleep
 from actors.hub.listener import Connections, listen
 from actors.proxy.endpoint import CHUNK, MAX_LINE, PROJECT, HubInfo, print_notice
 from actors.proxy.framing import LineReader, LineTooLongError
 from actors.proxy.launcher import LOG, truncate_log
+from actors.runtime.ask import ask
 from actors.runtime.faults import Fault
 from actors.runtime.settings import ToolSet
+from actors.scheduler.messages import ReadSchedule
+from events.vocabulary.values import Mode
 
 if TYPE_CHECKING:
     from actors.api.params.http import HttpListen
@@ -53,6 +56,9 @@ hub, for which they wait for a minute."""
 
 LOG_CHECK_INTERVAL = 60.0
 """Seconds between two checks of the log's size."""
+
+SLEEP_CHECK_INTERVAL = 60.0
+"""Seconds between two checks whether a deep sleep has ended since the last backup."""
 
 
 async def serve_stdio(
@@ -79,7 +85,7 @@ async def serve_stdio(
         except OSError as error:
             print_notice(f"nobody else can ask this server: {error}")
         group.start_soon(_warm_up, context)
-        group.start_soon(back_up_after_sleep, hub)
+        group.start_soon(_back_up_after_sleep, hub)
         stdin = _Stdin()
         stack.callback(stdin.close)
         async with stdio_server(cast("anyio.AsyncFile[str]", stdin)) as (messages, answers):
@@ -115,7 +121,7 @@ async def serve_socket(
     ):
         group.start_soon(_cancel_on_signal, group.cancel_scope, connections)
         group.start_soon(_warm_up, context)
-        group.start_soon(back_up_after_sleep, hub)
+        group.start_soon(_back_up_after_sleep, hub)
         group.start_soon(_limit_log, hub.folder)
         context.web = HttpServer(context, per_minute, group, connections.hold, partial(_announce, hub.folder, info))
         refused = await _listen(context.web, http)
@@ -124,6 +130,23 @@ async def serve_socket(
         group.cancel_scope.cancel()
     if refused is not None:
         raise refused  # outside: the task group would wrap it in an ExceptionGroup
+
+
+async def _back_up_after_sleep(hub: Hub) -> None:
+    """Write each anchor and make each backup that is due, for as long as the store is served."""
+    while True:
+        await anyio.sleep(SLEEP_CHECK_INTERVAL)
+        with suppress(Fault):  # every request tells it
+            await back_up_if_due(hub)
+
+
+async def back_up_if_due(hub: Hub) -> None:
+    """Write an anchor and make a backup if a deep sleep has ended since; a `Fault` if the store can't be asked."""
+    schedule = await ask(hub.scheduler, ReadSchedule())
+    slept_at = next(planned.last for planned in schedule.modes if planned.mode is Mode.DEEP)
+    await anyio.to_thread.run_sync(hub.anchors.write_if_due, hub.log, slept_at)
+    work = partial(hub.backups.make_if_due, hub.log, slept_at, anyio.from_thread.check_cancelled)
+    await anyio.to_thread.run_sync(work)
 
 
 async def _listen(web: HttpServer, params: HttpListen | None) -> Fault | None:

@@ -144,7 +144,7 @@ class HubLauncher:
             log = open_log(self.folder)
             try:
                 self._log_offset = os.fstat(log).st_size
-                self._hub = subprocess.Popen(  # noqa: S603 -- this program
+                self._hub = subprocess.Popen(
                     [
                         *(sys.executable, "-P", "-m", "actors", "hub"),
                         *("--data", str(self.folder), "--lock", str(lock)),

@@ -180,7 +180,7 @@ def parse_plain(arguments: Sequence[str], environment: Mapping[str, str] = os.en
         )
     except (getopt.GetoptError, KeyError, ValueError):
         return None
-    is_file = os.path.isfile(command.folder)  # noqa: PTH113 -- Path.is_file raises where it has no permission
+    is_file = os.path.isfile(command.folder)
     return command if command.linger >= 0 and not is_file else None
 
 
@@ -235,7 +235,7 @@ def serve_options(
     namespaces: tuple[str, ...] = (),
 ) -> ServeOptions:
     """Return normalised options: paths absolute, limits split at commas."""
-    is_folder = embedder not in set(ModelProfile) and os.path.isdir(embedder)  # noqa: PTH112 -- as is_file above
+    is_folder = embedder not in set(ModelProfile) and os.path.isdir(embedder)
     return ServeOptions(
         embedder=os.path.abspath(embedder) if is_folder else embedder,  # noqa: PTH100
         models=str(models.absolute()) if models else None,

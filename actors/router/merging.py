@@ -12,7 +12,7 @@ counts at least as much as any that its hub ranks below it.
 from __future__ import annotations
 
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,5 +59,5 @@ def _weighed(answer: JsonObject) -> list[tuple[float, JsonObject]]:
     return [(similarity * scale, result) for similarity, result in zip(least, results, strict=True)]
 
 
-def _similarity(result: dict[str, Any]) -> float:
+def _similarity(result: JsonObject) -> float:
     return float(next((result[name] for name in SIMILARITIES if result.get(name) is not None), 0.0))

@@ -76,9 +76,9 @@ class Router:
         self._table = table
         self._client = client
 
-    def server(self) -> Server[Any]:
+    def server(self) -> Server[object]:
         """Return an MCP server with the tools, resources and prompts of the hubs."""
-        server: Server[Any] = Server(
+        server: Server[object] = Server(
             "context-graph",
             version=version("context-graph"),
             instructions=INSTRUCTIONS,

@@ -59,7 +59,7 @@ class Actor(pykka.ThreadingActor):
         return ActorInbox()
 
     @staticmethod
-    def _create_future() -> Reply[Any]:
+    def _create_future() -> Reply[object]:
         return Reply()
 
     def _handle_receive(self, message: object) -> object:

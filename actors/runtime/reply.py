@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from threading import Lock
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import pykka
 
@@ -51,10 +51,10 @@ class Reply(pykka.ThreadingFuture[T]):
                 return
         callback()
 
-    def _copy(self, other: Reply[Any]) -> None:
+    def _copy(self, other: Reply[object]) -> None:
         try:
             self.set(other.get(timeout=0))
-        except BaseException:  # noqa: BLE001 -- passed on to the receiver of the reply
+        except BaseException:
             self.set_exception(sys.exc_info())
 
     def _run_callbacks(self) -> None:
@@ -83,7 +83,7 @@ def gather(replies: Sequence[Reply[T]], combine: Callable[[list[T]], R]) -> Repl
                 return
         try:
             combined.set(combine([reply.get(timeout=0) for reply in replies]))
-        except BaseException:  # noqa: BLE001 -- passed on to the receiver of the reply
+        except BaseException:
             combined.set_exception(sys.exc_info())
 
     for reply in replies:

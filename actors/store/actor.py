@@ -156,7 +156,7 @@ class Store(ProjectionActor[StoreProjections]):
         if self._commits.shared.absence is not None:
             self._held.release(self.on_receive)
 
-    def _on_append(self, message: Append | AppendMemories) -> Reply[Any]:
+    def _on_append(self, message: Append | AppendMemories) -> Reply[object]:
         """Queue an append; while the log isn't verified, hold it, unless its server is away."""
         if self._keeper is not None and not self._keeper.verified and self._commits.shared.absence is None:
             self._keeper.hurry()
@@ -274,7 +274,7 @@ class Store(ProjectionActor[StoreProjections]):
             if isinstance(message, LogVerified | SnapshotBroken):
                 self._held.release(self.on_receive)
 
-    def _declare(self, message: Declare) -> Reply[Any] | None:
+    def _declare(self, message: Declare) -> Reply[object] | None:
         """Log the models of a new store; of another one, check that they are those it was made with."""
         wanted = SpacesDeclared(profile=message.profile, spaces=message.spaces)
         if self._take_turn() is None:  # another hub may have declared them meanwhile

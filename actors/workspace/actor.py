@@ -121,7 +121,7 @@ class Workspace(ProjectionActor[WorkspaceProjections]):
             case _:
                 assert_never(message)
 
-    def _judge_and_append(self, message: JudgeAndAppend) -> list[IngestResult | Fault] | Reply[Any]:
+    def _judge_and_append(self, message: JudgeAndAppend) -> list[IngestResult | Fault] | Reply[object]:
         """Judge memories and hand them to the store, whose answer resolves the reply."""
         judged = [
             outcome

@@ -5,9 +5,10 @@ from __future__ import annotations
 from contextlib import suppress
 from threading import Timer
 from time import monotonic
-from typing import Any
 
 import pykka
+
+from actors.runtime.actor import ActorRef
 
 INTERVAL = 0.12
 """Seconds without a trigger before the timer fires, so that the answer leaves first and a series of stores or queries
@@ -20,7 +21,7 @@ MAX_DELAY = 0.5
 class Debounce:
     """Sends `message` to `actor` at most once per interval. Used from the actor's thread."""
 
-    def __init__(self, actor: pykka.ActorRef[Any], message: object) -> None:
+    def __init__(self, actor: ActorRef, message: object) -> None:
         self._actor = actor
         self._message = message
         self._timer: Timer | None = None

@@ -24,7 +24,7 @@ _PARTIAL: Final = ".partial"
 
 
 class ImageFiles:
-    """The images of one log.
+    """Implements `events.storage.log.Images` in a folder of the store.
 
     Args:
         store: Folder of the store.
@@ -36,11 +36,7 @@ class ImageFiles:
         self._keys = keys
 
     def write(self, memory: UUID, content: bytes) -> None:
-        """Seal an image under the key of a memory, which exists (`Log.reserve`); it is on the disk when this returns.
-
-        Raises:
-            LogError: it can't be written.
-        """
+        """Write an image of a memory whose key exists; it is durable when this returns (`LogError`)."""
         path = self._folder / str(memory)
         partial = path.with_suffix(_PARTIAL)
         try:
@@ -58,11 +54,7 @@ class ImageFiles:
             raise LogError(f"the image of {memory} can't be written: {error}") from error
 
     def read(self, memory: UUID) -> bytes | None:
-        """Return an image; None if it was erased.
-
-        Raises:
-            LogDamagedError: the file is missing or changed, or can't be read.
-        """
+        """Return an image, None if it was erased; `LogDamagedError` if it is missing or changed."""
         try:
             return self._keys().open(memory, _AAD, (self._folder / str(memory)).read_bytes())
         except FileNotFoundError:
@@ -85,7 +77,7 @@ class ImageFiles:
         return sorted(path for path in self._folder.glob("*") if _is_id(path.name))
 
     def sweep(self, stored: Container[UUID]) -> None:
-        """Delete what a crash left: images of memories that were not stored, or that are erased (`OSError`)."""
+        """Delete what a crash left, and images of memories that were not stored or are erased (`OSError`)."""
         for path in self._folder.glob(f"*{_PARTIAL}"):
             path.unlink()
         ids = {UUID(path.name) for path in self.files()}

@@ -123,7 +123,7 @@ def _after_headers(copy: Path) -> frozenset[int]:
 def _after_all(copy: Path) -> frozenset[int]:
     """Mend metadata too, most of whose bytes are unused; another process tries first, since a pointer may be wrong."""
     _mend_blocks(copy, ())
-    probe = subprocess.run([sys.executable, "-P", "-c", _PROBE, copy], capture_output=True, check=False)  # noqa: S603 -- ours
+    probe = subprocess.run([sys.executable, "-P", "-c", _PROBE, copy], capture_output=True, check=False)
     if probe.returncode:
         raise LogError(
             "DuckDB can't read log.duckdb, though all checksums were corrected: it is another file, or DuckDB's own "

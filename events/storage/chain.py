@@ -16,6 +16,7 @@ from uuid import UUID, uuid4
 import msgspec
 
 from events.crypto.chain_key import ChainKey
+from events.crypto.images import ImageFiles
 from events.crypto.keys import KeyRing, Keys, KeyUnreadableError
 from events.storage.durable import HeadFile
 from events.storage.log import Draft, Envelope, Head, Log, LogCorruptError
@@ -52,6 +53,11 @@ class Row(NamedTuple):
 
 class StoredLog(Log, Protocol):
     """What backups, checks and moves read of a log on a disk. Any thread may call these."""
+
+    @property
+    def images(self) -> ImageFiles | None:
+        """The images of its memories; None where it keeps none."""
+        ...
 
     @property
     def keys(self) -> KeyRing:

@@ -3,17 +3,14 @@
 Every backend passes the suite in `tests/events/log_suite.py`.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Container, Iterator, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 from uuid import UUID
 
 import msgspec
 
 from events.vocabulary import Event
-
-if TYPE_CHECKING:
-    from events.crypto.images import ImageFiles
 
 
 class Draft(msgspec.Struct, frozen=True, kw_only=True):
@@ -101,6 +98,26 @@ class PassphraseError(LogError):
     """The passphrase of the keys is wrong, or missing, or the keys have none."""
 
 
+class Images(Protocol):
+    """The images that the memories of a log show, each sealed by the key of its memory."""
+
+    def write(self, memory: UUID, content: bytes) -> None:
+        """Write an image of a memory whose key exists (`Log.reserve`); it is durable when this returns (`LogError`)."""
+        ...
+
+    def read(self, memory: UUID) -> bytes | None:
+        """Return an image, None if it was erased; `LogDamagedError` if it is missing or changed."""
+        ...
+
+    def erase(self, memories: Collection[UUID]) -> None:
+        """Delete images; one that isn't there is no error (`OSError`)."""
+        ...
+
+    def sweep(self, stored: Container[UUID]) -> None:
+        """Delete images of memories that were not stored, or that are erased (`OSError`)."""
+        ...
+
+
 class Log(Protocol):
     """An append-only log with one writer. Any thread may call `head_at`, `seq_at`, `read` and `get`."""
 
@@ -115,7 +132,7 @@ class Log(Protocol):
         ...
 
     @property
-    def images(self) -> "ImageFiles | None":
+    def images(self) -> Images | None:
         """The images of its memories; None where it keeps none."""
         ...
 

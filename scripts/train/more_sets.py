@@ -6,17 +6,21 @@ From each folder in the BEIR layout whose documents are turns of sessions or lon
 up to `PART` consecutive documents of a session are one memory, and questions ask for the memory that contains their
 answer. From each folder whose documents are paragraphs without a session: `NAME-claim`, in which a sentence of a
 paragraph asks for the rest of it. From the installed packages: `readmes` (a heading asks for its section) and
-`docstrings` (the first line asks for the rest). Seeded.
+`docstrings` (the first line asks for the rest). From the packages' comments and docstrings: `reasons` ("Why …?" asks
+for a sentence with "because") and `reasons-only` (it asks for the reason alone). Seeded.
 """
 
 import argparse
+import ast
 import csv
 import inspect
 import json
 import random
 import re
 import sys
+import sysconfig
 from collections.abc import Iterator
+from contextlib import suppress
 from importlib import import_module, metadata
 from pathlib import Path
 from typing import Any, Final
@@ -39,6 +43,10 @@ MODULES: Final = (
     "typing unittest urllib.parse zipfile numpy numpy.linalg numpy.random torch torch.nn torch.nn.functional "
     "torch.optim scipy.stats scipy.sparse scipy.optimize"
 ).split()
+
+BECAUSE: Final = re.compile(r"([A-Z][^,;:()`<>=]{15,120}?),? because (?!of )([a-z][^;`<>=]{20,200})[.!]")
+REFERRING: Final = re.compile(r"(?:This|That|It|These|Those|Note|Here)\b")
+"""Beginnings of a clause that can't be understood alone."""
 
 Pairs = list[tuple[str, str]]
 """Questions, each with the memory that answers it."""
@@ -96,6 +104,26 @@ def docstrings() -> Iterator[tuple[str, str]]:
                     yield " ".join(first.split()), rest.strip()
 
 
+def reasons() -> Iterator[tuple[str, str, str]]:
+    """Yield questions for the reason that a comment or docstring gives, with its sentence and the reason alone."""
+    paths = (Path(sysconfig.get_path(name)) for name in ("stdlib", "purelib"))
+    for file in sorted({file for path in paths for file in path.rglob("*.py")}):
+        source = file.read_text(encoding="utf-8", errors="ignore")
+        if " because " not in source:
+            continue
+        comments = re.findall(r"(?:^[ \t]*#.*\n)+", source, flags=re.MULTILINE)
+        texts = [re.sub(r"^[ \t]*#+", " ", comment, flags=re.MULTILINE) for comment in comments]
+        with suppress(SyntaxError, ValueError):
+            nodes = ast.walk(ast.parse(source))
+            documented = (node for node in nodes if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Module))
+            texts += re.split(r"\n\s*\n", "\n\n".join(ast.get_docstring(node) or "" for node in documented))
+        for sentence in (one for text in texts for one in re.split(r"(?<=[.!?])\s+(?=[A-Z])", " ".join(text.split()))):
+            found = BECAUSE.fullmatch(sentence)
+            if found and not REFERRING.match(sentence) and len(found[1].split()) >= 4:
+                reason = f"{found[2][0].upper()}{found[2][1:]}."
+                yield f"Why {found[1][0].lower()}{found[1][1:]}?", sentence, reason
+
+
 def write(folder: Path, documents: list[Document], queries: list[Document], judgements: dict[str, Any]) -> None:
     """Write a set in the BEIR layout."""
     (folder / "qrels").mkdir(parents=True, exist_ok=True)
@@ -136,6 +164,9 @@ def main() -> None:
             write_pairs(options.out / f"{name}-claim", pairs, rng)
     write_pairs(options.out / "readmes", list(readmes()), rng)
     write_pairs(options.out / "docstrings", list(docstrings()), rng)
+    given = list(reasons())
+    write_pairs(options.out / "reasons", [(question, sentence) for question, sentence, _ in given], rng)
+    write_pairs(options.out / "reasons-only", [(question, reason) for question, _, reason in given], rng)
 
 
 if __name__ == "__main__":

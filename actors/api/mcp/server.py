@@ -77,9 +77,9 @@ class Front:
         self._limits = limits or Limits()
         self._tools = tools
 
-    def server(self) -> Server[Any]:
+    def server(self) -> Server[object]:
         """Return an MCP server with our tools, the same operations as plain methods, resources and prompts."""
-        server: Server[Any] = Server(
+        server: Server[object] = Server(
             "context-graph",
             version=version("context-graph"),
             instructions=INSTRUCTIONS,
@@ -135,7 +135,7 @@ class Front:
         try:
             context = await self._in_project(request)
             answer = await call(context, tool, params.arguments or {}, self._counted(tool, context))
-        except Exception as error:  # noqa: BLE001 -- the SDK would show its text to the agent
+        except Exception as error:  # the SDK would show its text to the agent
             fault = _fault(error, params.name)
             text = types.TextContent(type="text", text=f"{fault.message} (error {fault.code})")
             answer = {"error": {"code": fault.code, "message": fault.message, "data": fault.data}}
@@ -214,7 +214,7 @@ async def _with_codes(ctx: Request, call_next: CallNext) -> HandlerResult:
         raise
     except MCPError as error:  # the SDK's own, which names a method as long as it came
         raise MCPError(error.code, truncate(error.message), truncate(error.data)) from None
-    except Exception as error:  # noqa: BLE001 -- told by its code, and logged
+    except Exception as error:
         fault = _fault(error, ctx.method)
         raise MCPError(fault.code, fault.message, fault.data) from None
 

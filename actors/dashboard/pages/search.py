@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -171,7 +169,7 @@ def _asked_weights(request: Request) -> dict[str, float] | None:
     return {key: value / total for key, value in given.items()} if total else None
 
 
-def _sliders(request: Request, profile: str, answer: JsonObject | None) -> list[dict[str, Any]]:
+def _sliders(request: Request, profile: str, answer: JsonObject | None) -> list[JsonObject]:
     """Return the position of each slider: as it was moved, or as the profile weighs."""
     weights = {space.key: 1.0 for space in SPACES} if answer is None else answer["weights"]
     top = max(weights.values(), default=0.0) or 1.0

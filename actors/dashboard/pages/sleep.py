@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -57,7 +56,7 @@ async def start(request: Request) -> Response:
 async def schedule(request: Request) -> Response:
     """Change the schedule."""
     form = await request.form()
-    whens: dict[str, Any] = {mode: str(form.get(mode) or "").strip() or "off" for mode in ("light", "deep", "rem")}
+    whens: JsonObject = {mode: str(form.get(mode) or "").strip() or "off" for mode in ("light", "deep", "rem")}
     await operate(
         request,
         "store/schedule",

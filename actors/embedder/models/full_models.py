@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import numpy as np
 
 from actors.embedder.models.sentence_model import (
+    Encoder,
     ModelUnavailableError,
     folder_sha256,
     library,
@@ -96,7 +97,7 @@ class FullModels:
         self.models = tuple(models)
 
     @property
-    def image_encoder(self) -> Any:
+    def image_encoder(self) -> Encoder:
         """The encoder of E10."""
         return self._encoders["e10_multimodal"]
 
@@ -146,7 +147,7 @@ def local_sources(folder: Path) -> dict[str, Path]:
     return sources
 
 
-def _encode(encoder: Any, kind: Kind, text: str, *, is_query: bool) -> Any:
+def _encode(encoder: Encoder, kind: Kind, text: str, *, is_query: bool) -> Any:
     """Return the embedding of one window: a vector, term weights, or wordpieces with a vector each."""
     match kind:
         case Kind.SPARSE:
@@ -160,7 +161,7 @@ def _encode(encoder: Any, kind: Kind, text: str, *, is_query: bool) -> Any:
             return encoder.encode([text], normalize_embeddings=True)[0]
 
 
-def _dimension(encoder: Any, kind: Kind) -> int:
+def _dimension(encoder: Encoder, kind: Kind) -> int:
     """Return the dimension; a sparse encoder declares that of its hidden states instead of its vocabulary's size."""
     if kind is Kind.SPARSE:
         return encoder.encode(["width"], convert_to_sparse_tensor=False).shape[1]

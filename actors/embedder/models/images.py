@@ -6,6 +6,7 @@ import hashlib
 from io import BytesIO
 from typing import Any, Final
 
+from actors.embedder.models.sentence_model import Encoder
 from actors.embedder.spaces.vectors import unit
 from actors.runtime.faults import EmbeddingFault, InvalidParamsFault
 from events.quantization import Float32
@@ -21,12 +22,12 @@ SIDE: Final = 1_024
 """Pixels of the longer side that the model is given at most; models reduce it to some 200 to 400."""
 
 
-def reads_images(encoder: Any) -> bool:
+def reads_images(encoder: Encoder) -> bool:
     """Tell whether a model of sentence-transformers embeds images beside texts."""
     return "image" in getattr(encoder, "modalities", ())
 
 
-def embed(encoder: Any, content: bytes | None) -> tuple[Float32, Image]:
+def embed(encoder: Encoder, content: bytes | None) -> tuple[Float32, Image]:
     """Return an image's unit vector, shape (dimension,), and what it is.
 
     Args:

@@ -8,13 +8,14 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from actors.embedder.spaces.vectors import TokenIds, unit
 from actors.runtime.faults import EmbeddingFault
+from actors.runtime.types import JsonObject
 from actors.text.windows import OVERLAP_TOKENS, Range, character_ranges, split_windows
 from events.quantization import Float32
 
@@ -24,9 +25,12 @@ PROMPTS: Final = {True: ("query",), False: ("document", "passage", "corpus")}
 IGNORED: Final = ["onnx/*", "openvino/*", "*.h5", "*.msgpack", "*.ot"]
 """Files of a model on the hub in formats of other libraries."""
 
-
 MAX_WINDOW: Final = 512
 """Tokens of a window for a model that declares no limit."""
+
+
+Encoder: TypeAlias = Any
+"""A loaded `SentenceTransformer`, `SparseEncoder` or `MultiVectorEncoder`."""
 
 
 class ModelUnavailableError(EmbeddingFault):
@@ -56,8 +60,8 @@ class SentenceModel:
         ModelUnavailableError: There is no such model, or it has no token states.
     """
 
-    def __init__(self, source: str, device: str | None = None, encoder: Any = None) -> None:
-        self._encoder: Any = encoder or load_encoder(source, device)
+    def __init__(self, source: str, device: str | None = None, encoder: Encoder | None = None) -> None:
+        self._encoder = encoder or load_encoder(source, device)
         self.name = model_name(source)
         self.sha256 = folder_sha256(local_folder(source))
         try:
@@ -83,7 +87,7 @@ class SentenceModel:
         prompted = len(self._encoder.tokenizer(prompt, add_special_tokens=False)["input_ids"]) if prompt else 0
         return [self._window(row, prompted) for row in rows]
 
-    def _window(self, row: dict[str, Any], prompted: int) -> EncodedWindow:
+    def _window(self, row: JsonObject, prompted: int) -> EncodedWindow:
         real = row["attention_mask"].bool()
         ids = row["input_ids"][real].cpu().numpy()
         own = np.flatnonzero(~np.isin(ids, self._special))[prompted:]
@@ -96,7 +100,7 @@ class SentenceModel:
         return next((prompts[name] for name in PROMPTS[is_query] if prompts.get(name)), "")
 
 
-def load_encoder(source: str, device: str | None = None) -> Any:
+def load_encoder(source: str, device: str | None = None) -> Encoder:
     """Return the `SentenceTransformer` of a folder or a name on the hub (`ModelUnavailableError`)."""
     try:
         return library().SentenceTransformer(str(local_folder(source)), device=device)
@@ -115,7 +119,7 @@ def library() -> Any:
     return sentence_transformers
 
 
-def windows(encoder: Any, text: str, prompt: str) -> tuple[list[Range], list[Range]]:
+def windows(encoder: Encoder, text: str, prompt: str) -> tuple[list[Range], list[Range]]:
     """Return a text's windows in tokens of an encoder and in characters; a single one if the text fits."""
     encode = encoder.tokenizer
     room = (

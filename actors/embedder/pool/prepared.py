@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from datetime import datetime
-from typing import Any
 
 from actors.embedder.actor import Profile
 from actors.embedder.jobs import Plan, Rows
@@ -130,7 +129,7 @@ class PreparedProfile:
 
     def _completed(
         self, request: EmbedMemory, prepared: EmbeddedContent | Fault, sessions: Sessions
-    ) -> Generator[None, Any, EmbeddedMemory]:
+    ) -> Generator[None, object, EmbeddedMemory]:
         """Complete without a pause, so that memories complete in the order of their requests."""
         if isinstance(prepared, Fault):
             raise prepared

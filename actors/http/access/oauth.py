@@ -9,7 +9,6 @@ import json
 import urllib.error
 import urllib.request
 from time import monotonic
-from typing import Any
 from urllib.parse import urlsplit
 
 import anyio
@@ -22,6 +21,7 @@ from actors.api.params.parsing import invalid
 from actors.http.access.keys import PREFIX
 from actors.http.guard import RefusedError
 from actors.runtime.actor import LOGGER
+from actors.runtime.types import JsonObject
 
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
 """Asymmetric algorithms only: with a symmetric one, anybody could sign with the issuer's public key."""
@@ -89,7 +89,7 @@ class IssuerVerifier(TokenVerifier):
             claims=claims,
         )
 
-    def _claims(self, token: str) -> dict[str, Any]:
+    def _claims(self, token: str) -> JsonObject:
         if self._keys is None:
             self._keys = jwt.PyJWKClient(self._find_keys(), lifespan=KEYS_SECONDS, timeout=TIMEOUT)
         key = self._keys.get_signing_key_from_jwt(token)

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
+from actors.runtime.types import JsonObject
 from context_graph import requests
 from context_graph.requests import Found
 from context_graph.transports import HttpTransport, SocketTransport, Transport
@@ -69,7 +70,7 @@ class Memory:
         """Return the memories that answer a question, the best first; further arguments as of `search_graph`."""
         return requests.found(self._transport.call(*requests.search(query, limit, tags, session, **more)))
 
-    def get(self, memory: str) -> dict[str, Any]:
+    def get(self, memory: str) -> JsonObject:
         """Return everything that is stored of a memory."""
         return self.call("memory_retrieve", id=memory)
 
@@ -81,7 +82,7 @@ class Memory:
         """Undo `forget`."""
         self.call("memory_restore", id=memory)
 
-    def call(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
+    def call(self, tool: str, /, **arguments: Any) -> JsonObject:
         """Call any tool by its name, and return its answer."""
         return self._transport.call(tool, arguments)
 
@@ -137,7 +138,7 @@ class Memory:
 
 def _in_thread(
     method: Callable[Concatenate[Memory, P], R],
-) -> Callable[Concatenate[AsyncMemory, P], Coroutine[Any, Any, R]]:
+) -> Callable[Concatenate[AsyncMemory, P], Coroutine[object, object, R]]:
     """Return a method of `AsyncMemory` that does the call of `Memory` in a thread."""
 
     @wraps(method)

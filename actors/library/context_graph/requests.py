@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple, TypeAlias
 
-Call: TypeAlias = tuple[str, dict[str, Any]]
+from actors.runtime.types import JsonObject
+
+Call: TypeAlias = tuple[str, JsonObject]
 """Name of a tool, and its arguments."""
 
 
@@ -60,5 +62,5 @@ def found(answer: Mapping[str, Any]) -> list[Found]:
     return [Found(one["fingerprintId"], one["content"], one["similarity"], one) for one in answer["results"]]
 
 
-def _given(arguments: dict[str, Any]) -> dict[str, Any]:
+def _given(arguments: JsonObject) -> JsonObject:
     return {name: value for name, value in arguments.items() if value is not None}

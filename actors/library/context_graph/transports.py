@@ -8,8 +8,10 @@ from http import HTTPStatus
 from importlib.metadata import version
 from pathlib import Path
 from time import sleep
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 from uuid import uuid4
+
+from actors.runtime.types import JsonObject
 
 if TYPE_CHECKING:
     import httpx2
@@ -49,7 +51,7 @@ class ContextGraphError(Exception):
 class Transport(Protocol):
     """Calls a tool and returns its structured answer."""
 
-    def call(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    def call(self, tool: str, arguments: JsonObject) -> JsonObject:
         """Call; raises `ContextGraphError`."""
         ...
 
@@ -79,11 +81,11 @@ class SocketTransport:
         except self._failures as error:
             raise ContextGraphError(UNREACHED, str(error)) from error
 
-    def call(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    def call(self, tool: str, arguments: JsonObject) -> JsonObject:
         """Call a tool; if the hub ended before it answered, ask the next one once, which does nothing twice."""
         from actors.proxy.endpoint import REQUEST_KEY, RESENT
 
-        meta: dict[str, Any] = {REQUEST_KEY: str(uuid4())}
+        meta: JsonObject = {REQUEST_KEY: str(uuid4())}
         try:
             with self._turn:
                 try:
@@ -102,7 +104,7 @@ class SocketTransport:
         if self._client is not None:
             self._client.close()
 
-    def _request(self, tool: str, arguments: dict[str, Any], meta: dict[str, Any]) -> dict[str, Any]:
+    def _request(self, tool: str, arguments: JsonObject, meta: JsonObject) -> JsonObject:
         self._client = self._client or self._connect()
         return self._client.request("tools/call", name=tool, arguments=arguments, _meta=meta)
 
@@ -136,7 +138,7 @@ class HttpTransport:
         self._client = httpx2.Client(headers=headers(f"Bearer {key}"), timeout=timeout)
         self._failures = httpx2.HTTPError
 
-    def call(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    def call(self, tool: str, arguments: JsonObject) -> JsonObject:
         """Call a tool."""
         try:
             params = {"name": tool, "arguments": arguments, "_meta": self._meta}
@@ -151,7 +153,7 @@ class HttpTransport:
         self._client.close()
 
 
-def structured(result: dict[str, Any]) -> dict[str, Any]:
+def structured(result: JsonObject) -> JsonObject:
     """Return the structured answer of a tool, or raise the error that it reports."""
     match result:
         case {"isError": True, "structuredContent": {"error": {"code": int(code), "message": str(message), **more}}}:
@@ -171,10 +173,10 @@ def headers(authorization: str) -> dict[str, str]:
     }
 
 
-def stateless(method: str, params: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
+def stateless(method: str, params: JsonObject) -> tuple[JsonObject, dict[str, str]]:
     """Return a request that needs no session: its body, and the headers that repeat what it asks for."""
     name = "io.modelcontextprotocol"
-    meta: dict[str, Any] = {
+    meta: JsonObject = {
         **params.get("_meta", {}),
         f"{name}/protocolVersion": PROTOCOL,
         f"{name}/clientInfo": {"name": "context_graph", "version": version("context-graph")},
@@ -185,7 +187,7 @@ def stateless(method: str, params: dict[str, Any]) -> tuple[dict[str, Any], dict
     return body, {"mcp-method": method} | ({} if named is None else {"mcp-name": str(named)})
 
 
-def result_of(answer: httpx2.Response) -> dict[str, Any]:
+def result_of(answer: httpx2.Response) -> JsonObject:
     """Return the result in an answer, which is JSON, or the last event of a stream if the call took long.
 
     Raises:

@@ -39,9 +39,9 @@ class HeldAppends:
     """Appends that came before the log was verified."""
 
     def __init__(self) -> None:
-        self._held: list[tuple[Append | AppendMemories, Reply[Any]]] = []
+        self._held: list[tuple[Append | AppendMemories, Reply[object]]] = []
 
-    def add(self, message: Append | AppendMemories) -> Reply[Any]:
+    def add(self, message: Append | AppendMemories) -> Reply[object]:
         """Keep an append; the reply follows its release."""
         self._held.append((message, Reply()))
         return self._held[-1][1]

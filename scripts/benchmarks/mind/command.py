@@ -1,33 +1,27 @@
-"""`scripts/bench mind`: stores a stream, and judges learning, workspace, purpose, drift, restart and candidates."""
+"""`scripts/bench mind`: stores a stream, and judges learning, workspace, purpose, drift and candidates."""
 
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import anyio
 from rich.progress import Progress
 from typer import Argument, Option
 
-from actors.comparator.messages import ReadGoals
 from benchmarks.mind import purpose
 from benchmarks.mind.learning import judge_candidates, judge_learning
-from benchmarks.mind.stream import Plan, StoredMemory, Stream, inject, make_plan, retrieve
+from benchmarks.mind.stream import Plan, Stream, inject, make_plan, retrieve
 from benchmarks.mind.workspace import judge_priming, judge_workspace
 from benchmarks.report import JsonOption, Verdict, progress_bar, publish
-from benchmarks.store import Store, open_store
+from benchmarks.store import open_store
 
 SAMPLES = 40
 """Memories whose entropy is computed again from all memories of the store."""
 
-State = dict[str, Any]
-"""Every figure about a store's memories, goals and workspace."""
 
-
-async def live(
-    folder: Path, plan: Plan, advance: Callable[[], object]
-) -> tuple[list[StoredMemory], State, dict[str, list[Verdict]]]:
-    """Store the stream, discover goals, drift and correct; return the memories, the final state and the verdicts."""
+async def live(folder: Path, plan: Plan, advance: Callable[[], object]) -> dict[str, list[Verdict]]:
+    """Store the stream, discover goals, drift and correct; return the verdicts."""
     async with open_store(folder) as store:
         opening = await inject(store, plan.topic[:1], advance)
         first = await store.call("get_consciousness_state")
@@ -53,36 +47,14 @@ async def live(
                 *purpose.judge_drift(before, after, len(other), plan.other_name),
                 await purpose.judge_correction(store, plan.namespace),
             ]
-        stored = [*stream.all, *other]
-        return stored, await _state(store, plan.namespace, stored), sections
-
-
-async def _state(store: Store, namespace: str, stored: list[StoredMemory]) -> State:
-    """Return every figure, without those that depend on the time of the call."""
-    status = await store.call("get_workspace_status")
-    status.pop("empty_for_seconds", None)
-    for one in status["ignited"]:
-        del one["seconds"]
-    return {
-        "consciousness": await store.call("get_consciousness_state"),
-        "workspace": status,
-        "drift": await purpose.drift(store, namespace),
-        "goals": await store.ask(store.hub.comparator, ReadGoals(namespace=namespace)),
-        "pulse": await store.pulse(),
-        "memories": await retrieve(store, stored),
-    }
+        return sections
 
 
 async def measure(folder: Path, plan: Plan, bar: Progress) -> dict[str, list[Verdict]]:
     """Run every experiment in a new store, and return the verdicts by heading."""
     stream = len(plan.topic) + len(plan.off_topic) + len(plan.repeats) + len(plan.other)
     storing = bar.add_task("the stream", total=stream)
-    stored, state, sections = await live(folder, plan, lambda: bar.advance(storing))
-    async with open_store(folder, models=False) as store:
-        again = await _state(store, plan.namespace, stored)
-    same = {name: again[name] == state[name] for name in state}
-    figures = {"memories compared": len(stored), "identical": same}
-    sections["restart"] = [Verdict("after a restart every figure is what it was", figures, all(same.values()))]
+    sections = await live(folder, plan, lambda: bar.advance(storing))
     sections["priming"] = [await judge_priming(folder, plan.queries, priming=on) for on in (True, False)]
     filling = bar.add_task("the rest of the corpus", total=len(plan.rest))
     async with open_store(folder, priming=True) as store:
@@ -100,7 +72,7 @@ def mind(
     *,
     as_json: JsonOption = False,
 ) -> None:
-    """Store a stream of real memories, and judge learning, workspace, purpose, drift and a restart."""
+    """Store a stream of real memories, and judge learning, workspace, purpose and drift."""
     plan = make_plan(folder, namespace)
     with tempfile.TemporaryDirectory() as data, progress_bar() as bar:
         sections = anyio.run(measure, Path(data), plan, bar)

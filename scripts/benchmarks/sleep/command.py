@@ -14,14 +14,13 @@ from typer import Argument, Option
 from benchmarks.datasets import Dataset, find_datasets
 from benchmarks.report import JsonOption, Verdict, progress_bar, publish
 from benchmarks.sleep import verdicts
-from benchmarks.sleep.kills import kill_runs
 from benchmarks.sleep.plan import make_plan
 from benchmarks.sleep.retention import MODES, dated, judge_retention
 from benchmarks.sleep.runs import consolidate, search_beside_run
 
 
 async def measure(
-    datasets: Sequence[Dataset], scratch: Path, memories: int, most: int, kills: int, threshold: float, bar: Progress
+    datasets: Sequence[Dataset], scratch: Path, memories: int, most: int, threshold: float, bar: Progress
 ) -> dict[str, list[Verdict]]:
     """Store the plan, run every experiment on a copy of the store, and return the verdicts by heading."""
     today = datetime.now(UTC)
@@ -41,16 +40,11 @@ async def measure(
         sections[mode] = [
             *verdicts.judge_merges(plan, ids, run.decisions.survivors, mode),
             *verdicts.judge_pruning(plan, ids, run.decisions),
-            *verdicts.judge_honesty(run),
+            verdicts.judge_undo(run),
             *verdicts.judge_duration(run, queries),
         ]
     times = await search_beside_run(copy(), "deep", threshold, queries)
     sections["beside a run"] = [verdicts.judge_latency(*times)]
-    if kills:
-        killing = bar.add_task("kill -9", total=kills)
-        arguments = {"mode": "deep", "salience_threshold": threshold}
-        left = await kill_runs(copy, kills, arguments, lambda: bar.advance(killing))
-        sections["crashes"] = [verdicts.judge_kills(len(ids), left)]
     if real := dated(datasets):
         storing = bar.add_task("retention", total=sum(len(dataset.documents) for dataset in real))
         sections["retention"] = [
@@ -66,13 +60,12 @@ def sleep(
     ],
     memories: Annotated[int, Option(min=80, max=20_000, help="Memories in the store.")] = 10_000,
     queries: Annotated[int, Option(min=1, help="Queries that are compared.")] = 200,
-    kill: Annotated[int, Option(min=0, help="How often a deep run is killed.")] = 20,
     threshold: Annotated[float, Option(min=0, max=1, help="Salience below which memories are pruned.")] = 0.3,
     *,
     as_json: JsonOption = False,
 ) -> None:
-    """Plant duplicates and trivia among real texts, consolidate, and judge merging, pruning, undo and crashes."""
+    """Plant duplicates and trivia among real texts, consolidate, and judge merging, pruning and undo."""
     datasets = find_datasets(folder)
     with tempfile.TemporaryDirectory() as scratch, progress_bar() as bar:
-        sections = anyio.run(measure, datasets, Path(scratch), memories, queries, kill, threshold, bar)
+        sections = anyio.run(measure, datasets, Path(scratch), memories, queries, threshold, bar)
     publish(sections, f"{memories} memories", as_json=as_json, memories=memories)

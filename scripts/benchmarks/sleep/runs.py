@@ -1,4 +1,4 @@
-"""One consolidation run: dry run, run, undo, with queries before, between and after, and the decisions in the log."""
+"""One consolidation run: run, undo, with queries before, between and after, and the decisions in the log."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -13,21 +13,7 @@ import msgspec
 
 from benchmarks.datasets import DEPTH
 from benchmarks.store import Store, open_store, read_log
-from events.vocabulary import (
-    CausesLinked,
-    ClustersFormed,
-    ConsolidationFinished,
-    ConsolidationStarted,
-    Event,
-    GoalAdjusted,
-    LinksStrengthened,
-    MemoriesMerged,
-    MemoriesPruned,
-    MemoriesReplayed,
-    PatternDiscovered,
-    ShortcutsDrawn,
-)
-from events.vocabulary.values import Counts
+from events.vocabulary import MemoriesMerged, MemoriesPruned
 
 Ranking = tuple[tuple[str, float], ...]
 """Ids of memories and their scores, best first."""
@@ -94,64 +80,36 @@ LEAST_SEARCHES = 200
 class Decisions(msgspec.Struct, frozen=True):
     """What the log says about a run."""
 
-    finished: bool
     survivors: dict[str, str]
     """The survivor of each absorbed memory."""
     pruned: frozenset[str]
-    logged: Counts
-    """Of the decisions in the log; `looked_at` is not among them."""
-    reported: Counts
-    """In the run's last event."""
-
-    @property
-    def complete(self) -> bool:
-        """Whether the log holds exactly the decisions that the run reported."""
-        return self.logged == msgspec.structs.replace(self.reported, looked_at=0)
 
 
 class Run(msgspec.Struct, frozen=True):
     """Everything observed of one run."""
 
     mode: str
-    dry: dict[str, Any]
-    """Answer of the dry run."""
-    dry_events: tuple[str, ...]
-    """Events that the dry run logged."""
     done: dict[str, Any]
     """Answer of the run."""
     decisions: Decisions
-    listed: int
-    """Memories that `list_consolidations` shows as merged or pruned."""
     before: Answers
     consolidated: Answers
     undone: Answers
 
 
 async def consolidate(folder: Path, mode: str, threshold: float, queries: Sequence[Query]) -> Run:
-    """Ask, consolidate dry, consolidate, ask, undo, ask; the store in the folder is changed."""
+    """Ask, consolidate, ask, undo, ask; the store in the folder is changed."""
     arguments = {"mode": mode, "salience_threshold": threshold}
     async with open_store(folder) as store:
-
-        async def position() -> int:
-            return (await store.call("status"))["log"]["position"]
-
         before = await search_all(store, queries)
-        start = await position()
-        dry = await store.call("consolidate_memories", **arguments, dry_run=True)
-        end = await position()
         done = await store.call("consolidate_memories", **arguments)
-        listing = await store.call("list_consolidations", run_id=done["run_id"])
         consolidated = await search_all(store, queries)
         await store.call("undo_consolidation", run_id=done["run_id"])
         undone = await search_all(store, queries)
-    (listed,) = listing["runs"]
     return Run(
         mode=mode,
-        dry=dry,
-        dry_events=tuple(type(event).__name__ for event in _events(folder)[start:end]),
         done=done,
         decisions=read_decisions(folder, done["run_id"]),
-        listed=sum(len(merge["absorbed"]) for merge in listed["merges"]) + len(listed["pruned"]),
         before=before,
         consolidated=consolidated,
         undone=undone,
@@ -186,34 +144,10 @@ async def search_beside_run(
 
 def read_decisions(folder: Path, run: str) -> Decisions:
     """Read what a run decided from the log of a closed store; the whole chain is checked on the way."""
-    events = [event for event in _events(folder) if getattr(event, "run", None) == UUID(run)]
+    events = [envelope.event for envelope in read_log(folder) if getattr(envelope.event, "run", None) == UUID(run)]
     merges = [event for event in events if isinstance(event, MemoriesMerged)]
     pruned = [one.memory for event in events if isinstance(event, MemoriesPruned) for one in event.pruned]
-    finished = [event.counts for event in events if isinstance(event, ConsolidationFinished)]
     return Decisions(
-        finished=bool(finished),
         survivors={str(memory): str(merge.survivor) for merge in merges for memory in merge.absorbed},
         pruned=frozenset(map(str, pruned)),
-        logged=Counts(
-            merged=sum(len(merge.absorbed) for merge in merges),
-            pruned=len(pruned),
-            clusters=sum(len(event.clusters) for event in events if isinstance(event, ClustersFormed)),
-            patterns=sum(isinstance(event, PatternDiscovered) for event in events),
-            strengthened=sum(len(event.links) for event in events if isinstance(event, LinksStrengthened)),
-            shortcuts=sum(len(event.shortcuts) for event in events if isinstance(event, ShortcutsDrawn)),
-            replayed=sum(len(event.memories) for event in events if isinstance(event, MemoriesReplayed)),
-            goals_adjusted=sum(isinstance(event, GoalAdjusted) for event in events),
-            causes=sum(len(event.links) for event in events if isinstance(event, CausesLinked)),
-        ),
-        reported=finished[0] if finished else Counts(),
     )
-
-
-def run_ids(folder: Path) -> list[str]:
-    """Return the runs in the log of a closed store, in order."""
-    return [str(event.run) for event in _events(folder) if isinstance(event, ConsolidationStarted)]
-
-
-def _events(folder: Path) -> list[Event]:
-    """Return all events in the log of a closed store; that at position n is the n-th."""
-    return [envelope.event for envelope in read_log(folder)]

@@ -5,7 +5,6 @@ from statistics import median
 from typing import Any
 
 from benchmarks.report import Verdict
-from benchmarks.sleep.kills import Kill
 from benchmarks.sleep.plan import DUPLICATES, PROTECTED, Kind, Plan
 from benchmarks.sleep.runs import Decisions, Query, Run, identical, recall
 
@@ -19,10 +18,6 @@ SLOWER = 2.0
 """Most times its idle duration that the median search may take beside a run."""
 SHOWN, EXCERPT = 5, 90
 """Examples in a report, and characters of each text."""
-
-COUNTED = """memories_looked_at merged_count pruned_count clusters_discovered new_patterns links_strengthened shortcuts
-memories_replayed goals_adjusted""".split()
-"""Counts in a run's answer, in the order of `Counts`."""
 
 Ids = Mapping[int, str]
 
@@ -92,45 +87,17 @@ def judge_pruning(plan: Plan, ids: Ids, decisions: Decisions) -> list[Verdict]:
     ]
 
 
-def judge_honesty(run: Run) -> list[Verdict]:
-    """Judge whether dry run, run, log and listing agree, and whether undo restored every answer."""
-    dry, real = _counts(run.dry), _counts(run.done)
+def judge_undo(run: Run) -> Verdict:
+    """Judge whether undo restored every answer."""
     restored = identical(run.before, run.undone)
-    decisions = run.decisions
-    # The last two, `causes` and `moved`, are no part of an answer.
-    fields = decisions.reported.__struct_fields__[: len(COUNTED)]
-    reported = [getattr(decisions.reported, name) for name in fields]
-    return [
-        Verdict(
-            "the dry run counts what the run does",
-            {name: [dry[name], real[name]] for name in COUNTED if dry[name] or real[name]},
-            dry == real,
-        ),
-        Verdict(
-            "the dry run logs nothing but its own record",
-            {"events": list(run.dry_events)},
-            run.dry_events == ("ConsolidationStarted", "ConsolidationFinished"),
-        ),
-        Verdict(
-            "the log holds every reported decision, and list_consolidations shows each",
-            {"merged": len(decisions.survivors), "pruned": len(decisions.pruned), "listed": run.listed},
-            decisions.complete
-            and reported == list(real.values())
-            and run.listed == len(decisions.survivors) + len(decisions.pruned),
-        ),
-        Verdict(
-            "after undo every query finds the same with the same scores",
-            {
-                "identical": f"{restored} of {len(run.before.rankings)}",
-                "identical before undo": identical(run.before, run.consolidated),
-            },
-            restored == len(run.before.rankings),
-        ),
-    ]
-
-
-def _counts(answer: Mapping[str, Any]) -> dict[str, int]:
-    return {name: len(answer[name]) if name == "new_patterns" else answer[name] for name in COUNTED}
+    return Verdict(
+        "after undo every query finds the same with the same scores",
+        {
+            "identical": f"{restored} of {len(run.before.rankings)}",
+            "identical before undo": identical(run.before, run.consolidated),
+        },
+        restored == len(run.before.rankings),
+    )
 
 
 def judge_duration(run: Run, queries: Sequence[Query]) -> list[Verdict]:
@@ -151,29 +118,3 @@ def judge_latency(alone: Sequence[float], beside: Sequence[float]) -> Verdict:
         {"alone, ms": medians[0], "beside, ms": medians[1], "times": medians[1] / medians[0], "searches": len(beside)},
         medians[1] <= SLOWER * medians[0],
     )
-
-
-def judge_kills(memories: int, kills: Sequence[Kill]) -> Verdict:
-    """Judge what killed runs left in a store of so many memories: everything decided, or nothing."""
-    half = [kill for kill in kills if not _all_or_nothing(memories, kill)]
-    finished = sum(kill.decisions is not None and kill.decisions.finished for kill in kills)
-    return Verdict(
-        "kill -9 in a run leaves all of it or nothing",
-        {
-            "kills": len(kills),
-            "after its beginning, s": [kill.moment for kill in kills],
-            "all": finished,
-            "nothing": len(kills) - finished - len(half),
-            "something in between": len(half),
-            "had answered already": sum(kill.answered for kill in kills),
-        },
-        not half,
-    )
-
-
-def _all_or_nothing(memories: int, kill: Kill) -> bool:
-    decisions = kill.decisions
-    if decisions is None:
-        return kill.live == memories and not kill.answered
-    gone = len(decisions.survivors) + len(decisions.pruned)
-    return decisions.complete and kill.live == memories - gone and (decisions.finished or not kill.answered)

@@ -12,9 +12,9 @@ from actors.api.tools.agent_tools import BY_METHOD
 from actors.api.tools.dispatch import call
 from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.hub.anchors import SETTING, Anchors
-from actors.hub.backups import back_up_if_due
 from actors.hub.composition import start_hub
 from actors.hub.hub import Hub
+from actors.hub.serve import back_up_if_due
 from actors.runtime.ask import ask
 from actors.runtime.faults import InvalidParamsFault
 from actors.scheduler.messages import ReadSchedule

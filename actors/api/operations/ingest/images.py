@@ -22,7 +22,7 @@ from actors.store.messages import FindMemories, Reserve
 from events.storage.log import LogError
 
 if TYPE_CHECKING:
-    from events.crypto.images import ImageFiles
+    from events.storage.log import Images
     from events.vocabulary.values import Image
 
 DATA = "data:"
@@ -109,7 +109,7 @@ async def data_uri(context: Context, memory: UUID, image: Image) -> str | None:
     return None if content is None else f"{DATA}{image.media_type};base64,{b64encode(content).decode()}"
 
 
-def files_of(context: Context) -> ImageFiles:
+def files_of(context: Context) -> Images:
     """Return the images of the store (`StorageFault` if its log keeps none)."""
     if context.hub.log.images is None:
         raise StorageFault("Storage failed: images are kept only in stores with a folder of their own, not on a server")

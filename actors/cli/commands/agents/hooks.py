@@ -103,7 +103,7 @@ def hook(
         )
         captures = capture or os.environ.get("CONTEXT_GRAPH_CAPTURE") == "1"
         handle(HookCall(payload, location, namespace or project or _default_namespace(), captures))
-    except Exception as error:  # noqa: BLE001 -- no error may disturb the session
+    except Exception as error:  # no error may disturb the session
         _print_error(event, f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}")
     os._exit(0)  # with models loaded, a regular exit of the interpreter takes .3 s
 

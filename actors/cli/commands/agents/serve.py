@@ -154,12 +154,12 @@ def serve(
 @app.command(rich_help_panel=Panel.CONNECT)
 def hub(
     data: Data = None,
-    log: Log = None,
+    _log: Log = None,
     embedder: Embedder = ModelProfile.EMBEDDED,
     models: Models = None,
     *,
-    max_lag: MaxLag = None,
-    offline: Offline = None,
+    _max_lag: MaxLag = None,
+    _offline: Offline = None,
     limit: Limit = None,
     namespaces: Namespaces = "",
     priming: Priming = False,
@@ -220,12 +220,11 @@ def _serve_http(folder: Path, options: ServeOptions, log_level: LogLevel, wanted
 
     with _logging(log_level):
         params = parse({name: value for name, value in wanted.items() if value is not None}, HttpListen)
-        while (lock := lock_folder(folder)) is None:
+        while lock_folder(folder) is None:
             with Client(folder, LONGEST) as client:
                 url = client.request("http/listen", **msgspec.to_builtins(params))["url"]
                 typer.echo(f"context-graph: HTTP is served at {url} by the hub that runs already", err=True)
                 client.wait_closed()
-        os.set_inheritable(lock, False)  # noqa: FBT003 -- its parameter has no name
         anyio.run(_serve_socket, folder, options, math.inf, params)
 
 

@@ -62,7 +62,7 @@ def calibrate(
 @app.command(rich_help_panel=Panel.TRUST)
 def verify(
     data: Data = None,
-    log: Log = None,
+    _log: Log = None,
     *,
     quarantine: Annotated[
         bool, typer.Option("--quarantine", help="Move the files of a damaged store aside; nothing is deleted.")
@@ -78,7 +78,7 @@ def verify(
 
     folder = data_folder(data)
     with exit_on_error(UNCHECKED):
-        is_file = anchor is not None and os.path.isfile(anchor)  # noqa: PTH113 -- `Path.is_file` raises on a long text
+        is_file = anchor is not None and os.path.isfile(anchor)
         text = Path(anchor).read_text(encoding="utf-8") if anchor is not None and is_file else anchor
         if text is not None:
             parse_anchors(text)  # refused before a hub checks every event

@@ -21,7 +21,7 @@ def move(
         typer.Option("--to", metavar="postgresql://…|FOLDER", help="A database without a log, or a folder to create."),
     ],
     data: Data = None,
-    log: Log = None,
+    _log: Log = None,
     *,
     as_json: Json = False,
 ) -> None:

@@ -35,6 +35,12 @@ ITEMS = 24
 JUDGED_AT_ONCE = 4
 
 
+@pytest.fixture(autouse=True)
+def _waiting_linker(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep the linker from asking, for itself, while the asks of a request are counted."""
+    monkeypatch.setattr("actors.linker.actor.QUIET", 600.0)
+
+
 class Asks:
     """What was asked while inside `counted`."""
 
@@ -59,7 +65,6 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> Iterator[Asks]:
 
     with monkeypatch.context() as patch:
         patch.setattr(pykka.ActorRef, "ask", counting)
-        patch.setattr("actors.linker.actor.QUIET", 600.0)  # the linker asks for itself, beside the requests
         yield asks
 
 
