@@ -203,7 +203,7 @@ class Linker(Actor):
     def _record(self, found: ExaminedCauses, trigger: Trigger) -> None:
         """Append what was found, without what concerns memories that were deleted meanwhile."""
         self._unrecorded |= dict.fromkeys(found.linked.examined)
-        if not found.clauses and len(self._unrecorded) < UNRECORDED:
+        if not found.clauses and not found.linked.links and len(self._unrecorded) < UNRECORDED:
             return
         while True:
             found = msgspec.structs.replace(

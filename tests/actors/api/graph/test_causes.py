@@ -36,6 +36,18 @@ APART = (
     "The library bought a new scanner because the old one was stolen.",
 )
 
+PLAIN = (
+    ("He ate too much candy.", "He got a stomach ache."),
+    ("The baby was hungry.", "The baby cried."),
+    ("The company lost its biggest customer.", "It had to lay off ten people."),
+    ("The user forgot the password.", "The account got locked."),
+    ("The cook left the pan on the hot stove.", "The kitchen filled with smoke."),
+    ("The hikers lost their map.", "They walked in circles until dark."),
+    ("Nobody watered the plants.", "The plants withered."),
+    ("The disk was full.", "The backup failed with an error."),
+)
+"""Causes and effects without a connective."""
+
 
 async def told(context: Context, *texts: str, **more: Any) -> list[str]:
     return [await store(context, text, **more) for text in texts]
@@ -91,6 +103,19 @@ async def test_texts_without_a_cause_get_no_edge(context: Context) -> None:
     assert context.hub.linker is not None
     await ask(context.hub.linker, LinkCauses(limit=100))
     assert links(context.hub.log) == []
+
+
+async def test_plain_statements_are_joined_where_no_memory_states_a_cause(context: Context) -> None:
+    causes = {await store(context, cause): cause for cause, _ in PLAIN}
+    effects = {await store(context, effect): effect for _, effect in PLAIN}
+    assert context.hub.linker is not None
+    await ask(context.hub.linker, LinkCauses(limit=100))
+    assert not [envelope for envelope in context.hub.log.read() if isinstance(envelope.event, CausalClausesFound)]
+    texts = causes | effects
+    found = {frozenset(texts[str(end)] for end in link) for link in links(context.hub.log)}
+    right = found & set(map(frozenset, PLAIN))
+    assert len(right) >= 2
+    assert len(found - right) <= 1
 
 
 async def test_the_background_links_what_was_stored_once_no_more_arrives(
