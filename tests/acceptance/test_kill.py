@@ -15,18 +15,18 @@ import pytest
 from events.storage.duckdb_log import DuckDBLog
 from events.storage.log import Draft
 from events.vocabulary import (
-    ConsolidationStarted,
     ConsolidationUndone,
     MemoriesMerged,
     MemoriesPruned,
     MemoryStored,
 )
-from events.vocabulary.values import Counts, Mode, Trigger
+from events.vocabulary.values import Counts, Mode
 from projections.memories.catalog import Catalog
 from projections.mind.runs import Run, Runs
 from projections.projection import MemoryState
 from tests.acceptance.conftest import PATIENCE, Server
 from tests.actors.consolidator.planted_memories import LIFE, TRIVIA
+from tests.events.samples import started
 
 STORES = 200
 SEED = 20_261_121
@@ -242,18 +242,8 @@ def test_a_run_that_was_cut_off_after_its_beginning_is_called_interrupted_and_th
 ) -> None:
     folder = copied(tidied.before, tmp_path / "data")
     log, run = DuckDBLog(folder), uuid4()
-    started = ConsolidationStarted(
-        run=run,
-        mode=Mode.DEEP,
-        trigger=Trigger.REQUEST,
-        namespace=None,
-        salience_threshold=0.3,
-        max_memories=0,
-        dry_run=False,
-        thorough=True,
-    )
     at = next(log.read()).at
-    log.append([Draft(id=uuid4(), at=at, actor="consolidator", correlation_id=run, event=started)])
+    log.append([Draft(id=uuid4(), at=at, actor="consolidator", correlation_id=run, event=started(run, Mode.DEEP))])
     log.close()
     server = Server(folder)
     server.initialize()

@@ -157,6 +157,15 @@ def draft(event: Event, **overrides: Any) -> Draft:
 RUN: Final = UUID("5b0f6a52-6c4e-4d0c-8a38-6f1f0f0d9a77")
 ONE, TWO, THREE, FOUR = (UUID(int=number) for number in range(101, 105))
 
+
+def started(
+    run: UUID, mode: Mode = Mode.LIGHT, trigger: Trigger = Trigger.REQUEST, **fields: Any
+) -> ConsolidationStarted:
+    """Return the beginning of a run over all namespaces."""
+    told: dict[str, Any] = {"namespace": None, "salience_threshold": 0.3, "max_memories": 0, "dry_run": False}
+    return ConsolidationStarted(run=run, mode=mode, trigger=trigger, **told | {"thorough": True} | fields)
+
+
 SLEEP: Final[tuple[Event, ...]] = (
     ConsolidationStarted(
         run=RUN,

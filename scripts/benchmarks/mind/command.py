@@ -12,7 +12,7 @@ from typer import Argument, Option
 from benchmarks.mind import purpose
 from benchmarks.mind.learning import judge_candidates, judge_learning
 from benchmarks.mind.stream import Plan, Stream, inject, make_plan, retrieve
-from benchmarks.mind.workspace import judge_priming, judge_workspace
+from benchmarks.mind.workspace import judge_workspace
 from benchmarks.report import JsonOption, Verdict, progress_bar, publish
 from benchmarks.store import open_store
 
@@ -32,10 +32,7 @@ async def live(folder: Path, plan: Plan, advance: Callable[[], object]) -> dict[
         retrieved = await retrieve(store, stream.all)
         sections = {"learning": judge_learning(stream, retrieved, first, last)}
         sections["workspace"] = await judge_workspace(store, stream, plan.originals)
-        sections["purpose"] = [
-            *await purpose.judge_without_goals(store, retrieved, plan.queries[0]),
-            *await purpose.judge_goals(store, plan.namespace, stream),
-        ]
+        sections["purpose"] = await purpose.judge_goals(store, plan.namespace, stream)
         before = await purpose.drift(store, plan.namespace)
         measured = before["status"] == "measured"  # without a North Star there is neither alignment nor drift
         if measured:
@@ -55,7 +52,6 @@ async def measure(folder: Path, plan: Plan, bar: Progress) -> dict[str, list[Ver
     stream = len(plan.topic) + len(plan.off_topic) + len(plan.repeats) + len(plan.other)
     storing = bar.add_task("the stream", total=stream)
     sections = await live(folder, plan, lambda: bar.advance(storing))
-    sections["priming"] = [await judge_priming(folder, plan.queries, priming=on) for on in (True, False)]
     filling = bar.add_task("the rest of the corpus", total=len(plan.rest))
     async with open_store(folder, priming=True) as store:
         await store.store_documents(plan.rest, lambda: bar.advance(filling))

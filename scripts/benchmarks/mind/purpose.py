@@ -1,4 +1,4 @@
-"""Verdicts on purpose: before and after goals are discovered, ranking by alignment, drift and its correction."""
+"""Verdicts on purpose: after goals are discovered, ranking by alignment, drift and its correction."""
 
 import re
 from collections import Counter
@@ -24,21 +24,6 @@ async def search(store: Store, query: dict[str, Any], *, aligned: bool) -> dict[
 async def drift(store: Store, namespace: str) -> dict[str, Any]:
     """Return the drift of the latest memories, with its history."""
     return await store.call("get_alignment_drift", namespace=namespace, include_history=True)
-
-
-async def judge_without_goals(store: Store, retrieved: list[dict[str, Any]], query: dict[str, Any]) -> list[Verdict]:
-    """Judge purpose before any goal is discovered."""
-    zeros = sum(not any(memory["purposeVector"]) for memory in retrieved)
-    stages = (await search(store, query, aligned=True))["stages"]
-    alignment = next(stage for stage in stages if stage["name"] == "alignment")
-    return [
-        Verdict(
-            "without goals every purpose vector is thirteen zeros",
-            {"zeros": f"{zeros} of {len(retrieved)}"},
-            zeros == len(retrieved) and all(len(memory["purposeVector"]) == 13 for memory in retrieved),
-        ),
-        Verdict("and stage 4 is skipped", {"stage": alignment}, alignment.get("skipped") is True),
-    ]
 
 
 async def judge_goals(store: Store, namespace: str, stream: Stream) -> list[Verdict]:

@@ -1,17 +1,13 @@
-"""Verdicts on the workspace: synchrony, ignition, states by coupling, and the effect of priming on a ranking."""
+"""Verdicts on the workspace: synchrony, ignition, and states by coupling."""
 
 from collections.abc import Sequence
-from itertools import pairwise
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from actors.workspace.kuramoto import order_parameters
-from benchmarks.mind.purpose import search
 from benchmarks.mind.stream import Stream
 from benchmarks.report import Verdict
-from benchmarks.store import Store, open_store
+from benchmarks.store import Store
 from events.spaces import INDEX, TEMPORAL
 from projections.mind.workspace import IGNITION_THRESHOLD
 
@@ -103,34 +99,3 @@ async def _couplings(store: Store, stream: Stream) -> list[Verdict]:
             len({answer["state"] for answer in seen.values()}) >= 4,
         ),
     ]
-
-
-async def judge_priming(folder: Path, queries: Sequence[dict[str, Any]], *, priming: bool) -> Verdict:
-    """Ignite the result that is closest below another one, and search again."""
-    async with open_store(folder, priming=priming) as store:
-        gap, place, query = min([await _closest(store, query) for query in queries], key=lambda one: one[0])
-        before = (await search(store, query, aligned=False))["results"]
-        chosen = before[place]["fingerprintId"]
-        await store.call("trigger_workspace_broadcast", id=chosen, force=True)
-        after = (await search(store, query, aligned=False))["results"]
-    now = next(number for number, result in enumerate(after) if result["fingerprintId"] == chosen)
-    figures = {
-        "its place before and after": [place + 1, now + 1],
-        "behind by": gap,
-        "its bonus": after[now]["contributions"]["priming"],
-    }
-    if priming:
-        return Verdict("an ignited memory rises in the next ranking", figures, now < place)
-    return Verdict("without priming the ranking stays as it was, bit by bit", figures, before == after)
-
-
-async def _closest(store: Store, query: dict[str, Any]) -> tuple[float, int, dict[str, Any]]:
-    """Return the least gap between two neighbouring results outside the workspace, and the place of the lower one."""
-    results = (await search(store, query, aligned=False))["results"]
-    gaps = [
-        (upper["score"] - lower["score"], place)
-        for place, (upper, lower) in enumerate(pairwise(results), start=1)
-        if not upper["contributions"]["priming"] and not lower["contributions"]["priming"]
-    ]
-    gap, place = min(gaps, default=(np.inf, 0))
-    return gap, place, query

@@ -23,9 +23,9 @@ from events.vocabulary import (
     MemoryRestored,
     MemoryStored,
 )
-from events.vocabulary.values import Mode, Trigger
 from tests.actors.api.stream import GARDEN, Lasting
 from tests.actors.conftest import Agent, Connect
+from tests.events.samples import started
 
 pytestmark = pytest.mark.anyio
 
@@ -205,16 +205,7 @@ async def test_a_dream_is_dreamt_once(sender: Sender) -> None:
 async def test_a_run_that_was_cut_off_begins_again_under_its_id(sender: Sender) -> None:
     await planted(sender)
     key = uuid4()
-    cut_off = ConsolidationStarted(
-        run=key,
-        mode=Mode.LIGHT,
-        trigger=Trigger.REQUEST,
-        namespace=None,
-        salience_threshold=0.3,
-        max_memories=0,
-        dry_run=False,
-        thorough=True,
-    )
+    cut_off = started(key)
     await sender.append(cut_off, key)
     answer = await sender("memory/consolidate", key, mode="light", salience_threshold=0.3)
     assert (answer["run_id"], answer["merged_count"]) == (str(key), 2)

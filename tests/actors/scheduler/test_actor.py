@@ -32,7 +32,6 @@ from events.storage.log import Envelope
 from events.vocabulary import (
     ConsolidationFinished,
     ConsolidationSkipped,
-    ConsolidationStarted,
     Event,
     MemoryForgotten,
     PruningPermitted,
@@ -40,7 +39,7 @@ from events.vocabulary import (
     ScheduleSwitched,
 )
 from events.vocabulary.values import Counts, Mode, Outcome, Trigger
-from tests.events.samples import stored
+from tests.events.samples import started, stored
 
 BOUND = 5.0
 """Seconds that anything may take; all of it takes milliseconds when nothing is wrong."""
@@ -120,20 +119,11 @@ class FakeConsolidator(Actor):
     def _events(self, message: StartScheduledRun) -> list[Event]:
         if self.outcome is None:
             return [ConsolidationSkipped(mode=message.mode, trigger=message.trigger, reason="busy")]
-        started = ConsolidationStarted(
-            run=uuid4(),
-            mode=message.mode,
-            trigger=message.trigger,
-            namespace=None,
-            salience_threshold=0.3,
-            max_memories=0,
-            dry_run=False,
-            thorough=message.thorough,
-        )
+        begun = started(uuid4(), message.mode, message.trigger, thorough=message.thorough)
         finished = ConsolidationFinished(
-            run=started.run, outcome=self.outcome, counts=Counts(), memories=1, milliseconds=1.0
+            run=begun.run, outcome=self.outcome, counts=Counts(), memories=1, milliseconds=1.0
         )
-        return [started, finished]
+        return [begun, finished]
 
 
 class Nights:

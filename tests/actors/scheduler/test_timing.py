@@ -13,7 +13,6 @@ from events.storage.log import Envelope
 from events.vocabulary import (
     ConsolidationFinished,
     ConsolidationSkipped,
-    ConsolidationStarted,
     Event,
     MemoryForgotten,
     ScheduleChanged,
@@ -21,7 +20,7 @@ from events.vocabulary import (
 )
 from events.vocabulary.values import Counts, Mode, Outcome, Trigger
 from projections.mind.schedule import Schedule
-from tests.events.samples import draft, stored
+from tests.events.samples import draft, started, stored
 
 LIGHT, DEEP, REM, DREAM, *_ = Mode
 MONDAY = datetime(2026, 1, 5, tzinfo=UTC)
@@ -64,17 +63,8 @@ def changed(at: datetime, mode: Mode, when: str | None) -> tuple[datetime, str, 
 def ran(at: datetime, mode: Mode, outcome: Outcome | None = Outcome.FINISHED) -> list[tuple[datetime, str, Event]]:
     """Return a run of half a minute; one without outcome was cut off."""
     run = UUID(int=int(at.timestamp()))
-    started = ConsolidationStarted(
-        run=run,
-        mode=mode,
-        trigger=Trigger.SCHEDULE,
-        namespace=None,
-        salience_threshold=0.3,
-        max_memories=0,
-        dry_run=False,
-        thorough=False,
-    )
-    told: list[tuple[datetime, str, Event]] = [(at, "scheduler", started)]
+    begun = started(run, mode, Trigger.SCHEDULE, thorough=False)
+    told: list[tuple[datetime, str, Event]] = [(at, "scheduler", begun)]
     if outcome is not None:
         finished = ConsolidationFinished(run=run, outcome=outcome, counts=Counts(), memories=1, milliseconds=30_000.0)
         told.append((at + timedelta(seconds=30), "scheduler", finished))

@@ -1,5 +1,5 @@
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from uuid import UUID, uuid4
 from zlib import crc32
@@ -18,6 +18,7 @@ from events.storage.duckdb_log import DuckDBLog
 from events.storage.durable import DurableFile
 from events.storage.log import LogError, LogInUseError, PassphraseError
 from events.vocabulary import Shredded
+from tests.events.kills import Fuse, Killed
 from tests.events.samples import draft, stored
 
 IDS = [UUID(int=number) for number in range(1, 4)]
@@ -262,10 +263,6 @@ def test_a_damaged_key_stops_a_change(tmp_path: Path):
     assert path.read_bytes() == content
 
 
-class Killed(BaseException):
-    """Stands for a kill -9: nothing catches it."""
-
-
 def write(self: DurableFile, pieces: Mapping[int, bytes]) -> None:
     for offset, data in pieces.items():
         self._file.seek(offset)
@@ -278,18 +275,7 @@ def test_a_change_that_is_killed_leaves_whole_keys_and_nothing_else_for_long(
 ):
     path = tmp_path / "keys"
     sealed = ring_with_three(path, None)
-    done = 0
-
-    def unless_killed(act: Callable[..., object]) -> Callable[..., object]:
-        def acts(*arguments: object, **named: object) -> object:
-            nonlocal done
-            if done == step:
-                raise Killed
-            done += 1
-            return act(*arguments, **named)
-
-        return acts
-
+    unless_killed = Fuse(step)
     with monkeypatch.context() as patched:
         patched.setattr(os, "link", unless_killed(os.link))
         patched.setattr(Path, "replace", unless_killed(Path.replace))

@@ -2,7 +2,7 @@ import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Event, Lock
@@ -17,6 +17,7 @@ from events.storage.duckdb_log import DuckDBLog
 from events.storage.log import Envelope, LogCorruptError, LogError, LogInUseError, PassphraseError
 from events.verify.verification import verify
 from events.vocabulary import Shredded
+from tests.events.kills import Fuse, Killed
 from tests.events.log_suite import fill
 from tests.events.samples import draft, stored
 
@@ -263,24 +264,9 @@ def test_a_backup_is_behind_the_same_passphrase(tmp_path: Path, monkeypatch: pyt
     assert content(tmp_path / "other", "open sesame") == envelopes
 
 
-class Killed(BaseException):
-    """Stands for a kill -9: nothing catches it."""
-
-
 def killed_at(monkeypatch: pytest.MonkeyPatch, step: int) -> None:
     """Let the process be killed before this step of a restore."""
-    done = 0
-
-    def unless_killed(act: Callable[..., object]) -> Callable[..., object]:
-        def acts(*arguments: object, **named: object) -> object:
-            nonlocal done
-            if done == step:
-                raise Killed
-            done += 1
-            return act(*arguments, **named)
-
-        return acts
-
+    unless_killed = Fuse(step)
     for owner, name in [
         (shutil, "copyfile"),
         (backup, "_sync"),

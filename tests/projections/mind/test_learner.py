@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from events.vocabulary import (
     ConsolidationFinished,
-    ConsolidationStarted,
     Event,
     MemoryErased,
     MemoryForgotten,
@@ -16,9 +15,9 @@ from events.vocabulary import (
     MemoryStored,
     Shredded,
 )
-from events.vocabulary.values import Counts, Mode, Outcome, Trigger
+from events.vocabulary.values import Counts, Mode, Outcome
 from projections.mind.learner import _RECENT, HORIZON, PRIOR, Learner, Stage, stage_at
-from tests.events.samples import stored
+from tests.events.samples import started, stored
 from tests.projections.history import history, memory_id, read_later
 
 ONE, TWO = memory_id(1), memory_id(2)
@@ -187,17 +186,8 @@ def test_every_change_of_learning_changes_the_digest(more: Event):
 def test_a_dream_has_seen_the_memories_of_its_namespace_that_were_stored_before_it_began():
     def dream(number: int, namespace: str | None, outcome: Outcome = Outcome.FINISHED) -> tuple[Event, Event]:
         run = memory_id(900 + number)
-        started = ConsolidationStarted(
-            run=run,
-            mode=Mode.DREAM,
-            trigger=Trigger.REQUEST,
-            namespace=namespace,
-            salience_threshold=0.1,
-            max_memories=0,
-            dry_run=False,
-            thorough=True,
-        )
-        return started, ConsolidationFinished(run=run, outcome=outcome, counts=Counts(), memories=2, milliseconds=1.0)
+        begun = started(run, Mode.DREAM, namespace=namespace)
+        return begun, ConsolidationFinished(run=run, outcome=outcome, counts=Counts(), memories=2, milliseconds=1.0)
 
     ours, theirs = (stored(f"of {name}", namespace=name) for name in ("ours", "theirs"))
     begun, ended = dream(1, "ours")

@@ -38,6 +38,7 @@ from events.vocabulary.values import (
     Trigger,
 )
 from projections.mind.runs import MAX_SKIPPED, Runs
+from tests.events.samples import started
 from tests.projections.history import history, memory_id
 
 FIRST, SECOND, THIRD = (UUID(int=number) for number in (801, 802, 803))
@@ -48,17 +49,7 @@ SALIENCE = Salience(importance=0.1, recency=0.05, access=0.0, alignment=0.0, ign
 
 
 def start(run: UUID, **fields: Any) -> ConsolidationStarted:
-    told: dict[str, Any] = {
-        "mode": Mode.DEEP,
-        "trigger": Trigger.REQUEST,
-        "namespace": None,
-        "salience_threshold": 0.3,
-        "max_memories": 0,
-        "dry_run": False,
-        "thorough": True,
-        **fields,
-    }
-    return ConsolidationStarted(run=run, **told)
+    return started(run, **{"mode": Mode.DEEP} | fields)
 
 
 def finish(run: UUID) -> ConsolidationFinished:

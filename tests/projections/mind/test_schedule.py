@@ -19,7 +19,7 @@ from events.vocabulary import (
 )
 from events.vocabulary.values import Counts, Mode, Outcome, Trigger
 from projections.mind.schedule import MAX_SKIPS, Schedule
-from tests.events.samples import stored
+from tests.events.samples import started, stored
 from tests.projections.history import history, memory_id, read_later
 
 LIGHT, DEEP, REM, DREAM, *_ = Mode
@@ -30,16 +30,7 @@ FORGOTTEN = MemoryForgotten(memory=memory_id(1))
 
 
 def start(mode: Mode = LIGHT, run: UUID = RUN, **fields: Any) -> ConsolidationStarted:
-    told: dict[str, Any] = {
-        "trigger": Trigger.SCHEDULE,
-        "namespace": None,
-        "salience_threshold": 0.3,
-        "max_memories": 0,
-        "dry_run": False,
-        "thorough": False,
-        **fields,
-    }
-    return ConsolidationStarted(run=run, mode=mode, **told)
+    return started(run, mode, **{"trigger": Trigger.SCHEDULE, "thorough": False} | fields)
 
 
 def finish(outcome: Outcome = Outcome.FINISHED, run: UUID = RUN) -> ConsolidationFinished:

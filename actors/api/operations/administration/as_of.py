@@ -12,6 +12,7 @@ from actors.api.context import Context
 from actors.api.params.fields import When
 from actors.api.params.parsing import invalid, moment
 from actors.runtime.ask import log_fault
+from actors.runtime.faults import InvalidParamsFault
 from events.storage.log import LogError
 
 T = TypeVar("T")
@@ -52,7 +53,10 @@ def read(when: When, parameter: str) -> int | datetime:
     """
     if isinstance(when, int) or (when.isascii() and when.isdecimal() and len(when) <= DIGITS):
         return int(when)
-    return moment(when, parameter)
+    try:
+        return moment(when, parameter)
+    except InvalidParamsFault:
+        raise invalid(parameter, "neither the number of an event nor an ISO 8601 time") from None
 
 
 async def last_event(context: Context, at: datetime) -> int:

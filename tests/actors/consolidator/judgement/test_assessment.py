@@ -12,7 +12,6 @@ from actors.consolidator.judgement import assessment
 from actors.consolidator.judgement.assessment import Assessment, assess
 from actors.workspace.messages import ReadAttention
 from events.vocabulary import (
-    ConsolidationStarted,
     ConsolidationUndone,
     MemoriesLinked,
     MemoryErased,
@@ -22,6 +21,7 @@ from events.vocabulary import (
     MemoryRestored,
 )
 from tests.actors.consolidator.asleep import BOUND, LONG_AGO, NOW, Night, asleep, wanted
+from tests.events.samples import started
 from tests.projections.sleeps import goal, merged, pruned
 
 
@@ -148,18 +148,7 @@ def test_what_was_absorbed_in_an_earlier_run_counts_still(night: Night):
 def begun(night: Night) -> UUID:
     """Write down that a run began, and return it."""
     message = wanted()
-    night.append(
-        ConsolidationStarted(
-            run=message.run,
-            mode=message.mode,
-            trigger=message.trigger,
-            namespace=None,
-            salience_threshold=0.3,
-            max_memories=0,
-            dry_run=False,
-            thorough=True,
-        )
-    )
+    night.append(started(message.run, message.mode, message.trigger))
     return message.run
 
 

@@ -9,10 +9,11 @@ import pytest
 
 from actors.consolidator.messages import ReadRuns, UndoResult, UndoRun
 from actors.runtime.faults import InvalidParamsFault, NotFoundFault
-from events.vocabulary import ConsolidationStarted, ConsolidationUndone, MemoryErased, MemoryRestored
+from events.vocabulary import ConsolidationUndone, MemoryErased, MemoryRestored
 from events.vocabulary.values import Mode
 from projections.projection import MemoryState
 from tests.actors.consolidator.asleep import Night, asleep, wanted
+from tests.events.samples import started
 
 
 class Slept(msgspec.Struct):
@@ -135,18 +136,7 @@ def test_a_run_that_was_stopped_can_t_be_undone(slept: Slept):
 
 def test_a_run_that_was_cut_off_can_t_be_undone(slept: Slept):
     message = wanted(Mode.LIGHT)
-    slept.night.append(
-        ConsolidationStarted(
-            run=message.run,
-            mode=message.mode,
-            trigger=message.trigger,
-            namespace=None,
-            salience_threshold=0.3,
-            max_memories=0,
-            dry_run=False,
-            thorough=True,
-        )
-    )
+    slept.night.append(started(message.run, message.mode, message.trigger))
     refused(slept, InvalidParamsFault, "did not finish", run=message.run)
 
 
