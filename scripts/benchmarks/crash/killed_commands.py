@@ -21,7 +21,9 @@ from typing import Final, NamedTuple
 from benchmarks.processes import COMMAND, PATIENCE
 from benchmarks.report import Verdict
 from benchmarks.synthetic import sentences
+from events.storage.database import DATABASE
 from events.storage.duckdb_log import DuckDBLog
+from events.storage.format import FORMAT, format_of
 from events.storage.log import LogError
 from events.verify.verification import verify
 from events.vocabulary import EventLost, MemoryStored
@@ -127,7 +129,7 @@ def judge(trials: list[Trial]) -> list[Verdict]:
 
 
 def _try(name: str, case: Case, moment: float) -> Trial:
-    before = case.memories(case.store)
+    before, log = case.memories(case.store), (case.store / DATABASE).read_bytes()
     process = case.begin()
     with suppress(subprocess.TimeoutExpired):
         process.wait(moment)
@@ -135,12 +137,16 @@ def _try(name: str, case: Case, moment: float) -> Trial:
     midway = process.wait(PATIENCE) == -signal.SIGKILL
     problems: list[str] = []
     try:
+        if name == "repair" and (case.store / DATABASE).read_bytes() != log:
+            problems.append("the damaged store was changed")
         if name != "repair" and (found := verify(case.store, case.passphrase).problems):
             problems.append(f"the store after the kill: {found[0].what}")
         if case.memories(case.store)[: len(before)] != before:
             problems.append("memories of the store are lost")
         if case.result == case.store or not case.result.exists():
             _end(case)
+        if format_of(case.result) != FORMAT:
+            problems.append("the result is of an earlier format")
         if found := verify(case.result, case.passphrase).problems:
             problems.append(f"the result: {found[0].what}")
         after = case.memories(case.result)
@@ -177,9 +183,9 @@ def _copied(base: Path, folder: Path) -> Path:
 
 def _damaged(folder: Path) -> Path:
     """Change a byte in the middle of the log."""
-    content = bytearray((folder / "store" / "log.duckdb").read_bytes())
+    content = bytearray((folder / "store" / DATABASE).read_bytes())
     content[len(content) // 2] ^= 1
-    (folder / "store" / "log.duckdb").write_bytes(content)
+    (folder / "store" / DATABASE).write_bytes(content)
     return folder
 
 
