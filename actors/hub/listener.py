@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 import anyio
-from anyio.abc import SocketAttribute, SocketListener
+import anyio.lowlevel
+from anyio.abc import ByteReceiveStream, SocketAttribute, SocketListener
 from anyio.streams.buffered import BufferedByteReceiveStream
 from mcp.server.stdio import stdio_server
 
@@ -32,8 +33,38 @@ Answers: TypeAlias = "WriteStream[SessionMessage]"
 Converse: TypeAlias = Callable[[Messages, Answers], Awaitable[None]]
 """Serves one client until it disconnects."""
 
+CHUNK = 65_536
+"""Bytes that are received at once."""
 SOCKET_CHECK = 0.5
 """Seconds between two checks whether the socket was deleted."""
+
+
+class _Receiver(ByteReceiveStream):
+    """The receiving half of a socket.
+
+    That of anyio sets the result of a future that was cancelled, where data arrive in the turn of the event loop in
+    which it is cancelled (anyio 4.16, `_wait_until_readable`); `anyio.wait_readable` takes this into account.
+    """
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._socket = connection
+
+    async def receive(self, max_bytes: int = CHUNK) -> bytes:
+        await anyio.lowlevel.checkpoint()
+        while True:
+            try:
+                data = self._socket.recv(max_bytes)
+            except BlockingIOError:
+                await anyio.wait_readable(self._socket)
+            except OSError as error:
+                raise anyio.BrokenResourceError from error
+            else:
+                if not data:
+                    raise anyio.EndOfStream
+                return data
+
+    async def aclose(self) -> None:
+        """Do nothing: the stream of the connection closes the socket."""
 
 
 class _Connection:
@@ -41,7 +72,7 @@ class _Connection:
 
     def __init__(self, stream: SocketStream) -> None:
         self._stream = stream
-        self._received = BufferedByteReceiveStream(stream)
+        self._received = BufferedByteReceiveStream(_Receiver(stream.extra(SocketAttribute.raw_socket)))  # noqa: S610
         self._input_closed = False
         self._reading = anyio.CancelScope()
         self._muted = False

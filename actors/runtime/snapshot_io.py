@@ -227,7 +227,7 @@ def read(reader: EncryptedReader, part: Part, pool: Executor) -> tuple[Projectio
         pass
     by_segment = {segment: list(group) for segment, group in groupby(pieces, lambda piece: piece.segment)}
     head = bytearray(part.segments[0])
-    for piece in by_segment[0]:
+    for piece in by_segment.get(0, []):
         reader.restore(piece, memoryview(head)[piece.start : piece.end])
     values, tensors = parse(memoryview(head))
     lengths = [tensor.data_offsets[1] - tensor.data_offsets[0] for tensor in tensors.values()]

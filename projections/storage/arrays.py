@@ -92,11 +92,11 @@ class GrowableArray(Generic[S]):
     def restore(self, saved: LazyArray) -> None:
         """Take the place of what `array` was once; an array of other items is a ValueError."""
         dtype, width = self._room.dtype, self._room.shape[1:]
-        if saved.dtype != dtype or (saved.shape[1:] != width and 0 not in width):
+        size = dtype.itemsize * prod(saved.shape[1:])
+        if saved.dtype != dtype or (saved.shape[1:] != width and 0 not in width) or (saved.shape[0] and not size):
             raise ValueError(f"an array of {saved.dtype}{saved.shape} isn't one of {dtype}{width}")
         if not saved.shape[0]:
             return
-        size = dtype.itemsize * prod(saved.shape[1:])
         self._count, self._later = saved.shape[0], saved
         self._room = saved.room[: len(saved.room) // size * size].view(dtype).reshape(-1, *saved.shape[1:])
 

@@ -12,8 +12,10 @@ import anyio
 from typer import Option
 
 from benchmarks import SEED
+from benchmarks.crash import killed_commands
 from benchmarks.crash.bit_flips import Fate, Flip, flip_bytes
 from benchmarks.crash.damaged_store import SNAPSHOTS, build
+from benchmarks.crash.killed_commands import kill_commands
 from benchmarks.crash.kills import Outcome, campaign
 from benchmarks.report import JsonOption, Verdict, progress_bar, publish
 
@@ -142,6 +144,7 @@ def crash(
     kills: Annotated[int, Option(min=0, help="How many kills.")] = 100,
     clients: Annotated[int, Option(min=1, help="Windows on the store.")] = 4,
     flips: Annotated[int, Option(min=0, help="How many bytes are changed.")] = 300,
+    commands: Annotated[int, Option(min=0, help="How many imports, backups, repairs and upgrades are killed.")] = 0,
     seed: Annotated[int, Option(help="Of the load, the moments and the bytes.")] = SEED,
     keep: Annotated[Path | None, Option(file_okay=False, help="Where stores and journals are left.")] = None,
     *,
@@ -162,13 +165,19 @@ def crash(
             stores, questions = anyio.run(build, damaged)
             found = flip_bytes(stores, questions, damaged, flips, seed, lambda: bar.advance(task))
             sections["flipped bytes"] = judge_flips(*found)
+        if commands:
+            task = bar.add_task("killed commands", total=commands)
+            folder = scratch / "commands"
+            folder.mkdir()
+            trials = kill_commands(folder, commands, seed, lambda: bar.advance(task))
+            sections["kill -9 of commands"] = killed_commands.judge(trials)
     publish(sections, as_json=as_json, seed=seed)
 
 
 def _emptied(folder: Path) -> Path:
     """Return the folder without the results of an earlier campaign."""
     folder.mkdir(parents=True, exist_ok=True)
-    for name in ("store", "damaged"):
+    for name in ("store", "damaged", "commands"):
         shutil.rmtree(folder / name, ignore_errors=True)
     for path in (*folder.glob("journal-*.jsonl"), *folder.glob("window-*.err")):
         path.unlink()

@@ -1,5 +1,6 @@
 """The door beside stdio: other processes ask the one that has the store, each in a session of its own."""
 
+import asyncio
 import json
 import os
 import socket
@@ -199,6 +200,20 @@ async def test_a_client_still_connected_does_not_keep_the_server_from_ending(lis
             group.start_soon(anyio.to_thread.run_sync, stay)
             assert await anyio.to_thread.run_sync(connected.wait, PATIENCE)
         ended.set()
+
+
+async def test_data_that_arrive_while_reading_is_cancelled_break_nothing(listening: Doors, tmp_path: Path) -> None:
+    async with listening(tmp_path) as connections:
+        opened = connections.changed()
+        with Rude(tmp_path).socket as rude:
+            await opened
+            await anyio.wait_all_tasks_blocked()
+            (connection,) = connections._open
+            rude.sendall(b"{")  # in the next turn of the loop it is cancelled first, then found to be readable
+            asyncio.get_running_loop().call_soon(connection.end_input)
+            await anyio.wait_all_tasks_blocked()
+            with anyio.fail_after(PATIENCE):
+                await connections.finish()
 
 
 async def test_an_answer_that_does_not_come_in_time_is_waited_for_no_longer(tmp_path: Path) -> None:

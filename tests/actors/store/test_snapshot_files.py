@@ -365,6 +365,7 @@ DAMAGES: dict[str, Callable[[Path], None]] = {
     "no id": misname,
     "another schema": resealed(schema=99),
     "an earlier version": earlier,
+    "files without a head": resealed(parts={name: snapshot_io.Part((0,), ()) for name in OWNERS}),
     "a destroyed key": destroy_key,
 }
 

@@ -83,6 +83,12 @@ def test_an_array_of_other_items_is_refused(kind: GrowableArray) -> None:
         kind.restore(Source().lazy)
 
 
+def test_items_without_any_size_are_refused() -> None:
+    nothing = LazyArray(np.zeros(0, np.uint8), VALUES.dtype, (3, 0), PIECE, lambda _: None)
+    with pytest.raises(ValueError, match="isn't one of"):
+        GrowableArray(np.uint8, 0).restore(nothing)
+
+
 def test_an_array_without_a_width_takes_that_of_what_is_restored() -> None:
     array = GrowableArray(np.uint8, 0)
     array.restore(Source().lazy)
