@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import Final
 from uuid import UUID, uuid4
+from weakref import WeakValueDictionary
 
 from actors.runtime.faults import NotFoundFault
 from actors.runtime.types import JsonObject
@@ -44,11 +45,13 @@ class Maps:
 
     def __init__(self) -> None:
         self._maps: OrderedDict[str, StoreMap] = OrderedDict()
-        self._lock = asyncio.Lock()
+        self._locks: WeakValueDictionary[Hashable, asyncio.Lock] = WeakValueDictionary()
+        """By key, so that nobody waits for a map that takes long but who asked for it."""
 
     async def get(self, key: Hashable, compute: Callable[[], Awaitable[JsonObject]]) -> StoreMap:
         """Return the map of a key, computed at most once at a time."""
-        async with self._lock:
+        lock = self._locks.setdefault(key, asyncio.Lock())
+        async with lock:
             for known in reversed(self._maps.values()):
                 if known.key == key and monotonic() - known.made < FRESH:
                     return known

@@ -72,7 +72,7 @@ class _Connection:
 
     def __init__(self, stream: SocketStream) -> None:
         self._stream = stream
-        self._received = BufferedByteReceiveStream(_Receiver(stream.extra(SocketAttribute.raw_socket)))  # noqa: S610
+        self._received = BufferedByteReceiveStream(_Receiver(stream.extra(SocketAttribute.raw_socket)))
         self._input_closed = False
         self._reading = anyio.CancelScope()
         self._muted = False

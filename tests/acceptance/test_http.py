@@ -20,6 +20,7 @@ from tests.acceptance.conftest import COMMAND, PATIENCE, Open, serving
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="the hub's socket is a unix socket")
 
+EXAMPLES = Path(__file__).parent / "examples"
 FACTS = ("Ilse waters the ferns on Sundays.", "The cellar key hangs behind the clock.")
 
 
@@ -168,6 +169,19 @@ def test_the_tools_of_an_agent_framework_are_made_of_typed_functions_with_docstr
     ]
     assert stored in tools["forget_memory"](memory_id=stored, reason="changed")
     assert tools["recall"](question="Who is the vet?") == []
+
+
+@pytest.mark.parametrize("example", sorted(EXAMPLES.glob("*_agent.py")), ids=lambda path: path.stem)
+def test_an_agent_of_a_framework_remembers_and_recalls(folder: Path, url: str, example: Path) -> None:
+    name = example.stem.replace("_", "-")
+    key = run("key", "create", name, "--scope", "write", "-n", name, "--data", str(folder)).strip()
+    nowhere = dict.fromkeys(("HTTPS_PROXY", "HTTP_PROXY"), "http://127.0.0.1:9") | {"NO_PROXY": "127.0.0.1"}
+    command = [sys.executable, str(example), url, key]
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=PATIENCE, check=False, env=os.environ | nowhere
+    )
+    assert done.returncode == 0, done.stderr
+    assert "The vet is Dr. Ahrens." in done.stdout.splitlines()[-1]
 
 
 @pytest.mark.anyio

@@ -38,13 +38,17 @@ async def map_page(request: Request) -> Response:
         namespace=namespace,
         namespaces=calendar["namespaces"],
         total=calendar["total"] if namespace is None else calendar["namespaces"].get(namespace, 0),
-        points=link(request, "/map/points", namespace=namespace, colour=colour),
+        points=link(request, "/map/points", namespace=namespace),
+        salience=link(request, "/map/points", namespace=namespace, colour=colour) if colour == "salience" else "",
         texts=link(request, "/map/texts"),
     )
 
 
 async def points(request: Request) -> Response:
-    """Return the points as binary columns; the legend and the token of the map are in the header `X-Map`."""
+    """Return the points as binary columns; the legend and the token of the map are in the header `X-Map`.
+
+    With salience they take seconds in a large store, so the page shows them without it before.
+    """
     namespace, salience = chosen(request, "namespace"), chosen(request, "colour") == "salience"
 
     async def compute() -> JsonObject:

@@ -9,18 +9,25 @@ if (canvas) start();
 
 async function start() {
   const say = (text) => { document.getElementById("map-status").textContent = text; };
-  const answer = await fetch(holder.dataset.points);
-  if (!answer.ok) return say("The map could not be loaded. Load the page again.");
-  const meta = JSON.parse(answer.headers.get("X-Map"));
-  const bytes = await answer.arrayBuffer();
-  const n = meta.count;
-  const x = new Uint16Array(bytes, 0, n), y = new Uint16Array(bytes, 2 * n, n), age = new Uint16Array(bytes, 4 * n, n);
-  const codes = { namespace: new Uint8Array(bytes, 6 * n, n), goal: new Uint8Array(bytes, 7 * n, n), salience: new Uint8Array(bytes, 8 * n, n) };
-  const colour = holder.dataset.colour;
   const context = canvas.getContext("2d");
   const view = { x: 0.5, y: 0.5, zoom: 1 };
-  const { group, palette } = groups();
-  let texts = [], chosen = -1, asked = "", pending = 0;
+  let meta, n, x, y, age, codes, colour, group, palette, texts, chosen, asked, pending = 0;
+  if (!await load(holder.dataset.points, holder.dataset.salience ? "none" : holder.dataset.colour)) return;
+
+  // Salience takes longer than the places: the points are shown without it until it is there.
+  async function load(address, by) {
+    const answer = await fetch(address);
+    if (!answer.ok) { say("The map could not be loaded. Load the page again."); return false; }
+    meta = JSON.parse(answer.headers.get("X-Map"));
+    const bytes = await answer.arrayBuffer();
+    n = meta.count;
+    x = new Uint16Array(bytes, 0, n); y = new Uint16Array(bytes, 2 * n, n); age = new Uint16Array(bytes, 4 * n, n);
+    codes = { namespace: new Uint8Array(bytes, 6 * n, n), goal: new Uint8Array(bytes, 7 * n, n), salience: new Uint8Array(bytes, 8 * n, n) };
+    colour = by;
+    ({ group, palette } = groups());
+    [texts, chosen, asked] = [[], -1, ""];
+    return true;
+  }
 
   // Each point belongs to a group of one colour; the legend names the groups.
   function groups() {
@@ -29,7 +36,10 @@ async function start() {
     const grey = styles.getPropertyValue("--hue-none").trim();
     const ramp = (steps, names) => ({ names, colours: steps.map((step) => styles.getPropertyValue(`--ramp-${step}`).trim()) });
     let group, palette;
-    if (colour === "age") {
+    if (colour === "none") {
+      palette = { names: ["measuring how much each matters…"], colours: [grey] };
+      group = new Uint8Array(n);
+    } else if (colour === "age") {
       palette = ramp([4, 3, 2, 1, 0], ["today", "this week", "this month", "this year", "older"]);
       group = Uint8Array.from(age, (days) => (days < 1 ? 0 : days < 7 ? 1 : days < 31 ? 2 : days < 366 ? 3 : 4));
     } else if (colour === "salience") {
@@ -171,4 +181,5 @@ async function start() {
   });
   new ResizeObserver(redraw).observe(canvas);
   draw();
+  if (holder.dataset.salience && await load(holder.dataset.salience, "salience")) redraw();
 }

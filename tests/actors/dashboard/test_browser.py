@@ -6,7 +6,7 @@ import subprocess
 
 import httpx2
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from actors.api.caller import Scope
 from actors.http.access.keys import Keys
@@ -193,6 +193,23 @@ def test_the_map_is_read_with_the_keyboard(go: Go) -> None:
     link = page.locator("#chosen a")
     expect(link).to_be_visible()
     assert any(link.inner_text()[:20] in " ".join(text.split()) for *_, text in TEXTS)
+
+
+def test_the_map_shows_its_points_before_it_knows_their_salience(site: Site, page: Page) -> None:
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route(re.compile("points.*salience"), hold)
+    with page.expect_request(re.compile("points.*salience")):
+        page.goto(f"{site.address}/map?colour=salience")
+    expect(page.locator("#map-status")).to_contain_text("points in view")
+    expect(page.locator("#legend")).to_contain_text("measuring")
+    (asked,) = held
+    asked.continue_()
+    expect(page.locator("#legend")).not_to_contain_text("measuring")
+    expect(page.locator("#legend")).to_contain_text(".2 to .4")
 
 
 def test_memories_are_browsed_by_day_and_by_session(go: Go) -> None:
