@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from itertools import pairwise
+from typing import TypeAlias
 from uuid import UUID
 
 import msgspec
@@ -22,6 +23,7 @@ from events.vocabulary import (
     MemoryReinstated,
     MemoryStored,
     MemorySuperseded,
+    MemoryTagged,
     PruningPermitted,
     ScheduleChanged,
     ScheduleSwitched,
@@ -32,6 +34,12 @@ from projections.projection import MemoryState
 
 BATCH = 48
 """Memories that are embedded together, as many as the embedder's inbox takes at once."""
+
+
+Kept: TypeAlias = (
+    ScheduleChanged | ScheduleSwitched | PruningPermitted | MemorySuperseded | MemoryReinstated | MemoryTagged
+)
+"""Events that the new log takes over as they are, unless a memory that they name was erased."""
 
 
 class History(msgspec.Struct, frozen=True):
@@ -46,7 +54,7 @@ class History(msgspec.Struct, frozen=True):
     slept: tuple[Event, ...]
     """What runs of the consolidator hid and still hide: of each that it began, what it merged and pruned, its end.
 
-    And the schedule of runs, and which memories superseded which.
+    And the schedule of runs, which memories superseded which, and what was tagged otherwise.
     """
     erased: int
     since: datetime | None
@@ -80,8 +88,8 @@ def history_of(log: Log) -> History:
                 links.append((envelope.causation_id, drawn))
             case ConsolidationStarted() | MemoriesMerged() | MemoriesPruned() | ConsolidationFinished() as event:
                 runs.append(event)
-            case ScheduleChanged() | ScheduleSwitched() | PruningPermitted() | MemorySuperseded() | MemoryReinstated():
-                runs.append(envelope.event)
+            case event if isinstance(event, Kept):
+                runs.append(event)
             case _:
                 pass
     entries = {memory: entry for memory in stored if (entry := catalog.get(memory)).body is not None}
@@ -115,7 +123,7 @@ def _still_hiding(runs: Iterable[Event], entries: Mapping[UUID, Entry]) -> Itera
                 ]:
                     absorbed, similarities = zip(*kept, strict=True)
                     yield msgspec.structs.replace(event, absorbed=absorbed, similarities=similarities)
-            case ScheduleChanged() | ScheduleSwitched() | PruningPermitted() | MemorySuperseded() | MemoryReinstated():
+            case _ if isinstance(event, Kept):
                 if mentioned(event) <= entries.keys():
                     yield event
             case MemoriesPruned(run=run, pruned=pruned):

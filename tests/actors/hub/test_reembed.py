@@ -37,7 +37,7 @@ from actors.runtime.settings import SleepMode
 from events.storage.duckdb_log import DuckDBLog
 from events.storage.log import Envelope, Head
 from events.storage.memory_log import MemoryLog
-from events.vocabulary import MemoriesLinked, MemoryErased, MemoryForgotten, MemoryStored, SpacesDeclared
+from events.vocabulary import MemoriesLinked, MemoryErased, MemoryForgotten, MemoryStored, MemoryTagged, SpacesDeclared
 from projections.registry import digests, rebuild
 from tests.acceptance.conftest import COMMAND, PATIENCE
 from tests.actors.conftest import search, store
@@ -180,6 +180,16 @@ def test_links_keep_what_they_were_drawn_with_and_lose_ends_that_were_erased() -
     assert [entry.id for entry in history.memories] == [one, other]
     assert history.later == (MemoriesLinked(source=one, targets=(other,), relation="explains", weight=0.5),)
     assert (history.born_with, history.erased) == ({}, 1)
+
+
+def test_tags_that_were_changed_stay_changed_unless_their_memory_was_erased() -> None:
+    log = MemoryLog()
+    kept, gone = (envelope.id for envelope in log.append([draft(stored()) for _ in range(2)]))
+    changes = [MemoryTagged(memory=memory, tags=("new",), was=()) for memory in (kept, gone)]
+    log.append([draft(change) for change in changes])
+    log.append([draft(MemoryErased(memory=gone))])
+    log.shred([gone])
+    assert history_of(log).slept == (changes[0],)
 
 
 def test_a_new_store_takes_its_place_only_when_it_is_whole(tmp_path: Path) -> None:
