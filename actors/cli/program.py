@@ -16,8 +16,8 @@ from uuid import UUID
 
 import typer
 
+from actors.exporters.json_text import to_json
 from actors.proxy.serve_command import DATA, EMBEDDER, LOG, MODELS, Option, data_folder
-from actors.runtime.json_text import to_json
 from actors.runtime.settings import ModelProfile
 from actors.runtime.types import JsonObject
 

@@ -12,8 +12,8 @@ from typing import IO
 import msgspec
 
 from actors.exporters import markdown, parquet
+from actors.exporters.json_text import to_json
 from actors.runtime.faults import InvalidParamsFault
-from actors.runtime.json_text import to_json
 from actors.runtime.types import JsonObject
 
 UNFINISHED = ".unfinished"

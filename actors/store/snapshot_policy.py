@@ -17,15 +17,13 @@ from actors.runtime.messages import LoadSnapshot, Message, SnapshotWritten, Writ
 from actors.runtime.reply import Reply
 from actors.store.snapshot_draft import SnapshotDraft
 from actors.store.snapshot_files import Snapshots
-from events.crypto.keys import KeyUnreadableError
-from events.storage.chain import GENESIS, verify_chain
+from events.storage.chain import GENESIS, check_key, verify_chain
 from events.storage.log import Head, Log, LogAwayError, LogCorruptError, LogError
 from events.verify.erasures import UNEXPLAINED, ErasureCheck
 from events.vocabulary.codec import is_sealed
 
 if TYPE_CHECKING:
-    from events.crypto.keys import KeyRing
-    from events.storage.chain import Row, StoredLog
+    from events.storage.chain import StoredLog
     from projections.storage.lazy_array import LazyArray
 
 IDLE: Final = 60.0
@@ -288,7 +286,7 @@ class SnapshotPolicy:
                 return
             check.observe_row(row, keys)
             if is_sealed(row.kind):
-                _check_key(row, keys)
+                check_key(row, keys)
             if row.seq % PAGE == 0:
                 self._hurried.wait(PAGE_PAUSE)
         # An erasure that explains a destroyed key may be among later rows, also such as this hub doesn't know yet.
@@ -296,10 +294,3 @@ class SnapshotPolicy:
             check.observe_row(row, keys)
         if unexplained := check.unexplained():
             raise LogCorruptError(unexplained[0], UNEXPLAINED)
-
-
-def _check_key(row: Row, keys: KeyRing) -> None:
-    try:
-        keys.has(row.id)
-    except KeyUnreadableError as error:
-        raise LogCorruptError(row.seq, str(error)) from error

@@ -152,6 +152,14 @@ def decode_rows(start: Head, end: Head, rows: Iterable[Row], keys: KeyRing) -> I
     return (_decoded(row, keys) for row in verify_chain(start, end, rows, keys))
 
 
+def check_key(row: Row, keys: KeyRing) -> None:
+    """Check that the key of a sealed row can be read or was destroyed (`LogCorruptError`)."""
+    try:
+        keys.has(row.id)
+    except KeyUnreadableError as error:
+        raise LogCorruptError(row.seq, str(error)) from error
+
+
 def verify_row(row: Row, keys: KeyRing) -> None:
     """Compare a row with its own hash (`LogCorruptError`)."""
     if not compare_digest(row.hash, _digest(row, keys)):

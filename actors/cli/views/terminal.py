@@ -9,7 +9,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.segment import Segment
 
 from actors.cli.store_access import Report
-from actors.runtime.json_text import CONTROLS
+from actors.exporters.json_text import CONTROLS
 
 UNSEEN = {code: chr(0x2400 + code) for code in range(0x20) if chr(code) not in "\n\t"} | dict.fromkeys(
     CONTROLS, "\N{REPLACEMENT CHARACTER}"

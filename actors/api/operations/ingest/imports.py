@@ -6,6 +6,7 @@ import hashlib
 import json
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import datetime
 from typing import Annotated, Any, NamedTuple, TypeAlias
 from uuid import UUID, uuid4, uuid5
@@ -160,7 +161,7 @@ def _parse_event(item: JsonObject) -> EventItem:
         _check_link(event)
     if isinstance(event, MemoriesMerged) and len(event.absorbed) != len(event.similarities):
         raise invalid("event", "as many similarities as absorbed memories")
-    key = _run_key(event.run) if isinstance(event, ConsolidationStarted) else _key(item)
+    key = uuid5(IMPORTED, f"run {event.run}") if isinstance(event, ConsolidationStarted) else _key(item)
     return EventItem(event, key, _moment(item, "at"))
 
 
@@ -209,7 +210,7 @@ async def _append(context: Context, group: Sequence[Numbered], reports: dict[int
     found = [(index, one) for index, one in group if isinstance(one, EventItem)]
     known = await _known(context, {id_ for _, one in found for id_ in mentioned(one.event)})
     wanted = {run for _, one in found if isinstance(run := getattr(one.event, "run", None), UUID)}
-    started = await ask(context.hub.store, FindRequests(keys=tuple(_run_key(run) for run in wanted)))
+    started = await ask(context.hub.store, FindRequests(keys=tuple(uuid5(IMPORTED, f"run {run}") for run in wanted)))
     runs = {run for run, request in zip(wanted, started, strict=True) if request is not None}
     appends: dict[int, Append] = {}
     for index, one in found:
@@ -288,14 +289,9 @@ def _moment(item: JsonObject, name: str) -> datetime | None:
 
 def _uuid(named: str | None) -> UUID | None:
     """Return an id that is a UUID; another one only tells lines apart."""
-    try:
-        return None if named is None else UUID(named)
-    except ValueError:
-        return None
-
-
-def _run_key(run: UUID) -> UUID:
-    return uuid5(IMPORTED, f"run {run}")
+    with suppress(TypeError, ValueError):
+        return UUID(named)
+    return None
 
 
 def _key(item: JsonObject) -> UUID:
