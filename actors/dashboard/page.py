@@ -222,7 +222,9 @@ def missing(request: Request) -> Response:
 
 
 def _problem(request: Request, message: str, status: int) -> Response:
-    return render(request, "problem.html", status, title="This did not work", message=message)
+    # A fault of a page that another request began to make comes without the time which that request found.
+    found = {"title": "This did not work", "message": message, "as_of_time": None}
+    return render(request, "problem.html", status, **found)
 
 
 def _replaying(request: Request, progress: ReplayProgress) -> Response:
