@@ -22,6 +22,9 @@ NEAREST: Final = 32
 """Best candidates in E1, whose modality tells whether the question is about code."""
 BEST: Final = 10
 """Best candidates of a space, whose mean distance from all others is its tail."""
+SPOKEN: Final = 0.05
+"""Share of the candidates said by those whom the question names from which on it surely asks what they said. The title
+"Information: a review" begins like a line of a transcript, but few memories begin so."""
 
 
 def measure(atlas: Atlas, request: Search, eligible: Mask, candidates: Candidates) -> Measurements:
@@ -42,7 +45,7 @@ def measure(atlas: Atlas, request: Search, eligible: Mask, candidates: Candidate
     return {
         "event": float(causal_subject(request.text) != request.text),
         "time": float(bool(request.hints.intervals)),
-        "speaker": float(atlas.time_mentions.speaker_scores(speakers, np.flatnonzero(eligible)).any()),
+        "speaker": min(1.0, float(atlas.time_mentions.speaker_scores(speakers, rows).mean()) / SPOKEN),
         "unknown_word": float(known and not atlas.contains_terms(SPARSE[0], terms, eligible)),
         "code": float(atlas.facets.is_code(rows[top_k(e1, NEAREST)]).mean()),
         "session": float(atlas.facets.in_session(rows).mean()),
