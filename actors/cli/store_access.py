@@ -21,6 +21,8 @@ LONGEST = 86_400.0
 """Seconds that a person's command may take."""
 RETRY_INTERVAL = 0.05
 """Seconds between two attempts to reach or open a store."""
+HUB_START = 10.0
+"""Seconds that a command waits for a hub that another process starts, before it opens the store itself."""
 
 Report: TypeAlias = Callable[[float, float | None, str], None]
 """Receives (done, total, what) during a long operation."""
@@ -137,11 +139,12 @@ def served_store(location: StoreLocation) -> Iterator[StoreSession | None]:
 
 
 def _connect_or_open(location: StoreLocation, opens_at: float, gives_up_at: float, stack: ExitStack) -> StoreSession:
-    """Return the store as soon as it is served, or can be opened after `opens_at`."""
+    """Return the store as soon as it is served, or can be opened after `opens_at` and no hub is starting."""
+    hub_due = monotonic() + HUB_START
     while location.seconds_left > MARGIN:
         with suppress(FileNotFoundError, ConnectionRefusedError):  # no server listens
             return _connect(location, location.seconds_left - MARGIN, stack)
-        if monotonic() >= opens_at:
+        if monotonic() >= opens_at and not (monotonic() < hub_due and _hub_starts(location.folder)):
             from events.storage.log import LogInUseError
 
             try:
@@ -151,6 +154,15 @@ def _connect_or_open(location: StoreLocation, opens_at: float, gives_up_at: floa
                     raise
         sleep(RETRY_INTERVAL)
     raise TimeoutError("the store stayed in use")
+
+
+def _hub_starts(folder: Path) -> bool:
+    """Return whether a hub is starting or ending."""
+    if sys.platform == "win32":
+        return False
+    from actors.proxy.launcher import is_locked
+
+    return is_locked(folder)
 
 
 def _connect(location: StoreLocation, seconds: float, stack: ExitStack) -> StoreSession:

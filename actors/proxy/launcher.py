@@ -59,6 +59,21 @@ def lock_folder(folder: Path) -> int | None:
     return descriptor
 
 
+def is_locked(folder: Path) -> bool:
+    """Return whether a hub has the lock of a folder, also one that doesn't listen yet; changes no file."""
+    try:
+        descriptor = os.open(folder / LOCK, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
+
+
 def open_log(folder: Path) -> int:
     """Open the hub's log for appending, and truncate it if necessary; return its descriptor."""
     descriptor = os.open(folder / LOG, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)

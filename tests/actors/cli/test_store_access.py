@@ -1,0 +1,56 @@
+"""Which process answers a command: a hub, also one that is starting, or the command itself."""
+
+import os
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from actors.cli import store_access
+from actors.cli.store_access import StoreLocation, StoreSession, open_store, store_location
+from actors.proxy.launcher import is_locked, lock_folder
+
+
+def test_a_command_waits_for_a_hub_that_is_starting_instead_of_opening_the_store(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The process that holds the lock listens at the third attempt to connect."""
+    attempts: list[StoreLocation] = []
+
+    def connect(location: StoreLocation, _seconds: float, _stack: ExitStack) -> StoreSession:
+        attempts.append(location)
+        if len(attempts) < 3:
+            raise FileNotFoundError
+        return StoreSession(lambda *_: {}, served=True)
+
+    monkeypatch.setattr(store_access, "_connect", connect)
+    lock = lock_folder(tmp_path)
+    assert lock is not None
+    with open_store(store_location(tmp_path), creates=True) as store:
+        assert store.served
+    os.close(lock)
+    assert list(tmp_path.iterdir()) == [tmp_path / "hub.lock"], "the store was opened"
+
+
+def test_a_hub_that_gives_up_its_start_leaves_the_store_to_the_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock = lock_folder(tmp_path)
+    assert lock is not None
+    held = [lock]
+
+    def connect(_location: StoreLocation, _seconds: float, _stack: ExitStack) -> StoreSession:
+        if is_locked(tmp_path):
+            os.close(held.pop())
+        raise FileNotFoundError
+
+    monkeypatch.setattr(store_access, "_connect", connect)
+    monkeypatch.setattr(store_access, "_open", lambda *_: StoreSession(lambda *_: {}, served=False))
+    with open_store(store_location(tmp_path), creates=True) as store:
+        assert not store.served
+    assert not held
+
+
+def test_looking_for_the_lock_of_a_hub_changes_nothing(tmp_path: Path) -> None:
+    assert not is_locked(tmp_path)
+    assert list(tmp_path.iterdir()) == []
