@@ -1,4 +1,4 @@
-"""ARCHITECTURE.md names what is in the code: modules, functions, classes and messages, and files."""
+"""ARCHITECTURE.md and docs/ name what is in the code: modules, functions, classes and messages, and files."""
 
 import ast
 import re
@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-TEXT = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+PAGES = (ROOT / "ARCHITECTURE.md", *sorted((ROOT / "docs").glob("*.md")))
+TEXT = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
 FLOORS = ("events", "projections", "actors")
 
 DIAGRAMS = re.findall(r"```mermaid\n(.*?)```", TEXT, flags=re.DOTALL)
 DOTTED = re.compile(r"\b(?:[a-z_]\w*|[A-Z]\w*)(?:\.\w+)+\b")
-FILE = re.compile(r"(?<![\w./])(?:actors|events|projections|scripts|tests)/[\w/]+\.(?:py|json|md)\b")
+FILE = re.compile(r"(?<![\w./])(?:actors|docs|events|projections|scripts|tests)/[\w/]+\.(?:py|json|md)\b")
 MESSAGE = re.compile(r"->>[+-]?\w+: (?:\S+ )?([A-Z]\w+)")
 
 

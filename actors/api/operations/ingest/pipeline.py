@@ -1,7 +1,7 @@
 """Ingest: the one way of a memory into the log. A single memory is a batch of one.
 
 Memories go through the model in groups, in their order. Those that have gone through it are judged and committed
-together while the rest of their group is in the model: see ARCHITECTURE.md, "How a memory travels".
+together while the rest of their group is in the model: see ARCHITECTURE.md, "How a memory is stored".
 """
 
 from __future__ import annotations
