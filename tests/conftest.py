@@ -7,10 +7,15 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from anyio._core import _eventloop
 from hypothesis import settings
 from pykka import ActorRegistry
 
 from tests.postgres import Server, running_server
+
+# The OpenAI SDK brings sniffio, by which anyio's plugin would mark the thread as running asyncio for as long as an async
+# fixture lives: `anyio.run` in a test would then refuse.
+_eventloop.sniffio = None
 
 SLOW_FOLDERS = ("acceptance", "fuzz", "benchmarks")
 SLOW_MODULES = """

@@ -158,7 +158,9 @@ def _connect_or_open(location: StoreLocation, opens_at: float, gives_up_at: floa
 
 def _hub_starts(folder: Path) -> bool:
     """Return whether a hub is starting or ending."""
-    if sys.platform == "win32":
+    from actors.proxy.serve_command import proxy_supported
+
+    if not proxy_supported():
         return False
     from actors.proxy.launcher import is_locked
 

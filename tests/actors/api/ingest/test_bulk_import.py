@@ -129,7 +129,8 @@ def test_a_pool_imports_where_files_of_hubs_cannot_be_locked_as_on_windows(
 ) -> None:
     (tmp_path / "note.md").write_text("The ferry leaves at nine.\n", encoding="utf-8")
     monkeypatch.delattr("actors.proxy.launcher.fcntl")
-    monkeypatch.setattr("actors.cli.importing.proxy_supported", lambda: False)
+    for module in ("actors.cli.importing", "actors.proxy.serve_command"):
+        monkeypatch.setattr(f"{module}.proxy_supported", lambda: False)
     arguments = ["import", str(tmp_path / "note.md"), "--data", str(tmp_path / "store"), "--workers", "1"]
     answer = typer.testing.CliRunner().invoke(program, arguments)
     assert (answer.exit_code, "1 memories" in answer.output or "1 memory" in answer.output) == (0, True), answer.output
