@@ -13,7 +13,7 @@ from pykka import ActorRegistry
 
 from tests.postgres import Server, running_server
 
-# The OpenAI SDK brings sniffio, by which anyio's plugin would mark the thread as running asyncio for as long as an async
+# The OpenAI SDK brings sniffio, by which anyio's plugin marks the thread as running asyncio for as long as an async
 # fixture lives: `anyio.run` in a test would then refuse.
 _eventloop.sniffio = None
 

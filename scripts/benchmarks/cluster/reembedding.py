@@ -15,6 +15,8 @@ from benchmarks.synthetic import SAMPLES, build, embed_sample
 from events.storage.duckdb_log import DuckDBLog
 from projections.registry import digests, rebuild
 
+KILLED_AT = 0.75
+"""Share of the time of a whole run, of which the start of a small one takes half."""
 FACTOR = 1.6
 """Least ratio of the times of one worker and of two."""
 
@@ -34,8 +36,9 @@ def measure_reembedding(folder: Path, memories: int, words: int) -> list[Verdict
         with timed(times):
             _start(old, folder / str(workers), workers, *pool).wait()
     after = getrusage(RUSAGE_CHILDREN)
-    with _start(old, folder / "killed", 2, *pool, "--resume") as killed, suppress(subprocess.TimeoutExpired):
-        killed.wait(times[1] / 2e3)
+    with _start(old, folder / "killed", 2, *pool, "--resume") as killed:
+        with suppress(subprocess.TimeoutExpired):
+            killed.wait(KILLED_AT * times[1] / 1e3)
         killed.kill()
     unfinished = (folder / "killed.unfinished").exists()
     _start(old, folder / "killed", 2, *pool, "--resume").wait()
