@@ -18,7 +18,7 @@ PAGE = 50
 READ = 500
 """Events that are read at once to choose some of them, or for an export."""
 LOOKED_THROUGH = 2_000
-"""Events that one page looks through: reading so many takes a large store some .2 s."""
+"""Events that one page looks through; "Earlier" goes on from there."""
 MOST = 10**15
 LONGEST = 100
 """Characters of the name of an author."""
