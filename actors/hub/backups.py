@@ -1,7 +1,7 @@
 """Backups by themselves: a verified copy of the store after each deep sleep, of which the latest are kept.
 
 They are beside the store's folder, in `<name>.backups`, so that nothing that replaces or moves the folder takes them
-along. They are off until somebody asks for them: a backup keeps what is erased later (`events.storage.backup`).
+along. They are off until somebody asks for them: a backup keeps what is erased later (`events.recovery.backup`).
 """
 
 import os
@@ -14,9 +14,9 @@ from pathlib import Path
 from actors.runtime.actor import LOGGER
 from actors.runtime.settings import passphrase
 from actors.runtime.types import JsonObject
+from events.recovery.backup import back_up, is_backup
 from events.recovery.safety_copy import SafetyCopy, backups_folder, safety_copies
 from events.storage import replacement
-from events.storage.backup import back_up, is_backup
 from events.storage.duckdb_log import DuckDBLog
 from events.storage.log import Log, LogError
 from events.verify.verification import verify

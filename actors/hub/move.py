@@ -86,7 +86,7 @@ def move(source: StoredLog, target: str, report: Report) -> Moved:
             _compare(copy.read(), wanted, head.seq, report)
             _check_unchanged(source)
     else:
-        from events.storage.backup import new_store, write_log
+        from events.recovery.backup import new_store, write_log
         from events.storage.duckdb_log import DuckDBLog
 
         with new_store(Path(target)) as partial:

@@ -6,9 +6,9 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import Final
 
+from events.recovery.backup import is_backup
 from events.recovery.safety_copy import copy_before
 from events.recovery.salvage import Spare, describe_damage, marked_damage, unmark_damaged
-from events.storage.backup import is_backup
 from events.storage.database import DATABASE, exclusive
 from events.storage.duckdb_log import DuckDBLog
 from events.storage.format import FORMAT, format_of

@@ -8,8 +8,8 @@ from typing import Final
 import msgspec
 
 from events.crypto.images import ImageFiles
+from events.recovery.backup import new_store, write_log
 from events.recovery.salvage import Salvage, Spare, readable_keys
-from events.storage.backup import new_store, write_log
 from events.storage.chain import relink
 from events.storage.database import exclusive
 from events.storage.format import check_format

@@ -16,12 +16,12 @@ import duckdb
 
 from events.crypto.images import ImageFiles
 from events.crypto.keys import KeyRing
+from events.recovery.backup import is_backup, new_store, write_manifest
 from events.storage import replacement
-from events.storage.backup import is_backup, new_store, write_manifest
 from events.storage.database import DATABASE, connect, exclusive
-from events.storage.durable import check_room
 from events.storage.format import check_format, format_of
 from events.storage.log import Head, LogError, PassphraseError
+from events.storage.room import Room
 from events.verify.examination import Progress
 from events.verify.verification import verify
 
@@ -84,7 +84,7 @@ def copy_before(folder: Path, operation: str, passphrase: str | None, progress: 
     earlier = [one.folder for one in safety_copies(folder) if one.operation == operation]
     try:
         target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        check_room(target.parent, DATABASE, size_of(folder))
+        Room(target.parent).take(size_of(folder))
         _copy_store(folder, target, passphrase, progress)
         for one in earlier:
             shutil.rmtree(one)

@@ -38,9 +38,10 @@ from events.storage.database import (
     select_pages,
     select_range,
 )
-from events.storage.durable import HeadFile, check_files, check_private, check_room, latest_head
+from events.storage.durable import HeadFile, check_files, check_private, latest_head
 from events.storage.format import check_format, write_format
 from events.storage.log import Draft, Envelope, Head, LogBehindError, LogCorruptError, LogDamagedError, LogError
+from events.storage.room import Room
 
 _RELEASE_EVERY: Final = 4_096
 """Events of a long read between two releases of DuckDB's memory: some 50 MB."""
@@ -70,6 +71,7 @@ class DuckDBLog:
         self._closed = self._failed = False
         self._read_only, self._spare = read_only, spare
         self._salvage: Salvage | None = None
+        self._room = Room(folder)
         self._writing = Lock()
         """Held while DuckDB may need all the memory that its limit allows."""
         self.images: Final = ImageFiles(folder, lambda: self._keys)
@@ -171,7 +173,7 @@ class DuckDBLog:
         if not drafts:
             return ()
         encoded = encode_drafts(drafts)
-        check_room(self.folder, DATABASE, sum(len(each.plain) for each in encoded))
+        self._room.take(sum(len(each.plain) for each in encoded))
         try:
             rows = build_rows(self._head, encoded, self._keys)
             with self._writing:

@@ -2,7 +2,6 @@
 
 import logging
 import os
-import shutil
 import stat
 import struct
 import tempfile
@@ -15,17 +14,12 @@ from typing import Final
 from zlib import crc32
 
 from events.crypto.chain_key import TAG, ChainKey
-from events.storage.log import Head, LogDamagedError, LogError, LogFullError
+from events.storage.log import Head, LogDamagedError, LogError
 
 LOGGER = logging.getLogger("context-graph")
 
 _sync = getattr(os, "fdatasync", os.fsync)
 """macOS has no fdatasync."""
-
-_RESERVE: Final = 64 * 2**20
-"""Bytes of free disk space that an append leaves: DuckDB needs room to close the file."""
-_COPIES: Final = 4
-"""Room for a batch, in its own size: in the write-ahead log, in the main file, and as much again for overhead."""
 
 SECTOR: Final = 512
 """Bytes that a disk writes atomically."""
@@ -203,16 +197,6 @@ def check_private(folder: Path) -> None:
 def _others_may_write(found: os.stat_result) -> bool:
     others = stat.S_IWOTH | (stat.S_IWGRP if found.st_gid != os.getegid() else 0)
     return bool(found.st_mode & others)
-
-
-def check_room(folder: Path, database: str, size: int) -> None:
-    """Raise `LogFullError` if appending `size` bytes might fill the disk, while nothing is written."""
-    wal = folder / f"{database}.wal"
-    # A checkpoint writes the contents of the write-ahead log to the main file before it deletes that log.
-    needed = _RESERVE + _COPIES * size + (wal.stat().st_size if wal.exists() else 0)
-    free = shutil.disk_usage(folder).free
-    if free < needed:
-        raise LogFullError(f"the disk has {free:,} bytes left, and {needed:,} are needed to store {size:,} safely")
 
 
 def has_stray_bytes(content: bytes) -> bool:

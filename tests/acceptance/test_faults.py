@@ -8,7 +8,7 @@ import shutil
 import signal
 import subprocess
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,9 +21,9 @@ from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.hub.composition import open_hub, start_hub
 from actors.proxy.endpoint import HUB_INFO, SOCKET, read_hub_info
 from actors.proxy.launcher import LOCK, LOG, MAX_LOG
-from actors.proxy.pending_requests import MAX_RETRIES
 from actors.runtime.metrics import Latencies
 from actors.store.messages import Read, ReadStatus, TakeSnapshot
+from events.storage.database import DATABASE
 from events.storage.duckdb_log import DuckDBLog
 from events.storage.log import LogError
 from tests.acceptance.conftest import COMMAND, PATIENCE, Open, Server, hubs, refused, stored
@@ -32,6 +32,9 @@ from tests.actors.api.stream import Mind
 WAL = "log.duckdb.wal"
 HELLO = "hello"
 """Stored in every folder that a test begins with, the last one only in the WAL."""
+
+UNLIMITED = (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
+MB = 2**20
 
 Damage = Callable[[Path], object]
 
@@ -143,25 +146,60 @@ def test_a_read_only_disk_is_reported_in_one_sentence(disk: Path, template: Temp
     assert files(store) == before
 
 
-def test_a_write_that_fails_in_the_middle_ends_hubs_but_is_answered_and_loses_nothing(window: Open, data: Path) -> None:
+def test_with_a_limit_of_the_size_of_files_nothing_is_stored_searches_go_on_and_without_it_so_do_stores(
+    data: Path,
+) -> None:
+    with closing(Server(data)) as server:
+        server.initialize()
+        memory = server.call("store_memory", content=HELLO)["structuredContent"]["fingerprintId"]
+    limit = (data / DATABASE).stat().st_size + MB
+    with closing(Server(data, through=("prlimit", f"--fsize={limit}"))) as server:
+        server.initialize()
+        for method, arguments in (
+            ("memory/store", {"content": "no room"}),
+            ("context/inject", {"content": "no room", "rationale": "none"}),
+        ):
+            error = server.request(method, **arguments)["error"]
+            assert (error["code"], "the disk is full" in error["message"]) == (-32004, True), method
+        results = server.request("search/graph", query=HELLO)["result"]["results"]
+        assert [found["fingerprintId"] for found in results] == [memory]
+    with closing(Server(data)) as server:
+        server.initialize()
+        server.call("store_memory", content="there is room")
+        assert stored(server) == 2
+
+
+def test_a_write_that_fails_in_the_middle_ends_the_hub_but_is_answered_and_loses_nothing(
+    window: Open, data: Path
+) -> None:
     server = window()
     server.initialize()
     ids = [server.call("store_memory", content=HELLO)["structuredContent"]["fingerprintId"]]
     (hub,) = hubs(data)
-    room = (data / WAL).stat().st_size + 1_000
-    for process in (hub, server.process.pid):  # the next hubs inherit it of the pipe
-        resource.prlimit(process, resource.RLIMIT_FSIZE, (room, resource.RLIM_INFINITY))
-    error = server.request("memory/store", content="too much " * 1_000)["error"]
-    assert error["code"] == -32004
-    assert "may or may not have been done" in error["message"]
-    ended = (data / LOG).read_text().count("CRITICAL a commit failed with an unknown outcome")
-    assert 1 <= ended <= 1 + MAX_RETRIES
-    assert server.request("memory/retrieve", id=ids[0])["result"]["content"] == HELLO
-    for process in (*hubs(data), server.process.pid):
-        resource.prlimit(process, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    with limited_files(data, hub, server.process.pid):  # the next hub inherits it of the pipe
+        error = server.request("memory/store", content="too much " * 1_000)["error"]  # the room for it was tried before
+        assert error["code"] == -32004
+        assert "the disk is full" in error["message"]
+        assert (data / LOG).read_text().count("CRITICAL a commit failed with an unknown outcome") == 1
+        assert server.request("memory/retrieve", id=ids[0])["result"]["content"] == HELLO
+        (after,) = hubs(data)
+        assert after != hub
+    resource.prlimit(after, resource.RLIMIT_FSIZE, UNLIMITED)
     ids.append(server.call("store_memory", content="there is room")["structuredContent"]["fingerprintId"])
     assert stored(server) == 2
     assert server.request("store/verify")["result"]["sound"]
+
+
+@contextmanager
+def limited_files(data: Path, *processes: int) -> Iterator[None]:
+    """Let no file of these processes become more than 1,000 bytes longer than the write-ahead log is."""
+    room = (data / WAL).stat().st_size + 1_000
+    for process in processes:
+        resource.prlimit(process, resource.RLIMIT_FSIZE, (room, resource.RLIM_INFINITY))
+    yield
+    for process in processes:
+        with suppress(ProcessLookupError):  # the first one ended
+            resource.prlimit(process, resource.RLIMIT_FSIZE, UNLIMITED)
 
 
 # ── the folder ──────────────────────────────────────────────────────────────────────────────────────

@@ -8,7 +8,7 @@ import pytest
 
 from events.crypto import wrapping
 from events.fingerprint import Fingerprint
-from events.storage.backup import back_up
+from events.recovery.backup import back_up
 from events.storage.duckdb_log import DuckDBLog
 from events.storage.log import LogCorruptError
 from events.verify.verification import verify

@@ -18,7 +18,7 @@ from actors.hub.serve import back_up_if_due
 from actors.runtime.ask import ask
 from actors.runtime.faults import InvalidParamsFault
 from actors.scheduler.messages import ReadSchedule
-from events.storage.backup import restore
+from events.recovery.backup import restore
 from events.storage.duckdb_log import DuckDBLog
 from events.storage.log import Log
 from events.storage.memory_log import MemoryLog

@@ -9,8 +9,8 @@ from typer.testing import CliRunner
 
 from actors.cli.commands import program
 from events.crypto.keys import KeyRing
+from events.recovery.backup import restore
 from events.recovery.safety_copy import copy_before, safety_copies
-from events.storage.backup import restore
 from events.storage.database import DATABASE
 from events.storage.duckdb_log import DuckDBLog
 from events.storage.format import FORMAT, format_of

@@ -7,8 +7,8 @@ import pytest
 from typer.testing import CliRunner
 
 from actors.cli.commands import program
+from events.recovery.backup import back_up, quarantine, restore
 from events.recovery.repair import repair
-from events.storage.backup import back_up, quarantine, restore
 from events.storage.duckdb_log import DuckDBLog
 from events.storage.format import FORMAT, format_of
 from events.storage.log import LogDamagedError, LogError

@@ -22,8 +22,8 @@ from actors.runtime.settings import passphrase
 from actors.runtime.types import JsonObject
 from actors.store.messages import ReadStatus
 from actors.store.spare_memories import SNAPSHOT
+from events.recovery.backup import back_up, copy_unverified
 from events.recovery.safety_copy import copy_store
-from events.storage.backup import back_up, copy_unverified
 from events.storage.duckdb_log import DuckDBLog
 from events.storage.format import FORMAT, format_of
 from events.storage.log import Head, LogError, SharedLog

@@ -84,7 +84,7 @@ def verify(
             parse_anchors(text)  # refused before a hub checks every event
         answer = _verify(folder, text, quiet=as_json)
         if quarantine and not answer["sound"]:
-            from events.storage.backup import quarantine as move_aside
+            from events.recovery.backup import quarantine as move_aside
 
             answer["quarantine"] = str(move_aside(folder))
     show(answer, verified, as_json=as_json)
@@ -151,7 +151,7 @@ def restore(
     except ValueError:
         folder = data_folder(data)
         with exit_on_error():
-            from events.storage.backup import restore as restore_backup
+            from events.recovery.backup import restore as restore_backup
             from events.storage.log import LogInUseError
 
             try:

@@ -33,7 +33,7 @@ from actors.hub.composition import open_hub
 from actors.hub.reembed import reembed
 from actors.runtime.faults import Fault, InvalidParamsFault, StorageFault
 from events.crypto.images import IMAGES, ImageFiles
-from events.storage.backup import restore
+from events.recovery.backup import restore
 from events.storage.duckdb_log import DuckDBLog
 from events.storage.log import LogFullError
 from events.verify.verification import verify

@@ -10,8 +10,9 @@ from threading import Event, Lock
 import pytest
 
 from events.crypto import wrapping
-from events.storage import backup, replacement
-from events.storage.backup import back_up, quarantine, restore
+from events.recovery import backup
+from events.recovery.backup import back_up, quarantine, restore
+from events.storage import replacement
 from events.storage.chain import Row
 from events.storage.duckdb_log import DuckDBLog
 from events.storage.log import Envelope, LogCorruptError, LogError, LogInUseError, PassphraseError
