@@ -1,9 +1,8 @@
 """Rank later versions of a statement above earlier ones: an address that changed, a limit that was raised.
 
-Two memories count as versions of one statement if they are short, alike in E1 or of the same frame, and the later one
-contains words of change or as large a share of the question's words: a question names what both are about, and asks for
-the value in which they differ. A frame is what remains beside the value: "the reading group meets in the library" and
-"the reading group meets in the bakery" differ in meaning as their values do, and share most of their words.
+Two memories count as versions of one statement if they are short, alike in E1, and the later one contains words of
+change or as large a share of the question's words: a question names what both are about, and asks for the value in
+which they differ.
 """
 
 from collections.abc import Mapping
@@ -22,9 +21,6 @@ COMPARED: Final = 16
 """Best candidates that are compared with each other."""
 SAME_STATEMENT: Final = 0.6
 """Minimum raw cosine of two versions; nine of ten corrections in ordinary wording have more than .64."""
-SAME_FRAME: Final = 0.5
-"""Minimum cosine of the terms (E6) of two versions whose values are so different that E1 keeps them apart: about half
-of their content words are the same."""
 MIN_COVERAGE: Final = 0.5
 """Share of the question's words, weighted by rarity, that an earlier version contains."""
 COVERAGE_SLACK: Final = 0.02
@@ -82,7 +78,6 @@ def _versions(atlas: Atlas, query: Mapping[str, Embedding], rows: Rows) -> npt.N
     answers = (covered[:, None] >= covered - COVERAGE_SLACK) & (covered >= MIN_COVERAGE)
     versions = answers | atlas.time_mentions.mentions_change(rows)[:, None]
     for index in np.flatnonzero(versions.any(axis=1)):  # few rows
-        row = int(rows[index])
-        meaning, frame = (atlas.scores(key, atlas.embedding(key, row), rows, symmetric=True) for key in (E1, TERMS))
-        versions[index] &= (meaning >= SAME_STATEMENT) | (frame >= SAME_FRAME)
+        vector = atlas.embedding(E1, int(rows[index]))
+        versions[index] &= atlas.scores(E1, vector, rows, symmetric=True) >= SAME_STATEMENT
     return versions
