@@ -6,6 +6,7 @@ Its arrays (`GrowableArray`, numpy), the objects of this package that it consist
 one, makes it from the rest.
 """
 
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from enum import Enum
@@ -36,6 +37,8 @@ FOREIGN: Final = "foreign"
 """Name of the bytes that a library writes."""
 _LENGTH: Final = 8
 """Bytes of the length of the header, which come first in the file."""
+_DIMENSIONS: Final = 32
+"""Most dimensions of an array, as in every version of NumPy."""
 
 
 class StateError(Exception):
@@ -132,7 +135,10 @@ def parse(head: memoryview) -> tuple[memoryview, dict[str, Tensor]]:
     start = len(head) - end
     for name, tensor in tensors.items():
         size = tensor.numpy_dtype.itemsize * prod(tensor.shape)
-        if min(tensor.shape, default=0) < 0 or tensor.data_offsets != (start, start + size):
+        # An empty array needs no bytes, whatever its other dimensions, which NumPy bounds by their product.
+        extent = tensor.numpy_dtype.itemsize * prod(max(1, length) for length in tensor.shape)
+        fits = min(tensor.shape, default=0) >= 0 and extent <= sys.maxsize and len(tensor.shape) <= _DIMENSIONS
+        if not fits or tensor.data_offsets != (start, start + size):
             raise StateError(f"{name} isn't where its type and its shape say")
         start += size
     return head[end:], tensors

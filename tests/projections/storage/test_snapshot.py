@@ -301,3 +301,13 @@ def test_every_attribute_that_changes_is_written_or_known_to_be_derived():
             for name, value in snapshot._undeclared(held):
                 if isinstance(value, changing) and name not in members:
                     assert name in DERIVED, f"{path}.{name}"
+
+
+@pytest.mark.parametrize("shape", [(0, 2**62), (0, *[1] * 40)])
+def test_an_empty_array_of_a_shape_that_numpy_can_not_hold_is_refused(shape: tuple[int, ...]) -> None:
+    header = msgspec.json.encode(
+        {"values": {"dtype": "U8", "shape": [0], "data_offsets": [0, 0]}}
+        | {"a": {"dtype": "F32", "shape": shape, "data_offsets": [0, 0]}}
+    )
+    with pytest.raises(StateError):
+        parse(memoryview(len(header).to_bytes(8, "little") + header))
