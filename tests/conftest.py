@@ -72,7 +72,7 @@ SLOW_MODULES = """
     events/recovery/test_opening.py
     events/recovery/test_salvage.py
     events/recovery/test_upgrade.py
-    events/storage/test_backup.py
+    events/recovery/test_backup.py
     events/storage/test_duckdb_log.py
     events/storage/test_format.py
     events/test_flips.py

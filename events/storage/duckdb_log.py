@@ -69,9 +69,8 @@ class DuckDBLog:
         """
         self.folder: Final = folder
         self._closed = self._failed = False
-        self._read_only, self._spare = read_only, spare
+        self._read_only, self._spare, self._room = read_only, spare, Room(folder)
         self._salvage: Salvage | None = None
-        self._room = Room(folder)
         self._writing = Lock()
         """Held while DuckDB may need all the memory that its limit allows."""
         self.images: Final = ImageFiles(folder, lambda: self._keys)
