@@ -68,7 +68,7 @@ class DuckDBLog:
             LogError: one of the files can't be read, or a later version wrote the store.
         """
         self.folder: Final = folder
-        self._closed = self._failed = False
+        self._closed, self._failed = False, False
         self._read_only, self._spare, self._room = read_only, spare, Room(folder)
         self._salvage: Salvage | None = None
         self._writing = Lock()
@@ -171,8 +171,7 @@ class DuckDBLog:
             raise LogError("an append failed and its outcome is unknown: open the log again")
         if not drafts:
             return ()
-        encoded = encode_drafts(drafts)
-        self._room.take(sum(len(each.plain) for each in encoded))
+        self._room.take(sum(len(each.plain) for each in (encoded := encode_drafts(drafts))))
         try:
             rows = build_rows(self._head, encoded, self._keys)
             with self._writing:
