@@ -43,8 +43,7 @@ from events.storage.format import check_format, write_format
 from events.storage.log import Draft, Envelope, Head, LogBehindError, LogCorruptError, LogDamagedError, LogError
 from events.storage.room import Room
 
-_RELEASE_EVERY: Final = 4_096
-"""Events of a long read between two releases of DuckDB's memory: some 50 MB."""
+_RELEASE_EVERY: Final = 4_096  # events of a long read between two releases of DuckDB's memory: some 50 MB
 
 
 class DuckDBLog:
@@ -171,7 +170,8 @@ class DuckDBLog:
             raise LogError("an append failed and its outcome is unknown: open the log again")
         if not drafts:
             return ()
-        self._room.take(sum(len(each.plain) for each in (encoded := encode_drafts(drafts))))
+        encoded = encode_drafts(drafts)
+        self._room.take(sum(len(each.plain) for each in encoded))
         try:
             rows = build_rows(self._head, encoded, self._keys)
             with self._writing:
