@@ -134,14 +134,14 @@ def test_latency_is_reported_beside_bare_forward_passes_and_budgets() -> None:
 
 
 def test_kills_and_flips_lose_nothing_and_are_all_counted() -> None:
-    report = bench("crash", "--kills", "2", "--clients", "2", "--flips", "14", "--commands", "4")
+    report = bench("crash", "--kills", "2", "--clients", "2", "--flips", "16", "--commands", "4")
     assert report["failed"] == []
     killed = by_name(report["sections"]["kill -9"])
     found = killed["what was acknowledged is there as it was acknowledged"]["figures"]
     assert sum(found["kills"].values()) == 2
     assert found["found"] == found["acknowledged"] > 0
     flipped = by_name(report["sections"]["flipped bytes"])
-    assert flipped["no wrong answer is given"]["figures"]["flips"] == 14
+    assert flipped["no wrong answer is given"]["figures"]["flips"] == 16
     (commands,) = report["sections"]["kill -9 of commands"]
     assert commands["figures"]["kills"] == {"import": 1, "backup": 1, "repair": 1, "upgrade": 1}
     assert {"closed: log.duckdb", "killed: log.duckdb.wal", "killed: head", "killed: keys"} <= flipped.keys()
