@@ -179,7 +179,7 @@ def test_too_little_room_for_a_copy_is_said_before_anything_is_done(
 ) -> None:
     log.close()
     before = files(log.folder.parent)
-    monkeypatch.setattr("events.storage.durable._RESERVE", 2**60)
+    monkeypatch.setattr("events.storage.room._RESERVE", 2**60)
     with pytest.raises(LogError, match="bytes left"):
         copy_before(log.folder, "reembed", None)
     assert files(log.folder.parent) == before
