@@ -69,10 +69,10 @@ SLOW_MODULES = """
     actors/test_week.py
     actors/test_week_accounted.py
     actors/text/queries/test_recurring_dates.py
+    events/recovery/test_backup.py
     events/recovery/test_opening.py
     events/recovery/test_salvage.py
     events/recovery/test_upgrade.py
-    events/recovery/test_backup.py
     events/storage/test_duckdb_log.py
     events/storage/test_format.py
     events/test_flips.py

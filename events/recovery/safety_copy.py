@@ -21,7 +21,7 @@ from events.storage import replacement
 from events.storage.database import DATABASE, connect, exclusive
 from events.storage.format import check_format, format_of
 from events.storage.log import Head, LogError, PassphraseError
-from events.storage.room import Room
+from events.storage.room import check_free
 from events.verify.examination import Progress
 from events.verify.verification import verify
 
@@ -84,7 +84,7 @@ def copy_before(folder: Path, operation: str, passphrase: str | None, progress: 
     earlier = [one.folder for one in safety_copies(folder) if one.operation == operation]
     try:
         target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        Room(target.parent).take(size_of(folder))
+        check_free(target.parent, size_of(folder))
         _copy_store(folder, target, passphrase, progress)
         for one in earlier:
             shutil.rmtree(one)

@@ -67,7 +67,7 @@ class DuckDBLog:
             LogError: one of the files can't be read, or a later version wrote the store.
         """
         self.folder: Final = folder
-        self._closed, self._failed = False, False
+        self._closed = self._failed = False
         self._read_only, self._spare, self._room = read_only, spare, Room(folder)
         self._salvage: Salvage | None = None
         self._writing = Lock()

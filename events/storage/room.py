@@ -20,11 +20,18 @@ _REFUSALS: Final = frozenset({errno.EDQUOT, errno.EFBIG, errno.ENOSPC})
 """Errors of a quota, of a limit on the size of files, and of a disk that is full all the same."""
 
 
+def check_free(folder: Path, size: int, wal: int = 0) -> None:
+    """Raise `LogFullError` if the disk has too little free space for `size` bytes of events and a write-ahead log."""
+    free, needed = shutil.disk_usage(folder).free, _RESERVE + _COPIES * size + wal
+    if free < needed:
+        raise LogFullError(f"the disk has {free:,} bytes left, and {needed:,} are needed to store {size:,} safely")
+
+
 class Room:
     """The room that appends to the log of one folder have.
 
-    Free space doesn't show a quota, nor a limit on the size of files. These are found by allocating room for the next
-    appends in a temporary file, where the system can allocate without writing (not on macOS and Windows).
+    Free space doesn't show a quota, nor a limit on the size of files. A trial finds both: it allocates room for the
+    next appends in a temporary file. macOS and Windows have no such call, so there only free space is checked.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -36,14 +43,9 @@ class Room:
         """Raise `LogFullError` if appending `size` bytes might fail for want of room."""
         wal = self._size(f"{DATABASE}.wal")
         # A checkpoint writes the contents of the write-ahead log to the main file before it deletes that log.
-        needed = _COPIES * size + wal
-        free = shutil.disk_usage(self._folder).free
-        if free < _RESERVE + needed:
-            raise LogFullError(
-                f"the disk has {free:,} bytes left, and {_RESERVE + needed:,} are needed to store {size:,} safely"
-            )
+        check_free(self._folder, size, wal)
         if size > self._granted:
-            self._try(needed + _COPIES * _GRANT)
+            self._try(_COPIES * (size + _GRANT) + wal)
             self._granted = size + _GRANT
         self._granted -= size
 

@@ -123,8 +123,9 @@ async def build(scratch: Path) -> tuple[dict[str, Path], Questions]:
         memories = [await store.store(content=text) for text in texts[:IN_FILE]]
         await store.call("memory_delete", id=memories[0])
         await store.call("memory_delete", id=memories[1], soft=False)
-        while not await store.ask(store.hub.store, TakeSnapshot(after=0)):
-            pass  # an event that follows the erasure cancelled it
+        with anyio.fail_after(PATIENCE):
+            while not await store.ask(store.hub.store, TakeSnapshot(after=0)):
+                pass  # an event that follows the erasure cancelled it
     shutil.copytree(folder, closed, ignore=TRANSIENT)
     async with open_store(folder) as store:
         await store.ask(store.hub.store, TakeSnapshot(after=0))

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from events.recovery import safety_copy
 from events.recovery.backup import restore
 from events.recovery.opening import open_log
 from events.recovery.safety_copy import safety_copies
 from events.storage.format import FORMAT, format_of
 from events.storage.log import LogError, LogFullError
-from events.storage.room import Room
 from events.verify.verification import verify
 from tests.acceptance.conftest import COMMAND
 from tests.events.recovery.test_upgrade import files
@@ -81,7 +81,7 @@ def test_without_room_for_the_copy_it_is_read_only_and_stays_as_it_is(
     def full(*_arguments: object) -> None:
         raise LogFullError("the disk has 3 bytes left")
 
-    monkeypatch.setattr(Room, "take", full)
+    monkeypatch.setattr(safety_copy, "check_free", full)
     log = open_log(store, None)
     assert "3 bytes left" in (log.read_only or "")
     with pytest.raises(LogError, match="read-only"):
