@@ -272,18 +272,14 @@ def lines(vectors: int, scanned: float, found: float, filtered: float) -> list[i
 
 
 def test_an_index_that_misses_too_much_or_is_slower_than_a_scan_fails() -> None:
-    built = index.Built(
-        vectors_a_second=2000, save_seconds=1, load_seconds=1, saved_bytes_a_vector=530, process_mb_a_million=600
-    )
-
     def held(*arguments: float) -> list[bool | None]:
-        return [verdict.holds for verdict in index.judge(lines(300_000, *arguments), {300_000: built})]
+        return [verdict.holds for verdict in index.judge(lines(300_000, *arguments))]
 
-    assert held(0.5, 0.99, 0.9) == [True, True, True, None]
-    assert held(1.2, 0.98, 0.9) == [False, False, True, None]
-    assert held(0.5, 0.99, 2.0) == [True, True, False, None]
-    small = index.judge(lines(400, 1.1, 1.0, 0.9), {400: built})
-    assert [verdict.holds for verdict in small] == [True, None, True, None]
+    assert held(0.5, 0.99, 0.9) == [True, True, True]
+    assert held(1.2, 0.98, 0.9) == [False, False, True]
+    assert held(0.5, 0.99, 2.0) == [True, True, False]
+    small = index.judge(lines(400, 1.1, 1.0, 0.9))
+    assert [verdict.holds for verdict in small] == [True, None, True]
 
 
 def answer(**parts: Any) -> str:

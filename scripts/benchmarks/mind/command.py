@@ -1,6 +1,5 @@
 """`scripts/bench mind`: stores a stream, and judges learning, purpose and drift."""
 
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
@@ -11,7 +10,7 @@ from typer import Argument, Option
 from benchmarks.mind import purpose
 from benchmarks.mind.learning import judge_learning
 from benchmarks.mind.stream import Plan, Stream, inject, make_plan, retrieve
-from benchmarks.report import JsonOption, Verdict, progress_bar, publish
+from benchmarks.report import JsonOption, Verdict, counter, publish, workplace
 from benchmarks.store import open_store
 
 
@@ -45,9 +44,9 @@ def mind(
 ) -> None:
     """Store a stream of real memories, and judge learning, purpose and drift."""
     plan = make_plan(folder, namespace)
-    with tempfile.TemporaryDirectory() as data, progress_bar() as bar:
-        counts = {"topic": len(plan.topic), "off_topic": len(plan.off_topic), "repeats": len(plan.repeats)}
-        task = bar.add_task("the stream", total=sum(counts.values()) + len(plan.other))
-        sections = anyio.run(measure, Path(data), plan, lambda: bar.advance(task))
+    counts = {"topic": len(plan.topic), "off_topic": len(plan.off_topic), "repeats": len(plan.repeats)}
+    with workplace() as (scratch, bar):
+        advance = counter(bar, "the stream", sum(counts.values()) + len(plan.other))
+        sections = anyio.run(measure, scratch, plan, advance)
     summary = f"{', '.join(f'{count} {name}' for name, count in counts.items())} memories of {plan.namespace}"
     publish(sections, summary, as_json=as_json, namespace=plan.namespace, stream=counts)

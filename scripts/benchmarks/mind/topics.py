@@ -2,7 +2,6 @@
 
 import random
 import re
-import tempfile
 from collections import defaultdict
 from pathlib import Path
 from typing import Annotated
@@ -17,7 +16,7 @@ from actors.text.lexical import STOP_WORDS
 from actors.text.statements.text_equivalence import ENGLISH
 from benchmarks import SEED
 from benchmarks.datasets import Document, find_datasets
-from benchmarks.report import JsonOption, Verdict, progress_bar, publish
+from benchmarks.report import JsonOption, Verdict, publish, workplace
 from benchmarks.store import open_store
 from events.vocabulary.values import DriftLevel
 
@@ -134,12 +133,12 @@ def topics(
 ) -> None:
     """Store texts of known topics, and judge the goals that are found, their names, and the drift from them."""
     sections: dict[str, list[Verdict]] = {}
-    with progress_bar() as bar:
+    with workplace() as (scratch, bar):
         for dataset in find_datasets(folder):
             rng = random.Random(SEED)
-            for _ in bar.track(range(stores), description=dataset.name):
-                with tempfile.TemporaryDirectory() as data:
-                    verdict = anyio.run(judge_store, Path(data), choose(dataset.documents, rng))
+            for number in bar.track(range(stores), description=dataset.name):
+                folder = scratch / f"{dataset.name}-{number}"
+                verdict = anyio.run(judge_store, folder, choose(dataset.documents, rng))
                 sections.setdefault(dataset.name, []).append(verdict)
     means = {
         name: float(np.mean([verdict.figures["adjusted Rand index"] for verdict in verdicts]))
