@@ -84,10 +84,11 @@ class BulkEmbedding:
 
         return loaded
 
-    def start(self) -> None:
-        """Begin to start the pool and to load its models, once the embedder has loaded its own."""
+    def start(self) -> Future[EmbeddingPool]:
+        """Begin to start the pool, unless that is done, and to load its models; the embedder has loaded its own."""
         if self._pool is None:
             self._pool = self._thread.submit(self._started)
+        return self._pool
 
     def prepare(self, batches: Iterable[Batch]) -> Generator[None, None, None]:
         """Embed batches; yield once the contents of each are prepared. The pool is closed after the last one."""
@@ -98,9 +99,9 @@ class BulkEmbedding:
                 read.append(batch)
                 yield batch
 
-        self.start()
+        pool = self.start()
         try:
-            for results in embed_in_order(self._pool.result(), reading()):
+            for results in embed_in_order(pool.result(), reading()):
                 self.contents.add(read.popleft(), results)
                 yield
         finally:
