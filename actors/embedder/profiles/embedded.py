@@ -194,7 +194,7 @@ class EmbeddedProfile:
         with self.latencies.timed("embed: e8_graph"):
             graph = context.graph_vector(turns, linked, named)
             embeddings["e8_graph"] = Dense.null(len(dense_vector(embeddings[E1]))) if graph is None else Dense.of(graph)
-        embeddings |= self._renamed(content.lexemes, request.namespace, names, sessions)
+        embeddings |= self._renamed(content.lexemes, request.namespace, sessions)
         return complete_memory(request, embeddings, content, sessions=sessions, latencies=self.latencies, start=start)
 
     def plan_query(self, request: EmbedQuery, sessions: Sessions) -> Plan[EmbeddedQuery]:
@@ -207,14 +207,12 @@ class EmbeddedProfile:
         elif self._chosen is not None:
             yield from self._chosen.embed(embeddings, request.text, is_query=True)
         embeddings["e8_graph"] = embeddings[E1]
-        embeddings |= self._renamed(lexemes, request.namespace, names_of(lexemes), sessions)
+        embeddings |= self._renamed(lexemes, request.namespace, sessions)
         return complete_query(request, embeddings, sessions=sessions, latencies=self.latencies)
 
-    def _renamed(
-        self, lexemes: Lexemes, namespace: str, names: tuple[str, ...], sessions: Sessions
-    ) -> dict[str, Embedding]:
+    def _renamed(self, lexemes: Lexemes, namespace: str, sessions: Sessions) -> dict[str, Embedding]:
         """Return E11 with what the namespace calls the same people and things; nothing if it has no other names."""
-        others = sessions.mentions.other_names(namespace, names)
+        others = sessions.mentions.other_names(namespace, names_of(lexemes))
         if not others:
             return {}
         return {"e11_entity": Dense.of(entity_vector(lexemes, sorted(others)))}
