@@ -28,7 +28,7 @@ from actors.api.operations.ingest.pending_memory import stored_event
 from actors.api.progress import Progress, ignore_progress
 from actors.comparator.compare.neighbours import NO_PURPOSE
 from actors.embedder.messages import EmbeddedMemory, EmbedMemory, LoadModels
-from actors.hub.move import open_log
+from actors.hub.move import check_unchanged, open_log
 from actors.hub.reembed_source import History, StoredBy, batches, body_of, contents, history_of, image_of
 from actors.runtime.ask import MODEL_TIMEOUT, ask, ask_all
 from actors.runtime.faults import EmbeddingFault, Fault, InvalidParamsFault
@@ -83,7 +83,7 @@ async def reembed(
 
     Raises:
         InvalidParamsFault: the folder holds no store, or the killed run had another one or another precision.
-        LogError: the old log can't be trusted, or another process has it open.
+        LogError: the old log can't be trusted, another process has it open, or other hubs appended to it meanwhile.
         EmbeddingFault: a memory can't be embedded; it is named.
         StorageFault: the new store can't be written.
     """
@@ -121,6 +121,7 @@ async def _reembed(old: Log, hub: Hub, progress: Progress, bulk: BulkEmbedding |
         if prepared is not None:
             prepared.close()
     await _append_missing(hub, uuid5(_REEMBED, source), history)
+    await anyio.to_thread.run_sync(check_unchanged, old)
     (hub.folder / PLAN).unlink(missing_ok=True)
     forgotten = sum(entry.state is MemoryState.FORGOTTEN for entry in history.memories)
     links = [*history.later, *(link for born in history.born_with.values() for link in born)]

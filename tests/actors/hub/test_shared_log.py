@@ -24,7 +24,7 @@ from actors.api.tools.dispatch import call
 from actors.cli.commands import program
 from actors.hub.composition import open_hub
 from actors.hub.hub import Hub
-from actors.hub.reembed import reembed
+from actors.hub.reembed import built_beside, reembed
 from actors.runtime.faults import StorageFault
 from actors.store.messages import ReadDigests, ReadStatus, TakeSnapshot
 from actors.store.snapshot_files import Snapshots
@@ -98,6 +98,26 @@ async def test_what_one_hub_stores_the_other_finds_and_both_know_the_same(opened
             break
         assert monotonic() < deadline
     assert ours == theirs
+
+
+async def test_a_log_to_which_another_hub_appends_meanwhile_is_not_embedded_anew(
+    opened: Open, address: str, tmp_path: Path, profile: Any
+) -> None:
+    there = Context(opened("there"))
+    with open_hub(tmp_path / "here", load=lambda _latencies: profile, address=address) as hub:
+        await store(Context(hub), "the ferry leaves the eastern harbour at nine")
+
+    async def progress(done: float, _total: float | None, what: str) -> None:
+        if what == "memories embedded" and done:
+            await store(there, "the lighthouse keeper has a grey cat")
+
+    with (
+        pytest.raises(LogError, match="other hubs appended events meanwhile"),
+        built_beside(tmp_path / "new") as building,
+        open_hub(building, load=lambda _latencies: profile) as hub,
+    ):
+        await reembed(tmp_path / "here", hub, progress)
+    assert not (tmp_path / "new").exists()
 
 
 async def test_what_is_stored_without_a_notification_is_found_too(
