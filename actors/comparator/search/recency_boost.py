@@ -49,7 +49,7 @@ def recency_boost(atlas: Atlas, query: Mapping[str, Embedding], rows: Rows, scor
     indices = top_k(scores, COMPARED)
     indices = indices[_states_one_value(atlas, rows[indices])]
     compared = rows[indices]
-    times = np.array([atlas.facets.created_at(row).timestamp() for row in compared.tolist()])
+    times = atlas.facets.created(compared) / 1e6
     if TERMS not in query or not len(times) or np.ptp(times) <= MIN_SECONDS:
         return boost
     versions = _versions(atlas, query, compared)
