@@ -30,7 +30,7 @@ from actors.runtime.messages import (
 from actors.runtime.projection_actor import ProjectionActor
 from events.vocabulary import ConsolidationFinished, SimilaritiesCalibrated
 from projections.atlas import indexes
-from projections.atlas.fingerprints import Fingerprints
+from projections.atlas.fingerprints import CONTEXT, Fingerprints
 from projections.registry import ComparatorProjections
 
 if TYPE_CHECKING:
@@ -269,7 +269,9 @@ class Comparator(ProjectionActor[ComparatorProjections]):
             case msg.ListUnexamined():
                 return causes.unexamined(self._atlas, clauses, message)
             case msg.ReadLinks(memory=memory):
-                return msg.Edges(outgoing=links.outgoing(memory), incoming=links.incoming(memory))
+                atlas = self._atlas_with(memory)
+                graph = atlas.embedding(CONTEXT, atlas.row_of(memory))
+                return msg.Edges(outgoing=links.outgoing(memory), incoming=links.incoming(memory), graph=graph)
             case msg.CountLinks(memories=memories):
                 return np.array([edges.count_links(links, memory) for memory in memories], np.int64)
             case msg.ReadWalks(replayed=replayed):

@@ -186,9 +186,17 @@ class EmbeddedProfile:
         named = sessions.mentions.near(request.namespace, names)
         with self.latencies.timed("embed: e8_graph"):
             graph = context.graph_vector(turns, linked, named)
-            embeddings["e8_graph"] = Dense.null(len(dense_vector(embeddings[E1]))) if graph is None else Dense.of(graph)
+        embeddings["e8_graph"] = Dense.null(len(dense_vector(embeddings[E1])))
         embeddings |= self._renamed(request.content, request.namespace, names, sessions)
-        return complete_memory(request, embeddings, content, sessions=sessions, latencies=self.latencies, start=start)
+        return complete_memory(
+            request,
+            embeddings,
+            content,
+            connected=None if graph is None else Dense.of(graph),
+            sessions=sessions,
+            latencies=self.latencies,
+            start=start,
+        )
 
     def plan_query(self, request: EmbedQuery, sessions: Sessions) -> Plan[EmbeddedQuery]:
         """Return the plan that embeds a query."""

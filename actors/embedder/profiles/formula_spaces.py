@@ -83,6 +83,7 @@ def complete_memory(
     embeddings: Mapping[str, Embedding],
     content: EmbeddedContent,
     *,
+    connected: Embedding | None = None,
     sessions: Sessions,
     latencies: Latencies,
     start: float,
@@ -90,7 +91,7 @@ def complete_memory(
     """Return a memory with all embeddings at the next position of its session, and advance the session.
 
     The last step of a plan, after it has waited for the previous turn. `embeddings` lacks E4, which is null without a
-    session; `start` is the time at which the work began, by `perf_counter`.
+    session; `connected` is an E8 that is not stored; `start` is the time at which the work began, by `perf_counter`.
     """
     position = sessions.next_position(request.namespace, request.session)
     place = None if request.session is None else position
@@ -101,6 +102,7 @@ def complete_memory(
         sessions.advance(request.namespace, request.session, e1)
     return EmbeddedMemory(
         fingerprint=Fingerprint.of(completed),
+        judged=Fingerprint.of(completed if connected is None else completed | {"e8_graph": connected}),
         passages=content.passages,
         names=content.names,
         position=position,

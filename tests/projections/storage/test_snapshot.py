@@ -37,6 +37,7 @@ STRUCTURES = {
     11: "812e48dcb7a042197d5f4651279c042d55f7ef25aa4e5771728b8a9792c317f9",
     12: "1715a874a7d7ec27e87f2f86e8f5e20debdf14577f9739887428ed3528cadbea",
     13: "0c78c08507e827cedf7e40466c9ec0ec76af62f7d5ec5a1f631a8ab6b6856d73",
+    14: "b2f9563b7c05c5ec1a042b197c8381faf4da4d91ebce227a133d1218246425f4",
 }
 """By schema, the SHA-256 of the names and types of all that is written."""
 
