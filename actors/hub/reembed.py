@@ -263,7 +263,7 @@ def _append(entry: Entry, old: Envelope, new: EmbeddedMemory, links: tuple[Memor
         namespace=body_of(entry).namespace,  # it may have been moved since
         purpose=NO_PURPOSE,
         north_star=None,
-        johari=rows_of_memory(before.learning, new.judged),
+        johari=rows_of_memory(before.learning, new.fingerprint),
     )
     return Append(
         id=entry.id,

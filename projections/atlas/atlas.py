@@ -239,9 +239,13 @@ class Atlas(Fingerprints):
         parts = (*spaces, self._prefix.digest(), self._context_fold.digest(), *(fold.digest() for fold in folds))
         return digest_of(*parts, ids)
 
+    def refresh(self) -> None:
+        """Compute E8 of the rows whose connections changed, for which the next search would otherwise wait."""
+        self._context_fold.refresh(self._parts)
+
     def _space(self, key: str) -> SpaceStore:
         if key == CONTEXT:
-            self._context_fold.refresh(self._parts)
+            self.refresh()
         return super()._space(key)
 
     @property
@@ -262,10 +266,7 @@ class Atlas(Fingerprints):
     def _append(self, memory: UUID, stored: MemoryStored | None) -> None:
         self.facets.append(stored)
         self.time_mentions.append(stored)
-        if stored is None:
-            self.purposes.append(None)
-        else:
-            self.purposes.append(stored.purpose, stored.north_star)
+        self.purposes.append(stored and stored.purpose, stored and stored.north_star)
         fingerprint, passages = (None, ()) if stored is None else (stored.fingerprint, stored.passages)
         self.append(memory, fingerprint, passages)
         vectors, spans = semantic_vectors(fingerprint, passages, self.dimensions[E1])

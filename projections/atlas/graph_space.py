@@ -22,8 +22,7 @@ from events.vocabulary import (
 )
 from projections.atlas.facets import Facets
 from projections.graph.clusters import Clusters
-from projections.graph.connections import DECAY, Connections
-from projections.memories.sessions import REACH
+from projections.graph.connections import DECAY, REACH, Connections
 from projections.spaces.context import HUB_SHARE, ContextSpace
 from projections.spaces.windowed import WindowedSpace
 from projections.storage.arrays import Rows
@@ -78,7 +77,7 @@ class StoredContext:
 
 
 class ConnectedContext:
-    """Follows the connections of rows; their E8 is computed when it is read.
+    """Follows the connections of rows; their E8 is computed when it is read, or a memory is erased.
 
     E8 is the direction of the sum of E1 of previous and following turns, of linked memories and of those that these are
     linked with, and of memories that share a rare name; a quarter of it at most is the hub of the memory's cluster.
@@ -104,6 +103,7 @@ class ConnectedContext:
         connections.stale.update(rows[memory] for memory in clustered)
         match envelope.event:
             case MemoryStored() as stored:
+                parts.space.clear(rows[envelope.id])  # earlier versions stored what a memory was connected with then
                 connections.mention(rows[envelope.id], stored.namespace, stored.names)
                 self._touch_turns(parts, [rows[envelope.id]])
             case MemoriesLinked(source=source, targets=targets, weight=weight):
@@ -123,6 +123,7 @@ class ConnectedContext:
                 self._touch_turns(parts, [rows[memory] for memory in memories])
             case MemoryErased(memory=memory):
                 connections.erase(rows[memory])
+                self.refresh(parts)  # no vector may hold what was erased
             case _:
                 pass
 

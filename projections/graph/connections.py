@@ -8,11 +8,14 @@ from uuid import UUID
 
 import msgspec
 
-from projections.graph.mentions import RARE
 from projections.projection import digest_of
 
+REACH: Final = 3
+"""Positions of a session up to which turns are connected, before and after."""
 DECAY: Final = 0.5
 """Factor of a connection's weight for each step away: turns of a session, what a linked memory is linked to."""
+RARE: Final = 8
+"""Other mentions up to which a name connects the memories that mention it; a commoner one says too little."""
 MOST: Final = 32
 """Edges of a memory that its E8 follows, the latest ones."""
 NARROW: Final = 8

@@ -17,7 +17,7 @@ from actors.embedder.spaces.vectors import mean_direction
 from actors.runtime.metrics import Latencies
 from events.fingerprint import Dense, Embedding, Fingerprint
 from events.quantization import Float32
-from events.spaces import E1, SPACES
+from events.spaces import SPACES
 from events.vocabulary.values import SpaceModel
 from projections.memories.sessions import Sessions
 from projections.time.periods import Interval, weyl_sequence
@@ -83,7 +83,6 @@ def complete_memory(
     embeddings: Mapping[str, Embedding],
     content: EmbeddedContent,
     *,
-    connected: Embedding | None = None,
     sessions: Sessions,
     latencies: Latencies,
     start: float,
@@ -91,18 +90,16 @@ def complete_memory(
     """Return a memory with all embeddings at the next position of its session, and advance the session.
 
     The last step of a plan, after it has waited for the previous turn. `embeddings` lacks E4, which is null without a
-    session; `connected` is an E8 that is not stored; `start` is the time at which the work began, by `perf_counter`.
+    session; `start` is the time at which the work began, by `perf_counter`.
     """
     position = sessions.next_position(request.namespace, request.session)
     place = None if request.session is None else position
     completed = {**embeddings, ORDER: timed(latencies, ORDER, lambda: _order(place))}
-    e1 = dense_vector(embeddings[E1])
-    sessions.mentions.advance(request.namespace, content.names, e1)
+    sessions.mentions.advance(request.namespace, content.names)
     if request.session is not None:
-        sessions.advance(request.namespace, request.session, e1)
+        sessions.advance(request.namespace, request.session)
     return EmbeddedMemory(
         fingerprint=Fingerprint.of(completed),
-        judged=Fingerprint.of(completed if connected is None else completed | {"e8_graph": connected}),
         passages=content.passages,
         names=content.names,
         position=position,

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from events.fingerprint import Dense
 from events.vocabulary import Event
 from projections.atlas.atlas import Atlas
-from projections.graph.connections import MOST, NARROW
-from projections.graph.mentions import RARE
+from projections.graph.connections import MOST, NARROW, RARE
 from tests.events.samples import DIMENSIONS, stored
 from tests.projections.history import history, memory_id
 from tests.projections.sleeps import COUNT, OF_A_LIFE, STORED, erased, linked, log_of

@@ -123,7 +123,7 @@ def unjudged(group: Sequence[tuple[PendingMemory, EmbeddedMemory]]) -> Iterator[
         new = NewMemory(
             id=one.id,
             content=params.content,
-            fingerprint=embedded.judged,
+            fingerprint=embedded.fingerprint,
             namespace=params.namespace,
             created_at=one.created_at,
             before=tuple(before),
@@ -134,7 +134,7 @@ def unjudged(group: Sequence[tuple[PendingMemory, EmbeddedMemory]]) -> Iterator[
             speaker=params.metadata.get("speaker"),
             corrects=one.item.links is None and not one.supersedes and params.modality is Modality.TEXT,
         )
-        before.append((one.id, embedded.judged))
+        before.append((one.id, embedded.fingerprint))
 
 
 def build_append(one: PendingMemory, embedded: EmbeddedMemory, judgement: Judgement) -> Append:
