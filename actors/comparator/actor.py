@@ -30,7 +30,7 @@ from actors.runtime.messages import (
 from actors.runtime.projection_actor import ProjectionActor
 from events.vocabulary import ConsolidationFinished, SimilaritiesCalibrated
 from projections.atlas import indexes
-from projections.atlas.fingerprints import Fingerprints
+from projections.atlas.fingerprints import CONTEXT, Fingerprints
 from projections.registry import ComparatorProjections
 
 if TYPE_CHECKING:
@@ -106,6 +106,9 @@ class Comparator(ProjectionActor[ComparatorProjections]):
                 self._north_stars = alignment.NorthStarCache()
             if isinstance(envelope.event, ConsolidationFinished) and not message.replayed and self._atlas is not None:
                 self._upkeep.start_check(self._atlas)
+        if self._atlas is not None and not message.replayed:
+            with self._latencies.timed("embed: e8_graph"):
+                self._atlas.refresh()
         if message.applied is not None:
             message.applied.set(None)
         self._schedule_upkeep()
@@ -269,7 +272,9 @@ class Comparator(ProjectionActor[ComparatorProjections]):
             case msg.ListUnexamined():
                 return causes.unexamined(self._atlas, clauses, message)
             case msg.ReadLinks(memory=memory):
-                return msg.Edges(outgoing=links.outgoing(memory), incoming=links.incoming(memory))
+                atlas = self._atlas_with(memory)
+                graph = atlas.embedding(CONTEXT, atlas.row_of(memory))
+                return msg.Edges(outgoing=links.outgoing(memory), incoming=links.incoming(memory), graph=graph)
             case msg.CountLinks(memories=memories):
                 return np.array([edges.count_links(links, memory) for memory in memories], np.int64)
             case msg.ReadWalks(replayed=replayed):

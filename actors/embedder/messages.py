@@ -19,6 +19,7 @@ class EmbeddedMemory(Answer, frozen=True, kw_only=True):
     """Thirteen embeddings, the passages of a long content, and the position within the session."""
 
     fingerprint: Fingerprint
+    """E8 is null where it follows from connections: the atlas computes it."""
     passages: tuple[Passage, ...]
     names: tuple[str, ...] = ()
     """The people, places and things that the content names, as far as the profile looks for them."""

@@ -22,9 +22,11 @@ from projections.atlas.fingerprints import (
     RECENCY,
     TERMS,
     Fingerprints,
+    SpaceStore,
     kind_mismatch,
     semantic_vectors,
 )
+from projections.atlas.graph_space import ConnectedContext, Parts, StoredContext, follows_connections
 from projections.atlas.purpose import PurposeSpace
 from projections.graph.clusters import Clusters
 from projections.memories.lifecycle import Lifecycle, StateChange
@@ -61,9 +63,9 @@ class Atlas(Fingerprints):
     event is shredded, so that row numbers don't depend on the time of the replay.
     """
 
-    def __init__(self, dimensions: Mapping[str, int]) -> None:
-        """Create empty spaces; a space whose key `dimensions` lacks is a KeyError."""
-        super().__init__(dimensions)
+    def __init__(self, dimensions: Mapping[str, int], *, connected: bool = False) -> None:
+        """Create empty spaces, as `Fingerprints` does."""
+        super().__init__(dimensions, connected=connected)
         self._prefix = WindowedSpace(min(PREFIX_DIMENSIONS, self.dimensions[E1]), indexed=True)
         self._sketch = BinarySpace(min(SKETCH_BITS, self.dimensions[HYPERVECTOR]), indexed=True)
         self.purposes = PurposeSpace(len(SPACES))
@@ -74,14 +76,17 @@ class Atlas(Fingerprints):
         self._superseded: frozenset[int] | None = None
         """Rows of the memories that something superseded; None after a change that may concern them."""
         self._clusters = Clusters()
+        self._context_fold = ConnectedContext() if connected else StoredContext()
 
     @classmethod
     def of(cls, declared: SpacesDeclared) -> "Atlas":
         """Create empty spaces of the declared dimensions."""
-        return cls({space.key: space.dimension for space in declared.spaces})
+        dimensions = {space.key: space.dimension for space in declared.spaces}
+        return cls(dimensions, connected=follows_connections(declared))
 
     def apply(self, envelope: Envelope) -> None:
         """Fold the next event of the log; a declaration of other dimensions is a ValueError."""
+        self._context_fold.before(envelope, self._parts)
         match envelope.event:
             case SpacesDeclared(spaces=spaces):
                 if {space.key: space.dimension for space in spaces} != self.dimensions:
@@ -107,7 +112,7 @@ class Atlas(Fingerprints):
             self._change_state(change)
         if self._supersessions.apply(envelope) or changes:
             self._superseded = None
-        self._blend_with_hubs(self._clusters.apply(envelope))
+        self._context_fold.after(envelope, self._parts, self._clusters.apply(envelope))
 
     def survivor(self, memory: UUID) -> UUID:
         """Return the last survivor of a merged memory, or the memory itself."""
@@ -175,7 +180,7 @@ class Atlas(Fingerprints):
         """
         if key == ENTITY:
             return self._entity_relevance(query[TERMS], rows, hints)
-        space, embedding = self._spaces[key], query[key]
+        space, embedding = self._space(key), query[key]
         if key == TERMS and isinstance(space, SparseSpace) and isinstance(embedding, Sparse):
             return space.bm25(embedding, rows)
         if key == RECENCY and hints.intervals:
@@ -187,7 +192,7 @@ class Atlas(Fingerprints):
         self, key: str, embedding: Embedding, count: int, eligible: Mask, *, direction: Direction | None = None
     ) -> tuple[Rows, Scores]:
         """Return the best `count` eligible rows of one whole space, best first, with their raw similarities."""
-        space = self._spaces[key]
+        space = self._space(key)
         if isinstance(space, WindowedSpace) and isinstance(embedding, Dense):
             return space.nearest_by_prefix(self._prefix, embedding.levels, count, eligible)
         if isinstance(space, DenseSpace) and isinstance(embedding, Dense):
@@ -230,10 +235,24 @@ class Atlas(Fingerprints):
 
     def digest(self) -> bytes:
         """Return the SHA-256 of all spaces, filter columns, time mentions, states, clusters and ids."""
-        spaces = [space.digest() for space in self._spaces.values()]
+        spaces = [self._space(key).digest() for key in self._spaces]
         ids = b"".join(memory.bytes for memory in self._ids)
         folds = (self.purposes, self.facets, self.time_mentions, self._lifecycle, self._supersessions, self._clusters)
-        return digest_of(*spaces, self._prefix.digest(), *(fold.digest() for fold in folds), ids)
+        parts = (*spaces, self._prefix.digest(), self._context_fold.digest(), *(fold.digest() for fold in folds))
+        return digest_of(*parts, ids)
+
+    def refresh(self) -> None:
+        """Compute E8 of the rows whose connections changed, for which the next search would otherwise wait."""
+        self._context_fold.refresh(self._parts)
+
+    def _space(self, key: str) -> SpaceStore:
+        if key == CONTEXT:
+            self.refresh()
+        return super()._space(key)
+
+    @property
+    def _parts(self) -> Parts:
+        return Parts(self._ids, self._rows, self.facets, self._semantic, self._clusters, self._context)
 
     def _entity_relevance(self, terms: Embedding, rows: Rows, hints: QueryHints) -> Scores:
         """Return how well these rows match the terms, times and speakers of a query, shape (rows,)."""
@@ -249,10 +268,7 @@ class Atlas(Fingerprints):
     def _append(self, memory: UUID, stored: MemoryStored | None) -> None:
         self.facets.append(stored)
         self.time_mentions.append(stored)
-        if stored is None:
-            self.purposes.append(None)
-        else:
-            self.purposes.append(stored.purpose, stored.north_star)
+        self.purposes.append(stored and stored.purpose, stored and stored.north_star)
         fingerprint, passages = (None, ()) if stored is None else (stored.fingerprint, stored.passages)
         self.append(memory, fingerprint, passages)
         vectors, spans = semantic_vectors(fingerprint, passages, self.dimensions[E1])
@@ -282,18 +298,3 @@ class Atlas(Fingerprints):
         else:
             survivor = self._lifecycle.survivor(change.memory)
             self.facets.hide(row, change.after, None if survivor is None else self._rows[survivor])
-
-    def _blend_with_hubs(self, memories: tuple[UUID, ...]) -> None:
-        """Blend the context vectors of memories with the E1 vector of their hub, if both spaces have one dimension."""
-        if not memories or self.dimensions[CONTEXT] != self.dimensions[E1]:
-            return
-        filled = ~self.facets.erased
-        rows = {memory: row for memory in memories if filled[row := self._rows[memory]]}
-        self._context.restore(np.array([*rows.values()], np.int64))
-        spokes = [(row, *spoke) for memory, row in rows.items() if (spoke := self._clusters.spoke(memory)) is not None]
-        blended = [(row, self._rows[hub], centrality) for row, hub, centrality in spokes if filled[self._rows[hub]]]
-        if blended:
-            members, hubs, centralities = zip(*blended, strict=True)
-            distinct, which = np.unique(hubs, return_inverse=True)
-            vectors = np.stack([self._semantic.at(hub).array for hub in distinct.tolist()])
-            self._context.blend(np.array(members), vectors[which], np.array(centralities, np.float32))

@@ -267,6 +267,10 @@ class Facets:
         live = (neighbours >= 0) & (self._states.array[neighbours] == _LIVE)
         return np.where(live, neighbours, -1), np.where(live, distances, -1)
 
+    def around(self, rows: Rows, reach: int) -> tuple[Rows, npt.NDArray[np.int64]]:
+        """Return what `turns` returns, also of neighbours that aren't live."""
+        return self._turns.around(rows, reach)
+
     def digest(self) -> bytes:
         """Return the SHA-256 of all columns as values, independent of the codes that encode them."""
         columns = [column.values() for column in self._columns.values()]

@@ -34,7 +34,7 @@ WORDING: Final = "e12_late_interaction"
 EXPANSION: Final = "e13_splade"
 """The sparse space of expanded terms."""
 
-_SpaceStore: TypeAlias = WindowedSpace | DenseSpace | DirectedSpace | SparseSpace | BinarySpace | TokenSpace
+SpaceStore: TypeAlias = WindowedSpace | DenseSpace | DirectedSpace | SparseSpace | BinarySpace | TokenSpace
 
 
 class Fingerprints:
@@ -42,11 +42,16 @@ class Fingerprints:
 
     _ids: list[UUID]
 
-    def __init__(self, dimensions: Mapping[str, int]) -> None:
-        """Create empty spaces; a space whose key `dimensions` lacks is a KeyError."""
+    def __init__(self, dimensions: Mapping[str, int], *, connected: bool = False) -> None:
+        """Create empty spaces.
+
+        Args:
+            dimensions: Of each space; a missing one is a KeyError.
+            connected: Whether E8 follows the connections of memories, or else stays as it was stored.
+        """
         self.dimensions: Final = {space.key: dimensions[space.key] for space in SPACES}
         self._semantic = WindowedSpace(self.dimensions[E1])
-        self._context = ContextSpace(self.dimensions[CONTEXT])
+        self._context = ContextSpace(self.dimensions[CONTEXT], derived=connected)
         self._spaces = {space.key: _empty(space, self.dimensions[space.key]) for space in SPACES}
         self._spaces |= {E1: self._semantic, CONTEXT: self._context}
         self._ids = []
@@ -81,10 +86,13 @@ class Fingerprints:
 
     def embedding(self, key: str, row: int) -> Embedding:
         """Return the embedding of a row that isn't empty in one space."""
-        return self._spaces[key].at(row)
+        return self._space(key).at(row)
 
     def as_stored(self, row: int) -> tuple[Fingerprint, tuple[Passage, ...]]:
-        """Return the fingerprint of a row that isn't empty as it was appended, and its passages."""
+        """Return the fingerprint of a row that isn't empty as it was appended, and its passages.
+
+        E8 is null if it follows connections.
+        """
         embeddings = {key: space.at(row) for key, space in self._spaces.items()}
         return Fingerprint.of(embeddings | {CONTEXT: self._context.original(row)}), self._semantic.passages_at(row)
 
@@ -109,7 +117,7 @@ class Fingerprints:
             symmetric: Compare two memories instead of ranking memories for a query: without passages and weights of
                 tokens, so that a pair scores the same from either side.
         """
-        match self._spaces[key], embedding:
+        match self._space(key), embedding:
             case WindowedSpace() as space, Dense():
                 return space.scores(embedding.levels, rows, passages=not symmetric)
             case DenseSpace() as space, Dense():
@@ -161,6 +169,10 @@ class Fingerprints:
         spaces = ((key, space) for key, space in self._spaces.items() if isinstance(space, SparseSpace))
         return {f"{key} inverted": space.inverted_size() for key, space in spaces}
 
+    def _space(self, key: str) -> SpaceStore:
+        """Return a space, up to date."""
+        return self._spaces[key]
+
     def _sparse(self, key: str) -> SparseSpace:
         space = self._spaces[key]
         if not isinstance(space, SparseSpace):
@@ -183,7 +195,7 @@ def kind_mismatch(key: str, embedding: Embedding) -> TypeError:
     return TypeError(f"{key} can't take {type(embedding).__name__}")
 
 
-def _empty(space: Space, dimension: int) -> _SpaceStore:
+def _empty(space: Space, dimension: int) -> SpaceStore:
     match space.kind:
         case Kind.DENSE:
             return DenseSpace(dimension, indexed=space.key == ENTITY)

@@ -1,4 +1,4 @@
-"""The context space: vectors that consolidation blends with the hub of their cluster."""
+"""The context space: vectors that consolidation blends with the hub of their cluster, or that follow connections."""
 
 from typing import Final
 
@@ -21,8 +21,10 @@ class ContextSpace(DenseSpace):
     _originals: dict[int, bytes]
     """The original vectors of blended rows."""
 
-    def __init__(self, dimension: int) -> None:
+    def __init__(self, dimension: int, *, derived: bool = False) -> None:
+        """Create an empty space; its vectors are `derived` from others, or stored."""
         super().__init__(dimension)
+        self._derived = derived
         self._originals = {}
 
     def clear(self, row: int) -> None:
@@ -31,7 +33,9 @@ class ContextSpace(DenseSpace):
         super().clear(row)
 
     def original(self, row: int) -> Dense:
-        """Return the vector of a row that isn't empty as it was before it was blended."""
+        """Return the vector of a row that isn't empty as it was stored: null if it is derived."""
+        if self._derived:
+            return Dense.null(self.dimension)
         original = self._originals.get(row)
         return self.at(row) if original is None else Dense(original)
 

@@ -57,8 +57,9 @@ class DenseSpace:
 
     def replace(self, rows: Rows, vectors: Levels) -> None:
         """Replace the vectors of rows that aren't empty, shape (rows, dimension)."""
-        self._matrix.array[rows] = vectors
-        self._inverse_norms.array[rows] = [_inverse_norm(vector) for vector in vectors]
+        for row, vector in zip(rows.tolist(), vectors, strict=True):  # by row, which loads no more of a snapshot
+            self._matrix.part(slice(row, row + 1))[0] = vector
+            self._inverse_norms.part(slice(row, row + 1))[0] = _inverse_norm(vector)
         if self.graph is not None:
             for row, vector in zip(rows.tolist(), vectors, strict=True):
                 self.graph.replace(row, vector)
@@ -73,6 +74,10 @@ class DenseSpace:
         self._inverse_norms.array[row] = 0
         if self.graph is not None:
             self.graph.replace(row, None)
+
+    def take(self, rows: Rows) -> Levels:
+        """Return a copy of the vectors of some rows, shape (rows, dimension)."""
+        return self._matrix.take(rows)
 
     def part(self, rows: slice) -> Levels:
         """A view on the vectors of some rows, shape (rows, dimension)."""

@@ -106,7 +106,7 @@ class WindowedSpace:
     def wholes(self, rows: Rows) -> Levels:
         """Return the vectors of the whole memories of rows that aren't empty, shape (rows, dimension)."""
         indices, lengths = self._slices.indices(rows)
-        return self.vectors.array[indices[np.cumsum(lengths) - lengths]]
+        return self.vectors.take(indices[np.cumsum(lengths) - lengths])
 
     def passages(self, query: Levels, rows: Rows) -> tuple[Scores, list[Span | None]]:
         """Return the scores of these rows, and the span of each row's best passage (None without passages)."""

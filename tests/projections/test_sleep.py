@@ -53,9 +53,10 @@ def test_a_replay_after_erasures_gives_the_same_digest(name: str, events: list[E
 
 @settings(max_examples=80)
 @given(ANYTHING)
-def test_a_replay_after_erasures_gives_the_same_search_results(events: list[Event]):
+@pytest.mark.parametrize("connected", [False, True])
+def test_a_replay_after_erasures_gives_the_same_search_results(connected: bool, events: list[Event]):
     log = log_of(*events)
-    live, later = fold(Atlas(DIMENSIONS), log), fold(Atlas(DIMENSIONS), read_last(log))
+    live, later = (fold(Atlas(DIMENSIONS, connected=connected), one) for one in (log, read_last(log)))
     assert live.digest() == later.digest()
     assert scores(live) == scores(later)
 
@@ -118,7 +119,8 @@ def test_undoing_all_runs_restores_everything_but_the_event_numbers(lives: Lives
 
 @settings(max_examples=60)
 @given(undone_runs())
-def test_undoing_all_runs_restores_search_results(lives: Lives):
-    never, undone_ = (fold(Atlas(DIMENSIONS), log_of(*life)) for life in lives)
+@pytest.mark.parametrize("connected", [False, True])
+def test_undoing_all_runs_restores_search_results(connected: bool, lives: Lives):
+    never, undone_ = (fold(Atlas(DIMENSIONS, connected=connected), log_of(*life)) for life in lives)
     assert undone_.digest() == never.digest()
     assert scores(undone_) == scores(never)

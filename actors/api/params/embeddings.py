@@ -19,7 +19,7 @@ import numpy as np
 from actors.api.params.parsing import invalid
 from actors.runtime.faults import InvalidParamsFault
 from actors.runtime.types import JsonObject
-from events.fingerprint import Bits, Dense, Directed, Embedding, Sparse, Tokens
+from events.fingerprint import Bits, Dense, Directed, Embedding, Fingerprint, Sparse, Tokens
 from events.quantization import Float32
 from events.spaces import INDEX, SPACES, Kind, Space
 
@@ -49,6 +49,11 @@ def encode(embedding: Embedding) -> object:
             return {"pieces": embedding.ids.tolist(), "vectors": embedding.array.tolist()}
         case _:
             assert_never(embedding)
+
+
+def with_graph(fingerprint: Fingerprint, graph: Embedding) -> dict[str, Embedding]:
+    """Return the embeddings of a memory by space, with its present E8."""
+    return {space.key: fingerprint[space.key] for space in SPACES} | {"e8_graph": graph}
 
 
 def shape(embedding: Embedding) -> JsonObject:

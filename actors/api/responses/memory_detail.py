@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 from uuid import UUID
 
-from actors.api.params.embeddings import encode, shape
+from actors.api.params.embeddings import encode, shape, with_graph
 from actors.api.responses.common import body_of, iso, mean_alignment, pick, rounded
 from actors.api.responses.memories import learning, learning_inputs, stored_params
 from actors.comparator.messages import Edges
@@ -54,6 +54,7 @@ def memory(entry: Entry, edges: Edges, history: Sequence[Envelope], *, include_e
     body, stored = body_of(entry), history[0].event
     if not isinstance(stored, MemoryStored):
         raise TypeError(f"event {history[0].seq} is not a stored memory")
+    embeddings = with_graph(stored.fingerprint, edges.graph)
     theta = mean_alignment(entry.purpose)
     answer = {
         "id": str(entry.id),
@@ -93,15 +94,13 @@ def memory(entry: Entry, edges: Edges, history: Sequence[Envelope], *, include_e
         "insights": list(insights(body.johari)),
         "utl": learning(body.learning) | learning_inputs(body.learning),
         "evolutionSnapshots": _evolution(body, history)[-MAX_EVOLUTION:],
-        "embeddings": {
-            space.key: {"kind": space.kind.value, **shape(stored.fingerprint[space.key])} for space in SPACES
-        },
+        "embeddings": {space.key: {"kind": space.kind.value, **shape(embeddings[space.key])} for space in SPACES},
         "passages": len(body.passages),
     }
     if body.image is not None:
         answer["image"] = image(body.image)
     if include_embeddings:
-        answer["vectors"] = {space.key: encode(stored.fingerprint[space.key]) for space in SPACES}
+        answer["vectors"] = {key: encode(embedding) for key, embedding in embeddings.items()}
     return answer
 
 

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from actors.runtime.messages import Answer, Message
 from actors.runtime.settings import PathKind
+from events.fingerprint import Embedding
 from events.vocabulary.causes import CausalLink, Clause
 from events.vocabulary.values import Step
 from projections.graph.relations import Link
@@ -87,10 +88,11 @@ class Reached(msgspec.Struct, frozen=True):
 
 
 class Edges(Answer, frozen=True, kw_only=True):
-    """The outgoing and incoming edges of a memory."""
+    """The outgoing and incoming edges of a memory, and its E8, which follows from them."""
 
     outgoing: tuple[Link, ...]
     incoming: tuple[Link, ...]
+    graph: Embedding
 
 
 class Walks(Answer, frozen=True, kw_only=True):

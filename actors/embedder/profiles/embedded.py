@@ -27,7 +27,7 @@ from actors.embedder.profiles.image_space import ImageSpace
 from actors.embedder.profiles.lexical_spaces import LexicalEmbeddings, embed_at_once, embed_in_slices
 from actors.embedder.profiles.neural_spaces import ROTATION, EncodedText, Encoder, NeuralSpaces
 from actors.embedder.profiles.sentence_spaces import SentenceSpaces
-from actors.embedder.spaces import causal, code, context, expansion, lexical, tokens
+from actors.embedder.spaces import causal, code, expansion, lexical, tokens
 from actors.embedder.spaces.lexical import entity_vector, names_of
 from actors.embedder.spaces.vectors import TokenIds
 from actors.runtime.metrics import Latencies
@@ -147,7 +147,7 @@ class EmbeddedProfile:
         """Return the plan that embeds a memory."""
         start = perf_counter()
         content = yield from self.plan_content(request.content, request.modality, request.created_at, request.image)
-        yield None  # the previous turn of the session is part of E8 and determines the position
+        yield None  # the previous turn of the session determines the position
         return self.complete(request, content, sessions, start)
 
     def plan_content(
@@ -182,18 +182,13 @@ class EmbeddedProfile:
     def complete(
         self, request: EmbedMemory, content: EmbeddedContent, sessions: Sessions, start: float | None = None
     ) -> EmbeddedMemory:
-        """Return a memory with what its session, links and names add to its content; advance the session.
+        """Return a memory with its place in its session and its names as the store knows them; advance the session.
 
         `start` is the time at which the work began, by `perf_counter`; by default now.
         """
         start = perf_counter() if start is None else start
-        embeddings, names = {**content.embeddings}, content.names
-        turns = sessions.tail(request.namespace, request.session)
-        linked = [(dense_vector(one[E1]), dense_vector(one["e8_graph"])) for one in request.linked]
-        named = sessions.mentions.near(request.namespace, names)
-        with self.latencies.timed("embed: e8_graph"):
-            graph = context.graph_vector(turns, linked, named)
-            embeddings["e8_graph"] = Dense.null(len(dense_vector(embeddings[E1]))) if graph is None else Dense.of(graph)
+        embeddings = {**content.embeddings}
+        embeddings["e8_graph"] = Dense.null(len(dense_vector(embeddings[E1])))  # follows from the memory's connections
         embeddings |= self._renamed(content.lexemes, request.namespace, sessions)
         return complete_memory(request, embeddings, content, sessions=sessions, latencies=self.latencies, start=start)
 

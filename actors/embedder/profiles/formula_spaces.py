@@ -17,7 +17,7 @@ from actors.embedder.spaces.vectors import mean_direction
 from actors.runtime.metrics import Latencies
 from events.fingerprint import Dense, Embedding, Fingerprint
 from events.quantization import Float32
-from events.spaces import E1, SPACES
+from events.spaces import SPACES
 from events.vocabulary.values import SpaceModel
 from projections.memories.sessions import Sessions
 from projections.time.periods import Interval, weyl_sequence
@@ -95,10 +95,9 @@ def complete_memory(
     position = sessions.next_position(request.namespace, request.session)
     place = None if request.session is None else position
     completed = {**embeddings, ORDER: timed(latencies, ORDER, lambda: _order(place))}
-    e1 = dense_vector(embeddings[E1])
-    sessions.mentions.advance(request.namespace, content.names, e1)
+    sessions.mentions.advance(request.namespace, content.names)
     if request.session is not None:
-        sessions.advance(request.namespace, request.session, e1)
+        sessions.advance(request.namespace, request.session)
     return EmbeddedMemory(
         fingerprint=Fingerprint.of(completed),
         passages=content.passages,

@@ -1,4 +1,4 @@
-"""E8 and E10: what a memory is connected with, and what its text says beside its modality."""
+"""E8 of profile `full`, with what a memory links to, and E10: what its text says beside its modality."""
 
 import hashlib
 from collections.abc import Sequence
@@ -9,33 +9,8 @@ import numpy as np
 from events.quantization import Float32
 from events.vocabulary.values import Modality
 
-DECAY = 0.5
-"""Factor of a connection's weight for each step away: turns of a session, what a linked memory is linked to."""
-
 MODALITY_SHARE = 0.1
 """Share of the modality in the squared length of E10: separates code from prose about it, below topic differences."""
-
-
-def graph_vector(
-    turns: Sequence[Float32], linked: Sequence[tuple[Float32, Float32]], named: Sequence[tuple[Float32, float]]
-) -> Float32 | None:
-    """Return E8, a unit vector of shape (dimension,): what a memory is connected with; None if with nothing.
-
-    The memory itself is no part of it.
-
-    Args:
-        turns: E1 of the previous turns of its session, oldest first; the last one weighs `DECAY`.
-        linked: E1 and E8 of the memories that it links to: one step away, and two. E8 is zeros where there is none.
-        named: E1 of the memories that name what it names, with a weight in [0, 1].
-    """
-    near = [(vector, DECAY**age) for age, vector in enumerate(reversed(turns), start=1)]
-    near += [(vector, DECAY**step) for both in linked for step, vector in enumerate(both, start=1)]
-    near += [(vector, DECAY * weight) for vector, weight in named]
-    if not near:
-        return None
-    total = np.sum([np.float32(weight) * vector for vector, weight in near], axis=0, dtype=np.float32)
-    length = np.linalg.norm(total)
-    return np.asarray(total / length, np.float32) if length > 1e-6 else None
 
 
 def with_links(own: Float32, linked: Sequence[Float32]) -> Float32:

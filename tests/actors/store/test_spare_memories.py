@@ -3,6 +3,7 @@
 import shutil
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 import duckdb
@@ -14,7 +15,7 @@ from actors.store.messages import ReadStatus
 from actors.store.snapshot_files import ASIDE
 from actors.store.spare_memories import SNAPSHOT, spare_memories
 from events.crypto.keys import KeyRing
-from events.fingerprint import Passage
+from events.fingerprint import Dense, Passage
 from events.quantization import pack
 from events.recovery.repair import repair
 from events.recovery.salvage import SPARE
@@ -25,12 +26,18 @@ from events.vocabulary import EventLost, MemoryErased, MemoryForgotten, MemorySt
 from projections.registry import digests, rebuild
 from tests.actors.store.test_snapshot_files import BOUND, DECLARED, Kept, kept
 from tests.events.samples import DIMENSIONS, draft, stored
+from tests.projections.atlas.atlases import with_embedding
 
 MEMORIES = 12
 TEXTS = [f"memory {number}" for number in range(MEMORIES)]
 """Of the events 2 to 13; the last one is erased."""
 FORGOTTEN = MEMORIES + 2
 """The event that the memory of the event 5 was forgotten."""
+
+
+def unconnected(text: str, **more: Any) -> MemoryStored:
+    """Return a memory as it is stored, without E8."""
+    return with_embedding(stored(text), "e8_graph", Dense.null(DIMENSIONS["e8_graph"]), **more)
 
 
 @pytest.fixture
@@ -41,7 +48,7 @@ def folder(tmp_path: Path) -> Path:
         unit = [1.0] + [0.0] * (DIMENSIONS["e1_semantic"] - 1)
         passages = (Passage(0, 4, pack(unit)), Passage(4, 8, pack(unit[::-1])))
         ids = [
-            store.append(stored(text, session="talk", position=number, passages=passages if number % 2 else ()))
+            store.append(unconnected(text, session="talk", position=number, passages=passages if number % 2 else ()))
             for number, text in enumerate(TEXTS)
         ]
         store.append(MemoryForgotten(memory=ids[3]))

@@ -13,7 +13,7 @@ import safetensors.numpy
 from hypothesis import given, settings
 
 from events.fingerprint import Dense, Directed
-from events.vocabulary import Event, MemoryErased
+from events.vocabulary import Event, MemoriesLinked, MemoryErased
 from projections.atlas import indexes
 from projections.registry import PROJECTION_SETS, ComparatorProjections, EmbedderProjections, ProjectionSet
 from projections.spaces import graph
@@ -37,6 +37,7 @@ STRUCTURES = {
     11: "812e48dcb7a042197d5f4651279c042d55f7ef25aa4e5771728b8a9792c317f9",
     12: "1715a874a7d7ec27e87f2f86e8f5e20debdf14577f9739887428ed3528cadbea",
     13: "0c78c08507e827cedf7e40466c9ec0ec76af62f7d5ec5a1f631a8ab6b6856d73",
+    14: "6a8b5f4bd61dc9ede5f8167417facb28d8dc5fd3e8ce152da6f43282a31eae32",
 }
 """By schema, the SHA-256 of the names and types of all that is written."""
 
@@ -160,17 +161,19 @@ def test_nothing_of_an_erased_memory_is_written(monkeypatch: pytest.MonkeyPatch)
     secret = stored("the secret", session="confession", metadata={"speaker": "somebody"}, tags=("hushed",))
     vector = secret.fingerprint.take("e1_semantic", Dense).vector
     others = [stored(f"memory {n}", session="s", position=n) for n in range(20)]
-    log = history(DECLARED, *others[:10], secret, *others[10:])
+    link = MemoriesLinked(source=memory_id(23), targets=(memory_id(12),), relation="link_to", weight=1.0)
+    log = history(DECLARED, *others[:10], secret, *others[10:], stored("linked"), link)
     erasure = history(*[MemoryErased(memory=memory_id(12))] * (len(log) + 1))[-1]
     owned = folded(log)
     (atlas,) = [one.atlas.atlas for one in owned if isinstance(one, ComparatorProjections)]
     assert atlas is not None
     while indexes.grow(atlas):
         pass
+    atlas.digest()  # computes E8
     in_graphs = [held._space.part(slice(10, 11)).tobytes() for held in atlas.graphs().values()]
     assert all(trace in bytes(held.save()) for trace, held in zip(in_graphs, atlas.graphs().values(), strict=True))
     before = b"".join(map(whole, owned))
-    assert before.count(vector) == 2  # in the matrix, and as the last turn of its session
+    assert before.count(vector) == 2  # in the matrix, and as E8 of what is linked to it
     assert all(before.count(trace) >= 2 for trace in in_graphs)  # in a matrix, and in its graph
     causal = secret.fingerprint.take("e5_causal", Directed)
     names = (b"confession", b"hushed", b"somebody")
@@ -185,7 +188,7 @@ def test_nothing_of_an_erased_memory_is_written(monkeypatch: pytest.MonkeyPatch)
 def test_turns_that_never_reached_the_log_are_not_written():
     live = EmbedderProjections()
     empty = whole(live)
-    live.sessions.advance("default", "talk", np.ones(384, np.float32))
+    live.sessions.advance("default", "talk")
     assert live.sessions.next_position("default", "talk") == 1
     assert whole(live) == empty
 

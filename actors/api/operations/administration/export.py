@@ -10,17 +10,16 @@ import msgspec
 
 from actors.api.context import Context, describe, wait_until_replayed
 from actors.api.operations.ingest import images
-from actors.api.params.embeddings import encode
+from actors.api.params.embeddings import encode, with_graph
 from actors.api.params.fields import DEFAULT_NAMESPACE, Namespace, Reading
 from actors.api.responses import memories
 from actors.api.responses.common import iso
-from actors.comparator.messages import ListMemories
+from actors.comparator.messages import ListMemories, ReadLinks
 from actors.exporters.history import Carried, mentioned, without
 from actors.runtime.ask import ask
 from actors.runtime.faults import NotFoundFault
 from actors.runtime.types import JsonObject
 from actors.store.messages import FindMemories, FindRequests, ReadEvents, ReadStatus
-from events.spaces import SPACES
 from events.storage.log import Envelope
 from events.vocabulary import MemoriesLinked, MemoriesMoved, MemoryErased, MemoryStored, Shredded, SpacesDeclared
 from projections.memories.entries import Body, Entry
@@ -159,7 +158,8 @@ async def _embeddings(context: Context, entry: Entry) -> JsonObject:
     (envelope,) = await ask(context.hub.store, ReadEvents(seqs=(entry.seq,)))
     if not isinstance(envelope.event, MemoryStored):  # erased meanwhile
         return {}
-    return {space.key: encode(envelope.event.fingerprint[space.key]) for space in SPACES}
+    graph = (await ask(context.hub.comparator, ReadLinks(memory=entry.id))).graph
+    return {key: encode(one) for key, one in with_graph(envelope.event.fingerprint, graph).items()}
 
 
 def _named(envelope: Envelope) -> set[UUID]:

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from datetime import timedelta
 from uuid import UUID, uuid5
 
+import msgspec
+
 from actors.api.confinement import confine_item
 from actors.api.context import (
     Context,
@@ -146,7 +148,8 @@ async def _visible(context: Context, edges: Edges) -> Edges:
     """Return the edges to memories that the caller sees."""
     ends = {*(link.target for link in edges.outgoing), *(link.source for link in edges.incoming)}
     seen = await context.visible_among(ends)
-    return Edges(
+    return msgspec.structs.replace(
+        edges,
         outgoing=tuple(link for link in edges.outgoing if link.target in seen),
         incoming=tuple(link for link in edges.incoming if link.source in seen),
     )

@@ -168,21 +168,11 @@ def test_e7_of_plain_text_contains_e1(embed: Embed) -> None:
 
 
 @pytest.mark.requirement("STORE-001/space/e8")
-def test_e8_moves_with_turns_and_links(embed: Embed) -> None:
-    about_tea = embed("Green tea is steeped for two minutes.")
-    alone = embed("Do it twice.")
-    linked = embed("Do it twice.", linked=(about_tea,))
-    embed("Green tea is steeped for two minutes.", session="tea")
-    in_session = embed("Do it twice.", session="tea")
-    assert _dimensions(alone)["e8_graph"] == 384
-    assert alone.take("e8_graph", Dense).is_null, "it is connected with nothing"
-    tea = about_tea.take("e1_semantic", Dense).array
-    for moved in (linked, in_session):
-        assert moved.take("e8_graph", Dense).array @ tea == pytest.approx(1, abs=0.01), "and no part of itself"
-        assert similarity("e1_semantic", moved, alone) == pytest.approx(1, abs=0.01)
-    further = embed("Once more.", linked=(linked,)).take("e8_graph", Dense).array
-    assert further @ tea > 0.3, "two steps away"
-    assert further @ alone.take("e1_semantic", Dense).array > further @ tea
+def test_e8_is_left_to_what_becomes_of_a_memory_in_its_store(embed: Embed) -> None:
+    tea = embed("Green tea is steeped for two minutes.", session="tea")
+    turn = embed("Do it twice.", session="tea", linked=(tea,))
+    assert _dimensions(turn)["e8_graph"] == 384
+    assert turn.take("e8_graph", Dense).is_null
 
 
 @pytest.mark.requirement("STORE-001/space/e9")
@@ -267,7 +257,7 @@ PROJECTIONS = {
     "causal-heads/2": -0.61,
     "stems/1": -3.7,
     "identifiers-syntax-topic/3": 0.99,
-    "connections/2": 0.19,
+    "connections/2": 0.0,  # null: the atlas computes it
     "trigrams/1": 0.69,
     "meaning-and-modality/1": -0.67,
     "entities/3": 1.16,

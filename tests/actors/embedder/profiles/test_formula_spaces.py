@@ -22,7 +22,7 @@ ASKED = datetime(2023, 8, 17, 15, 20, tzinfo=UTC)
 def completed(hints: QueryHints, session: str | None = None, turns: int = 0) -> dict[str, Embedding]:
     sessions = Sessions()
     for _ in range(turns):
-        sessions.advance("n", "s", np.ones(384, np.float32))
+        sessions.advance("n", "s")
     request = EmbedQuery(text="", at=ASKED, namespace="n", session=session, hints=hints)
     asked = {
         RECENCY: Dense.of_each(temporal.recency([ASKED]))[0],

@@ -141,7 +141,6 @@ def test_interleaved_turns_get_consecutive_positions(full: FullProfile) -> None:
                 plans.remove(plan)
     assert places == [0, 1, 2]
     assert sessions.next_position("n", "s") == 3
-    assert len(sessions.tail("n", "s")) == 3
 
 
 def test_what_a_memory_links_to_is_part_of_e8_and_of_nothing_else(full: FullProfile) -> None:

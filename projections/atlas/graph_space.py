@@ -1,0 +1,189 @@
+"""E8 of the atlas: what each memory is connected with, computed again for those that a later event connects."""
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+from uuid import UUID
+
+import numpy as np
+import numpy.typing as npt
+
+from events.quantization import Levels, directions, levels
+from events.spaces import E1
+from events.storage.log import Envelope
+from events.vocabulary import (
+    CausesLinked,
+    ConsolidationUndone,
+    MemoriesLinked,
+    MemoriesMoved,
+    MemoryErased,
+    MemoryStored,
+    ShortcutsDrawn,
+    SpacesDeclared,
+)
+from projections.atlas.facets import Facets
+from projections.graph.clusters import Clusters
+from projections.graph.connections import DECAY, REACH, Connections
+from projections.spaces.context import HUB_SHARE, ContextSpace
+from projections.spaces.windowed import WindowedSpace
+from projections.storage.arrays import Rows
+
+_CHUNK: Final = 512
+"""Rows that are computed at once."""
+
+
+class Parts(NamedTuple):
+    """What E8 is computed from, and where it is put."""
+
+    ids: Sequence[UUID]
+    rows: dict[UUID, int]
+    facets: Facets
+    semantic: WindowedSpace
+    clusters: Clusters
+    space: ContextSpace
+
+
+def follows_connections(declared: SpacesDeclared) -> bool:
+    """Tell whether E8 of a store is made of other memories' E1; in profile `full` it is a text's own, by its model."""
+    models = {model.key: model for model in declared.spaces}
+    e8 = models["e8_graph"]
+    return e8.dimension == models[E1].dimension and not e8.model.endswith("linked/1")
+
+
+class StoredContext:
+    """E8 as it was stored, blended with the hub of a memory's cluster if E1 has as many dimensions."""
+
+    def before(self, envelope: Envelope, parts: Parts) -> None:
+        """Do nothing."""
+
+    def after(self, envelope: Envelope, parts: Parts, clustered: Sequence[UUID]) -> None:
+        """Blend the memories whose hub an event changed; that of an erased one is gone."""
+        del envelope
+        if not clustered or parts.space.dimension != parts.semantic.vectors.dimension:
+            return
+        filled = ~parts.facets.erased
+        rows = {memory: row for memory in clustered if filled[row := parts.rows[memory]]}
+        parts.space.restore(np.array([*rows.values()], np.int64))
+        if blended := _hubs(parts, [*rows.values()]):
+            members, hubs, centralities = map(np.array, zip(*blended, strict=True))
+            vectors = directions(parts.semantic.wholes(hubs))
+            parts.space.blend(np.array([*rows.values()])[members], vectors, centralities.astype(np.float32))
+
+    def refresh(self, parts: Parts) -> None:
+        """Do nothing: vectors are blended at once."""
+
+    def digest(self) -> bytes:
+        """Return nothing, since the space holds all."""
+        return b""
+
+
+class ConnectedContext:
+    """Follows the connections of rows; their E8 is computed when it is read, or a memory is erased.
+
+    E8 is the direction of the sum of E1 of previous and following turns, of linked memories and of those that these are
+    linked with, and of memories that share a rare name; a quarter of it at most is the hub of the memory's cluster.
+    The memory's own E1 is no part of it.
+    """
+
+    def __init__(self) -> None:
+        self._connections = Connections()
+
+    def before(self, envelope: Envelope, parts: Parts) -> None:
+        """Note which turns an event is about to separate from others."""
+        match envelope.event:
+            case MemoryErased(memory=memory):
+                self._touch_turns(parts, [parts.rows[memory]])
+            case MemoriesMoved(memories=memories):
+                self._touch_turns(parts, [parts.rows[memory] for memory in memories])
+            case _:
+                pass
+
+    def after(self, envelope: Envelope, parts: Parts, clustered: Sequence[UUID]) -> None:
+        """Fold an event that the rest of the atlas has applied; `clustered` are memories whose hub it changed."""
+        connections, rows = self._connections, parts.rows
+        connections.stale.update(rows[memory] for memory in clustered)
+        match envelope.event:
+            case MemoryStored() as stored:
+                parts.space.clear(rows[envelope.id])  # earlier versions stored what a memory was connected with then
+                connections.mention(rows[envelope.id], stored.namespace, stored.names)
+                self._touch_turns(parts, [rows[envelope.id]])
+            case MemoriesLinked(source=source, targets=targets, weight=weight):
+                for target in targets:
+                    self._link(parts, source, target, weight, drawn=True)
+            case CausesLinked(links=links, run=run):
+                for link in links:
+                    self._link(parts, link.source, link.target, link.weight, run)
+            case ShortcutsDrawn(shortcuts=shortcuts, run=run):
+                for one in shortcuts:
+                    self._link(parts, one.step.source, one.step.target, one.weight, run)
+            case ConsolidationUndone(run=run, memories=()):
+                connections.undo(run)
+            case MemoriesMoved(memories=memories, target=target):
+                for memory in memories:
+                    connections.move(rows[memory], target)
+                self._touch_turns(parts, [rows[memory] for memory in memories])
+            case MemoryErased(memory=memory):
+                connections.erase(rows[memory])
+                self.refresh(parts)  # no vector may hold what was erased
+            case _:
+                pass
+
+    def refresh(self, parts: Parts) -> None:
+        """Compute E8 of the rows that changed."""
+        erased = parts.facets.erased
+        stale = [row for row in sorted(self._connections.stale) if not erased[row]]
+        self._connections.stale.clear()
+        for start in range(0, len(stale), _CHUNK):
+            rows = np.array(stale[start : start + _CHUNK], np.int64)
+            parts.space.replace(rows, self._vectors(parts, rows))
+
+    def digest(self) -> bytes:
+        """Return the SHA-256 of the connections."""
+        return self._connections.digest()
+
+    def _link(
+        self, parts: Parts, source: UUID, target: UUID, weight: float, run: UUID | None = None, *, drawn: bool = False
+    ) -> None:
+        if source in parts.rows and target in parts.rows:  # imports may name memories that were never stored here
+            self._connections.link(parts.rows[source], parts.rows[target], weight, run, drawn=drawn)
+
+    def _touch_turns(self, parts: Parts, rows: list[int]) -> None:
+        """Note rows, and the turns around them."""
+        around, _ = parts.facets.around(np.array(rows, np.int64), REACH)
+        self._connections.stale.update(rows, around[around >= 0].tolist())
+
+    def _vectors(self, parts: Parts, rows: Rows) -> Levels:
+        """Return E8 of these rows, shape (rows, dimension); zeros for one without connections."""
+        owners, others, weights = self._contributions(parts, rows)
+        total = np.zeros((len(rows), parts.space.dimension), np.float64)
+        if len(owners):
+            order = np.lexsort((others, owners))  # the same sum, in whatever order the connections came
+            vectors = directions(parts.semantic.wholes(others[order])) * weights[order, None].astype(np.float32)
+            present, starts = np.unique(owners[order], return_index=True)
+            total[present] = np.add.reduceat(vectors, starts, axis=0, dtype=np.float64)
+            total /= np.maximum(np.linalg.norm(total, axis=1, keepdims=True), 1e-6)
+        if hubs := _hubs(parts, rows.tolist()):
+            members, middles, centralities = map(np.array, zip(*hubs, strict=True))
+            total[members] += HUB_SHARE * centralities[:, None] * directions(parts.semantic.wholes(middles))
+        return levels(total)
+
+    def _contributions(self, parts: Parts, rows: Rows) -> tuple[Rows, Rows, npt.NDArray[np.float64]]:
+        """Return which of these rows is connected with which row, and the weights, each of shape (connections,)."""
+        turns, distances = parts.facets.around(rows, REACH)
+        owners, places = np.nonzero(turns >= 0)
+        beside = zip(owners.tolist(), turns[owners, places].tolist(), distances[owners, places].tolist(), strict=True)
+        found = [(owner, other, DECAY**distance, True) for owner, other, distance in beside]
+        for owner, row in enumerate(rows.tolist()):
+            found += ((owner, *one) for one in self._connections.weights(row))
+        if not found:
+            return np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0)
+        owner, other, weight, anywhere = map(np.array, zip(*found, strict=True))
+        here, there = (parts.facets.codes("namespace", one)[0] for one in (rows[owner], other))
+        kept = ~parts.facets.erased[other] & (anywhere | (there == here))
+        return owner[kept], other[kept], weight[kept]
+
+
+def _hubs(parts: Parts, rows: list[int]) -> list[tuple[int, int, float]]:
+    """Return the places in `rows` of those whose cluster has a hub, its row, and the member's centrality."""
+    spokes = ((place, parts.clusters.spoke(parts.ids[row])) for place, row in enumerate(rows))
+    found = [(place, parts.rows[spoke[0]], spoke[1]) for place, spoke in spokes if spoke is not None]
+    return [one for one in found if not parts.facets.erased[one[1]]]
