@@ -3,8 +3,8 @@
 That is the latest one, unless the query asks for the past: by naming a time, the version that held at its end; by its
 wording ("before", "used to"), a superseded one. Versions are those that `MemorySuperseded` names.
 
-"The old parser" and "in the morning" ask for another time only where the statement does not contain these words: "Andrej
-supports the old parser" is about the old parser, and its latest version answers.
+"The old parser" and "in the morning" ask for another time only where the statement does not contain these words. The
+latest version of "Andrej supports the old parser" answers a question about the old parser.
 """
 
 import re
