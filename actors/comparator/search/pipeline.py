@@ -31,7 +31,7 @@ from actors.comparator.search.ranking import LATE_INTERACTION, Similarities
 from actors.comparator.search.recall import NO_ROWS, recall
 from actors.comparator.search.recency_boost import recency_boost
 from actors.comparator.search.relevance import NOTHING_FOUND, estimate
-from actors.comparator.search.versions import asks_for_past, version_boost, with_latest, without_superseded
+from actors.comparator.search.versions import ambiguous_words, version_boost, with_latest, without_superseded
 from actors.comparator.search.weights.weight_profiles import applied_weights, by_space
 from projections.atlas.atlas import Atlas
 from projections.atlas.fingerprints import RECENCY
@@ -196,9 +196,10 @@ def _rank(
     scope = _scope_penalty(atlas, rows, request.filter.shared)
     scores = fused + context + alignment + priming + stated + scope
     # Questions about a time or an end of a session ask for what was true then.
-    hints = request.hints
-    asks_when = hints.intervals or hints.recurring or hints.start or hints.end or asks_for_past(request.text)
-    recency = np.zeros_like(scores) if asks_when else recency_boost(atlas, request.embeddings, rows, scores)
+    words = ambiguous_words(request)
+    recency = np.zeros_like(scores)
+    if words is not None:
+        recency = recency_boost(atlas, request.embeddings, rows, scores, words)
     recency += version_boost(atlas, request, later, rows, scores + recency)
     order = top_k(scores + recency, len(rows))
     timer.record("context", len(rows))
