@@ -39,11 +39,14 @@ MIN_SIMILARITY: Final = 0.1
 NEIGHBOURS: Final = 10
 """Nearest neighbours of a memory; fewer in stores of less than three times as many."""
 
+RESOLUTION: Final = 2.0
+"""Of the communities. At 1 a topic of a dozen memories is lost in a larger one; what this divides is merged again."""
+
 ORDINARY_SIZE: Final = 300
 """Memories from which on the resolution grows, with the square root of their number. At a constant resolution,
 communities grow with the graph (Fortunato and Barthélemy 2007)."""
 
-SAME_TOPIC: Final = 0.7
+SAME_TOPIC: Final = 0.6
 """Similarity of two communities to each other, relative to that within them, from which on they are one."""
 
 BACKGROUND: Final = 100
@@ -96,7 +99,7 @@ def cluster_vectors(vectors: Vectors, min_size: int = MIN_SIZE) -> Sliced[tuple[
     ordered = _units(ordered - COMMON * len(ordered) / (len(ordered) + BACKGROUND) * ordered.mean(axis=0))
     yield
     graph = yield from _neighbours(ordered)
-    labels = yield from _communities(graph, max(1.0, (len(ordered) / ORDINARY_SIZE) ** 0.5))
+    labels = yield from _communities(graph, RESOLUTION * max(1.0, (len(ordered) / ORDINARY_SIZE) ** 0.5))
     yield
     labels = _merged(ordered, labels)
     found = []

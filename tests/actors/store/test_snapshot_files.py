@@ -628,7 +628,7 @@ def noting(noted: list[Any], what: Callable[..., Any]) -> Callable[..., Any]:
 
 def traces(memory: MemoryStored) -> list[bytes]:
     """Return what must not be left of a memory: its text, and its vectors."""
-    vectors = [memory.fingerprint.take(key, Dense).vector for key in ("e1_semantic", "e8_graph", "e10_multimodal")]
+    vectors = [memory.fingerprint.take(key, Dense).vector for key in ("e1_semantic", "e7_code", "e10_multimodal")]
     return [b"third flowerpot", memory.content, memory.sha256, *vectors, *(vector[100:132] for vector in vectors)]
 
 
