@@ -28,12 +28,12 @@ _STEP = 1_000
 
 
 @lru_cache(maxsize=4096)
-def _character(character: str, position: int) -> Bytes:
-    """Return the packed vector of a character at a position in its trigram, shape (1250,)."""
+def _character(character: str, position: int) -> bytes:
+    """Return the packed vector of a character at a position in its trigram, 1,250 bytes."""
     # A lone surrogate is a legal Python character that strict UTF-8 rejects.
     seed = shake_128(character.encode("utf-8", "surrogatepass")).digest(_SIZE)
     bits = np.unpackbits(np.frombuffer(seed, dtype=np.uint8))
-    return np.packbits(np.roll(bits, position))
+    return np.packbits(np.roll(bits, position)).tobytes()
 
 
 def _bound(trigrams: Sequence[str]) -> Bytes:

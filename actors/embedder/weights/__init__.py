@@ -68,13 +68,15 @@ class StoredRows:
     def __init__(self, path: Path, name: str) -> None:
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
             (_, columns), self._start = _float32_tensors(data)[name]
-        self._columns, self._size = columns, 4 * columns
+        self._path, self._columns, self._size = path, columns, 4 * columns
         self._descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0))
         weakref.finalize(self, os.close, self._descriptor)
 
     def take(self, rows: npt.NDArray[np.integer]) -> npt.NDArray[np.float32]:
-        """Return some rows, shape (rows, columns), read-only; a file that was cut off since is a ValueError."""
+        """Return some rows, shape (rows, columns), read-only; a file that was cut off since is a `WeightsError`."""
         read = b"".join(self._read(self._start + row * self._size) for row in rows.tolist())
+        if len(read) != len(rows) * self._size:
+            raise WeightsError(f"{self._path} was cut off; install it again")
         return np.frombuffer(read, "<f4").reshape(len(rows), self._columns)
 
     def _read(self, offset: int) -> bytes:
