@@ -74,6 +74,13 @@ def known(hub: Hub, seq: int) -> None:
         assert monotonic() < deadline, "the hub doesn't follow"
 
 
+def take_snapshot(hub: Hub) -> None:
+    """Ask for a snapshot until one is taken: an event that follows a store, as of a cause, cancels it."""
+    deadline = monotonic() + BOUND
+    while not hub.store.ask(TakeSnapshot(), timeout=BOUND):
+        assert monotonic() < deadline, "no snapshot is taken"
+
+
 @contextmanager
 def stopped(postgres: Server) -> Iterator[None]:
     postgres.stop()
@@ -144,7 +151,7 @@ async def test_what_one_hub_erases_no_other_can_read_not_even_from_its_snapshot(
     here, there = Context(opened("here")), Context(opened("there"))
     kept, secret = await store(here, "the bakery opens at six"), await store(here, "the vault opens with 4417")
     known(there.hub, here.hub.log.head.seq)
-    assert there.hub.store.ask(TakeSnapshot(), timeout=BOUND)
+    take_snapshot(there.hub)
     assert list((tmp_path / "there" / "snapshot").iterdir())
     await memory_delete(here, parse({"id": secret, "soft": False}, MemoryDelete))
     known(there.hub, here.hub.log.head.seq)
@@ -261,7 +268,7 @@ async def test_a_hub_starts_from_its_own_snapshot_and_folds_what_others_stored_s
     there = Context(opened("there"))
     with open_hub(tmp_path / "here", load=lambda _latencies: profile, address=address) as hub:
         await store(Context(hub), "the bakery opens at six")
-        assert hub.store.ask(TakeSnapshot(), timeout=BOUND)
+        take_snapshot(hub)
     later = await store(there, "the bakery has moved to the harbour")
     here = Context(opened("here"))
     assert list((tmp_path / "here" / "snapshot").iterdir())
@@ -299,7 +306,7 @@ async def test_a_hub_starts_from_its_snapshot_without_the_server_and_catches_up_
 ) -> None:
     with kept() as hub:
         first = await store(Context(hub), "the ferry leaves the eastern harbour at nine")
-        assert hub.store.ask(TakeSnapshot(), timeout=BOUND)
+        take_snapshot(hub)
     there = Context(opened("there"))
     later = await store(there, "the ferry to the island sails from the western harbour")
     with stopped(postgres), kept() as hub:
@@ -322,11 +329,11 @@ async def test_without_that_choice_nothing_in_the_folder_opens_a_snapshot(
 ) -> None:
     with kept() as hub:
         await store(Context(hub), "the ferry leaves the eastern harbour at nine")
-        assert hub.store.ask(TakeSnapshot(), timeout=BOUND)
+        take_snapshot(hub)
         assert (tmp_path / "kept" / OFFLINE).exists()
         await store(Context(hub), "the bakery opens at six")
         monkeypatch.setenv("CONTEXT_GRAPH_OFFLINE", "0")
-        assert hub.store.ask(TakeSnapshot(), timeout=BOUND)
+        take_snapshot(hub)
         assert not (tmp_path / "kept" / OFFLINE).exists()
     with stopped(postgres), pytest.raises(LogAwayError, match=r"can't be opened: .*; start the server.* --offline"):
         kept().__enter__()
@@ -337,7 +344,7 @@ async def test_what_was_erased_elsewhere_leaves_no_key_behind_once_the_hub_learn
 ) -> None:
     with kept() as hub:
         secret = await store(Context(hub), "the vault opens with 4417")
-        assert hub.store.ask(TakeSnapshot(), timeout=BOUND)
+        take_snapshot(hub)
     there = Context(opened("there"))
     await memory_delete(there, parse({"id": secret, "soft": False}, MemoryDelete))
     with kept() as hub:
@@ -358,7 +365,7 @@ async def test_a_server_that_came_back_with_another_log_is_refused(
     monkeypatch.setattr(writer, "_PAUSE", 0.0)
     with kept() as hub:
         await store(Context(hub), "the ferry leaves the eastern harbour at nine")
-        assert hub.store.ask(TakeSnapshot(), timeout=BOUND)
+        take_snapshot(hub)
     keys = OfflineKeys(tmp_path / "kept").load("correct horse battery")
     assert keys is not None
     with stopped(postgres):
@@ -381,7 +388,7 @@ async def test_a_verification_that_the_server_interrupts_goes_on_and_marks_nothi
 ) -> None:
     with open_hub(tmp_path / "here", load=lambda _latencies: profile, address=address) as hub:
         memory = await store(Context(hub), "the ferry leaves the eastern harbour at nine")
-        assert hub.store.ask(TakeSnapshot(), timeout=BOUND)
+        take_snapshot(hub)
     here = Context(opened("here"))
     here.hub.replayed.get(timeout=BOUND)
     with stopped(postgres):  # before the chain is verified, which waits for some seconds
