@@ -155,6 +155,21 @@ def test_every_actor_asks_by_name_so_that_no_ask_escapes_the_check_for_circles()
     assert nameless == []
 
 
+@pytest.mark.parametrize(
+    "actor", ["comparator", "consolidator", "embedder", "linker", "scheduler", "store", "workspace"]
+)
+def test_no_actor_imports_the_parts_of_another(actor: str) -> None:
+    """An actor knows another by its messages; the embedder's profiles are also loaded by those who measure models."""
+    others = ACTORS - {actor}
+    found = {
+        (str(path.relative_to(ROOT)), name)
+        for path in modules(f"actors/{actor}")
+        for name in imported_modules(parse(path))
+        if name.startswith(tuple(f"actors.{other}." for other in others)) and ".messages" not in name
+    }
+    assert found == set()
+
+
 def test_no_module_imports_another_that_imports_it_even_for_types_alone() -> None:
     paths = {name_of(path): path for folder in (*FLOORS, "scripts") for path in modules(folder)}
     imported = {name: imported_modules(parse(path)) & paths.keys() - {name} for name, path in paths.items()}

@@ -1,11 +1,19 @@
-"""Tokens and English stems of a text, for lexical search."""
+"""Tokens, English stems and hashed terms (E6) of a text, for lexical search."""
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final
+from zlib import crc32
 
 import Stemmer
+
+from events.fingerprint import Sparse
+
+TERM_DIMENSION: Final = 30_522
+_MAX_FREQUENCY: Final = 1_000
+"""Higher term frequencies are clipped: weights are float16, whose maximum is 65,504."""
 
 _TOKEN: Final = re.compile(r"\w+(?:['’.:,]\w+)*")
 _PART: Final = re.compile(r"[^\W\d_]+|\d+")
@@ -74,3 +82,18 @@ def stems(text: str) -> list[str]:
     if not found:
         return [character for character in text if not character.isspace()]
     return stem_words([word for word in found if word not in STOP_WORDS] or found)
+
+
+def term_frequencies(text: str) -> Sparse:
+    """Return E6: the frequency of each stem, hashed (CRC-32 modulo 30,522).
+
+    Document frequencies and lengths change with every stored memory, so the ranking applies them (BM25).
+
+    Raises:
+        ValueError: The text is blank.
+    """
+    counts: dict[int, float] = {}
+    for stem, count in Counter(stems(text)).items():
+        term = crc32(stem.encode("utf-8", "surrogatepass")) % TERM_DIMENSION
+        counts[term] = counts.get(term, 0) + count
+    return Sparse.of({term: min(count, _MAX_FREQUENCY) for term, count in counts.items()})

@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 
 from actors.comparator.messages import Search
-from actors.embedder.spaces.lexical import term_frequencies
+from actors.text.lexical import term_frequencies
 from actors.text.queries.recurring_dates import recurring_words
 from events.fingerprint import Embedding, Sparse
 from projections.atlas.atlas import Atlas

@@ -32,6 +32,7 @@ from actors.embedder.spaces.lexical import entity_vector, names_of
 from actors.embedder.spaces.vectors import TokenIds
 from actors.runtime.metrics import Latencies
 from actors.text.code import code_words
+from actors.text.lexical import TERM_DIMENSION
 from actors.text.windows import Range, character_ranges, select_states, split_windows, weighted_mean
 from events.fingerprint import Dense, Embedding, Passage, Tokens
 from events.quantization import Float32, pack_each
@@ -59,7 +60,7 @@ def space_models() -> tuple[SpaceModel, ...]:
             *formula_models(),
             space_model(E1, f"{MODEL}, rotated/1", DIMENSION, *e1),
             space_model("e5_causal", "causal-heads/2", causal.DIMENSION, *e1, heads),
-            space_model("e6_sparse", "stems/1", lexical.TERM_DIMENSION),
+            space_model("e6_sparse", "stems/1", TERM_DIMENSION),
             space_model(
                 "e7_code",
                 "identifiers-syntax-topic/3",

@@ -10,8 +10,9 @@ from actors.embedder.messages import Lexemes
 from actors.embedder.profiles.formula_spaces import timed, timed_slices
 from actors.embedder.spaces.code import code_features
 from actors.embedder.spaces.hypervector import hypervector
-from actors.embedder.spaces.lexical import entity_vector, find_lexemes, term_frequencies
+from actors.embedder.spaces.lexical import entity_vector, find_lexemes
 from actors.runtime.metrics import Latencies
+from actors.text.lexical import term_frequencies
 from events.fingerprint import Bits, Dense, Sparse
 from events.quantization import Float32
 

@@ -1,43 +1,22 @@
-"""E6 and E11: the terms and the entities of a text, hashed into fixed dimensions."""
+"""E11: the entities of a text, their parts and all its words, hashed into fixed dimensions."""
 
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Generator, Iterable
 from itertools import pairwise
 from typing import Final
-from zlib import crc32
 
 from actors.embedder.messages import Lexemes
 from actors.embedder.spaces.vectors import hash_features
 from actors.text.entities import find_entities
 from actors.text.lexical import stems
-from events.fingerprint import Sparse
 from events.quantization import Float32
-
-TERM_DIMENSION: Final = 30_522
-_MAX_FREQUENCY: Final = 1_000
-"""Higher term frequencies are clipped: weights are float16, whose maximum is 65,504."""
 
 ENTITY_DIMENSION: Final = 384
 _ENTITY_WEIGHT, _PART_WEIGHT, _PAIR_WEIGHT, _WORD_WEIGHT = 1.0, 0.6, 0.4, 0.5
 _SLICE: Final = re.compile(r".{1,16384}(?:\s|\Z)|.{1,16384}", re.DOTALL)
 """Characters of E11 between two pauses, about 20 ms, cut at white space if possible."""
 _LETTERS: Final = re.compile(r"[^\W\d_]{2}")
-
-
-def term_frequencies(text: str) -> Sparse:
-    """Return E6: the frequency of each stem, hashed (CRC-32 modulo 30,522).
-
-    Document frequencies and lengths change with every stored memory, so the ranking applies them (BM25).
-
-    Raises:
-        ValueError: The text is blank.
-    """
-    counts: dict[int, float] = {}
-    for stem, count in Counter(stems(text)).items():
-        term = crc32(stem.encode("utf-8", "surrogatepass")) % TERM_DIMENSION
-        counts[term] = counts.get(term, 0) + count
-    return Sparse.of({term: min(count, _MAX_FREQUENCY) for term, count in counts.items()})
 
 
 def find_lexemes(text: str) -> Generator[None, None, Lexemes]:

@@ -1,4 +1,8 @@
-from actors.text.lexical import stems, subtokens, words
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from actors.text.lexical import TERM_DIMENSION, stems, subtokens, term_frequencies, words
 
 
 def shared(first: str, second: str):
@@ -38,3 +42,28 @@ def test_unspaced_scripts_are_found_by_pairs_of_characters():
 def test_stop_words_count_only_when_there_is_nothing_else():
     assert stems("to be or not to be") == ["not"]
     assert stems("who is it") == ["who", "is", "it"]
+
+
+@pytest.mark.parametrize("text", ["!?", "🙂🙂", "—", "___"])
+def test_a_text_without_words_still_has_terms(text: str):
+    assert len(term_frequencies(text).ids) >= 1
+
+
+def test_weights_are_frequencies_capped_for_float16():
+    assert sorted(term_frequencies("dog cat dog").values.tolist()) == [1, 2]
+    assert term_frequencies("dog " * 70_000).values.tolist() == [1_000]
+
+
+def test_terms_are_the_same_in_every_process():
+    assert term_frequencies("quick fox").ids.tolist() == [17594, 27033]
+
+
+def test_a_blank_text_has_no_terms():
+    with pytest.raises(ValueError, match="at least one term"):
+        term_frequencies(" \n")
+
+
+@given(st.text(min_size=1, max_size=60).filter(str.strip))
+@settings(max_examples=150, deadline=None)
+def test_any_text_has_terms_within_the_dimension(text: str):
+    assert term_frequencies(text).ids.max() < TERM_DIMENSION

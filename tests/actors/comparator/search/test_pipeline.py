@@ -17,8 +17,8 @@ from actors.comparator.messages import Found, Search
 from actors.comparator.messages.profiles import MIN_POOL
 from actors.comparator.search import pipeline
 from actors.comparator.search.recall import SPARSE, recall
-from actors.embedder.spaces.lexical import term_frequencies
 from actors.runtime.settings import SearchProfile
+from actors.text.lexical import term_frequencies
 from actors.text.queries.query_hints import extract_hints
 from events.fingerprint import Dense, Directed, Sparse, Tokens
 from events.vocabulary import MemoryStored

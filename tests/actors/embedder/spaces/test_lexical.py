@@ -4,34 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from actors.embedder.spaces import lexical
-from actors.embedder.spaces.lexical import TERM_DIMENSION, term_frequencies
 from events.quantization import Float32
 from tests.actors.embedder.run_sliced import run_sliced
-
-
-@pytest.mark.parametrize("text", ["!?", "🙂🙂", "—", "___"])
-def test_a_text_without_words_still_has_terms(text: str):
-    assert len(term_frequencies(text).ids) >= 1
-
-
-def test_weights_are_frequencies_capped_for_float16():
-    assert sorted(term_frequencies("dog cat dog").values.tolist()) == [1, 2]
-    assert term_frequencies("dog " * 70_000).values.tolist() == [1_000]
-
-
-def test_terms_are_the_same_in_every_process():
-    assert term_frequencies("quick fox").ids.tolist() == [17594, 27033]
-
-
-def test_a_blank_text_has_no_terms():
-    with pytest.raises(ValueError, match="at least one term"):
-        term_frequencies(" \n")
-
-
-@given(st.text(min_size=1, max_size=60).filter(str.strip))
-@settings(max_examples=150, deadline=None)
-def test_any_text_has_terms_within_the_dimension(text: str):
-    assert term_frequencies(text).ids.max() < TERM_DIMENSION
 
 
 def entity_vector(text: str) -> Float32:

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from actors.embedder.spaces.lexical import TERM_DIMENSION, term_frequencies
+from actors.text.lexical import TERM_DIMENSION, term_frequencies
 from actors.text.statements import corrections
 from actors.text.statements.corrections import MIN_SHARED, Correction, read_statement
 from projections.spaces.sparse import SparseSpace
