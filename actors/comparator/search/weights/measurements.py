@@ -41,13 +41,15 @@ def measure(atlas: Atlas, request: Search, eligible: Mask, candidates: Candidate
     rows, e1, e6 = candidates.rows, candidates.scores(E1), candidates.scores(SPARSE[0])
     e1_scale, e6_scale = candidates.scale(E1), candidates.scale(SPARSE[0])
     nearest = top_k(e1, NEAREST)
+    # A time in the question that is no candidate's, as those of a long description often are, tells none from another.
+    intervals = request.hints.intervals
     terms = request.embeddings.get(SPARSE[0])
     known = isinstance(terms, Sparse)
     speakers = atlas.time_mentions.speakers(request.hints.words)
     spoken = float(atlas.time_mentions.speaker_scores(speakers, rows).mean()) if len(speakers) else 0.0
     return {
         "event": float(causal_subject(request.text) != request.text),
-        "time": float(bool(request.hints.intervals)),
+        "time": float(atlas.time_mentions.time_scores(intervals, rows).max()) if intervals else 0.0,
         "speaker": min(1.0, spoken / SPOKEN),
         "unknown_word": float(known and not atlas.contains_terms(SPARSE[0], terms, eligible)),
         "code": float(atlas.facets.is_code(rows[nearest]).mean()),

@@ -519,3 +519,10 @@ def test_one_title_that_begins_like_a_transcript_makes_no_question_about_its_spe
     lines = [msgspec.structs.replace(one, content=compress(f"Tide: a review of {n}")) for n, one in enumerate(crowd)]
     nobody, once, often = (weight_of_names(atlas_of([*lines[:said], *crowd[said:]]), "the tide") for said in (0, 1, 50))
     assert once - nobody < (often - nobody) / 5
+
+
+def test_a_time_that_no_candidate_matches_weighs_less_than_one_that_some_do():
+    near, far = (
+        found(atlas(), text=f"the tide in {year}", profile=SearchProfile.AUTO).weights for year in (NOON.year, 1850)
+    )
+    assert far["e11_entity"] < near["e11_entity"]
