@@ -21,7 +21,7 @@ from benchmarks import SEED
 from benchmarks.mind.stream import StoredMemory, Stream
 from benchmarks.report import Verdict
 from benchmarks.store import read_log
-from events.spaces import SPACES
+from events.spaces import INDEX, SPACES
 from events.vocabulary import SpacesDeclared
 from projections.atlas.atlas import Atlas
 from projections.atlas.facets import Filter
@@ -159,6 +159,7 @@ def judge_candidates(folder: Path, samples: int, advance: Callable[[], object]) 
         query = {space.key: atlas.embedding(space.key, row) for space in SPACES}
         near = neighbours.candidates(atlas, query, atlas.facets.created_at(row), eligible)
         scores = one_to_many(atlas, calibration, row, others)
+        scores[:, INDEX["e8_graph"]] = np.nan  # a new memory is judged before it is connected
         differences[place] = _delta_s(scores[np.searchsorted(others, near)]) - _delta_s(scores)
         counts[place] = len(near)
         advance()
