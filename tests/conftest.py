@@ -1,5 +1,6 @@
 """What holds for every test: nothing is left running, and the requirements that it carries are counted."""
 
+import gc
 import os
 import threading
 from collections.abc import Iterator
@@ -127,6 +128,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     suite = {config.rootpath / path for path in config.getini("testpaths")}
     narrowed = any(config.getoption(name) for name in ("ignore", "ignore_glob", "lf", "fast"))
     config.stash[WHOLE] = asked == suite and not narrowed
+
+
+def pytest_unconfigure() -> None:
+    """Remove Hypothesis's function from the collector's callbacks.
+
+    The interpreter drops callbacks after its last collection, so the function would keep all that it refers to: its
+    module's loader, which is pytest's, and through it every test and DuckDB's classes, whose bindings report a leak.
+    """
+    gc.callbacks[:] = [one for one in gc.callbacks if not one.__module__.startswith("hypothesis.")]
 
 
 @pytest.fixture(scope="session")

@@ -2,6 +2,8 @@
 
 import ast
 import re
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from fnmatch import fnmatch
@@ -21,6 +23,15 @@ HELPERS = frozenset({"ask", "ask_all", "ask_blocking", "ask_streaming", "_ask"})
 """Functions that ask the actor which they get as their first argument."""
 LONGEST_MODULE = 300
 MOST_MODULES = 10
+LEAKING = """
+import duckdb
+from hypothesis import given, strategies
+
+def test_names_a_class_of_duckdb(connection: duckdb.DuckDBPyConnection = None): ...
+
+@given(strategies.integers())
+def test_is_run_by_hypothesis(number): ...
+"""
 
 TOP_LEVEL = frozenset(
     {
@@ -209,3 +220,11 @@ def test_every_event_is_explained_in_the_architecture() -> None:
     names = [event.__name__ for event in get_args(Known)]
     assert names
     assert [name for name in names if not re.search(rf"\b{name}\b", text)] == []
+
+
+def test_a_run_of_tests_ends_without_the_report_of_a_leak(tmp_path: Path) -> None:
+    (tmp_path / "test_leak.py").write_text(LEAKING)
+    command = [sys.executable, "-m", "pytest", "-p", "tests.conftest", "-c", "pyproject.toml", str(tmp_path)]
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert "2 passed" in run.stdout
+    assert "leaked" not in run.stderr

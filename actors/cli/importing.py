@@ -114,7 +114,8 @@ def import_in_pool(
         pending[0].advance(done, total, what)
 
     async def run() -> None:
-        with open_hub(folder, settings.profile, load=load, address=log_address(folder), patience=LOCK_TIMEOUT) as hub:
+        opened = open_hub(folder, settings.profile, load=load, address=log_address(folder), patience=LOCK_TIMEOUT)
+        with bulk, opened as hub:
             await import_in_bulk(hub, values(), bulk, progress, lambda answer: pending.popleft().add(answer))
 
     with _without_hub(folder):

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import TypeAlias, TypeVar
+from typing import Final, NamedTuple, TypeAlias, TypeVar
 
 from actors.runtime.messages import Answer, Appended, Cancellable, Message, ProjectionMessage
 from events.fingerprint import Embedding, Fingerprint, Passage
@@ -28,12 +28,24 @@ class EmbeddedMemory(Answer, frozen=True, kw_only=True):
     milliseconds: float
 
 
+class Lexemes(NamedTuple):
+    """What E11 is made of: the distinct entities and stems of a text, in its order."""
+
+    entities: tuple[str, ...]
+    stems: tuple[str, ...]
+
+
+NO_LEXEMES: Final = Lexemes((), ())
+
+
 class EmbeddedContent(Answer, frozen=True, kw_only=True):
     """The embeddings of a memory that depend on its content and time alone, and the names and passages in it."""
 
     embeddings: dict[str, Embedding]
     passages: tuple[Passage, ...]
     names: tuple[str, ...] = ()
+    lexemes: Lexemes = NO_LEXEMES
+    """With them E11 is made again where the store has other names for its entities."""
     packaged: Embedding | None = None
     """E1 by the packaged model, where a chosen one fills E1."""
     image: Image | None = None

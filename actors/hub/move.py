@@ -11,7 +11,7 @@ import msgspec
 from actors.runtime.settings import passphrase
 from events.postgres.address import is_url, without_password
 from events.storage.chain import GENESIS, Row, verify_chain
-from events.storage.log import Envelope, LogError, SharedLog
+from events.storage.log import Envelope, Log, LogError, SharedLog
 from projections.registry import digests, rebuild
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def move(source: StoredLog, target: str, report: Report) -> Moved:
         with new_log(target, source.keys) as copy:
             copy.write(rows)
             _compare(copy.read(), wanted, head.seq, report)
-            _check_unchanged(source)
+            check_unchanged(source)
     else:
         from events.recovery.backup import new_store, write_log
         from events.storage.duckdb_log import DuckDBLog
@@ -96,7 +96,7 @@ def move(source: StoredLog, target: str, report: Report) -> Moved:
                 _compare(log.read(), wanted, head.seq, report)
             finally:
                 log.close()
-            _check_unchanged(source)
+            check_unchanged(source)
     return Moved(without_password(target), head.seq, head.hash.hex(), wanted)
 
 
@@ -107,9 +107,10 @@ def _compare(envelopes: Iterable[Envelope], wanted: dict[str, str], last: int, r
         raise LogError(f"the copy leads to other projections than the log ({other}); nothing was moved")
 
 
-def _check_unchanged(source: StoredLog) -> None:
+def check_unchanged(source: Log) -> None:
+    """Refuse a copy that lacks what other hubs appended to a shared log while it was made (`LogError`)."""
     if isinstance(source, SharedLog) and source.follow():
-        raise LogError("other hubs appended events meanwhile; nothing was moved: stop them, and move the log again")
+        raise LogError("other hubs appended events meanwhile: nothing was done; stop them and start again")
 
 
 def _counted(rows: Iterable[Row], last: int, report: Report) -> Iterator[Row]:

@@ -12,9 +12,8 @@ resumed, or that had more workers, ends with the same digests.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
-from datetime import datetime
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,17 +28,17 @@ from actors.api.operations.ingest.pending_memory import stored_event
 from actors.api.progress import Progress, ignore_progress
 from actors.comparator.compare.neighbours import NO_PURPOSE
 from actors.embedder.messages import EmbeddedMemory, EmbedMemory, LoadModels
-from actors.hub.move import open_log
-from actors.hub.reembed_source import History, batches, body_of, contents, history_of, image_of
+from actors.hub.move import check_unchanged, open_log
+from actors.hub.reembed_source import History, StoredBy, batches, body_of, contents, history_of, image_of
 from actors.runtime.ask import MODEL_TIMEOUT, ask, ask_all
 from actors.runtime.faults import EmbeddingFault, Fault, InvalidParamsFault
 from actors.store.messages import Append, AppendMemories, Declare, FindMemories, ReadLive, Reserve
 from events.fingerprint import Fingerprint
 from events.postgres.address import log_address
 from events.storage.database import DATABASE
-from events.storage.log import Envelope, Log
-from events.vocabulary import Event, MemoriesLinked, MemoryForgotten, MemoryRestored
-from projections.memories.entries import Entry
+from events.storage.log import Log
+from events.vocabulary import Event, MemoriesLinked, MemoryForgotten, MemoryRestored, MemoryStored
+from projections.memories.entries import Body, Entry
 from projections.mind.johari import rows_of_memory
 from projections.projection import MemoryState
 
@@ -84,7 +83,7 @@ async def reembed(
 
     Raises:
         InvalidParamsFault: the folder holds no store, or the killed run had another one or another precision.
-        LogError: the old log can't be trusted, or another process has it open.
+        LogError: the old log can't be trusted, another process has it open, or other hubs appended to it meanwhile.
         EmbeddingFault: a memory can't be embedded; it is named.
         StorageFault: the new store can't be written.
     """
@@ -97,9 +96,11 @@ async def reembed(
 
 async def _reembed(old: Log, hub: Hub, progress: Progress, bulk: BulkEmbedding | None) -> ReembedCounts:
     await progress(0, None, "reading the old log")
-    history = await anyio.to_thread.run_sync(history_of, old)
     context = Context(hub)
     models = await ask(hub.embedder, LoadModels(), MODEL_TIMEOUT)
+    if bulk is not None:
+        bulk.start()
+    history = await anyio.to_thread.run_sync(history_of, old)
     await wait_until_replayed(context)
     await ask(hub.store, Declare(profile=hub.profile, spaces=models, at=history.since))
     source = old.head.hash.hex()
@@ -113,13 +114,14 @@ async def _reembed(old: Log, hub: Hub, progress: Progress, bulk: BulkEmbedding |
         for batch in missing:
             if prepared is not None:
                 await anyio.to_thread.run_sync(next, prepared)
-            await _store_again(context, old, batch, history.born_with)
+            await _store_again(context, old, batch, history)
             done += len(batch)
             await progress(done, total, "memories embedded")
     finally:
         if prepared is not None:
             prepared.close()
-    await _append_missing(hub, uuid5(_REEMBED, source), history.until, _afterwards(history))
+    await _append_missing(hub, uuid5(_REEMBED, source), history)
+    await anyio.to_thread.run_sync(check_unchanged, old)
     (hub.folder / PLAN).unlink(missing_ok=True)
     forgotten = sum(entry.state is MemoryState.FORGOTTEN for entry in history.memories)
     links = [*history.later, *(link for born in history.born_with.values() for link in born)]
@@ -159,14 +161,16 @@ def _afterwards(history: History) -> Iterator[Event]:
             yield MemoryForgotten(memory=entry.id, reason=entry.reason)
 
 
-async def _append_missing(hub: Hub, request: UUID, at: datetime | None, events: Iterable[Event]) -> None:
-    """Append events of which an earlier run may have appended the first ones."""
+async def _append_missing(hub: Hub, request: UUID, history: History) -> None:
+    """Append what comes after the memories, of which an earlier run may have appended the first events."""
+    found = await ask(hub.store, FindMemories(memories=tuple(entry.id for entry in history.memories[-1:])))
+    last = max((entry.seq for entry in found if entry is not None), default=0)
 
     def count() -> int:
-        return sum(envelope.correlation_id == request for envelope in hub.log.read())
+        return sum(envelope.correlation_id == request for envelope in hub.log.read(last))
 
-    for event in islice(events, await anyio.to_thread.run_sync(count), None):
-        await ask(hub.store, Append(id=uuid4(), event=event, actor=ACTOR, correlation_id=request, at=at))
+    for event in islice(_afterwards(history), await anyio.to_thread.run_sync(count), None):
+        await ask(hub.store, Append(id=uuid4(), event=event, actor=ACTOR, correlation_id=request, at=history.until))
 
 
 @contextmanager
@@ -201,9 +205,7 @@ def built_beside(target: Path, *, resume: bool = False) -> Iterator[Path]:
     building.rename(target)
 
 
-async def _store_again(
-    context: Context, old: Log, entries: Sequence[Entry], born_with: Mapping[UUID, tuple[MemoriesLinked, ...]]
-) -> None:
+async def _store_again(context: Context, old: Log, entries: Sequence[Entry], history: History) -> None:
     """Append memories of one batch by one commit, each with the links that it was stored with.
 
     Raises:
@@ -212,7 +214,7 @@ async def _store_again(
     """
     store = context.hub.store
     store.tell(Reserve(ids=tuple(entry.id for entry in entries)))
-    links = [born_with.get(entry.id, ()) for entry in entries]
+    links = [history.born_with.get(entry.id, ()) for entry in entries]
     targets = {target: None for born in links for link in born for target in link.targets}
     linked = await ask(store, ReadLive(memories=tuple(targets))) if targets else ()
     by_id = {target.id: stored_event(target).fingerprint for target in linked}
@@ -222,15 +224,13 @@ async def _store_again(
         for entry, born, image in zip(entries, links, images, strict=True)
     ]
     embedded = await ask_all(asked, MODEL_TIMEOUT)
-    envelopes = await anyio.to_thread.run_sync(old.get, [entry.seq for entry in entries])
-    before = {envelope.id: envelope for envelope in envelopes}
     appends: list[Append] = []
     for entry, born, image, result in zip(entries, links, images, embedded, strict=True):
         if isinstance(result, Fault):
             raise EmbeddingFault(f"{result.message} (memory {entry.id})") from result
         if image is not None:
             await keep(context, entry.id, image)
-        appends.append(_append(entry, before[entry.id], result, born))
+        appends.append(_append(entry, history.stored[entry.id], result, born))
     for answer in await ask(store, AppendMemories(appends=tuple(appends))):
         if isinstance(answer, Fault):
             raise answer
@@ -250,27 +250,28 @@ def _request(entry: Entry, linked: Sequence[Fingerprint], image: bytes | None) -
     )
 
 
-def _append(entry: Entry, old: Envelope, new: EmbeddedMemory, links: tuple[MemoriesLinked, ...]) -> Append:
-    """Return a memory as it was stored, with other embeddings; it has no purpose until goals are found again."""
-    before = stored_event(old)
-    event = msgspec.structs.replace(
-        before,
-        fingerprint=new.fingerprint,
-        passages=new.passages,
-        names=new.names,
-        image=new.image,
-        position=new.position,
-        namespace=body_of(entry).namespace,  # it may have been moved since
-        purpose=NO_PURPOSE,
-        north_star=None,
-        johari=rows_of_memory(before.learning, new.fingerprint),
-    )
+def _append(entry: Entry, stored: StoredBy, new: EmbeddedMemory, links: tuple[MemoriesLinked, ...]) -> Append:
+    """Return a memory as it was stored, with other embeddings; it has no purpose until goals are found again.
+
+    It may have been moved since to the namespace of its entry.
+    """
+    body = body_of(entry)
+    fields = {name: getattr(body, name) for name in Body.__struct_fields__} | {
+        "fingerprint": new.fingerprint,
+        "passages": new.passages,
+        "names": new.names,
+        "image": new.image,
+        "position": new.position,
+        "tags": stored.tags,
+        "purpose": NO_PURPOSE,
+        "johari": rows_of_memory(body.learning, new.fingerprint),
+    }
     return Append(
         id=entry.id,
-        event=event,
+        event=MemoryStored(**fields),
         consequences=links,
         actor=ACTOR,
-        correlation_id=old.correlation_id,
+        correlation_id=stored.request,
         read_back=True,
-        at=old.at,
+        at=entry.stored_at,
     )

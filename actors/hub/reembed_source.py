@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from itertools import pairwise
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 from uuid import UUID
 
 import msgspec
@@ -42,11 +42,20 @@ Kept: TypeAlias = (
 """Events that the new log takes over as they are, unless a memory that they name was erased."""
 
 
+class StoredBy(NamedTuple):
+    """What the entry of a memory doesn't hold of the event that stored it."""
+
+    request: UUID
+    tags: tuple[str, ...]
+    """Those that it was stored with; it may have been tagged otherwise since."""
+
+
 class History(msgspec.Struct, frozen=True):
     """What the old log holds about memories that are not erased."""
 
     memories: tuple[Entry, ...]
     """In the order in which they are ingested."""
+    stored: dict[UUID, StoredBy]
     born_with: dict[UUID, tuple[MemoriesLinked, ...]]
     """Links that a memory was stored with."""
     later: tuple[MemoriesLinked, ...]
@@ -73,7 +82,7 @@ def body_of(entry: Entry) -> Body:
 def history_of(log: Log) -> History:
     """Read a whole log, which checks its chain; erased memories are left out, also as ends of links."""
     catalog = Catalog()
-    stored: list[UUID] = []
+    stored: dict[UUID, StoredBy] = {}
     links: list[tuple[UUID | None, MemoriesLinked]] = []
     runs: list[Event] = []
     since: datetime | None = None
@@ -82,8 +91,8 @@ def history_of(log: Log) -> History:
         catalog.apply(envelope)
         since, until = since or envelope.at, envelope.at
         match envelope.event:
-            case MemoryStored():
-                stored.append(envelope.id)
+            case MemoryStored(tags=tags):
+                stored[envelope.id] = StoredBy(envelope.correlation_id, tags)
             case MemoriesLinked() as drawn:
                 links.append((envelope.causation_id, drawn))
             case ConsolidationStarted() | MemoriesMerged() | MemoriesPruned() | ConsolidationFinished() as event:
@@ -104,7 +113,7 @@ def history_of(log: Log) -> History:
         else:
             later.append(link)
     order, slept = ingest_order(entries.values(), born_with), tuple(_still_hiding(runs, entries))
-    return History(order, born_with, tuple(later), slept, catalog.states()[MemoryState.ERASED], since, until)
+    return History(order, stored, born_with, tuple(later), slept, catalog.states()[MemoryState.ERASED], since, until)
 
 
 def _still_hiding(runs: Iterable[Event], entries: Mapping[UUID, Entry]) -> Iterator[Event]:

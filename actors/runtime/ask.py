@@ -1,10 +1,10 @@
 """Typed asks: from the event loop without blocking it, and blocking from one actor to another."""
 
 import asyncio
+import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from functools import partial
 from typing import TypeVar, cast
 
 import anyio
@@ -82,7 +82,14 @@ async def ask_streaming(
     # A request that was cancelled before it got here must not store anything.
     await anyio.lowlevel.checkpoint_if_cancelled()
     changed = asyncio.Event()
-    notify = partial(_call_soon, asyncio.get_running_loop(), changed.set)
+    loop = asyncio.get_running_loop()
+    woken = threading.Event()
+
+    def notify() -> None:
+        if not woken.is_set():  # else the loop, which hasn't run since, finds this answer as well
+            woken.set()
+            _call_soon(loop, changed.set)
+
     pending = deque(cast("Reply[A]", ref.ask(message, block=False)) for ref, message in requests)
     for reply in pending:
         reply.add_done_callback(notify)
@@ -91,6 +98,7 @@ async def ask_streaming(
             while pending:
                 await changed.wait()
                 changed.clear()
+                woken.clear()
                 scope.deadline = anyio.current_time() + timeout_s
                 done = next((count for count, reply in enumerate(pending) if not reply.done), len(pending))
                 if answers := [_result(pending.popleft(), timeout_s) for _ in range(done)]:

@@ -47,8 +47,8 @@ def answer(message: Query, log: Log, catalog: Catalog, declared: SpacesDeclared 
         case Read(memory=memory):
             return log.get([_entry(catalog, memory).seq])[0]
         case Describe(memories=memories, own=own):
-            entries = (_entry(catalog, memory) for memory in memories)
-            return tuple(entry if own else catalog.resolve(entry.id) for entry in entries)
+            read = catalog.get if own else catalog.resolve
+            return tuple(read(_known(catalog, memory)) for memory in memories)
         case FindMemories(memories=memories):
             return tuple(catalog.get(memory) if memory in catalog else None for memory in memories)
         case ReadUsages(memories=memories):
@@ -71,14 +71,18 @@ def answer(message: Query, log: Log, catalog: Catalog, declared: SpacesDeclared 
             assert_never(message)
 
 
-def _entry(catalog: Catalog, memory: UUID) -> Entry:
+def _known(catalog: Catalog, memory: UUID) -> UUID:
     if memory not in catalog:
         raise NotFoundFault(f"Memory not found: {memory}", id=str(memory))
-    return catalog.get(memory)
+    return memory
+
+
+def _entry(catalog: Catalog, memory: UUID) -> Entry:
+    return catalog.get(_known(catalog, memory))
 
 
 def _live_entry(catalog: Catalog, memory: UUID) -> Entry:
-    entry = catalog.resolve(_entry(catalog, memory).id)
+    entry = catalog.resolve(_known(catalog, memory))
     if entry.state is not MemoryState.LIVE:
         raise NotFoundFault(f"Memory is {entry.state.value}: {entry.id}", id=str(entry.id))
     return entry

@@ -15,6 +15,7 @@ from events.storage.database import exclusive
 from events.storage.format import check_format
 from events.storage.log import LogError
 from events.verify.examination import BadRange, Progress
+from events.vocabulary import MemoryStored
 
 STRAY: Final = "a snapshot that was set aside holds it, and the log doesn't"
 
@@ -63,5 +64,6 @@ def repair(
                 rows = relink(chain(found.rows(cursor, 1, found.head.seq), strays), keys)
                 write_log(building, rows, last, lambda: keys, progress, ImageFiles(folder, lambda: keys))
             if strays:
-                spared += (BadRange(found.head.seq + 1, last, STRAY, len(strays)),)
+                memories = sum(isinstance(one.event, MemoryStored) for one in strays)
+                spared += (BadRange(found.head.seq + 1, last, STRAY, memories),)
             return Repaired(last, found.bad, spared)

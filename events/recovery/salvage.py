@@ -20,12 +20,13 @@ import msgspec
 from events.crypto.chain_key import ChainKey
 from events.crypto.keys import KeyRing
 from events.recovery.mending import open_mended
-from events.storage.chain import Row, envelope_of, read_row
+from events.storage.chain import Row, envelope_of, read_row, to_utc
 from events.storage.database import DATABASE, connect, select_pages
 from events.storage.durable import latest_head, parse_slots
 from events.storage.log import Envelope, Head, LogError
 from events.verify.examination import BadRange, Examination, Report
-from events.vocabulary import EventLost
+from events.vocabulary import EventLost, MemoryForgotten
+from events.vocabulary.codec import kind_of
 
 _METADATA: Final = 'SELECT id, "at", kind, actor, correlation_id, causation_id FROM log.main.log WHERE seq = ?'
 _UNKNOWN: Final = "unknown"
@@ -42,9 +43,10 @@ class Spare(NamedTuple):
     head: Callable[[Path, KeyRing], Head | None]
     """Returns where the log ended when the snapshot was taken, however much of it is left; None without one."""
     memories: Callable[[Path, KeyRing], Mapping[int, Envelope]]
-    """Returns events that it holds, by sequence number."""
+    """Returns events that it holds, by sequence number; the forgetting of a memory at each that may have been it."""
     strays: Callable[[Path, KeyRing], Iterable[Envelope]]
-    """Returns memories of snapshots that were set aside, since the log went on without what they hold."""
+    """Returns memories of snapshots that were set aside, since the log went on without what they hold, and which of
+    them were forgotten."""
 
 
 DAMAGED: Final = "damaged"
@@ -123,11 +125,18 @@ class Salvage:
             yield read_row(found, self._keys) if isinstance(found, Row) else found
 
     def strays(self) -> list[Envelope]:
-        """Return the memories that a snapshot holds that was set aside, and neither the log nor its spares."""
+        """Return the memories that a snapshot holds that was set aside, and neither the log nor its spares.
+
+        A memory that was forgotten is followed by the event of that.
+        """
         if self._spare is None:
             return []
         here = {*self._ids(), *(one.id for one in self.lost.values())}
-        return [one for one in self._spare.strays(self._folder, self._keys) if one.id not in here]
+
+        def subject(one: Envelope) -> UUID:
+            return one.event.memory if isinstance(one.event, MemoryForgotten) else one.id
+
+        return [one for one in self._spare.strays(self._folder, self._keys) if subject(one) not in here]
 
     def close(self) -> None:
         """Delete the copy."""
@@ -161,10 +170,15 @@ class Salvage:
     def _used(self, lost: Mapping[int, Envelope], spares: Mapping[int, Envelope]) -> Iterator[tuple[int, Envelope]]:
         """Yield the spares of lost events; what can be read of a row names the request, so that it isn't repeated."""
         ids = set(self._ids())
-        for seq in lost.keys() & spares.keys():
+        for seq in sorted(lost.keys() & spares.keys(), reverse=True):
             row, spare = self._metadata(seq), spares[seq]
+            if isinstance(spare.event, MemoryForgotten) and row is not None:
+                if (row.kind, row.at) != (kind_of(spare.event), to_utc(spare.at)):
+                    continue  # another event of the memory
+                spare = msgspec.structs.replace(spare, id=row.id)
             if row is None or row.id != spare.id:
                 if spare.id not in ids:
+                    ids.add(spare.id)
                     yield seq, spare
             else:
                 causes = {"correlation_id": row.correlation_id, "causation_id": row.causation_id}

@@ -128,7 +128,9 @@ class Atlas(Fingerprints):
         if self._superseded is None:
             memories = self._supersessions.superseded()
             self._superseded = frozenset(self._rows[self._lifecycle.root(memory)] for memory in memories)
-        superseded = self._superseded if rows is None else self._superseded.intersection(rows.tolist())
+        superseded = self._superseded
+        if superseded and rows is not None:
+            superseded = superseded.intersection(rows.tolist())
         found: dict[int, int] = {}
         for row in sorted(superseded):
             memory = self._ids[row]

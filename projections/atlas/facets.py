@@ -68,8 +68,8 @@ class _Column:
     def equals(self, value: str) -> Mask:
         return self._codes.array == self._numbers.get(value, self._next)
 
-    def present(self) -> Mask:
-        return self._codes.array >= 0
+    def present(self, rows: Rows) -> Mask:
+        return self._codes.take(rows) >= 0
 
     def clear(self, row: int) -> None:
         code = self._codes.array[row]
@@ -241,7 +241,7 @@ class Facets:
 
     def in_session(self, rows: Rows) -> Mask:
         """Return which of these rows are turns of a session, shape (rows,)."""
-        return self._columns["session"].present()[rows]
+        return self._columns["session"].present(rows)
 
     def created_between(self, start: datetime, end: datetime, rows: Rows) -> Mask:
         """Return which of these rows have a `created_at` after one moment and not after another, shape (rows,)."""
@@ -268,7 +268,7 @@ class Facets:
         Neighbours are at most `reach` positions away, before or after; entries without one are -1 in both.
         """
         neighbours, distances = self._turns.around(rows, reach)
-        live = (neighbours >= 0) & self.live[neighbours]
+        live = (neighbours >= 0) & (self._states.array[neighbours] == _LIVE)
         return np.where(live, neighbours, -1), np.where(live, distances, -1)
 
     def around(self, rows: Rows, reach: int) -> tuple[Rows, npt.NDArray[np.int64]]:

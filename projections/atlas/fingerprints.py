@@ -137,8 +137,8 @@ class Fingerprints:
             case _:
                 raise kind_mismatch(key, embedding)
 
-    def semantic_parts(self, query_e1: Embedding, rows: Rows) -> tuple[Scores, Scores]:
-        """Return the E1 cosines of these rows as a whole and of their first passage, each of shape (rows,)."""
+    def semantic_parts(self, query_e1: Embedding, rows: Rows) -> tuple[Scores, Scores, Scores]:
+        """Return the E1 cosines of these rows' best vector, whole and first passage, each of shape (rows,)."""
         if not isinstance(query_e1, Dense):
             raise kind_mismatch(E1, query_e1)
         return self._semantic.parts(query_e1.levels, rows)

@@ -51,6 +51,8 @@ class Turns:
                 step = np.where(step == _NONE, _NONE, chain[step])
                 found.append(step)
         neighbours = np.stack(found, axis=1) if found else np.empty((len(rows), 0), np.int64)
+        if (neighbours == _NONE).all():
+            return neighbours, neighbours
         positions = self._positions.array
         distances = np.abs(positions[neighbours] - positions[rows][:, None])
         near = (neighbours != _NONE) & (distances <= reach)

@@ -149,8 +149,7 @@ class SparseSpace:
             next(block for block in reversed(self._blocks) if block.first <= row).clear(row)
         self._terms.array[span] = 0
         self._weights.array[span] = 0
-        self.lengths.array[row] = 0
-        self._norms.array[row] = 0
+        self.lengths.array[row] = self._norms.array[row] = 0
         self._slices.clear(row)
 
     def bm25(self, query: Sparse, rows: Rows | None = None) -> Scores:
@@ -181,10 +180,12 @@ class SparseSpace:
         return np.minimum(reduce_rows(np.add, by_term[self._terms.array[indices]], lengths), np.float32(1.0))
 
     def contains_terms(self, query: Sparse, eligible: Mask) -> bool:
-        """Tell whether every term of a query occurs in some eligible row."""
-        numbers = np.arange(1, len(query.ids) + 1, dtype=np.float32)
-        rows, _, found = self._matches(query.ids, numbers, None)
-        return bool(np.isin(numbers, found[eligible[rows]]).all())
+        """Tell whether every term of a query occurs in some eligible row; all eligible rows are counted ones."""
+        known = bool(self._frequency.holders(query.ids).all())
+        if not known or np.count_nonzero(eligible) == self._frequency.count:
+            return known
+        rows, _, found = self._matches(query.ids, query.ids + np.float32(1), None)
+        return len(np.unique(found[eligible[rows]])) == len(query.ids)
 
     def cosine(self, query: Sparse, rows: Rows | None = None) -> Scores:
         """Return the cosine in [0, 1] of the query to these rows (to all if None), shape (rows,).
@@ -212,9 +213,8 @@ class SparseSpace:
     def digest(self) -> bytes:
         """Return the SHA-256 of the content of every row and of the statistics."""
         indices, lengths = self._slices.indices()
-        total = repr(self._total).encode()
-        counts = self._frequency.digest()
-        return digest_of(lengths, self._terms.array[indices], self._weights.array[indices], counts, total)
+        statistics = self._frequency.digest(), repr(self._total).encode()
+        return digest_of(lengths, self._terms.array[indices], self._weights.array[indices], *statistics)
 
     def _score(self, measure: str, score: _Score, query: Sparse, rows: Rows | None) -> Scores:
         cached = self._ranked.get(measure)

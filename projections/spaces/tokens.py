@@ -15,7 +15,7 @@ from projections.storage.arrays import GrowableArray, Rows, RowSlices, Scores, r
 
 _VOCABULARY: Final = 2**16
 """Number of distinct wordpiece ids."""
-_BLOCK_PAIRS: Final = 2**18
+_BLOCK_PAIRS: Final = 2**16
 """Token pairs compared at once, which fit into the processor's cache; a single row may exceed it."""
 
 

@@ -83,19 +83,21 @@ class WindowedSpace:
         scores = self.vectors.scores(query)[indices] if rows is None else self.vectors.scores(query, indices)
         return reduce_rows(np.maximum, scores, lengths)
 
-    def parts(self, query: Levels, rows: Rows) -> tuple[Scores, Scores]:
-        """Return the cosines in [0, 1] of a query to the whole of each row and to its first passage, shape (rows,).
+    def parts(self, query: Levels, rows: Rows) -> tuple[Scores, Scores, Scores]:
+        """Return the cosines in [0, 1] of a query to the best vector, the whole and the first passage of each row.
 
-        A row without passages is its own first passage; an empty row scores 0.
+        Each of shape (rows,). A row without passages is its own first passage; an empty row scores 0.
         """
         indices, lengths = self._slices.indices(rows)
         scores = self.vectors.scores(query, indices)
+        if (lengths == 1).all():
+            return scores, scores, scores
         filled = lengths > 0
         firsts = (np.cumsum(lengths) - lengths)[filled]
         whole, opening = np.zeros(len(rows), np.float32), np.zeros(len(rows), np.float32)
         whole[filled] = scores[firsts]
         opening[filled] = scores[firsts + (lengths[filled] > 1)]
-        return whole, opening
+        return reduce_rows(np.maximum, scores, lengths), whole, opening
 
     def passage_counts(self, rows: Rows) -> Rows:
         """Return how many passages each of these rows has, shape (rows,); 0 for a memory of one window."""
@@ -110,6 +112,8 @@ class WindowedSpace:
         """Return the scores of these rows, and the span of each row's best passage (None without passages)."""
         indices, lengths = self._slices.indices(rows)
         scores = self.vectors.scores(query, indices)
+        if (lengths == 1).all():
+            return scores, [None] * len(rows)
         spans: list[Span | None] = []
         start = 0
         for length in lengths.tolist():

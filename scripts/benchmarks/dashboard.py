@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,7 +16,7 @@ from typer import Option
 
 from actors.proxy.client import Client
 from benchmarks.processes import COMMAND, PATIENCE, POLL, stop_hub
-from benchmarks.report import JsonOption, Verdict, progress_bar, publish
+from benchmarks.report import JsonOption, Verdict, counter, publish, workplace
 from benchmarks.synthetic import SAMPLES, build, embed_sample, first_words, sentences
 
 SECONDS, BYTES = 0.5, 2_000_000
@@ -60,13 +59,11 @@ def dashboard(
     as_json: JsonOption = False,
 ) -> None:
     """Ask for every page of a large store while others store and search; .5 s and 2 MB at most."""
-    with tempfile.TemporaryDirectory() as temporary, progress_bar() as bar:
-        scratch = Path(temporary)
+    with workplace() as (scratch, bar):
         sample = anyio.run(embed_sample, scratch / "sample", min(SAMPLES, memories))
-        task = bar.add_task("building the store", total=memories)
         place = keep or scratch
         place.mkdir(parents=True, exist_ok=True)
-        folder = build(place / f"store-{memories}", sample, memories, lambda count: bar.advance(task, count))
+        folder = build(place / f"store-{memories}", sample, memories, counter(bar, "building the store", memories))
         with _served(folder) as client:
             verdicts = _measure(folder, client, rounds)
     publish({f"{memories} memories": verdicts}, as_json=as_json)

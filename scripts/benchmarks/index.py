@@ -10,7 +10,6 @@ Topics begin in order, as in life, which is the worst case for a graph. Both way
 noise hits both alike.
 """
 
-import os
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from math import ceil
@@ -20,19 +19,16 @@ from typing import Annotated
 
 import msgspec
 import numpy as np
-from rich.console import Console
 from rich.progress import Progress
-from typer import Exit, Option
+from typer import Option
 
 from benchmarks import SEED
-from benchmarks.processes import resident_mb
-from benchmarks.report import JsonOption, Verdict, print_json, progress_bar, quantiles, rows_table, verdict_table
+from benchmarks.report import JsonOption, Verdict, progress_bar, publish, quantiles, rows_table
 from events.quantization import Float32, Levels, levels
 from projections.atlas.atlas import PREFIX_DIMENSIONS
 from projections.spaces.graph import SCANNED, Graph
 from projections.spaces.windowed import WindowedSpace
 from projections.storage.arrays import Mask, Rows
-from projections.storage.lazy_array import LazyArray
 
 DIMENSION = 384
 NEAREST = 10
@@ -63,17 +59,6 @@ class Line(msgspec.Struct, frozen=True):
     p95_ms: float
     recall: float
     """Share of the ten nearest that exact search finds in the same rows."""
-
-
-class Built(msgspec.Struct, frozen=True, kw_only=True):
-    """Making and keeping one graph."""
-
-    vectors_a_second: float
-    save_seconds: float
-    load_seconds: float
-    saved_bytes_a_vector: float
-    process_mb_a_million: float
-    """Growth of the process while the graph was built, beside the matrices."""
 
 
 class Drawn(msgspec.Struct, kw_only=True):
@@ -107,23 +92,14 @@ def index(
     """Search synthetic vectors through the index of E1, which takes one to ten minutes to build."""
     counts = sorted(set(vectors or (300_000,)))
     lines: list[Line] = []
-    built: dict[int, Built] = {}
     with progress_bar() as bar:
         for count in counts:
             drawn = draw_space(count, queries, bar)
-            built[count] = build_graph(drawn, bar)
+            for _ in bar.track(range(0, count, SLICE), description=f"a graph of {count:,}"):  # in order, in one thread
+                drawn.graph.grow(SLICE)
             lines += measure(drawn, bar)
-    verdicts = judge(lines, built)
-    failed = [verdict.what for verdict in verdicts if verdict.holds is False]
-    if as_json:
-        print_json({"lines": lines, "verdicts": verdicts, "failed": failed})
-    else:
-        rows = {f"{one.vectors:,} {one.way} {one.rows}": msgspec.structs.asdict(one) for one in lines}
-        Console().print(
-            rows_table("", rows), verdict_table("verdicts", verdicts), f"{len(failed)} verdicts fail", sep="\n"
-        )
-    if failed:
-        raise Exit(1)
+    rows = {f"{one.vectors:,} {one.way} {one.rows}": msgspec.structs.asdict(one) for one in lines}
+    publish({"verdicts": judge(lines)}, rows_table("", rows), as_json=as_json, lines=lines)
 
 
 def draw_space(count: int, queries: int, bar: Progress) -> Drawn:
@@ -156,29 +132,6 @@ def _unit_vectors(count: int, rng: np.random.Generator) -> Float32:
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
-def build_graph(drawn: Drawn, bar: Progress) -> Built:
-    """Build the graph as the comparator does, in order and in one thread; then save it and load it once."""
-    graph, count, before = drawn.graph, len(drawn.space), resident_mb(os.getpid())
-    begun = perf_counter()
-    for _ in bar.track(range(0, count, SLICE), description=f"a graph of {count:,}"):
-        graph.grow(SLICE)
-    built, grown = perf_counter(), resident_mb(os.getpid()) - before
-    saved = graph.save()
-    written = perf_counter()
-    again = Graph(drawn.prefix.vectors, PREFIX_DIMENSIONS, "cos")
-    room = np.frombuffer(saved, np.uint8)
-    again.covered = graph.covered
-    again.restore(LazyArray(room, room.dtype, room.shape, len(room), lambda _: None))
-    again.open()
-    return Built(
-        vectors_a_second=count / (built - begun),
-        save_seconds=written - built,
-        load_seconds=perf_counter() - written,
-        saved_bytes_a_vector=len(saved) / count,
-        process_mb_a_million=grown / count * 1e6,
-    )
-
-
 def measure(drawn: Drawn, bar: Progress) -> list[Line]:
     """Search for each query in both ways and through each filter in turn."""
     times: dict[tuple[str, str], list[float]] = defaultdict(list)
@@ -200,11 +153,11 @@ def measure(drawn: Drawn, bar: Progress) -> list[Line]:
     return lines
 
 
-def judge(lines: Sequence[Line], built: Mapping[int, Built]) -> list[Verdict]:
-    """Compare the measurements with the requirements; `built` is by the number of vectors."""
+def judge(lines: Sequence[Line]) -> list[Verdict]:
+    """Compare the measurements with the requirements."""
     took = {(line.vectors, line.way, line.rows): line.median_ms for line in lines}
     verdicts: list[Verdict] = []
-    for count, figures in built.items():
+    for count in dict.fromkeys(line.vectors for line in lines):
         found = {line.rows: line.recall for line in lines if line.vectors == count and line.way == INDEX}
         shares = {name: took[count, INDEX, name] / took[count, EXACT, name] for name in SHARES}
         large = count * PREFIX_DIMENSIONS > SCANNED
@@ -216,6 +169,5 @@ def judge(lines: Sequence[Line], built: Mapping[int, Built]) -> list[Verdict]:
                 {name: took[count, INDEX, name] / took[count, EXACT, "all"] for name in SHARES},
                 all(took[count, INDEX, name] <= TOLERANCE * took[count, EXACT, "all"] for name in SHARES),
             ),
-            Verdict(f"{count:,}: building, saving and loading the graph", msgspec.structs.asdict(figures)),
         ]
     return verdicts

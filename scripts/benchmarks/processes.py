@@ -9,39 +9,21 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import monotonic, sleep
-from typing import NamedTuple
+
+import psutil
 
 COMMAND = str(Path(sys.executable).parent / "context-graph")
 PATIENCE = 120.0
 """Seconds until a process that should end counts as hung."""
 POLL = 0.05
-"""Seconds between two listings, which take some 10 ms each."""
-
-
-class Process(NamedTuple):
-    """One line of the system's list."""
-
-    parent: int
-    megabytes: float
-    command: str
-
-
-def list_processes() -> dict[int, Process]:
-    """Return all processes by id, without zombies and the `ps` that lists them."""
-    command = ["ps", "-axww", "-o", "pid=,ppid=,stat=,rss=,args="]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as lister:
-        rows = [line.split(maxsplit=4) for line in lister.communicate()[0].splitlines()]
-    return {
-        int(pid): Process(int(parent), int(kilobytes) / 1024, " ".join(words))
-        for pid, parent, state, kilobytes, *words in rows
-        if not state.startswith("Z") and int(pid) != lister.pid
-    }
+"""Seconds between two listings of the processes."""
 
 
 def resident_mb(pid: int | None) -> float:
     """Return the megabytes that a process holds in memory; 0 if there is none."""
-    found = list_processes().get(pid) if pid else None
-    return found.megabytes if found else 0.0
+    with suppress(psutil.NoSuchProcess):
+        return psutil.Process(pid).memory_info().rss / 2**20 if pid else 0.0
+    return 0.0
 
 
 def peak_mb(pid: int | None) -> float:
@@ -62,8 +44,14 @@ def send_signal(pid: int | None, what: signal.Signals) -> None:
 
 def hub_of(folder: Path) -> int | None:
     """Return the hub process of a store; None if there is none."""
-    sign = f" hub --data {folder.absolute()} "
-    return next((pid for pid, process in list_processes().items() if sign in process.command), None)
+    return next(iter(_running(f" hub --data {folder.absolute()} ")), None)
+
+
+def _running(sign: str) -> Iterator[int]:
+    """Yield the processes whose command line contains a text; that of a zombie is empty."""
+    for process in psutil.process_iter(["cmdline"]):
+        if sign in " ".join(process.info["cmdline"] or ()):
+            yield process.pid
 
 
 def stop_hub(folder: Path, how: signal.Signals = signal.SIGTERM) -> None:
@@ -106,24 +94,21 @@ def serving(*arguments: str, settings: Mapping[str, str] | None = None) -> Itera
 
 def children() -> set[int]:
     """Return the living child processes of this one."""
-    return {pid for pid, process in list_processes().items() if process.parent == os.getpid()}
+    return {one.pid for one in psutil.Process().children() if one.status() != psutil.STATUS_ZOMBIE}
 
 
-def processes_of(folder: Path, roots: Iterable[int] = ()) -> dict[int, float]:
-    """Return the megabytes of each process of a peer, by id.
+def processes_of(folder: Path, roots: Iterable[int] = ()) -> set[int]:
+    """Return the ids of the processes of a peer.
 
     Args:
         folder: Of its store; a process with this folder in its command line belongs to the peer.
         roots: Processes that were started for it; their descendants belong to the peer too.
     """
-    listed, started = list_processes(), set(roots)
-
-    def descends(pid: int) -> bool:
-        while pid in listed and pid not in started:
-            pid = listed[pid].parent
-        return pid in started
-
-    return {pid: one.megabytes for pid, one in listed.items() if descends(pid) or str(folder) in one.command}
+    found = {*_running(str(folder)), *roots}
+    for root in roots:
+        with suppress(psutil.NoSuchProcess):
+            found |= {one.pid for one in psutil.Process(root).children(recursive=True)}
+    return found
 
 
 def kill_processes(folder: Path, roots: Iterable[int] = ()) -> None:

@@ -23,7 +23,7 @@ from actors.api.operations.retrieval.query import search
 from actors.comparator.messages import Hit, Relevance
 from actors.runtime.settings import Confidence, SearchProfile
 from benchmarks.datasets import DEPTH, Dataset, Document, read_dataset
-from benchmarks.report import JsonOption, Verdict, progress_bar, publish
+from benchmarks.report import JsonOption, Verdict, counter, progress_bar, publish
 from benchmarks.store import Store, open_store
 
 PROMPTS = Path(__file__).with_name("unrelated_prompts.txt")
@@ -80,8 +80,8 @@ async def kept_store(dataset: Dataset, keep: Path | None, bar: Progress) -> Asyn
         folder = keep / dataset.name if keep else Path(stack.enter_context(tempfile.TemporaryDirectory()))
         store = await stack.enter_async_context(open_store(folder))
         if not (held := await store.live()):
-            task = bar.add_task(f"storing {dataset.name}", total=len(dataset.documents))
-            await store.store_documents(dataset.documents, lambda: bar.advance(task))
+            storing = counter(bar, f"storing {dataset.name}", len(dataset.documents))
+            await store.store_documents(dataset.documents, storing)
         elif held != len(dataset.documents):
             raise BadParameter(f"{folder} holds {held} memories, not {len(dataset.documents)}; delete it")
         yield store

@@ -1,14 +1,17 @@
 """What all benchmarks report alike: verdicts, tables, JSON, progress, durations, quantiles, the exit status."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Any
 
 import msgspec
 import numpy as np
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from typer import Exit, Option
@@ -35,25 +38,30 @@ def progress_bar() -> Progress:
     return Progress(*columns, console=Console(stderr=True), transient=True)
 
 
-def failures(sections: Sections) -> list[str]:
-    """Return the verdicts that fail, each with its heading."""
-    return [f"{title}: {one.what}" for title, verdicts in sections.items() for one in verdicts if one.holds is False]
+@contextmanager
+def workplace() -> Iterator[tuple[Path, Progress]]:
+    """Yield a temporary folder and a progress bar."""
+    with tempfile.TemporaryDirectory() as folder, progress_bar() as bar:
+        yield Path(folder), bar
 
 
-def publish(sections: Sections, summary: str = "", *, as_json: bool, **about: Any) -> None:
-    """Print all sections as tables, or as JSON together with `about`.
+def counter(bar: Progress, what: str, total: int) -> Callable[..., None]:
+    """Show that something was begun; return a function to call after each part, or with the number of parts."""
+    return partial(bar.advance, bar.add_task(what, total=total))
+
+
+def publish(sections: Sections, *shown: RenderableType, as_json: bool, **about: Any) -> None:
+    """Print what else is shown and all sections as tables, or the sections as JSON together with `about`.
 
     Raises:
         Exit: a verdict fails (status 1).
     """
-    failed = failures(sections)
+    failed = [f"{title}: {one.what}" for title, verdicts in sections.items() for one in verdicts if one.holds is False]
     if as_json:
         print_json({**about, "sections": sections, "failed": failed})
     else:
-        console = Console()
-        for title, verdicts in sections.items():
-            console.print(verdict_table(title, verdicts))
-        console.print("; ".join(filter(None, (summary, f"{len(failed)} verdicts fail"))))
+        tables = [verdict_table(title, verdicts) for title, verdicts in sections.items()]
+        Console().print(*tables, *shown, f"{len(failed)} verdicts fail", sep="\n")
     if failed:
         raise Exit(1)
 

@@ -20,7 +20,7 @@ from typer import Argument, BadParameter, Option
 from actors.api.params.fields import MAX_CONTENT
 from actors.runtime.settings import SearchProfile
 from benchmarks.datasets import DEPTH, Dataset, Document, Judgements, means, measures, read_dataset
-from benchmarks.report import JsonOption, print_json, progress_bar, quantiles, rows_table
+from benchmarks.report import JsonOption, counter, print_json, progress_bar, quantiles, rows_table
 from benchmarks.store import Store, open_store
 from events.spaces import SPACES
 
@@ -54,8 +54,8 @@ async def load(folders: Sequence[Path], limit: int | None, bar: Progress, *, pri
             documents: dict[str, str] = {}
             start = perf_counter()
             for dataset in sets:
-                task = bar.add_task(f"storing {dataset.name}", total=len(dataset.documents))
-                documents |= await store.store_documents(dataset.documents, lambda task=task: bar.advance(task))
+                storing = counter(bar, f"storing {dataset.name}", len(dataset.documents))
+                documents |= await store.store_documents(dataset.documents, storing)
             yield Loaded(store, sets, documents, perf_counter() - start)
 
 

@@ -1,6 +1,5 @@
 """`scripts/bench similarity`: how well `memory_compare` agrees with people's grades (Spearman's rank correlation)."""
 
-import tempfile
 from collections import defaultdict
 from math import nan
 from pathlib import Path
@@ -9,17 +8,16 @@ from typing import Annotated
 import anyio
 import msgspec
 import numpy as np
-from rich.console import Console
 from rich.progress import Progress
 from train.grading import agreement as spearman
-from typer import Argument, Exit, Option
+from typer import Argument, Option
 
 from actors.comparator.compare.calibration import FILE, Calibration, Fit
 from actors.comparator.compare.strategies import overall
 from actors.runtime.settings import Strategy
 from benchmarks.datasets import GradedPair, read_graded_pairs
-from benchmarks.report import JsonOption, print_json, progress_bar, rows_table
-from benchmarks.store import in_sessions, open_store
+from benchmarks.report import JsonOption, Verdict, counter, publish, rows_table, workplace
+from benchmarks.store import open_store
 from events.spaces import INDEX, SPACES
 from events.vocabulary.values import WIDTH
 
@@ -30,31 +28,23 @@ Scores = dict[str, list[float]]
 """The similarity of each pair, by space; over all spaces under `compare`."""
 
 
-async def compare_pairs(pairs: list[GradedPair], strategy: Strategy, bar: Progress) -> Scores:
+async def compare_pairs(folder: Path, pairs: list[GradedPair], strategy: Strategy, bar: Progress) -> Scores:
     """Store all texts, and compare each pair with `memory_compare`."""
     texts = list(dict.fromkeys(text for pair in pairs for text in (pair.text_a, pair.text_b)))
     scores: Scores = defaultdict(list)
-    ids: dict[str, str] = {}
-    with tempfile.TemporaryDirectory() as data:
-        async with open_store(Path(data)) as store:
-            storing = bar.add_task("storing", total=len(texts))
-
-            async def add(text: str) -> None:
-                ids[text] = await store.store(content=text, created_at=CREATED_AT)
-                bar.advance(storing)
-
-            await in_sessions(([text] for text in texts), add)
-            for pair in bar.track(pairs, description="comparing"):
-                answer = await store.call(
-                    "memory_compare",
-                    memory_a=ids[pair.text_a],
-                    memory_b=ids[pair.text_b],
-                    strategy=strategy.value,
-                    include_per_embedder=True,
-                )
-                scores["compare"].append(answer["overall_similarity"])
-                for space, value in zip(SPACES, answer["per_embedder"], strict=True):
-                    scores[space.key].append(nan if value is None else value)
+    async with open_store(folder) as store:
+        ids = await store.store_texts(texts, counter(bar, "storing", len(texts)), created_at=CREATED_AT)
+        for pair in bar.track(pairs, description="comparing"):
+            answer = await store.call(
+                "memory_compare",
+                memory_a=ids[pair.text_a],
+                memory_b=ids[pair.text_b],
+                strategy=strategy.value,
+                include_per_embedder=True,
+            )
+            scores["compare"].append(answer["overall_similarity"])
+            for space, value in zip(SPACES, answer["per_embedder"], strict=True):
+                scores[space.key].append(nan if value is None else value)
     return scores
 
 
@@ -84,16 +74,12 @@ def similarity(
     """Compare graded pairs of texts as memories are compared; fails if E1 alone agrees better with people."""
     every = read_graded_pairs(pairs)
     chosen = every[:: max(1, len(every) // limit) if limit else 1][:limit]
-    with progress_bar() as bar:
-        scores = anyio.run(compare_pairs, chosen, strategy, bar)
+    with workplace() as (scratch, bar):
+        scores = anyio.run(compare_pairs, scratch, chosen, strategy, bar)
     report, left_out = agreement(chosen, scores), ablation(chosen, scores)
+    figures = {name: report[name] for name in ("compare", SPACES[0].key)}
     held = report["compare"] >= report[SPACES[0].key]
-    if as_json:
-        about = {"pairs": len(chosen), "strategy": strategy.value, "held": held}
-        print_json({**about, "spearman": report, "left_out": left_out})
-    else:
-        rows = {name: {"Spearman": value, "graded, without it": left_out.get(name)} for name, value in report.items()}
-        Console().print(rows_table("", rows))
-        Console().print(f"{len(chosen)} pairs; compare agrees at least as well as E1 alone: {'yes' if held else 'no'}")
-    if not held:
-        raise Exit(1)
+    verdict = Verdict(f"compare agrees with people on {len(chosen)} pairs at least as well as E1 alone", figures, held)
+    rows = {name: {"Spearman": value, "graded, without it": left_out.get(name)} for name, value in report.items()}
+    about = {"pairs": len(chosen), "strategy": strategy.value, "spearman": report, "left_out": left_out}
+    publish({"similarity": [verdict]}, rows_table("", rows), as_json=as_json, **about)

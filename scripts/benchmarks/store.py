@@ -77,6 +77,19 @@ class Store:
         await in_sessions(sessions(documents), store)
         return stored
 
+    async def store_texts(
+        self, texts: Iterable[str], advance: Callable[[], object] = lambda: None, **arguments: Any
+    ) -> dict[str, str]:
+        """Store texts side by side, all with these arguments; return the memory of each text."""
+        ids: dict[str, str] = {}
+
+        async def store(text: str) -> None:
+            ids[text] = await self.store(content=text, **arguments)
+            advance()
+
+        await in_sessions(([text] for text in texts), store)
+        return ids
+
     async def live(self) -> int:
         """Return how many memories are neither forgotten, merged, pruned nor erased."""
         return (await self.call("status"))["memories"]["live"]

@@ -17,7 +17,7 @@ import msgspec
 import numpy as np
 
 from benchmarks import SEED
-from benchmarks.store import in_sessions, open_store, read_log
+from benchmarks.store import open_store, read_log
 from events.fingerprint import Bits, Dense, Directed, Embedding, Fingerprint, Sparse, Tokens
 from events.quantization import Float32
 from events.storage.duckdb_log import DuckDBLog
@@ -72,7 +72,7 @@ Sample = tuple[SpacesDeclared, list[MemoryStored]]
 async def embed_sample(scratch: Path, count: int = SAMPLES, words: int = WORDS) -> Sample:
     """Store so many texts in a scratch folder, and return the events that this wrote."""
     async with open_store(scratch) as store:
-        await in_sessions(([text] for text in sentences(words)[:count]), lambda text: store.store(content=text))
+        await store.store_texts(sentences(words)[:count])
     events = [envelope.event for envelope in read_log(scratch)]
     (declared,) = [event for event in events if isinstance(event, SpacesDeclared)]
     return declared, [event for event in events if isinstance(event, MemoryStored)]

@@ -34,7 +34,7 @@ from benchmarks.report import Verdict, publish
 from benchmarks.sleep import verdicts as sleep
 from benchmarks.sleep.plan import DUPLICATES, Kind, Plan, make_plan
 from benchmarks.sleep.runs import Answers, Decisions, Query, Run, recall
-from benchmarks.sleep.texts import SYNONYMS, one_word_changed, paraphrased, respaced
+from benchmarks.sleep.texts import SYNONYMS, one_word_changed, respaced
 
 pytestmark = pytest.mark.benchmarks
 
@@ -175,15 +175,14 @@ def test_as_many_duplicates_and_low_value_texts_are_planned_as_needed(plan: Plan
     counts = Counter(item.kind for item in plan.items)
     assert len(plan.items) == 400
     assert counts[Kind.LOW_VALUE] == 20
-    assert {counts[kind] for kind in DUPLICATES} == {5}
+    assert {counts[kind] for kind in DUPLICATES} == {6}
     assert {counts[kind] for kind in (Kind.YOUNG, Kind.IMPORTANT, Kind.LINKED)} == {1}
     assert make_plan([talk(460)], 400, datetime(2026, 11, 21, tzinfo=UTC)) == plan
     for item in plan.items:
         if item.repeats is not None:
             said, again = plan.items[item.repeats].text.split(), item.text.split()
             changed = sum(one != other for one, other in zip(said, again, strict=False)) + abs(len(said) - len(again))
-            expected = {Kind.EXACT: changed == 0, Kind.RESPACED: changed == 0, Kind.ONE_WORD: changed == 1}
-            assert expected.get(item.kind, changed > 1)
+            assert changed == (item.kind is Kind.ONE_WORD)
 
 
 @given(
@@ -198,13 +197,6 @@ def test_rewording_changes_no_name_number_or_negation(text: str, rng: Random) ->
     else:
         ((word, other),) = [pair for pair in zip(text.split(), again.split(), strict=True) if pair[0] != pair[1]]
         assert SYNONYMS[word] == other
-
-
-def test_a_paraphrase_takes_two_rules_at_least() -> None:
-    assert paraphrased("Ana: When the rain stops, we'll plant a lot of huge trees.") == (
-        "Ana: We'll plant plenty of enormous trees when the rain stops."
-    )
-    assert paraphrased("The huge dog slept.") is None
 
 
 def ids(plan: Plan) -> dict[int, str]:
@@ -225,7 +217,7 @@ def test_a_missing_duplicate_and_a_wrong_pair_fail(plan: Plan) -> None:
     stranger = f"memory {plan.places(Kind.LOW_VALUE)[0]}"
     wrong = sleep.judge_merges(plan, ids(plan), {**right, stranger: next(iter(right.values()))}, "light")
     assert failing(wrong) == ["nothing is merged that isn't planted"]
-    assert wrong[0].figures["precision"] == pytest.approx(5 / 6)
+    assert wrong[0].figures["precision"] == pytest.approx(6 / 7)
 
 
 def test_pruning_a_protected_memory_fails_and_so_does_keeping_a_low_value_one(plan: Plan) -> None:
@@ -280,18 +272,14 @@ def lines(vectors: int, scanned: float, found: float, filtered: float) -> list[i
 
 
 def test_an_index_that_misses_too_much_or_is_slower_than_a_scan_fails() -> None:
-    built = index.Built(
-        vectors_a_second=2000, save_seconds=1, load_seconds=1, saved_bytes_a_vector=530, process_mb_a_million=600
-    )
-
     def held(*arguments: float) -> list[bool | None]:
-        return [verdict.holds for verdict in index.judge(lines(300_000, *arguments), {300_000: built})]
+        return [verdict.holds for verdict in index.judge(lines(300_000, *arguments))]
 
-    assert held(0.5, 0.99, 0.9) == [True, True, True, None]
-    assert held(1.2, 0.98, 0.9) == [False, False, True, None]
-    assert held(0.5, 0.99, 2.0) == [True, True, False, None]
-    small = index.judge(lines(400, 1.1, 1.0, 0.9), {400: built})
-    assert [verdict.holds for verdict in small] == [True, None, True, None]
+    assert held(0.5, 0.99, 0.9) == [True, True, True]
+    assert held(1.2, 0.98, 0.9) == [False, False, True]
+    assert held(0.5, 0.99, 2.0) == [True, True, False]
+    small = index.judge(lines(400, 1.1, 1.0, 0.9))
+    assert [verdict.holds for verdict in small] == [True, None, True]
 
 
 def answer(**parts: Any) -> str:

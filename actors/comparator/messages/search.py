@@ -125,6 +125,8 @@ class Search(Message[Found], frozen=True, kw_only=True):
     """Contents of the workspace on the first page, with their order; None for the current ones."""
     without: frozenset[str] = frozenset()
     """Spaces left out of recall and ranking, for ablations. E11 still reads the words of E6."""
+    shown: int | None = None
+    """How many of the best spaces of each hit its receiver reads; others may be missing. None for all spaces."""
 
 
 class Rank(Message[Ranked], frozen=True, kw_only=True):

@@ -5,6 +5,8 @@ from itertools import islice
 from math import isnan
 from typing import NamedTuple
 
+import numpy as np
+
 from actors.comparator.messages import Hit, Search, SpaceScore
 from actors.comparator.search.ranking import Similarities
 from actors.comparator.search.recall import e1_vector
@@ -16,6 +18,8 @@ class RankedRows(NamedTuple):
     """Rows, best first, and the parts of their scores, each of shape (rows,)."""
 
     rows: Rows
+    similarities: dict[str, Scores]
+    """Raw, of the spaces that have scored the rows by them."""
     contributions: dict[str, Scores]
     context: Scores
     """Bonus from neighbouring turns."""
@@ -31,8 +35,29 @@ class RankedRows(NamedTuple):
     """Penalty of memories in shared namespaces, at most 0."""
 
 
+class RankedSimilarities:
+    """The calibrated similarities of ranked rows, which are not computed again where they ranked them.
+
+    Args:
+        similarities: Of the query.
+        ranked: The rows.
+    """
+
+    def __init__(self, similarities: Similarities, ranked: RankedRows) -> None:
+        self._similarities = similarities
+        self._ranked = ranked
+        self._places = {row: place for place, row in enumerate(ranked.rows.tolist())}
+
+    def __call__(self, key: str, rows: Rows) -> Scores:
+        """Return the similarity of these ranked rows in one space, shape (rows,)."""
+        raw = self._ranked.similarities.get(key)
+        if raw is None:
+            return self._similarities(key, rows)
+        return self._similarities.calibrate(key, raw[[self._places[row] for row in rows.tolist()]])
+
+
 def explain_page(
-    atlas: Atlas, similarities: Similarities, request: Search, weights: Mapping[str, float], ranked: RankedRows
+    atlas: Atlas, similarities: RankedSimilarities, request: Search, weights: Mapping[str, float], ranked: RankedRows
 ) -> tuple[Hit, ...]:
     """Return the hits of the requested page, and one more if there is a next page."""
     # Without a threshold, only the rows of the page need explaining.
@@ -47,15 +72,15 @@ def explain_page(
 
 def _explain(
     atlas: Atlas,
-    similarities: Similarities,
+    similarities: RankedSimilarities,
     request: Search,
     weights: Mapping[str, float],
     ranked: RankedRows,
     part: slice,
 ) -> Iterator[Hit]:
-    """Yield a hit for each row, with the similarities of all spaces that have something to say of query and row."""
+    """Yield a hit for each row, with the similarities of the spaces that have something to say of query and row."""
     rows = ranked.rows[part]
-    similarity = {key: similarities(key, rows).tolist() for key in request.embeddings}
+    similarity = _similarities(similarities, request, weights, ranked, rows)
     contributions = {key: values[part].tolist() for key, values in ranked.contributions.items()}
     context, priming = ranked.context[part].tolist(), ranked.priming[part].tolist()
     recency, causes, scope = (each[part].tolist() for each in (ranked.recency, ranked.causes, ranked.scope))
@@ -91,3 +116,20 @@ def _explain(
             causes=causes[index],
             scope=scope[index],
         )
+
+
+def _similarities(
+    similarities: RankedSimilarities, request: Search, weights: Mapping[str, float], ranked: RankedRows, rows: Rows
+) -> dict[str, list[float]]:
+    """Return the similarities of rows by space: of all, or of those that contribute if they suffice for what is shown.
+
+    Of a hit's spaces those without weight come last, and change neither its score nor its similarity.
+    """
+    if request.shown is not None:
+        weighted = {key for key in request.embeddings if weights.get(key, 0.0) > 0}
+        read = weighted | ranked.contributions.keys()
+        found = {key: similarities(key, rows) for key in request.embeddings if key in read}
+        known = sum((~np.isnan(found[key]) for key in weighted), start=np.zeros(len(rows), np.int64))
+        if (known >= request.shown).all():
+            return {key: values.tolist() for key, values in found.items()}
+    return {key: similarities(key, rows).tolist() for key in request.embeddings}

@@ -26,16 +26,16 @@ from actors.comparator.graph.causal_bonus import CausalBonus
 from actors.comparator.messages import Found, Hit, Relevance, Search, StageReport
 from actors.comparator.messages.profiles import Weights
 from actors.comparator.search import fusion
-from actors.comparator.search.explanation import RankedRows, explain_page
+from actors.comparator.search.explanation import RankedRows, RankedSimilarities, explain_page
 from actors.comparator.search.ranking import LATE_INTERACTION, Similarities
 from actors.comparator.search.recall import NO_ROWS, recall
 from actors.comparator.search.recency_boost import recency_boost
 from actors.comparator.search.relevance import NOTHING_FOUND, estimate
-from actors.comparator.search.versions import asks_for_past, version_boost, with_latest, without_superseded
+from actors.comparator.search.versions import ambiguous_words, version_boost, with_latest, without_superseded
 from actors.comparator.search.weights.weight_profiles import applied_weights, by_space
 from projections.atlas.atlas import Atlas
 from projections.atlas.fingerprints import RECENCY
-from projections.storage.arrays import Mask, Rows, Scores, top_k
+from projections.storage.arrays import Mask, Rows, Scores, top_k, union
 from projections.time.time_mentions import QueryHints
 
 MAX_RERANKED: Final = 256
@@ -115,10 +115,10 @@ def search(
 
     rows = NO_ROWS
     for name, recalled in recall(atlas, embeddings, eligible, request.pool, request.hints):
-        rows = np.union1d(rows, recalled)
+        rows = union(rows, recalled)
         timer.record(name, len(rows))
     causes = causal_bonus(atlas, request, eligible) if causal_bonus else {}
-    rows = np.union1d(rows, np.array([*causes], np.int64))
+    rows = union(rows, np.array([*causes], np.int64))
     hits: tuple[Hit, ...] = ()
     weights: Weights = {}
     relevance: Relevance | None = NOTHING_FOUND
@@ -128,8 +128,9 @@ def search(
         weights = by_space(by_view, embeddings.keys())
         ranked = _rank(candidates, request, by_view, eligible, primed, causes, timer)
         similarities = Similarities(atlas, calibration, request.embeddings, request.hints.direction)
-        hits = explain_page(atlas, similarities, request, weights, ranked)
-        relevance = estimate(similarities, ranked.rows, similarities.calibrated)
+        known = RankedSimilarities(similarities, ranked)
+        hits = explain_page(atlas, known, request, weights, ranked)
+        relevance = estimate(known, ranked.rows, similarities.calibrated)
         timer.record("explanation", len(hits[: request.limit]))
     return Found(
         hits=hits[: request.limit],
@@ -155,7 +156,7 @@ def _rank(
     """Run the stages from fusion on."""
     atlas = candidates.atlas
     best = top_k(candidates.fused(weights), max(MAX_RERANKED, request.pool))
-    candidates.keep(np.union1d(best, np.flatnonzero(np.isin(candidates.rows, [*causes]))))
+    candidates.keep(union(best, np.flatnonzero(np.isin(candidates.rows, [*causes])) if causes else NO_ROWS))
     timer.record("fusion", len(candidates.rows))
 
     uses_alignment = request.include_alignment or request.min_alignment is not None
@@ -167,17 +168,22 @@ def _rank(
     late = around or weights.get(LATE_INTERACTION, 0) > 0
     if late:
         candidates.score([LATE_INTERACTION])
-    fused = candidates.fused(weights) + _alignment_bonus(atlas, candidates.rows, enabled=request.include_alignment)
     timer.record("late interaction", len(candidates.rows), skipped=not late)
 
-    turns, _ = atlas.facets.turns(candidates.rows[top_k(fused, EXPANDED)], REACH)
-    added = np.setdiff1d(turns[turns >= 0], candidates.rows)
-    added = added[eligible[added]]
-    later = atlas.successors(eligible, np.union1d(candidates.rows, added))
-    added = np.union1d(added, with_latest(later, candidates.rows))
-    candidates.add(added[_aligned(atlas, added, request.min_alignment)])
+    turns, _ = atlas.facets.turns(candidates.rows, REACH)
+    added = NO_ROWS
+    if (turns >= 0).any():
+        fused = candidates.fused(weights) + _alignment_bonus(atlas, candidates.rows, enabled=request.include_alignment)
+        near = turns[top_k(fused, EXPANDED)]
+        added = np.setdiff1d(near[near >= 0], candidates.rows)
+        added = added[eligible[added]]
+    later = atlas.successors(eligible, np.concatenate([candidates.rows, added]))
+    if later:
+        added = union(added, with_latest(later, candidates.rows))
+    added = added[_aligned(atlas, added, request.min_alignment)]
+    candidates.add(added)
     rows = candidates.rows
-    neighbours = indices_of(atlas.facets.turns(rows, REACH)[0], rows)
+    neighbours = indices_of(np.concatenate([turns, atlas.facets.turns(added, REACH)[0]]), rows)
     if around:
         candidates.score_around(neighbours)
     contributions = candidates.contributions(weights)
@@ -186,18 +192,20 @@ def _rank(
     context = fusion.neighbour_bonus(fused, neighbours)
     alignment = _alignment_bonus(atlas, rows, enabled=request.include_alignment)
     priming = _priming_bonus(atlas, rows, primed)
-    stated = np.array([causes.get(row, 0.0) for row in rows.tolist()], np.float32)
+    stated = np.array([causes.get(row, 0.0) for row in rows.tolist()] if causes else np.zeros(len(rows)), np.float32)
     scope = _scope_penalty(atlas, rows, request.filter.shared)
     scores = fused + context + alignment + priming + stated + scope
     # Questions about a time or an end of a session ask for what was true then.
-    hints = request.hints
-    asks_when = hints.intervals or hints.recurring or hints.start or hints.end or asks_for_past(request.text)
-    recency = np.zeros_like(scores) if asks_when else recency_boost(atlas, request.embeddings, rows, scores)
+    words = ambiguous_words(request)
+    recency = np.zeros_like(scores)
+    if words is not None:
+        recency = recency_boost(atlas, request.embeddings, rows, scores, words)
     recency += version_boost(atlas, request, later, rows, scores + recency)
     order = top_k(scores + recency, len(rows))
     timer.record("context", len(rows))
     return RankedRows(
         rows=rows[order],
+        similarities={key: values[order] for key, values in candidates.similarities().items()},
         contributions={key: values[order] for key, values in contributions.items()},
         context=context[order],
         alignment=alignment[order] if request.include_alignment else None,

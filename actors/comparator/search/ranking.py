@@ -80,7 +80,11 @@ class Similarities:
         # Scoring all rows is faster than gathering most of them, except for late interaction, whose cost is per row.
         score_all = key != LATE_INTERACTION and 2 * len(rows) > len(self._atlas)
         raw = self._atlas.scores(key, self._embeddings[key], None if score_all else rows, direction=self._direction)
-        return self._calibration.apply(key, raw[rows] if score_all else raw)
+        return self.calibrate(key, raw[rows] if score_all else raw)
+
+    def calibrate(self, key: str, raw: Scores) -> Scores:
+        """Return the similarities of raw ones of a space, of the same shape."""
+        return self._calibration.apply(key, raw)
 
 
 def rank(atlas: Atlas, calibration: Calibration, message: Rank | RankByPerspectives | RankByPurpose) -> Ranked:

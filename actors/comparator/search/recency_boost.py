@@ -11,6 +11,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from actors.comparator.search.versions import says
 from events.fingerprint import Embedding
 from events.spaces import E1
 from projections.atlas.atlas import Atlas
@@ -36,7 +37,7 @@ MARGIN: Final = 1e-3
 """By which a boosted memory exceeds the earlier version."""
 
 
-def recency_boost(atlas: Atlas, query: Mapping[str, Embedding], rows: Rows, scores: Scores) -> Scores:
+def recency_boost(atlas: Atlas, query: Mapping[str, Embedding], rows: Rows, scores: Scores, about: str = "") -> Scores:
     """Return the boost that ranks each row just above its earlier versions, shape (rows,); 0 for most rows.
 
     Args:
@@ -44,12 +45,15 @@ def recency_boost(atlas: Atlas, query: Mapping[str, Embedding], rows: Rows, scor
         query: The embeddings of the query by space; without E6 there is no boost.
         rows: The candidates, shape (rows,).
         scores: Their fused scores, shape (rows,).
+        about: Words that ask for another time, unless both versions contain them.
     """
     boost = np.zeros(len(rows), np.float32)
     indices = top_k(scores, COMPARED)
     indices = indices[_states_one_value(atlas, rows[indices])]
+    if about:
+        indices = indices[says(atlas, query, about, rows[indices])]
     compared = rows[indices]
-    times = np.array([atlas.facets.created_at(row).timestamp() for row in compared.tolist()])
+    times = atlas.facets.created(compared) / 1e6
     if TERMS not in query or not len(times) or np.ptp(times) <= MIN_SECONDS:
         return boost
     versions = _versions(atlas, query, compared)

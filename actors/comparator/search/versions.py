@@ -2,6 +2,9 @@
 
 That is the latest one, unless the query asks for the past: by naming a time, the version that held at its end; by its
 wording ("before", "used to"), a superseded one. Versions are those that `MemorySuperseded` names.
+
+"The old parser" and "in the morning" ask for another time only where the statement does not contain these words. The
+latest version of "Andrej supports the old parser" answers a question about the old parser.
 """
 
 import re
@@ -11,7 +14,11 @@ from typing import Final
 import numpy as np
 
 from actors.comparator.messages import Search
+from actors.embedder.spaces.lexical import term_frequencies
+from actors.text.queries.recurring_dates import recurring_words
+from events.fingerprint import Embedding, Sparse
 from projections.atlas.atlas import Atlas
+from projections.atlas.fingerprints import ENTITY, TERMS
 from projections.storage.arrays import Mask, Rows, Scores
 
 MARGIN: Final = 1e-3
@@ -21,16 +28,42 @@ _PAST: Final = re.compile(
     r"\bused to\b|\bbefore\W*$|\b(?:before|until|till|prior to) (?:that|this|then|it|we|they|the (?:change|switch|move|"
     r"update|correction))\b|\b(?:previous(?:ly)?|former(?:ly)?|original(?:ly)?|initially|at first|back then|"
     r"in the past|in those days|superseded|outdated|earlier(?! than))\b|"
-    r"\b(?:the|my|our|his|her|their|your|its|an) old\b|"
     r"\b(?:think|thought|believed?|say|said|planned?|assumed?) (?:first|before)\b",
     re.IGNORECASE,
 )
 """Words that ask for what held before."""
+_OLD: Final = re.compile(r"\b(?:the|my|our|his|her|their|your|its|an) (old)\b", re.IGNORECASE)
+"""Words that ask for what held before, or name what a query is about."""
+_ALL: Final = 0.99
+"""Coverage of all words, but for rounding."""
 
 
 def asks_for_past(query: str) -> bool:
     """Return whether the wording of a query asks for what held before, rather than for what holds."""
-    return _PAST.search(query) is not None
+    return _PAST.search(query) is not None or _OLD.search(query) is not None
+
+
+def ambiguous_words(request: Search) -> str | None:
+    """Return the words that alone may ask for another time than the present; "" without any, None if others do."""
+    hints = request.hints
+    if hints.intervals or hints.start or hints.end or _PAST.search(request.text):
+        return None
+    return " ".join([*(match[1] for match in _OLD.finditer(request.text)), *recurring_words(request.text)])
+
+
+def says(atlas: Atlas, query: Mapping[str, Embedding], words: str, rows: Rows) -> Mask:
+    """Return which rows contain all of these words of a query, shape (rows,); none with other terms than those of E6.
+
+    Args:
+        atlas: The atlas of the rows.
+        query: The embeddings of the query by space.
+        words: At least one.
+        rows: Shape (rows,).
+    """
+    terms, asked = term_frequencies(words), query.get(TERMS)
+    if not isinstance(asked, Sparse) or not np.isin(terms.ids, asked.ids).all():
+        return np.zeros(len(rows), np.bool_)
+    return atlas.relevance(ENTITY, {TERMS: terms}, rows) > _ALL
 
 
 def version_boost(atlas: Atlas, request: Search, later: Mapping[int, int], rows: Rows, scores: Scores) -> Scores:
@@ -66,7 +99,11 @@ def _wanted(atlas: Atlas, request: Search, latest: int, earlier: list[int]) -> l
         end = max(interval.end for interval in request.hints.intervals)
         held = [row for row in (*earlier, latest) if atlas.facets.created_at(row) < end]
         return [max(held, key=atlas.facets.created_at)] if held else [latest]
-    return earlier if asks_for_past(request.text) else [latest]
+    if not asks_for_past(request.text):
+        return [latest]
+    words = ambiguous_words(request)
+    named = bool(words) and says(atlas, request.embeddings, words, np.array(earlier)).any()
+    return [latest] if named else earlier
 
 
 def with_latest(later: Mapping[int, int], rows: Rows) -> Rows:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from actors.embedder.models import precision as precisions
 from actors.embedder.spaces.vectors import TokenIds, means, unit
-from actors.embedder.weights import WeightsError, map_verified, read_verified
+from actors.embedder.weights import StoredRows, WeightsError, map_verified, read_verified
 from events.quantization import Float32
 
 if TYPE_CHECKING:
@@ -77,6 +77,7 @@ class Backbone:
         precision = precisions.requested(precision)
         folder = folder or package_folder()
         weights = map_verified(folder / "model.safetensors", MODEL_SHA256)
+        pieces = StoredRows(folder / "model.safetensors", "embeddings.word_embeddings.weight")
         data = read_verified(folder / "tokenizer.json", TOKENIZER_SHA256)
 
         from tokenizers import Tokenizer
@@ -91,7 +92,7 @@ class Backbone:
         from actors.embedder.models.bert import Bert
 
         def bert(precision: str) -> Bert:
-            return Bert(weights, MODEL_SHA256, HEADS, precision, threads)
+            return Bert(weights, pieces, MODEL_SHA256, HEADS, precision, threads)
 
         return cls(precisions.fastest(bert, threads) if precision == precisions.AUTO else bert(precision), tokenizer)
 

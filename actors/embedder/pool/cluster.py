@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections import Counter
 from concurrent.futures import Future
@@ -38,7 +39,7 @@ class RayPool:
         self._ray = ray
         try:
             local = {"num_cpus": workers, "include_dashboard": False} if address == LOCAL else {}
-            ray.init(address, log_to_driver=False, **local)
+            ray.init(address, log_to_driver=False, logging_level=logging.ERROR, **local)
         except ConnectionError as error:
             raise EmbeddingFault(f"no Ray cluster answers at '{address}': {error}") from error
         resources = ray.cluster_resources()

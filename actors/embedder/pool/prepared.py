@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import datetime
+from typing import Self
 
 from actors.embedder.actor import Profile
 from actors.embedder.jobs import Plan, Rows
@@ -45,7 +47,9 @@ class PreparedContents:
 
 
 class BulkEmbedding:
-    """Embeds contents ahead of the embedder, in a pool.
+    """Embeds contents ahead of the embedder, in a pool that starts and ends beside other work.
+
+    At the end of its context the pool is closed.
 
     Args:
         start: Starts the pool, given the precision of the embedder's own model.
@@ -55,6 +59,20 @@ class BulkEmbedding:
         self.contents = PreparedContents()
         self.precision: str | None = None
         self._start = start
+        self._thread = ThreadPoolExecutor(1, "bulk embedding pool")
+        self._pool: Future[EmbeddingPool] | None = None
+        self._closed: Future[None] | None = None
+
+    def __enter__(self) -> Self:
+        """Return itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Wait until the pool is closed."""
+        with self._thread:
+            self._close()
+            if self._closed is not None:
+                self._closed.result()
 
     def loading(self, load: Callable[[Latencies], Profile]) -> Callable[[Latencies], PreparedProfile]:
         """Return how the embedder loads its profile."""
@@ -66,8 +84,14 @@ class BulkEmbedding:
 
         return loaded
 
+    def start(self) -> Future[EmbeddingPool]:
+        """Begin to start the pool, unless that is done, and to load its models; the embedder has loaded its own."""
+        if self._pool is None:
+            self._pool = self._thread.submit(self._started)
+        return self._pool
+
     def prepare(self, batches: Iterable[Batch]) -> Generator[None, None, None]:
-        """Embed batches; yield once the contents of each are prepared. The pool ends with the generator."""
+        """Embed batches; yield once the contents of each are prepared. The pool is closed after the last one."""
         read: deque[Batch] = deque()
 
         def reading() -> Iterator[Batch]:
@@ -75,13 +99,25 @@ class BulkEmbedding:
                 read.append(batch)
                 yield batch
 
-        pool = self._start(self.precision)
+        pool = self.start()
         try:
-            for results in embed_in_order(pool, reading()):
+            for results in embed_in_order(pool.result(), reading()):
                 self.contents.add(read.popleft(), results)
                 yield
         finally:
-            pool.close()
+            self._close()
+
+    def _started(self) -> EmbeddingPool:
+        pool = self._start(self.precision)
+        for _ in range(pool.workers):
+            pool.submit(())  # loads the models; an error is that of the first batch, which tries again
+        return pool
+
+    def _close(self) -> None:
+        """Begin to close the pool, if it was started."""
+        started, self._pool = self._pool, None
+        if started is not None:
+            self._closed = self._thread.submit(lambda: None if started.exception() else started.result().close())
 
 
 class PreparedProfile:

@@ -13,7 +13,7 @@ import numpy as np
 
 from actors.embedder import weights
 from actors.embedder.jobs import BatchedStep, Plan, Rows
-from actors.embedder.messages import EmbeddedContent, EmbeddedMemory, EmbeddedQuery, EmbedMemory, EmbedQuery
+from actors.embedder.messages import EmbeddedContent, EmbeddedMemory, EmbeddedQuery, EmbedMemory, EmbedQuery, Lexemes
 from actors.embedder.models import images
 from actors.embedder.models.backbone import CLS, DIMENSION, MODEL, MODEL_SHA256, SEP, VOCABULARY, Backbone
 from actors.embedder.profiles.formula_spaces import (
@@ -24,11 +24,11 @@ from actors.embedder.profiles.formula_spaces import (
     space_model,
 )
 from actors.embedder.profiles.image_space import ImageSpace
-from actors.embedder.profiles.lexical_spaces import LexicalEmbeddings, embed_at_once, embed_in_slices, exhaust
+from actors.embedder.profiles.lexical_spaces import LexicalEmbeddings, embed_at_once, embed_in_slices
 from actors.embedder.profiles.neural_spaces import ROTATION, EncodedText, Encoder, NeuralSpaces
 from actors.embedder.profiles.sentence_spaces import SentenceSpaces
 from actors.embedder.spaces import causal, code, expansion, lexical, tokens
-from actors.embedder.spaces.lexical import entity_vector
+from actors.embedder.spaces.lexical import entity_vector, names_of
 from actors.embedder.spaces.vectors import TokenIds
 from actors.runtime.metrics import Latencies
 from actors.text.code import code_words
@@ -160,7 +160,7 @@ class EmbeddedProfile:
             yield []
         tokenized = self._tokenize(text, self._memory_pool, is_code=modality is Modality.CODE)
         states: list[Float32] = yield tokenized.rows
-        embeddings, passages, names = yield from self._embed(tokenized, states, modality, created_at)
+        embeddings, passages, lexemes = yield from self._embed(tokenized, states, modality, created_at)
         packaged = None
         if isinstance(self._chosen, SentenceSpaces):
             packaged = embeddings[E1]
@@ -170,7 +170,14 @@ class EmbeddedProfile:
         elif self._chosen is not None:
             yield from self._chosen.embed(embeddings, text, is_query=False)
         embeddings["e12_late_interaction"] = yield BatchedStep(Tokens.of_memories, embeddings["e12_late_interaction"])
-        return EmbeddedContent(embeddings=embeddings, passages=passages, names=names, packaged=packaged, image=shown)
+        return EmbeddedContent(
+            embeddings=embeddings,
+            passages=passages,
+            names=names_of(lexemes),
+            lexemes=lexemes,
+            packaged=packaged,
+            image=shown,
+        )
 
     def complete(
         self, request: EmbedMemory, content: EmbeddedContent, sessions: Sessions, start: float | None = None
@@ -180,33 +187,30 @@ class EmbeddedProfile:
         `start` is the time at which the work began, by `perf_counter`; by default now.
         """
         start = perf_counter() if start is None else start
-        embeddings, names = {**content.embeddings}, content.names
+        embeddings = {**content.embeddings}
         embeddings["e8_graph"] = Dense.null(len(dense_vector(embeddings[E1])))  # follows from the memory's connections
-        embeddings |= self._renamed(request.content, request.namespace, names, sessions)
+        embeddings |= self._renamed(content.lexemes, request.namespace, sessions)
         return complete_memory(request, embeddings, content, sessions=sessions, latencies=self.latencies, start=start)
 
     def plan_query(self, request: EmbedQuery, sessions: Sessions) -> Plan[EmbeddedQuery]:
         """Return the plan that embeds a query."""
         text = self._tokenize(request.text, self._query_pool, is_code=False)
         states: list[Float32] = yield text.rows
-        embeddings, _, names = yield from self._embed(text, states, Modality.TEXT, request.at)
+        embeddings, _, lexemes = yield from self._embed(text, states, Modality.TEXT, request.at)
         if isinstance(self._chosen, SentenceSpaces):
             yield from self._chosen.embed(embeddings, request.text, Modality.TEXT, is_query=True)
         elif self._chosen is not None:
             yield from self._chosen.embed(embeddings, request.text, is_query=True)
         embeddings["e8_graph"] = embeddings[E1]
-        embeddings |= self._renamed(request.text, request.namespace, names, sessions)
+        embeddings |= self._renamed(lexemes, request.namespace, sessions)
         return complete_query(request, embeddings, sessions=sessions, latencies=self.latencies)
 
-    def _renamed(
-        self, content: str, namespace: str, names: tuple[str, ...], sessions: Sessions
-    ) -> dict[str, Embedding]:
+    def _renamed(self, lexemes: Lexemes, namespace: str, sessions: Sessions) -> dict[str, Embedding]:
         """Return E11 with what the namespace calls the same people and things; nothing if it has no other names."""
-        others = sessions.mentions.other_names(namespace, names)
+        others = sessions.mentions.other_names(namespace, names_of(lexemes))
         if not others:
             return {}
-        vector, _ = exhaust(entity_vector(content, sorted(others)))
-        return {"e11_entity": Dense.of(vector)}
+        return {"e11_entity": Dense.of(entity_vector(lexemes, sorted(others)))}
 
     def _tokenize(self, content: str, pool: ThreadPoolExecutor, *, is_code: bool) -> _TokenizedText:
         """Split a text into windows; for code also its words, which the model represents better than its syntax."""
@@ -230,7 +234,7 @@ class EmbeddedProfile:
 
     def _embed(
         self, text: _TokenizedText, states: Sequence[Float32], modality: Modality, at: datetime
-    ) -> Generator[Rows | BatchedStep, Any, tuple[dict[str, Embedding], tuple[Passage, ...], tuple[str, ...]]]:
+    ) -> Generator[Rows | BatchedStep, Any, tuple[dict[str, Embedding], tuple[Passage, ...], Lexemes]]:
         """Compute all embeddings that do not depend on the store. A text of many windows pauses after each space."""
         windows = len(text.ranges)
         pausing = windows > MAX_UNPAUSED_WINDOWS
@@ -255,7 +259,7 @@ class EmbeddedProfile:
             found = text.lexical.result()
         embeddings |= {"e6_sparse": found.terms, "e9_hdc": found.trigrams, "e11_entity": found.entities}
         embeddings["e7_code"] = yield BatchedStep(self._spaces.code, (found.code, topic))
-        return embeddings, passages, found.names
+        return embeddings, passages, found.lexemes
 
     def _encoded(
         self, text: _TokenizedText, states: Sequence[Float32], e1: Float32, modality: Modality, at: datetime

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from actors.embedder.jobs import Rows
+from actors.embedder.messages import Lexemes
 from actors.embedder.profiles.formula_spaces import timed, timed_slices
 from actors.embedder.spaces.code import code_features
 from actors.embedder.spaces.hypervector import hypervector
-from actors.embedder.spaces.lexical import entity_vector, term_frequencies
+from actors.embedder.spaces.lexical import entity_vector, find_lexemes, term_frequencies
 from actors.runtime.metrics import Latencies
 from events.fingerprint import Bits, Dense, Sparse
 from events.quantization import Float32
@@ -26,8 +27,8 @@ class LexicalEmbeddings(NamedTuple):
     """E9."""
     entities: Dense
     """E11."""
-    names: tuple[str, ...]
-    """The people, places and things that the text names."""
+    lexemes: Lexemes
+    """What E11 was made of."""
     code: Float32
     """Identifiers and syntax of E7, shape (1152,)."""
 
@@ -45,17 +46,18 @@ def embed_in_slices(
     trigrams = yield from timed_slices(latencies, "e9_hdc", hypervector(content))
     if pausing:
         yield []
-    entities, names = yield from timed_slices(latencies, "e11_entity", entity_vector(content))
-    return LexicalEmbeddings(terms, trigrams, Dense.of(entities), names, code)
+    entities, lexemes = yield from timed_slices(latencies, "e11_entity", _entities(content))
+    return LexicalEmbeddings(terms, trigrams, Dense.of(entities), lexemes, code)
+
+
+def _entities(content: str) -> Generator[None, None, tuple[Float32, Lexemes]]:
+    lexemes = yield from find_lexemes(content)
+    return entity_vector(lexemes), lexemes
 
 
 def embed_at_once(content: str, latencies: Latencies, *, is_code: bool) -> LexicalEmbeddings:
     """Compute the lexical embeddings without a pause."""
-    return exhaust(embed_in_slices(content, latencies, is_code=is_code))
-
-
-def exhaust(work: Generator[Any, Any, T]) -> T:
-    """Run work that pauses to its end, and return its result."""
+    work = embed_in_slices(content, latencies, is_code=is_code)
     while True:
         try:
             next(work)

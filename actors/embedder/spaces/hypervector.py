@@ -6,7 +6,7 @@ is ignored: otherwise one inserted letter would shift everything after it.
 """
 
 from collections import Counter
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from functools import lru_cache
 from hashlib import shake_128
 from typing import Final
@@ -28,19 +28,21 @@ _STEP = 1_000
 
 
 @lru_cache(maxsize=4096)
-def _character(character: str, position: int) -> Bytes:
-    """Return the packed vector of a character at a position in its trigram, shape (1250,)."""
+def _character(character: str, position: int) -> bytes:
+    """Return the packed vector of a character at a position in its trigram, 1,250 bytes."""
     # A lone surrogate is a legal Python character that strict UTF-8 rejects.
     seed = shake_128(character.encode("utf-8", "surrogatepass")).digest(_SIZE)
     bits = np.unpackbits(np.frombuffer(seed, dtype=np.uint8))
-    return np.packbits(np.roll(bits, position))
+    return np.packbits(np.roll(bits, position)).tobytes()
 
 
-@lru_cache(maxsize=8192)
-def _bound(trigram: str) -> bytes:
-    """Return the packed vector of a trigram. The full cache covers English and takes 11 MB."""
-    first, second, third = trigram
-    return (_character(first, 0) ^ _character(second, 1) ^ _character(third, 2)).tobytes()
+def _bound(trigrams: Sequence[str]) -> Bytes:
+    """Return the packed vectors of trigrams, shape (trigrams, 1250)."""
+    first, second, third = (
+        np.frombuffer(b"".join(_character(trigram[place], place) for trigram in trigrams), np.uint8)
+        for place in range(3)
+    )
+    return (first ^ second ^ third).reshape(-1, _SIZE)
 
 
 def _trigrams(text: str) -> Counter[str]:
@@ -75,7 +77,7 @@ def hypervector(text: str) -> Generator[None, None, Bits]:
         if start:
             yield
         names, numbers = zip(*trigrams[start : start + _STEP], strict=True)
-        rows = np.frombuffer(b"".join(map(_bound, names)), np.uint8).reshape(-1, _SIZE)
+        rows = _bound(names)
         counts = np.array(numbers)
         # A count is a sum of powers of two: each row is added once per binary digit of its count.
         for digit in range(int(counts.max()).bit_length()):

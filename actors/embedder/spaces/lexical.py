@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Final
 from zlib import crc32
 
+from actors.embedder.messages import Lexemes
 from actors.embedder.spaces.vectors import hash_features
 from actors.text.entities import find_entities
 from actors.text.lexical import stems
@@ -39,29 +40,36 @@ def term_frequencies(text: str) -> Sparse:
     return Sparse.of({term: min(count, _MAX_FREQUENCY) for term, count in counts.items()})
 
 
-def entity_vector(text: str, other_names: Iterable[str] = ()) -> Generator[None, None, tuple[Float32, tuple[str, ...]]]:
-    """Compute E11, a unit vector of shape (384,), from a text's entities, their parts, and all its words.
-
-    Parts weigh less than whole names, so that "Caroline" matches "Caroline Smith". Words let a name in lower case
-    match, and texts without names. Yields after each 16,384 characters. 384 dimensions suffice to compare two texts;
-    ranking uses exact entities (`Atlas.relevance`).
-
-    Args:
-        text: Not blank (`ValueError`).
-        other_names: What else its entities are called in the store.
-
-    Returns:
-        The vector, and the entities that name something: no dates, times, quantities or versions.
-    """
-    entities = dict[str, None].fromkeys(other_names)
+def find_lexemes(text: str) -> Generator[None, None, Lexemes]:
+    """Find what E11 is made of; yields after each 16,384 characters."""
+    entities: dict[str, None] = {}
     words: dict[str, None] = {}
     for number, piece in enumerate(_SLICE.findall(text)):
         if number:
             yield
         entities |= dict.fromkeys(find_entities(piece))
         words |= dict.fromkeys(stems(piece))
+    return Lexemes(tuple(entities), tuple(words))
+
+
+def names_of(lexemes: Lexemes) -> tuple[str, ...]:
+    """Return the entities that name something: no dates, times, quantities or versions."""
+    return tuple(filter(_is_name, lexemes.entities))
+
+
+def entity_vector(lexemes: Lexemes, other_names: Iterable[str] = ()) -> Float32:
+    """Compute E11, a unit vector of shape (384,), from a text's entities, their parts, and all its words.
+
+    Parts weigh less than whole names, so that "Caroline" matches "Caroline Smith". Words let a name in lower case
+    match, and texts without names. 384 dimensions suffice to compare two texts; ranking uses exact entities
+    (`Atlas.relevance`).
+
+    Args:
+        lexemes: Of a text that isn't blank (`ValueError`).
+        other_names: What else its entities are called in the store.
+    """
     weights = defaultdict[str, float](float)
-    for entity in entities:
+    for entity in dict.fromkeys((*other_names, *lexemes.entities)):
         parts = stems(entity)
         weights[f"entity {' '.join(parts)}"] += _ENTITY_WEIGHT
         share = len(parts) ** -0.5
@@ -69,9 +77,9 @@ def entity_vector(text: str, other_names: Iterable[str] = ()) -> Generator[None,
             weights[f"part {part}"] += _PART_WEIGHT * share
         for first, second in pairwise(parts):
             weights[f"pair {first} {second}"] += _PAIR_WEIGHT * share
-    for word in words:
+    for word in lexemes.stems:
         weights[f"part {word}"] += _WORD_WEIGHT
-    return hash_features(weights, ENTITY_DIMENSION), tuple(filter(_is_name, entities))
+    return hash_features(weights, ENTITY_DIMENSION)
 
 
 def _is_name(entity: str) -> bool:

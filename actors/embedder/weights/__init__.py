@@ -2,6 +2,9 @@
 
 import hashlib
 import mmap
+import os
+import sys
+import weakref
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -46,13 +49,52 @@ def map_verified(path: Path, sha256: str) -> dict[str, npt.NDArray[np.float32]]:
             data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
     except OSError as error:
         raise WeightsError(f"{path} can't be read: {error.strerror}") from error
+    return {
+        name: np.frombuffer(data, "<f4", prod(shape), offset).reshape(shape)
+        for name, (shape, offset) in _float32_tensors(data).items()
+    }
+
+
+class StoredRows:
+    """The rows of a float32 matrix of a `.safetensors` file, read when they are used.
+
+    Of a mapped matrix, each row that was ever used would keep 64 KB in memory: the kernel maps its neighbours too.
+
+    Args:
+        path: The file, verified by `map_verified`. It stays open.
+        name: The matrix.
+    """
+
+    def __init__(self, path: Path, name: str) -> None:
+        with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            (_, columns), self._start = _float32_tensors(data)[name]
+        self._path, self._columns, self._size = path, columns, 4 * columns
+        self._descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0))
+        weakref.finalize(self, os.close, self._descriptor)
+
+    def take(self, rows: npt.NDArray[np.integer]) -> npt.NDArray[np.float32]:
+        """Return some rows, shape (rows, columns), read-only; a file that was cut off since is a `WeightsError`."""
+        read = b"".join(self._read(self._start + row * self._size) for row in rows.tolist())
+        if len(read) != len(rows) * self._size:
+            raise WeightsError(f"{self._path} was cut off; install it again")
+        return np.frombuffer(read, "<f4").reshape(len(rows), self._columns)
+
+    def _read(self, offset: int) -> bytes:
+        if sys.platform != "win32":
+            return os.pread(self._descriptor, self._size, offset)
+        os.lseek(self._descriptor, offset, os.SEEK_SET)  # from one thread: each model has one
+        return os.read(self._descriptor, self._size)
+
+
+def _float32_tensors(data: mmap.mmap) -> dict[str, tuple[list[int], int]]:
+    """Return shape and offset of each float32 tensor of a mapped `.safetensors` file."""
     start = 8 + int.from_bytes(data[:8], "little")
-    tensors: dict[str, npt.NDArray[np.float32]] = {}
-    for name, entry in msgspec.json.decode(data[8:start], type=dict[str, JsonObject]).items():
-        if entry.get("dtype") == "F32":
-            shape, offset = entry["shape"], start + entry["data_offsets"][0]
-            tensors[name] = np.frombuffer(data, "<f4", prod(shape), offset).reshape(shape)
-    return tensors
+    entries = msgspec.json.decode(data[8:start], type=dict[str, JsonObject])
+    return {
+        name: (entry["shape"], start + entry["data_offsets"][0])
+        for name, entry in entries.items()
+        if entry.get("dtype") == "F32"
+    }
 
 
 def _check(path: Path, found: str, expected: str) -> None:

@@ -59,6 +59,11 @@ def sample_moments(query: str, asked_at: datetime) -> tuple[datetime, ...]:
     )
 
 
+def recurring_words(query: str) -> list[str]:
+    """Return the words that name the recurring time in a query, each as it stands there; none without one."""
+    return [match[0] for pattern in (_DAY, _PART, _SEASON) if (match := pattern.search(query))]
+
+
 def _part_of_day(part: re.Match[str]) -> str:
     name = next(name for name in part.groups() if name is not None).casefold()
     return "lunch" if name.startswith("lunch") else name

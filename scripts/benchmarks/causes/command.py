@@ -1,7 +1,6 @@
 """`scripts/bench causes`: chains with connectives, pairs without, and questions in other words."""
 
 import random
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -13,7 +12,7 @@ from typer import Argument, BadParameter, Option
 from benchmarks.causes.edges import CHAINS, judge_chains, judge_pairs, sentences
 from benchmarks.causes.questions import judge_questions
 from benchmarks.datasets import Dataset, read_dataset
-from benchmarks.report import JsonOption, Verdict, progress_bar, publish
+from benchmarks.report import JsonOption, Verdict, publish, workplace
 
 SEED = 7
 
@@ -36,11 +35,12 @@ def causal_pairs(dataset: Dataset) -> list[tuple[str, str]]:
 
 
 async def measure(
-    pairs: Dataset, others: Sequence[Dataset], counts: tuple[int, int, int], bar: Progress
+    folder: Path, pairs: Dataset, others: Sequence[Dataset], counts: tuple[int, int, int], bar: Progress
 ) -> dict[str, list[Verdict]]:
     """Return the verdicts by heading.
 
     Args:
+        folder: For the stores.
         pairs: Questions for causes and effects.
         others: Where ordinary sentences come from.
         counts: Sentences beside the chains, pairs, questions of each kind.
@@ -49,13 +49,11 @@ async def measure(
     beside, count, asked = counts
     chosen = causal_pairs(pairs)
     random.Random(SEED).shuffle(chosen)
-    with tempfile.TemporaryDirectory() as data:
-        folder = Path(data)
-        return {
-            "chains": await judge_chains(folder / "chains", sentences(others, beside, SEED), bar),
-            "pairs": await judge_pairs(folder / "pairs", chosen[:count], sentences(others, 2 * beside, SEED + 1), bar),
-            "questions": await judge_questions(folder / "questions", pairs, asked, bar) if asked else [],
-        }
+    return {
+        "chains": await judge_chains(folder / "chains", sentences(others, beside, SEED), bar),
+        "pairs": await judge_pairs(folder / "pairs", chosen[:count], sentences(others, 2 * beside, SEED + 1), bar),
+        "questions": await judge_questions(folder / "questions", pairs, asked, bar) if asked else [],
+    }
 
 
 def causes(
@@ -70,8 +68,7 @@ def causes(
     as_json: JsonOption = False,
 ) -> None:
     """Judge causal paths of sentences with connectives, edges of pairs without, and questions in other words."""
-    with progress_bar() as bar:
-        sections = anyio.run(
-            measure, read_dataset(pairs), [read_dataset(folder) for folder in others], (beside, count, questions), bar
-        )
+    sets = [read_dataset(folder) for folder in others]
+    with workplace() as (scratch, bar):
+        sections = anyio.run(measure, scratch, read_dataset(pairs), sets, (beside, count, questions), bar)
     publish(sections, f"{len(CHAINS)} chains, {count} pairs", as_json=as_json)

@@ -50,11 +50,7 @@ def sentences(datasets: Sequence[Dataset], count: int, seed: int) -> list[str]:
 
 async def fill(store: Store, texts: Sequence[str], bar: Progress) -> Filled:
     """Store sentences and examine them all for causes."""
-    task = bar.add_task("storing", total=len(texts))
-    ids: dict[str, str] = {}
-    for text in texts:
-        ids[text] = await store.store(content=text)
-        bar.advance(task)
+    ids = {text: await store.store(content=text) for text in bar.track(texts, description="storing")}
     if store.hub.linker is None:
         raise TypeError("a store of the present has a linker")
     await store.ask(store.hub.linker, LinkCauses(limit=len(texts)))

@@ -7,7 +7,7 @@ from pathlib import Path
 from rich.progress import Progress
 
 from benchmarks.datasets import Dataset, Document, means, measures
-from benchmarks.report import Verdict
+from benchmarks.report import Verdict, counter
 from benchmarks.store import open_store
 
 LOSS = 0.03
@@ -54,8 +54,8 @@ async def judge_questions(folder: Path, dataset: Dataset, limit: int, bar: Progr
     """Compare Recall@10 of the wordings of the same questions."""
     verdicts = []
     async with open_store(folder) as store:
-        task = bar.add_task("storing", total=len(dataset.documents))
-        documents = await store.store_documents(dataset.documents, lambda: bar.advance(task))
+        storing = counter(bar, "storing", len(dataset.documents))
+        documents = await store.store_documents(dataset.documents, storing)
         for category, wordings in WORDINGS.items():
             asked = [
                 query

@@ -1,9 +1,7 @@
 """`scripts/bench cluster`: hubs that share a log, killed and cut off; the cost of sharing beside one folder."""
 
 import os
-import tempfile
 from collections.abc import Callable
-from pathlib import Path
 from typing import Annotated
 
 import anyio
@@ -17,7 +15,7 @@ from benchmarks.cluster.moving import move_there_and_back
 from benchmarks.cluster.reembedding import measure_reembedding
 from benchmarks.cluster.routing import measure_routing
 from benchmarks.cluster.server import running_server
-from benchmarks.report import JsonOption, Verdict, progress_bar, publish
+from benchmarks.report import JsonOption, Verdict, counter, publish, workplace
 
 PARTS = ("kills and restarts", "cost", "sleep", "move", "router", "reembedding")
 
@@ -40,14 +38,12 @@ def cluster(
     """Kill hubs and the server under load, stop a hub in its sleep, move a store; time stores and followers."""
     if unknown := set(part or ()) - set(PARTS):
         raise BadParameter(f"no part is called {', '.join(sorted(unknown))}")
-    with running_server() as server, tempfile.TemporaryDirectory() as scratch, progress_bar() as bar:
-        folder, version = Path(scratch), server.version
+    with running_server() as server, workplace() as (folder, bar):
+        version = server.version
 
         def survive() -> list[Verdict]:
-            task = bar.add_task("kills and restarts", total=kills + restarts)
-            return campaign(
-                server, folder / "campaign", hubs, clients, stores, kills, restarts, seed, lambda: bar.advance(task)
-            )
+            advance = counter(bar, "kills and restarts", kills + restarts)
+            return campaign(server, folder / "campaign", hubs, clients, stores, kills, restarts, seed, advance)
 
         runs: dict[str, Callable[[], list[Verdict]]] = {
             "kills and restarts": survive,

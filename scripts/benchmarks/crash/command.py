@@ -1,7 +1,6 @@
 """`scripts/bench crash`: runs both campaigns and judges them: nothing lost, nothing done twice, no wrong answer."""
 
 import shutil
-import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,7 +16,7 @@ from benchmarks.crash.bit_flips import Fate, Flip, flip_bytes
 from benchmarks.crash.damaged_store import SNAPSHOTS, build
 from benchmarks.crash.killed_commands import kill_commands
 from benchmarks.crash.kills import Outcome, campaign
-from benchmarks.report import JsonOption, Verdict, progress_bar, publish
+from benchmarks.report import JsonOption, Verdict, counter, publish, workplace
 
 SHOWN = 5
 """Examples in a report of what went wrong."""
@@ -152,24 +151,22 @@ def crash(
 ) -> None:
     """Kill servers and windows under a mixed load, change bytes of their files, and report losses and wrong answers."""
     sections: dict[str, list[Verdict]] = {}
-    with tempfile.TemporaryDirectory() as temporary, progress_bar() as bar:
-        scratch = Path(temporary) if keep is None else _emptied(keep)
+    with workplace() as (temporary, bar):
+        scratch = temporary if keep is None else _emptied(keep)
         if kills:
-            task = bar.add_task("kill -9", total=kills)
-            outcome = campaign(scratch / "store", scratch, kills, clients, seed, lambda: bar.advance(task))
+            advance = counter(bar, "kill -9", kills)
+            outcome = campaign(scratch / "store", scratch, kills, clients, seed, advance)
             sections["kill -9"] = judge_kills(outcome)
         if flips:
-            task = bar.add_task("flips", total=flips)
             damaged = scratch / "damaged"
             damaged.mkdir()
             stores, questions = anyio.run(build, damaged)
-            found = flip_bytes(stores, questions, damaged, flips, seed, lambda: bar.advance(task))
+            found = flip_bytes(stores, questions, damaged, flips, seed, counter(bar, "flips", flips))
             sections["flipped bytes"] = judge_flips(*found)
         if commands:
-            task = bar.add_task("killed commands", total=commands)
             folder = scratch / "commands"
             folder.mkdir()
-            trials = kill_commands(folder, commands, seed, lambda: bar.advance(task))
+            trials = kill_commands(folder, commands, seed, counter(bar, "killed commands", commands))
             sections["kill -9 of commands"] = killed_commands.judge(trials)
     publish(sections, as_json=as_json, seed=seed)
 

@@ -1,8 +1,6 @@
 """`scripts/bench fuzz`: no message may crash the server, hang it, make it leak internals or memory."""
 
-import tempfile
 from functools import partial
-from pathlib import Path
 from typing import Annotated
 
 import anyio
@@ -14,7 +12,7 @@ from benchmarks import SEED
 from benchmarks.crash.damaged_store import build
 from benchmarks.fuzz.campaign import Report, run_campaign
 from benchmarks.fuzz.files import run_file_campaign
-from benchmarks.report import JsonOption, print_json, progress_bar, rows_table
+from benchmarks.report import JsonOption, counter, print_json, rows_table, workplace
 
 MOST_GROWTH = 32.0
 """Most megabytes of growth from the middle third of the rounds to the last: allocators vary by some 10 between two
@@ -33,10 +31,9 @@ def fuzz(
     if files:
         _fuzz_files(files, seed, first, as_json=as_json)
         return
-    with tempfile.TemporaryDirectory() as folder, progress_bar() as bar:
-        task = bar.add_task("fuzzing", total=messages)
-        campaign = partial(run_campaign, first=first, advance=lambda count: bar.advance(task, count))
-        report = anyio.run(campaign, Path(folder), messages, seed)
+    with workplace() as (folder, bar):
+        campaign = partial(run_campaign, first=first, advance=counter(bar, "fuzzing", messages))
+        report = anyio.run(campaign, folder, messages, seed)
     passed = not report.failures and report.growth_mb <= MOST_GROWTH
     if as_json:
         summary = {"growth_mb": report.growth_mb, "rate": report.messages / report.seconds, "passed": passed}
@@ -48,18 +45,15 @@ def fuzz(
 
 
 def _fuzz_files(files: int, seed: int, first: int, *, as_json: bool) -> None:
-    with tempfile.TemporaryDirectory() as folder, progress_bar() as bar:
-        task = bar.add_task("fuzzing files", total=files)
-        stores, _ = anyio.run(build, Path(folder))
-        report = run_file_campaign(stores, Path(folder), files, seed, first, lambda count: bar.advance(task, count))
+    with workplace() as (folder, bar):
+        stores, _ = anyio.run(build, folder)
+        report = run_file_campaign(stores, folder, files, seed, first, counter(bar, "fuzzing files", files))
     if as_json:
-        print_json(msgspec.to_builtins(report))
+        print_json(report)
     else:
         console = Console()
-        outcomes = {outcome: {"files": count} for outcome, count in report.outcomes.items()}
-        console.print(rows_table("outcome", outcomes))
-        for failure in report.failures:
-            console.print(failure, style="red", markup=False)
+        console.print(rows_table("outcome", {outcome: {"files": count} for outcome, count in report.outcomes.items()}))
+        console.print(*report.failures, sep="\n", style="red", markup=False)
         console.print(f"{report.files:,} files of seed {seed}, {len(report.failures)} failures")
     if report.failures:
         raise Exit(1)

@@ -19,8 +19,8 @@ from benchmarks import SEED
 from benchmarks.latency.ratios import QUERY_WORDS, Times, measure_ratios, one_pass_texts
 from benchmarks.latency.transports import compare_transports
 from benchmarks.latency.workspace_cost import compare_with_stub, costs, texts_needed
-from benchmarks.report import JsonOption, print_json, progress_bar, quantiles, rows_table
-from benchmarks.store import Store, in_sessions, open_store
+from benchmarks.report import JsonOption, counter, print_json, quantiles, rows_table, workplace
+from benchmarks.store import Store, open_store
 from benchmarks.synthetic import build, embed_sample, first_words
 
 REAL = 5_000
@@ -45,12 +45,11 @@ async def measure(memories: int, words: int, samples: int, batches: int, folder:
     if new and memories >= REAL:
         with tempfile.TemporaryDirectory() as scratch:
             sample = await embed_sample(Path(scratch))
-        task = bar.add_task("filling the store", total=memories)
-        build(folder, sample, memories, lambda count: bar.advance(task, count))
+        build(folder, sample, memories, counter(bar, "filling the store", memories))
     async with open_store(folder) as store:
-        await in_sessions(([text] for text in texts[:real]), lambda text: store.store(content=text))
+        await store.store_texts(texts[:real])
         stored = [str(one) for one in await store.ask(store.hub.comparator, ListMemories(namespace="default"))]
-        times = await time_operations(store, backbone, stored, bar.track(texts[real:end], description="timing"))
+        times = await time_operations(store, stored, bar.track(texts[real:end], description="timing"))
         parts = store.hub.latencies.summary()
         ratios = await measure_ratios(store, backbone, samples, batches, len(stored))
         workspace = await compare_with_stub(store, texts[end : end + texts_needed(samples)])
@@ -61,8 +60,6 @@ async def measure(memories: int, words: int, samples: int, batches: int, folder:
         "memories": len(stored),
         "words": words,
         "ms": {name: {**row, "budget": BUDGETS.get(name)} for name, row in rows.items()},
-        "inject_ratio": rows["inject"]["median"] / rows["bare (memory)"]["median"],
-        "search_ratio": rows["search"]["median"] / rows["bare (query)"]["median"],
         "ratios": ratios,
         "load": os.getloadavg()[0],
         "mind_ms": costs(workspace),
@@ -71,15 +68,13 @@ async def measure(memories: int, words: int, samples: int, batches: int, folder:
     }
 
 
-async def time_operations(store: Store, backbone: Backbone, stored: Sequence[str], texts: Iterable[str]) -> Times:
+async def time_operations(store: Store, stored: Sequence[str], texts: Iterable[str]) -> Times:
     """Time each operation once for every text; comparisons use the stored memories, if there are enough."""
     times = Times()
     rng = random.Random(SEED)
     for number, text in enumerate(texts):
         query = first_words(text, QUERY_WORDS)
-        await times.forward("bare (memory)", backbone, text)
         await times.measure("inject", store.prepare("inject_context", content=text, rationale="latency"))
-        await times.forward("bare (query)", backbone, query)
         await times.measure("search", store.prepare("search_graph", query=query))
         multi = store.prepare("search_multi", query=query, query_type="balanced", min_similarity=0)
         await times.measure("search_multi", multi)
@@ -105,17 +100,16 @@ def latency(
     as_json: JsonOption = False,
 ) -> None:
     """Time storing, searching and comparing beside bare forward passes of the same text, and the workspace's share."""
-    with tempfile.TemporaryDirectory() as scratch, progress_bar() as bar:
-        report = anyio.run(measure, memories, words, samples, batches, data or Path(scratch), bar)
+    with workplace() as (scratch, bar):
+        report = anyio.run(measure, memories, words, samples, batches, data or scratch, bar)
     if as_json:
         print_json(report)
         return
-    console = Console()
-    console.print(rows_table("milliseconds", report["ms"] | report["parts_ms"]))
-    console.print(rows_table("median ms", report["mind_ms"]))
-    console.print(rows_table("in bare passes", {one.what: msgspec.structs.asdict(one) for one in report["ratios"]}))
-    console.print(rows_table("the official client, ms", report["transports_ms"]))
-    console.print(
-        f"at {report['memories']} memories, {report['words']} words: inject takes {report['inject_ratio']:.2f} bare "
-        f"forwards, search {report['search_ratio']:.2f}; load {report['load']:.1f}"
-    )
+    tables = {
+        "milliseconds": report["ms"] | report["parts_ms"],
+        "median ms": report["mind_ms"],
+        "in bare passes": {one.what: msgspec.structs.asdict(one) for one in report["ratios"]},
+        "the official client, ms": report["transports_ms"],
+    }
+    at = f"at {report['memories']} memories, {report['words']} words; load {report['load']:.1f}"
+    Console().print(*(rows_table(name, rows) for name, rows in tables.items()), at, sep="\n")

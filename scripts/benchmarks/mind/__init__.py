@@ -1,1 +1,1 @@
-"""Whether learning, workspace, purpose and drift do what is required of them, on a stream of real memories."""
+"""Whether learning, purpose and drift do what is required of them, on a stream of real memories."""

@@ -1,8 +1,7 @@
-"""Verdicts on purpose: after goals are discovered, ranking by alignment, drift and its correction."""
+"""Verdicts on purpose: after goals are discovered, alignment, drift and its correction."""
 
 import re
 from collections import Counter
-from collections.abc import Sequence
 from statistics import fmean
 from typing import Any
 
@@ -11,19 +10,12 @@ from benchmarks.report import Verdict
 from benchmarks.store import Store
 from events.vocabulary.values import DriftLevel
 
-FIRST, DEPTH = 5, 20
-"""Results that a reader looks at, and results that are compared with each other."""
 LEVELS = [level.value for level in DriftLevel]
 
 
-async def search(store: Store, query: dict[str, Any], *, aligned: bool) -> dict[str, Any]:
-    """Search with explanations, with or without the alignment stage."""
-    return await store.call("search_graph", **query, top_k=DEPTH, explain=True, include_purpose_alignment=aligned)
-
-
 async def drift(store: Store, namespace: str) -> dict[str, Any]:
-    """Return the drift of the latest memories, with its history."""
-    return await store.call("get_alignment_drift", namespace=namespace, include_history=True)
+    """Return the drift of the latest memories."""
+    return await store.call("get_alignment_drift", namespace=namespace)
 
 
 async def judge_goals(store: Store, namespace: str, stream: Stream) -> list[Verdict]:
@@ -33,12 +25,6 @@ async def judge_goals(store: Store, namespace: str, stream: Stream) -> list[Verd
     if star is None:
         return [Verdict("a North Star is found", {"goals": len(found["discovered_goals"])}, holds=False)]
     others = [goal for goal in found["discovered_goals"] if goal["goal_id"] != star["goal_id"]]
-    retrieved = await retrieve(store, stream.all)
-    realigned = sum(
-        any(snapshot.get("new") == star["goal_id"] for snapshot in memory["evolutionSnapshots"])
-        and any(memory["purposeVector"])
-        for memory in retrieved
-    )
     return [
         Verdict(
             "a North Star is found",
@@ -53,12 +39,7 @@ async def judge_goals(store: Store, namespace: str, stream: Stream) -> list[Verd
                 for goal in others
             },
         ),
-        Verdict(
-            "every stored purpose vector was realigned",
-            {"reported": found["memories_realigned"], "seen": f"{realigned} of {len(retrieved)}"},
-            found["memories_realigned"] == realigned == len(retrieved),
-        ),
-        _alignment(stream, retrieved),
+        _alignment(stream, await retrieve(store, stream.all)),
     ]
 
 
@@ -88,47 +69,14 @@ def _alignment(stream: Stream, retrieved: list[dict[str, Any]]) -> Verdict:
     return Verdict("on-topic memories serve it better than off-topic ones", figures, on[0] > off[0])
 
 
-async def judge_ranking(store: Store, queries: Sequence[dict[str, Any]]) -> list[Verdict]:
-    """Compare searches with and without alignment."""
-    plain, aligned = [
-        [(await search(store, query, aligned=wanted))["results"] for query in queries] for wanted in (False, True)
-    ]
-    means = [
-        fmean(result["purposeAlignment"] for results in rankings for result in results[:FIRST])
-        for rankings in (plain, aligned)
-    ]
-    changed = sum(
-        [result["fingerprintId"] for result in before] != [result["fingerprintId"] for result in after]
-        for before, after in zip(plain, aligned, strict=True)
-    )
-
-    return [
-        Verdict(
-            f"include_purpose_alignment raises the alignment of the first {FIRST}",
-            {"queries": len(queries), "without": means[0], "with": means[1], "rankings that changed": changed},
-            means[1] > means[0],
-        ),
-    ]
-
-
-def judge_drift(before: dict[str, Any], after: dict[str, Any], other: int, name: str) -> list[Verdict]:
+def judge_drift(before: dict[str, Any], after: dict[str, Any], other: int, name: str) -> Verdict:
     """Compare the drift before and after so many memories of another topic."""
     levels = [{key: report[key] for key in ("level", "similarity")} for report in (before, after)]
-    moved = {one["space"]: one["similarity"] for one in after["most_drifted_embedders"]}
-    history = [one["similarity"] for one in after["history"]]
-    return [
-        Verdict(
-            "memories of another topic lead to a worse level",
-            {"stored": f"{other} of {name}", "before": levels[0], "after": levels[1]},
-            LEVELS.index(after["level"]) > LEVELS.index(before["level"]),
-        ),
-        Verdict("the spaces that moved are named", moved, bool(moved)),
-        Verdict(
-            "the trend is Worsening",
-            {"before": before["trend"], "after": after["trend"], "history": history},
-            after["trend"] == "Worsening",
-        ),
-    ]
+    return Verdict(
+        "memories of another topic lead to a worse level",
+        {"stored": f"{other} of {name}", "before": levels[0], "after": levels[1]},
+        LEVELS.index(after["level"]) > LEVELS.index(before["level"]),
+    )
 
 
 async def judge_correction(store: Store, namespace: str) -> Verdict:

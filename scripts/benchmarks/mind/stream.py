@@ -1,7 +1,6 @@
 """The stream: memories of one topic, then off-topic ones, then repeats, then another topic."""
 
 from collections.abc import Callable, Iterable, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +12,8 @@ from actors.workspace.messages import Pulse
 from benchmarks.datasets import Document, read_dataset
 from benchmarks.store import Store
 
-TOPIC, OTHER, QUERIES = 180, 100, 20
-"""Most memories of the topic (at most half of its namespace) and of the other topic; queries asked."""
+TOPIC, OTHER = 180, 100
+"""Most memories of the topic (at most half of its namespace) and of the other topic."""
 
 OFF_TOPIC = (
     "Basalt columns form where a lava flow cools slowly and shrinks into hexagonal joints.",
@@ -31,21 +30,15 @@ OFF_TOPIC = (
 
 
 class Plan(msgspec.Struct, frozen=True):
-    """The documents to store, in order, and the queries about them."""
+    """The documents to store, in order."""
 
     namespace: str
     topic: list[Document]
     off_topic: list[Document]
     repeats: list[Document]
     """Every other one with all metadata of its original, the others without session."""
-    originals: list[int]
-    """The place in the topic that each repeat repeats."""
     other: list[Document]
     other_name: str
-    rest: list[Document]
-    """The other documents of the corpus, in their own namespaces."""
-    queries: list[dict[str, Any]]
-    """Arguments of searches that the topic answers."""
 
 
 class StoredMemory(msgspec.Struct, frozen=True):
@@ -57,8 +50,6 @@ class StoredMemory(msgspec.Struct, frozen=True):
     emotional_weight: float
     phase: float
     pulse: Pulse
-    ignited: int
-    """How many memories entered the workspace when this one was the focus."""
 
     @property
     def entropy(self) -> float:
@@ -88,7 +79,7 @@ def make_plan(folder: Path, namespace: str | None) -> Plan:
     """Choose the stream from a data set; its topic is the first half of a namespace (None: the first one).
 
     Raises:
-        BadParameter: there is no such namespace, it holds too little, or no query is answered by the topic alone.
+        BadParameter: there is no such namespace, or it holds too little.
     """
     dataset = read_dataset(folder)
     names = list(dict.fromkeys(map(_namespace, dataset.documents)))
@@ -102,31 +93,18 @@ def make_plan(folder: Path, namespace: str | None) -> Plan:
     elsewhere = next((other for other in names if other != name), None)
     another = [document for document in dataset.documents if _namespace(document) == elsewhere]
     other = (another or here[len(here) // 2 :])[:OTHER]
-    used = {document.id for document in (*topic, *other)}
-    ids = {document.id for document in topic}
-    answered = [
-        one.text for one in dataset.queries if (judged := dataset.judgements.get(one.id)) and judged.keys() <= ids
-    ]
-    if not answered:
-        raise BadParameter(f"no query of {folder} is answered by the first documents of {name}")
-    originals = [place * len(topic) // len(OFF_TOPIC) for place in range(len(OFF_TOPIC))]
+    repeated = [topic[place * len(topic) // len(OFF_TOPIC)] for place in range(len(OFF_TOPIC))]
     last = topic[-1].pick("namespace", "created_at")
-    asked_at = last.get("created_at", datetime.now(UTC).isoformat())
     return Plan(
         namespace=name,
         topic=topic,
         off_topic=[Document(id=f"off topic {place}", text=text, metadata=last) for place, text in enumerate(OFF_TOPIC)],
         repeats=[
-            Document(
-                id=f"repeat {place}", text=topic[place].content, metadata=topic[place].metadata if number % 2 else last
-            )
-            for number, place in enumerate(originals)
+            Document(id=f"repeat {number}", text=one.content, metadata=one.metadata if number % 2 else last)
+            for number, one in enumerate(repeated)
         ],
-        originals=originals,
         other=[_move(document, name) for document in other],
         other_name="the second half of the corpus" if elsewhere is None else f"namespace {elsewhere}",
-        rest=[document for document in dataset.documents if document.id not in used],
-        queries=[{"query": text, "namespace": name, "asked_at": asked_at} for text in answered[:QUERIES]],
     )
 
 
@@ -145,11 +123,9 @@ def _move(document: Document, namespace: str) -> Document:
 async def inject(store: Store, documents: Sequence[Document], advance: Callable[[], object]) -> list[StoredMemory]:
     """Store documents one after the other; the workspace processes each before the next is stored."""
     stored: list[StoredMemory] = []
-    inside = await _ignited(store)
     for document in documents:
         arguments = {**document.store_arguments(), "rationale": "a turn of the stream"}
         answer = await store.call("inject_context", **arguments)
-        pulse, now = await store.pulse(), await _ignited(store)
         stored.append(
             StoredMemory(
                 id=answer["fingerprintId"],
@@ -157,17 +133,11 @@ async def inject(store: Store, documents: Sequence[Document], advance: Callable[
                 utl=answer["utl"],
                 emotional_weight=answer["emotionalWeight"],
                 phase=answer["phase"],
-                pulse=pulse,
-                ignited=len(now - inside),
+                pulse=await store.pulse(),
             )
         )
-        inside = now
         advance()
     return stored
-
-
-async def _ignited(store: Store) -> set[str]:
-    return {one["id"] for one in (await store.call("get_workspace_status"))["ignited"]}
 
 
 async def retrieve(store: Store, memories: Iterable[StoredMemory]) -> list[dict[str, Any]]:

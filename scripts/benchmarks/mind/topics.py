@@ -2,13 +2,13 @@
 
 import random
 import re
-import tempfile
 from collections import defaultdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import anyio
 import numpy as np
+from sklearn.metrics import adjusted_rand_score
 from typer import Argument, BadParameter, Option
 
 from actors.comparator.messages import ReadGoals
@@ -16,7 +16,7 @@ from actors.text.lexical import STOP_WORDS
 from actors.text.statements.text_equivalence import ENGLISH
 from benchmarks import SEED
 from benchmarks.datasets import Document, find_datasets
-from benchmarks.report import JsonOption, Verdict, progress_bar, publish
+from benchmarks.report import JsonOption, Verdict, publish, workplace
 from benchmarks.store import open_store
 from events.vocabulary.values import DriftLevel
 
@@ -63,20 +63,6 @@ def topic_of(document: Document) -> str | None:
     return namespace if namespace is not None else document.metadata.get("session")
 
 
-def adjusted_rand_index(one: list[Any], other: list[Any]) -> float:
-    """Return the agreement of two partitions beyond chance (Hubert and Arabie 1985); 1 if they are the same."""
-    places = [np.unique(np.array(labels, dtype=str), return_inverse=True)[1] for labels in (one, other)]
-    table = np.zeros([place.max() + 1 for place in places])
-    np.add.at(table, tuple(places), 1)
-
-    def pairs(counts: np.ndarray) -> float:
-        return float((counts * (counts - 1) / 2).sum())
-
-    both, rows, columns = pairs(table), pairs(table.sum(axis=1)), pairs(table.sum(axis=0))
-    expected = rows * columns / pairs(np.array([len(one)]))
-    return (both - expected) / ((rows + columns) / 2 - expected)
-
-
 def choose(documents: list[Document], rng: random.Random) -> list[tuple[str, str]]:
     """Return the texts of a store, shuffled, each with its topic; those of a conversation follow each other there.
 
@@ -112,7 +98,7 @@ async def judge_store(folder: Path, texts: list[tuple[str, str]]) -> Verdict:
         clusters = (await store.call("consolidate_memories", mode="rem", dry_run=True))["clusters_discovered"]
         goals = (await store.ask(store.hub.comparator, ReadGoals(namespace="default"))).goals
     goal_of = {str(member): str(goal.goal) for goal in goals for member in goal.members}
-    ari = adjusted_rand_index([*labels.values()], [goal_of.get(memory, memory) for memory in labels])
+    ari = adjusted_rand_score([*labels.values()], [goal_of.get(memory, memory) for memory in labels])
     shares: dict[str, list[str]] = {str(goal.goal): [labels[str(member)] for member in goal.members] for goal in goals}
     named = {topic for members in shares.values() for topic in members if members.count(topic) * 2 > len(members)}
     sizes = {topic: [*labels.values()].count(topic) for topic in labels.values()}
@@ -147,12 +133,12 @@ def topics(
 ) -> None:
     """Store texts of known topics, and judge the goals that are found, their names, and the drift from them."""
     sections: dict[str, list[Verdict]] = {}
-    with progress_bar() as bar:
+    with workplace() as (scratch, bar):
         for dataset in find_datasets(folder):
             rng = random.Random(SEED)
-            for _ in bar.track(range(stores), description=dataset.name):
-                with tempfile.TemporaryDirectory() as data:
-                    verdict = anyio.run(judge_store, Path(data), choose(dataset.documents, rng))
+            for number in bar.track(range(stores), description=dataset.name):
+                folder = scratch / f"{dataset.name}-{number}"
+                verdict = anyio.run(judge_store, folder, choose(dataset.documents, rng))
                 sections.setdefault(dataset.name, []).append(verdict)
     means = {
         name: float(np.mean([verdict.figures["adjusted Rand index"] for verdict in verdicts]))

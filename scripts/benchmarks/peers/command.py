@@ -1,6 +1,5 @@
 """`scripts/bench peers`: installs the peers, stores and asks the same in each, and compares the results."""
 
-import tempfile
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -9,10 +8,9 @@ from typing import Annotated, TypeVar
 import anyio
 import msgspec
 from platformdirs import user_cache_path
-from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
-from typer import Argument, BadParameter, Exit, Option
+from typer import Argument, BadParameter, Option
 
 from benchmarks.peers.client import UnavailableError
 from benchmarks.peers.measurement import (
@@ -26,7 +24,7 @@ from benchmarks.peers.measurement import (
     sample,
 )
 from benchmarks.peers.systems import OURS, PEERS, System
-from benchmarks.report import JsonOption, Verdict, print_json, progress_bar
+from benchmarks.report import JsonOption, Verdict, counter, publish, workplace
 
 T = TypeVar("T")
 
@@ -51,8 +49,7 @@ def compare(
     questions = sum(len(one.questions) for one in conversations)
     results: dict[str, Result | str] = {}
     for system in systems:
-        task = bar.add_task(system.name, total=len(turns) + questions * len(system.modes))
-        advance = partial(bar.advance, task)
+        advance = counter(bar, system.name, len(turns) + questions * len(system.modes))
         place = scratch / system.name
         measured = _attempt(partial(measure, system, cache, place / "talk", conversations, advance))
         if not isinstance(measured, str):
@@ -108,23 +105,16 @@ def peers(
         raise BadParameter(f"no peer is named {', '.join(sorted(unknown))}; there are {', '.join(names)}")
     systems = [OURS, *(one for one in PEERS if not peer or one.name in peer)]
     conversations = sample(folder, turns, questions)
-    with tempfile.TemporaryDirectory() as temporary, progress_bar() as bar:
+    with workplace() as (scratch, bar):
         place = (cache or user_cache_path("context-graph") / "peers").absolute()
-        results = compare(systems, place, Path(temporary), conversations, bar)
-    verdicts = judge(results)
+        results = compare(systems, place, scratch, conversations, bar)
     counts = {
         "conversations": len(conversations),
         "turns": sum(len(one.turns) for one in conversations),
         "questions": sum(len(one.questions) for one in conversations),
     }
-    if as_json:
-        print_json({**counts, "results": results, "verdicts": verdicts})
-    else:
-        judged = (f"{verdict.what}: {'yes' if verdict.holds else 'no'}" for verdict in verdicts)
-        counted = ", ".join(f"{number} {name}" for name, number in counts.items())
-        Console().print(counted, *tables(results), *judged, sep="\n")
-    if not all(verdict.holds for verdict in verdicts):
-        raise Exit(1)
+    counted = ", ".join(f"{number} {name}" for name, number in counts.items())
+    publish({"verdicts": judge(results)}, *tables(results), counted, as_json=as_json, **counts, results=results)
 
 
 def tables(results: Results) -> tuple[Table, Table]:

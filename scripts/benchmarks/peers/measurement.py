@@ -12,7 +12,7 @@ from typer import BadParameter
 from benchmarks.datasets import DEPTH, Document, means, read_dataset
 from benchmarks.peers.client import Peer, start_peer
 from benchmarks.peers.systems import System
-from benchmarks.processes import kill_processes, processes_of, stop_processes
+from benchmarks.processes import kill_processes, processes_of, resident_mb, stop_processes
 from benchmarks.report import quantiles
 
 
@@ -166,7 +166,7 @@ async def measure(
                         found = ranked_texts(system.references(answers), texts)
                         scores[mode].append(score(found, question.evidence))
                         advance()
-                    resident = max(resident, sum(processes_of(data, peer.processes).values()))
+                    resident = max(resident, sum(map(resident_mb, processes_of(data, peer.processes))))
         finally:
             stop_processes(data)
         disk += sum(path.stat().st_size for path in data.rglob("*") if path.is_file())

@@ -1,6 +1,5 @@
 """`scripts/bench scale`: throughput of one window and of many, and cold starts of large stores."""
 
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
@@ -11,7 +10,7 @@ from typer import Option
 
 from actors.hub.composition import MIN_SNAPSHOT_EVENTS
 from benchmarks.crash.damaged_store import SNAPSHOTS
-from benchmarks.report import JsonOption, Verdict, progress_bar, publish
+from benchmarks.report import JsonOption, Verdict, counter, publish, workplace
 from benchmarks.scale.startup import Start, median_start, read_memory
 from benchmarks.scale.throughput import measure_throughput
 from benchmarks.synthetic import SAMPLES, build, embed_sample, sentences
@@ -35,8 +34,7 @@ def scale(
     """Store through one window and through many at once, and time the start of large stores; 10,000 and 100,000."""
     sizes = [10_000, 100_000] if memories is None else memories
     sections: dict[str, list[Verdict]] = {}
-    with tempfile.TemporaryDirectory() as temporary, progress_bar() as bar:
-        scratch = Path(temporary)
+    with workplace() as (scratch, bar):
         if stores:
             sections["storing"] = _storing(scratch, sentences(WORDS), clients, stores, bar)
         if sizes:
@@ -46,8 +44,7 @@ def scale(
 
 def _storing(scratch: Path, texts: list[str], clients: int, stores: int, bar: Progress) -> list[Verdict]:
     """Store through one window, through many, and through many while the hub is killed."""
-    task = bar.add_task("storing", total=(1 + 2 * clients) * stores)
-
+    advance = counter(bar, "storing", (1 + 2 * clients) * stores)
     verdicts: list[Verdict] = []
     largest = 0.0
     for what, count, kill in (
@@ -57,7 +54,7 @@ def _storing(scratch: Path, texts: list[str], clients: int, stores: int, bar: Pr
     ):
         place, share = scratch / f"storing-{len(verdicts)}", texts[: count * stores]
         errors = scratch / "windows.err"
-        figures = measure_throughput(place, errors, share, count, kill=kill, advance=lambda: bar.advance(task))
+        figures = measure_throughput(place, errors, share, count, kill=kill, advance=advance)
         found = set(figures["found by id"].values()) == {figures["stored"]}
         verdicts.append(Verdict(f"{what}: all is stored, and found by each", figures, found and not figures["errors"]))
         largest = max(largest, figures["the largest, MB"])
@@ -74,8 +71,8 @@ def _starting(keep: Path, scratch: Path, sizes: list[int], rounds: int, bar: Pro
     keep.mkdir(parents=True, exist_ok=True)
 
     def store(folder: Path, memories: int) -> Path:
-        task = bar.add_task(f"{memories} memories", total=memories)
-        return build(folder / f"store-{memories}", sample, memories, lambda count: bar.advance(task, count))
+        advance = counter(bar, f"{memories} memories", memories)
+        return build(folder / f"store-{memories}", sample, memories, advance)
 
     empty = median_start(store(scratch / "empty", 0), errors, rounds, snapshot=False)
     verdicts = [_start("an empty store: the models", empty, empty, {})]

@@ -1,8 +1,8 @@
 """Stores per second through real windows, with searches beside, and what each window finds of everything stored."""
 
 import signal
-import threading
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
@@ -46,19 +46,18 @@ def measure_throughput(
     try:
         for window in windows:
             window.call("search_graph", query="warm-up")  # loads the models
-        work = [
-            threading.Thread(target=_store, args=(window, texts[at * share : (at + 1) * share], done[at], advance))
-            for at, window in enumerate(windows)
-        ]
         start = monotonic()
-        for thread in work:
-            thread.start()
-        if kill:
-            while sum(len(one.memories) for one in done) < len(texts) // 2:
+        with ThreadPoolExecutor(clients) as pool:
+            work = [
+                pool.submit(_store, window, texts[at * share : (at + 1) * share], done[at], advance)
+                for at, window in enumerate(windows)
+            ]
+            while kill and sum(len(one.memories) for one in done) < len(texts) // 2 and not all(map(Future.done, work)):
                 sleep(0.005)
-            send_signal(hub_of(folder), signal.SIGKILL)
-        for thread in work:
-            thread.join()
+            if kill:
+                send_signal(hub_of(folder), signal.SIGKILL)
+            for one in work:
+                one.result()
         seconds = monotonic() - start
         sizes = [resident_mb(window.pid) for window in windows]
         hub_mb = resident_mb(hub_of(folder))
@@ -99,21 +98,19 @@ def _store(window: ServeClient, texts: Sequence[str], done: Progress, advance: C
         advance()
 
 
-def _find(windows: Sequence[ServeClient], memories: Mapping[str, str]) -> tuple[list[int], list[int]]:
-    """Look for every memory from every window, all at once."""
+def _find(windows: Sequence[ServeClient], memories: Mapping[str, str]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Look for every memory from every window, all at once; return how many each found by id, and by words."""
     some = list(memories.values())[:: max(1, len(memories) // SEARCHED)][:SEARCHED]
-    found, first = [0] * len(windows), [0] * len(windows)
 
-    def look(number: int, window: ServeClient) -> None:
+    def look(window: ServeClient) -> tuple[int, int]:
+        found = first = 0
         for memory, text in memories.items():
-            found[number] += window.call("memory_retrieve", id=memory).answer.get("content") == text
+            found += window.call("memory_retrieve", id=memory).answer.get("content") == text
         for text in some:
             answer = window.call("search_graph", query=first_words(text, WORDS), top_k=1).answer
-            first[number] += any(result["content"] == text for result in answer.get("results", []))
+            first += any(result["content"] == text for result in answer.get("results", []))
+        return found, first
 
-    work = [threading.Thread(target=look, args=numbered) for numbered in enumerate(windows)]
-    for thread in work:
-        thread.start()
-    for thread in work:
-        thread.join()
+    with ThreadPoolExecutor(len(windows)) as pool:
+        found, first = zip(*pool.map(look, windows), strict=True)
     return found, first

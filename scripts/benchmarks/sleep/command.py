@@ -1,7 +1,6 @@
 """`scripts/bench sleep`: plans and builds a store, consolidates copies of it, and judges everything observed."""
 
 import shutil
-import tempfile
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,7 +11,7 @@ from rich.progress import Progress
 from typer import Argument, Option
 
 from benchmarks.datasets import Dataset, find_datasets
-from benchmarks.report import JsonOption, Verdict, progress_bar, publish
+from benchmarks.report import JsonOption, Verdict, counter, publish, workplace
 from benchmarks.sleep import verdicts
 from benchmarks.sleep.plan import make_plan
 from benchmarks.sleep.retention import MODES, dated, judge_retention
@@ -25,9 +24,8 @@ async def measure(
     """Store the plan, run every experiment on a copy of the store, and return the verdicts by heading."""
     today = datetime.now(UTC)
     plan = make_plan(datasets, memories, today)
-    storing = bar.add_task("storing", total=memories)
     built = scratch / "built"
-    ids = await plan.store(built, lambda: bar.advance(storing))
+    ids = await plan.store(built, counter(bar, "storing", memories))
     queries = plan.queries(ids, today)[:most]
     sections: dict[str, list[Verdict]] = {}
 
@@ -46,10 +44,9 @@ async def measure(
     times = await search_beside_run(copy(), "deep", threshold, queries)
     sections["beside a run"] = [verdicts.judge_latency(*times)]
     if real := dated(datasets):
-        storing = bar.add_task("retention", total=sum(len(dataset.documents) for dataset in real))
+        advance = counter(bar, "retention", sum(len(dataset.documents) for dataset in real))
         sections["retention"] = [
-            await judge_retention(dataset, scratch / dataset.name, threshold, lambda: bar.advance(storing))
-            for dataset in real
+            await judge_retention(dataset, scratch / dataset.name, threshold, advance) for dataset in real
         ]
     return sections
 
@@ -66,6 +63,6 @@ def sleep(
 ) -> None:
     """Plant duplicates and trivia among real texts, consolidate, and judge merging, pruning and undo."""
     datasets = find_datasets(folder)
-    with tempfile.TemporaryDirectory() as scratch, progress_bar() as bar:
-        sections = anyio.run(measure, datasets, Path(scratch), memories, queries, threshold, bar)
+    with workplace() as (scratch, bar):
+        sections = anyio.run(measure, datasets, scratch, memories, queries, threshold, bar)
     publish(sections, f"{memories} memories", as_json=as_json, memories=memories)

@@ -2,7 +2,6 @@
 
 import random
 import re
-import tempfile
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -19,8 +18,8 @@ from actors.text.entities import find_entities
 from actors.text.lexical import STOP_WORDS
 from benchmarks import SEED
 from benchmarks.datasets import read_graded_pairs
-from benchmarks.report import JsonOption, Verdict, progress_bar, publish
-from benchmarks.store import Store, in_sessions, open_store
+from benchmarks.report import JsonOption, Verdict, counter, publish, workplace
+from benchmarks.store import Store, open_store
 from events.spaces import INDEX
 
 SAME, DIFFERENT = 5.0, 3.0
@@ -88,26 +87,22 @@ def near_misses(texts: list[str], count: int, rng: random.Random) -> dict[str, l
 
 async def measure(folder: Path, groups: dict[str, list[Texts]], bar: Progress) -> dict[str, list[Verdict]]:
     """Store all pairs, each group in its own namespace, run light and deep, and score every pair."""
-    ids: dict[tuple[str, str], str] = {}
+    ids: dict[str, dict[str, str]] = {}
     async with open_store(folder) as store:
-        texts = [*dict.fromkeys((kind, text) for kind, pairs in groups.items() for pair in pairs for text in pair)]
-        storing = bar.add_task("storing", total=len(texts))
-
-        async def add(key: tuple[str, str]) -> None:
-            ids[key] = await store.store(namespace=key[0].replace(" ", "-"), content=key[1])
-            bar.advance(storing)
-
-        await in_sessions(([key] for key in texts), add)
+        for kind, pairs in groups.items():
+            texts = dict.fromkeys(text for pair in pairs for text in pair)
+            storing = counter(bar, f"storing {kind}", len(texts))
+            ids[kind] = await store.store_texts(texts, storing, namespace=kind.replace(" ", "-"))
         merged = {mode: await _merged(store, mode) for mode in ("light", "deep")}
         scores = {
             kind: [
                 (await store.ask(store.hub.comparator, ScorePairs(references=(one,), targets=(other,))))[0, 0]
-                for one, other in ([UUID(ids[kind, text]) for text in pair] for pair in pairs)
+                for one, other in ([UUID(ids[kind][text]) for text in pair] for pair in pairs)
             ]
             for kind, pairs in groups.items()
         }
     return {
-        "merging": [_judge(kind, pairs, merged, ids) for kind, pairs in groups.items()],
+        "merging": [_judge(kind, pairs, merged, ids[kind]) for kind, pairs in groups.items()],
         "by embeddings alone": [
             Verdict(
                 f"pairs above {level:.2f} in E1 and in E12",
@@ -131,11 +126,9 @@ async def _merged(store: Store, mode: str) -> list[set[str]]:
     return [{merge["survivor"], *(one["id"] for one in merge["absorbed"])} for merge in answer["merges"]]
 
 
-def _judge(
-    kind: str, pairs: list[Texts], merged: dict[str, list[set[str]]], ids: dict[tuple[str, str], str]
-) -> Verdict:
+def _judge(kind: str, pairs: list[Texts], merged: dict[str, list[set[str]]], ids: dict[str, str]) -> Verdict:
     joined = {
-        mode: [pair for pair in pairs if any({ids[kind, text] for text in pair} <= found for found in sets)]
+        mode: [pair for pair in pairs if any({ids[text] for text in pair} <= found for found in sets)]
         for mode, sets in merged.items()
     }
     counts = {mode: f"{len(some)} of {len(pairs)}" for mode, some in joined.items()}
@@ -170,6 +163,6 @@ def merging(
         "graded different": some(different, lambda score: score <= DIFFERENT),
         **near_misses(texts, misses, rng),
     }
-    with tempfile.TemporaryDirectory() as data, progress_bar() as bar:
-        sections = anyio.run(measure, Path(data), groups, bar)
+    with workplace() as (scratch, bar):
+        sections = anyio.run(measure, scratch, groups, bar)
     publish(sections, as_json=as_json, pairs={kind: len(some) for kind, some in groups.items()})

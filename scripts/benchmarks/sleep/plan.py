@@ -18,15 +18,7 @@ from typer import BadParameter
 from benchmarks import SEED
 from benchmarks.datasets import Dataset
 from benchmarks.sleep.runs import Query
-from benchmarks.sleep.texts import (
-    LOW_VALUE_TEXTS,
-    Chosen,
-    choose,
-    low_value_texts,
-    one_word_changed,
-    paraphrased,
-    respaced,
-)
+from benchmarks.sleep.texts import LOW_VALUE_TEXTS, Chosen, choose, low_value_texts, one_word_changed, respaced
 from benchmarks.store import in_sessions, open_store
 from events.vocabulary.values import Modality
 
@@ -48,14 +40,13 @@ class Kind(StrEnum):
     EXACT = "exact copy"
     RESPACED = "re-spaced"
     ONE_WORD = "one word changed"
-    PARAPHRASED = "paraphrased"
     LOW_VALUE = "trivial"
     YOUNG = "trivial, but young"
     IMPORTANT = "trivial and old, but important"
     LINKED = "trivial and old, but linked"
 
 
-DUPLICATES = (Kind.EXACT, Kind.RESPACED, Kind.ONE_WORD, Kind.PARAPHRASED)
+DUPLICATES = (Kind.EXACT, Kind.RESPACED, Kind.ONE_WORD)
 PROTECTED = (Kind.YOUNG, Kind.IMPORTANT, Kind.LINKED)
 
 
@@ -200,7 +191,6 @@ def _duplicates(ordinary: Sequence[Item], start: int, each: int, today: datetime
         return item.modality is Modality.CODE
 
     ways: dict[Kind, Callable[[Item], str | None]] = {
-        Kind.PARAPHRASED: lambda item: None if is_code(item) else paraphrased(item.text),
         Kind.ONE_WORD: lambda item: None if is_code(item) else one_word_changed(item.text, rng),
         Kind.RESPACED: lambda item: respaced(item.text, rng, code=is_code(item)),
         Kind.EXACT: lambda item: item.text,

@@ -4,7 +4,6 @@ import json
 import random
 import re
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 from pathlib import Path
 
 from typer import BadParameter
@@ -65,23 +64,7 @@ def _is_new(text: str, seen: set[str]) -> bool:
 WORDS = json.loads(Path(__file__).with_name("words.json").read_text(encoding="utf-8"))
 SYNONYMS: dict[str, str] = WORDS["synonyms"]
 """Ordinary words with a synonym of the same form: no names, numbers or negations."""
-PHRASES: dict[str, str] = WORDS["phrases"]
-CONTRACTIONS: dict[str, str] = WORDS["contractions"]
 LOW_VALUE_TEXTS = len(WORDS["templates"]) * len(WORDS["places"])
-OPENERS = frozenset(
-    "A An As At He Her His In It My On Our She Some That The Their There These They This Those We".split()
-)
-"""Words with a capital only at the beginning of a sentence."""
-
-LEADING = re.compile(
-    r"^(After|Although|As|At|Before|During|If|In|On|Since|When|While) ([^,.!?:]{3,90}?) ?, ([^.!?]{12,}?) ?([.!?])$"
-)
-TRAILING = re.compile(
-    r"^([^.!?]{12,}?) ?,? (after|although|because|before|if|since|when|while) ([^,.!?]{8,}?) ?([.!?])$"
-)
-PASSIVE = re.compile(r"^((?:An?|His|Her|It|The|Their) ?[^,.!?]*?) (?:was|were) (\w+ed) by ([^,.!?]{4,60}?) ?([.!?])$")
-
-SENTENCE = re.compile(r"(?<=[.!?])\s+")
 HEADING = re.compile(r"^[^:.!?]{1,60}: ")
 """Speaker or topic in front of the text, which is left as it is."""
 
@@ -108,59 +91,6 @@ def one_word_changed(text: str, rng: random.Random) -> str | None:
         return None
     found = rng.choice(places)
     return text[: found.start()] + SYNONYMS[found[0]] + text[found.end() :]
-
-
-def paraphrased(text: str) -> str | None:
-    """Return a paraphrase; None unless at least two rules apply.
-
-    The rules: clauses in another order, contractions made or resolved, other phrases, synonyms.
-    """
-    heading = HEADING.match(text)
-    start = heading[0] if heading else ""
-    sentences = SENTENCE.split(text[len(start) :])
-    turned = [_turned(sentence) for sentence in sentences]
-    contracted = [_contracted(sentence) for sentence in turned]
-    rephrased = [_replaced(sentence, PHRASES) for sentence in contracted]
-    replaced = [_replaced(sentence, SYNONYMS) for sentence in rephrased]
-    stages = (sentences, turned, contracted, rephrased, replaced)
-    applied = sum(before != after for before, after in pairwise(stages))
-    return start + " ".join(replaced) if applied >= 2 else None
-
-
-def _replaced(sentence: str, table: dict[str, str]) -> str:
-    """Replace every entry of a table that stands in a sentence as it is written there."""
-    pattern = r"(?<![\w'-])(?:" + "|".join(map(re.escape, table)) + r")(?![\w'-])"
-    return re.sub(pattern, lambda found: table[found[0]], sentence)
-
-
-def _contracted(sentence: str) -> str:
-    """Resolve the contractions of a sentence, or make some where it has none."""
-    resolved = _replaced(sentence, CONTRACTIONS)
-    return (
-        resolved if resolved != sentence else _replaced(sentence, {long: short for short, long in CONTRACTIONS.items()})
-    )
-
-
-def _turned(sentence: str) -> str:
-    """Put the clauses of a sentence in another order, or turn passive into active, where its form is a plain one."""
-    if "[" in sentence or '"' in sentence:
-        return sentence
-    if found := LEADING.match(sentence):
-        word, clause, rest, end = found.groups()
-        return f"{rest[0].upper()}{rest[1:]} {word.lower()} {clause}{end}"
-    if found := TRAILING.match(sentence):
-        rest, word, clause, end = found.groups()
-        return f"{word.capitalize()} {clause}, {_inside(rest)}{end}"
-    if found := PASSIVE.match(sentence):
-        patient, verb, agent, end = found.groups()
-        return f"{agent[0].upper()}{agent[1:]} {verb} {_inside(patient)}{end}"
-    return sentence
-
-
-def _inside(clause: str) -> str:
-    """Return a clause as it is written inside a sentence: names and `I` keep their capitals."""
-    first = clause.partition(" ")[0]
-    return clause[0].lower() + clause[1:] if first in OPENERS else clause
 
 
 def low_value_texts(rng: random.Random) -> Iterator[str]:

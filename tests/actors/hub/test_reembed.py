@@ -189,7 +189,9 @@ def test_tags_that_were_changed_stay_changed_unless_their_memory_was_erased() ->
     log.append([draft(change) for change in changes])
     log.append([draft(MemoryErased(memory=gone))])
     log.shred([gone])
-    assert history_of(log).slept == (changes[0],)
+    history = history_of(log)
+    assert history.slept == (changes[0],)
+    assert history.stored[kept].tags == (), "a change is of the tags that it was stored with"
 
 
 def test_a_new_store_takes_its_place_only_when_it_is_whole(tmp_path: Path) -> None:
@@ -243,7 +245,11 @@ async def bulk_reembed(old: Path, new: Path, profile: EmbeddedProfile, *, stop_a
         if done >= stop_after:
             raise KeyboardInterrupt
 
-    with built_beside(new, resume=True) as building, open_hub(building, load=bulk.loading(lambda _: profile)) as hub:
+    with (
+        built_beside(new, resume=True) as building,
+        bulk,
+        open_hub(building, load=bulk.loading(lambda _: profile)) as hub,
+    ):
         await reembed(old, hub, progress, bulk)
 
 
@@ -295,6 +301,29 @@ async def test_a_memory_keeps_its_time_its_request_and_what_it_was_judged_when_i
         assert (envelope.at, envelope.correlation_id) == (then.at, then.correlation_id)
         assert event.learning == judged.learning
     assert len({event.learning for _, event in after.values()}) == len(after)
+
+
+@pytest.mark.anyio
+async def test_a_run_that_ended_before_its_last_events_appends_only_those(start: Start, tmp_path: Path) -> None:
+    old, new = tmp_path / "old", tmp_path / "new"
+    with start(DuckDBLog(old)) as hub:
+        context = Context(hub)
+        ids = [await store(context, f"Mara's boat number {number}.") for number in range(3)]
+        for memory in ids:
+            await memory_delete(context, MemoryDelete(id=UUID(memory)))
+    with start(DuckDBLog(new)) as hub:
+        await reembed(old, hub)
+        whole = [envelope.event for envelope in hub.log.read()]
+    cut = DuckDBLog(new)
+    kept = [*cut.read(last=len(whole) - 2)]
+    cut.close()
+    log = MemoryLog()
+    log.append(kept)
+    with start(log) as hub:
+        await reembed(old, hub)
+        assert [envelope.event for envelope in hub.log.read()] == whole
+        await reembed(old, hub)
+        assert [envelope.event for envelope in hub.log.read()] == whole, "nothing is missing"
 
 
 @pytest.mark.anyio

@@ -24,7 +24,7 @@ from actors.api.tools.dispatch import call
 from actors.cli.commands import program
 from actors.hub.composition import open_hub
 from actors.hub.hub import Hub
-from actors.hub.reembed import reembed
+from actors.hub.reembed import built_beside, reembed
 from actors.runtime.faults import StorageFault
 from actors.store.messages import ReadDigests, ReadStatus, TakeSnapshot
 from actors.store.snapshot_files import Snapshots
@@ -74,6 +74,13 @@ def known(hub: Hub, seq: int) -> None:
         assert monotonic() < deadline, "the hub doesn't follow"
 
 
+def take_snapshot(hub: Hub) -> None:
+    """Ask for a snapshot until one is taken: an event that follows a store, as of a cause, cancels it."""
+    deadline = monotonic() + BOUND
+    while not hub.store.ask(TakeSnapshot(), timeout=BOUND):
+        assert monotonic() < deadline, "no snapshot is taken"
+
+
 @contextmanager
 def stopped(postgres: Server) -> Iterator[None]:
     postgres.stop()
@@ -100,6 +107,26 @@ async def test_what_one_hub_stores_the_other_finds_and_both_know_the_same(opened
     assert ours == theirs
 
 
+async def test_a_log_to_which_another_hub_appends_meanwhile_is_not_embedded_anew(
+    opened: Open, address: str, tmp_path: Path, profile: Any
+) -> None:
+    there = Context(opened("there"))
+    with open_hub(tmp_path / "here", load=lambda _latencies: profile, address=address) as hub:
+        await store(Context(hub), "the ferry leaves the eastern harbour at nine")
+
+    async def progress(done: float, _total: float | None, what: str) -> None:
+        if what == "memories embedded" and done:
+            await store(there, "the lighthouse keeper has a grey cat")
+
+    with (
+        pytest.raises(LogError, match="other hubs appended events meanwhile"),
+        built_beside(tmp_path / "new") as building,
+        open_hub(building, load=lambda _latencies: profile) as hub,
+    ):
+        await reembed(tmp_path / "here", hub, progress)
+    assert not (tmp_path / "new").exists()
+
+
 async def test_what_is_stored_without_a_notification_is_found_too(
     opened: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -124,7 +151,7 @@ async def test_what_one_hub_erases_no_other_can_read_not_even_from_its_snapshot(
     here, there = Context(opened("here")), Context(opened("there"))
     kept, secret = await store(here, "the bakery opens at six"), await store(here, "the vault opens with 4417")
     known(there.hub, here.hub.log.head.seq)
-    assert there.hub.store.ask(TakeSnapshot(), timeout=BOUND)
+    take_snapshot(there.hub)
     assert list((tmp_path / "there" / "snapshot").iterdir())
     await memory_delete(here, parse({"id": secret, "soft": False}, MemoryDelete))
     known(there.hub, here.hub.log.head.seq)
@@ -241,7 +268,7 @@ async def test_a_hub_starts_from_its_own_snapshot_and_folds_what_others_stored_s
     there = Context(opened("there"))
     with open_hub(tmp_path / "here", load=lambda _latencies: profile, address=address) as hub:
         await store(Context(hub), "the bakery opens at six")
-        assert hub.store.ask(TakeSnapshot(), timeout=BOUND)
+        take_snapshot(hub)
     later = await store(there, "the bakery has moved to the harbour")
     here = Context(opened("here"))
     assert list((tmp_path / "here" / "snapshot").iterdir())
@@ -279,7 +306,7 @@ async def test_a_hub_starts_from_its_snapshot_without_the_server_and_catches_up_
 ) -> None:
     with kept() as hub:
         first = await store(Context(hub), "the ferry leaves the eastern harbour at nine")
-        assert hub.store.ask(TakeSnapshot(), timeout=BOUND)
+        take_snapshot(hub)
     there = Context(opened("there"))
     later = await store(there, "the ferry to the island sails from the western harbour")
     with stopped(postgres), kept() as hub:
@@ -302,11 +329,11 @@ async def test_without_that_choice_nothing_in_the_folder_opens_a_snapshot(
 ) -> None:
     with kept() as hub:
         await store(Context(hub), "the ferry leaves the eastern harbour at nine")
-        assert hub.store.ask(TakeSnapshot(), timeout=BOUND)
+        take_snapshot(hub)
         assert (tmp_path / "kept" / OFFLINE).exists()
         await store(Context(hub), "the bakery opens at six")
         monkeypatch.setenv("CONTEXT_GRAPH_OFFLINE", "0")
-        assert hub.store.ask(TakeSnapshot(), timeout=BOUND)
+        take_snapshot(hub)
         assert not (tmp_path / "kept" / OFFLINE).exists()
     with stopped(postgres), pytest.raises(LogAwayError, match=r"can't be opened: .*; start the server.* --offline"):
         kept().__enter__()
@@ -317,7 +344,7 @@ async def test_what_was_erased_elsewhere_leaves_no_key_behind_once_the_hub_learn
 ) -> None:
     with kept() as hub:
         secret = await store(Context(hub), "the vault opens with 4417")
-        assert hub.store.ask(TakeSnapshot(), timeout=BOUND)
+        take_snapshot(hub)
     there = Context(opened("there"))
     await memory_delete(there, parse({"id": secret, "soft": False}, MemoryDelete))
     with kept() as hub:
@@ -338,7 +365,7 @@ async def test_a_server_that_came_back_with_another_log_is_refused(
     monkeypatch.setattr(writer, "_PAUSE", 0.0)
     with kept() as hub:
         await store(Context(hub), "the ferry leaves the eastern harbour at nine")
-        assert hub.store.ask(TakeSnapshot(), timeout=BOUND)
+        take_snapshot(hub)
     keys = OfflineKeys(tmp_path / "kept").load("correct horse battery")
     assert keys is not None
     with stopped(postgres):
@@ -361,7 +388,7 @@ async def test_a_verification_that_the_server_interrupts_goes_on_and_marks_nothi
 ) -> None:
     with open_hub(tmp_path / "here", load=lambda _latencies: profile, address=address) as hub:
         memory = await store(Context(hub), "the ferry leaves the eastern harbour at nine")
-        assert hub.store.ask(TakeSnapshot(), timeout=BOUND)
+        take_snapshot(hub)
     here = Context(opened("here"))
     here.hub.replayed.get(timeout=BOUND)
     with stopped(postgres):  # before the chain is verified, which waits for some seconds

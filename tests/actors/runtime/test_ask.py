@@ -1,10 +1,12 @@
 """Asks from the event loop: order, failures, timeouts, cancellation."""
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Callable, Sequence
 from functools import partial
 from threading import Timer
 
 import anyio
+import pytest
 
 from actors.runtime.actor import Actor
 from actors.runtime.ask import ask_all, ask_streaming
@@ -55,6 +57,26 @@ def test_no_answer_in_time_is_a_fault() -> None:
     unanswered, answered = asked("silence", "one", patience=0.2)
     assert isinstance(unanswered, InternalFault)
     assert answered == "one"
+
+
+def test_answers_that_come_together_wake_the_loop_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    replies: list[Reply[object]] = [Reply() for _ in range(20)]
+    woken: list[object] = []
+
+    async def ask() -> list[object]:
+        loop = asyncio.get_running_loop()
+        wake = loop.call_soon_threadsafe
+
+        def count(callback: Callable[[], object]) -> object:
+            woken.append(callback)
+            return wake(callback)
+
+        monkeypatch.setattr(loop, "call_soon_threadsafe", count)
+        loop.call_later(0, lambda: [reply.set(number) for number, reply in enumerate(replies)])
+        return [*await ask_all([(Pending(), reply) for reply in replies], 5.0)]
+
+    assert anyio.run(ask) == [*range(20)]
+    assert len(woken) == 1
 
 
 def test_the_timeout_holds_for_each_next_answer() -> None:

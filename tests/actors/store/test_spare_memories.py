@@ -23,7 +23,7 @@ from events.storage.duckdb_log import DuckDBLog
 from events.storage.log import Envelope, LogBehindError
 from events.verify.verification import verify
 from events.vocabulary import EventLost, MemoryErased, MemoryForgotten, MemoryStored
-from projections.registry import rebuild
+from projections.registry import digests, rebuild
 from tests.actors.store.test_snapshot_files import BOUND, DECLARED, Kept, kept
 from tests.events.samples import DIMENSIONS, draft, stored
 from tests.projections.atlas.atlases import with_embedding
@@ -31,6 +31,8 @@ from tests.projections.atlas.atlases import with_embedding
 MEMORIES = 12
 TEXTS = [f"memory {number}" for number in range(MEMORIES)]
 """Of the events 2 to 13; the last one is erased."""
+FORGOTTEN = MEMORIES + 2
+"""The event that the memory of the event 5 was forgotten."""
 
 
 def unconnected(text: str, **more: Any) -> MemoryStored:
@@ -71,8 +73,8 @@ def damage(folder: Path, condition: str) -> None:
 def test_every_memory_of_a_snapshot_is_the_event_that_stored_it(folder: Path) -> None:
     before = {one.seq: one for one in events_of(folder) if isinstance(one.event, MemoryStored)}
     spares = spare_memories(folder, KeyRing.of((folder / "keys").read_bytes()))
-    assert sorted(spares) == [1, *(seq for seq in before if seq <= MEMORIES)]
-    assert {seq: (one.id, one.at, one.event) for seq, one in spares.items() if seq > 1} == {
+    assert sorted(spares) == [1, *(seq for seq in before if seq <= MEMORIES), FORGOTTEN]
+    assert {seq: (one.id, one.at, one.event) for seq, one in spares.items() if 1 < seq < FORGOTTEN} == {
         seq: (one.id, one.at, one.event) for seq, one in before.items() if seq <= MEMORIES
     }
     assert spares[1].event == DECLARED
@@ -80,10 +82,10 @@ def test_every_memory_of_a_snapshot_is_the_event_that_stored_it(folder: Path) ->
 
 def test_what_the_log_lost_comes_from_the_snapshot_and_is_said_to(folder: Path, tmp_path: Path) -> None:
     before = events_of(folder)
-    damage(folder, "seq BETWEEN 3 AND 6 OR seq = 14")
+    damage(folder, "seq BETWEEN 3 AND 6 OR seq = 16")
     report = verify(folder, spare=SNAPSHOT)
     assert [(one.first, one.last) for one in report.spared] == [(3, 6)]
-    assert [(one.first, one.last) for one in report.bad] == [(14, 14)], "the snapshot has no events but memories"
+    assert [(one.first, one.last) for one in report.bad] == [(16, 16)], "it was stored after the snapshot"
     assert "the chain doesn't prove" in report.problems[-1].lost
 
     result = repair(folder, tmp_path / "new", spare=SNAPSHOT)
@@ -93,10 +95,30 @@ def test_what_the_log_lost_comes_from_the_snapshot_and_is_said_to(folder: Path, 
     assert {one.seq for one in after if one.actor == SPARE} == {3, 4, 5, 6}
     assert [(one.id, one.event) for one in after[1:13]] == [(one.id, one.event) for one in before[1:13]]
     assert [one.correlation_id for one in after[2:6]] == [one.correlation_id for one in before[2:6]]
-    assert isinstance(after[13].event, EventLost)
+    assert isinstance(after[15].event, EventLost)
     rebuild(after)
     with closing(DuckDBLog(tmp_path / "new")) as log:
         log.append([draft(stored("and on it goes"))])
+
+
+@pytest.mark.parametrize("row", ["its content is damaged", "all of it is gone"])
+def test_a_forgotten_memory_stays_forgotten_though_the_event_of_that_is_lost(
+    folder: Path, tmp_path: Path, row: str
+) -> None:
+    before = events_of(folder)
+    if row == "all of it is gone":
+        with duckdb.connect(str(folder / "log.duckdb")) as database:
+            database.execute("DROP TRIGGER no_delete ON log")
+            database.execute(f"DELETE FROM log WHERE seq = {FORGOTTEN}")  # noqa: S608 -- of this test
+    else:
+        damage(folder, f"seq = {FORGOTTEN}")
+    result = repair(folder, tmp_path / "new", spare=SNAPSHOT)
+    assert [(one.first, one.last) for one in result.spared] == [(FORGOTTEN, FORGOTTEN)]
+    assert result.lost == ()
+    after = events_of(tmp_path / "new")
+    assert after[FORGOTTEN - 1].event == before[FORGOTTEN - 1].event
+    assert after[FORGOTTEN - 1].at == before[FORGOTTEN - 1].at
+    assert digests(rebuild(after))["catalog"] == digests(rebuild(before))["catalog"]
 
 
 def test_a_damaged_store_opens_with_the_memories_of_its_snapshot_and_leaves_it_there(folder: Path) -> None:
@@ -165,8 +187,8 @@ def test_a_log_that_ends_before_its_snapshot_is_damaged_and_the_snapshot_shows_t
     folder, _, ids = older
     snapshot = sorted((folder / "snapshot").rglob("*"))
     report = verify(folder, spare=SNAPSHOT)
-    assert [(one.first, one.last) for one in report.spared] == [(6, 13)]
-    assert [(one.first, one.last) for one in report.bad] == [(14, 14)], "it was forgotten, which is no memory"
+    assert [(one.first, one.last) for one in report.spared] == [(6, 14)], "eight memories, of which one was forgotten"
+    assert report.bad == ()
     for _ in range(2):
         with open_hub(folder) as hub:
             hub.replayed.get(timeout=BOUND)
@@ -197,8 +219,10 @@ def test_repair_adds_what_a_snapshot_alone_holds_that_was_set_aside(
     assert [path.suffix for path in (folder / "snapshot").iterdir()] == [ASIDE]
     before = events_of(folder)
     result = repair(folder, tmp_path / "new", spare=SNAPSHOT)
-    assert [(one.first, one.last, one.memories) for one in result.spared] == [(len(before) + 1, len(before) + 7, 7)]
+    assert [(one.first, one.last, one.memories) for one in result.spared] == [(len(before) + 1, len(before) + 8, 7)]
     after = events_of(tmp_path / "new")
     assert [(one.id, one.event) for one in after[: len(before)]] == [(one.id, one.event) for one in before]
-    assert {str(one.id) for one in after[len(before) :]} == {*ids[4:]} - {ids[5]}
+    *memories, forgotten = after[len(before) :]
+    assert {str(one.id) for one in memories} == {*ids[4:]} - {ids[5]}
+    assert forgotten.event == MemoryForgotten(memory=UUID(ids[4]))
     assert verify(tmp_path / "new", spare=SNAPSHOT).problems == ()

@@ -2,7 +2,7 @@
 
 import threading
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import msgspec
 import pykka
@@ -29,6 +29,7 @@ from events.storage.log import Envelope, LogCorruptError
 from events.storage.memory_log import MemoryLog
 from events.vocabulary import MemoriesLinked, MemoryErased, MemoryForgotten, Shredded
 from events.vocabulary.values import SpaceModel
+from projections.memories.catalog import Catalog
 from projections.projection import MemoryState
 from tests.events.samples import draft, stored
 from tests.projections.sleeps import merged
@@ -218,6 +219,17 @@ def test_an_unknown_memory_is_named() -> None:
     for message in (Read(memory=unknown), Describe(memories=(unknown,))):
         with pytest.raises(NotFoundFault, match=str(unknown)):
             store.ask(message, timeout=PATIENCE)
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_each_memory_is_read_once_for_an_answer(*, own: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    store, _ = start(MemoryLog())
+    memories = tuple(store.ask(append(stored(text)), timeout=PATIENCE).id for text in ("one", "two"))
+    read: list[UUID] = []
+    get = Catalog.get
+    monkeypatch.setattr(Catalog, "get", lambda self, memory: (read.append(memory), get(self, memory))[1])
+    found = store.ask(Describe(memories=memories, own=own), timeout=PATIENCE)
+    assert tuple(read) == tuple(entry.id for entry in found) == memories
 
 
 def test_the_erasures_after_a_moment_are_of_memories_that_were_stored_before_it() -> None:

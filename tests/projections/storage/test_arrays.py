@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from projections.storage.arrays import GrowableArray, RowSlices, reduce_rows, top_k
+from projections.storage.arrays import GrowableArray, RowSlices, reduce_rows, top_k, union
 
 
 @given(st.lists(st.lists(st.integers(-100, 100), max_size=5), max_size=40))
@@ -52,3 +52,11 @@ def test_a_cleared_row_has_no_items():
 def test_top_k_gives_the_highest_scores_and_the_first_of_equal_ones(scores: np.ndarray, count: int):
     expected = sorted(range(len(scores)), key=lambda place: (-scores[place], place))[:count]
     assert top_k(scores, count).tolist() == expected
+
+
+ROWS = hnp.arrays(np.int64, st.integers(0, 40), elements=st.integers(0, 30))
+
+
+@given(ROWS, ROWS)
+def test_a_union_has_each_row_of_both_once_in_order(first: np.ndarray, second: np.ndarray):
+    assert union(first, second).tolist() == sorted({*first.tolist(), *second.tolist()})

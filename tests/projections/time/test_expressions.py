@@ -1,11 +1,13 @@
 """Time expressions: each phrase of the grammar, and robustness against any text."""
 
+import re
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from projections.time import expressions
 from projections.time.expressions import MAX_CHARACTERS, MAX_INTERVALS, find_intervals
 
 SAID = datetime(2023, 8, 17, 15, 30, tzinfo=UTC)
@@ -280,3 +282,20 @@ def test_a_long_repetitive_text_is_parsed_to_its_end(piece: str):
     """With a pattern that backtracks for each of its ways to begin, this would take hours."""
     ending = " | 1900-01-03"
     assert times((piece * MAX_CHARACTERS)[: MAX_CHARACTERS - len(ending)] + ending)[-1] == "1900-01-03 1900-01-04"
+
+
+WORDS = (
+    "the last next this on in by of after since until to and from mid late early end day week weekends month years ago "
+    "two 3 8 1941 2010 1990s 12345 2023-05-08 20230508 may May march Sep. January spring summer fall Monday today "
+    "recently - ( ) , 's"
+).split()
+
+
+@given(st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join))
+@settings(max_examples=400, deadline=None)
+def test_patterns_that_are_left_out_match_no_text_that_they_are_left_out_for(text: str) -> None:
+    found = find_intervals(text, SAID)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(expressions, "_WITHOUT_NAMES", expressions._PATTERNS)
+        patch.setattr(expressions, "_ANY", re.compile(""))
+        assert find_intervals(text, SAID) == found

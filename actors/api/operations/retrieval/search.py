@@ -61,6 +61,7 @@ async def search_graph(context: Context, params: SearchGraph) -> JsonObject:
         include_alignment=params.include_purpose_alignment,
         include_superseded=params.include_superseded,
         primed=page.primed,
+        shown=None if params.explain else searches.TOP_SPACES,
     )
     if not reaches(found.relevance, params.min_confidence):
         found = msgspec.structs.replace(found, hits=(), more=False)

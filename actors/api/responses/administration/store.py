@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 NOTES = {
     "e4_temporal_positional": "null outside sessions",
-    "e8_graph": "null without turns beside it, links, causes or shared rare names; its own text is no part of it",
+    "e8_graph": "null without turns beside it, a link, a cause or a shared rare name; without the memory's own text",
     "e10_multimodal": "reads text alone: what it says, and the modality that the memory was given; no image, no sound",
 }
 """What a space can't say."""

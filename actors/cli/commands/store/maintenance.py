@@ -234,6 +234,7 @@ def reembed(
     async def run() -> ReembedCounts:
         with (
             built_beside(new_folder, resume=resume) as building,
+            bulk,
             open_hub(building, embedder, load=load) as hub,
         ):
 

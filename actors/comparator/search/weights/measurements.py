@@ -5,7 +5,7 @@ from typing import Final
 import numpy as np
 
 from actors.comparator.messages import Search
-from actors.comparator.search.fusion import Candidates
+from actors.comparator.search.fusion import Candidates, Scale
 from actors.comparator.search.recall import SPARSE
 from actors.text.queries.query_hints import causal_subject
 from events.fingerprint import Sparse
@@ -39,33 +39,35 @@ def measure(atlas: Atlas, request: Search, eligible: Mask, candidates: Candidate
         candidates: The recalled rows.
     """
     rows, e1, e6 = candidates.rows, candidates.scores(E1), candidates.scores(SPARSE[0])
+    e1_scale, e6_scale = candidates.scale(E1), candidates.scale(SPARSE[0])
+    nearest = top_k(e1, NEAREST)
     terms = request.embeddings.get(SPARSE[0])
     known = isinstance(terms, Sparse)
     speakers = atlas.time_mentions.speakers(request.hints.words)
+    spoken = float(atlas.time_mentions.speaker_scores(speakers, rows).mean()) if len(speakers) else 0.0
     return {
         "event": float(causal_subject(request.text) != request.text),
         "time": float(bool(request.hints.intervals)),
-        "speaker": min(1.0, float(atlas.time_mentions.speaker_scores(speakers, rows).mean()) / SPOKEN),
+        "speaker": min(1.0, spoken / SPOKEN),
         "unknown_word": float(known and not atlas.contains_terms(SPARSE[0], terms, eligible)),
-        "code": float(atlas.facets.is_code(rows[top_k(e1, NEAREST)]).mean()),
+        "code": float(atlas.facets.is_code(rows[nearest]).mean()),
         "session": float(atlas.facets.in_session(rows).mean()),
         "passages": float((atlas.passage_counts(rows) > 0).mean()),
         "question_length": float(np.log1p(len(request.text.split()))),
         "memory_length": float(np.log1p(atlas.term_counts(rows)).mean()),
         "nearness": float(e1.max()),
-        "agreement": _correlation(e1, e6),
-        "e1_tail": _tail(e1),
-        "e6_tail": _tail(e6),
+        "agreement": _correlation(e1, e1_scale, e6, e6_scale),
+        "e1_tail": _tail(e1[nearest[:BEST]], e1_scale),
+        "e6_tail": _tail(e6[top_k(e6, BEST)], e6_scale),
     }
 
 
-def _correlation(first: Scores, second: Scores) -> float:
+def _correlation(first: Scores, of_first: Scale, second: Scores, of_second: Scale) -> float:
     """Return Pearson's correlation of two spaces over the candidates; 0 where one does not differ."""
-    spread = first.std() * second.std()
-    return float(((first - first.mean()) * (second - second.mean())).mean() / spread) if spread > 1e-6 else 0.0
+    spread = of_first[1] * of_second[1]
+    return float(((first - of_first[0]) * (second - of_second[0])).mean() / spread)
 
 
-def _tail(scores: Scores) -> float:
-    """Return by how many standard deviations the best candidates exceed the mean; 0 where none differ."""
-    deviation = scores.std()
-    return float((scores[top_k(scores, BEST)].mean() - scores.mean()) / deviation) if deviation > 1e-6 else 0.0
+def _tail(best: Scores, of_all: Scale) -> float:
+    """Return by how many standard deviations the best scores exceed the mean of all; 0 where none differ."""
+    return float((best.mean() - of_all[0]) / of_all[1])

@@ -4,11 +4,11 @@ The weight of each view is softplus(bias + Σ effect · measurement), where a me
 A view is a space, or one of the further scores of E1. `scripts/train/fusion.py` fits the numbers in `auto.json`.
 """
 
+from math import exp, log1p
 from pathlib import Path
 from typing import Final
 
 import msgspec
-import numpy as np
 
 from actors.comparator.messages.profiles import Weights
 from actors.comparator.search.fusion import VIEWS
@@ -101,7 +101,7 @@ def asked_spaces(hints: QueryHints) -> dict[str, bool]:
 
 def softplus(value: float) -> float:
     """Return ln(1 + e^value)."""
-    return float(np.logaddexp(0.0, value))
+    return max(0.0, value) + log1p(exp(-abs(value)))
 
 
 AUTO: Final = msgspec.json.decode(FILE.read_bytes(), type=Ranker)

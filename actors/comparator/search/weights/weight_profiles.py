@@ -61,11 +61,11 @@ def applied_weights(atlas: Atlas, request: Search, eligible: Mask, candidates: C
 
 def by_space(weights: Mapping[str, float], available: Collection[str]) -> Weights:
     """Return the weight of each space for which the query has an embedding: the sum of its views."""
-    return {
-        space.key: sum(weight for view, weight in weights.items() if space_of(view) == space.key)
-        for space in SPACES
-        if space.key in available
-    }
+    sums = {space.key: 0.0 for space in SPACES if space.key in available}
+    for view, weight in weights.items():
+        if (space := space_of(view)) in sums:
+            sums[space] += weight
+    return sums
 
 
 def normalised(weights: Weights) -> Weights:

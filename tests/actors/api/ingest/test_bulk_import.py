@@ -67,7 +67,7 @@ async def run(
         if len(answers) == last:
             raise InterruptedImport
 
-    with open_hub(folder, load=bulk.loading(lambda _latencies: profile)) as hub:
+    with bulk, open_hub(folder, load=bulk.loading(lambda _latencies: profile)) as hub:
         await import_in_bulk(hub, iter(batches), bulk, ignore_progress, on_answer)
     return answers
 

@@ -92,6 +92,51 @@ async def test_questions_about_the_past_find_the_earlier_version_first(mind: Min
     assert found.index(old) < found.index(new)
 
 
+VERSIONS = (
+    ("Mirko looks after the old printers.", "The printers by the stairs are now Saskia's job."),
+    ("My rent is 890 euros a month.", "My rent has gone up to 960 euros a month."),
+)
+
+
+@pytest.mark.parametrize(
+    ("versions", "query", "first"),
+    [
+        (VERSIONS[0], "Who looks after the old printers?", 1),
+        (VERSIONS[0], "Who looked after the old printers before?", 0),
+        (VERSIONS[1], "What is my old rent?", 0),
+    ],
+    ids=["a name", "a name and another word for the past", "a word for the past"],
+)
+async def test_old_asks_for_the_past_unless_the_statement_says_it(
+    mind: Mind, versions: tuple[str, str], query: str, first: int
+) -> None:
+    await kept(mind, FOX)
+    old = await kept(mind, versions[0], **TIMES[0])
+    new = await kept(mind, versions[1], supersedes=[old], **TIMES[1])
+    found = [*await results(mind, query)]
+    assert [one for one in found if one in {old, new}] == [(old, new)[first], (old, new)[1 - first]]
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later", "query"),
+    [
+        (
+            "Alina walks the dog in the morning.",
+            "Milo walks the dog in the morning.",
+            "Who walks the dog in the morning?",
+        ),
+        ("His old dog sleeps in the hall.", "His old dog sleeps in the bedroom.", "Where does his old dog sleep?"),
+    ],
+)
+async def test_of_two_statements_with_the_words_for_another_time_the_later_one_is_first(
+    mind: Mind, earlier: str, later: str, query: str
+) -> None:
+    old = await kept(mind, earlier, **TIMES[0])
+    new = await kept(mind, later, **TIMES[1])
+    assert "superseded_by" not in (await results(mind, query))[old], "nothing marks the correction"
+    assert [*await results(mind, query)][:2] == [new, old]
+
+
 async def test_superseded_memories_can_be_left_out(mind: Mind) -> None:
     old, new = await corrected(mind)
     found = await results(mind, PRESENT, include_superseded=False)

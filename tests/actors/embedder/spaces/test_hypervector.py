@@ -1,3 +1,4 @@
+import tracemalloc
 from hashlib import sha256
 
 import numpy as np
@@ -64,6 +65,18 @@ def test_frequent_trigrams_are_counted_beyond_a_byte():
 
 def test_the_same_text_gives_the_same_bits_in_every_process():
     assert sha256(hypervector(SENTENCE).data).hexdigest()[:16] == "6da41674fe20b43a"
+
+
+def test_the_trigrams_of_a_text_leave_little_in_memory():
+    letters = "abcdefghijklmnopqrst"
+    hypervector(letters)
+    tracemalloc.start()
+    try:
+        for first in letters:
+            hypervector("".join(f"{first}{second}{third}" for second in letters for third in letters))
+        assert tracemalloc.get_traced_memory()[0] < 1 << 20
+    finally:
+        tracemalloc.stop()
 
 
 def test_a_blank_text_is_refused():

@@ -35,12 +35,12 @@ def test_any_text_has_terms_within_the_dimension(text: str):
 
 
 def entity_vector(text: str) -> Float32:
-    return run_sliced(lexical.entity_vector(text))[0]
+    return lexical.entity_vector(run_sliced(lexical.find_lexemes(text)))
 
 
 def test_a_long_text_pauses_and_is_read_to_its_end():
     text = "the minutes of the meeting went on. " * 1_200 + "Then Marie Curie spoke."
-    assert len(list(lexical.entity_vector(text))) == 2
+    assert len(list(lexical.find_lexemes(text))) == 2
     assert float(entity_vector(text) @ entity_vector("Marie Curie")) > 0.5
 
 
