@@ -3,8 +3,8 @@
 Each memory is connected with its nearest neighbours, and the Louvain method (Blondel et al. 2008) finds communities of
 maximal modularity. No threshold of similarity decides: short sentences of one topic are less similar than long ones,
 but still nearer to each other than to the rest. Communities that are hardly less similar to each other than within
-themselves are merged. In stores of five to twelve topics of 10 to 60 texts the adjusted Rand index is .99 for
-encyclopaedic passages, .82 for functions by library and .59 for turns of conversations by speaker pair
+themselves are merged. In stores of five to twelve topics of 10 to 60 texts the adjusted Rand index is 1.00 for
+encyclopaedic passages, .80 to .83 for functions by library and .60 to .67 for turns of conversations by speaker pair
 (`scripts/bench topics`).
 """
 
@@ -39,16 +39,15 @@ MIN_SIMILARITY: Final = 0.1
 NEIGHBOURS: Final = 10
 """Nearest neighbours of a memory; fewer in stores of less than three times as many."""
 
-RESOLUTION: Final = 1.25
-"""Of the communities. At 1 a topic of a dozen memories is more often lost in a larger one."""
+RESOLUTION: Final = 2.0
+"""Of the communities. At 1 a topic of a dozen memories is lost in a larger one; what this divides is merged again."""
 
 ORDINARY_SIZE: Final = 300
 """Memories from which on the resolution grows, with the square root of their number. At a constant resolution,
 communities grow with the graph (Fortunato and Barthélemy 2007)."""
 
-SAME_TOPIC: Final = 0.65
-"""Similarity of two communities to each other, relative to that within them, from which on they are one. At .6
-the subjects of one conversation are."""
+SAME_TOPIC: Final = 0.6
+"""Similarity of two communities to each other, relative to that within them, from which on they are one."""
 
 BACKGROUND: Final = 100
 """Smoothing of the background in vectors: the mean of fewer is their topic, and less of it is removed."""

@@ -93,7 +93,7 @@ def test_a_store_with_one_topic_has_one_cluster():
     assert groups(topics(30)) == [{*range(30)}]
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(4))
 def test_a_topic_of_a_dozen_is_not_lost_in_a_larger_one_beside_it(seed: int):
     random = np.random.default_rng(seed)
     sizes = (22, 12, 40, 40, 30, 25, 50)
@@ -101,7 +101,7 @@ def test_a_topic_of_a_dozen_is_not_lost_in_a_larger_one_beside_it(seed: int):
     middles[1:2] = unit(middles[:1] + 3**0.5 * middles[1:2])  # a cosine of .5
     away = unit(random.normal(size=(sum(sizes), 384)))
     small = {*range(22, 34)}
-    found_ = groups(unit(np.repeat(middles, sizes, axis=0) + 2 * away))
+    found_ = groups(unit(np.repeat(middles, sizes, axis=0) + 2.2 * away))
     assert any(len(small & group) >= 8 and len(group - small) <= 4 for group in found_)
 
 
