@@ -3,8 +3,8 @@
 Each memory is connected with its nearest neighbours, and the Louvain method (Blondel et al. 2008) finds communities of
 maximal modularity. No threshold of similarity decides: short sentences of one topic are less similar than long ones,
 but still nearer to each other than to the rest. Communities that are hardly less similar to each other than within
-themselves are merged. In stores of five to twelve topics of 10 to 60 texts the adjusted Rand index is .76 to .99 for
-encyclopaedic passages, .83 for functions by library and .69 for turns of conversations by speaker pair
+themselves are merged. In stores of five to twelve topics of 10 to 60 texts the adjusted Rand index is 1.00 for
+encyclopaedic passages, .80 to .83 for functions by library and .60 to .67 for turns of conversations by speaker pair
 (`scripts/bench topics`).
 """
 

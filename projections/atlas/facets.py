@@ -131,6 +131,10 @@ class Facets:
         """Which rows are erased, shape (rows,)."""
         return self._states.array == _ERASED
 
+    def is_erased(self, rows: Rows) -> Mask:
+        """Return which of these rows are erased, shape (rows,)."""
+        return self._states.take(rows) == _ERASED
+
     @property
     def live(self) -> Mask:
         """Which rows are live, shape (rows,)."""

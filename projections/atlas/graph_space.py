@@ -129,11 +129,13 @@ class ConnectedContext:
 
     def refresh(self, parts: Parts) -> None:
         """Compute E8 of the rows that changed."""
-        erased = parts.facets.erased
-        stale = [row for row in sorted(self._connections.stale) if not erased[row]]
+        if not self._connections.stale:
+            return
+        stale = np.array(sorted(self._connections.stale), np.int64)
         self._connections.stale.clear()
+        stale = stale[~parts.facets.is_erased(stale)]
         for start in range(0, len(stale), _CHUNK):
-            rows = np.array(stale[start : start + _CHUNK], np.int64)
+            rows = stale[start : start + _CHUNK]
             parts.space.replace(rows, self._vectors(parts, rows))
 
     def digest(self) -> bytes:
@@ -178,7 +180,7 @@ class ConnectedContext:
             return np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0)
         owner, other, weight, anywhere = map(np.array, zip(*found, strict=True))
         here, there = (parts.facets.codes("namespace", one)[0] for one in (rows[owner], other))
-        kept = ~parts.facets.erased[other] & (anywhere | (there == here))
+        kept = ~parts.facets.is_erased(other) & (anywhere | (there == here))
         return owner[kept], other[kept], weight[kept]
 
 
@@ -186,4 +188,5 @@ def _hubs(parts: Parts, rows: list[int]) -> list[tuple[int, int, float]]:
     """Return the places in `rows` of those whose cluster has a hub, its row, and the member's centrality."""
     spokes = ((place, parts.clusters.spoke(parts.ids[row])) for place, row in enumerate(rows))
     found = [(place, parts.rows[spoke[0]], spoke[1]) for place, spoke in spokes if spoke is not None]
-    return [one for one in found if not parts.facets.erased[one[1]]]
+    gone = parts.facets.is_erased(np.array([row for _, row, _ in found], np.int64))
+    return [one for one, erased in zip(found, gone, strict=True) if not erased]

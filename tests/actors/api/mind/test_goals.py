@@ -258,7 +258,9 @@ async def test_goals_of_one_namespace_never_mention_those_of_another(aligned: Al
     for goal in found["discovered_goals"]:
         assert ids.issuperset(goal["members"])
         assert not ON_TOPIC.intersection(goal["description"].replace(",", "").split())
-    for namespace, star in ((NAMESPACE, aligned.found["north_star"]), ("club", found["north_star"])):
+    there = await aligned.mind("discover_goals", namespace=NAMESPACE)
+    assert there["north_star"]["goal_id"] == aligned.found["north_star"]["goal_id"]
+    for namespace, star in ((NAMESPACE, there["north_star"]), ("club", found["north_star"])):
         drift = await aligned.mind("get_alignment_drift", namespace=namespace)
         assert drift["north_star_id"] == star["goal_id"]
         assert {*drift["north_star"].split(", ")} == {*star["description"].split(", ")}
