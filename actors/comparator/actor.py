@@ -106,11 +106,11 @@ class Comparator(ProjectionActor[ComparatorProjections]):
                 self._north_stars = alignment.NorthStarCache()
             if isinstance(envelope.event, ConsolidationFinished) and not message.replayed and self._atlas is not None:
                 self._upkeep.start_check(self._atlas)
-        if self._atlas is not None and not message.replayed:
-            with self._latencies.timed("embed: e8_graph"):
-                self._atlas.refresh()
         if message.applied is not None:
             message.applied.set(None)
+        if self._atlas is not None and not message.replayed:  # the next search would do it; the store need not wait
+            with self._latencies.timed("embed: e8_graph"):
+                self._atlas.refresh()
         self._schedule_upkeep()
 
     def _on_projection_message(self, message: ProjectionMessage) -> None:
