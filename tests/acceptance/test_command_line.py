@@ -116,7 +116,7 @@ def test_a_result_shows_its_text_time_and_place_and_why_it_was_found(tmp_path: P
     assert "less like the question than other memories" in found.partition("2. Ferries")[2]
     assert why.startswith("found by ")
     assert {"wording", "same words", "names", "meaning"} & {*re.split(", | and ", why.removeprefix("found by "))}
-    assert re.search(r"\be\d{1,2}(_|\b)", found.replace(bo, "")) is None, "no space by its key, and no vector of figures"
+    assert re.search(r"\be\d{1,2}(_|\b)", found.replace(bo, "")) is None, "no space by its key, no vector"
     explained = run(tmp_path, "search", "Who is Mara's dog?", "--namespace", "home", "--explain").stdout
     assert re.search(r"^ *e1 \d\.\d\d .* e13 \d\.\d\d", explained, re.MULTILINE)
     assert "2 memories" in run(tmp_path, "status").stdout
