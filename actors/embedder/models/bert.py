@@ -8,6 +8,7 @@ a row do not depend on the other rows of its batch. The GIL is released for a wh
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -107,6 +108,7 @@ class Bert:
         blob = load_or_build(f"encoder-{precision}.blob", identity, compile_graph)
         compiled = core.import_model(ov.Tensor(np.frombuffer(blob, np.uint8), shared_memory=True), "CPU", settings)
         self._request = compiled.create_infer_request()
+        self._turn = threading.Lock()  # the next pass overwrites the output of this one, also that of another thread
         self._blob = blob  # its weights are read whenever a pass of a new size arranges them anew
         self([[0] * TYPICAL])
         release_pages(blob)
@@ -139,8 +141,10 @@ class Bert:
         places[:tokens] = np.flatnonzero(real)
         sources = np.where(real, (ends - lengths)[:, np.newaxis] + steps, 0)
         mask = np.where(real, np.float32(0), MASKED)[:, np.newaxis, np.newaxis]
-        self._request.infer([inputs, sources, mask, places], share_inputs=True)
-        return np.split(self._request.get_output_tensor(0).data[:tokens].copy(), ends[:-1])
+        with self._turn:
+            self._request.infer([inputs, sources, mask, places], share_inputs=True)
+            states = self._request.get_output_tensor(0).data[:tokens].copy()
+        return np.split(states, ends[:-1])
 
 
 def _padded(longest: int) -> int:

@@ -2,6 +2,7 @@ import hashlib
 import shutil
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +91,17 @@ def test_a_row_has_the_same_states_in_any_batch(backbone: Backbone, rows: list[A
     together = backbone.forward(rows)
     for row, states in zip(rows, together, strict=True):
         np.testing.assert_allclose(backbone.forward([row])[0], states, atol=2e-5)
+
+
+def test_two_threads_share_a_model_and_each_gets_the_states_of_its_own_rows(backbone: Backbone):
+    texts = [[*range(2_000, 2_000 + count)] for count in (10, 24)]
+    alone = [backbone.forward([text])[0] for text in texts]
+
+    def same(text: list[int], states: Float32) -> bool:
+        return all(np.array_equal(backbone.forward([text])[0], states) for _ in range(300))
+
+    with ThreadPoolExecutor(2) as threads:
+        assert all(threads.map(same, texts, alone))
 
 
 def test_a_row_without_pieces_has_the_states_of_cls_and_sep(backbone: Backbone):
