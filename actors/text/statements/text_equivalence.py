@@ -157,6 +157,7 @@ class NormalizedText:
         return tuple(self.words if self.code or self.foreign else sorted(term.key for term in self.terms))
 
 
+@lru_cache(4096)
 def synonym(word: str) -> str:
     """Return the representative of a lower-case word's group of synonyms; the word itself if it has none."""
     return _REPRESENTATIVES.get(_stem(word), word)
