@@ -105,8 +105,8 @@ class EmbeddedProfile:
         latencies: Receives measurements.
         backbone: The packaged model; None to load it with the defaults.
         chosen: Spaces that another model fills: E1, E8, E10 and E12, or E10 alone if it reads images.
-        interactive: Whether queries may come between two slices of a memory. If not, memories wait for their lexical
-            embeddings, so that what shares a slice does not depend on the threads.
+        interactive: Whether queries may come between two slices of a memory. If not, as in a worker of a pool, which
+            has a processor of its own, lexical embeddings are computed in the caller's thread.
     """
 
     name = "embedded"
@@ -217,7 +217,7 @@ class EmbeddedProfile:
         """Split a text into windows; for code also its words, which the model represents better than its syntax."""
         is_code = is_code or looks_like_code(content)
         future = None
-        if len(content) <= MAX_PARALLEL_CHARACTERS:
+        if self._interactive and len(content) <= MAX_PARALLEL_CHARACTERS:
             future = pool.submit(embed_at_once, content, self.latencies, is_code=is_code)
         encoding = self._backbone.tokenize(content)
         ranges = split_windows(len(encoding.ids))
@@ -255,7 +255,7 @@ class EmbeddedProfile:
         if text.lexical is None:
             found = yield from embed_in_slices(text.content, self.latencies, is_code=text.is_code, pausing=pausing)
         else:
-            if self._interactive and not text.lexical.done():
+            if not text.lexical.done():
                 yield []  # a query need not wait for the lexical embeddings of a memory
             found = text.lexical.result()
         embeddings |= {"e6_sparse": found.terms, "e9_hdc": found.trigrams, "e11_entity": found.entities}
