@@ -8,6 +8,7 @@ other subjects and additions. The points of each sum to log odds (`scripts/bench
 
 import re
 from difflib import SequenceMatcher
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from actors.text.lexical import STOP_WORDS, stem_words
@@ -111,8 +112,9 @@ class Statement(NamedTuple):
     words: list[_Word]
 
 
+@lru_cache(256)
 def read_statement(text: str) -> Statement:
-    """Return a text with its content words, which many comparisons share."""
+    """Return a text with its content words, which many comparisons share: a new memory is soon a neighbour."""
     return Statement(text, _words(text))
 
 
