@@ -112,7 +112,7 @@ class Atlas(Fingerprints):
             self._change_state(change)
         if self._supersessions.apply(envelope) or changes:
             self._superseded = None
-        self._context_fold.after(envelope, self._parts, self._clusters.apply(envelope))
+        self._context_fold.after(envelope, self._parts, self._clusters.apply(envelope), changes)
 
     def survivor(self, memory: UUID) -> UUID:
         """Return the last survivor of a merged memory, or the memory itself."""
@@ -222,8 +222,7 @@ class Atlas(Fingerprints):
     def recall_sparse(self, key: str, query: Sparse, count: int, eligible: Mask) -> Rows:
         """Return up to `count` eligible rows that share a term with the query, best first; BM25 ranks plain counts."""
         space = self._sparse(key)
-        recall = space.recall_bm25 if key == TERMS else space.recall_cosine
-        return recall(query, count, eligible)
+        return (space.recall_bm25 if key == TERMS else space.recall_cosine)(query, count, eligible)
 
     def contains_terms(self, key: str, query: Sparse, eligible: Mask) -> bool:
         """Tell whether every term of a query occurs in some eligible row."""
@@ -252,7 +251,8 @@ class Atlas(Fingerprints):
 
     @property
     def _parts(self) -> Parts:
-        return Parts(self._ids, self._rows, self.facets, self._semantic, self._clusters, self._context)
+        states = self._lifecycle
+        return Parts(self._ids, self._rows, self.facets, self._semantic, self._clusters, states, self._context)
 
     def _entity_relevance(self, terms: Embedding, rows: Rows, hints: QueryHints) -> Scores:
         """Return how well these rows match the terms, times and speakers of a query, shape (rows,)."""

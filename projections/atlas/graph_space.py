@@ -1,6 +1,6 @@
 """E8 of the atlas: what each memory is connected with, computed again for those that a later event connects."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 from uuid import UUID
 
@@ -13,6 +13,8 @@ from events.storage.log import Envelope
 from events.vocabulary import (
     CausesLinked,
     ConsolidationUndone,
+    Event,
+    LinksStrengthened,
     MemoriesLinked,
     MemoriesMoved,
     MemoryErased,
@@ -20,9 +22,14 @@ from events.vocabulary import (
     ShortcutsDrawn,
     SpacesDeclared,
 )
+from events.vocabulary.values import Step
 from projections.atlas.facets import Facets
 from projections.graph.clusters import Clusters
-from projections.graph.connections import DECAY, REACH, Connections
+from projections.graph.connections import DECAY, REACH, Arc, Connections, Strength
+from projections.graph.merged_rows import MergedRows
+from projections.graph.relations import CAUSES
+from projections.memories.lifecycle import Lifecycle, StateChange
+from projections.projection import MemoryState
 from projections.spaces.context import HUB_SHARE, ContextSpace
 from projections.spaces.windowed import WindowedSpace
 from projections.storage.arrays import Rows
@@ -39,7 +46,13 @@ class Parts(NamedTuple):
     facets: Facets
     semantic: WindowedSpace
     clusters: Clusters
+    lifecycle: Lifecycle
     space: ContextSpace
+
+    @property
+    def merged(self) -> MergedRows:
+        """The merge sets by row."""
+        return MergedRows(self.ids, self.rows, self.lifecycle)
 
 
 def follows_connections(declared: SpacesDeclared) -> bool:
@@ -55,9 +68,11 @@ class StoredContext:
     def before(self, envelope: Envelope, parts: Parts) -> None:
         """Do nothing."""
 
-    def after(self, envelope: Envelope, parts: Parts, clustered: Sequence[UUID]) -> None:
+    def after(
+        self, envelope: Envelope, parts: Parts, clustered: Sequence[UUID], changes: Sequence[StateChange]
+    ) -> None:
         """Blend the memories whose hub an event changed; that of an erased one is gone."""
-        del envelope
+        del envelope, changes
         if not clustered or parts.space.dimension != parts.semantic.vectors.dimension:
             return
         filled = ~parts.facets.erased
@@ -81,7 +96,8 @@ class ConnectedContext:
 
     E8 is the direction of the sum of E1 of previous and following turns, of linked memories and of those that these are
     linked with, and of memories that share a rare name; a quarter of it at most is the hub of the memory's cluster.
-    The memory's own E1 is no part of it.
+    The memory's own E1 is no part of it. Merged memories have one E8, of what any of them is connected with; to others
+    they are their survivor.
     """
 
     def __init__(self) -> None:
@@ -97,41 +113,48 @@ class ConnectedContext:
             case _:
                 pass
 
-    def after(self, envelope: Envelope, parts: Parts, clustered: Sequence[UUID]) -> None:
-        """Fold an event that the rest of the atlas has applied; `clustered` are memories whose hub it changed."""
-        connections, rows = self._connections, parts.rows
+    def after(
+        self, envelope: Envelope, parts: Parts, clustered: Sequence[UUID], changes: Sequence[StateChange]
+    ) -> None:
+        """Fold an event that the rest of the atlas has applied.
+
+        Args:
+            envelope: The event.
+            parts: What E8 is computed from.
+            clustered: Memories whose hub the event changed.
+            changes: Of states.
+        """
+        connections, rows, merged = self._connections, parts.rows, parts.merged
         connections.stale.update(rows[memory] for memory in clustered)
+        self._regroup(parts, [change for change in changes if MemoryState.MERGED in {change.before, change.after}])
         match envelope.event:
             case MemoryStored() as stored:
                 parts.space.clear(rows[envelope.id])  # earlier versions stored what a memory was connected with then
-                connections.mention(rows[envelope.id], stored.namespace, stored.names)
+                connections.mention(rows[envelope.id], stored.namespace, stored.names, merged)
                 self._touch_turns(parts, [rows[envelope.id]])
-            case MemoriesLinked(source=source, targets=targets, weight=weight):
-                for target in targets:
-                    self._link(parts, source, target, weight, drawn=True)
-            case CausesLinked(links=links, run=run):
+            case LinksStrengthened(links=links, run=run):
                 for link in links:
-                    self._link(parts, link.source, link.target, link.weight, run)
-            case ShortcutsDrawn(shortcuts=shortcuts, run=run):
-                for one in shortcuts:
-                    self._link(parts, one.step.source, one.step.target, one.weight, run)
+                    if arc := _arc(parts, *_ends(link.step)):
+                        connections.strengthen(arc, Strength(link.weight, link.confidence), run, merged)
             case ConsolidationUndone(run=run, memories=()):
-                connections.undo(run)
+                connections.undo(run, merged)
             case MemoriesMoved(memories=memories, target=target):
                 for memory in memories:
-                    connections.move(rows[memory], target)
+                    connections.move(rows[memory], target, merged)
                 self._touch_turns(parts, [rows[memory] for memory in memories])
             case MemoryErased(memory=memory):
-                connections.erase(rows[memory])
+                connections.erase(rows[memory], merged)
                 self.refresh(parts)  # no vector may hold what was erased
-            case _:
-                pass
+            case event:
+                for source, target, relation, weight, run in _edges(event):
+                    if arc := _arc(parts, source, target, relation):
+                        connections.link(arc, weight, run, merged)
 
     def refresh(self, parts: Parts) -> None:
-        """Compute E8 of the rows that changed."""
+        """Compute E8 of the rows that changed, and of those that are merged with them."""
         if not self._connections.stale:
             return
-        stale = np.array(sorted(self._connections.stale), np.int64)
+        stale = np.array(sorted(parts.merged.expanded(self._connections.stale)), np.int64)
         self._connections.stale.clear()
         stale = stale[~parts.facets.is_erased(stale)]
         for start in range(0, len(stale), _CHUNK):
@@ -142,16 +165,18 @@ class ConnectedContext:
         """Return the SHA-256 of the connections."""
         return self._connections.digest()
 
-    def _link(
-        self, parts: Parts, source: UUID, target: UUID, weight: float, run: UUID | None = None, *, drawn: bool = False
-    ) -> None:
-        if source in parts.rows and target in parts.rows:  # imports may name memories that were never stored here
-            self._connections.link(parts.rows[source], parts.rows[target], weight, run, drawn=drawn)
+    def _regroup(self, parts: Parts, changes: Sequence[StateChange]) -> None:
+        """Note what is connected with memories that were merged, or are no longer."""
+        for change in changes:
+            for memory in filter(None, (change.memory, change.previous_survivor)):
+                self._connections.touch(parts.rows[memory], parts.merged, len(changes))
+                self._touch_turns(parts, [parts.rows[memory]])
 
     def _touch_turns(self, parts: Parts, rows: list[int]) -> None:
-        """Note rows, and the turns around them."""
-        around, _ = parts.facets.around(np.array(rows, np.int64), REACH)
-        self._connections.stale.update(rows, around[around >= 0].tolist())
+        """Note rows, those merged with them, and the turns around all of these."""
+        grouped = sorted(parts.merged.expanded(rows))
+        around, _ = parts.facets.around(np.array(grouped, np.int64), REACH)
+        self._connections.stale.update(grouped, around[around >= 0].tolist())
 
     def _vectors(self, parts: Parts, rows: Rows) -> Levels:
         """Return E8 of these rows, shape (rows, dimension); zeros for one without connections."""
@@ -170,12 +195,10 @@ class ConnectedContext:
 
     def _contributions(self, parts: Parts, rows: Rows) -> tuple[Rows, Rows, npt.NDArray[np.float64]]:
         """Return which of these rows is connected with which row, and the weights, each of shape (connections,)."""
-        turns, distances = parts.facets.around(rows, REACH)
-        owners, places = np.nonzero(turns >= 0)
-        beside = zip(owners.tolist(), turns[owners, places].tolist(), distances[owners, places].tolist(), strict=True)
-        found = [(owner, other, DECAY**distance, True) for owner, other, distance in beside]
+        merged = parts.merged
+        found = [(owner, other, weight, True) for (owner, other), weight in _beside(parts, rows).items()]
         for owner, row in enumerate(rows.tolist()):
-            found += ((owner, *one) for one in self._connections.weights(row))
+            found += ((owner, *one) for one in self._connections.weights(row, merged))
         if not found:
             return np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0)
         owner, other, weight, anywhere = map(np.array, zip(*found, strict=True))
@@ -184,9 +207,57 @@ class ConnectedContext:
         return owner[kept], other[kept], weight[kept]
 
 
+def _beside(parts: Parts, rows: Rows) -> dict[tuple[int, int], float]:
+    """Return the weights of turns around these rows, by the place in `rows` and the turn's row."""
+    merged = parts.merged
+    members = [(place, member) for place, row in enumerate(rows.tolist()) for member in merged.members(row)]
+    turns, distances = parts.facets.around(np.array([member for _, member in members], np.int64), REACH)
+    numbers, columns = np.nonzero(turns >= 0)
+    found: dict[tuple[int, int], float] = {}
+    for number, turn, distance in zip(
+        numbers.tolist(), turns[numbers, columns].tolist(), distances[numbers, columns].tolist(), strict=True
+    ):
+        place, member = members[number]
+        other = merged.root(turn)
+        if other != merged.root(member):
+            found[place, other] = max(DECAY**distance, found.get((place, other), 0.0))
+    return found
+
+
+def _edges(event: Event) -> Iterator[tuple[UUID, UUID, str, float, UUID | None]]:
+    """Yield source, target, relation, weight and run of each edge that an event draws."""
+    match event:
+        case MemoriesLinked(source=source, targets=targets, relation=relation, weight=weight):
+            yield from ((source, target, relation, weight, None) for target in targets)
+        case CausesLinked(links=links, run=run):
+            yield from ((link.source, link.target, CAUSES, link.weight, run) for link in links)
+        case ShortcutsDrawn(shortcuts=shortcuts, run=run):
+            yield from ((*_ends(one.step), one.weight, run) for one in shortcuts)
+        case _:
+            pass
+
+
+def _ends(step: Step) -> tuple[UUID, UUID, str]:
+    return step.source, step.target, step.relation
+
+
+def _arc(parts: Parts, source: UUID, target: UUID, relation: str) -> Arc | None:
+    """Return an edge by rows; None if an import named memories that were never stored here."""
+    both = source in parts.rows and target in parts.rows
+    return (parts.rows[source], parts.rows[target], relation) if both else None
+
+
 def _hubs(parts: Parts, rows: list[int]) -> list[tuple[int, int, float]]:
-    """Return the places in `rows` of those whose cluster has a hub, its row, and the member's centrality."""
+    """Return the places in `rows` of those whose cluster has a hub, its row, and the member's centrality.
+
+    A hub that is merged with the member counts as the member itself.
+    """
+    merged = parts.merged
     spokes = ((place, parts.clusters.spoke(parts.ids[row])) for place, row in enumerate(rows))
     found = [(place, parts.rows[spoke[0]], spoke[1]) for place, spoke in spokes if spoke is not None]
     gone = parts.facets.is_erased(np.array([row for _, row, _ in found], np.int64))
-    return [one for one, erased in zip(found, gone, strict=True) if not erased]
+    return [
+        one
+        for one, erased in zip(found, gone, strict=True)
+        if not erased and merged.root(one[1]) != merged.root(rows[one[0]])
+    ]

@@ -3,11 +3,14 @@
 from bisect import insort
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from typing import Final
+from itertools import islice
+from typing import Final, NamedTuple, TypeAlias
 from uuid import UUID
 
 import msgspec
 
+from projections.graph.merged_rows import MergedRows
+from projections.graph.relations import CONFIDENCE
 from projections.projection import digest_of
 
 REACH: Final = 3
@@ -21,6 +24,9 @@ MOST: Final = 32
 NARROW: Final = 8
 """Edges up to which a memory connects those at their other ends with each other; a busier one says too little."""
 
+Arc: TypeAlias = tuple[int, int, str]
+"""Source, target and relation of an edge."""
+
 
 class Edge(msgspec.Struct, frozen=True, array_like=True):
     """One end's view of an edge."""
@@ -28,26 +34,54 @@ class Edge(msgspec.Struct, frozen=True, array_like=True):
     other: int
     """The row at the other end."""
     weight: float
-    """In [0, 1]."""
-    drawn: bool
-    """Whether the author of this end drew it. Other edges count within one namespace only, since whoever sees this end
-    need not see the other."""
+    """In [0, 1], as it was drawn."""
+    relation: str
+    outgoing: bool
+    """Whether this end is its source."""
     run: UUID | None = None
-    """The run that found it, with which it is undone."""
+    """The run that found it, with which it is undone; None if the author of its source drew it."""
+
+    def arc(self, row: int, other: int) -> Arc:
+        """Return the edge between these rows."""
+        return (row, other, self.relation) if self.outgoing else (other, row, self.relation)
+
+
+class Strength(msgspec.Struct, frozen=True, array_like=True):
+    """What a run made of an edge that was followed."""
+
+    weight: float
+    confidence: float
+
+
+class _Neighbour(NamedTuple):
+    """A memory at the other end of an edge."""
+
+    row: int
+    """The last survivor."""
+    weight: float
+    """In [0, 2]."""
+    anywhere: bool
+    """Whether it may be of another namespace. Whoever sees this end need not see the other, but its author drew it."""
 
 
 class Connections:
-    """Edges and names of rows, and the rows whose E8 they may have changed since it was computed."""
+    """Edges and names of rows, and the rows whose E8 they may have changed since it was computed.
+
+    Merged rows are one memory, and have the connections of all.
+    """
 
     _edges: dict[int, list[Edge]]
     """In drawing order."""
+    _strengths: dict[Arc, dict[UUID, Strength]]
+    """By the run that set them, the latest last."""
     _mentions: dict[str, dict[str, list[int]]]
     """The rows that mention each name, ascending, by namespace."""
     stale: set[int]
-    """Rows whose E8 is to be computed again."""
+    """Rows whose E8 is to be computed again, with that of the rows merged with them."""
 
     def __init__(self) -> None:
         self._edges = {}
+        self._strengths = {}
         self._mentions = {}
         self._names: dict[int, tuple[str, set[str]]] = {}
         """The namespace and the names of each row that has names."""
@@ -60,85 +94,145 @@ class Connections:
                 for row in rows:
                     self._names.setdefault(row, (namespace, set()))[1].add(name)
 
-    def mention(self, row: int, namespace: str, names: Iterable[str]) -> None:
+    def mention(self, row: int, namespace: str, names: Iterable[str], merged: MergedRows) -> None:
         """Note the names of a row."""
         if distinct := {*names}:
             self._names[row] = (namespace, distinct)
             for name in distinct:
                 insort(self._mentions.setdefault(namespace, {}).setdefault(name, []), row)
-            self._touch_names(row)
+            self._touch_names(row, merged)
 
-    def link(self, source: int, target: int, weight: float, run: UUID | None = None, *, drawn: bool = False) -> None:
-        """Add an edge: `drawn` by the author of its source, or else found by a run."""
+    def link(self, arc: Arc, weight: float, run: UUID | None, merged: MergedRows) -> None:
+        """Add an edge, drawn by the author of its source, or found by a run."""
+        source, target, relation = arc
         if source != target:
-            self._edges.setdefault(source, []).append(Edge(target, weight, drawn, run))
-            self._edges.setdefault(target, []).append(Edge(source, weight, drawn=False, run=run))
-            for row in (source, target):
-                self.stale.add(row)
-                if len(self._edges[row]) <= NARROW + 1:  # with one more than `NARROW`, the new edge ends what it joined
-                    self.stale.update(edge.other for edge in self._edges[row])
+            self._edges.setdefault(source, []).append(Edge(target, weight, relation, outgoing=True, run=run))
+            self._edges.setdefault(target, []).append(Edge(source, weight, relation, outgoing=False, run=run))
+            self._touch_ends(arc, merged)
 
-    def undo(self, run: UUID) -> None:
-        """Remove the edges that a run found."""
+    def strengthen(self, arc: Arc, strength: Strength, run: UUID, merged: MergedRows) -> None:
+        """Give an edge the strength that a run found."""
+        strengths = self._strengths.setdefault(arc, {})
+        strengths.pop(run, None)  # so that the new entry is the last one
+        strengths[run] = strength
+        self._touch_ends(arc, merged)
+
+    def undo(self, run: UUID, merged: MergedRows) -> None:
+        """Remove the edges that a run found, and the strengths that it gave."""
         for row in [row for row, edges in self._edges.items() if any(edge.run == run for edge in edges)]:
-            self.stale.update((row, *(edge.other for edge in self._edges[row])))
+            self.stale.update((row, *(one.row for one in self._neighbours(row, merged))))
             self._keep(row, [edge for edge in self._edges[row] if edge.run != run])
+        for arc in [arc for arc, strengths in self._strengths.items() if run in strengths]:
+            self._touch_ends(arc, merged)
+            del self._strengths[arc][run]
+            if not self._strengths[arc]:
+                del self._strengths[arc]
 
-    def erase(self, row: int) -> None:
+    def erase(self, row: int, merged: MergedRows) -> None:
         """Forget a row, its edges and its names."""
-        self._touch(row)
+        self.touch(row, merged)
         for other in {edge.other for edge in self._edges.pop(row, ())}:
             self._keep(other, [edge for edge in self._edges[other] if edge.other != row])
+        for arc in [arc for arc in self._strengths if row in arc[:2]]:
+            del self._strengths[arc]
         self._drop_names(row)
 
-    def move(self, row: int, namespace: str) -> None:
+    def move(self, row: int, namespace: str, merged: MergedRows) -> None:
         """Put a row into another namespace."""
-        self._touch(row)
-        self.mention(row, namespace, self._drop_names(row))
+        self.touch(row, merged)
+        self.mention(row, namespace, self._drop_names(row), merged)
 
-    def weights(self, row: int) -> Iterator[tuple[int, float, bool]]:
+    def touch(self, row: int, merged: MergedRows, changes: int = 1) -> None:
+        """Note that the connections of a row change, and with them those of what its edges and names connect.
+
+        Args:
+            row: One whose edges, names or merge set change.
+            merged: The merge sets, before or after.
+            changes: Rows whose merge sets change at once.
+        """
+        self.stale.add(row)
+        root = merged.root(row)
+        for other in {one.row for one in self._neighbours(row, merged)}:
+            self.stale.add(other)
+            further = (one.row for one in self._neighbours(other, merged) if one.row != root)
+            if len(few := [*islice(further, NARROW + 1)]) <= NARROW:
+                self.stale.update(few)
+        for member in merged.members(row):
+            self._touch_names(member, merged, changes)
+
+    def weights(self, row: int, merged: MergedRows) -> Iterator[tuple[int, float, bool]]:
         """Yield the rows that a row is connected with, their weights, and whether they may be of another namespace."""
-        edges = self._edges.get(row, ())[-MOST:]
+        root = merged.root(row)
+        edges = [*islice(self._neighbours(row, merged), MOST)][::-1]
         near: dict[int, float] = defaultdict(float)
-        for edge in edges:
-            near[edge.other] = max(near[edge.other], edge.weight)
-        drawn = {edge.other for edge in edges if edge.drawn}
+        for other, weight, _ in edges:
+            near[other] = max(near[other], weight)
+        drawn = {one.row for one in edges if one.anywhere}
         for other, weight in near.items():
             yield other, DECAY * weight, other in drawn
-            beyond = self._edges[other]
-            further = {edge.other: edge.weight for edge in beyond if edge.other != row and edge.other not in near}
+            beyond = [*islice(self._neighbours(other, merged), NARROW + 1)][::-1]
             if len(beyond) <= NARROW:
+                further = {one.row: one.weight for one in beyond if one.row != root and one.row not in near}
                 yield from ((one, DECAY**2 * weight * more / len(further), False) for one, more in further.items())
-        namespace, names = self._names.get(row, ("", ()))
         shared: dict[int, float] = defaultdict(float)
-        for name in sorted(names):
-            others = self._mentions[namespace][name]
-            if len(others) <= RARE + 1:
-                others = [one for one in others if one != row]
-                for other in others:
-                    shared[other] += 1 / len(others)
+        for rows in self._shared(row, merged):
+            roots = _roots(rows, merged, RARE + 1)
+            for other in sorted(roots - {root}):
+                shared[other] += 1 / (len(roots) - 1)
         yield from ((other, DECAY * min(1.0, weight), False) for other, weight in shared.items())
 
     def digest(self) -> bytes:
         """Return the SHA-256 of all edges and names."""
         mentions = [(namespace, sorted(names.items())) for namespace, names in sorted(self._mentions.items())]
-        return digest_of(msgspec.msgpack.encode((sorted(self._edges.items()), mentions)))
+        strengths = sorted((arc, list(strengths.items())) for arc, strengths in self._strengths.items())
+        return digest_of(msgspec.msgpack.encode((sorted(self._edges.items()), strengths, mentions)))
 
-    def _touch(self, row: int) -> None:
-        """Note that the E8 of a row changes, and of those that its edges and names connect with it."""
-        self.stale.add(row)
-        for other in {edge.other for edge in self._edges.get(row, ())}:
-            self.stale.add(other)
-            further = [edge.other for edge in self._edges[other] if edge.other != row]
-            if len(further) <= NARROW:
-                self.stale.update(further)
-        self._touch_names(row)
+    def _neighbours(self, row: int, merged: MergedRows) -> Iterator[_Neighbour]:
+        """Yield what the edges of a row's merge set lead to outside of it, those of the last survivor first.
 
-    def _touch_names(self, row: int) -> None:
+        Of each member the latest edge comes first.
+        """
+        root = merged.root(row)
+        for member in reversed(merged.members(root)):
+            for edge in reversed(self._edges.get(member, ())):
+                other = merged.root(edge.other)
+                if other != root:
+                    weight = edge.weight
+                    if self._strengths:  # mostly empty
+                        weight = self._followed(edge, {edge.arc(member, edge.other), edge.arc(root, other)})
+                    yield _Neighbour(other, weight, edge.outgoing and edge.run is None)
+
+    def _followed(self, edge: Edge, arcs: Iterable[Arc]) -> float:
+        """Return the weight of an edge, up to twice as much for one that was followed often.
+
+        Most links are drawn with weight 1, so that only the confidence tells those that were followed.
+        """
+        weight = edge.weight
+        for strengths in (self._strengths[arc] for arc in arcs if arc in self._strengths):
+            latest = next(reversed(strengths.values()))
+            weight = max(weight, max(edge.weight, latest.weight) * latest.confidence / CONFIDENCE)
+        return weight
+
+    def _shared(self, row: int, merged: MergedRows) -> list[list[int]]:
+        """Return the rows that mention each name of a row's merge set."""
+        known = [(member, *self._names[member]) for member in merged.members(row) if member in self._names]
+        names = {(namespace, name) for _, namespace, names in known for name in names}
+        return [self._mentions[namespace][name] for namespace, name in sorted(names)]
+
+    def _touch_ends(self, arc: Arc, merged: MergedRows) -> None:
+        """Note that an edge is new, has another weight, or is about to have one."""
+        for row in arc[:2]:
+            self.stale.add(row)
+            around = [*islice(self._neighbours(row, merged), NARROW + 2)]
+            if len(around) <= NARROW + 1:  # with one more than `NARROW`, a new edge ends what its row joined
+                self.stale.update(one.row for one in around)
+
+    def _touch_names(self, row: int, merged: MergedRows, changes: int = 1) -> None:
         namespace, names = self._names.get(row, ("", ()))
         for name in names:
             rows = self._mentions[namespace][name]
-            if len(rows) <= RARE + 2:  # with one more than are rare beside itself, this row ends what the name joined
+            # With one more than are rare beside itself, this row ends what the name joined.
+            if _roots(rows, merged, RARE + 1 + changes):
                 self.stale.update(rows)
 
     def _keep(self, row: int, edges: list[Edge]) -> None:
@@ -157,3 +251,13 @@ class Connections:
         if not known:
             self._mentions.pop(namespace, None)
         return names
+
+
+def _roots(rows: Iterable[int], merged: MergedRows, limit: int) -> set[int]:
+    """Return the last survivors of these rows; none if there are more than `limit`."""
+    roots: set[int] = set()
+    for row in rows:
+        roots.add(merged.root(row))
+        if len(roots) > limit:
+            return set()
+    return roots

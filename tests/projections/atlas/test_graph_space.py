@@ -30,17 +30,18 @@ def atlas_of(*events: Event) -> Atlas:
 
 
 named = st.lists(st.lists(st.sampled_from(NAMES), max_size=2, unique=True), min_size=COUNT, max_size=COUNT)
+sessions = st.lists(st.sampled_from([None, "s", "t"]), min_size=COUNT, max_size=COUNT)
 more_links = st.lists(st.tuples(st.integers(1, COUNT), st.integers(1, COUNT)), max_size=24)
 
 
 @settings(max_examples=150)
-@given(named, more_links, st.lists(OF_A_LIFE, min_size=4, max_size=24))
+@given(named, sessions, more_links, st.lists(OF_A_LIFE, min_size=4, max_size=24))
 def test_e8_read_after_every_event_is_e8_read_at_last(
-    names: list[list[str]], links: list[tuple[int, int]], events: list[Event]
+    names: list[list[str]], spoken: list[str | None], links: list[tuple[int, int]], events: list[Event]
 ):
     log = log_of(*(linked(memory_id(one), memory_id(other)) for one, other in links), *events)
-    for place, (envelope, mentioned) in enumerate(zip(log[:COUNT], names, strict=True)):
-        event = msgspec.structs.replace(STORED[place], names=tuple(mentioned))
+    for place, (envelope, mentioned, session) in enumerate(zip(log[:COUNT], names, spoken, strict=True)):
+        event = msgspec.structs.replace(STORED[place], names=tuple(mentioned), session=session)
         log[place] = msgspec.structs.replace(envelope, event=event)
     often, once = (Atlas(DIMENSIONS, connected=True) for _ in range(2))
     for envelope in log:

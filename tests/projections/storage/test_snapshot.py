@@ -38,6 +38,7 @@ STRUCTURES = {
     12: "1715a874a7d7ec27e87f2f86e8f5e20debdf14577f9739887428ed3528cadbea",
     13: "0c78c08507e827cedf7e40466c9ec0ec76af62f7d5ec5a1f631a8ab6b6856d73",
     14: "6a8b5f4bd61dc9ede5f8167417facb28d8dc5fd3e8ce152da6f43282a31eae32",
+    15: "f130f1452891edd0071611287006a68047c1dd00d3513f4700446b9a612bc841",
 }
 """By schema, the SHA-256 of the names and types of all that is written."""
 

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 from actors.api.context import Context
@@ -34,8 +35,12 @@ async def found(agent: Agent, query: str, **more: Any) -> list[str]:
     return [one["id"] for one in answer["results"]]
 
 
+async def embeddings(agent: Agent, memory: str) -> dict[str, Any]:
+    return (await agent.call("memory_retrieve", id=memory, include_embeddings=True))["vectors"]
+
+
 async def e8(agent: Agent, memory: str) -> list[float] | None:
-    return (await agent.call("memory_retrieve", id=memory, include_embeddings=True))["vectors"]["e8_graph"]
+    return (await embeddings(agent, memory))["e8_graph"]
 
 
 async def in_breakdown(agent: Agent, query: str, memory: str) -> float | None:
@@ -124,3 +129,71 @@ async def test_no_event_holds_what_other_memories_say(context: Context, connect:
         await stored(agent, "How lovely.", session="walk", link_to=[herons])
     events = [envelope.event for envelope in context.hub.log.read()]
     assert [one.fingerprint["e8_graph"].is_null for one in events if isinstance(one, MemoryStored)] == [True, True]
+
+
+async def test_a_survivor_is_connected_with_what_the_memories_merged_with_it_were(
+    context: Context, connect: Connect
+) -> None:
+    async with connect(context) as agent:
+        copies = [await stored(agent, ORCHARD, session=session) for session in ("sale", "walk", None)]
+        herons = await stored(agent, HERONS, session="walk")
+        lock = await stored(agent, "A lock keeper painted the gates of the canal.", link_to=[copies[2]])
+        before = [await e8(agent, one) for one in (*copies, lock)]
+        run = (await agent.call("consolidate_memories", mode="light"))["run_id"]
+        survivor = (await agent.call("memory_retrieve", id=copies[0]))["id"]
+        assert (await found(agent, BIRDS))[0] == survivor
+        assert (await found(agent, "canal boats"))[0] == survivor
+        assert {*(await found(agent, "an orchard"))[:2]} == {herons, lock}, "to others it is the survivor"
+        kept = await e8(agent, survivor)
+        assert kept not in before
+        await agent.call("undo_consolidation", run_id=run)
+        assert [await e8(agent, one) for one in (*copies, lock)] == before
+    assert (await store_replay(context.for_request(ignore_progress), StoreReplay()))["matches"]
+
+
+async def test_causes_of_an_absorbed_memory_become_the_survivor_s(context: Context, connect: Connect) -> None:
+    effect = "The canal was closed, so the barges carried no gravel."
+    async with connect(context) as agent:
+        cause = await stored(agent, "Because a swan nested on the lock gate, the canal stayed closed.")
+        first, second = [await stored(agent, effect) for _ in range(2)]
+        assert (await agent.call("find_causal_path", start_concept=cause, end_concept=second))["path_found"]
+        (found_causes,) = (await agent.request("memory/consolidations"))["runs"]
+        merge = (await agent.call("consolidate_memories", mode="light"))["run_id"]
+        survivor = (await agent.call("memory_retrieve", id=first))["id"]
+        assert (await found(agent, "a nesting swan"))[0] == survivor
+        assert len(await found(agent, "a nesting swan")) == 2
+        await agent.call("undo_consolidation", run_id=found_causes["run_id"])
+        assert await e8(agent, survivor) is None
+        await agent.call("undo_consolidation", run_id=merge)
+        assert [await e8(agent, one) for one in (cause, first, second)] == [None] * 3
+
+
+async def test_a_link_that_was_followed_weighs_more_but_at_most_twice_as_much(
+    context: Context, connect: Connect
+) -> None:
+    async with connect(context) as agent:
+        herons, accounts = await stored(agent, HERONS), await stored(agent, APART[0])
+        orchard = await stored(agent, ORCHARD, link_to=[herons, accounts])
+
+        async def ratio() -> float:
+            """Return how much more the herons weigh in E8 than the accounts."""
+            ends = [await embeddings(agent, one) for one in (herons, accounts)]
+            parts = np.array([one["e1_semantic"] for one in ends]).T
+            (one, other), *_ = np.linalg.lstsq(parts, np.array(await e8(agent, orchard)))
+            return one / other
+
+        async def walk_and_dream(times: int) -> str:
+            for _ in range(times):
+                walked = await agent.call("find_causal_path", start_concept=orchard, end_concept=herons)
+                assert walked["path_found"]
+            dream = {"rationale": "a walk was talked about", "blocking": True, "force": True, "phase": "nrem"}
+            return (await agent.call("trigger_dream", **dream))["run_id"]
+
+        assert await ratio() == pytest.approx(1, abs=0.1)
+        runs = [await walk_and_dream(times) for times in (3, 40)]
+        assert await ratio() == pytest.approx(2, abs=0.1)
+        await agent.call("undo_consolidation", run_id=runs[1])
+        assert 1.2 < await ratio() < 1.8
+        await agent.call("undo_consolidation", run_id=runs[0])
+        assert await ratio() == pytest.approx(1, abs=0.1)
+    assert (await store_replay(context.for_request(ignore_progress), StoreReplay()))["matches"]

@@ -58,6 +58,22 @@ def test_a_term_of_fewer_than_three_members_never_stands_in_a_goal():
     assert distinctive(members, REST) == ("doctor",)
 
 
+def test_a_term_that_each_member_writes_in_another_form_never_stands_in_a_goal():
+    members = ["They widen the harbour.", "A widened harbour.", "The harbour is widening."]
+    assert distinctive(members, REST) == ("harbour",)
+    assert distinctive([*members, "The city widens the harbour.", "The quay was widened."], REST) == ("harbour",)
+    assert {*distinctive([*members, *["The quay was widened."] * 2], REST)} == {"harbour", "widened"}
+
+
+def test_a_term_of_few_of_many_members_is_left_out():
+    members = [f"The heron of pond {number}." for number in range(37)]
+    few = [*members, *["The heron and the otter."] * 3]
+    more = [*members, *["The heron and the otter."] * 5]
+    assert "otter" not in distinctive(few, REST * 8)
+    assert "otter" in distinctive(more, REST * 8)
+    assert "otter" in distinctive(few[20:], REST * 8)
+
+
 def test_a_word_repeated_in_one_memory_counts_once():
     members = ["secret secret secret secret garden", "the garden gate", "a garden wall"]
     assert distinctive(members, REST) == ("garden",)
