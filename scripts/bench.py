@@ -12,7 +12,7 @@ from benchmarks.mind.command import mind
 from benchmarks.mind.topics import topics
 from benchmarks.peers.command import peers
 from benchmarks.relevance import relevance
-from benchmarks.retrieval import retrieval
+from benchmarks.retrieval.command import retrieval
 from benchmarks.scale.command import scale
 from benchmarks.similarity import similarity
 from benchmarks.sleep.command import sleep

@@ -15,7 +15,7 @@ from torch import Tensor
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.datasets import DEPTH, Dataset, Document, read_dataset
-from benchmarks.retrieval import misspell
+from benchmarks.retrieval.loading import misspell
 from benchmarks.store import Store, open_store
 
 from actors.comparator.messages import Search

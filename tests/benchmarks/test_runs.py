@@ -54,6 +54,13 @@ def test_each_space_is_left_out_with_queries_as_they_stand_and_misspelt(tmp_path
     assert ablated["set"]["all"] == 1.0
 
 
+def test_each_set_is_asked_in_a_store_of_its_own_and_in_one_that_holds_all(tmp_path: Path) -> None:
+    folders = [str(write(tmp_path / "bees", stream())), str(write(tmp_path / "boxes", talk(20)))]
+    report = bench("retrieval", *folders, "--together", "--limit", "4", "--memories", "12")
+    assert {name: row["queries"] for name, row in report.items()} == {"bees": 1, "bees, all namespaces": 1, "boxes": 4}
+    assert report["bees"]["recall@10 alone"] == report["bees"]["recall@10 together"] == 1.0
+
+
 def test_relevance_is_measured_against_stores_that_cannot_answer(tmp_path: Path) -> None:
     folders = [str(write(tmp_path / "bees", stream())), str(write(tmp_path / "boxes", talk(20)))]
     for _ in range(2):  # the second run finds the stores that the first one kept

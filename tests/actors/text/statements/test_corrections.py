@@ -23,6 +23,14 @@ def find_correction(earlier: str, later: str, similarity: float) -> Correction |
         ("The parking permit costs 30 euros.", "The parking permit costs 45 euros.", "number", "30", "45"),
         ("Kitchen duty is on Monday.", "Kitchen duty has moved to Wednesday.", "time", "Monday", "Wednesday"),
         ("The caretaker is called Alfons.", "The caretaker is called Birgit now.", "name", "Alfons", "Birgit"),
+        ("The lift holds eight people.", "The lift holds six people.", "number", "eight", "six"),
+        (
+            "The tour group was assigned to Lyon.",
+            "The tour group was reassigned to Turin.",
+            "name",
+            "assigned to Lyon",
+            "Turin",
+        ),
         ("Our router is a Zyxel.", "We replaced the Zyxel; our router is a Mikrotik.", "name", "Zyxel", "Mikrotik"),
     ],
 )
@@ -40,6 +48,7 @@ def test_a_changed_value_is_found_with_its_place(earlier: str, later: str, rule:
     [
         ("The sauna is open.", "The sauna is closed."),
         ("Edgar plays the trumpet.", "Edgar no longer plays the trumpet."),
+        ("Our rabbit eats hay and carrots.", "Our rabbit gets no more carrots."),
     ],
 )
 def test_opposites_and_ends_are_corrections(earlier: str, later: str) -> None:
@@ -53,6 +62,7 @@ def test_opposites_and_ends_are_corrections(earlier: str, later: str) -> None:
         ("Locker 12 is broken.", "Locker 13 is broken."),
         ("Edgar plays the trumpet.", "Edgar also has a piano at home."),
         ("The sauna is open.", "The sauna smells of spruce."),
+        ("Who leads the walking group?", "I can't wait for the walking group!"),
         ("The caretaker is called Alfons.", "Alfons has a grey moustache and a ladder."),
         ("The parking permit costs 30 euros.", "The parking permit costs 30 euros."),
         ("We cut the salt, since nobody liked it.", "We  cut  the  salt,\nsince  nobody  liked  it."),

@@ -1,0 +1,1 @@
+"""Whether questions find their memories: `scripts/bench retrieval`."""

@@ -1,0 +1,115 @@
+"""`scripts/bench retrieval`: measures by category; or profiles, spaces left out, or one store for all, side by side."""
+
+from collections import defaultdict
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+import anyio
+import msgspec
+from rich.console import Console
+from rich.progress import Progress
+from typer import Argument, Option
+
+from actors.api.params.fields import MAX_CONTENT
+from actors.runtime.settings import SearchProfile
+from benchmarks.datasets import DEPTH, means, measures
+from benchmarks.report import JsonOption, print_json, progress_bar, quantiles, rows_table
+from benchmarks.retrieval.comparison import ABLATIONS, PROFILES, by_variant, compare_stores, compare_variants
+from benchmarks.retrieval.loading import Part, load, misspell
+
+
+class Search(msgspec.Struct, frozen=True):
+    """How the queries are asked."""
+
+    profile: str
+    part: Part
+    priming: bool
+    coupling: float | None
+    misspelt: bool
+
+
+async def evaluate(folder: Path, search: Search, bar: Progress) -> dict[str, Any]:
+    """Store a data set in a new store, ask its queries, and return the report."""
+    results: dict[str, list[dict[str, float]]] = defaultdict(list)
+    latencies: list[float] = []
+    async with load([folder], search.part, bar, priming=search.priming) as loaded:
+        if search.coupling is not None:
+            await loaded.store.call("adjust_coupling", new_k=search.coupling)
+        (dataset,) = loaded.sets
+        queries = misspell(dataset.queries) if search.misspelt else dataset.queries
+        for query in bar.track(queries, description="asking"):
+            arguments = {**query.search_arguments(), "top_k": DEPTH, "profile": search.profile}
+            answer = await loaded.store.call("search_graph", **arguments)
+            latencies.append(answer["queryLatencyMs"])
+            ranking = [loaded.documents[result["fingerprintId"]] for result in answer["results"]]
+            category = str(query.metadata.get("category", "all"))
+            results[category].append(measures(ranking, dataset.judgements[query.id]))
+    return {
+        "overall": _summary([result for category in results.values() for result in category]),
+        "by_category": {category: _summary(of_category) for category, of_category in sorted(results.items())},
+        "profile": search.profile,
+        "priming": search.priming,
+        "coupling": search.coupling,
+        "misspelt": search.misspelt,
+        "documents": len(dataset.documents),
+        "blank": dataset.blank,
+        "shortened": sum(len(document.full_text) > MAX_CONTENT for document in dataset.documents),
+        "stored_per_second": len(dataset.documents) / loaded.seconds,
+        "query_ms": quantiles(latencies),
+    }
+
+
+def _summary(results: list[dict[str, float]]) -> dict[str, float]:
+    return {**means(results), "queries": len(results)}
+
+
+def retrieval(
+    folders: Annotated[
+        list[Path], Argument(exists=True, file_okay=False, help="Each with corpus.jsonl, queries.jsonl, qrels/test.tsv")
+    ],
+    profile: Annotated[SearchProfile, Option(help="The weights to ask with.")] = SearchProfile.AUTO,
+    limit: Annotated[int | None, Option(min=1, help="Ask only the first so many queries.")] = None,
+    memories: Annotated[int | None, Option(min=1, help="Store what answers them, and others up to so many.")] = None,
+    coupling: Annotated[float | None, Option(min=0, max=10, help="K of the workspace; its default.")] = None,
+    *,
+    priming: Annotated[bool, Option(help="Whether ignited memories get a bonus.")] = False,
+    misspelt: Annotated[bool, Option("--misspell", help="Misspell half of the longer words of each query.")] = False,
+    ablate: Annotated[
+        bool, Option("--ablate", help="Leave each space out in turn; also with misspelt queries.")
+    ] = False,
+    profiles: Annotated[bool, Option("--profiles", help="Ask with each profile; also with misspelt queries.")] = False,
+    together: Annotated[
+        bool, Option("--together", help="All folders in one store; without the former also each in its own.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Measure Recall@5, Recall@10 and NDCG@10 on folders in the BEIR layout."""
+    part = Part(limit, memories)
+    with progress_bar() as bar:
+        if ablate or profiles or together:
+            if ablate or profiles:
+                variants = ABLATIONS if ablate else PROFILES
+                sides = anyio.run(partial(compare_variants, together=together), folders, variants, part, bar)
+                table = rows_table("Recall@10", by_variant(sides, losses=ablate))
+            else:
+                sides = anyio.run(compare_stores, folders, part, bar)
+                table = rows_table("each set in its own store, and all in one", sides)
+            print_json(sides) if as_json else Console().print(table)
+            return
+        search = Search(profile.value, part, priming, coupling, misspelt)
+        reports = [anyio.run(evaluate, folder, search, bar) for folder in folders]
+    if as_json:
+        print_json(reports[0] if len(reports) == 1 else reports)
+        return
+    for folder, report in zip(folders, reports, strict=True):
+        _show(folder.name, report)
+
+
+def _show(name: str, report: dict[str, Any]) -> None:
+    console = Console()
+    console.print(rows_table(name, report["by_category"] | {"overall": report["overall"]}))
+    console.print(
+        f"{report['documents']} memories stored at {report['stored_per_second']:.0f}/s; "
+        f"a query takes {report['query_ms']['median']:.1f} ms (p95 {report['query_ms']['p95']:.1f})"
+    )
