@@ -9,6 +9,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
 
+import msgspec
+
 from actors.runtime.actor import EXIT_UNCERTAIN, LOGGER
 from actors.runtime.faults import NotFoundFault, StorageFault
 from actors.runtime.messages import (
@@ -23,6 +25,7 @@ from actors.runtime.messages import (
 )
 from actors.runtime.projection_actor import ProjectionActor
 from actors.runtime.reply import Reply, gather
+from actors.store.corrections import corrections
 from actors.store.log.commit import HeldAppends, answered, event_time, pending_append
 from actors.store.log.committer import Committer, Flush
 from actors.store.log.following import FollowerMessage, FollowLog, LogLost, away_fault
@@ -178,7 +181,8 @@ class Store(ProjectionActor[StoreProjections]):
                 return answered(result=found)
             if message.id in self._catalog:
                 return answered(result=StorageFault(f"Storage failed: memory {message.id} exists already"))
-        return self._append(message, is_memory=True)
+        found = (*message.consequences, *corrections(message, self._catalog))
+        return self._append(msgspec.structs.replace(message, consequences=found), is_memory=True)
 
     def _append(self, message: Append, *, is_memory: bool = False) -> Reply[Any]:
         """Queue events. Messages in the inbox by then join them in one commit."""

@@ -78,6 +78,8 @@ class Append(Message[Envelope], frozen=True, kw_only=True):
     """Memories that must be live at the time of writing; else nothing is written, and `GoneError` names the others."""
     at: datetime | None = None
     """When an imported event happened; kept if no event of this log is later, else the time of the log's last event."""
+    alike: tuple[tuple[UUID, float], ...] = ()
+    """Memories whose statements a new one may correct, with their similarity in E1, calibrated (`AppendMemories`)."""
 
 
 class RequestResult(Answer, frozen=True, kw_only=True):
@@ -93,6 +95,8 @@ class RequestResult(Answer, frozen=True, kw_only=True):
 
 class AppendMemories(Message[list[RequestResult | Fault]], frozen=True, kw_only=True):
     """Append memories with their consequences by one commit; answers a future of a result or a fault for each.
+
+    What a memory corrects, of those that it is alike, is superseded by it.
 
     An append with `once` whose correlation id stands in the log already appends nothing, and is answered with the
     events that stand there.

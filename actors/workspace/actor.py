@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter, OrderedDict, deque
-from collections.abc import Mapping
 from typing import Any, assert_never, cast
 from uuid import UUID, uuid4
 
@@ -17,8 +16,7 @@ from actors.runtime.messages import Appended, AppendRejected, LoadSnapshot, Read
 from actors.runtime.metrics import Latencies
 from actors.runtime.projection_actor import ProjectionActor
 from actors.runtime.reply import Reply, gather
-from actors.store.messages import Append, AppendMemories, Describe, RequestResult
-from actors.workspace.corrections import superseded
+from actors.store.messages import Append, AppendMemories, RequestResult
 from actors.workspace.debounce import Debounce
 from actors.workspace.focus import FocusTask, decide
 from actors.workspace.learning import emotional_weight, judge
@@ -40,7 +38,6 @@ from actors.workspace.pulse import ingest_result, pulse_of
 from events.spaces import SEMANTIC
 from events.storage.log import Envelope
 from events.vocabulary import MemoryStored
-from projections.memories.entries import Entry
 from projections.mind.johari import rows_of_memory
 from projections.registry import WorkspaceProjections
 
@@ -148,28 +145,12 @@ class Workspace(ProjectionActor[WorkspaceProjections]):
         """Judge a few memories, each by itself."""
         with self._latencies.timed("judge"):
             found: tuple[Neighbours | Fault, ...] = self._asked(FindNeighbours(new=tuple(one.new for one in memories)))
-            entries = self._described(memories, found)
             return [
-                near if isinstance(near, Fault) else one.build_append(self._judgement(one, near, entries))
+                near if isinstance(near, Fault) else one.build_append(self._judgement(one, near))
                 for one, near in zip(memories, found, strict=True)
             ]
 
-    def _described(
-        self, memories: tuple[UnjudgedMemory, ...], found: tuple[Neighbours | Fault, ...]
-    ) -> dict[UUID, Entry]:
-        """Read the neighbours that some of the memories may correct."""
-        wanted = {
-            memory
-            for one, near in zip(memories, found, strict=True)
-            if one.corrects and isinstance(near, Neighbours)
-            for memory, _ in near.alike
-        }
-        if not wanted:
-            return {}
-        described: Any = self._store.ask(Describe(memories=tuple(wanted), own=True), timeout=TIMEOUT)
-        return {entry.id: entry for entry in described}
-
-    def _judgement(self, memory: UnjudgedMemory, near: Neighbours, entries: Mapping[UUID, Entry]) -> Judgement:
+    def _judgement(self, memory: UnjudgedMemory, near: Neighbours) -> Judgement:
         new = memory.new
         learning = judge(near.similarities, near.closest, emotional_weight(new.content))
         foreseen = self._projections.learner.predict(learning.entropy, learning.coherence)
@@ -181,7 +162,7 @@ class Workspace(ProjectionActor[WorkspaceProjections]):
             north_star=near.north_star,
             johari=rows_of_memory(learning, new.fingerprint),
             learning=msgspec.structs.replace(learning, usefulness=foreseen),
-            superseded=superseded(memory, near.alike, entries) if memory.corrects else (),
+            alike=near.alike if memory.corrects else (),
         )
 
     def _asked(self, message: FindNeighbours | Resonate) -> Any:

@@ -12,7 +12,7 @@ from actors.runtime.faults import Fault
 from actors.runtime.messages import Answer, Appended, Cancellable, Message, ProjectionMessage
 from actors.store.messages import Append, RequestResult
 from events.fingerprint import Embedding
-from events.vocabulary import FocusMoved, MemorySuperseded
+from events.vocabulary import FocusMoved
 from events.vocabulary.values import JohariRow, Learning
 from projections.mind.workspace import FadedMemory, IgnitedMemory
 
@@ -24,8 +24,8 @@ class Judgement(Answer, frozen=True, kw_only=True):
     north_star: UUID | None
     johari: tuple[JohariRow, ...]
     learning: Learning
-    superseded: tuple[MemorySuperseded, ...] = ()
-    """What its text corrects."""
+    alike: tuple[tuple[UUID, float], ...] = ()
+    """Memories whose statements its text may correct, with their similarity in E1, calibrated."""
 
 
 class Attention(Answer, frozen=True, kw_only=True):
@@ -64,8 +64,6 @@ class UnjudgedMemory(msgspec.Struct, frozen=True, kw_only=True):
 
     new: NewMemory
     build_append: Callable[[Judgement], Append]
-    speaker: object = None
-    """Who says it, as its metadata name them; another one's statement is not corrected."""
     corrects: bool = True
     """Whether to look for statements that it corrects: not where the client states them, or for code."""
 

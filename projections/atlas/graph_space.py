@@ -131,7 +131,8 @@ class ConnectedContext:
             case MemoryStored() as stored:
                 parts.space.clear(rows[envelope.id])  # earlier versions stored what a memory was connected with then
                 connections.mention(rows[envelope.id], stored.namespace, stored.names, merged)
-                self._touch_turns(parts, [rows[envelope.id]])
+                if stored.session is not None:
+                    self._touch_turns(parts, [rows[envelope.id]])
             case LinksStrengthened(links=links, run=run):
                 for link in links:
                     if arc := _arc(parts, *_ends(link.step)):

@@ -78,9 +78,9 @@ class ResponseWriter(ObjectSendStream[SessionMessage]):
             case types.JSONRPCResponse(id=int(number)) | types.JSONRPCError(id=int(number)):
                 if number not in self._ids:
                     return
-                message = item.message.model_copy(update={"id": self._ids[number]})
+                item.message.id = self._ids[number]
                 try:
-                    await self._stream.send(replace(item, message=message))
+                    await self._stream.send(item)
                 finally:
                     self._close(number)
             case _:
@@ -134,7 +134,8 @@ async def _admit(message: SessionMessage, responses: ResponseWriter) -> SessionM
             number = await responses.admit(request.id)
             if number is None:
                 return _error(None, types.INVALID_REQUEST, "Invalid request: a request of this id is still open")
-            return replace(message, message=request.model_copy(update={"id": number}))
+            request.id = number
+            return message
         case types.JSONRPCNotification(method="notifications/cancelled", params=params) as notification:
             number = responses.cancel((params or {}).get("requestId"))
             numbered = {**(params or {}), "requestId": number}

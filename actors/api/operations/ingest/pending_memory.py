@@ -131,7 +131,6 @@ def unjudged(group: Sequence[tuple[PendingMemory, EmbeddedMemory]]) -> Iterator[
         yield UnjudgedMemory(
             new=new,
             build_append=partial(build_append, one, embedded),
-            speaker=params.metadata.get("speaker"),
             corrects=one.item.links is None and not one.supersedes and params.modality is Modality.TEXT,
         )
         before.append((one.id, embedded.fingerprint))
@@ -165,12 +164,13 @@ def build_append(one: PendingMemory, embedded: EmbeddedMemory, judgement: Judgem
     return Append(
         id=one.id,
         event=stored,
-        consequences=(*_consequences(one), *judgement.superseded),
+        consequences=tuple(_consequences(one)),
         actor=one.item.actor,
         correlation_id=one.correlation_id,
         read_back=True,
         once=one.item.key is not None,
         at=one.item.stored_at,
+        alike=judgement.alike,
     )
 
 

@@ -74,7 +74,7 @@ async def test_a_store_takes_three_round_trips(
 ) -> None:
     rationale = {"rationale": "to count"} if tool == "inject_context" else {}
     async with connect(context) as agent:
-        await agent.call("store_memory", content="The models are loaded now.")
+        await agent.call("store_memory", content="A fox jumps over the fence.")  # which the next one might correct
         with counted(monkeypatch) as asks:
             answer = await agent.call(tool, content="The fox jumps over the dog.", **rationale)
     assert asks.waited_for == {"EmbedMemory": 1, "JudgeAndAppend": 1, "FindNeighbours": 1}
