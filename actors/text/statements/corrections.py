@@ -7,8 +7,9 @@ other subjects and additions. The points of each sum to log odds (`scripts/bench
 """
 
 import re
+from dataclasses import dataclass
 from difflib import SequenceMatcher
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Final, NamedTuple
 
 from actors.text.lexical import STOP_WORDS, stem_words
@@ -105,17 +106,58 @@ class _Word(NamedTuple):
     """`number`, `time`, `name`, or `words` for any other."""
 
 
-class Statement(NamedTuple):
-    """A text and its content words; none of a text that has more than a statement, or none."""
+@dataclass(frozen=True)
+class Statement:
+    """A text, and what its comparisons with others share."""
 
     text: str
-    words: list[_Word]
+
+    @cached_property
+    def words(self) -> list[_Word]:
+        """Its content words; none of a text that has more than a statement, or none."""
+        return _words(self.text)
+
+    @cached_property
+    def keys(self) -> list[str]:
+        """The stem of each content word's synonyms."""
+        return [word.key for word in self.words]
+
+    @cached_property
+    def announces_change(self) -> bool:
+        """Whether it has a word of change."""
+        return _CHANGE.search(self.text) is not None
+
+    @cached_property
+    def ends(self) -> list[int]:
+        """Where the words end that end a state."""
+        return [match.end() for match in _END.finditer(self.text)]
+
+    @cached_property
+    def tells_event(self) -> bool:
+        """Whether it tells what happened once."""
+        return _EVENT.search(self.text) is not None
+
+    @cached_property
+    def state_at(self) -> int | None:
+        """Where its first verb of a state begins; None if it has none."""
+        found = _STATE.search(self.text)
+        return found and found.start()
+
+    @cached_property
+    def is_negated(self) -> bool:
+        """Whether it has a negation."""
+        return _NEGATION.search(self.text) is not None
+
+    @cached_property
+    def possesses(self) -> bool:
+        """Whether it has a verb of a state that has many values."""
+        return _POSSESSION.search(self.text) is not None
 
 
 @lru_cache(256)
 def read_statement(text: str) -> Statement:
-    """Return a text with its content words, which many comparisons share: a new memory is soon a neighbour."""
-    return Statement(text, _words(text))
+    """Return the statement of a text. A new memory is soon a neighbour, so the latest ones are kept."""
+    return Statement(text)
 
 
 def find_correction(earlier: Statement, later: Statement, similarity: float) -> Correction | None:
@@ -126,23 +168,22 @@ def find_correction(earlier: Statement, later: Statement, similarity: float) -> 
         later: A text that was said after it.
         similarity: Of both in E1, calibrated, in [0, 1].
     """
-    old, new = earlier.words, later.words
-    if not (old and new):
+    if not (earlier.words and later.words):
         return None
-    found = evidence(earlier.text, later.text, old, new)
-    if [word.key for word in old] == [word.key for word in new] and not any(found[name] for name in TURNS):
+    found = evidence(earlier, later)
+    if earlier.keys == later.keys and not any(found[name] for name in TURNS):
         return None
     points = BASE + POINTS["similarity"] * similarity + sum(POINTS[name] * value for name, value in found.items())
     if points < MIN_POINTS or are_of_different_subjects(earlier.text, later.text, _STATE, _CHANGE):
         return None
-    return _difference(old, new, points)
+    return _difference(earlier, later, points)
 
 
-def evidence(earlier: str, later: str, old: list[_Word], new: list[_Word]) -> dict[str, float]:
-    """Return the evidence in two texts, given their content words: 1 or a share for what holds."""
-    keys, others = [word.key for word in old], [word.key for word in new]
-    changes = _changes(keys, others)
-    left, right = {*keys}, {*others}
+def evidence(earlier: Statement, later: Statement) -> dict[str, float]:
+    """Return the evidence in two statements that have content words: 1 or a share for what holds."""
+    old, new = earlier.words, later.words
+    changes = _changes(earlier, later)
+    left, right = {*earlier.keys}, {*later.keys}
     share = len(left & right) / len(left)
     replaced = [part for part in changes if part[0] == "replace"]
     removed = [part for part in changes if part[0] == "delete"]
@@ -152,22 +193,19 @@ def evidence(earlier: str, later: str, old: list[_Word], new: list[_Word]) -> di
         if _kind(old[start:end]) == _kind(new[first:last]) != "words"
     }
     is_frame = len(replaced) == 1 and not removed and replaced[0][2] - replaced[0][1] <= min(MAX_VALUE, len(old) - 1)
-    change = _CHANGE.search(later) is not None and _CHANGE.search(earlier) is None
-    ended = _END.search(earlier) is None and any(
-        -REACH < word.span[0] - match.end() < REACH and word.key in left
-        for match in _END.finditer(later)
-        for word in new
+    change = later.announces_change and not earlier.announces_change
+    ended = not earlier.ends and any(
+        -REACH < word.span[0] - end < REACH and word.key in left for end in later.ends for word in new
     )
-    events = _EVENT.search(earlier) is not None
     values, newer = ({word.key for word in words if word.kind in {"number", "time"}} for words in (old, new))
     return {
         "share": share,
-        "state": float(_STATE.search(earlier) is not None),
-        "event": float(events),
-        "event told": float(_EVENT.search(later) is not None and not change and not ended),
+        "state": float(earlier.state_at is not None),
+        "event": float(earlier.tells_event),
+        "event told": float(later.tells_event and not change and not ended),
         "frame": float(is_frame),
         "value": float(is_frame and bool(kinds)),
-        "value of an event": float(is_frame and bool(kinds) and events),
+        "value of an event": float(is_frame and bool(kinds) and earlier.tells_event),
         "value in the predicate": float(is_frame and replaced[0][1] > 0),
         "change": float(change),
         "change of the frame": change * share,
@@ -176,24 +214,23 @@ def evidence(earlier: str, later: str, old: list[_Word], new: list[_Word]) -> di
         "opposite": float(
             share >= 0.5 and any({one, two} in _OPPOSITES for one in left - right for two in right - left)
         ),
-        "negation": float(share > 0.5 and bool(_NEGATION.search(earlier)) != bool(_NEGATION.search(later))),
+        "negation": float(share > 0.5 and earlier.is_negated != later.is_negated),
         "differences": min(len(replaced) + len(removed), 4) / 4,
-        "other subject": float(_other_subject(earlier, later, old, new)),
-        "possession": float(not (change or ended or "number" in kinds) and _POSSESSION.search(earlier) is not None),
+        "other subject": float(_other_subject(earlier, later)),
+        "possession": float(not (change or ended or "number" in kinds) and earlier.possesses),
         "long": float(max(len(old), len(new)) > LONG),
     }
 
 
-def _changes(keys: list[str], others: list[str]) -> list[tuple[str, int, int, int, int]]:
-    codes = SequenceMatcher(None, keys, others, autojunk=False).get_opcodes()
+def _changes(earlier: Statement, later: Statement) -> list[tuple[str, int, int, int, int]]:
+    codes = SequenceMatcher(None, earlier.keys, later.keys, autojunk=False).get_opcodes()
     return [code for code in codes if code[0] != "equal"]
 
 
-def _difference(old: list[_Word], new: list[_Word], points: float) -> Correction:
+def _difference(earlier: Statement, later: Statement, points: float) -> Correction:
     """Return the value that differs, of the most definite kind."""
     parts = [
-        (old[start:end], new[first:last])
-        for _, start, end, first, last in _changes([word.key for word in old], [word.key for word in new])
+        (earlier.words[start:end], later.words[first:last]) for _, start, end, first, last in _changes(earlier, later)
     ]
     both = [(was, now) for was, now in parts if was and now]
     same = [pair for pair in both if _kind(pair[0]) == _kind(pair[1]) != "words"]
@@ -208,15 +245,13 @@ def _span(words: list[_Word] | None) -> Span | None:
     return (words[0].span[0], words[-1].span[1]) if words else None
 
 
-def _other_subject(earlier: str, later: str, old: list[_Word], new: list[_Word]) -> bool:
+def _other_subject(earlier: Statement, later: Statement) -> bool:
     """Return whether a number, time or name before the verb differs: "room 301 is", "room 302 is"."""
-    verbs = _STATE.search(earlier), _STATE.search(later)
-    if verbs[0] is None or verbs[1] is None:
+    if earlier.state_at is None or later.state_at is None:
         return False
     one, other = (
-        {word.key for word in words if word.kind != "words" and word.span[1] <= verb.start()}
-        for words, verb in zip((old, new), verbs, strict=True)
-        if verb is not None
+        {word.key for word in statement.words if word.kind != "words" and word.span[1] <= verb}
+        for statement, verb in ((earlier, earlier.state_at), (later, later.state_at))
     )
     return bool(one - other and other - one)
 
