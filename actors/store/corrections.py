@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 
 from actors.store.messages import Append
-from actors.text.statements.corrections import find_correction, read_statement
+from actors.text.statements.corrections import find_correction
+from actors.text.statements.statement import read_statement
 from events.vocabulary import MemoryStored, MemorySuperseded
 from events.vocabulary.codec import decompress
 from projections.memories.catalog import Catalog
-from projections.projection import MemoryState
 
 
 def corrections(message: Append, catalog: Catalog) -> Iterator[MemorySuperseded]:
@@ -17,11 +17,8 @@ def corrections(message: Append, catalog: Catalog) -> Iterator[MemorySuperseded]
         return
     later = read_statement(decompress(stored.content))
     for memory, similarity in message.alike:
-        entry = catalog.get(memory)
-        body = entry.body
-        if body is None or entry.state is not MemoryState.LIVE or entry.superseded_by is not None:
+        text, speaker = catalog.utterance(memory) or (None, None)
+        if text is None or speaker != stored.metadata.get("speaker"):
             continue
-        if body.metadata.get("speaker") != stored.metadata.get("speaker"):
-            continue
-        if found := find_correction(read_statement(body.text), later, similarity):
+        if found := find_correction(read_statement(text), later, similarity):
             yield MemorySuperseded(memory=memory, by=message.id, rule=found.rule, was=found.was, now=found.now)

@@ -16,6 +16,8 @@ class MergedRows:
 
     def root(self, row: int) -> int:
         """Return the row of the last survivor; the row itself unless it is merged."""
+        if not self._lifecycle.has_merges:
+            return row
         memory = self._ids[row]
         root = self._lifecycle.root(memory)
         return row if root is memory else self._rows[root]

@@ -18,6 +18,7 @@ from events.vocabulary import (
     MemoryTagged,
     PurposesRealigned,
 )
+from events.vocabulary.codec import decompress
 from events.vocabulary.values import Image
 from projections.memories.concerns import changed, concerned, reasons_of, restores_single_memories
 from projections.memories.entries import Body, Entry, Usage, erased_entry, merged_entry
@@ -46,10 +47,18 @@ class _Worth(msgspec.Struct, frozen=True):
     created_at: datetime
 
 
+class _Utterance(msgspec.Struct, frozen=True):
+    """The fields of a `Body` that tell what was said, and who said it."""
+
+    content: bytes
+    metadata: dict[str, Any]
+
+
 _encoder = msgspec.msgpack.Encoder(uuid_format="bytes")
 _body_decoder = msgspec.msgpack.Decoder(Body)
 _key_decoder = msgspec.msgpack.Decoder(_ContentKey)
 _worth_decoder = msgspec.msgpack.Decoder(_Worth)
+_utterance_decoder = msgspec.msgpack.Decoder(_Utterance)
 
 
 class Catalog:
@@ -124,6 +133,13 @@ class Catalog:
     def resolve(self, memory: UUID) -> Entry:
         """Return the entry of a memory, or of its last survivor if it is merged."""
         return self.get(self._lifecycle.root(memory))
+
+    def utterance(self, memory: UUID) -> tuple[str, object] | None:
+        """Return the text of a memory and its speaker, if it is live and no later one took its place."""
+        if self._state(memory) is not MemoryState.LIVE or self._successor(memory) is not None:
+            return None
+        said = _utterance_decoder.decode(self._bodies.at(self._rows[memory]))
+        return decompress(said.content), said.metadata.get("speaker")
 
     def __contains__(self, memory: UUID) -> bool:
         return memory in self._entries
@@ -213,16 +229,19 @@ class Catalog:
 
     def _with_versions(self, entry: Entry) -> Entry:
         """Return an entry with what superseded the memory, and what it superseded."""
-        versions, lifecycle = self._supersessions, self._lifecycle
         return msgspec.structs.replace(
             entry,
-            superseded_by=versions.successor(entry.id, lifecycle, lambda one: self._state(one) is MemoryState.LIVE),
+            superseded_by=self._successor(entry.id),
             supersedes=tuple(
                 one
-                for one in versions.earlier(entry.id, lifecycle)
+                for one in self._supersessions.earlier(entry.id, self._lifecycle)
                 if self._state(one) is not MemoryState.ERASED and one != entry.id
             ),
         )
+
+    def _successor(self, memory: UUID) -> UUID | None:
+        """Return the latest live memory that took the place of this one."""
+        return self._supersessions.successor(memory, self._lifecycle, lambda one: self._state(one) is MemoryState.LIVE)
 
     def _state(self, memory: UUID) -> MemoryState:
         return self._entries[memory].state

@@ -91,6 +91,11 @@ class Lifecycle:
         """Return which memory absorbed this one; None unless it is merged."""
         return self._statuses.get(memory, _LIVE).survivor
 
+    @property
+    def has_merges(self) -> bool:
+        """Whether any memory is merged at present."""
+        return bool(self._absorbed)
+
     def root(self, memory: UUID) -> UUID:
         """Return the last survivor in a memory's chain of merges; itself unless it is merged."""
         while (survivor := self.survivor(memory)) is not None:

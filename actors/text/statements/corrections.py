@@ -6,15 +6,13 @@ longer"), and that the statement is about a state ("is", "costs", "lives"). Evid
 other subjects and additions. The points of each sum to log odds (`scripts/bench corrections` measures what follows).
 """
 
-import re
-from dataclasses import dataclass
 from difflib import SequenceMatcher
-from functools import cached_property, lru_cache
 from typing import Final, NamedTuple
 
-from actors.text.lexical import STOP_WORDS, stem_words
+from actors.text.lexical import stem_words
 from actors.text.statements.scopes import are_of_different_subjects
-from actors.text.statements.text_equivalence import ENGLISH, synonym
+from actors.text.statements.statement import CHANGE, STATE, Statement, Word
+from actors.text.statements.text_equivalence import ENGLISH
 from events.vocabulary.values import Span
 
 MIN_SIMILARITY: Final = 0.5
@@ -23,9 +21,7 @@ MIN_SHARED: Final = 0.2
 """Least cosine of their terms (E6): of the 100 corrections of the development half all have .25 or more, among 2,000
 turns of LoCoMo; of the 428 pairs there that contradict nothing and are as similar in E1, 12 % have less than .2."""
 MAX_TERMS: Final = 90
-"""Terms (E6) of a text that may have at most `MAX_WORDS`; compounds count with their parts there."""
-MAX_WORDS: Final = 60
-"""Content words of a statement; a longer text states more than one."""
+"""Terms (E6) of a text that may have at most `statement.MAX_WORDS`; compounds count with their parts there."""
 LONG: Final = 20
 """Content words from which on a text says more than a value."""
 MAX_VALUE: Final = 3
@@ -62,29 +58,7 @@ MIN_POINTS: Final = 0.6
 """Sum from which on a text counts as a correction: one in a hundred of the other pairs reaches it, four in five
 corrections."""
 
-_LISTS: Final[dict[str, str]] = ENGLISH["corrections"]
-_NUMBERS: Final = dict(pair.split() for pair in ENGLISH["equivalence"]["numbers"].split(","))
-_WORD: Final = re.compile(r"[-+$€£]?\w+(?:[-'’.:,/@&_]\w+)*")
-_SENTENCE_START: Final = re.compile(r"(?:^|[.!?:;\n])[\s\"'(]*$")
-_IS_ON: Final = re.compile(r"\b(is|are|was|be) on(?! (?:the|a|an|my|our|his|her|their|its|\d|[A-Z]))")
-_NEGATION: Final = re.compile(r"\b(?:not|no|never|none|nobody|nothing|neither|without)\b|n['’]t\b", re.IGNORECASE)
-
-
-def _any_of(name: str, *, before: str = "") -> re.Pattern[str]:
-    """Return a pattern of listed phrases, which any whitespace may separate."""
-    phrases = "|".join(" ".join(phrase.split()) for phrase in re.split(r",\s+", _LISTS[name].strip()))
-    spaced = phrases.replace(" ?", r"\s*").replace(" ", r"\s++")
-    return re.compile(rf"{before}(?<!\w)(?:{spaced})(?!\w)", re.IGNORECASE)
-
-
-_CHANGE, _END, _STATE, _POSSESSION = (_any_of(name) for name in ("change", "end", "state", "possession"))
-_EVENT: Final = _any_of(
-    "event", before=r"(?<!\bis )(?<!\bare )(?<!\bbe )(?<!\bbeen )(?<!\bget )(?<!\bgets )(?<!\ba )(?<!\bthe )"
-)
-_TIMES: Final = frozenset(_LISTS["times"].split())
-_OPPOSITES: Final = {frozenset(stem_words(pair.split())) for pair in _LISTS["opposites"].split(",")}
-_PARTICLES: Final = frozenset("off up down once".split())
-"""Stop words that state something."""
+_OPPOSITES: Final = {frozenset(stem_words(pair.split())) for pair in ENGLISH["corrections"]["opposites"].split(",")}
 
 
 class Correction(NamedTuple):
@@ -99,67 +73,6 @@ class Correction(NamedTuple):
     points: float
 
 
-class _Word(NamedTuple):
-    key: str
-    span: Span
-    kind: str
-    """`number`, `time`, `name`, or `words` for any other."""
-
-
-@dataclass(frozen=True)
-class Statement:
-    """A text, and what its comparisons with others share."""
-
-    text: str
-
-    @cached_property
-    def words(self) -> list[_Word]:
-        """Its content words; none of a text that has more than a statement, or none."""
-        return _words(self.text)
-
-    @cached_property
-    def keys(self) -> list[str]:
-        """The stem of each content word's synonyms."""
-        return [word.key for word in self.words]
-
-    @cached_property
-    def announces_change(self) -> bool:
-        """Whether it has a word of change."""
-        return _CHANGE.search(self.text) is not None
-
-    @cached_property
-    def ends(self) -> list[int]:
-        """Where the words end that end a state."""
-        return [match.end() for match in _END.finditer(self.text)]
-
-    @cached_property
-    def tells_event(self) -> bool:
-        """Whether it tells what happened once."""
-        return _EVENT.search(self.text) is not None
-
-    @cached_property
-    def state_at(self) -> int | None:
-        """Where its first verb of a state begins; None if it has none."""
-        found = _STATE.search(self.text)
-        return found and found.start()
-
-    @cached_property
-    def is_negated(self) -> bool:
-        """Whether it has a negation."""
-        return _NEGATION.search(self.text) is not None
-
-    @cached_property
-    def possesses(self) -> bool:
-        """Whether it has a verb of a state that has many values."""
-        return _POSSESSION.search(self.text) is not None
-
-
-@lru_cache(256)
-def read_statement(text: str) -> Statement:
-    """Return the statement of a text. A new memory is soon a neighbour, so the latest ones are kept."""
-    return Statement(text)
-
-
 def find_correction(earlier: Statement, later: Statement, similarity: float) -> Correction | None:
     """Return what a later text changes in an earlier one; None if it corrects nothing.
 
@@ -168,13 +81,13 @@ def find_correction(earlier: Statement, later: Statement, similarity: float) -> 
         later: A text that was said after it.
         similarity: Of both in E1, calibrated, in [0, 1].
     """
-    if not (earlier.words and later.words):
+    if not (earlier.words and later.words) or _is_too_different(earlier, later):
         return None
     found = evidence(earlier, later)
     if earlier.keys == later.keys and not any(found[name] for name in TURNS):
         return None
     points = BASE + POINTS["similarity"] * similarity + sum(POINTS[name] * value for name, value in found.items())
-    if points < MIN_POINTS or are_of_different_subjects(earlier.text, later.text, _STATE, _CHANGE):
+    if points < MIN_POINTS or are_of_different_subjects(earlier.text, later.text, STATE, CHANGE):
         return None
     return _difference(earlier, later, points)
 
@@ -222,6 +135,19 @@ def evidence(earlier: Statement, later: Statement) -> dict[str, float]:
     }
 
 
+def _is_too_different(earlier: Statement, later: Statement) -> bool:
+    """Return whether less than half of an earlier text's words are left, and no word of change or of an end says why.
+
+    Where more than a value is missing too, only similarity, share and state can speak for a correction, and they sum to
+    -1.2 points at most.
+    """
+    if later.announces_change or later.ends:
+        return False
+    words = {*earlier.keys}
+    missing = len(words.difference(later.keys))
+    return missing > MAX_VALUE and 2 * missing > len(words)
+
+
 def _changes(earlier: Statement, later: Statement) -> list[tuple[str, int, int, int, int]]:
     codes = SequenceMatcher(None, earlier.keys, later.keys, autojunk=False).get_opcodes()
     return [code for code in codes if code[0] != "equal"]
@@ -241,7 +167,7 @@ def _difference(earlier: Statement, later: Statement, points: float) -> Correcti
     return Correction("words" if was else "state", _span(was), _span(now), points)
 
 
-def _span(words: list[_Word] | None) -> Span | None:
+def _span(words: list[Word] | None) -> Span | None:
     return (words[0].span[0], words[-1].span[1]) if words else None
 
 
@@ -256,34 +182,6 @@ def _other_subject(earlier: Statement, later: Statement) -> bool:
     return bool(one - other and other - one)
 
 
-def _kind(words: list[_Word]) -> str:
+def _kind(words: list[Word]) -> str:
     kinds = {word.kind for word in words}
     return next((kind for kind in ("number", "time", "name") if kind in kinds), "words")
-
-
-def _words(text: str) -> list[_Word]:
-    """Return the content words of a text, each with the stem of its synonyms; none if it has more than `MAX_WORDS`."""
-    text = _IS_ON.sub(r"\1 ON", text)  # the state, not the preposition
-    found: list[_Word] = []
-    for match in _WORD.finditer(text):
-        surface = match.group()
-        word = surface.casefold().replace("’", "'").removesuffix("'s")
-        if surface != "ON" and ((word in STOP_WORDS and word not in _PARTICLES) or _NEGATION.fullmatch(word)):
-            continue
-        if len(found) == MAX_WORDS:
-            return []
-        if word in _NUMBERS or any(map(str.isdigit, word)):
-            found.append(_Word(_NUMBERS.get(word, word), match.span(), "number"))
-            continue
-        kind = "time" if word in _TIMES else "name" if surface != "ON" and _is_name(text, match) else "words"
-        found.append(_Word(synonym(word), match.span(), kind))
-    stems = stem_words([word.key for word in found])
-    return [word if word.kind == "number" else word._replace(key=stem) for word, stem in zip(found, stems, strict=True)]
-
-
-def _is_name(text: str, match: re.Match[str]) -> bool:
-    """Return whether a word has a capital that doesn't begin a sentence."""
-    word = match.group()
-    return word[0].isupper() and (
-        word[1:] != word[1:].lower() or not _SENTENCE_START.search(text, max(0, match.start() - 8), match.start())
-    )

@@ -4,13 +4,19 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from actors.text.lexical import TERM_DIMENSION, term_frequencies
 from actors.text.statements import corrections
-from actors.text.statements.corrections import MIN_SHARED, Correction, read_statement
+from actors.text.statements.corrections import MIN_SHARED, Correction
+from actors.text.statements.statement import read_statement
 from projections.spaces.sparse import SparseSpace
 
 ALIKE = 0.85
+VOCABULARY = (
+    "is lives costs not no on off open closed 30 45 Monday Friday Alfons Birgit door lift permit moved gone".split()
+)
 
 
 def find_correction(earlier: str, later: str, similarity: float) -> Correction | None:
@@ -86,3 +92,14 @@ def test_corrections_share_the_terms_without_which_no_text_is_compared() -> None
     shared = np.array([statements.cosine(term_frequencies(correction)) for _, correction, *_ in lines])
     assert np.diag(shared).min() >= MIN_SHARED
     assert np.median(shared) < MIN_SHARED
+
+
+@settings(max_examples=400)
+@given(st.lists(st.sampled_from(VOCABULARY), max_size=12), st.lists(st.sampled_from(VOCABULARY), max_size=12))
+def test_what_is_rejected_at_once_for_its_words_would_be_rejected_for_its_points(
+    old: list[str], new: list[str]
+) -> None:
+    found = find_correction(" ".join(old), " ".join(new), 1.0)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(corrections, "_is_too_different", lambda *_: False)
+        assert find_correction(" ".join(old), " ".join(new), 1.0) == found

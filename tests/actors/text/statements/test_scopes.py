@@ -2,7 +2,8 @@
 
 import pytest
 
-from actors.text.statements.corrections import find_correction, read_statement
+from actors.text.statements.corrections import find_correction
+from actors.text.statements.statement import read_statement
 
 ALIKE = 0.85
 

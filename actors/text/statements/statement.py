@@ -1,0 +1,129 @@
+"""Read a statement: the content words of a text, and the marks of states, events, changes and ends in it."""
+
+import re
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Final, NamedTuple
+
+from actors.text.lexical import STOP_WORDS, stem_words
+from actors.text.statements.text_equivalence import ENGLISH, synonym
+from events.vocabulary.values import Span
+
+MAX_WORDS: Final = 60
+"""Content words of a statement; a longer text states more than one."""
+
+_LISTS: Final[dict[str, str]] = ENGLISH["corrections"]
+_NUMBERS: Final = dict(pair.split() for pair in ENGLISH["equivalence"]["numbers"].split(","))
+_WORD: Final = re.compile(r"[-+$€£]?\w+(?:[-'’.:,/@&_]\w+)*")
+_SENTENCE_START: Final = re.compile(r"(?:^|[.!?:;\n])[\s\"'(]*$")
+_IS_ON: Final = re.compile(r"\b(is|are|was|be) on(?! (?:the|a|an|my|our|his|her|their|its|\d|[A-Z]))")
+_NEGATION: Final = re.compile(r"\b(?:not|no|never|none|nobody|nothing|neither|without)\b|n['’]t\b", re.IGNORECASE)
+
+
+def _any_of(name: str, *, before: str = "") -> re.Pattern[str]:
+    """Return a pattern of listed phrases, which any whitespace may separate."""
+    phrases = "|".join(" ".join(phrase.split()) for phrase in re.split(r",\s+", _LISTS[name].strip()))
+    spaced = phrases.replace(" ?", r"\s*").replace(" ", r"\s++")
+    return re.compile(rf"{before}(?<!\w)(?:{spaced})(?!\w)", re.IGNORECASE)
+
+
+CHANGE, _END, STATE, _POSSESSION = (_any_of(name) for name in ("change", "end", "state", "possession"))
+_EVENT: Final = _any_of(
+    "event", before=r"(?<!\bis )(?<!\bare )(?<!\bbe )(?<!\bbeen )(?<!\bget )(?<!\bgets )(?<!\ba )(?<!\bthe )"
+)
+_TIMES: Final = frozenset(_LISTS["times"].split())
+_PARTICLES: Final = frozenset("off up down once".split())
+"""Stop words that state something."""
+
+
+class Word(NamedTuple):
+    """A content word."""
+
+    key: str
+    """The stem of its synonyms; of a number the digits."""
+    span: Span
+    """Its place in the text."""
+    kind: str
+    """`number`, `time`, `name`, or `words` for any other."""
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A text, and what its comparisons with others share."""
+
+    text: str
+
+    @cached_property
+    def words(self) -> list[Word]:
+        """Its content words; none of a text that has more than a statement, or none."""
+        return _words(self.text)
+
+    @cached_property
+    def keys(self) -> list[str]:
+        """The stem of each content word's synonyms."""
+        return [word.key for word in self.words]
+
+    @cached_property
+    def announces_change(self) -> bool:
+        """Whether it has a word of change."""
+        return CHANGE.search(self.text) is not None
+
+    @cached_property
+    def ends(self) -> list[int]:
+        """Where the words end that end a state."""
+        return [match.end() for match in _END.finditer(self.text)]
+
+    @cached_property
+    def tells_event(self) -> bool:
+        """Whether it tells what happened once."""
+        return _EVENT.search(self.text) is not None
+
+    @cached_property
+    def state_at(self) -> int | None:
+        """Where its first verb of a state begins; None if it has none."""
+        found = STATE.search(self.text)
+        return found and found.start()
+
+    @cached_property
+    def is_negated(self) -> bool:
+        """Whether it has a negation."""
+        return _NEGATION.search(self.text) is not None
+
+    @cached_property
+    def possesses(self) -> bool:
+        """Whether it has a verb of a state that has many values."""
+        return _POSSESSION.search(self.text) is not None
+
+
+@lru_cache(256)
+def read_statement(text: str) -> Statement:
+    """Return the statement of a text. A new memory is soon a neighbour, so the latest ones are kept."""
+    return Statement(text)
+
+
+def _words(text: str) -> list[Word]:
+    """Return the content words of a text, each with the stem of its synonyms; none if it has more than `MAX_WORDS`."""
+    text = _IS_ON.sub(r"\1 ON", text)  # the state, not the preposition
+    found: list[Word] = []
+    for match in _WORD.finditer(text):
+        surface = match.group()
+        word = surface.casefold().replace("’", "'").removesuffix("'s")
+        if surface != "ON" and ((word in STOP_WORDS and word not in _PARTICLES) or _NEGATION.fullmatch(word)):
+            continue
+        if len(found) == MAX_WORDS:
+            return []
+        if word in _NUMBERS or any(map(str.isdigit, word)):
+            found.append(Word(_NUMBERS.get(word, word), match.span(), "number"))
+            continue
+        kind = "time" if word in _TIMES else "name" if surface != "ON" and _is_name(text, match) else "words"
+        found.append(Word(synonym(word), match.span(), kind))
+    stems = stem_words([word.key for word in found])
+    return [word if word.kind == "number" else word._replace(key=stem) for word, stem in zip(found, stems, strict=True)]
+
+
+def _is_name(text: str, match: re.Match[str]) -> bool:
+    """Return whether a word has a capital that doesn't begin a sentence."""
+    word = match.group()
+    return word[0].isupper() and (
+        word[1:] != word[1:].lower() or not _SENTENCE_START.search(text, max(0, match.start() - 8), match.start())
+    )
