@@ -57,8 +57,10 @@ class DamagedFault(StorageFault):
 UNWRITTEN = "Storage failed: nothing was written, since the log takes nothing at present"
 """Message of a change that the log refused."""
 
-DISK_FULL = "Storage failed: nothing was written, since the disk is full; what is stored can still be searched"
-"""Message of a change that the log refused because the disk is full."""
+DISK_FULL = (
+    "Storage failed: nothing was written, since the disk is full or a quota used up; what is stored can still be searched"
+)
+"""Message of a change that the log refused for want of room."""
 
 
 class EmbeddingFault(Fault):
