@@ -31,6 +31,7 @@ from actors.store.messages import TakeSnapshot
 from actors.store.snapshot_files import Snapshots
 from actors.store.spare_memories import SNAPSHOT
 from actors.workspace.messages import ReadAttention
+from events.storage.log import LogAwayError, LogError, SharedLog
 
 if TYPE_CHECKING:
     from actors.embedder.actor import Profile
@@ -96,6 +97,7 @@ def start_hub(  # noqa: PLR0913 -- what may be chosen about a hub, by name
         backups=Backups(folder),
         anchors=Anchors(folder),
         namespaces=namespaces,
+        shared=log if isinstance(log, SharedLog) else None,
     )
     try:
         yield hub
@@ -170,7 +172,6 @@ def _open_shared(folder: Path, address: str) -> StoredLog:
     from events.postgres.log import PostgresLog
     from events.recovery.salvage import DAMAGED, marked_damage
     from events.storage.database import DATABASE
-    from events.storage.log import LogAwayError, LogError
 
     if (folder / DATABASE).exists():
         raise LogError(

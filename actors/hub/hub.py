@@ -29,7 +29,7 @@ from actors.workspace.actor import Workspace
 from events.storage.log import Envelope, LogError
 
 if TYPE_CHECKING:
-    from events.storage.log import Head, Log
+    from events.storage.log import Head, Log, SharedLog
 
 REPLAY_POLL = 0.25
 """Seconds between two progress reports of a replay."""
@@ -111,6 +111,8 @@ class Hub(Actors, frozen=True, kw_only=True):
     """That are written after sleep."""
     namespaces: frozenset[str] | None = None
     """That the hub serves; None for all."""
+    shared: SharedLog | None = None
+    """The log, where other hubs append to it too; None in a historical view, which is never behind."""
 
     @property
     def latency_file(self) -> Path:
@@ -175,4 +177,4 @@ def open_view(present: Hub, seq: int, later: tuple[Envelope, ...]) -> Historical
     (last,) = present.log.get([seq])
     log = LogUntil(present.log, seq, later)
     actors = start_actors(log, Latencies(), lambda: last.at, priming=present.priming)
-    return HistoricalView(msgspec.structs.replace(present, **msgspec.structs.asdict(actors)), log, last.at)
+    return HistoricalView(msgspec.structs.replace(present, shared=None, **msgspec.structs.asdict(actors)), log, last.at)

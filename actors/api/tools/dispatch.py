@@ -19,7 +19,7 @@ from actors.runtime.faults import DamagedFault, ForbiddenFault
 from actors.runtime.types import JsonObject
 from actors.store.messages import ReadErased, ReadMoved
 from actors.store.snapshot_policy import SnapshotBroken
-from events.storage.log import LogDamagedError, SharedLog
+from events.storage.log import LogDamagedError
 
 REPLAYED = 0.1
 """The progress that `wait_until_ready` reports next; progress must rise."""
@@ -75,8 +75,8 @@ def _count(context: Context, tool: Tool, *, refused: bool) -> None:
 
 def _lag(context: Context) -> JsonObject:
     """Return how far the answer of a hub may be behind the log that it shares, where that is more than it may be."""
-    log = context.hub.log
-    lag = log.lag if isinstance(log, SharedLog) else None
+    shared = context.hub.shared
+    lag = shared.lag if shared is not None else None
     return {"lag": store.lag(lag)} if lag is not None and lag.exceeded else {}
 
 

@@ -26,7 +26,7 @@ from events.recovery.backup import back_up, copy_unverified
 from events.recovery.safety_copy import copy_store
 from events.storage.duckdb_log import DuckDBLog
 from events.storage.format import FORMAT, format_of
-from events.storage.log import Head, LogError, SharedLog
+from events.storage.log import Head, LogError
 from events.verify.anchors import anchor_problems
 from events.verify.examination import Progress, Report
 from events.verify.verification import examine, verify
@@ -76,7 +76,7 @@ async def _on_files(
 ) -> T:
     await wait_until_replayed(context)
     log = context.hub.log
-    if not isinstance(log, DuckDBLog | SharedLog):
+    if not isinstance(log, DuckDBLog) and context.hub.shared is None:
         raise StorageFault("this log is in memory alone")
     stored = cast("StoredLog", log)
     try:

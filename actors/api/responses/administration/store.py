@@ -10,7 +10,6 @@ from actors.api.responses.common import pick
 from actors.embedder.messages import READS_IMAGES
 from actors.runtime import metrics
 from actors.runtime.types import JsonObject
-from events.storage.log import SharedLog
 from events.verify.anchors import ANCHOR, parse_anchors
 
 if TYPE_CHECKING:
@@ -51,7 +50,7 @@ def status(state: Status, indexes: Indexes, hub: Hub) -> JsonObject:
         "memory_mb": indexes.megabytes,
         "backups": hub.backups.state(),
         "log": {"position": state.head.seq, "hash": state.head.hash.hex()}
-        | ({"server": hub.log.name, "lag": lag(hub.log.lag)} if isinstance(hub.log, SharedLog) else {}),
+        | ({"server": hub.shared.name, "lag": lag(hub.shared.lag)} if hub.shared else {}),
         "profile": declared.profile if declared else None,
         "spaces": [_space(space) for space in declared.spaces] if declared else [],
         "calibration": {key: "own texts" if own else "shipped" for key, own in indexes.calibrated.items()},
