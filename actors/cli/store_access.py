@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from math import inf
 from pathlib import Path
 from time import monotonic, sleep
 from typing import NamedTuple, TypeAlias
@@ -21,6 +20,8 @@ LONGEST = 86_400.0
 """Seconds that a person's command may take."""
 RETRY_INTERVAL = 0.05
 """Seconds between two attempts to reach or open a store."""
+LOCK_TIMEOUT = 10.0
+"""Seconds that a command waits for another process to close the store."""
 HUB_START = 10.0
 """Seconds that a command waits for a hub that another process starts, before it opens the store itself."""
 
@@ -28,7 +29,11 @@ Report: TypeAlias = Callable[[float, float | None, str], None]
 """Receives (done, total, what) during a long operation."""
 
 
-class NoStoreError(Exception):
+class CommandError(Exception):
+    """A command can't do what it was called for; the message gives the reason in a sentence."""
+
+
+class NoStoreError(CommandError):
     """There is no store, and the command does not create one."""
 
 
@@ -95,7 +100,7 @@ def open_store(
     server_timeout: float = 0.0,
     creates: bool = False,
     starts_hub: bool = False,
-    lock_timeout: float = inf,
+    lock_timeout: float = LOCK_TIMEOUT,
 ) -> Iterator[StoreSession]:
     """Yield a store: through the process that serves it, or opened here once no other process has it open.
 

@@ -39,7 +39,7 @@ def route(
     from actors.router.app import serve_router
     from actors.router.table import Table
 
-    given = {
+    wanted = {
         "address": listen,
         "tls_cert": tls_cert and str(tls_cert),
         "tls_key": tls_key and str(tls_key),
@@ -48,7 +48,7 @@ def route(
     }
     with exit_on_error():
         table = Table(hub)
-        params = parse({name: value for name, value in given.items() if value is not None}, HttpListen)
+        params = parse(wanted, HttpListen)
         anyio.run(serve_router, table, params, _announce)
 
 

@@ -24,11 +24,12 @@ from actors.cli.program import (
     app,
     data_folder,
     exit_on_error,
+    exported_option,
     show,
     typer_option,
 )
-from actors.cli.store_access import LONGEST
-from actors.proxy.project import ProjectError, serving_project
+from actors.cli.store_access import LONGEST, CommandError
+from actors.proxy.project import serving_project
 from actors.proxy.serve_command import (
     LIMIT,
     LINGER,
@@ -59,24 +60,8 @@ PATIENCE = 10.0
 """Seconds that a server waits for the store: a hook of the previous session may still have it open."""
 
 
-def _choose_lag(seconds: float | None) -> float | None:
-    """Let the hub find the limit (`events.postgres.address`)."""
-    if seconds is not None:
-        os.environ[MAX_LAG.variable] = str(seconds)
-    return seconds
-
-
-MaxLag = Annotated[float | None, typer_option(MAX_LAG, min=0.001, callback=_choose_lag)]
-
-
-def _choose_offline(chosen: bool | None) -> bool | None:
-    """Let the hub find the choice (`events.postgres.snapshot_keys`)."""
-    if chosen is not None:
-        os.environ[OFFLINE.variable] = str(int(chosen))
-    return chosen
-
-
-Offline = Annotated[bool | None, typer_option(OFFLINE, callback=_choose_offline)]
+MaxLag = Annotated[float | None, exported_option(MAX_LAG, min=0.001)]
+Offline = Annotated[bool | None, exported_option(OFFLINE)]
 Limit = Annotated[list[str] | None, typer_option(LIMIT)]
 Namespaces = Annotated[str, typer_option(NAMESPACES, show_default="all")]
 Priming = Annotated[bool, typer_option(PRIMING)]
@@ -179,8 +164,7 @@ def hub(
         if lock is None:
             lock = lock_folder(folder)
         if lock is None:
-            typer.secho(f"context-graph: a hub serves {folder} already", err=True, fg="red")
-            raise typer.Exit(1)
+            raise CommandError(f"a hub serves {folder} already")
         os.set_inheritable(lock, False)  # noqa: FBT003 -- its parameter has no name
         anyio.run(_serve_socket, folder, options, linger)
 
@@ -198,14 +182,10 @@ def stop(
     """
     from actors.cli.views.maintenance import stopped
     from actors.proxy.hub_process import stop_hub
-    from actors.proxy.launcher import HubError
 
     folder = data_folder(data).absolute()
     with exit_on_error():
-        try:
-            pid = stop_hub(folder, timeout)
-        except HubError as error:
-            raise OSError(str(error)) from error
+        pid = stop_hub(folder, timeout)
     show({"folder": str(folder), "stopped": pid}, stopped, as_json=as_json)
 
 
@@ -219,7 +199,7 @@ def _serve_http(folder: Path, options: ServeOptions, log_level: LogLevel, wanted
     from actors.proxy.launcher import lock_folder
 
     with _logging(log_level):
-        params = parse({name: value for name, value in wanted.items() if value is not None}, HttpListen)
+        params = parse(wanted, HttpListen)
         while lock_folder(folder) is None:
             with Client(folder, LONGEST) as client:
                 url = client.request("http/listen", **msgspec.to_builtins(params))["url"]
@@ -291,9 +271,5 @@ def _logging(level: LogLevel) -> Iterator[None]:
     with exit_on_error():
         try:
             yield
-        except ProjectError as error:
-            typer.secho(f"context-graph: {error}", err=True, fg="red")
-            raise typer.Exit(1) from None
         except OSError as error:
-            typer.secho(f"context-graph: the store can't be served: {error}", err=True, fg="red")
-            raise typer.Exit(1) from None
+            raise CommandError(f"the store can't be served: {error}") from None

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from actors.cli.program import LOCK_TIMEOUT, Data, Embedder, Json, Models, Panel, app, data_folder, exit_on_error, show
+from actors.cli.program import Data, Embedder, Json, Models, Panel, app, data_folder, exit_on_error, show
 from actors.runtime.settings import ModelProfile
 from actors.runtime.types import JsonObject
 
@@ -32,7 +32,7 @@ def scan(
     with (
         exit_on_error(),
         progress_bar(quiet=as_json) as report,
-        open_store(location, lock_timeout=LOCK_TIMEOUT) as store,
+        open_store(location) as store,
     ):
         page: JsonObject = {"next_after": 0}
         while "next_after" in page:
