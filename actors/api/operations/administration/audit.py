@@ -149,20 +149,14 @@ async def _concerned(context: Context, params: AuditTrail, first: int, last: int
     """Return the events between two that are asked about, by sequence number, ascending."""
     if params.memory_id is None and params.run_id is None:
         return range(first, last + 1)
-    asked = [await _touching(context, params.memory_id)] if params.memory_id is not None else []
+    asked: list[Sequence[int]] = []
+    if params.memory_id is not None:
+        (entry,) = await ask(context.hub.store, Describe(memories=(params.memory_id,), own=True))
+        asked.append(entry.events)
     if params.run_id is not None:
-        asked.append(await _of_run(context, params.run_id))
+        found = await ask(context.hub.consolidator, ReadRuns(run=params.run_id, limit=1))
+        asked.append(found.runs[0].events)
     return [seq for seq in sorted(set.intersection(*map(set, asked))) if first <= seq <= last]
-
-
-async def _touching(context: Context, memory: UUID) -> tuple[int, ...]:
-    (entry,) = await ask(context.hub.store, Describe(memories=(memory,), own=True))
-    return entry.events
-
-
-async def _of_run(context: Context, run: UUID) -> tuple[int, ...]:
-    runs = await ask(context.hub.consolidator, ReadRuns(run=run, limit=1))
-    return runs.runs[0].events
 
 
 def _watched(log: Log, report: Callable[..., object]) -> Iterator[Envelope]:
