@@ -119,17 +119,14 @@ class Store:
 
 
 @asynccontextmanager
-async def open_store(folder: Path, *, priming: bool = False, models: bool = True) -> AsyncIterator[Store]:
-    """Open the store in a folder in this process.
+async def open_store(folder: Path, *, priming: bool = False) -> AsyncIterator[Store]:
+    """Open the store in a folder in this process, creating it if there is none, and load its models.
 
-    Args:
-        folder: Created if it is missing.
-        priming: Whether ignited memories get a bonus in searches; repeatable measurements need it off.
-        models: Whether to wait for the models; without them only what needs no embedding works.
+    With `priming`, ignited memories get a bonus in searches; repeatable measurements need it off.
     """
     with open_hub(folder, priming=priming) as hub:
         store = Store(hub)
-        await (store.ready() if models else store.replayed())
+        await store.ready()
         yield store
 
 
