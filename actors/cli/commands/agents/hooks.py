@@ -18,7 +18,6 @@ import signal
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from math import inf
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Annotated
@@ -148,7 +147,7 @@ def brief(call: HookCall) -> None:
     own server.
     """
     namespace = call.namespace
-    with open_store(call.location, server_timeout=SERVER_TIMEOUT, lock_timeout=inf) as store:
+    with open_store(call.location, server_timeout=SERVER_TIMEOUT) as store:
         count = store.call("store/status")["namespaces"].get(namespace, 0)
         if not count:
             return
