@@ -20,7 +20,7 @@ from actors.api.progress import reporter
 from actors.api.responses.administration import audit, changes
 from actors.consolidator.messages import ReadRuns
 from actors.exporters.history import mentioned
-from actors.runtime.ask import ask
+from actors.runtime.ask import LONG_TIMEOUT, ask
 from actors.runtime.types import JsonObject
 from actors.store.messages import Describe, FindMemories, ReadDigests
 from events.storage.log_prefix import LogPrefix
@@ -42,9 +42,6 @@ INSTANT = timedelta(microseconds=1)
 
 ANOTHER = "another namespace"
 """Stands for the name of one that the caller doesn't see."""
-
-LONG = 600.0
-"""Seconds that the digests of a large store may take."""
 
 
 async def audit_trail(context: Context, params: AuditTrail) -> JsonObject:
@@ -125,7 +122,7 @@ async def store_replay(context: Context, params: StoreReplay) -> JsonObject:
     live: dict[str, str] = {}
     if params.as_of is None:
         await context.progress(0, None, "taking digests of what is known")
-        seq, live = await ask(context.hub.store, ReadDigests(), LONG)
+        seq, live = await ask(context.hub.store, ReadDigests(), LONG_TIMEOUT)
     else:
         seq = await event_at(context, params.as_of, "as_of")
     past = LogPrefix(context.hub.log, seq)
