@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from actors.api.params.http import DEFAULT_ADDRESS
+from actors.api.params.http import DEFAULT_ADDRESS, HttpListen
 from actors.cli.program import Panel, app, exit_on_error
 
 
@@ -34,7 +34,6 @@ def route(
     """
     import anyio
 
-    from actors.api.params.http import HttpListen
     from actors.api.params.parsing import parse
     from actors.router.app import serve_router
     from actors.router.table import Table

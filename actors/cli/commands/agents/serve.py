@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 import typer
 
-from actors.api.params.http import DEFAULT_ADDRESS
+from actors.api.params.http import DEFAULT_ADDRESS, HttpListen
 from actors.cli.program import (
     Data,
     Embedder,
@@ -52,7 +52,6 @@ from actors.runtime.settings import LogLevel, ModelProfile, ToolSet
 from actors.runtime.types import JsonObject
 
 if TYPE_CHECKING:
-    from actors.api.params.http import HttpListen
     from actors.hub.hub import Hub
     from actors.proxy.endpoint import HubInfo, ServeOptions
 
@@ -193,7 +192,6 @@ def _serve_http(folder: Path, options: ServeOptions, log_level: LogLevel, wanted
     """Serve HTTP in this process, which becomes the hub; where there is one, let that serve, and wait for its end."""
     import anyio
 
-    from actors.api.params.http import HttpListen
     from actors.api.params.parsing import parse
     from actors.proxy.client import Client
     from actors.proxy.launcher import lock_folder
