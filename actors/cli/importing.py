@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from actors.cli.program import LOCK_TIMEOUT
+from actors.cli.store_access import LOCK_TIMEOUT, open_store
 from actors.proxy.serve_command import proxy_supported
 from actors.runtime.types import JsonObject
 
@@ -78,9 +78,7 @@ def _next_batch(items: Iterator[Item]) -> list[Item]:
 
 def import_batches(location: StoreLocation, batches: Iterator[Batch]) -> None:
     """Import through the process that serves the store, or into the store itself."""
-    from actors.cli.store_access import open_store
-
-    with open_store(location, creates=True, lock_timeout=LOCK_TIMEOUT) as store:
+    with open_store(location, creates=True) as store:
         for batch in batches:
             batch.add(store.call("memory/import", batch.advance, items=[item.value for item in batch.items]))
 

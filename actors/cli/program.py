@@ -28,8 +28,6 @@ INTERRUPTED = "Query interrupted"
 """Message of DuckDB's error after Ctrl-C."""
 INTERRUPTED_STATUS = 130
 """Exit status after Ctrl-C."""
-LOCK_TIMEOUT = 10.0
-"""Seconds that a command waits for another process to close the store."""
 
 app = typer.Typer(
     name="context-graph",
@@ -84,14 +82,18 @@ Data = Annotated[
 ]
 
 
-def _choose_log(address: str | None) -> str | None:
-    """Let this process and the hub that it may start find the log (`events.postgres.address`)."""
-    if address is not None:
-        os.environ[LOG.variable] = address
-    return address
+def exported_option(option: Option, **settings: Any) -> Any:
+    """Return an option whose value is also set as its variable: the log reads it, here and in a hub that is started."""
+
+    def export(value: str | float | bool | None) -> str | float | bool | None:
+        if value is not None:
+            os.environ[option.variable] = str(int(value) if isinstance(value, bool) else value)
+        return value
+
+    return typer_option(option, callback=export, **settings)
 
 
-Log = Annotated[str | None, typer_option(LOG, callback=_choose_log)]
+Log = Annotated[str | None, exported_option(LOG)]
 Embedder = Annotated[str, typer_option(EMBEDDER)]
 Models = Annotated[
     Path | None, typer_option(MODELS, file_okay=False, readable=False, show_default="from the Hugging Face hub")
@@ -208,15 +210,20 @@ def _view(name: str) -> View:
 
 @contextmanager
 def exit_on_error(status: int = 1) -> Iterator[None]:
-    """Turn errors of the store or the request into one sentence on standard error and an exit status."""
-    from actors.cli.store_access import NoStoreError
+    """Turn errors of the store, the request or the surroundings into one sentence on standard error and a status."""
+    from actors.cli.store_access import CommandError
+    from actors.clients.errors import ConfigurationError
     from actors.proxy.client import ClientError
+    from actors.proxy.launcher import HubError
+    from actors.proxy.project import ProjectError
     from actors.runtime.faults import Fault
     from events.storage.log import LogError
 
+    expected = (ClientError, CommandError, ConfigurationError, Fault, HubError, LogError, OSError, ProjectError)
+
     try:
         yield
-    except (Fault, LogError, NoStoreError, ClientError, OSError) as error:
+    except expected as error:
         typer.secho(f"context-graph: {error}", err=True, fg="red")
         raise typer.Exit(status) from None
     except RuntimeError as error:
@@ -245,7 +252,7 @@ def perform(
     with (
         exit_on_error(),
         progress_bar(quiet=as_json) as report,
-        open_store(location, creates=creates, starts_hub=starts_hub, lock_timeout=LOCK_TIMEOUT) as store,
+        open_store(location, creates=creates, starts_hub=starts_hub) as store,
     ):
         answer = store.call(method, report, **given)
     show(answer, view, as_json=as_json)

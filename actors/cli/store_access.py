@@ -21,6 +21,8 @@ LONGEST = 86_400.0
 """Seconds that a person's command may take."""
 RETRY_INTERVAL = 0.05
 """Seconds between two attempts to reach or open a store."""
+LOCK_TIMEOUT = 10.0
+"""Seconds that a command waits for another process to close the store."""
 HUB_START = 10.0
 """Seconds that a command waits for a hub that another process starts, before it opens the store itself."""
 
@@ -28,18 +30,24 @@ Report: TypeAlias = Callable[[float, float | None, str], None]
 """Receives (done, total, what) during a long operation."""
 
 
-class NoStoreError(Exception):
+class CommandError(Exception):
+    """A command can't do what it was called for; the message gives the reason in a sentence."""
+
+
+class NoStoreError(CommandError):
     """There is no store, and the command does not create one."""
 
 
 class StoreLocation(msgspec.Struct, frozen=True):
-    """Folder and models of a store, and the deadline of all requests."""
+    """Folder and models of a store, and how long requests may take."""
 
     folder: Path
     profile: str
     models: Path | None
     deadline: float
     """By the monotonic clock."""
+    lock_timeout: float = inf
+    """Seconds to wait for a process that has it open and does not serve it."""
     project: str | None = None
     """Namespace of requests that name none."""
     models_chosen: bool = False
@@ -84,8 +92,8 @@ class StoreSession(NamedTuple):
 
 
 def store_location(folder: Path, profile: str = ModelProfile.EMBEDDED, models: Path | None = None) -> StoreLocation:
-    """Return a location with the deadline of a person's command."""
-    return StoreLocation(folder=folder, profile=profile, models=models, deadline=monotonic() + LONGEST)
+    """Return a location with the limits of a person's command."""
+    return StoreLocation(folder, profile, models, monotonic() + LONGEST, LOCK_TIMEOUT)
 
 
 @contextmanager
@@ -95,7 +103,6 @@ def open_store(
     server_timeout: float = 0.0,
     creates: bool = False,
     starts_hub: bool = False,
-    lock_timeout: float = inf,
 ) -> Iterator[StoreSession]:
     """Yield a store: through the process that serves it, or opened here once no other process has it open.
 
@@ -104,7 +111,6 @@ def open_store(
         server_timeout: Seconds to wait for a server before the store is opened here.
         creates: Whether it is created if there is none.
         starts_hub: Whether a hub is started in the background, after use, for the commands to come.
-        lock_timeout: Seconds to wait for a process that has it open and does not serve it.
 
     Raises:
         NoStoreError: There is none.
@@ -117,7 +123,7 @@ def open_store(
         location.check_exists()
     with ExitStack() as stack:
         now = monotonic()
-        store = _connect_or_open(location, now + server_timeout, now + lock_timeout, stack)
+        store = _connect_or_open(location, now + server_timeout, now + location.lock_timeout, stack)
         yield store
     if starts_hub and not store.served and sys.platform != "win32":
         from actors.proxy.launcher import HubError

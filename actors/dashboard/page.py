@@ -27,7 +27,7 @@ from actors.api.tools.dispatch import call
 from actors.dashboard import names
 from actors.dashboard.jobs import Jobs
 from actors.dashboard.maps import Maps
-from actors.dashboard.replays import ReplayProgress, Replays
+from actors.dashboard.replays import Handler, ReplayProgress, Replays
 from actors.runtime.faults import Fault, ForbiddenFault, InvalidParamsFault, NotFoundFault, RateLimitFault
 from actors.runtime.types import JsonObject
 from actors.text.excerpts import excerpt
@@ -44,8 +44,6 @@ STATUS: Final = {
 AS_OF: Final = "as_of"
 
 _IDS: Final = re.compile(r"(goal |run )?\b([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\b")
-
-Handler = Callable[[Request], Awaitable[Response]]
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,8 @@ them: embeddings, goals, clusters, patterns, attention. Settings such as the sch
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from typing import TypeAlias
 from uuid import UUID
 
@@ -57,17 +58,15 @@ def mentioned(event: Event) -> set[UUID]:
     return {one for name in event.__struct_fields__ if name != "run" for one in _ids(getattr(event, name))}
 
 
-def without(event: Event, gone: Collection[UUID]) -> Event | None:
+def without(event: Event, gone: AbstractSet[UUID]) -> Event | None:
     """Return a carried event without the memories that aren't carried; None if nothing of it is left."""
     match event:
         case MemoriesLinked(source=source, targets=targets):
             left = tuple(one for one in targets if one not in gone)
             return msgspec.structs.replace(event, targets=left) if left and source not in gone else None
-        case MemoryRecalled(memories=memories):
-            left = tuple(one for one in memories if one not in gone)
+        case MemoryRecalled() | ConsolidationUndone(memories=[_, *_]):
+            left = tuple(one for one in event.memories if one not in gone)
             return msgspec.structs.replace(event, memories=left) if left else None
-        case MemoryForgotten() | MemoryRestored() | MemorySuperseded() | MemoryReinstated() | MemoryTagged():
-            return None if mentioned(event) & set(gone) else event
         case MemoriesMerged(survivor=survivor, absorbed=absorbed, similarities=similarities):
             pairs = [pair for pair in zip(absorbed, similarities, strict=True) if pair[0] not in gone]
             if survivor in gone or not pairs:
@@ -78,19 +77,14 @@ def without(event: Event, gone: Collection[UUID]) -> Event | None:
         case MemoriesPruned(pruned=pruned):
             kept = tuple(one for one in pruned if one.memory not in gone)
             return msgspec.structs.replace(event, pruned=kept) if kept else None
-        case ConsolidationUndone(memories=memories) if memories:
-            left = tuple(one for one in memories if one not in gone)
-            return msgspec.structs.replace(event, memories=left) if left else None
-        case LinksTraversed():
-            return None if mentioned(event) & set(gone) else event
         case LinksStrengthened(links=links):
-            strengthened = tuple(one for one in links if not {one.step.source, one.step.target} & set(gone))
+            strengthened = tuple(one for one in links if gone.isdisjoint(_ids(one.step)))
             return msgspec.structs.replace(event, links=strengthened) if strengthened else None
         case ShortcutsDrawn(shortcuts=shortcuts):
-            drawn = tuple(one for one in shortcuts if not {one.step.source, one.step.target, *one.via} & set(gone))
+            drawn = tuple(one for one in shortcuts if gone.isdisjoint((*_ids(one.step), *one.via)))
             return msgspec.structs.replace(event, shortcuts=drawn) if drawn else None
         case _:
-            return event
+            return event if gone.isdisjoint(mentioned(event)) else None
 
 
 def _ids(value: object) -> Iterator[UUID]:

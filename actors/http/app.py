@@ -11,6 +11,7 @@ from starlette.routing import Route
 
 from actors.api.caller import NOBODY, Caller
 from actors.dashboard.page import missing
+from actors.http.access.authentication import MCP_PATH
 from actors.http.access.sessions import SESSION_SECONDS, Sessions, cookie_name
 from actors.http.guard import RefusedError, refusal
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 LOGIN = "/login"
 PUBLIC = (LOGIN, "/healthz", "/static/", "/.well-known/")
 """Paths, or prefixes of paths, that need no login."""
-BY_BEARER = ("/mcp", "/metrics")
+BY_BEARER = (MCP_PATH, "/metrics")
 """Paths of programs: without a token they are answered 401 instead of a page."""
 
 _PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Context Graph</title>

@@ -10,7 +10,7 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.datastructures import Headers, MutableHeaders
 
 from actors.api.caller import NOBODY, Caller
-from actors.api.mcp.server import Front
+from actors.api.mcp.server import McpHandlers
 from actors.api.mcp.session_project import SessionProject
 from actors.api.tools.rate_limits import Limits
 from actors.http.guard import MAX_BODY
@@ -55,7 +55,7 @@ def mcp_sessions(context: Context, per_minute: Mapping[str, int]) -> McpSessions
         per_minute: Calls per minute that each caller may make, by tool.
     """
     project = SessionProject(context.hub.folder, asks=False)
-    return McpSessions(Front(context, Limits(per_minute), project=project, caller_of=_caller_of).server())
+    return McpSessions(McpHandlers(context, Limits(per_minute), project=project, caller_of=_caller_of).server())
 
 
 def _caller_of(request: ServerRequestContext[Any]) -> Caller:

@@ -24,7 +24,7 @@ from actors.hub.history import HistoryCache
 from actors.hub.hub import Hub, start_actors
 from actors.proxy.endpoint import print_notice
 from actors.runtime.actor import LOGGER
-from actors.runtime.ask import ask_blocking
+from actors.runtime.ask import LONG_TIMEOUT, ask_blocking
 from actors.runtime.metrics import Latencies
 from actors.runtime.settings import ModelProfile, passphrase
 from actors.store.messages import TakeSnapshot
@@ -45,9 +45,6 @@ SWITCH_INTERVAL = 5e-4
 
 MIN_SNAPSHOT_EVENTS = 500
 """Events since the last snapshot from which on closing the store takes another."""
-
-SNAPSHOT_TIMEOUT = 600.0
-"""Seconds for that snapshot: some 2 GB for 100,000 memories on a slow disk."""
 
 START_SERVER = (
     "start the server, or mend the address or the password, and try again; without its server starts only a hub that "
@@ -106,7 +103,7 @@ def start_hub(  # noqa: PLR0913 -- what may be chosen about a hub, by name
         # A command asks once and exits: finish the work that its request caused before stopping.
         ask_blocking(hub.workspace, ReadAttention())
         ask_blocking(hub.consolidator, StopRuns())
-        ask_blocking(hub.store, TakeSnapshot(after=MIN_SNAPSHOT_EVENTS), SNAPSHOT_TIMEOUT)
+        ask_blocking(hub.store, TakeSnapshot(after=MIN_SNAPSHOT_EVENTS), LONG_TIMEOUT)
         hub.stop()
         embedder.stop()
         try:

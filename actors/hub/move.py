@@ -9,15 +9,24 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from actors.runtime.settings import passphrase
+from actors.store.spare_memories import SNAPSHOT
 from events.postgres.address import is_url, without_password
+from events.recovery.backup import new_store, write_log
 from events.storage.chain import GENESIS, Row, verify_chain
+from events.storage.database import DATABASE
+from events.storage.duckdb_log import DuckDBLog
+from events.storage.format import FORMAT, format_of
 from events.storage.log import Envelope, Log, LogError, SharedLog
+from events.verify.verification import verify
 from projections.registry import digests, rebuild
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from events.storage.chain import StoredLog
+
+Report = Callable[[float, float | None, str], None]
+"""Receives (done, total, what)."""
 
 
 def open_log(folder: Path, address: str | None) -> StoredLog:
@@ -27,7 +36,6 @@ def open_log(folder: Path, address: str | None) -> StoredLog:
         LogError: it can't be opened.
     """
     from events.postgres.log import PostgresLog
-    from events.storage.database import DATABASE
 
     if address is None or (folder / DATABASE).exists():
         return _open_source(folder)
@@ -36,21 +44,11 @@ def open_log(folder: Path, address: str | None) -> StoredLog:
 
 def _open_source(folder: Path) -> StoredLog:
     """Open the log of a store; of one of an earlier format, which opening would upgrade, a copy once it is verified."""
-    from actors.store.spare_memories import SNAPSHOT
-    from events.storage.duckdb_log import DuckDBLog
-    from events.storage.format import FORMAT, format_of
-    from events.storage.log import LogError
-    from events.verify.verification import verify
-
     if format_of(folder) >= FORMAT:
         return DuckDBLog(folder, passphrase(), spare=SNAPSHOT)
     if problems := verify(folder, passphrase(), spare=SNAPSHOT).problems:
         raise LogError(f"{problems[0].file}: {problems[0].what}; run: context-graph verify --data {folder}")
     return DuckDBLog(folder, passphrase(), read_only="it is of an earlier version, and only read here")
-
-
-Report = Callable[[float, float | None, str], None]
-"""Receives (done, total, what)."""
 
 
 class Moved(msgspec.Struct, frozen=True):
@@ -86,9 +84,6 @@ def move(source: StoredLog, target: str, report: Report) -> Moved:
             _compare(copy.read(), wanted, head.seq, report)
             check_unchanged(source)
     else:
-        from events.recovery.backup import new_store, write_log
-        from events.storage.duckdb_log import DuckDBLog
-
         with new_store(Path(target)) as partial:
             write_log(partial, rows, head.seq, lambda: source.keys, None, source.images)
             log = DuckDBLog(partial, passphrase())

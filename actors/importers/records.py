@@ -134,6 +134,11 @@ def moment(value: str | float | None) -> str | None:
         return None
 
 
+def present(**values: str | None) -> dict[str, str]:
+    """Return those values that are there, by name: the metadata of a memory."""
+    return {name: value for name, value in values.items() if value}
+
+
 def texts(values: Iterable[object]) -> list[str]:
     """Return those values that are texts and not blank."""
     return [value for value in values if isinstance(value, str) and value.strip()]

@@ -16,8 +16,6 @@ class Redactions(msgspec.Struct):
 
     secrets: Counter[str] = msgspec.field(default_factory=Counter)
     private: int = 0
-    places: list[tuple[str, int, str]] = []
-    """File, line and kind of each secret."""
 
 
 def screened(records: Iterable[Record], redactions: Redactions) -> Iterator[Record]:
@@ -32,12 +30,11 @@ def screened(records: Iterable[Record], redactions: Redactions) -> Iterator[Reco
             yield record
             continue
 
-        def clean(text: str, record: Item = record) -> str:
+        def clean(text: str) -> str:
             public = without_private(text)
             redactions.private += public != text
             found = find(public)
             redactions.secrets.update(one.kind for one in found)
-            redactions.places += [(record.file, record.line, one.kind) for one in found]
             return redact(public, found) if found else public
 
         value = {

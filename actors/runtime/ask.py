@@ -21,6 +21,9 @@ from events.storage.log import LogDamagedError, LogError
 TIMEOUT = 60.0
 """Seconds for any answer that needs no model."""
 
+LONG_TIMEOUT = 600.0
+"""Seconds for what looks at every memory of a large store: a run, goals, drift, digests, a snapshot."""
+
 MODEL_TIMEOUT = 900.0
 """Seconds for loading models, or for embedding the longest memory on a slow machine behind a full inbox."""
 

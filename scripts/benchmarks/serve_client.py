@@ -12,18 +12,15 @@ from typing import Any
 
 import msgspec
 
-from benchmarks.processes import COMMAND
+from actors.proxy.endpoint import REQUEST_KEY
+from benchmarks.processes import COMMAND, PATIENCE
 
 HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "benchmark", "version": "1"}}
-REQUEST_KEY = "context-graph/request"
-"""Field of `_meta` with the idempotency key of a request."""
 SETTINGS = {
     "OMP_NUM_THREADS": "1",
     "CONTEXT_GRAPH_LIMITS": "consolidate_memories=1000",
     "CONTEXT_GRAPH_SLEEP": "false",  # a scheduled run can't be told apart from a request that ran twice
 }
-PATIENCE = 120.0
-"""Seconds until an unanswered request counts as lost."""
 PAUSE = 0.1
 """Seconds before a process that didn't start is started again."""
 CHUNK = 1 << 16

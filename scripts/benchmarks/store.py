@@ -14,7 +14,6 @@ from actors.api.context import Context, wait_until_ready, wait_until_replayed
 from actors.api.operations.retrieval.query import Query, embed_query, search
 from actors.api.params.parsing import moment, parse
 from actors.api.progress import ignore_progress
-from actors.api.pulse import read_pulse
 from actors.api.tools.agent_tools import TOOLS
 from actors.hub.composition import open_hub
 from actors.hub.hub import Hub
@@ -23,7 +22,7 @@ from actors.runtime.messages import Message
 from actors.runtime.settings import SearchProfile
 from actors.store.messages import ReadStatus
 from actors.text.queries.query_hints import extract_hints
-from actors.workspace.messages import Pulse, ReadAttention
+from actors.workspace.messages import ReadAttention
 from benchmarks.datasets import DEPTH, Document, sessions
 from events.storage.duckdb_log import DuckDBLog
 from events.storage.log import Envelope
@@ -94,10 +93,6 @@ class Store:
         """Return how many memories are neither forgotten, merged, pruned nor erased."""
         return (await self.call("status"))["memories"]["live"]
 
-    async def pulse(self) -> Pulse:
-        """Return the figures that accompany every answer."""
-        return await read_pulse(self.context)
-
     async def settle(self) -> None:
         """Wait until the workspace and the store have processed everything sent so far."""
         await self.ask(self.hub.workspace, ReadAttention())
@@ -124,17 +119,14 @@ class Store:
 
 
 @asynccontextmanager
-async def open_store(folder: Path, *, priming: bool = False, models: bool = True) -> AsyncIterator[Store]:
-    """Open the store in a folder in this process.
+async def open_store(folder: Path, *, priming: bool = False) -> AsyncIterator[Store]:
+    """Open the store in a folder in this process, creating it if there is none, and load its models.
 
-    Args:
-        folder: Created if it is missing.
-        priming: Whether ignited memories get a bonus in searches; repeatable measurements need it off.
-        models: Whether to wait for the models; without them only what needs no embedding works.
+    With `priming`, ignited memories get a bonus in searches; repeatable measurements need it off.
     """
     with open_hub(folder, priming=priming) as hub:
         store = Store(hub)
-        await (store.ready() if models else store.replayed())
+        await store.ready()
         yield store
 
 

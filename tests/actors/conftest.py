@@ -11,7 +11,7 @@ from mcp import Client, MCPError
 from pydantic import TypeAdapter
 
 from actors.api.context import Context
-from actors.api.mcp.server import Front
+from actors.api.mcp.server import McpHandlers
 from actors.api.operations.lifecycle.memories import store_memory
 from actors.api.operations.retrieval.search import search_graph
 from actors.api.params.memories import StoreMemory
@@ -117,7 +117,7 @@ def connect() -> Connect:
 
     @asynccontextmanager
     async def to(context: Context, limits: Limits | None = None, mode: str = "legacy") -> AsyncIterator[Agent]:
-        async with Client(Front(context, limits).server(), mode=mode) as client:
+        async with Client(McpHandlers(context, limits).server(), mode=mode) as client:
             yield Agent(client)
 
     return to

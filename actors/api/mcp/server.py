@@ -52,12 +52,12 @@ PULSE = "_cognitive_pulse"
 """The field of every tool answer that holds the pulse."""
 
 
-class Front:
-    """The MCP session of one client.
+class McpHandlers:
+    """The handlers of MCP requests: of one client on the hub's socket, or of all callers over HTTP.
 
     Args:
         context: Of the present store.
-        limits: Of this session's calls.
+        limits: Of the calls; those of each caller are counted apart.
         tools: What `tools/list` lists, unless its `_meta` says otherwise.
         project: Finds the namespace of the session.
         caller_of: Returns who sends a request over HTTP; None for a session on the hub's own socket.
@@ -228,7 +228,7 @@ async def converse(
     project: SessionProject | None = None,
 ) -> None:
     """Serve one client until it is gone: a session of its own, with limits of its own."""
-    server = Front(context, Limits(per_minute), tools, project).server()
+    server = McpHandlers(context, Limits(per_minute), tools, project).server()
     counted = ResponseWriter(answers)
     async with valid_messages(messages, counted) as sorted_messages:
         await server.run(sorted_messages, counted, server.create_initialization_options())

@@ -47,18 +47,18 @@ def changes(answer: JsonObject) -> None:
     for name, title in CHANGES.items():
         _list(answer["memories"][name], title)
     if links := answer["links"]["total"]:
-        OUT.print(f"[bold]{links}[/] links drawn")
+        OUT.print(f"[bold]{links}[/] links drawn", markup=True)
         for link in answer["links"]["shown"]:
             OUT.print(f"   {link['source']} → {link['target']}  {link['relation']}", style="dim")
     if goals := answer["goals"]["total"]:
-        OUT.print(f"[bold]{goals}[/] goals found")
+        OUT.print(f"[bold]{goals}[/] goals found", markup=True)
         for goal in answer["goals"]["shown"]:
-            OUT.print(f"   {goal['description']}  {goal['namespace']}", style="dim", markup=False)
+            OUT.print(f"   {goal['description']}  {goal['namespace']}", style="dim")
     for namespace, star in answer["north_stars"].items():
         old, new = (goal["description"] if goal else "none" for goal in (star["before"], star["after"]))
-        OUT.print(f"North Star of {namespace}: {old} → {new}", markup=False)
+        OUT.print(f"North Star of {namespace}: {old} → {new}")
     for rule, change in answer["schedule"].items():
-        OUT.print(f"schedule, {rule}: {change['before']} → {change['after']}", markup=False)
+        OUT.print(f"schedule, {rule}: {change['before']} → {change['after']}")
     if events["total"]:
         kinds = ", ".join(f"{name} {count}" for name, count in events["by_kind"].items())
         OUT.print(f"events by kind: {kinds}", style="dim")
@@ -75,7 +75,7 @@ def trail(answer: JsonObject) -> None:
 def _list(memories: JsonObject, title: str) -> None:
     if not memories["total"]:
         return
-    OUT.print(f"[bold]{memories['total']}[/] {'memory' if memories['total'] == 1 else 'memories'} {title}")
+    OUT.print(f"[bold]{memories['total']}[/] {'memory' if memories['total'] == 1 else 'memories'} {title}", markup=True)
     for one in memories["shown"]:
         OUT.print(Text.assemble("   ", one.get("text") or _erased(one)))
         into = f" into {one['into']}" if "into" in one else ""

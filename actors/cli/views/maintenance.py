@@ -10,7 +10,7 @@ def verified(answer: JsonObject) -> None:
     """Print whether a store is sound; if not, its problems and what is lost."""
     counts = f"{answer['events']} events, {answer['sealed']} of them sealed, {answer['erased']} with destroyed keys"
     if answer["sound"]:
-        OUT.print(f"[bold]sound[/]: {counts}, up to {answer['head']['hash'][:16]}…")
+        OUT.print(f"[bold]sound[/]: {counts}, up to {answer['head']['hash'][:16]}…", markup=True)
         if anchors := answer.get("anchors"):
             last = max(one["event"] for one in anchors)
             OUT.print(f"{len(anchors)} {'anchor' if len(anchors) == 1 else 'anchors'} up to event {last} confirmed")
@@ -19,14 +19,14 @@ def verified(answer: JsonObject) -> None:
     OUT.print(f"damaged{first}; {counts} can be read and trusted", style="bold red")
     for problem in answer["problems"]:
         where = f"event {problem['seq']}" if problem["seq"] else problem["file"]
-        OUT.print(f"  {where}: {problem['what']}; lost: {problem['lost']}", markup=False)
+        OUT.print(f"  {where}: {problem['what']}; lost: {problem['lost']}")
     if "quarantine" in answer:
-        OUT.print(f"its files are in {answer['quarantine']} now", markup=False)
+        OUT.print(f"its files are in {answer['quarantine']} now")
 
 
 def backed_up(answer: JsonObject) -> None:
     """Print the folder of a backup."""
-    OUT.print(f"{answer['events']} events are in {answer['backup']}", markup=False)
+    OUT.print(f"{answer['events']} events are in {answer['backup']}")
 
 
 def calibrated(answer: JsonObject) -> None:
@@ -38,55 +38,53 @@ def calibrated(answer: JsonObject) -> None:
 
 def restored(answer: JsonObject) -> None:
     """Print the folder of a store restored from a backup."""
-    OUT.print(f"{answer['restored']} is restored from the backup", markup=False)
+    OUT.print(f"{answer['restored']} is restored from the backup")
     if answer["replaced"]:
-        OUT.print(f"the previous store is in {answer['replaced']}", markup=False)
+        OUT.print(f"the previous store is in {answer['replaced']}")
 
 
 def moved(answer: JsonObject) -> None:
     """Print where a log is now, and how to go on with it."""
     OUT.print(
-        f"{answer['events']} events are in {answer['target']}; all {len(answer['projections'])} projections are equal",
-        markup=False,
+        f"{answer['events']} events are in {answer['target']}; all {len(answer['projections'])} projections are equal"
     )
-    OUT.print("the original stays as it is: stop its hubs, and serve the new one with --log or --data", markup=False)
+    OUT.print("the original stays as it is: stop its hubs, and serve the new one with --log or --data")
 
 
 def repaired(answer: JsonObject) -> None:
     """Print what of a damaged store is in the new one, which events are lost, and which the snapshot held."""
     lost = sum(one["last"] - one["first"] + 1 for one in answer["lost"])
-    OUT.print(f"{answer['events'] - lost} of {answer['events']} events are in {answer['folder']}", markup=False)
+    OUT.print(f"{answer['events'] - lost} of {answer['events']} events are in {answer['folder']}")
     for one in answer["lost"]:
-        OUT.print(f"  lost: {_events(one)}: {one['why']}", markup=False)
+        OUT.print(f"  lost: {_events(one)}: {one['why']}")
     for one in answer["from_snapshot"]:
-        OUT.print(f"  from the snapshot, not proved by the chain: {_events(one)}: {one['why']}", markup=False)
+        OUT.print(f"  from the snapshot, not proved by the chain: {_events(one)}: {one['why']}")
 
 
 def reembedded(answer: JsonObject) -> None:
     """Print the counts of a re-embedded store."""
     OUT.print(
         f"{answer['folder']} holds {answer['memories']} memories, {answer['forgotten']} of them forgotten, "
-        f"{answer['links']} links; {answer['erased']} erased ones were left out",
-        markup=False,
+        f"{answer['links']} links; {answer['erased']} erased ones were left out"
     )
     if answer["backup"] is not None:
-        OUT.print(f"the store as it was is also in {answer['backup']}", markup=False)
+        OUT.print(f"the store as it was is also in {answer['backup']}")
 
 
 def upgraded(answer: JsonObject) -> None:
     """Print what an upgrade changes or has changed, and how to go back."""
     if not answer["changes"]:
-        OUT.print(f"{answer['folder']} is of this version, format {answer['format']}; nothing changes", markup=False)
+        OUT.print(f"{answer['folder']} is of this version, format {answer['format']}; nothing changes")
         return
     for change in answer["changes"]:
-        OUT.print(f"  {change}", markup=False)
+        OUT.print(f"  {change}")
     if answer["copy"] is None:
         megabytes = round(answer["size"] / 2**20, 1)
-        OUT.print(f"nothing was changed; the copy that is made first takes {megabytes} MB", markup=False)
+        OUT.print(f"nothing was changed; the copy that is made first takes {megabytes} MB")
         return
-    OUT.print(f"{answer['folder']} is upgraded and sound; as it was, it is in {answer['copy']}", markup=False)
-    OUT.print("before an earlier version of the program opens the store again, run:", markup=False)
-    OUT.print(f"context-graph restore {answer['copy']} --data {answer['folder']} --replace", markup=False)
+    OUT.print(f"{answer['folder']} is upgraded and sound; as it was, it is in {answer['copy']}")
+    OUT.print("before an earlier version of the program opens the store again, run:")
+    OUT.print(f"context-graph restore {answer['copy']} --data {answer['folder']} --replace")
 
 
 def _events(lost: JsonObject) -> str:
@@ -98,9 +96,9 @@ def _events(lost: JsonObject) -> str:
 def stopped(answer: JsonObject) -> None:
     """Print which hub has ended."""
     if answer["stopped"] is None:
-        OUT.print(f"no hub runs in {answer['folder']}", markup=False)
+        OUT.print(f"no hub runs in {answer['folder']}")
     else:
-        OUT.print(f"the hub in {answer['folder']}, process {answer['stopped']}, has ended", markup=False)
+        OUT.print(f"the hub in {answer['folder']}, process {answer['stopped']}, has ended")
 
 
 def backups_kept(backups: JsonObject) -> None:
@@ -112,12 +110,11 @@ def backups_kept(backups: JsonObject) -> None:
         last = f", the last one {minute(time_of(Path(made[-1]).name).isoformat())}" if made else ""
         OUT.print(
             f"backups after deep sleep: the last {keep} are kept; {len(made)} of {backups['megabytes']} MB "
-            f"in {backups['folder']}{last}",
-            markup=False,
+            f"in {backups['folder']}{last}"
         )
     else:
         OUT.print("no backup is made after sleep; schedule --backup on makes them", style="dim")
     for one in backups["before"]:
-        OUT.print(f"  before {one['operation']}: {one['folder']}, {one['megabytes']} MB", markup=False)
+        OUT.print(f"  before {one['operation']}: {one['folder']}, {one['megabytes']} MB")
     if backups["failed"]:
-        OUT.print(f"no backup was made after the last sleep: {backups['failed']}", style="yellow", markup=False)
+        OUT.print(f"no backup was made after the last sleep: {backups['failed']}", style="yellow")

@@ -16,14 +16,14 @@ NOTHING_SPEAKS = "less like the question than other memories in all respects"
 
 def stored(answer: JsonObject) -> None:
     """Print the id of a stored memory."""
-    OUT.print(f"stored [bold]{answer['fingerprintId']}[/] in {answer['embedderCount']} spaces")
+    OUT.print(f"stored [bold]{answer['fingerprintId']}[/] in {answer['embedderCount']} spaces", markup=True)
     if "warning" in answer:
         kinds = ", ".join(dict.fromkeys(one["kind"] for one in answer["secrets"]))
-        OUT.print(f"This holds what looks like a secret: {kinds}.", style="bold yellow", markup=False)
+        OUT.print(f"This holds what looks like a secret: {kinds}.", style="bold yellow")
         OUT.print(f"Store it again with --redact, then: forget {answer['fingerprintId']} --hard", style="yellow")
     if "redacted" in answer:
         kinds = ", ".join(dict.fromkeys(one["kind"] for one in answer["redacted"]))
-        OUT.print(f"left out: {kinds}", style="yellow", markup=False)
+        OUT.print(f"left out: {kinds}", style="yellow")
     if duplicate := answer.get("duplicate_of"):
         OUT.print(f"the same content was stored before: {duplicate}", style="yellow")
     for memory in answer.get("supersedes", ()):
@@ -43,7 +43,7 @@ def found(answer: JsonObject, *, explain: bool) -> None:
     for rank, hit in enumerate(answer["results"], 1):
         OUT.print(Text.assemble((f"{rank}. ", "bold"), hit["content"]))
         session = f", session {hit['session']}" if "session" in hit else ""
-        OUT.print(f"   {minute(hit['createdAt'])} in {hit['namespace']}{session}", style="dim", markup=False)
+        OUT.print(f"   {minute(hit['createdAt'])} in {hit['namespace']}{session}", style="dim")
         if later := hit.get("superseded_by"):
             OUT.print(f"   superseded by {later}", style="yellow")
         reasons = _reasons(hit)
@@ -75,7 +75,10 @@ def _reasons(hit: JsonObject) -> str:
 
 def compared(answer: JsonObject) -> None:
     """Print the similarity of two memories."""
-    OUT.print(f"[bold]{answer['overall_similarity']:.2f}[/] alike over all spaces, coherence {answer['coherence']:.2f}")
+    OUT.print(
+        f"[bold]{answer['overall_similarity']:.2f}[/] alike over all spaces, coherence {answer['coherence']:.2f}",
+        markup=True,
+    )
     for space, score in zip(SPACES, answer["per_embedder"], strict=True):
         shown = "   –" if score is None else f"{score:.2f}"
         OUT.print(f"  {shown}  {space.key}", style="bold" if space.key == answer["dominant_embedder"] else "")
@@ -129,13 +132,13 @@ def status(answer: JsonObject) -> None:
     """Print counts, spaces and latencies of a store."""
     memories = answer["memories"]
     if answer["read_only"]:
-        OUT.print(answer["read_only"], style="bold red", markup=False)
+        OUT.print(answer["read_only"], style="bold red")
     OUT.print(f"{memories['live']} memories, {memories['forgotten']} forgotten, {memories['erased']} erased")
     OUT.print(f"in {answer['folder']}; log at event {answer['log']['position']}, {answer['log']['hash'][:16]}…")
     if "server" in answer["log"]:
         lag = answer["log"]["lag"]
         why = f": {lag['reason']}" if lag["reason"] else ""
-        OUT.print(f"on {answer['log']['server']}, known {lag['seconds']} s ago{why}", markup=False)
+        OUT.print(f"on {answer['log']['server']}, known {lag['seconds']} s ago{why}")
     backups_kept(answer["backups"])
     if answer["spaces"]:
         table = Table(

@@ -33,7 +33,8 @@ def drift(answer: JsonObject) -> None:
     trend = f", {answer['trend'].lower()}" if answer["trend"] else ""
     OUT.print(
         f"drift [bold]{answer['level']}[/]{trend}: the latest {answer['memories']} memories are "
-        f"{answer['similarity']:.2f} aligned"
+        f"{answer['similarity']:.2f} aligned",
+        markup=True,
     )
     for space in answer["most_drifted_embedders"]:
         OUT.print(f"  {space['similarity']:.2f}  {space['space']}  {space['level']}", style="dim")
@@ -46,13 +47,14 @@ def mind(answer: JsonObject) -> None:
     OUT.print(
         f"[bold]{answer['state']}[/]: r {answer['r']:.2f}, C {answer['C']:.2f} "
         f"(I {answer['integration']:.2f}, R {answer['reflection']:.2f}, D {answer['differentiation']:.2f}), "
-        f"limited by {answer['limiting_factor']}"
+        f"limited by {answer['limiting_factor']}",
+        markup=True,
     )
     workspace = answer["workspace"]
     active = workspace["active_memory"]
     OUT.print(f"{workspace['ignited']} memories in the workspace, K {answer['coupling']:g}")
     if active:
-        OUT.print(f"   {active.get('content', active['id'])}", style="green", markup=False)
+        OUT.print(f"   {active.get('content', active['id'])}", style="green")
     life, predictions = answer["lifecycle"], answer["meta_learning"]
     OUT.print(f"{life['stage']} after {life['interactions']} interactions", style="dim")
     if predictions["accuracy"] is not None:

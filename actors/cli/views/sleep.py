@@ -22,28 +22,25 @@ def run_result(answer: JsonObject) -> None:
         f"[bold]{answer['mode']}[/] sleep over {answer['memories_looked_at']} memories: "
         f"{answer['merged_count']} {would}merged, "
         f"{answer['pruned_count']} {would}pruned, {answer['clusters_discovered']} clusters, "
-        f"{len(answer['new_patterns'])} patterns; {answer['final_memory_count']} memories, {answer['duration_ms']} ms"
+        f"{len(answer['new_patterns'])} patterns; {answer['final_memory_count']} memories, {answer['duration_ms']} ms",
+        markup=True,
     )
     for merge in answer["merges"][:MAX_SHOWN]:
-        OUT.print(f"  = {merge.get('content', merge['survivor'])}", style="green", markup=False)
+        OUT.print(f"  = {merge.get('content', merge['survivor'])}", style="green")
         for absorbed in merge["absorbed"]:
-            OUT.print(
-                f"    {absorbed['similarity']:.3f}  {absorbed.get('content', absorbed['id'])}",
-                style="dim",
-                markup=False,
-            )
+            OUT.print(f"    {absorbed['similarity']:.3f}  {absorbed.get('content', absorbed['id'])}", style="dim")
     for pruned in answer["pruned"][:MAX_SHOWN]:
-        OUT.print(f"  - {pruned['salience']:.2f}  {pruned.get('content', pruned['id'])}", style="yellow", markup=False)
+        OUT.print(f"  - {pruned['salience']:.2f}  {pruned.get('content', pruned['id'])}", style="yellow")
     hidden = answer["merges_not_shown"] + max(0, len(answer["merges"]) - MAX_SHOWN)
     hidden += answer["pruned_not_shown"] + max(0, len(answer["pruned"]) - MAX_SHOWN)
     if hidden:
         OUT.print(f"  … and {hidden} more", style="dim")
     for pattern in answer["new_patterns"]:
-        OUT.print(f"  ~ {pattern['description']}", markup=False)
+        OUT.print(f"  ~ {pattern['description']}")
         OUT.print(f"    {pattern['memory_count']} memories, confidence {pattern['confidence']:.2f}", style="dim")
     for drift in answer["drift"]:
         told = f"  drift in {drift['namespace']}: {drift['level']}, {drift['similarity']:.2f} aligned"
-        OUT.print(told, style="dim", markup=False)
+        OUT.print(told, style="dim")
     if answer["goals_adjusted"]:
         OUT.print(f"  {answer['goals_adjusted']} goals {would}adjusted")
     if not answer["dry_run"]:
@@ -56,7 +53,7 @@ def undone(answer: JsonObject) -> None:
     if answer["erased_since"]:
         OUT.print(f"{len(answer['erased_since'])} were erased since, and stay erased", style="yellow")
     for namespace in answer["north_star_restored_in"]:
-        OUT.print(f"the North Star of {namespace} is restored", markup=False)
+        OUT.print(f"the North Star of {namespace} is restored")
 
 
 def runs(answer: JsonObject) -> None:
@@ -87,9 +84,9 @@ def runs(answer: JsonObject) -> None:
         for pruned in run.get("pruned", ()):
             parts = ", ".join(f"{name} {value:.2f}" for name, value in pruned["parts"].items())
             OUT.print(f"  pruned  {pruned['id']}, salience {pruned['salience']:.2f}: {parts}")
-            OUT.print(f"          {pruned.get('content')}", style="dim", markup=False)
+            OUT.print(f"          {pruned.get('content')}", style="dim")
         for pattern in run.get("patterns", ()):
-            OUT.print(f"  pattern {pattern['description']}, {pattern['memory_count']} memories", markup=False)
+            OUT.print(f"  pattern {pattern['description']}, {pattern['memory_count']} memories")
     for skipped in answer["skipped"]:
         OUT.print(f"{minute(skipped['at'])}  {skipped['mode']} was skipped: {skipped['reason']}", style="yellow")
 
@@ -99,9 +96,9 @@ def candidates(answer: JsonObject) -> None:
     for one in answer["candidates"]:
         parts = ", ".join(f"{name} {value:.2f}" for name, value in one["parts"].items())
         kept = f"  protected: {one['protected']}" if one["protected"] else ""
-        OUT.print(f"{one['salience']:.2f}  {one['content']}", markup=False)
+        OUT.print(f"{one['salience']:.2f}  {one['content']}")
         OUT.print(f"      {parts}{kept}", style="dim")
-        OUT.print(f"      {one['memory_id']}  {one['namespace']}", style="dim", markup=False)
+        OUT.print(f"      {one['memory_id']}  {one['namespace']}", style="dim")
     OUT.print(
         f"{answer['would_be_pruned']} of {answer['memories_looked_at']} memories would be pruned; "
         f"{answer['protected']} more are below the threshold, and protected"
@@ -130,8 +127,8 @@ def schedule(answer: JsonObject) -> None:
     backups_kept(answer["backups"])
     anchors = answer["anchors"]
     if anchors["target"]:
-        OUT.print(f"a signed head follows each deep sleep in {anchors['target']}", markup=False)
+        OUT.print(f"a signed head follows each deep sleep in {anchors['target']}")
     if anchors["failed"]:
-        OUT.print(f"no anchor was written after the last sleep: {anchors['failed']}", style="yellow", markup=False)
+        OUT.print(f"no anchor was written after the last sleep: {anchors['failed']}", style="yellow")
     for skipped in answer["skipped"]:
         OUT.print(f"{minute(skipped['at'])}  {skipped['mode']} was skipped: {skipped['reason']}", style="yellow")

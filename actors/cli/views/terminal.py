@@ -26,8 +26,8 @@ class Screen(Console):
             yield Segment(text if control else text.translate(UNSEEN), style, control)
 
 
-OUT = Screen(highlight=False, soft_wrap=True)
-ERR = Screen(stderr=True)
+OUT = Screen(highlight=False, soft_wrap=True, markup=False)
+ERR = Screen(stderr=True, markup=False)
 
 
 @contextmanager

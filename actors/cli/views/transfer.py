@@ -16,45 +16,41 @@ MAX_UNREAD = 10
 def imported(answer: JsonObject) -> None:
     """Print what was taken, what was left out and why, and the first of the bad lines."""
     if "source" in answer:
-        OUT.print(f"{answer['source']}: {answer['files']} files", markup=False)
+        OUT.print(f"{answer['source']}: {answer['files']} files")
     if answer["dry_run"]:
-        OUT.print(f"would store up to [bold]{answer['memories']}[/] memories and {answer['links']} links")
+        OUT.print(f"would store up to [bold]{answer['memories']}[/] memories and {answer['links']} links", markup=True)
     else:
         before = f"; {answer['stored_before']} were imported before" if answer["stored_before"] else ""
         if answer.get("hidden_before"):
             before += f" ({answer['hidden_before']} of them hidden since: context-graph restore ID brings one back)"
         events = f" and {answer['events']} links and other events" if answer["events"] else ""
-        OUT.print(f"stored [bold]{answer['stored']}[/] memories{events}{before}")
+        OUT.print(f"stored [bold]{answer['stored']}[/] memories{events}{before}", markup=True)
     for name, count in answer["namespaces"].items():
-        OUT.print(f"  {count} in namespace {name}", markup=False)
+        OUT.print(f"  {count} in namespace {name}")
     for reason, count in answer["skipped"].items():
-        OUT.print(f"left out: {count} {reason}", style="dim", markup=False)
+        OUT.print(f"left out: {count} {reason}", style="dim")
     for kind, count in answer["redacted"].items():
-        OUT.print(
-            f"{'would redact' if answer['dry_run'] else 'redacted'}: {count} {kind}", style="yellow", markup=False
-        )
+        OUT.print(f"{'would redact' if answer['dry_run'] else 'redacted'}: {count} {kind}", style="yellow")
     if answer["private"]:
         OUT.print(f"left out: {answer['private']} texts with private passages", style="dim")
     unread = answer.get("unread", ())
     for one in unread[:MAX_UNREAD]:
-        OUT.print(f"not read: {one['file']}: {one['reason']}", style="dim", markup=False)
+        OUT.print(f"not read: {one['file']}: {one['reason']}", style="dim")
     if len(unread) > MAX_UNREAD:
         OUT.print(f"not read: {len(unread) - MAX_UNREAD} more files", style="dim")
     for failure in answer["failed"][:MAX_FAILURES]:
         line = f"line {failure['line']}" if failure["line"] else "file"
-        ERR.print(f"{failure['file']}: {line}: {failure['message']}", style="red", markup=False)
+        ERR.print(f"{failure['file']}: {line}: {failure['message']}", style="red")
     if len(answer["failed"]) > MAX_FAILURES:
         ERR.print(f"and {len(answer['failed']) - MAX_FAILURES} more", style="red")
 
 
 def exported(answer: JsonObject) -> None:
     """Print the count and the place of an export, and what it doesn't hold."""
-    OUT.print(f"{answer['exported']} memories are in {answer['file']}", markup=False)
+    OUT.print(f"{answer['exported']} memories are in {answer['file']}")
     if answer["left_out"]:
         kinds = ", ".join(f"{count} {kind}" for kind, count in answer["left_out"].items())
-        OUT.print(
-            f"left out, since it is no part of the memories or is found again: {kinds}", style="dim", markup=False
-        )
+        OUT.print(f"left out, since it is no part of the memories or is found again: {kinds}", style="dim")
 
 
 def scanned(answer: JsonObject) -> None:
@@ -62,7 +58,7 @@ def scanned(answer: JsonObject) -> None:
     for one in answer["found"]:
         kinds = ", ".join(dict.fromkeys(secret["kind"] for secret in one["secrets"]))
         then = f"; replaced by {one['successor']}" if "successor" in one else ""
-        OUT.print(f"{one['id']} in {one['namespace']}: {kinds}{then}", style="yellow", markup=False)
+        OUT.print(f"{one['id']} in {one['namespace']}: {kinds}{then}", style="yellow")
     OUT.print(f"{len(answer['found'])} of {answer['scanned']} memories hold secrets")
     if answer["found"] and not answer["redacted"]:
         OUT.print("scan --redact replaces them by redacted ones, and erases the originals", style="dim")
@@ -72,7 +68,7 @@ def moved(answer: JsonObject) -> None:
     """Print how many memories went where, and how to take it back."""
     would = "would be moved" if answer["dry_run"] else "moved"
     for source, count in answer["moved_from"].items():
-        OUT.print(f"{count} memories {would} from {source} to {answer['target']}", markup=False)
+        OUT.print(f"{count} memories {would} from {source} to {answer['target']}")
     if not answer["dry_run"]:
         OUT.print(f"context-graph undo {answer['run_id']} reverts it", style="dim")
         if answer["kind"] != "move":
@@ -80,5 +76,4 @@ def moved(answer: JsonObject) -> None:
                 "A repository keeps the namespace of its name for what it stores from now on; "
                 f'namespace = "{answer["target"]}" in its .context-graph.toml changes that.',
                 style="dim",
-                markup=False,
             )

@@ -58,9 +58,7 @@ async def _by_profile(request: Request, query: str, profile: str, namespace: str
             "id": one["fingerprintId"],
             "similarity": one["similarity"],
             "score": one["score"],
-            "similarities": {
-                space.key: value for space, value in zip(SPACES, _by_index(one["embedderScores"]), strict=True)
-            },
+            "similarities": {space.key: one["embedderScores"][space.key] for space in SPACES},
             "contributions": one["contributions"],
         }
         | _place(one)
@@ -119,10 +117,6 @@ async def _by_weights(request: Request, query: str, _profile: str, namespace: st
         "confidence": CONFIDENCE.get(found.get("confidence", "")),
         "relevance": found.get("relevance"),
     }
-
-
-def _by_index(scores: JsonObject) -> list[float | None]:
-    return [scores[space.key] for space in SPACES]
 
 
 def _place(one: JsonObject) -> JsonObject:

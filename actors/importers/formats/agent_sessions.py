@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from actors.importers.files import document, lines, walk
-from actors.importers.records import Broken, Options, Record, Skipped, memory, texts
+from actors.importers.records import Broken, Options, Record, Skipped, memory, present, texts
 from actors.runtime.types import JsonObject
 
 CODEX = "Codex sessions"
@@ -104,7 +104,7 @@ def read_codex(file: Path, options: Options) -> Iterator[Record]:
                 session=session,
                 created_at=line.timestamp,
                 tags=[role],
-                metadata=_present(source="codex", speaker=role, cwd=folder, git_branch=branch),
+                metadata=present(source="codex", speaker=role, cwd=folder, git_branch=branch),
             )
         elif line.type == "response_item" and options.everything and kind != "reasoning":
             text = payload.get("arguments") or payload.get("output") or payload.get("input")
@@ -118,7 +118,7 @@ def read_codex(file: Path, options: Options) -> Iterator[Record]:
                 session=session,
                 created_at=line.timestamp,
                 tags=[str(kind)],
-                metadata=_present(source="codex", speaker="tool", cwd=folder),
+                metadata=present(source="codex", speaker="tool", cwd=folder),
             )
         else:
             yield Skipped("tool calls and results" if line.type == "response_item" else "other lines of the program")
@@ -153,7 +153,7 @@ def read_gemini(file: Path, options: Options) -> Iterator[Record]:
             session=session.session_id,
             created_at=message.timestamp or session.start_time,
             tags=[speaker],
-            metadata=_present(source="gemini", speaker=speaker, model=message.model, project_hash=session.project_hash),
+            metadata=present(source="gemini", speaker=speaker, model=message.model, project_hash=session.project_hash),
         )
     if session.summary:
         yield from memory(
@@ -172,7 +172,3 @@ def read_gemini(file: Path, options: Options) -> Iterator[Record]:
 def _codex_text(content: object) -> str:
     parts = content if isinstance(content, list) else [{"text": content}]
     return "\n".join(texts(part.get("text") for part in parts if isinstance(part, dict)))
-
-
-def _present(**values: str | None) -> dict[str, str]:
-    return {name: value for name, value in values.items() if value}

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from actors.importers.files import document
-from actors.importers.records import Broken, Options, Record, Skipped, memory, moment, texts
+from actors.importers.records import Broken, Options, Record, Skipped, memory, moment, present, texts
 from actors.runtime.types import JsonObject
 
 CHATGPT = "a ChatGPT export"
@@ -170,7 +170,6 @@ def _chatgpt_turn(
     if not isinstance(text, str) or not text.strip():
         yield Skipped("turns without text")
         return
-    metadata = {"source": "chatgpt", "speaker": role, "title": conversation.title, "model": about.get("model_slug")}
     yield from memory(
         ("chatgpt", session, node),
         text,
@@ -179,5 +178,5 @@ def _chatgpt_turn(
         session=session,
         created_at=moment(message.get("create_time") or conversation.create_time),
         tags=[str(role)],
-        metadata={name: value for name, value in metadata.items() if value},
+        metadata=present(source="chatgpt", speaker=role, title=conversation.title, model=about.get("model_slug")),
     )

@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from actors.importers.files import lines, walk
-from actors.importers.records import Broken, Options, Record, Skipped, memory
+from actors.importers.records import Broken, Options, Record, Skipped, memory, present
 from actors.runtime.types import JsonObject
 
 NAME = "Claude Code transcripts"
@@ -114,17 +114,13 @@ def _turn(line: _Line, message: _Message, file: Path, number: int, options: Opti
             session=line.session_id or file.stem,
             created_at=line.timestamp,
             tags=[speaker],
-            metadata={
-                name: value
-                for name, value in {
-                    "source": "claude-code",
-                    "speaker": line.type,
-                    "model": message.model,
-                    "cwd": line.cwd,
-                    "git_branch": line.git_branch,
-                }.items()
-                if value
-            },
+            metadata=present(
+                source="claude-code",
+                speaker=line.type,
+                model=message.model,
+                cwd=line.cwd,
+                git_branch=line.git_branch,
+            ),
         )
 
 

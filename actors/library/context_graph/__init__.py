@@ -12,8 +12,7 @@ For example:
     Memory(url="https://memory.example.org", key="cg_…")  # a server of another machine
 """
 
-from context_graph.memory import AsyncMemory, Memory
-from context_graph.requests import Found
+from context_graph.memory import AsyncMemory, Found, Memory
 from context_graph.transports import ContextGraphError
 
 __all__ = ["AsyncMemory", "ContextGraphError", "Found", "Memory"]

@@ -9,11 +9,9 @@ from functools import partial, wraps
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+from typing import Any, Concatenate, NamedTuple, ParamSpec, Self, TypeVar
 
 from actors.runtime.types import JsonObject
-from context_graph import requests
-from context_graph.requests import Found
 from context_graph.transports import HttpTransport, SocketTransport, Transport
 
 P = ParamSpec("P")
@@ -21,6 +19,17 @@ R = TypeVar("R")
 
 TIMEOUT = 300.0
 """Seconds for one call over HTTP: the first one may wait until the models are loaded."""
+
+
+class Found(NamedTuple):
+    """A memory that a search found."""
+
+    id: str
+    content: str
+    similarity: float
+    """To the question, from 0 to 1."""
+    details: Mapping[str, Any]
+    """All fields of the result."""
 
 
 class Memory:
@@ -61,14 +70,27 @@ class Memory:
         **more: Any,
     ) -> str:
         """Store a text and return its id; further arguments are those of `store_memory`."""
-        call = requests.store(content, rationale, tags, session, metadata, created_at, **more)
-        return self._transport.call(*call)["fingerprintId"]
+        answer = self.call(
+            "store_memory",
+            content=content,
+            **_given(
+                rationale=rationale,
+                tags=[*tags] or None,
+                session=session,
+                metadata=None if metadata is None else dict(metadata),
+                created_at=None if created_at is None else created_at.isoformat(),
+                **more,
+            ),
+        )
+        return answer["fingerprintId"]
 
     def search(
         self, query: str, *, limit: int = 10, tags: Sequence[str] = (), session: str | None = None, **more: Any
     ) -> list[Found]:
         """Return the memories that answer a question, the best first; further arguments as of `search_graph`."""
-        return requests.found(self._transport.call(*requests.search(query, limit, tags, session, **more)))
+        given = _given(top_k=limit, tags=[*tags] or None, session=session, **more)
+        answer = self.call("search_graph", query=query, **given)
+        return [Found(one["fingerprintId"], one["content"], one["similarity"], one) for one in answer["results"]]
 
     def get(self, memory: str) -> JsonObject:
         """Return everything that is stored of a memory."""
@@ -76,7 +98,7 @@ class Memory:
 
     def forget(self, memory: str, *, reason: str | None = None, erase: bool = False) -> None:
         """Take a memory out of every search, which `restore` undoes; with `erase`, destroy it."""
-        self._transport.call(*requests.forget(memory, reason, erase=erase))
+        self.call("memory_delete", id=memory, soft=not erase, **_given(reason=reason))
 
     def restore(self, memory: str) -> None:
         """Undo `forget`."""
@@ -185,6 +207,10 @@ class AsyncMemory:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.opened.close()
+
+
+def _given(**arguments: Any) -> JsonObject:
+    return {name: value for name, value in arguments.items() if value is not None}
 
 
 def connect(

@@ -21,6 +21,7 @@ from actors.store.messages import TakeSnapshot
 from actors.store.snapshot_files import Snapshots
 from actors.store.spare_memories import SNAPSHOT
 from benchmarks.datasets import Document
+from benchmarks.processes import PATIENCE
 from benchmarks.store import open_store
 from benchmarks.synthetic import first_words, sentences
 from events.crypto.keys import KeyRing
@@ -36,7 +37,6 @@ ASKED_AT = "2026-11-21T00:00:00+00:00"
 WORDS, QUERY_WORDS, QUERIES = 14, 5, 8
 IN_FILE, IN_WAL = 32, 12
 """Memories in the log's file after a checkpoint, and memories that a crash leaves in the write-ahead log beside it."""
-PATIENCE = 120.0
 SNAPSHOTS = "snapshot"
 TRANSIENT = shutil.ignore_patterns("*.sock", "*.lock")
 MEMORY = "memory_retrieve"

@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 
 from actors.api.tools.agent_tools import TOOLS
+from actors.proxy.endpoint import REQUEST_KEY
 from benchmarks.fuzz.values import HOSTILE, HOSTILE_TEXT, LONG_TEXT, Raw, arguments
 
 Example = dict[str, Any]
@@ -25,7 +26,7 @@ UNKNOWN_PARAMETER = {"nobody_takes_this": True}
 PROTOCOL = """initialize ping tools/list prompts/list prompts/get resources/list resources/templates/list resources/read
 resources/subscribe completion/complete logging/setLevel sampling/createMessage server/discover tasks/list
 notifications/initialized rpc.discover __init__""".split()
-META, REQUEST_KEY = "_meta", "context-graph/request"
+META = "_meta"
 NAMES = ("namespace", "id", "metadata", "tags", "__class__", "self", "as_of", "limit")
 EXAMPLES, VALUES = 24, 15
 """Examples that one run of Hypothesis draws, and values of each kind in one of them."""

@@ -23,11 +23,10 @@ import msgspec
 
 from benchmarks.fuzz.file_readers import Sample, Wrong, readers
 from benchmarks.fuzz.mutations import pick
+from benchmarks.processes import PATIENCE
 
 MEMORY: Final = 8 << 30
 """Bytes of address space of the child process."""
-PATIENCE: Final = 120.0
-"""Seconds in which a file must be read."""
 STEP: Final = 100
 """Files between two reports of the child process."""
 MOST_FAILURES: Final = 20

@@ -20,7 +20,7 @@ from actors.api.progress import reporter
 from actors.api.responses.administration import audit, changes
 from actors.consolidator.messages import ReadRuns
 from actors.exporters.history import mentioned
-from actors.runtime.ask import ask
+from actors.runtime.ask import LONG_TIMEOUT, ask
 from actors.runtime.types import JsonObject
 from actors.store.messages import Describe, FindMemories, ReadDigests
 from events.storage.log_prefix import LogPrefix
@@ -42,9 +42,6 @@ INSTANT = timedelta(microseconds=1)
 
 ANOTHER = "another namespace"
 """Stands for the name of one that the caller doesn't see."""
-
-LONG = 600.0
-"""Seconds that the digests of a large store may take."""
 
 
 async def audit_trail(context: Context, params: AuditTrail) -> JsonObject:
@@ -125,7 +122,7 @@ async def store_replay(context: Context, params: StoreReplay) -> JsonObject:
     live: dict[str, str] = {}
     if params.as_of is None:
         await context.progress(0, None, "taking digests of what is known")
-        seq, live = await ask(context.hub.store, ReadDigests(), LONG)
+        seq, live = await ask(context.hub.store, ReadDigests(), LONG_TIMEOUT)
     else:
         seq = await event_at(context, params.as_of, "as_of")
     past = LogPrefix(context.hub.log, seq)
@@ -149,20 +146,14 @@ async def _concerned(context: Context, params: AuditTrail, first: int, last: int
     """Return the events between two that are asked about, by sequence number, ascending."""
     if params.memory_id is None and params.run_id is None:
         return range(first, last + 1)
-    asked = [await _touching(context, params.memory_id)] if params.memory_id is not None else []
+    asked: list[Sequence[int]] = []
+    if params.memory_id is not None:
+        (entry,) = await ask(context.hub.store, Describe(memories=(params.memory_id,), own=True))
+        asked.append(entry.events)
     if params.run_id is not None:
-        asked.append(await _of_run(context, params.run_id))
+        found = await ask(context.hub.consolidator, ReadRuns(run=params.run_id, limit=1))
+        asked.append(found.runs[0].events)
     return [seq for seq in sorted(set.intersection(*map(set, asked))) if first <= seq <= last]
-
-
-async def _touching(context: Context, memory: UUID) -> tuple[int, ...]:
-    (entry,) = await ask(context.hub.store, Describe(memories=(memory,), own=True))
-    return entry.events
-
-
-async def _of_run(context: Context, run: UUID) -> tuple[int, ...]:
-    runs = await ask(context.hub.consolidator, ReadRuns(run=run, limit=1))
-    return runs.runs[0].events
 
 
 def _watched(log: Log, report: Callable[..., object]) -> Iterator[Envelope]:

@@ -9,11 +9,10 @@ from msgspec import Meta
 from actors.api.confinement import check_served
 from actors.api.context import Context, wait_until_replayed
 from actors.api.idempotency import key_conflict
-from actors.api.operations.mind.goals import LONG
 from actors.api.params.fields import EVERYWHERE, MemoryId, Name, Reason
 from actors.api.params.parsing import Params, invalid
 from actors.consolidator.messages import MoveMemories
-from actors.runtime.ask import ask
+from actors.runtime.ask import LONG_TIMEOUT, ask
 from actors.runtime.settings import MoveKind
 from actors.runtime.types import JsonObject
 
@@ -50,7 +49,7 @@ async def namespace_move(context: Context, params: NamespaceMove) -> JsonObject:
         dry_run=params.dry_run,
         rationale=params.rationale,
     )
-    result = await ask(context.hub.consolidator, wanted, LONG)
+    result = await ask(context.hub.consolidator, wanted, LONG_TIMEOUT)
     if any(one.target != params.target for one in result.moved):
         raise key_conflict()
     return {

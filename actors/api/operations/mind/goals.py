@@ -7,11 +7,8 @@ from actors.api.params.mind import DiscoverGoals, GetAlignmentDrift, TriggerDrif
 from actors.api.progress import reporter
 from actors.api.responses.mind import goals
 from actors.consolidator.messages import CorrectDrift, FindGoals, MeasureDrift
-from actors.runtime.ask import ask
+from actors.runtime.ask import LONG_TIMEOUT, ask
 from actors.runtime.types import JsonObject
-
-LONG = 600.0
-"""Seconds that a discovery in a large store may take."""
 
 
 async def discover_goals(context: Context, params: DiscoverGoals) -> JsonObject:
@@ -23,14 +20,14 @@ async def discover_goals(context: Context, params: DiscoverGoals) -> JsonObject:
         max_goals=params.max_goals,
         on_progress=reporter(context.progress, "memories measured"),
     )
-    return goals.discovery(await ask(context.hub.consolidator, message, LONG))
+    return goals.discovery(await ask(context.hub.consolidator, message, LONG_TIMEOUT))
 
 
 async def get_alignment_drift(context: Context, params: GetAlignmentDrift) -> JsonObject:
     """Measure how far the latest memories are from the North Star."""
     await wait_until_replayed(context)
     message = MeasureDrift(namespace=params.namespace, memories=params.memories, record=context.as_of is None)
-    report = await ask(context.hub.consolidator, message, LONG)
+    report = await ask(context.hub.consolidator, message, LONG_TIMEOUT)
     return goals.drift(params.namespace, report, history=params.include_history)
 
 
@@ -38,4 +35,4 @@ async def trigger_drift_correction(context: Context, params: TriggerDriftCorrect
     """Bring North Star and memories together where drift asks for it, and measure what that changed."""
     await wait_until_replayed(context)
     message = CorrectDrift(namespace=params.namespace, on_progress=reporter(context.progress, "memories measured"))
-    return goals.correction(params.namespace, await ask(context.hub.consolidator, message, LONG))
+    return goals.correction(params.namespace, await ask(context.hub.consolidator, message, LONG_TIMEOUT))

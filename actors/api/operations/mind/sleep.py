@@ -10,7 +10,6 @@ import anyio.to_thread
 from actors.api.context import Context, find_request, wait_until_replayed
 from actors.api.idempotency import key_conflict
 from actors.api.operations.administration.as_of import from_log
-from actors.api.operations.mind.goals import LONG
 from actors.api.params.parsing import invalid
 from actors.api.params.sleep import (
     NEVER,
@@ -34,7 +33,7 @@ from actors.consolidator.messages import (
     UndoResult,
     UndoRun,
 )
-from actors.runtime.ask import ask
+from actors.runtime.ask import LONG_TIMEOUT, ask
 from actors.runtime.faults import NotFoundFault, StorageFault
 from actors.runtime.types import JsonObject
 from actors.scheduler.messages import ChangeSchedule, CheckSchedules, PermitPruning, ReadSchedule, SwitchSchedule
@@ -71,7 +70,7 @@ async def consolidate_memories(context: Context, params: ConsolidateMemories) ->
         rationale=params.rationale,
         on_progress=reporter(context.progress),
     )
-    slept: RunResult = await _earlier_run(context, wanted) or await ask(context.hub.consolidator, wanted, LONG)
+    slept: RunResult = await _earlier_run(context, wanted) or await ask(context.hub.consolidator, wanted, LONG_TIMEOUT)
     return sleep.consolidation(slept, await _entries(context, sleep.memories_shown(slept)))
 
 
@@ -111,7 +110,7 @@ async def get_pruning_candidates(context: Context, params: GetPruningCandidates)
     found = await ask(
         context.hub.consolidator,
         ReadCandidates(namespace=params.namespace, salience_threshold=params.salience_threshold),
-        LONG,
+        LONG_TIMEOUT,
     )
     some = found.found[: params.limit]
     return sleep.candidates(found, some, await _entries(context, (one.memory for one in some)))
@@ -139,7 +138,7 @@ async def trigger_dream(context: Context, params: TriggerDream) -> JsonObject:
         begun = context.hub.consolidator.ask(dream, block=False)
         await anyio.to_thread.run_sync(begun.get)  # raises what refuses it; its end isn't waited for
         return sleep.dream_started(dream.run, params.phase)
-    slept = await ask(context.hub.consolidator, dream, LONG)
+    slept = await ask(context.hub.consolidator, dream, LONG_TIMEOUT)
     return sleep.dream_started(dream.run, params.phase) | sleep.consolidation(slept, {})
 
 

@@ -15,14 +15,12 @@ from actors.api.responses.retrieval import browsing
 from actors.comparator.messages import ReadGoals
 from actors.comparator.messages.browse import Columns, ReadColumns
 from actors.consolidator.messages import MeasureDrift, ReadSalience
-from actors.runtime.ask import ask
+from actors.runtime.ask import LONG_TIMEOUT, ask
 from actors.runtime.types import JsonObject
 from actors.store.messages import FindMemories
 from projections.memories.entries import Entry
 from projections.projection import MemoryState
 
-LONG = 600.0
-"""Seconds that the measurement of drift in a large store may take."""
 JUDGED = 2_048
 """Memories whose salience is asked for at once: other requests wait for some 17 ms, 8 µs for each."""
 
@@ -85,7 +83,7 @@ async def goal_list(context: Context, params: GoalList) -> JsonObject:
     await wait_until_replayed(context)
     state = await ask(context.hub.comparator, ReadGoals(namespace=params.namespace))
     measured = MeasureDrift(namespace=params.namespace, memories=params.memories, record=False)
-    report = None if state.star is None else await ask(context.hub.consolidator, measured, LONG)
+    report = None if state.star is None else await ask(context.hub.consolidator, measured, LONG_TIMEOUT)
     return {
         "namespace": params.namespace,
         "goals": [goals.goal(one) for one in state.goals],

@@ -110,16 +110,12 @@ def ui(
 ) -> None:
     """Print a link to the pages of the store, which logs a browser in once, and open it."""
     from actors.proxy.client import Client
-    from actors.proxy.launcher import HubError
     from actors.proxy.serve_command import hub_launcher
 
     launcher = hub_launcher(data_folder(data), embedder, models)
     with exit_on_error():
-        try:
-            while (connection := launcher.step()) is None:
-                sleep(POLL)
-        except HubError as error:
-            raise OSError(str(error)) from error
+        while (connection := launcher.step()) is None:
+            sleep(POLL)
         with connection, Client(launcher.folder, TIMEOUT) as client:
             answer = client.request("http/login")
     show(answer, lambda found: typer.echo(found["url"]), as_json=as_json)
@@ -135,6 +131,6 @@ def _printed(answer: JsonObject) -> None:
         until = f", until {key['expires_at']}" if key["expires_at"] else ""
         state = "" if key["valid"] else " (revoked)" if key["revoked_at"] else " (expired)"
         used = key["last_used_at"] or "never"
-        OUT.print(f"{key['name']}{state}: {key['scope']}, {sees}{until}; last used: {used}", markup=False)
+        OUT.print(f"{key['name']}{state}: {key['scope']}, {sees}{until}; last used: {used}")
     if not answer["keys"]:
         OUT.print("no keys; make one by: context-graph key create NAME --namespace PROJECT")

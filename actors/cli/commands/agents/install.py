@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from actors.cli.program import Json, Panel, app, show
+from actors.cli.program import Json, Panel, app, exit_on_error, show
 from actors.clients.table import CLIENTS
 from actors.runtime.types import JsonObject
 
@@ -45,7 +43,7 @@ def install(
     from actors.clients.installation import captures, has_plugin, install_changes, kept_skills
     from actors.clients.launch import own_launch
 
-    with _exit_on_error():
+    with exit_on_error():
         launch = own_launch(("--data", str(data.absolute())) if data else ())
         chosen = _chosen(clients, everywhere=everywhere)
         planned = {
@@ -70,21 +68,10 @@ def uninstall(
     """Take back what `install` did: a file that is otherwise unchanged gets its former bytes back."""
     from actors.clients.installation import uninstall_changes
 
-    with _exit_on_error():
+    with exit_on_error():
         chosen = _chosen(clients, everywhere=everywhere)
         planned = {name: uninstall_changes(client) for name, client in chosen.items()}
         _carry_out(planned, {}, dry_run=dry_run, as_json=as_json)
-
-
-@contextmanager
-def _exit_on_error() -> Iterator[None]:
-    from actors.clients.errors import ConfigurationError
-
-    try:
-        yield
-    except ConfigurationError as error:
-        typer.secho(f"context-graph: {error}", err=True, fg="red")
-        raise typer.Exit(1) from None
 
 
 def _chosen(names: list[str] | None, *, everywhere: bool) -> dict[str, Client]:
@@ -139,15 +126,18 @@ def _described(change: Change, *, dry_run: bool) -> JsonObject:
 
 
 def _printed(answer: JsonObject) -> None:
+    from rich.text import Text
+
     from actors.cli.views.terminal import OUT
 
     for client in answer["clients"]:
-        OUT.print(f"[bold]{CLIENTS[client['client']].title}[/]" + ("" if client["changes"] else ": nothing to change"))
+        unchanged = "" if client["changes"] else ": nothing to change"
+        OUT.print(Text.assemble((CLIENTS[client["client"]].title, "bold"), unchanged))
         for change in client["changes"]:
             would = "would be " if answer["dry_run"] else ""
             backup = f" (before: {change['backup']})" if "backup" in change and not answer["dry_run"] else ""
-            OUT.print(f"  {would}{change['action']}: {change['file']}{backup}", markup=False)
+            OUT.print(f"  {would}{change['action']}: {change['file']}{backup}")
             for line in change.get("diff", ()):
-                OUT.print(f"    {line}", markup=False)
+                OUT.print(f"    {line}")
         for note in client["notes"]:
-            OUT.print(f"  note: {note}", markup=False)
+            OUT.print(f"  note: {note}")

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from actors.api.params.http import DEFAULT_ADDRESS
+from actors.api.params.http import DEFAULT_ADDRESS, HttpListen
 from actors.cli.program import Panel, app, exit_on_error
 
 
@@ -34,12 +34,11 @@ def route(
     """
     import anyio
 
-    from actors.api.params.http import HttpListen
     from actors.api.params.parsing import parse
     from actors.router.app import serve_router
     from actors.router.table import Table
 
-    given = {
+    wanted = {
         "address": listen,
         "tls_cert": tls_cert and str(tls_cert),
         "tls_key": tls_key and str(tls_key),
@@ -48,7 +47,7 @@ def route(
     }
     with exit_on_error():
         table = Table(hub)
-        params = parse({name: value for name, value in given.items() if value is not None}, HttpListen)
+        params = parse(wanted, HttpListen)
         anyio.run(serve_router, table, params, _announce)
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 import typer
 
-from actors.api.params.http import DEFAULT_ADDRESS
+from actors.api.params.http import DEFAULT_ADDRESS, HttpListen
 from actors.cli.program import (
     Data,
     Embedder,
@@ -24,11 +24,12 @@ from actors.cli.program import (
     app,
     data_folder,
     exit_on_error,
+    exported_option,
     show,
     typer_option,
 )
-from actors.cli.store_access import LONGEST
-from actors.proxy.project import ProjectError, serving_project
+from actors.cli.store_access import LONGEST, CommandError
+from actors.proxy.project import serving_project
 from actors.proxy.serve_command import (
     LIMIT,
     LINGER,
@@ -51,7 +52,6 @@ from actors.runtime.settings import LogLevel, ModelProfile, ToolSet
 from actors.runtime.types import JsonObject
 
 if TYPE_CHECKING:
-    from actors.api.params.http import HttpListen
     from actors.hub.hub import Hub
     from actors.proxy.endpoint import HubInfo, ServeOptions
 
@@ -59,24 +59,8 @@ PATIENCE = 10.0
 """Seconds that a server waits for the store: a hook of the previous session may still have it open."""
 
 
-def _choose_lag(seconds: float | None) -> float | None:
-    """Let the hub find the limit (`events.postgres.address`)."""
-    if seconds is not None:
-        os.environ[MAX_LAG.variable] = str(seconds)
-    return seconds
-
-
-MaxLag = Annotated[float | None, typer_option(MAX_LAG, min=0.001, callback=_choose_lag)]
-
-
-def _choose_offline(chosen: bool | None) -> bool | None:
-    """Let the hub find the choice (`events.postgres.snapshot_keys`)."""
-    if chosen is not None:
-        os.environ[OFFLINE.variable] = str(int(chosen))
-    return chosen
-
-
-Offline = Annotated[bool | None, typer_option(OFFLINE, callback=_choose_offline)]
+MaxLag = Annotated[float | None, exported_option(MAX_LAG, min=0.001)]
+Offline = Annotated[bool | None, exported_option(OFFLINE)]
 Limit = Annotated[list[str] | None, typer_option(LIMIT)]
 Namespaces = Annotated[str, typer_option(NAMESPACES, show_default="all")]
 Priming = Annotated[bool, typer_option(PRIMING)]
@@ -179,8 +163,7 @@ def hub(
         if lock is None:
             lock = lock_folder(folder)
         if lock is None:
-            typer.secho(f"context-graph: a hub serves {folder} already", err=True, fg="red")
-            raise typer.Exit(1)
+            raise CommandError(f"a hub serves {folder} already")
         os.set_inheritable(lock, False)  # noqa: FBT003 -- its parameter has no name
         anyio.run(_serve_socket, folder, options, linger)
 
@@ -198,14 +181,10 @@ def stop(
     """
     from actors.cli.views.maintenance import stopped
     from actors.proxy.hub_process import stop_hub
-    from actors.proxy.launcher import HubError
 
     folder = data_folder(data).absolute()
     with exit_on_error():
-        try:
-            pid = stop_hub(folder, timeout)
-        except HubError as error:
-            raise OSError(str(error)) from error
+        pid = stop_hub(folder, timeout)
     show({"folder": str(folder), "stopped": pid}, stopped, as_json=as_json)
 
 
@@ -213,13 +192,12 @@ def _serve_http(folder: Path, options: ServeOptions, log_level: LogLevel, wanted
     """Serve HTTP in this process, which becomes the hub; where there is one, let that serve, and wait for its end."""
     import anyio
 
-    from actors.api.params.http import HttpListen
     from actors.api.params.parsing import parse
     from actors.proxy.client import Client
     from actors.proxy.launcher import lock_folder
 
     with _logging(log_level):
-        params = parse({name: value for name, value in wanted.items() if value is not None}, HttpListen)
+        params = parse(wanted, HttpListen)
         while lock_folder(folder) is None:
             with Client(folder, LONGEST) as client:
                 url = client.request("http/listen", **msgspec.to_builtins(params))["url"]
@@ -291,9 +269,5 @@ def _logging(level: LogLevel) -> Iterator[None]:
     with exit_on_error():
         try:
             yield
-        except ProjectError as error:
-            typer.secho(f"context-graph: {error}", err=True, fg="red")
-            raise typer.Exit(1) from None
         except OSError as error:
-            typer.secho(f"context-graph: the store can't be served: {error}", err=True, fg="red")
-            raise typer.Exit(1) from None
+            raise CommandError(f"the store can't be served: {error}") from None

@@ -7,7 +7,6 @@ from typing import Annotated
 import typer
 
 from actors.cli.program import (
-    LOCK_TIMEOUT,
     Data,
     Json,
     Panel,
@@ -37,7 +36,7 @@ def namespaces(context: typer.Context, data: Data = None, *, as_json: Json = Fal
     from actors.proxy.project import claims
 
     folder = data_folder(data)
-    with exit_on_error(), open_store(store_location(folder), lock_timeout=LOCK_TIMEOUT) as store:
+    with exit_on_error(), open_store(store_location(folder)) as store:
         counts = store.call("store/status")["namespaces"]
         projects = {name: str(path) for name, path in claims(folder)}
     answer: JsonObject = {
@@ -89,4 +88,4 @@ def _printed(answer: JsonObject) -> None:
 
     for one in answer["namespaces"]:
         where = f"  {one['project']}" if one["project"] else ""
-        OUT.print(f"{one['memories']:>7}  {one['namespace']}{where}", markup=False)
+        OUT.print(f"{one['memories']:>7}  {one['namespace']}{where}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from actors.cli.program import LOCK_TIMEOUT, Data, Embedder, Json, Models, Panel, app, data_folder, exit_on_error, show
+from actors.cli.program import Data, Embedder, Json, Models, Panel, app, data_folder, exit_on_error, show
 from actors.runtime.settings import ModelProfile
 from actors.runtime.types import JsonObject
 
@@ -39,17 +39,16 @@ def review(
 
     What is kept is stored anew without the tag `captured`; what was captured is then forgotten.
     """
-    from actors.cli.store_access import open_store, store_location
+    from actors.cli.store_access import CommandError, open_store, store_location
 
     wishes: dict[str, str | None] = {**dict.fromkeys(keep or (), ""), **dict.fromkeys(drop or ())}
     if edit:
         wishes[edit[0]] = edit[1]
     location = store_location(data_folder(data), embedder, models)
-    with exit_on_error(), open_store(location, lock_timeout=LOCK_TIMEOUT) as store:
+    with exit_on_error(), open_store(location) as store:
         pending = {one["id"]: one for one in _pending(store, namespace)}
         if unknown := sorted(wishes.keys() - pending.keys()):
-            typer.secho(f"context-graph: nothing to review has the id {unknown[0]}", err=True, fg="red")
-            raise typer.Exit(1)
+            raise CommandError(f"nothing to review has the id {unknown[0]}")
         kept = dropped = 0
         asks = not wishes and not as_json and sys.stdin.isatty()
         for memory, wish in _asked(pending) if asks else wishes.items():
@@ -93,6 +92,7 @@ def _asked(pending: dict[str, JsonObject]) -> Iterator[tuple[str, str | None]]:
 def _keep(store: StoreSession, one: JsonObject, text: str) -> None:
     """Store a captured memory without its tag, in these words, and forget the captured one."""
     from actors.capture.selection import TAG
+    from actors.cli.store_access import CommandError
     from actors.importers.records import memory_id
 
     successor = str(memory_id("reviewed", one["id"], text))
@@ -100,8 +100,7 @@ def _keep(store: StoreSession, one: JsonObject, text: str) -> None:
     item = one | {"id": successor, "content": text, "tags": tags, "importance": KEPT_IMPORTANCE}
     (result,) = store.call("memory/import", items=[item])["results"]
     if not result["success"]:
-        typer.secho(f"context-graph: {result['error']['message']}", err=True, fg="red")
-        raise typer.Exit(1)
+        raise CommandError(result["error"]["message"])
     store.call("memory/delete", id=one["id"], reason=f"kept in a review as {successor}")
 
 
@@ -109,5 +108,5 @@ def _printed(answer: JsonObject) -> None:
     from actors.cli.views.terminal import OUT
 
     for one in answer["pending"]:
-        OUT.print(f"{one['id']}  {one['content']}", markup=False)
+        OUT.print(f"{one['id']}  {one['content']}")
     OUT.print(f"{answer['kept']} kept, {answer['dropped']} dropped, {len(answer['pending'])} to review", style="dim")

@@ -67,10 +67,8 @@ def _printed(answer: JsonObject) -> None:
     from actors.cli.views.terminal import OUT
 
     for check in answer["checks"]:
-        OUT.print(
-            f"{check['verdict']:>7}  {check['name']}: {check['found']}", markup=False, style=STYLES[check["verdict"]]
-        )
+        OUT.print(f"{check['verdict']:>7}  {check['name']}: {check['found']}", style=STYLES[check["verdict"]])
         if check["advice"]:
-            OUT.print(f"         → {check['advice']}", markup=False)
+            OUT.print(f"         → {check['advice']}")
     if "bundle" in answer:
-        OUT.print(f"{answer['bundle']} is for the bug report; read it before you send it", markup=False)
+        OUT.print(f"{answer['bundle']} is for the bug report; read it before you send it")

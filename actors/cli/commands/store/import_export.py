@@ -17,7 +17,6 @@ import typer
 
 from actors.cli.commands.store.maintenance import Ray, Workers
 from actors.cli.program import (
-    LOCK_TIMEOUT,
     AsOf,
     Data,
     Embedder,
@@ -216,7 +215,7 @@ def export(
     with (
         exit_on_error(),
         progress_bar(quiet=as_json) as report,
-        open_store(location, lock_timeout=LOCK_TIMEOUT) as store,
+        open_store(location) as store,
     ):
         wanted = Export(store.call, report, namespace, {} if as_of is None else {"as_of": as_of})
         result = write(wanted, form.value, None if str(file) == STANDARD else file)
