@@ -4,9 +4,12 @@ from benchmarks.causes.command import causes
 from benchmarks.cluster.command import cluster
 from benchmarks.corrections.command import corrections
 from benchmarks.crash.command import crash
+from benchmarks.dashboard import dashboard
 from benchmarks.fuzz.command import fuzz
 from benchmarks.index import index
 from benchmarks.latency.command import latency
+from benchmarks.mind.command import mind
+from benchmarks.mind.topics import topics
 from benchmarks.peers.command import peers
 from benchmarks.relevance import relevance
 from benchmarks.retrieval.command import retrieval
@@ -14,12 +17,11 @@ from benchmarks.scale.command import scale
 from benchmarks.similarity import similarity
 from benchmarks.sleep.command import sleep
 from benchmarks.sleep.merging import merging
-from benchmarks.topics import topics
 from typer import Typer
 
 app = Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
-MEMORY = (retrieval, relevance, similarity, topics, sleep, merging, causes, corrections)
-SERVER = (latency, crash, cluster, scale, index, peers, fuzz)
+MEMORY = (retrieval, relevance, similarity, mind, topics, sleep, merging, causes, corrections)
+SERVER = (latency, crash, cluster, scale, dashboard, index, peers, fuzz)
 for command in (*MEMORY, *SERVER):
     app.command()(command)
 

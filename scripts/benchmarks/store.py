@@ -14,6 +14,7 @@ from actors.api.context import Context, wait_until_ready, wait_until_replayed
 from actors.api.operations.retrieval.query import Query, embed_query, search
 from actors.api.params.parsing import moment, parse
 from actors.api.progress import ignore_progress
+from actors.api.pulse import read_pulse
 from actors.api.tools.agent_tools import TOOLS
 from actors.hub.composition import open_hub
 from actors.hub.hub import Hub
@@ -22,7 +23,7 @@ from actors.runtime.messages import Message
 from actors.runtime.settings import SearchProfile
 from actors.store.messages import ReadStatus
 from actors.text.queries.query_hints import extract_hints
-from actors.workspace.messages import ReadAttention
+from actors.workspace.messages import Pulse, ReadAttention
 from benchmarks.datasets import DEPTH, Document, sessions
 from events.storage.duckdb_log import DuckDBLog
 from events.storage.log import Envelope
@@ -92,6 +93,10 @@ class Store:
     async def live(self) -> int:
         """Return how many memories are neither forgotten, merged, pruned nor erased."""
         return (await self.call("status"))["memories"]["live"]
+
+    async def pulse(self) -> Pulse:
+        """Return the figures that accompany every answer."""
+        return await read_pulse(self.context)
 
     async def settle(self) -> None:
         """Wait until the workspace and the store have processed everything sent so far."""

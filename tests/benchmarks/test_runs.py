@@ -94,6 +94,20 @@ def test_corrections_are_judged_among_other_memories(tmp_path: Path) -> None:
     assert unmarked["figures"]["marked"] < 0.1
 
 
+def test_the_mind_is_judged_on_a_stream(tmp_path: Path) -> None:
+    report = bench("mind", str(write(tmp_path / "set", stream())))
+    assert report["namespace"] == "bees"
+    assert report["stream"] == {"topic": 12, "off_topic": 10, "repeats": 10}
+    assert report["sections"].keys() >= {"learning", "purpose"}
+    verdicts = by_name([line for lines in report["sections"].values() for line in lines])
+    for what in (
+        "entropy of off-topic memories above the running median",
+        "learningScore = σ(2 · entropy · coherence · emotional weight · cos φ) of its printed parts",
+        "pulses differ",
+    ):
+        assert verdicts[what]["holds"] is True, verdicts[what]
+
+
 @pytest.mark.requirement("INTEG-013/light/duration", "INTEG-013/deep/duration", "INTEG-013/rem/duration")
 def test_consolidation_is_judged_in_all_three_modes(tmp_path: Path) -> None:
     corpus = talk(150)
@@ -121,6 +135,7 @@ def test_latency_is_reported_beside_bare_forward_passes_and_budgets() -> None:
     budgets = {name: row["budget"] for name, row in report["ms"].items() if row["budget"]}
     assert budgets == {"inject": 25, "search_multi": 50, "compare": 2, "matrix 100 x 100": 1_000}
     assert {"judge", "neighbours", "focus", "resonance"} <= report["parts_ms"].keys()
+    assert all(row["without"] > 0 for row in report["mind_ms"].values())
     assert list(report["transports_ms"]) == ["stdio", "HTTP", "HTTP, 2026-07-28"]
     assert all(row[one]["median"] > 0 for row in report["transports_ms"].values() for one in ("store", "search"))
 
@@ -141,9 +156,9 @@ def test_kills_and_flips_lose_nothing_and_are_all_counted() -> None:
 
 @pytest.mark.slow
 def test_hubs_that_share_a_log_are_killed_and_cut_off_and_compared() -> None:
-    options = "--hubs 2 --clients 2 --stores 15 --kills 2 --restarts 1 --samples 5 --reembedded 400"
+    options = "--hubs 2 --clients 2 --stores 15 --kills 2 --restarts 1 --samples 5 --memories 100 --reembedded 400"
     report = bench("cluster", *options.split())
-    for title in ("kills and restarts", "sleep"):
+    for title in ("kills and restarts", "sleep", "move"):
         assert all(verdict["holds"] is not False for verdict in report["sections"][title]), report["sections"][title]
     assert len(report["sections"]["cost"]) == 3
     ratio, same = report["sections"]["reembedding"]

@@ -11,12 +11,13 @@ from benchmarks import SEED
 from benchmarks.cluster.campaign import campaign
 from benchmarks.cluster.costs import measure_costs
 from benchmarks.cluster.fencing import stop_and_overtake
+from benchmarks.cluster.moving import move_there_and_back
 from benchmarks.cluster.reembedding import measure_reembedding
 from benchmarks.cluster.routing import measure_routing
 from benchmarks.cluster.server import running_server
 from benchmarks.report import JsonOption, Verdict, counter, publish, workplace
 
-PARTS = ("kills and restarts", "cost", "sleep", "router", "reembedding")
+PARTS = ("kills and restarts", "cost", "sleep", "move", "router", "reembedding")
 
 
 def cluster(
@@ -27,13 +28,14 @@ def cluster(
     restarts: Annotated[int, Option(min=0, help="Of PostgreSQL, in immediate mode.")] = 5,
     *,
     samples: Annotated[int, Option(min=1, help="Stores that are timed on each log.")] = 200,
+    memories: Annotated[int, Option(min=1, help="Of the store that is moved to the server and back.")] = 10_000,
     reembedded: Annotated[int, Option(min=1, help="Memories of the store that is embedded anew.")] = 20_000,
     words: Annotated[int, Option(min=1, help="Of each of these memories.")] = 60,
     part: Annotated[list[str] | None, Option(help=f"Only this part: {', '.join(PARTS)}.")] = None,
     seed: int = SEED,
     as_json: JsonOption = False,
 ) -> None:
-    """Kill hubs and the server under load, stop a hub in its sleep; time stores and followers."""
+    """Kill hubs and the server under load, stop a hub in its sleep, move a store; time stores and followers."""
     if unknown := set(part or ()) - set(PARTS):
         raise BadParameter(f"no part is called {', '.join(sorted(unknown))}")
     with running_server() as server, workplace() as (folder, bar):
@@ -47,6 +49,7 @@ def cluster(
             "kills and restarts": survive,
             "cost": lambda: anyio.run(measure_costs, server, folder / "costs", hubs, samples),
             "sleep": lambda: stop_and_overtake(server, folder / "fencing"),
+            "move": lambda: move_there_and_back(server, folder / "moves", memories),
             "router": lambda: measure_routing(folder / "routing", samples),
             "reembedding": lambda: measure_reembedding(folder / "reembedding", reembedded, words),
         }

@@ -1,4 +1,4 @@
-"""`scripts/bench latency`: each operation at a given store size, beside bare forward passes and budgets."""
+"""`scripts/bench latency`: each operation at a given store size, beside bare forward passes, budgets and a stub."""
 
 import os
 import random
@@ -18,6 +18,7 @@ from actors.embedder.models.backbone import Backbone
 from benchmarks import SEED
 from benchmarks.latency.ratios import QUERY_WORDS, Times, measure_ratios, one_pass_texts
 from benchmarks.latency.transports import compare_transports
+from benchmarks.latency.workspace_cost import compare_with_stub, costs, texts_needed
 from benchmarks.report import JsonOption, counter, print_json, quantiles, rows_table, workplace
 from benchmarks.store import Store, open_store
 from benchmarks.synthetic import build, embed_sample, first_words
@@ -39,7 +40,7 @@ async def measure(memories: int, words: int, samples: int, batches: int, folder:
     new = not (folder / "log.duckdb").exists()
     real = memories if new and memories < REAL else 0
     end = real + samples
-    if len(texts) < end + 3 * samples:
+    if len(texts) < end + texts_needed(samples) + 3 * samples:
         raise BadParameter(f"the standard library yields {len(texts)} texts of {words} words, fewer than asked for")
     if new and memories >= REAL:
         with tempfile.TemporaryDirectory() as scratch:
@@ -51,7 +52,9 @@ async def measure(memories: int, words: int, samples: int, batches: int, folder:
         times = await time_operations(store, stored, bar.track(texts[real:end], description="timing"))
         parts = store.hub.latencies.summary()
         ratios = await measure_ratios(store, backbone, samples, batches, len(stored))
-    transports = await compare_transports(folder, texts[end : end + 3 * samples])
+        workspace = await compare_with_stub(store, texts[end : end + texts_needed(samples)])
+    start = end + texts_needed(samples)
+    transports = await compare_transports(folder, texts[start : start + 3 * samples])
     rows = {name: quantiles(values) for name, values in times.items()}
     return {
         "memories": len(stored),
@@ -59,6 +62,7 @@ async def measure(memories: int, words: int, samples: int, batches: int, folder:
         "ms": {name: {**row, "budget": BUDGETS.get(name)} for name, row in rows.items()},
         "ratios": ratios,
         "load": os.getloadavg()[0],
+        "mind_ms": costs(workspace),
         "transports_ms": transports,
         "parts_ms": {name: {"median": part.median, "p95": part.p95} for name, part in parts.items()},
     }
@@ -95,7 +99,7 @@ def latency(
     *,
     as_json: JsonOption = False,
 ) -> None:
-    """Time storing, searching and comparing beside bare forward passes of the same text, and the transports."""
+    """Time storing, searching and comparing beside bare forward passes of the same text, and the workspace's share."""
     with workplace() as (scratch, bar):
         report = anyio.run(measure, memories, words, samples, batches, data or scratch, bar)
     if as_json:
@@ -103,6 +107,7 @@ def latency(
         return
     tables = {
         "milliseconds": report["ms"] | report["parts_ms"],
+        "median ms": report["mind_ms"],
         "in bare passes": {one.what: msgspec.structs.asdict(one) for one in report["ratios"]},
         "the official client, ms": report["transports_ms"],
     }

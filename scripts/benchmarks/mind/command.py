@@ -1,0 +1,52 @@
+"""`scripts/bench mind`: stores a stream, and judges learning, purpose and drift."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
+
+import anyio
+from typer import Argument, Option
+
+from benchmarks.mind import purpose
+from benchmarks.mind.learning import judge_learning
+from benchmarks.mind.stream import Plan, Stream, inject, make_plan, retrieve
+from benchmarks.report import JsonOption, Verdict, counter, publish, workplace
+from benchmarks.store import open_store
+
+
+async def measure(folder: Path, plan: Plan, advance: Callable[[], object]) -> dict[str, list[Verdict]]:
+    """Store the stream, discover goals, drift and correct; return the verdicts."""
+    async with open_store(folder) as store:
+        topic, off_topic, repeats = [
+            await inject(store, part, advance) for part in (plan.topic, plan.off_topic, plan.repeats)
+        ]
+        stream = Stream(topic, off_topic, repeats)
+        sections = {
+            "learning": judge_learning(stream, await retrieve(store, stream.all)),
+            "purpose": await purpose.judge_goals(store, plan.namespace, stream),
+        }
+        before = await purpose.drift(store, plan.namespace)
+        other = await inject(store, plan.other, advance)
+        if before["status"] == "measured":  # without a North Star there is neither alignment nor drift
+            after = await purpose.drift(store, plan.namespace)
+            sections["drift"] = [
+                purpose.judge_drift(before, after, len(other), plan.other_name),
+                await purpose.judge_correction(store, plan.namespace),
+            ]
+        return sections
+
+
+def mind(
+    folder: Annotated[Path, Argument(exists=True, file_okay=False, help="corpus.jsonl, queries.jsonl, qrels/test.tsv")],
+    namespace: Annotated[str | None, Option(help="Its first half is the topic; the first namespace.")] = None,
+    *,
+    as_json: JsonOption = False,
+) -> None:
+    """Store a stream of real memories, and judge learning, purpose and drift."""
+    plan = make_plan(folder, namespace)
+    counts = {"topic": len(plan.topic), "off_topic": len(plan.off_topic), "repeats": len(plan.repeats)}
+    with workplace() as (scratch, bar):
+        advance = counter(bar, "the stream", sum(counts.values()) + len(plan.other))
+        sections = anyio.run(measure, scratch, plan, advance)
+    summary = f"{', '.join(f'{count} {name}' for name, count in counts.items())} memories of {plan.namespace}"
+    publish(sections, summary, as_json=as_json, namespace=plan.namespace, stream=counts)
