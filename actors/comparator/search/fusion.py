@@ -80,14 +80,26 @@ def total(contributions: Mapping[str, Scores], count: int) -> Scores:
 
 
 def neighbour_bonus(fused: Scores, neighbours: Rows) -> Scores:
-    """Return the bonus of each candidate from its best neighbouring turn, shape (candidates,), at least 0.
+    """Return the bonus of each candidate from its best neighbouring turn, shape (candidates,).
+
+    It is at least 0 where all candidates have neighbours. Among others it is relative to the mean of those that have:
+    otherwise any turn of a conversation would rank above a memory that no session surrounds. In one store of five
+    kinds, Recall@10 on causes is .644 without this and RECALL with it (.684 in a store of their own).
 
     Args:
         fused: The fused scores, shape (candidates,).
         neighbours: Index in `fused` of the turns around each candidate, shape (candidates, turns); -1 for none.
     """
     best = np.where(neighbours >= 0, fused[neighbours], np.float32(0.0)).max(axis=1, initial=0.0)
-    return np.float32(NEIGHBOUR_SHARE) * best
+    return np.float32(NEIGHBOUR_SHARE) * beyond_mean(best, neighbours)
+
+
+def beyond_mean(gains: Scores, neighbours: Rows) -> Scores:
+    """Return what neighbouring turns add, less the mean of the candidates that have any if some have none."""
+    surrounded = (neighbours >= 0).any(axis=1)
+    if surrounded.all() or not surrounded.any():
+        return gains
+    return np.where(surrounded, gains - gains[surrounded].mean(), gains)
 
 
 class Candidates:
@@ -146,7 +158,9 @@ class Candidates:
             raise ValueError(f"{WORDING} has not scored the rows")
         shares = np.concatenate([self._token_scores, np.zeros_like(self._token_scores[:1])])
         around = shares[neighbours].max(axis=1, initial=0.0)
-        self._scores[WORDING_AROUND] = max_sim_of(np.maximum(self._token_scores, around))
+        own = max_sim_of(self._token_scores)
+        gains = max_sim_of(np.maximum(self._token_scores, around)) - own
+        self._scores[WORDING_AROUND] = own + beyond_mean(gains, neighbours)
         self._scales[WORDING_AROUND] = scale(self._scores[WORDING_AROUND])
 
     def scores(self, view: str) -> Scores:
