@@ -1,8 +1,9 @@
 """Terms of a group of memories: words and pairs of words that distinguish it from the rest, by class-based TF-IDF.
 
 A term counts once for each text that holds it, so that a long memory has no more weight than a short one. A term held
-by fewer than three members is never shown: the name of a goal must not reveal the content of a single memory. A term
-has a written form, which counts as well: "improved", "improve" and "improving" in one memory each are no term.
+by fewer than three members is never shown: the name of a goal must not reveal the content of a single memory. Copies
+of a memory are one member there, and the form counts as well in which a term is written: "improved", "improve" and
+"improving" in one memory each are no term.
 """
 
 import re
@@ -20,7 +21,7 @@ from actors.text.lexical import STOP_WORDS, words
 from actors.text.statements.text_equivalence import ENGLISH, synonym
 
 MIN_HOLDERS: Final = 3
-"""Members that must hold a term before it may describe them."""
+"""Members of different texts that must hold a term before it may describe them."""
 
 MIN_SHARE: Final = 0.1
 """The same as a share of those members that hold a term. In whole conversations, with .15 one of 34 goals is lost, and
@@ -55,6 +56,8 @@ class TermIndex(msgspec.Struct, frozen=True):
 
     texts: tuple[tuple[tuple[str, str], ...], ...]
     """Of each text its terms (a stem, or two adjacent stems), each with its written form."""
+    originals: tuple[int, ...]
+    """Position of the first text that equals each."""
     holders: Mapping[str, int]
     """Number of texts that hold each term."""
 
@@ -75,12 +78,14 @@ def index_terms(texts: Sequence[str]) -> Sliced[TermIndex]:
     stemmer = Stemmer.Stemmer("english")
     terms: list[tuple[tuple[str, str], ...]] = []
     holders = Counter[str]()
+    first: dict[str, int] = {}
     for portion in _portions(texts):
         yield
         for text in portion:
+            first.setdefault(text, len(terms))
             terms.append(tuple(_terms(text, speakers, stemmer)))
             holders.update({term for term, _ in terms[-1]})
-    return TermIndex(tuple(terms), holders)
+    return TermIndex(tuple(terms), tuple(first[text] for text in texts), holders)
 
 
 def extract_topics(index: TermIndex, groups: Iterable[Collection[int]]) -> Sliced[list[Topic]]:
@@ -94,27 +99,35 @@ def extract_topics(index: TermIndex, groups: Iterable[Collection[int]]) -> Slice
 
 def _topic(index: TermIndex, members: Collection[int]) -> Topic:
     holders = defaultdict[str, set[int]](set)
-    written = defaultdict[str, Counter[str]](Counter)
     for place in members:
-        for term, surface in {*index.texts[place]}:
+        for term, _ in index.texts[place]:
             holders[term].add(place)
-            written[term][surface] += 1
-    forms = {term: min(surfaces.items(), key=lambda one: (-one[1], one[0])) for term, surfaces in written.items()}
-    scores = _scores(index, holders, len(members))
-    scores = {term: score for term, score in scores.items() if _is_carried(forms[term][1], len(holders[term]))}
+    forms = _forms([index.texts[place] for place in {index.originals[member] for member in members}])
+    scores = _scores(index, {term: inside for term, inside in holders.items() if term in forms}, len(members))
     chosen = [*islice(_distinctive(holders, scores), MAX_TERMS)]
     least = MIN_SHARE * len(_covered(holders, chosen))
     scores = {term: score for term, score in scores.items() if len(holders[term]) >= least}
     chosen = [*islice(_distinctive(holders, scores), MAX_TERMS)]
     return Topic(
-        terms=tuple(forms[term][0] for term in chosen),
+        terms=tuple(forms[term] for term in chosen),
         topicality=len(_covered(holders, chosen)) / len(members) if members else 0.0,
     )
 
 
-def _is_carried(form: int, term: int) -> bool:
-    """Return whether enough members write a term in one form, of those that hold it in any."""
-    return form >= MIN_HOLDERS or 2 * form >= term
+def _forms(texts: Collection[tuple[tuple[str, str], ...]]) -> dict[str, str]:
+    """Return the most frequent written form of each term that enough texts hold, if enough of these write it so."""
+    written = defaultdict[str, Counter[str]](Counter)
+    held = Counter[str]()
+    for text in texts:
+        held.update({term for term, _ in text})
+        for term, surface in {*text}:
+            written[term][surface] += 1
+    best = {term: min(surfaces.items(), key=lambda one: (-one[1], one[0])) for term, surfaces in written.items()}
+    return {
+        term: surface
+        for term, (surface, count) in best.items()
+        if held[term] >= MIN_HOLDERS and (count >= MIN_HOLDERS or 2 * count >= held[term])
+    }
 
 
 def _covered(holders: Mapping[str, set[int]], terms: Iterable[str]) -> set[int]:
@@ -139,7 +152,7 @@ def _distinctive(holders: Mapping[str, set[int]], scores: Mapping[str, float]) -
 
 
 def _scores(index: TermIndex, holders: Mapping[str, set[int]], members: int) -> dict[str, float]:
-    """Return the class-based TF-IDF (Grootendorst 2022) of each term that enough members hold.
+    """Return the class-based TF-IDF (Grootendorst 2022) of each term that is frequent enough among the members.
 
     The term frequency is the share of the members that hold the term.
     """
@@ -148,7 +161,7 @@ def _scores(index: TermIndex, holders: Mapping[str, set[int]], members: int) -> 
     for term, inside in holders.items():
         within, everywhere = len(inside), index.holders[term]
         share, elsewhere = within / members, (everywhere - within) / max(total - members, 1)
-        if within >= MIN_HOLDERS and (total < 2 * members or share >= MIN_CONTRAST * elsewhere):
+        if total < 2 * members or share >= MIN_CONTRAST * elsewhere:
             scores[term] = share * log(1 + total / everywhere)
     return scores
 
