@@ -21,7 +21,7 @@ from actors.text.lexical import STOP_WORDS, words
 from actors.text.statements.text_equivalence import ENGLISH, synonym
 
 MIN_HOLDERS: Final = 3
-"""Members of different texts that must hold a term before it may describe them."""
+"""Members that must hold a term before it may describe them."""
 
 MIN_SHARE: Final = 0.1
 """The same as a share of those members that hold a term. In whole conversations, with .15 one of 34 goals is lost, and
@@ -115,7 +115,11 @@ def _topic(index: TermIndex, members: Collection[int]) -> Topic:
 
 
 def _forms(texts: Collection[tuple[tuple[str, str], ...]]) -> dict[str, str]:
-    """Return the most frequent written form of each term that enough texts hold, if enough of these write it so."""
+    """Return the most frequent written form of each term that enough texts hold, if enough of these write it so.
+
+    Of copies of one or two texts each holds enough.
+    """
+    least = min(MIN_HOLDERS, len(texts))
     written = defaultdict[str, Counter[str]](Counter)
     held = Counter[str]()
     for text in texts:
@@ -126,7 +130,7 @@ def _forms(texts: Collection[tuple[tuple[str, str], ...]]) -> dict[str, str]:
     return {
         term: surface
         for term, (surface, count) in best.items()
-        if held[term] >= MIN_HOLDERS and (count >= MIN_HOLDERS or 2 * count >= held[term])
+        if held[term] >= least and (count >= least or 2 * count >= held[term])
     }
 
 
@@ -152,7 +156,7 @@ def _distinctive(holders: Mapping[str, set[int]], scores: Mapping[str, float]) -
 
 
 def _scores(index: TermIndex, holders: Mapping[str, set[int]], members: int) -> dict[str, float]:
-    """Return the class-based TF-IDF (Grootendorst 2022) of each term that is frequent enough among the members.
+    """Return the class-based TF-IDF (Grootendorst 2022) of each term that enough members hold.
 
     The term frequency is the share of the members that hold the term.
     """
@@ -161,7 +165,7 @@ def _scores(index: TermIndex, holders: Mapping[str, set[int]], members: int) -> 
     for term, inside in holders.items():
         within, everywhere = len(inside), index.holders[term]
         share, elsewhere = within / members, (everywhere - within) / max(total - members, 1)
-        if total < 2 * members or share >= MIN_CONTRAST * elsewhere:
+        if within >= MIN_HOLDERS and (total < 2 * members or share >= MIN_CONTRAST * elsewhere):
             scores[term] = share * log(1 + total / everywhere)
     return scores
 
