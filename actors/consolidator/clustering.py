@@ -4,8 +4,8 @@ Each memory is connected with its nearest neighbours, and the Louvain method (Bl
 maximal modularity. No threshold of similarity decides: short sentences of one topic are less similar than long ones,
 but still nearer to each other than to the rest. Communities that are hardly less similar to each other than within
 themselves are merged, and one that falls into coherent clusters when it is looked at alone is divided. In stores of
-five to twelve topics of 10 to 60 texts the adjusted Rand index is .99 for encyclopaedic passages, .84 for functions by
-library and .61 for turns of conversations by speaker pair (means of 48 stores).
+five to twelve topics of 10 to 60 texts the adjusted Rand index is 1.00 for encyclopaedic passages, .83 for functions
+by library and .61 for turns of conversations by speaker pair (means of 40 stores).
 """
 
 from collections import Counter
@@ -45,7 +45,8 @@ ORDINARY_SIZE: Final = 300
 communities grow with the graph (Fortunato and Barthélemy 2007)."""
 
 SAME_TOPIC: Final = 0.65
-"""Similarity of two communities to each other, relative to that within them, from which on they are one."""
+"""Similarity of two communities to each other, relative to that within them, from which on they are one. With .6 the
+first 180 turns of one conversation are a single cluster."""
 
 PARTED: Final = 0.55
 """The same of two parts of a community, from which on they stay together. It is lower, since the parts were one."""
