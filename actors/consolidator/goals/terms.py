@@ -1,8 +1,9 @@
 """Terms of a group of memories: words and pairs of words that distinguish it from the rest, by class-based TF-IDF.
 
 A term counts once for each text that holds it, so that a long memory has no more weight than a short one. A term held
-by fewer than three members is never shown: the name of a goal must not reveal the content of a single memory. A term
-has a written form, which counts as well: "improved", "improve" and "improving" in one memory each are no term.
+by fewer than three members is never shown: the name of a goal must not reveal the content of a single memory. Copies
+of a memory are one member there, and the form counts as well in which a term is written: "improved", "improve" and
+"improving" in one memory each are no term.
 """
 
 import re
@@ -55,6 +56,8 @@ class TermIndex(msgspec.Struct, frozen=True):
 
     texts: tuple[tuple[tuple[str, str], ...], ...]
     """Of each text its terms (a stem, or two adjacent stems), each with its written form."""
+    originals: tuple[int, ...]
+    """Position of the first text that equals each."""
     holders: Mapping[str, int]
     """Number of texts that hold each term."""
 
@@ -75,12 +78,14 @@ def index_terms(texts: Sequence[str]) -> Sliced[TermIndex]:
     stemmer = Stemmer.Stemmer("english")
     terms: list[tuple[tuple[str, str], ...]] = []
     holders = Counter[str]()
+    first: dict[str, int] = {}
     for portion in _portions(texts):
         yield
         for text in portion:
+            first.setdefault(text, len(terms))
             terms.append(tuple(_terms(text, speakers, stemmer)))
             holders.update({term for term, _ in terms[-1]})
-    return TermIndex(tuple(terms), holders)
+    return TermIndex(tuple(terms), tuple(first[text] for text in texts), holders)
 
 
 def extract_topics(index: TermIndex, groups: Iterable[Collection[int]]) -> Sliced[list[Topic]]:
@@ -94,27 +99,39 @@ def extract_topics(index: TermIndex, groups: Iterable[Collection[int]]) -> Slice
 
 def _topic(index: TermIndex, members: Collection[int]) -> Topic:
     holders = defaultdict[str, set[int]](set)
-    written = defaultdict[str, Counter[str]](Counter)
     for place in members:
-        for term, surface in {*index.texts[place]}:
+        for term, _ in index.texts[place]:
             holders[term].add(place)
-            written[term][surface] += 1
-    forms = {term: min(surfaces.items(), key=lambda one: (-one[1], one[0])) for term, surfaces in written.items()}
-    scores = _scores(index, holders, len(members))
-    scores = {term: score for term, score in scores.items() if _is_carried(forms[term][1], len(holders[term]))}
+    forms = _forms([index.texts[place] for place in {index.originals[member] for member in members}])
+    scores = _scores(index, {term: inside for term, inside in holders.items() if term in forms}, len(members))
     chosen = [*islice(_distinctive(holders, scores), MAX_TERMS)]
     least = MIN_SHARE * len(_covered(holders, chosen))
     scores = {term: score for term, score in scores.items() if len(holders[term]) >= least}
     chosen = [*islice(_distinctive(holders, scores), MAX_TERMS)]
     return Topic(
-        terms=tuple(forms[term][0] for term in chosen),
+        terms=tuple(forms[term] for term in chosen),
         topicality=len(_covered(holders, chosen)) / len(members) if members else 0.0,
     )
 
 
-def _is_carried(form: int, term: int) -> bool:
-    """Return whether enough members write a term in one form, of those that hold it in any."""
-    return form >= MIN_HOLDERS or 2 * form >= term
+def _forms(texts: Collection[tuple[tuple[str, str], ...]]) -> dict[str, str]:
+    """Return the most frequent written form of each term that enough texts hold, if enough of these write it so.
+
+    Of copies of one or two texts each holds enough.
+    """
+    least = min(MIN_HOLDERS, len(texts))
+    written = defaultdict[str, Counter[str]](Counter)
+    held = Counter[str]()
+    for text in texts:
+        held.update({term for term, _ in text})
+        for term, surface in {*text}:
+            written[term][surface] += 1
+    best = {term: min(surfaces.items(), key=lambda one: (-one[1], one[0])) for term, surfaces in written.items()}
+    return {
+        term: surface
+        for term, (surface, count) in best.items()
+        if held[term] >= least and (count >= least or 2 * count >= held[term])
+    }
 
 
 def _covered(holders: Mapping[str, set[int]], terms: Iterable[str]) -> set[int]:

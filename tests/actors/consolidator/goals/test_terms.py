@@ -58,6 +58,13 @@ def test_a_term_of_fewer_than_three_members_never_stands_in_a_goal():
     assert distinctive(members, REST) == ("doctor",)
 
 
+def test_copies_of_a_memory_count_once_among_the_members_that_hold_a_term():
+    members = ["My diagnosis frightens me, says the doctor.", "The doctor called.", "A doctor knows."]
+    assert distinctive([*members, members[0], members[0]], REST) == ("doctor",)
+    assert distinctive(members[:1] * 2, REST) == ()
+    assert "doctor" in distinctive(members[:1] * 3, REST), "what was stored three times is shown"
+
+
 def test_a_term_that_each_member_writes_in_another_form_never_stands_in_a_goal():
     members = ["They widen the harbour.", "A widened harbour.", "The harbour is widening."]
     assert distinctive(members, REST) == ("harbour",)
@@ -67,11 +74,11 @@ def test_a_term_that_each_member_writes_in_another_form_never_stands_in_a_goal()
 
 def test_a_term_of_few_of_many_members_is_left_out():
     members = [f"The heron of pond {number}." for number in range(37)]
-    few = [*members, *["The heron and the otter."] * 3]
-    more = [*members, *["The heron and the otter."] * 5]
-    assert "otter" not in distinctive(few, REST * 8)
-    assert "otter" in distinctive(more, REST * 8)
-    assert "otter" in distinctive(few[20:], REST * 8)
+    otters = [f"The heron and {number} otters." for number in range(5)]
+    few, more = [*members, *otters[:3]], [*members, *otters]
+    assert "otters" not in distinctive(few, REST * 8)
+    assert "otters" in distinctive(more, REST * 8)
+    assert "otters" in distinctive(few[20:], REST * 8)
 
 
 def test_a_word_repeated_in_one_memory_counts_once():
