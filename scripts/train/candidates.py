@@ -140,7 +140,7 @@ async def _candidates(
     candidates.add(joining[eligible[joining]])
     rows = candidates.rows
     turns = indices_of(atlas.facets.turns(rows, REACH)[0], rows)
-    candidates.score_around(turns)
+    candidates.score_around(turns, atlas.facets.in_session(rows))
     asks = asked_spaces(hints) | {fusion.WORDING_AROUND: measured["session"] > 0}
     return {
         "scores": np.stack([candidates.standardised(view) for view in views], axis=1),

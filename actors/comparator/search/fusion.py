@@ -15,11 +15,14 @@ from events.spaces import E1, SPACES
 from projections.atlas.atlas import Atlas
 from projections.atlas.fingerprints import ENTITY, ORDER, RECENCY, TERMS, WORDING
 from projections.spaces.tokens import max_sim_of
-from projections.storage.arrays import Rows, Scores
+from projections.storage.arrays import Mask, Rows, Scores
 from projections.time.time_mentions import QueryHints
 
 NEIGHBOUR_SHARE: Final = 1 / 3
 """Share of its best neighbour's score that a turn receives, fitted on conversations."""
+
+USUAL: Final = 16
+"""Turns whose mean gain by their neighbours is what a good turn usually gains: those that gain most."""
 
 WHOLE: Final = f"{E1}/whole"
 """E1 of a whole memory; the view of the space's own name is its best passage."""
@@ -79,27 +82,30 @@ def total(contributions: Mapping[str, Scores], count: int) -> Scores:
     return sum(contributions.values(), start=np.zeros(count, np.float32))
 
 
-def neighbour_bonus(fused: Scores, neighbours: Rows) -> Scores:
+def neighbour_bonus(fused: Scores, neighbours: Rows, in_session: Mask) -> Scores:
     """Return the bonus of each candidate from its best neighbouring turn, shape (candidates,).
 
-    It is at least 0 where all candidates have neighbours. Among others it is relative to the mean of those that have:
-    otherwise any turn of a conversation would rank above a memory that no session surrounds. In one store of five
-    kinds, Recall@10 on causes is .644 without this and RECALL with it (.684 in a store of their own).
+    It is at least 0 where all candidates belong to a session.
 
     Args:
         fused: The fused scores, shape (candidates,).
         neighbours: Index in `fused` of the turns around each candidate, shape (candidates, turns); -1 for none.
+        in_session: Whether each candidate belongs to a session, shape (candidates,).
     """
     best = np.where(neighbours >= 0, fused[neighbours], np.float32(0.0)).max(axis=1, initial=0.0)
-    return np.float32(NEIGHBOUR_SHARE) * beyond_mean(best, neighbours)
+    return np.float32(NEIGHBOUR_SHARE) * beyond_usual(best, in_session)
 
 
-def beyond_mean(gains: Scores, neighbours: Rows) -> Scores:
-    """Return what neighbouring turns add, less the mean of the candidates that have any if some have none."""
-    surrounded = (neighbours >= 0).any(axis=1)
-    if surrounded.all() or not surrounded.any():
+def beyond_usual(gains: Scores, in_session: Mask) -> Scores:
+    """Return what neighbouring turns add, less what they usually add to a good turn where other memories have none.
+
+    Otherwise turns would rank above memories of another kind. In one store of five kinds, Recall@10 on causes is .644
+    without this and .660 with it; with the mean of 64 turns it is .652.
+    """
+    if in_session.all() or not in_session.any():
         return gains
-    return np.where(surrounded, gains - gains[surrounded].mean(), gains)
+    highest = np.sort(gains[in_session])[-USUAL:]
+    return np.where(in_session, gains - highest.mean(), gains)
 
 
 class Candidates:
@@ -148,19 +154,20 @@ class Candidates:
         }
         self.rows = np.concatenate([self.rows, rows])
 
-    def score_around(self, neighbours: Rows) -> None:
+    def score_around(self, neighbours: Rows, in_session: Mask) -> None:
         """Score all rows, which E12 has scored, by `WORDING_AROUND`: each token takes its best match in any turn.
 
         Args:
             neighbours: As for `neighbour_bonus`.
+            in_session: As for `neighbour_bonus`.
         """
         if self._token_scores is None:
             raise ValueError(f"{WORDING} has not scored the rows")
         shares = np.concatenate([self._token_scores, np.zeros_like(self._token_scores[:1])])
         around = shares[neighbours].max(axis=1, initial=0.0)
-        own = max_sim_of(self._token_scores)
+        own = self._scores[WORDING]
         gains = max_sim_of(np.maximum(self._token_scores, around)) - own
-        self._scores[WORDING_AROUND] = own + beyond_mean(gains, neighbours)
+        self._scores[WORDING_AROUND] = own + beyond_usual(gains, in_session)
         self._scales[WORDING_AROUND] = scale(self._scores[WORDING_AROUND])
 
     def scores(self, view: str) -> Scores:

@@ -183,13 +183,14 @@ def _rank(
     added = added[_aligned(atlas, added, request.min_alignment)]
     candidates.add(added)
     rows = candidates.rows
-    neighbours = indices_of(np.concatenate([turns, atlas.facets.turns(added, REACH)[0]]), rows)
+    turns = np.concatenate([turns, atlas.facets.turns(added, REACH)[0]])
+    neighbours, in_session = indices_of(turns, rows), atlas.facets.in_session(rows)
     if around:
-        candidates.score_around(neighbours)
+        candidates.score_around(neighbours, in_session)
     contributions = candidates.contributions(weights)
     contributions[RECENCY] = contributions.get(RECENCY, np.float32(0)) - later_penalty(atlas, rows, request.hints)
     fused = fusion.total(contributions, len(rows))
-    context = fusion.neighbour_bonus(fused, neighbours)
+    context = fusion.neighbour_bonus(fused, neighbours, in_session)
     alignment = _alignment_bonus(atlas, rows, enabled=request.include_alignment)
     priming = _priming_bonus(atlas, rows, primed)
     stated = np.array([causes.get(row, 0.0) for row in rows.tolist()] if causes else np.zeros(len(rows)), np.float32)

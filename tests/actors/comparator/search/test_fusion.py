@@ -38,7 +38,17 @@ def test_a_space_below_its_minimum_deviation_contributes_less() -> None:
 def test_a_turn_gets_a_share_of_its_best_neighbour_and_never_a_penalty() -> None:
     fused = np.array([3.0, -1.0, -2.0, 0.6], np.float32)
     neighbours = np.array([[1, -1], [0, 2], [1, -1], [-1, -1]])
-    assert neighbour_bonus(fused, neighbours) == pytest.approx([0, 3 * NEIGHBOUR_SHARE, 0, 0])
+    in_session = np.ones(4, np.bool_)
+    assert neighbour_bonus(fused, neighbours, in_session) == pytest.approx([0, 3 * NEIGHBOUR_SHARE, 0, 0])
+
+
+def test_among_memories_without_a_session_a_turn_gets_what_exceeds_the_usual_bonus() -> None:
+    fused = np.array([3.0, 1.0, 2.0, 2.0], np.float32)
+    neighbours = np.array([[1, -1], [0, -1], [-1, -1], [-1, -1]])
+    in_session = np.array([True, True, False, False])
+    bonus = neighbour_bonus(fused, neighbours, in_session)
+    assert bonus == pytest.approx([-NEIGHBOUR_SHARE, NEIGHBOUR_SHARE, 0, 0])
+    assert not neighbour_bonus(fused, neighbours * 0 - 1, in_session & False).any()
 
 
 def test_a_turn_scores_with_its_neighbours_as_one_memory_of_all_their_words_would() -> None:
@@ -53,7 +63,7 @@ def test_a_turn_scores_with_its_neighbours_as_one_memory_of_all_their_words_woul
     candidates.score([WORDING])
     candidates.add(np.array([2]))
     own = candidates.scores(WORDING)
-    candidates.score_around(np.array([[1, -1], [0, -1], [-1, -1]]))
+    candidates.score_around(np.array([[1, -1], [0, -1], [-1, -1]]), np.ones(3, np.bool_))
     around = candidates.scores(WORDING_AROUND)
     assert own[:2].max() < around[0] == around[1]
     assert around.tolist() == pytest.approx([own[2]] * 3, abs=1e-5)
@@ -62,4 +72,4 @@ def test_a_turn_scores_with_its_neighbours_as_one_memory_of_all_their_words_woul
 def test_turns_cannot_be_scored_with_their_neighbours_before_they_are_scored_alone() -> None:
     candidates = Candidates(atlas_of([memory({}, 0)]), query(), NO_HINTS, np.arange(1))
     with pytest.raises(ValueError, match=WORDING):
-        candidates.score_around(np.array([[-1, -1]]))
+        candidates.score_around(np.array([[-1, -1]]), np.ones(1, np.bool_))
