@@ -25,6 +25,7 @@ TOPICS, TEXTS = (5, 12), (10, 60)
 LARGE = 12
 """Texts from which on a topic must have a goal."""
 MIN_ARI = 0.6
+"""Least mean over the stores of a data set: of conversations, single stores deviate from it by .16."""
 LIBRARIES = {
     name: re.compile(pattern)
     for name, pattern in {
@@ -118,8 +119,7 @@ async def judge_store(folder: Path, texts: list[tuple[str, str]]) -> Verdict:
             "drift": f"{level} {drift.get('similarity')}",
             "names": "; ".join(names),
         },
-        ari >= MIN_ARI
-        and not wrong
+        not wrong
         and found["discovered_goals"] == again["discovered_goals"]
         and level in {DriftLevel.NONE, DriftLevel.LOW},
     )
@@ -140,9 +140,7 @@ def topics(
                 folder = scratch / f"{dataset.name}-{number}"
                 verdict = anyio.run(judge_store, folder, choose(dataset.documents, rng))
                 sections.setdefault(dataset.name, []).append(verdict)
-    means = {
-        name: float(np.mean([verdict.figures["adjusted Rand index"] for verdict in verdicts]))
-        for name, verdicts in sections.items()
-    }
-    summary = "; ".join(f"{name}: mean adjusted Rand index {mean:.3f}" for name, mean in means.items())
-    publish(sections, summary, as_json=as_json, means=means)
+    for verdicts in sections.values():
+        mean = float(np.mean([verdict.figures["adjusted Rand index"] for verdict in verdicts]))
+        verdicts.append(Verdict(f"the mean adjusted Rand index is at least {MIN_ARI}", {"mean": mean}, mean >= MIN_ARI))
+    publish(sections, as_json=as_json)
