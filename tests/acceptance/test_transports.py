@@ -25,8 +25,11 @@ pytestmark = [
 
 WITHIN = {"namespace": "harbour"}
 DATED = {"created_at": "2026-03-01T12:00:00Z"}
-TIMED = re.compile(r"latencies_ms|milliseconds|replayed|next_cursor|\w+(?:_ms|Ms|_secs|_seconds)")
-"""Fields that measure time, or hold one: a dream replays what has faded by then."""
+TIMED = re.compile(
+    r"latencies_ms|milliseconds|replayed|next_cursor|accessCount|lastAccessed|\w+(?:_ms|Ms|_secs|_seconds)"
+)
+"""Fields that measure time, or depend on it: a dream replays what has faded by then, and an access is written after the
+answer of its search."""
 OWN = {"actor", "folder", "hash", "position", "seq"}
 """Fields of a store and of its log; an event of the workspace may be appended before or after another."""
 QUIET = {"coherence", "learning_score", "suggested_action"}
