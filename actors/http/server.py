@@ -1,4 +1,7 @@
-"""The HTTP server in the hub's event loop: it starts on request, and ends with the hub."""
+"""The HTTP server in the hub's event loop: it starts on request, and ends with the hub.
+
+Pages, OAuth and the listener are imported when it starts: that takes 50 ms and 4 MB, and most hubs serve no HTTP.
+"""
 
 from __future__ import annotations
 
@@ -11,27 +14,15 @@ from typing import TYPE_CHECKING
 import anyio
 import msgspec
 from anyio import CancelScope
-from mcp.server.auth.provider import TokenVerifier
-from mcp.server.auth.routes import build_resource_metadata_url, create_protected_resource_routes
-from pydantic import AnyHttpUrl
-from starlette.routing import BaseRoute, Route
 
 from actors.api.caller import NOBODY, Caller
 from actors.api.caller import Scope as Permission
 from actors.api.params.http import DEFAULT_ADDRESS, HttpListen, is_loopback
 from actors.api.params.parsing import invalid
-from actors.dashboard.routes import routes as pages
-from actors.http.access.authentication import MCP_PATH, Authentication, KeyVerifier
 from actors.http.access.keys import Keys
-from actors.http.access.oauth import IssuerVerifier
 from actors.http.access.rates import Rates
 from actors.http.access.requests import RequestCounts, record
 from actors.http.access.sessions import IN_USE_SECONDS, Sessions
-from actors.http.app import LOGIN, RequireCaller, build_app
-from actors.http.guard import Guard
-from actors.http.listening import Uvicorn, bind, hosts_of, url_of
-from actors.http.mcp_endpoint import McpSessions, mcp_sessions
-from actors.http.metrics import metrics
 from actors.runtime.faults import InvalidParamsFault
 
 if TYPE_CHECKING:
@@ -39,6 +30,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
     from actors.api.context import Context
+    from actors.http.mcp_endpoint import McpSessions
 
 UI = Caller(name="ui", scope=Permission.ADMIN, namespaces=None)
 """The person who runs `context-graph ui`: the owner of the store's folder."""
@@ -97,6 +89,8 @@ class HttpServer:
         async with self._starting:
             url = self._url or await self._start_anywhere()
             self._stay()
+        from actors.http.app import LOGIN
+
         here = url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:")
         return f"{here}{LOGIN}?token={self._sessions.link(UI)}"
 
@@ -144,6 +138,9 @@ class HttpServer:
         if not (is_loopback(host) or params.oauth_issuer or has_key):
             problem = f"other machines can reach {host}, and nobody has a key; run: context-graph key create NAME"
             raise invalid("address", problem)
+        from actors.http.listening import Uvicorn, bind, url_of
+        from actors.http.mcp_endpoint import mcp_sessions
+
         listener = bind(params)
         try:
             sessions = mcp_sessions(self._context, self._per_minute)
@@ -160,6 +157,19 @@ class HttpServer:
         return self._url
 
     def _app(self, params: HttpListen, sessions: McpSessions) -> ASGIApp:
+        from mcp.server.auth.provider import TokenVerifier
+        from mcp.server.auth.routes import build_resource_metadata_url, create_protected_resource_routes
+        from pydantic import AnyHttpUrl
+        from starlette.routing import BaseRoute, Route
+
+        from actors.dashboard.routes import routes as pages
+        from actors.http.access.authentication import MCP_PATH, Authentication, KeyVerifier
+        from actors.http.access.oauth import IssuerVerifier
+        from actors.http.app import RequireCaller, build_app
+        from actors.http.guard import Guard
+        from actors.http.listening import hosts_of
+        from actors.http.metrics import metrics
+
         secure = params.tls or params.behind_proxy
         verifiers: list[TokenVerifier] = [KeyVerifier(self._keys)]
         routes: list[BaseRoute] = [Route(MCP_PATH, sessions), Route("/metrics", metrics), *pages()]

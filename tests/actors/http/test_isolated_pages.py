@@ -165,7 +165,7 @@ async def test_every_address_is_one_that_these_tests_ask(
         apps.append(build_app(*arguments, **more))
         return apps[-1]
 
-    monkeypatch.setattr("actors.http.server.build_app", build)
+    monkeypatch.setattr("actors.http.app.build_app", build)
     async with serve(context):
         routes = {route.path for route in apps[0].routes if isinstance(route, Route | Mount)}
     assert routes == {*READS, *CHANGES, *ALIKE, *ELSEWHERE}
