@@ -1,6 +1,6 @@
 """The HTTP server in the hub's event loop: it starts on request, and ends with the hub.
 
-Pages, OAuth and the listener are imported when it starts: that takes 50 ms and 4 MB, and most hubs serve no HTTP.
+Pages, OAuth and the listener are imported when it starts: that takes some 40 ms and 4 MB, and most hubs serve no HTTP.
 """
 
 from __future__ import annotations

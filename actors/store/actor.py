@@ -25,7 +25,7 @@ from actors.runtime.messages import (
 )
 from actors.runtime.projection_actor import ProjectionActor
 from actors.runtime.reply import Reply, gather
-from actors.store.corrections import corrections
+from actors.store.corrections import find_superseded
 from actors.store.log.commit import HeldAppends, answered, event_time, pending_append
 from actors.store.log.committer import Committer, Flush
 from actors.store.log.following import FollowerMessage, FollowLog, LogLost, away_fault
@@ -181,8 +181,7 @@ class Store(ProjectionActor[StoreProjections]):
                 return answered(result=found)
             if message.id in self._catalog:
                 return answered(result=StorageFault(f"Storage failed: memory {message.id} exists already"))
-        found = (*message.consequences, *corrections(message, self._catalog))
-        return self._append(msgspec.structs.replace(message, consequences=found), is_memory=True)
+        return self._append(message, is_memory=True)
 
     def _append(self, message: Append, *, is_memory: bool = False) -> Reply[Any]:
         """Queue events. Messages in the inbox by then join them in one commit."""
@@ -197,6 +196,9 @@ class Store(ProjectionActor[StoreProjections]):
             pending = pending_append(message, now, is_memory=is_memory)
             self._commits.refuse([pending], fault)
             return pending.reply
+        if message.alike:  # in this turn: another hub may have superseded them too
+            consequences = (*message.consequences, *find_superseded(message, self._catalog))
+            message = msgspec.structs.replace(message, consequences=consequences)
         pending = pending_append(
             message, event_time(message, now, self._commits.pending, self._log), is_memory=is_memory
         )

@@ -10,7 +10,7 @@ from events.vocabulary.codec import decompress
 from projections.memories.catalog import Catalog
 
 
-def corrections(message: Append, catalog: Catalog) -> Iterator[MemorySuperseded]:
+def find_superseded(message: Append, catalog: Catalog) -> Iterator[MemorySuperseded]:
     """Yield what a new memory supersedes by its text: statements of the same speaker that still hold."""
     stored = message.event
     if not message.alike or not isinstance(stored, MemoryStored):

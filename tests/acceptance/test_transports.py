@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+import anyio
 import httpx2
 import pytest
 from mcp import Client, StdioServerParameters
@@ -25,11 +26,8 @@ pytestmark = [
 
 WITHIN = {"namespace": "harbour"}
 DATED = {"created_at": "2026-03-01T12:00:00Z"}
-TIMED = re.compile(
-    r"latencies_ms|milliseconds|replayed|next_cursor|accessCount|lastAccessed|\w+(?:_ms|Ms|_secs|_seconds)"
-)
-"""Fields that measure time, or depend on it: a dream replays what has faded by then, and an access is written after the
-answer of its search."""
+TIMED = re.compile(r"latencies_ms|milliseconds|replayed|next_cursor|\w+(?:_ms|Ms|_secs|_seconds)")
+"""Fields that measure time, or hold one: a dream replays what has faded by then."""
 OWN = {"actor", "folder", "hash", "position", "seq"}
 """Fields of a store and of its log; an event of the workspace may be appended before or after another."""
 QUIET = {"coherence", "learning_score", "suggested_action"}
@@ -133,6 +131,15 @@ def calls(one: str, other: str) -> list[tuple[str, dict[str, Any]]]:
     ]
 
 
+async def until_accessed(client: Client, memory: str) -> None:
+    """Wait until the search that found a memory is written, which its answer doesn't wait for."""
+    with anyio.fail_after(PATIENCE):
+        while True:
+            answer = await client.call_tool("memory_retrieve", {"id": memory})
+            if answer.structured_content["accessCount"]:
+                return
+
+
 async def sweep(client: Client) -> dict[str, Any]:
     """Call everything, and return each answer, or the code of its error."""
     ids: list[str] = []
@@ -142,6 +149,8 @@ async def sweep(client: Client) -> dict[str, Any]:
         ids.append(stored.structured_content["fingerprintId"])
     found: dict[str, Any] = {}
     for tool, arguments in calls(*ids):
+        if tool == "memory_retrieve":
+            await until_accessed(client, ids[0])
         answer = await client.call_tool(tool, arguments)
         said = answer.structured_content
         found[tool] = said["error"]["code"] if answer.is_error else said

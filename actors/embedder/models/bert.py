@@ -46,7 +46,7 @@ MAX_WASTE: Final = 18_000
 """Squared lengths of padding that a pass may hold: attention over more costs more than another pass, 1.2 ms."""
 
 FEW: Final = 56
-"""Tokens up to which sizes are multiples of 8: to the next multiple of 16 it can be a fifth of a pass more."""
+"""Tokens up to which sizes are multiples of 8: to the next multiple of 16 it can be a quarter of a pass more."""
 
 TYPICAL: Final = 28
 """Tokens of the first pass, a short memory's. It rearranges the weights, for a single token in a way of its own."""
@@ -150,8 +150,8 @@ class Bert:
 def _padded(longest: int) -> int:
     """Return the length to which attention pads rows: a multiple of 8 with four significant bits, at least `longest`.
 
-    A pass of another size than the one before takes longer, .5 ms for some 20 words, and the first of each size keeps
-    .2 MB, so there must not be many sizes.
+    A pass of another size than the one before takes longer, .3 to .7 ms for some 20 words, and the first of each size
+    keeps .2 MB, so there must not be many sizes.
     """
     step = max(8, 1 << max(0, longest.bit_length() - 4))
     return -(-longest // step) * step

@@ -5,7 +5,6 @@ import mmap
 import os
 import sys
 import weakref
-from functools import lru_cache
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -19,9 +18,6 @@ from actors.runtime.types import JsonObject
 
 FOLDER = Path(__file__).parent
 PROVENANCE = FOLDER / "provenance.json"
-
-KEPT_ROWS = 2048
-"""Rows that `StoredRows` keeps: reading one from the page cache takes 3 to 12 µs, and a memory of 20 words uses 56."""
 
 
 class WeightsError(Exception):
@@ -75,17 +71,15 @@ class StoredRows:
         self._path, self._columns, self._size = path, columns, 4 * columns
         self._descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0))
         weakref.finalize(self, os.close, self._descriptor)
-        self._row = lru_cache(KEPT_ROWS)(self._read)
 
     def take(self, rows: npt.NDArray[np.integer]) -> npt.NDArray[np.float32]:
         """Return some rows, shape (rows, columns), read-only; a file that was cut off since is a `WeightsError`."""
-        read = b"".join(map(self._row, rows.tolist()))
+        read = b"".join(self._read(self._start + row * self._size) for row in rows.tolist())
         if len(read) != len(rows) * self._size:
             raise WeightsError(f"{self._path} was cut off; install it again")
         return np.frombuffer(read, "<f4").reshape(len(rows), self._columns)
 
-    def _read(self, row: int) -> bytes:
-        offset = self._start + row * self._size
+    def _read(self, offset: int) -> bytes:
         if sys.platform != "win32":
             return os.pread(self._descriptor, self._size, offset)
         os.lseek(self._descriptor, offset, os.SEEK_SET)  # from one thread: each model has one

@@ -112,11 +112,7 @@ def scan(
 
     result: JsonObject = {"scanned": 0, "found": [], "redacted": redact}
     location = store_location(data_folder(data), embedder, models)
-    with (
-        exit_on_error(),
-        progress_bar(quiet=as_json) as report,
-        open_store(location) as store,
-    ):
+    with exit_on_error(), progress_bar(quiet=as_json) as report, open_store(location) as store:
         page: JsonObject = {"next_after": 0}
         while "next_after" in page:
             page = store.call("store/scan", report, after=page["next_after"], redact=redact)

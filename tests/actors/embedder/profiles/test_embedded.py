@@ -264,7 +264,9 @@ PROJECTIONS = {
     "token-states/1": 10.98,
     "related-terms/2": -1.52,
 }
-"""In bfloat16; float32 differs by .05 at most, and by .2 in E13 if rounding admits another related word."""
+"""In bfloat16; float32 differs by .05 at most."""
+TOLERANCES = {"related-terms/2": 0.25}
+"""In E13 rounding can admit another related word, which changes the projection by .2; elsewhere .1."""
 
 
 @pytest.mark.parametrize("content", [FOX, "def leap(fox):\n    return fox.over(dog)"])
@@ -304,4 +306,4 @@ def test_a_changed_definition_of_a_space_needs_a_new_model_number(embed: Embed, 
     code = "def renew(token):\n    # Ana moved the client to v2.3.1 in March\n    return client.refresh(token)"
     probe = embed(code, session="probe")
     found = {model.model: projection(probe[model.key]) for model in profile.models}
-    assert found == pytest.approx(PROJECTIONS, abs=0.25)
+    assert found == {name: pytest.approx(value, abs=TOLERANCES.get(name, 0.1)) for name, value in PROJECTIONS.items()}
