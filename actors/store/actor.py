@@ -275,6 +275,8 @@ class Store(ProjectionActor[StoreProjections]):
     def _on_snapshot_event(self, message: SnapshotEvent) -> None:
         if self._keeper is not None:
             self._keeper.on_event(message, lambda: self._take_snapshot(MIN_EVENTS))
+            if isinstance(message, SnapshotSynced):  # nobody waits: events would have cancelled the snapshot
+                self._commits.checkpoint(1)
             if isinstance(message, SnapshotBroken):
                 self._frozen = describe_damage(str(message.error))
             if isinstance(message, LogVerified | SnapshotBroken):

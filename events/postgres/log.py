@@ -251,6 +251,9 @@ class PostgresLog:
         """Refuse: restore the database, or a backup (`LogError`)."""
         raise LogError(damage)
 
+    def checkpoint(self, least: int = 0) -> None:
+        """Do nothing: the server does it by itself."""
+
     def close(self) -> None:
         """Close the connections; a second call does nothing."""
         self._closed = True

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
+from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -164,6 +165,13 @@ def select_last(cursor: duckdb.DuckDBPyConnection) -> Row | None:
     """Return the last row, if there is one."""
     fields = cursor.execute(f"{_SELECT} ORDER BY seq DESC LIMIT 1").fetchone()
     return Row(*fields) if fields else None
+
+
+def select_seq(cursor: duckdb.DuckDBPyConnection, moment: datetime, last: int) -> int:
+    """Return the last sequence number, up to `last`, of a time not after the moment; 0 if there is none."""
+    query = 'SELECT coalesce(max(seq), 0) FROM log.main.log WHERE "at" <= ? AND seq <= ?'
+    found = cursor.execute(query, [moment, last]).fetchone()
+    return found[0] if found else 0
 
 
 def release_memory(cursor: duckdb.DuckDBPyConnection) -> None:

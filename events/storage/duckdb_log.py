@@ -14,7 +14,7 @@ from events.crypto.images import ImageFiles
 from events.crypto.key_file import remove_leftovers
 from events.crypto.keys import KeyRing, KeyUnreadableError
 from events.recovery.salvage import Salvage, Spare, describe_damage, readable_keys
-from events.storage import replacement
+from events.storage import database, replacement
 from events.storage.chain import (
     GENESIS,
     Row,
@@ -26,17 +26,6 @@ from events.storage.chain import (
     read_row,
     to_utc,
     verify_row,
-)
-from events.storage.database import (
-    DATABASE,
-    caching_parser,
-    connect,
-    insert,
-    release_memory,
-    select,
-    select_last,
-    select_pages,
-    select_range,
 )
 from events.storage.durable import HeadFile, check_files, check_private, latest_head
 from events.storage.format import check_format, write_format
@@ -70,6 +59,8 @@ class DuckDBLog:
         self._closed = self._failed = False
         self._read_only, self._spare, self._room = read_only, spare, Room(folder)
         self._salvage: Salvage | None = None
+        self._unfolded = 0
+        """Bytes of events since the last checkpoint."""
         self._writing = Lock()
         """Held while DuckDB may need all the memory that its limit allows."""
         self.images: Final = ImageFiles(folder, lambda: self._keys)
@@ -83,10 +74,10 @@ class DuckDBLog:
                 replacement.finish(folder)
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
                 check_private(folder)
-                check_files(folder, (DATABASE, "keys"))
-                self._database = stack.enter_context(closing(connect(folder / DATABASE)))
-                (folder / DATABASE).chmod(0o600)  # DuckDB applies the umask
-                self._parse = caching_parser(self._database)
+                check_files(folder, (database.DATABASE, "keys"))
+                self._database = stack.enter_context(closing(database.connect(folder / database.DATABASE)))
+                (folder / database.DATABASE).chmod(0o600)  # DuckDB applies the umask
+                self._parse = database.caching_parser(self._database)
                 self._writer = self._database.cursor()
                 remove_leftovers(folder / "keys")
                 self._keys = stack.enter_context(closing(KeyRing(folder / "keys", passphrase)))
@@ -119,7 +110,7 @@ class DuckDBLog:
     def rows(self, first: int, last: int) -> Iterator[Row]:
         """Yield the rows from `first` to `last`, unverified and in pages; missing ones are left out."""
         with self.cursor() as cursor:
-            yield from select_pages(cursor, first, last)
+            yield from database.select_pages(cursor, first, last)
 
     def salvage(self, damage: str) -> str:
         """Close the damaged files, and go on read-only with all events that can be proved; return why, in words.
@@ -144,10 +135,8 @@ class DuckDBLog:
 
     def seq_at(self, moment: datetime, last: int | None = None) -> int:
         """Return the last seq, up to `last`, whose `at` isn't after the moment; 0 if there is none."""
-        query = 'SELECT coalesce(max(seq), 0) FROM log.main.log WHERE "at" <= ? AND seq <= ?'
         with self.cursor() as cursor:
-            found = cursor.execute(query, [to_utc(moment), self._head.seq if last is None else last]).fetchone()
-        return found[0] if found else 0
+            return database.select_seq(cursor, to_utc(moment), self._head.seq if last is None else last)
 
     def reserve(self, ids: Collection[UUID]) -> None:
         """Store keys for events to come (`LogError`); the id of an erased event is a ValueError."""
@@ -175,12 +164,13 @@ class DuckDBLog:
         try:
             rows = build_rows(self._head, encoded, self._keys)
             with self._writing:
-                insert(self._writer, rows, self._parse)
+                database.insert(self._writer, rows, self._parse)
             self._head_file.write(rows[-1].head)
         except (duckdb.Error, OSError, KeyUnreadableError) as error:
             self._failed = True
             raise LogError(f"an append failed and its outcome is unknown: {error}") from error
         self._head = rows[-1].head
+        self._unfolded += sum(len(row.data) for row in rows)
         return tuple(envelope_of(row, draft.event) for row, draft in zip(rows, drafts, strict=True))
 
     def read(self, after: int = 0, last: int | None = None) -> Iterator[Envelope]:
@@ -206,7 +196,7 @@ class DuckDBLog:
         with self.cursor() as cursor:
             if self._salvage is not None:
                 return [one for seq in wanted for one in self._salvage.read(cursor, seq - 1, seq)]
-            rows = select(cursor, wanted, self._parse)
+            rows = database.select(cursor, wanted, self._parse)
         if missing := set(wanted) - {row.seq for row in rows}:
             raise LogCorruptError(min(missing), "it is missing")
         return [read_row(row, self._keys) for row in rows]
@@ -220,11 +210,13 @@ class DuckDBLog:
         except OSError as error:
             raise LogError(f"the keys can't be written: {error}") from error
 
-    def checkpoint(self) -> None:
+    def checkpoint(self, least: int = 0) -> None:
         """Fold the write-ahead log into the main file, and release memory; takes up to a second."""
-        with self.cursor() as cursor, self._writing:
-            cursor.execute("CHECKPOINT log")
-            release_memory(cursor)
+        if self._salvage is None and self._unfolded >= least:
+            with self.cursor() as cursor, self._writing:
+                cursor.execute("CHECKPOINT log")
+                database.release_memory(cursor)
+                self._unfolded = 0
 
     def close(self) -> None:
         """Checkpoint and close the files; a second call does nothing."""
@@ -232,7 +224,7 @@ class DuckDBLog:
             return
         with self._resources:
             try:
-                if not self._failed and self._salvage is None:
+                if not self._failed:
                     self.checkpoint()
             finally:
                 self._closed = True
@@ -256,7 +248,7 @@ class DuckDBLog:
     def _recover(self) -> Head:
         """Compare the end of the log with the acknowledged head, and return it."""
         with self.cursor() as cursor:
-            row = select_last(cursor)
+            row = database.select_last(cursor)
             if row is not None:
                 verify_row(row, self._keys)
             head = row.head if row else GENESIS
@@ -275,7 +267,10 @@ class DuckDBLog:
         return head
 
     def _row(self, cursor: duckdb.DuckDBPyConnection, seq: int) -> Row:
-        rows = select(cursor, [seq], self._parse) if self._salvage is None else select_range(cursor, seq, seq)
+        if self._salvage is None:
+            rows = database.select(cursor, [seq], self._parse)
+        else:
+            rows = database.select_range(cursor, seq, seq)
         if not rows:
             raise LogCorruptError(seq, "it is missing")
         verify_row(rows[0], self._keys)
@@ -286,7 +281,7 @@ class DuckDBLog:
         if self._writing.acquire(blocking=False):
             try:
                 with self.cursor() as cursor:
-                    release_memory(cursor)
+                    database.release_memory(cursor)
             finally:
                 self._writing.release()
 

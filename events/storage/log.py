@@ -183,6 +183,17 @@ class Log(Protocol):
         """
         ...
 
+    def checkpoint(self, least: int = 0) -> None:
+        """Move the events out of the write-ahead log, and release the memory that they take.
+
+        Args:
+            least: Bytes of events since the last checkpoint without which nothing is done.
+
+        Raises:
+            LogError: it failed; no event is lost.
+        """
+        ...
+
     def close(self) -> None:
         """Checkpoint and close the files; a second call does nothing."""
         ...

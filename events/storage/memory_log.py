@@ -86,6 +86,9 @@ class MemoryLog:
         """Refuse: memory has no copy on a disk (`LogError`)."""
         raise LogError(damage)
 
+    def checkpoint(self, least: int = 0) -> None:
+        """Do nothing: memory has no write-ahead log."""
+
     def close(self) -> None:
         """Refuse every later call; a second call does nothing."""
         self._closed = True

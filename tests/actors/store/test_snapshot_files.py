@@ -142,6 +142,16 @@ def test_all_owners_answer_for_the_same_event_and_a_replay_says_the_same(tmp_pat
         assert len({seq for seq, _ in (reply.get(timeout=BOUND) for reply in pending)}) == 4
 
 
+def test_the_write_ahead_log_is_folded_after_a_snapshot(tmp_path: Path) -> None:
+    wal = tmp_path / "log.duckdb.wal"
+    with kept(tmp_path) as store:
+        ids = fill(store)
+        before = wal.stat().st_size
+        assert store.snapshot()
+        assert store.text(ids[0]) == "memory 0"  # answered after the store's turn in which the snapshot ended
+        assert not wal.exists() or wal.stat().st_size < before / 10
+
+
 # ── there and back ──────────────────────────────────────────────────────────────────────────────────
 
 

@@ -1,6 +1,7 @@
 """The store as an actor: group commit, the order of telling and acknowledging, and other models."""
 
 import threading
+from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -14,6 +15,7 @@ from actors.runtime.faults import NotFoundFault, StorageFault
 from actors.runtime.messages import Appended
 from actors.runtime.metrics import Latencies
 from actors.store.actor import Store
+from actors.store.log import committer
 from actors.store.messages import (
     Append,
     AppendMemories,
@@ -25,7 +27,8 @@ from actors.store.messages import (
     Replay,
     RequestResult,
 )
-from events.storage.log import Envelope, LogCorruptError
+from events.storage.duckdb_log import DuckDBLog
+from events.storage.log import Envelope, Log, LogCorruptError, LogError
 from events.storage.memory_log import MemoryLog
 from events.vocabulary import MemoriesLinked, MemoryErased, MemoryForgotten, Shredded
 from events.vocabulary.values import SpaceModel
@@ -68,7 +71,7 @@ class Counting(MemoryLog):
         return super().append(drafts)
 
 
-def start(log: MemoryLog) -> tuple[pykka.ActorRef[Any], pykka.ActorRef[Any]]:
+def start(log: Log) -> tuple[pykka.ActorRef[Any], pykka.ActorRef[Any]]:
     listener = Listener.start()
     store = Store.start(log, Latencies(), utc_now)
     store.ask(Replay(owners=(listener,)), timeout=PATIENCE)
@@ -120,6 +123,31 @@ def test_each_of_those_who_wait_gets_what_it_appended_whatever_follows_from_othe
     answers = [future.get(timeout=PATIENCE) for future in (held, *futures)]
     given = [result.events[0] for result in answers[1]] if together else answers[1:]
     assert [envelope.id for envelope in given] == [message.id for message in messages]
+
+
+def test_the_write_ahead_log_is_folded_before_it_is_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(committer, "CHECKPOINT", 20_000)
+    store, _ = start(DuckDBLog(tmp_path))
+    largest = 0
+    for n in range(40):
+        store.ask(append(stored(f"memory {n}")), timeout=PATIENCE)
+        largest = max(largest, (tmp_path / "log.duckdb.wal").stat().st_size)
+    store.stop()
+    assert 20_000 < largest < 60_000
+    log = DuckDBLog(tmp_path)
+    assert len([*log.read()]) == 40
+    log.close()
+
+
+def test_a_write_ahead_log_that_cannot_be_folded_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Unfoldable(MemoryLog):
+        def checkpoint(self, least: int = 0) -> None:
+            raise LogError(f"no room to fold {least} bytes")
+
+    monkeypatch.setattr(committer, "CHECKPOINT", 0)
+    store, _ = start(Unfoldable())
+    answers = [store.ask(append(stored(f"memory {n}")), timeout=PATIENCE) for n in range(3)]
+    assert [one.seq for one in answers] == [1, 2, 3]
 
 
 class Scratched(MemoryLog):

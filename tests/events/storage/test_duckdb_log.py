@@ -13,7 +13,7 @@ from uuid import uuid4
 import duckdb
 import pytest
 
-from events.storage import database, duckdb_log
+from events.storage import database
 from events.storage.chain import GENESIS
 from events.storage.duckdb_log import DuckDBLog
 from events.storage.durable import DurableFile
@@ -297,7 +297,7 @@ def test_after_a_failed_append_the_log_takes_no_more(
     fill(log, 2)
     before = log.head
     owner, _, name = part.rpartition(".")
-    monkeypatch.setattr(getattr(log, owner) if owner else duckdb_log, name, full)
+    monkeypatch.setattr(getattr(log, owner) if owner else database, name, full)
     with pytest.raises(LogError, match="outcome is unknown"):
         fill(log, 1)
     monkeypatch.undo()
