@@ -1,5 +1,8 @@
 """Many clients at once, and a client that was cut off."""
 
+import asyncio
+import socket
+
 import anyio
 import pytest
 from mcp.server.streamable_http import EventMessage
@@ -7,6 +10,7 @@ from mcp_types import JSONRPCNotification
 
 from actors.api.caller import Scope
 from actors.api.context import Context
+from actors.http import listening
 from actors.http.replay_buffer import MAX_MESSAGES, ReplayBuffer
 from tests.actors.conftest import Agent
 from tests.actors.http.conftest import Serve
@@ -68,3 +72,21 @@ async def test_a_reconnecting_client_gets_the_later_messages_of_its_own_stream()
         await buffer.store_event("three", None)
     assert await buffer.replay_events_after(numbers[0], send) is None
     assert await buffer.replay_events_after("no number", send) is None
+
+
+async def test_an_answer_does_not_wait_until_its_headers_are_acknowledged(
+    context: Context, serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    accepted: list[int] = []
+
+    class Noting(listening._Protocol):
+        def connection_made(self, transport: asyncio.Transport) -> None:
+            super().connection_made(transport)
+            connection = transport.get_extra_info("socket")
+            accepted.append(connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+
+    monkeypatch.setattr(listening, "_Protocol", Noting)
+    async with serve(context) as served, served.client() as client:
+        assert (await client.get("/healthz")).status_code == 200
+    assert accepted
+    assert all(accepted)
