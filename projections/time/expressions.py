@@ -60,9 +60,24 @@ def find_intervals(text: str, anchor: datetime, *, question: bool = False) -> li
         question: Whether a month or day without a year is the latest that has begun, rather than the nearest.
     """
     text, reference = text[:MAX_CHARACTERS], _Reference(anchor.astimezone(UTC), question)
-    if _ANY.search(text) is None:
-        return []
+    found = _join_ranges(text, _expressions(text, reference))
+    modified = (_valid(partial(_modified, text, one, reference.anchor)) for one in found)
+    return list(dict.fromkeys(interval for interval in modified if interval is not None))
+
+
+def without_times(text: str, anchor: datetime) -> str:
+    """Return a question without the words that `find_intervals` reads as times."""
+    text, end, kept = text[:MAX_CHARACTERS], 0, ""
+    for left, right, _ in _expressions(text, _Reference(anchor.astimezone(UTC), question=True)):
+        kept, end = f"{kept}{text[end:left]} ", right
+    return kept + text[end:]
+
+
+def _expressions(text: str, reference: _Reference) -> list[_Expression]:
+    """Return the time expressions of a text in its order, at most `MAX_INTERVALS`."""
     found: list[_Expression] = []
+    if _ANY.search(text) is None:
+        return found
     for left, right, resolve in _matches(text, reference):
         index = bisect_left(found, (left,))
         if (index and left < found[index - 1].right) or (index < len(found) and found[index].left < right):
@@ -72,8 +87,7 @@ def find_intervals(text: str, anchor: datetime, *, question: bool = False) -> li
             found.insert(index, _Expression(left, right, interval))
             if len(found) == MAX_INTERVALS:
                 break
-    modified = (_valid(partial(_modified, text, one, reference.anchor)) for one in _join_ranges(text, found))
-    return list(dict.fromkeys(interval for interval in modified if interval is not None))
+    return found
 
 
 def _matches(text: str, reference: _Reference) -> Iterator[tuple[int, int, Callable[[], Interval | None]]]:

@@ -16,7 +16,7 @@ from events.vocabulary import MemoryStored
 from events.vocabulary.codec import decompress
 from projections.projection import digest_of
 from projections.spaces.directed import Direction
-from projections.storage.arrays import GrowableArray, Rows, RowSlices, Scores, reduce_rows
+from projections.storage.arrays import GrowableArray, Mask, Rows, RowSlices, Scores, reduce_rows
 from projections.time.expressions import find_intervals
 from projections.time.periods import DAY, Interval
 
@@ -47,6 +47,8 @@ class QueryHints(msgspec.Struct, frozen=True, kw_only=True):
     """Whether it asks for causes or effects."""
     intervals: tuple[Interval, ...] = ()
     """Times that it names."""
+    time_only: bool = False
+    """Whether it asks for whatever is of these times: it names nothing else that a memory could be about."""
     recurring: tuple[datetime, ...] = ()
     """Sample moments that share the recurring hour, day or season that it names."""
     start: bool = False
@@ -136,6 +138,15 @@ class TimeMentions:
         first = np.cumsum(lengths) - lengths
         scores[first[lengths > 0]] *= _CREATED_WEIGHT
         return reduce_rows(np.maximum, scores, lengths).astype(np.float32)
+
+    def within(self, intervals: Sequence[Interval], rows: Rows) -> Mask:
+        """Return which of these rows were created, or name a time, within one of the intervals, shape (rows,)."""
+        indices, lengths = self._slices.indices(rows)
+        start, end = self._days.array[indices].T
+        inside = np.zeros(len(indices), np.float32)
+        for since, until in _days(intervals):
+            inside[(since <= start) & (end <= until)] = 1.0
+        return reduce_rows(np.maximum, inside, lengths) > 0
 
     def speakers(self, words: frozenset[str]) -> npt.NDArray[np.int32]:
         """Return the numbers of the speakers whose first name is among these words, ascending."""

@@ -27,6 +27,7 @@ from actors.comparator.messages import Found, Hit, Relevance, Search, StageRepor
 from actors.comparator.messages.profiles import Weights
 from actors.comparator.search import fusion
 from actors.comparator.search.explanation import RankedRows, RankedSimilarities, explain_page
+from actors.comparator.search.period import period_bonus, period_relevance
 from actors.comparator.search.ranking import LATE_INTERACTION, Similarities
 from actors.comparator.search.recall import NO_ROWS, recall
 from actors.comparator.search.recency_boost import recency_boost
@@ -130,7 +131,10 @@ def search(
         similarities = Similarities(atlas, calibration, request.embeddings, request.hints.direction)
         known = RankedSimilarities(similarities, ranked)
         hits = explain_page(atlas, known, request, weights, ranked)
-        relevance = estimate(known, ranked.rows, similarities.calibrated)
+        if request.hints.time_only:
+            relevance = period_relevance(atlas, request.hints, ranked.rows)
+        else:
+            relevance = estimate(known, ranked.rows, similarities.calibrated)
         timer.record("explanation", len(hits[: request.limit]))
     return Found(
         hits=hits[: request.limit],
@@ -188,7 +192,8 @@ def _rank(
     if around:
         candidates.score_around(neighbours, in_session)
     contributions = candidates.contributions(weights)
-    contributions[RECENCY] = contributions.get(RECENCY, np.float32(0)) - later_penalty(atlas, rows, request.hints)
+    of_time = period_bonus(atlas, request.hints, rows) - later_penalty(atlas, rows, request.hints)
+    contributions[RECENCY] = contributions.get(RECENCY, np.float32(0)) + of_time
     fused = fusion.total(contributions, len(rows))
     context = fusion.neighbour_bonus(fused, neighbours, in_session)
     alignment = _alignment_bonus(atlas, rows, enabled=request.include_alignment)

@@ -5,6 +5,7 @@ from typing import Final
 
 import numpy as np
 
+from actors.comparator.search.period import of_period
 from events.fingerprint import Dense, Embedding, Sparse
 from events.quantization import Float32
 from events.spaces import E1
@@ -50,7 +51,10 @@ def recall(
     if MULTIMODAL in embeddings and images.any():
         yield "image recall", atlas.nearest(MULTIMODAL, embeddings[MULTIMODAL], count, images)[0]
     if hints.intervals and TIME in embeddings and E1 in embeddings:
-        matches = np.zeros(len(eligible), np.float32)
+        admitted = np.zeros(len(eligible), np.bool_)
         rows = np.flatnonzero(eligible)
-        matches[rows] = atlas.time_mentions.time_scores(hints.intervals, rows)
-        yield "time recall", atlas.nearest(E1, embeddings[E1], count, matches >= MIN_TIME_MATCH)[0]
+        if hints.time_only:
+            admitted[rows] = of_period(atlas, hints, rows)
+        else:
+            admitted[rows] = atlas.time_mentions.time_scores(hints.intervals, rows) >= MIN_TIME_MATCH
+        yield "time recall", atlas.nearest(E1, embeddings[E1], count, admitted)[0]

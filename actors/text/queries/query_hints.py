@@ -5,9 +5,11 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
+from actors.text.lexical import STOP_WORDS, stem_words
+from actors.text.lexical import words as tokens
 from actors.text.queries.recurring_dates import sample_moments
 from projections.spaces.directed import Direction
-from projections.time.expressions import find_intervals
+from projections.time.expressions import find_intervals, without_times
 from projections.time.periods import Interval
 from projections.time.time_mentions import QueryHints, words
 
@@ -70,6 +72,16 @@ _END = re.compile(
     r"(?:the )?(?:very )?last (?:thing|message|turn|topic|question))\b",
     re.IGNORECASE,
 )
+_GENERAL: Final = frozenset(
+    stem_words(
+        """
+        anything chat chatted discuss event everything give go going gone happen know learn list memory mention new news
+        note occur place please recap record remember said say show since something speak spoke store summarise
+        summarize summary take talk tell thing told took update went work write wrote
+        """.split()
+    )
+)
+"""Stems with which a question asks for all there is of a time: what happened, what we talked about, what is new."""
 
 
 def causal_direction(query: str) -> Direction | None:
@@ -100,6 +112,12 @@ def session_part(query: str) -> SessionPart | None:
     return SessionPart.START if _START.search(query) else SessionPart.END if _END.search(query) else None
 
 
+def is_time_only(query: str, asked_at: datetime) -> bool:
+    """Return whether nothing but function words and general words is left of a question without its times."""
+    left = [word for word in tokens(without_times(query, asked_at)) if word not in STOP_WORDS]
+    return _GENERAL.issuperset(stem_words(left))
+
+
 def extract_hints(query: str, asked_at: datetime, now: datetime | None = None) -> QueryHints:
     """Return direction, times, session part and words of a query.
 
@@ -109,9 +127,11 @@ def extract_hints(query: str, asked_at: datetime, now: datetime | None = None) -
         now: The time of the search, if that may be later.
     """
     part = session_part(query)
+    intervals = tuple(find_intervals(query, asked_at, question=True))
     return QueryHints(
         direction=causal_direction(query),
-        intervals=tuple(find_intervals(query, asked_at, question=True)),
+        intervals=intervals,
+        time_only=bool(intervals) and is_time_only(query, asked_at),
         recurring=sample_moments(query, asked_at),
         start=part is SessionPart.START,
         end=part is SessionPart.END,

@@ -54,6 +54,37 @@ async def test_last_may_resolves_to_the_latest_may_before_the_question(context: 
         assert results[0]["content"] == trips[year]
 
 
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("What did I do last week?", {"Took the bicycle to the repair shop.", "Lost two games of draughts to Nadia."}),
+        ("What happened yesterday?", {"The lift stood still between two floors."}),
+        ("What did we talk about in June?", {"Told Piet that the shed needs a new door."}),
+        ("anything new since 14 August?", {"The lift stood still between two floors."}),
+    ],
+)
+async def test_a_question_for_a_time_alone_is_answered_by_what_is_of_that_time(
+    context: Context, question: str, expected: set[str]
+) -> None:
+    await told(
+        context,
+        ("Did what I do every week: paid Ines for the lessons.", "2023-08-01T09:00:00Z"),
+        ("Took the bicycle to the repair shop.", "2023-08-07T09:00:00Z"),
+        ("Lost two games of draughts to Nadia.", "2023-08-12T20:00:00Z"),
+        ("The lift stood still between two floors.", "2023-08-16T07:00:00Z"),
+        ("Told Piet that the shed needs a new door.", "2023-06-20T07:00:00Z"),
+    )
+    found = await search(context, question, asked_at=ASKED, profile="auto", min_confidence="uncertain")
+    assert {one["content"] for one in found[: len(expected)]} == expected
+    assert all(one["dominantEmbedder"] == "e2_temporal_recent" for one in found[: len(expected)])
+
+
+async def test_a_question_for_a_time_of_which_nothing_is_stored_is_answered_by_nothing(context: Context) -> None:
+    await told(context, ("Took the bicycle to the repair shop.", "2023-08-07T09:00:00Z"))
+    for question in ("What happened in 2019?", "What did I do yesterday?"):
+        assert await search(context, question, asked_at=ASKED, profile="auto", min_confidence="uncertain") == []
+
+
 async def test_yesterday_in_a_memory_resolves_to_the_day_before_it_was_said(context: Context) -> None:
     days = {day: f"Yesterday I went swimming with friends, {day}." for day in ("Lena", "Olga", "Rosa")}
     dates = ("2023-05-05T09:00:00Z", "2023-05-09T09:00:00Z", "2023-05-13T09:00:00Z")
