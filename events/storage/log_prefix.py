@@ -63,6 +63,9 @@ class LogPrefix:
         """Refuse: the log has another owner (`LogError`)."""
         raise LogError(damage)
 
+    def checkpoint(self, least: int = 0) -> None:
+        """Do nothing: the log has another owner."""
+
     def close(self) -> None:
         """Do nothing: the log has another owner."""
 
