@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, closing
 from datetime import datetime
 from pathlib import Path
-from typing import NoReturn
+from typing import Final, NoReturn
 from uuid import UUID
 
 from events.crypto.keys import KeyRing, KeyUnreadableError
@@ -61,7 +61,8 @@ class PostgresLog:
             LogError: the database holds something else, or the role may not append.
         """
         self._url = url
-        self._name = without_password(url)
+        self.name: Final = without_password(url)
+        """The address of the log, without a password."""
         self._clock = LagClock(max_lag)
         self._closed = False
         self._offline = OfflineKeys(folder)
@@ -94,11 +95,6 @@ class PostgresLog:
     def head(self) -> Head:
         """The last event that this process has taken notice of."""
         return self._head
-
-    @property
-    def name(self) -> str:
-        """The address of the log, without a password."""
-        return self._name
 
     @property
     def lag(self) -> Lag:
