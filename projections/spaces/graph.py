@@ -1,9 +1,10 @@
 """Approximate nearest neighbours: an HNSW graph (usearch) beside the matrix of a space that is searched as a whole.
 
 The graph names candidates, the space scores them exactly. Of the ten nearest among 300,000 vectors that are distributed
-like the leading 128 dimensions of E1, topics in order, it finds .992 with 32 links a vector and an expansion of 512;
-.985 with an expansion of 256. It is built in slices and may lag behind; a search scans the rows that it lacks.
-Digests leave it out: it follows from the vectors, the order of their arrival and the library.
+like the leading 128 dimensions of E1, topics in order, one graph finds .992 with 32 links a vector and an expansion of
+512, .985 with an expansion of 256; of those among a million .959. So each `SHARD` of rows has a graph of its own, and a
+search asks all of them. Graphs are built in slices and may lag behind; a search scans the rows that they lack. Digests
+leave them out: they follow from the vectors, the order of their arrival and the library.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from projections.storage.lazy_array import LazyArray
 
 SCANNED: Final = 12 << 20
 """Bytes of vectors up to which a scan is as quick as the graph; a smaller space has none."""
+SHARD: Final = 200_000
+"""Rows of one graph. A larger one misses whole topics, which it reaches through too few links."""
 _OVERSAMPLING: Final = 2
 """Candidates for each wanted neighbour."""
 _MIN_CANDIDATES: Final = 64
@@ -29,6 +32,7 @@ _MAX_CANDIDATES: Final = 4_096
 """Where a filter admits so few rows that more would be needed, the space is scanned."""
 _SLICE: Final = 2_048
 """Bytes of vectors that are added between two messages of an actor, which takes some 2 ms."""
+_SIZE: Final = np.dtype("<i8")
 _CHECKED: Final = 10
 """Neighbours that a check compares."""
 
@@ -51,7 +55,7 @@ class Searchable(Protocol):
 
 
 class Graph:
-    """The graph of the first rows of a space.
+    """The graphs of the first rows of a space, one for each `SHARD` of them.
 
     Args:
         space: Whose rows are searched.
@@ -67,18 +71,16 @@ class Graph:
         self._space = space
         self._width = width
         self._metric: Literal["cos", "hamming"] = metric
-        self._index: Any = None
+        self._shards: list[Any] = []
         self._saved: LazyArray | None = None
-        """The graph of a snapshot, until its first use."""
+        """The graphs of a snapshot, until their first use."""
 
-    def open(self) -> Any:
-        """Return the usearch index; the first call loads what a snapshot holds."""
-        if self._index is None:
-            self._index = _empty_index(self._width, self._metric)
-            if self._saved is not None:
-                self._load(self._index, self._saved.array.data)
-                self._saved = None
-        return self._index
+    def open(self) -> list[Any]:
+        """Return the usearch index of each shard; the first call loads what a snapshot holds."""
+        if self._saved is not None:
+            self._load(self._saved.array.data)
+            self._saved = None
+        return self._shards
 
     @property
     def rows(self) -> int:
@@ -92,21 +94,25 @@ class Graph:
 
     def grow(self, rows: int | None = None) -> None:
         """Add the next rows; by default so many that it takes some 2 ms."""
-        end = self.covered + (max(1, _SLICE // self._width) if rows is None else rows)
-        vectors = self._space.part(slice(self.covered, min(end, len(self._space))))
-        filled = np.flatnonzero(vectors.any(axis=1))
-        if len(filled):
-            # One thread: the graph is then the same in every process.
-            self.open().add((self.covered + filled).astype(np.uint64), vectors[filled], threads=1)
-        self.covered += len(vectors)
+        end = min(self.covered + (max(1, _SLICE // self._width) if rows is None else rows), len(self._space))
+        while self.covered < end:
+            number = self.covered // SHARD
+            if number == len(self.open()):
+                self._shards.append(_empty_index(self._width, self._metric))
+            vectors = self._space.part(slice(self.covered, min(end, (number + 1) * SHARD)))
+            filled = np.flatnonzero(vectors.any(axis=1))
+            if len(filled):
+                # One thread: the graph is then the same in every process.
+                self._shards[number].add((self.covered + filled).astype(np.uint64), vectors[filled], threads=1)
+            self.covered += len(vectors)
 
     def replace(self, row: int, vector: _Vectors | None) -> None:
         """Replace the vector of a row, shape (width,), by another or, for None, by a meaningless one."""
         if vector is None:
             vector = np.ones(self._width, np.int8 if self._metric == "cos" else np.uint8)
         # Removal only marks the entry. Its bytes remain, also when saved, until the next vector takes its place.
-        if row < self.covered and self.open().remove(row):
-            self.open().add(row, vector, threads=1)
+        if row < self.covered and (index := self.open()[row // SHARD]).remove(row):
+            index.add(row, vector, threads=1)
 
     def near(self, query: _Vectors, count: int, share: float) -> tuple[Rows, Scores] | None:
         """Return rows that likely contain the `count` nearest ones that a filter admits, ascending, with their scores.
@@ -124,7 +130,9 @@ class Graph:
         saved = share * rows - (rows - self.covered)
         if saved * self._width <= SCANNED or wanted > _MAX_CANDIDATES:
             return None
-        found: Rows = self.open().search(query, ceil(wanted), threads=1).keys.astype(np.int64)
+        # Topics begin in order, so that one shard may hold all that are wanted.
+        keys = [index.search(query, ceil(wanted), threads=1).keys for index in self.open()]
+        found: Rows = np.concatenate(keys).astype(np.int64)
         found.sort()  # of equal scores the earlier row comes first
         lacking = slice(self.covered, rows)
         scores = np.concatenate([self._space.scores(query, found), self._space.scores(query, lacking)])
@@ -150,29 +158,41 @@ class Graph:
 
     def memory(self) -> int:
         """Return the allocated bytes."""
-        return 0 if self._index is None else self._index.memory_usage
+        return sum(index.memory_usage for index in self._shards)
 
     def saved_size(self) -> int:
         """Return the number of bytes that `save` returns."""
-        return self.open().serialized_length if self.covered else 0
+        sizes = [index.serialized_length for index in self.open()] if self.covered else []
+        return sum(sizes) + _SIZE.itemsize * (1 + len(sizes)) if sizes else 0
 
     def save(self) -> memoryview:
-        """Return the graph and its vectors."""
-        return memoryview(self.open().save())
+        """Return the number of shards, the bytes of each, and their graphs with their vectors."""
+        sizes = [index.serialized_length for index in self.open()]
+        saved = bytearray(np.array([len(sizes), *sizes], _SIZE))
+        for index in self._shards:
+            saved += index.save()
+        return memoryview(saved)
 
     def restore(self, saved: LazyArray | None) -> None:
-        """Take over what `save` returned; None for an empty graph."""
+        """Take over what `save` returned; None for no graph."""
         self._saved = saved
         if saved is None:
             self.covered = 0
 
-    def _load(self, index: Any, saved: memoryview) -> None:
-        found: dict[str, Any] = index.metadata(saved) or {}  # `load` would adopt any shape
-        kinds = [found.get(name) for name in ("dimensions", "kind_metric", "kind_scalar")]
-        if kinds == [index.ndim, index.metric_kind, index.dtype]:
-            index.load(saved)
-        else:  # written by another version of usearch: built again
-            self.covered = 0
+    def _load(self, saved: memoryview) -> None:
+        """Load the graphs; those that another version of usearch wrote are built again."""
+        (count,) = np.frombuffer(saved, _SIZE, 1)
+        sizes = np.frombuffer(saved, _SIZE, count, _SIZE.itemsize)
+        ends = _SIZE.itemsize * (1 + count) + np.cumsum(sizes)
+        for end, size in zip(ends.tolist(), sizes.tolist(), strict=True):
+            index, part = _empty_index(self._width, self._metric), saved[end - size : end]
+            found: dict[str, Any] = index.metadata(part) or {}  # `load` would adopt any shape
+            kinds = [found.get(name) for name in ("dimensions", "kind_metric", "kind_scalar")]
+            if kinds != [index.ndim, index.metric_kind, index.dtype]:
+                self._shards, self.covered = [], 0
+                return
+            index.load(part)
+            self._shards.append(index)
 
 
 def _empty_index(width: int, metric: Literal["cos", "hamming"]) -> Any:

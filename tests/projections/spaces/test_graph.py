@@ -96,7 +96,7 @@ def test_empty_rows_are_covered_and_not_found():
     space = dense(vectors)
     index = grown(space, COUNT)
     assert index.lag == 0
-    assert len(index.open()) == 2_000
+    assert sum(map(len, index.open())) == 2_000
     assert (space.nearest(vectors[1], 50)[0] % 3 != 0).all()
 
 
@@ -108,7 +108,7 @@ def test_nothing_of_an_erased_vector_is_left_in_the_graph_or_in_what_it_saves():
     for row in (777, 778, 0, COUNT - 1):
         space.clear(row)
         assert vectors[row].tobytes() not in bytes(index.save())
-        assert vectors[row].tobytes() not in b"".join(one.tobytes() for one in index.open().get(np.arange(COUNT)))
+        assert vectors[row].tobytes() not in b"".join(one.tobytes() for one in index.open()[0].get(np.arange(COUNT)))
     eligible = np.ones(COUNT, np.bool_)
     eligible[[777, 778, 0, COUNT - 1]] = False
     assert 777 not in space.nearest(vectors[777], 50, eligible)[0]
@@ -139,6 +139,29 @@ def test_a_saved_graph_finds_the_same_and_goes_on_growing():
     assert again.graph.recall(2_999) == 1
 
 
+def test_a_large_space_has_several_graphs_which_are_searched_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(graph, "SHARD", 700)
+    vectors = low_rank(COUNT)
+    scanned, space, again = dense(vectors, indexed=False), dense(vectors), dense(vectors)
+    index = grown(space, 2_500)
+    assert [len(one) for one in index.open()] == [700, 700, 700, 400]
+    for row in (699, 700, 2_499):
+        space.clear(row)
+        scanned.clear(row)
+        again.clear(row)
+        assert vectors[row].tobytes() not in bytes(index.save())
+    assert index.saved_size() == len(index.save())
+    assert again.graph is not None
+    again.graph.covered = 2_500
+    again.graph.restore(lazy(bytes(index.save())))
+    for one in (space, again):
+        grown(one, COUNT)
+        assert one.graph is not None
+        assert one.graph.lag == 0
+        found = [np.intersect1d(one.nearest(query, 10)[0], scanned.nearest(query, 10)[0]) for query in vectors[::100]]
+        assert sum(map(len, found)) >= 0.99 * 10 * len(found)
+
+
 def test_a_graph_of_another_shape_is_built_again():
     other = DenseSpace(2 * DIMENSION, indexed=True)
     other.extend(np.concatenate([low_rank(500)] * 2, axis=1))
@@ -147,7 +170,7 @@ def test_a_graph_of_another_shape_is_built_again():
     assert space.graph is not None
     space.graph.covered = 500
     space.graph.restore(lazy(saved))
-    assert len(space.graph.open()) == 0
+    assert space.graph.open() == []
     assert space.graph.lag == COUNT
 
 

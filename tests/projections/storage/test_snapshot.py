@@ -39,6 +39,7 @@ STRUCTURES = {
     13: "0c78c08507e827cedf7e40466c9ec0ec76af62f7d5ec5a1f631a8ab6b6856d73",
     14: "6a8b5f4bd61dc9ede5f8167417facb28d8dc5fd3e8ce152da6f43282a31eae32",
     15: "f130f1452891edd0071611287006a68047c1dd00d3513f4700446b9a612bc841",
+    16: "f130f1452891edd0071611287006a68047c1dd00d3513f4700446b9a612bc841",
 }
 """By schema, the SHA-256 of the names and types of all that is written."""
 
@@ -50,7 +51,7 @@ DERIVED = {
     "_counts",
     "_ids",
     "_incoming",
-    "_index",
+    "_shards",
     "_names",
     "_outgoing",
     "_places",
