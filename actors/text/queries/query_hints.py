@@ -83,6 +83,23 @@ _GENERAL: Final = frozenset(
 )
 """Stems with which a question asks for all there is of a time: what happened, what we talked about, what is new."""
 
+_ASKING: Final = _GENERAL | frozenset(
+    stem_words(
+        """
+        anybody anyone anyway bother deal decide decided exactly going idea issue kind matter mind news ok okay point
+        problem remind right situation sort status stand still story tell think thing thought trouble update wrong
+        """.split()
+    )
+)
+"""Stems with which a question asks, and which no answer need contain."""
+_QUESTION = re.compile(
+    rf"[^?]*\?\W*$|\W*(?:what|who|whom|whose|which|when|where|why|how|is|are|was|were|{_DO}|can|should|any|anything|"
+    r"(?:please )?(?:tell|remind|show) (?:me|us))\b",
+    re.IGNORECASE,
+)
+
+_BEFORE_NOUN = r"(?:a|an|the|my|our|your|his|her|their|its|this|that|these|those|about|on|with|of|for|from|in|at)"
+
 
 def causal_direction(query: str) -> Direction | None:
     """Return whether a query asks for causes or for effects; None for neither."""
@@ -116,6 +133,20 @@ def is_time_only(query: str, asked_at: datetime) -> bool:
     """Return whether nothing but function words and general words is left of a question without its times."""
     left = [word for word in tokens(without_times(query, asked_at)) if word not in STOP_WORDS]
     return _GENERAL.issuperset(stem_words(left))
+
+
+def asked_words(query: str) -> str:
+    """Return the words of a question that name what it is about, without those that ask; "" if nothing does.
+
+    A single word names something only as a noun, after an article or a preposition: "about the boiler", not "run it".
+    """
+    if not _QUESTION.match(query):
+        return ""
+    left = [word for word in tokens(causal_subject(query)) if word not in STOP_WORDS]
+    named = [word for word, stem in zip(left, stem_words(left), strict=True) if stem not in _ASKING]
+    if len(named) == 1 and not re.search(rf"\b{_BEFORE_NOUN} {re.escape(named[0])}\b", query, re.IGNORECASE):
+        return ""
+    return " ".join(named)
 
 
 def extract_hints(query: str, asked_at: datetime, now: datetime | None = None) -> QueryHints:

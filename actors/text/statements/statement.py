@@ -17,6 +17,8 @@ _NUMBERS: Final = dict(pair.split() for pair in ENGLISH["equivalence"]["numbers"
 _WORD: Final = re.compile(r"[-+$€£]?\w+(?:[-'’.:,/@&_]\w+)*")
 _SENTENCE_START: Final = re.compile(r"(?:^|[.!?:;\n])[\s\"'(]*$")
 _IS_ON: Final = re.compile(r"\b(is|are|was|be) on(?! (?:the|a|an|my|our|his|her|their|its|\d|[A-Z]))")
+_LABEL: Final = re.compile(r"\W*\w+(?:[ /-]+[\w'’]+){1,6}(?=:\s(?!.*\d.* at \d))")
+"""Words before a colon whose value follows, as in "Minimum Node version: 20"; a single word may be a speaker."""
 _NEGATION: Final = re.compile(r"\b(?:not|no|never|none|nobody|nothing|neither|without)\b|n['’]t\b", re.IGNORECASE)
 
 
@@ -80,9 +82,10 @@ class Statement:
 
     @cached_property
     def state_at(self) -> int | None:
-        """Where its first verb of a state begins; None if it has none."""
+        """Where its first verb of a state begins, or else the colon after a label; None if it has neither."""
         found = STATE.search(self.text)
-        return found and found.start()
+        label = _LABEL.match(self.text)
+        return found.start() if found else label and label.end()
 
     @cached_property
     def is_negated(self) -> bool:

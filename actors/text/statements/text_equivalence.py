@@ -159,8 +159,8 @@ class NormalizedText:
 
 @lru_cache(4096)
 def synonym(word: str) -> str:
-    """Return the representative of a lower-case word's group of synonyms; the word itself if it has none."""
-    return _REPRESENTATIVES.get(_stem(word), word)
+    """Return the representative of a lower-case word's group of synonyms; the word in American spelling without one."""
+    return _REPRESENTATIVES.get(_stem(word)) or _american(word)
 
 
 def equivalent(left: NormalizedText, right: NormalizedText, *, strict: bool) -> bool:
@@ -248,10 +248,14 @@ def _stem(word: str) -> str:
         if count and re.search("[aeiouy]", bare):
             word = bare
             break
+    word = _DOUBLE.sub(r"\1", _american(word))
+    return word.removesuffix("e") if len(word) > 3 else word
+
+
+def _american(word: str) -> str:
     for british, american in _SPELLINGS:
         word = british.sub(american, word)
-    word = _DOUBLE.sub(r"\1", word)
-    return word.removesuffix("e") if len(word) > 3 else word
+    return word
 
 
 _REPRESENTATIVES: Final = {_stem(word): group[0] for group in _groups("synonyms") for word in group}

@@ -287,6 +287,30 @@ def test_pages_fit_a_phone_and_are_read_without_javascript(site: Site, browser: 
     assert site.problems == []
 
 
+def test_long_words_and_other_directions_keep_to_their_place(site: Site, browser: Browser) -> None:
+    for content in ("https://tide.example/" + "quay" * 90, "אני גר בחיפה ועובד בבית חולים."):
+        command = [COMMAND, "store", content, "--data", str(site.folder), "--namespace", "harbour" * 8]
+        subprocess.run(command, capture_output=True, check=True)
+    for width in (360, 1180):
+        context = site.watch(browser.new_context(viewport={"width": width, "height": 700}))
+        page = context.new_page()
+        page.goto(site.link())
+        for path in ("/map?colour=namespace", f"/search?q=tide&namespace={'harbour' * 8}"):
+            page.goto(site.address + path)
+            page.wait_for_load_state("networkidle")
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), (path, width)
+        end, start = page.locator(".result h2 a", has_text="חיפה").evaluate(
+            """link => [-1, 0].map(at => {
+              const range = document.createRange(), text = link.firstChild, from = at < 0 ? text.length - 1 : 0;
+              range.setStart(text, from); range.setEnd(text, from + 1);
+              return range.getBoundingClientRect().left;
+            })"""
+        )
+        assert end < start, "the full stop is at the left"
+        context.close()
+    assert site.problems == []
+
+
 def test_logging_out_ends_the_session(site: Site, browser: Browser) -> None:
     context = browser.new_context()
     page = context.new_page()

@@ -289,6 +289,33 @@ async def test_only_earlier_statements_of_the_same_speaker_and_namespace_are_cor
     assert ("may_supersede" in answer) == ("supersedes" in more), "an empty list states nothing"
 
 
+@pytest.mark.parametrize(
+    ("statement", "correction"),
+    [
+        ("Maximum speakers per panel: 4", "Maximum speakers per panel: 5"),
+        ("The harvest festival is planned for May.", "Harvest festival slipped to June"),
+        ("The traffic for the beta search is at 5%", "beta search traffic ramped to 20%"),
+        ("The warranty for the boat ends on 9 May.", "Recalculated: boat warranty period ends 30 June"),
+    ],
+)
+async def test_labels_and_words_of_revision_state_a_value(mind: Mind, statement: str, correction: str) -> None:
+    old = await kept(mind, statement)
+    answer = await mind("store_memory", content=correction)
+    assert [one["id"] for one in answer.get("may_supersede", ())] == [old]
+
+
+@pytest.mark.parametrize(
+    ("statement", "addition"),
+    [
+        ("Honey comes from the Weir apiary.", "Wax comes from the Weir apiary too."),
+        ("Pulse in bed 6: 88 at 07:00", "Pulse in bed 6: 74 at 15:00"),
+    ],
+)
+async def test_additions_and_timed_readings_correct_nothing(mind: Mind, statement: str, addition: str) -> None:
+    await kept(mind, statement)
+    assert "may_supersede" not in await mind("store_memory", content=addition)
+
+
 async def test_the_audit_tells_what_was_found_without_any_words_of_the_memories(mind: Mind) -> None:
     old = await kept(mind, FEE)
     new = await kept(mind, RAISED)

@@ -59,6 +59,32 @@ async def test_a_search_knows_whether_its_results_bear_on_the_question(context: 
         assert 0 <= found["relevance"] < min(answerable)
 
 
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Anything on the impeller?", 0),
+        ("What do we know about duckweed?", 0),
+        ("What happened after the move to PostgreSQL?", 1),
+        ("Remind me about the invoices table", 1),
+        ("what's the deal with Korhonen?", 3),
+    ],
+)
+async def test_a_question_of_everyday_wording_is_judged_by_the_words_that_name_its_subject(
+    context: Context, question: str, answer: int
+) -> None:
+    await stored(context)
+    found = await ask(context, question, min_confidence="uncertain")
+    assert found["results"][0]["content"] == NOTES[answer]
+
+
+@pytest.mark.parametrize("prompt", ["Can you lock it again?", "What should I return?", "What is this?", "Move it"])
+async def test_a_prompt_that_shares_a_word_with_a_memory_but_names_nothing_brings_nothing(
+    context: Context, prompt: str
+) -> None:
+    await stored(context)
+    assert (await ask(context, prompt, min_confidence="uncertain"))["results"] == []
+
+
 async def test_an_answer_below_the_least_confidence_is_empty_and_no_recall(context: Context, connect: Connect) -> None:
     await stored(context)
     async with connect(context) as agent:

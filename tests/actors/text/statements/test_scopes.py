@@ -18,6 +18,8 @@ OTHER_SUBJECTS = [
     ("The gate is locked at ten every Friday.", "The gate is now locked at midnight every Saturday."),
     ("The invoice template uses Arial.", "The letter template now uses Garamond."),
     ("Nora keeps 12 hens at the upper farm.", "Nora now keeps 20 hens at the lower farm."),
+    ("Entry code of gate 2: 8814", "Entry code of gate 5: 3071"),
+    ("Opening hours of the pottery studio: 9 to 5", "Opening hours of the print studio: 11 to 7"),
 ]
 CORRECTIONS = [
     ("My bike has 21 gears.", "Actually my bike has 7 gears."),
