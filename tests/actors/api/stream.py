@@ -15,7 +15,7 @@ from actors.hub.composition import start_hub
 from actors.hub.hub import Hub
 from actors.runtime.metrics import Latencies
 from events.storage.log import Log
-from events.storage.memory_log import MemoryLog
+from tests.memory_log import MemoryLog
 
 GARDEN = (
     (

@@ -36,12 +36,12 @@ from actors.runtime.faults import EmbeddingFault, InvalidParamsFault
 from actors.runtime.settings import SleepMode
 from events.storage.duckdb_log import DuckDBLog
 from events.storage.log import Envelope, Head
-from events.storage.memory_log import MemoryLog
 from events.vocabulary import MemoriesLinked, MemoryErased, MemoryForgotten, MemoryStored, MemoryTagged, SpacesDeclared
 from projections.registry import digests, rebuild
 from tests.acceptance.conftest import COMMAND, PATIENCE
 from tests.actors.conftest import search, store
 from tests.events.samples import draft, stored
+from tests.memory_log import MemoryLog
 
 KEPT = (
     "id content contentHashHex state createdAt namespace session position modality importance tags rationale metadata "

@@ -9,10 +9,10 @@ import pytest
 from events.storage.duckdb_log import DuckDBLog
 from events.storage.log import Log, LogCorruptError, LogError
 from events.storage.log_prefix import LogPrefix
-from events.storage.memory_log import MemoryLog
 from events.vocabulary import MemoryErased, Shredded
 from tests.events.log_suite import fill, forgotten
 from tests.events.samples import NOON, draft, stored
+from tests.memory_log import MemoryLog
 
 
 @pytest.fixture(params=["memory", "duckdb"])

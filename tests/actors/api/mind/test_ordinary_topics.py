@@ -9,11 +9,11 @@ import pytest
 from actors.api.context import Context
 from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.text.lexical import STOP_WORDS
-from events.storage.memory_log import MemoryLog
 from tests.actors.api.mind.test_mind_holds import TOMATOES
 from tests.actors.api.stream import BOAT, awake
 from tests.actors.conftest import Agent, Connect
 from tests.benchmarks.texts import BEES
+from tests.memory_log import MemoryLog
 
 pytestmark = [pytest.mark.anyio, pytest.mark.numeric]
 

@@ -17,11 +17,11 @@ from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.runtime.settings import SearchProfile
 from events.spaces import INDEX, SPACES
 from events.storage.log import Draft, Log
-from events.storage.memory_log import MemoryLog
 from events.vocabulary import Event, SpacesDeclared
 from tests.actors.api.conftest import Way, Ways
 from tests.actors.conftest import store
 from tests.events.samples import stored
+from tests.memory_log import MemoryLog
 
 pytestmark = [pytest.mark.anyio, pytest.mark.requirement("S002/tests/real-model"), pytest.mark.numeric]
 

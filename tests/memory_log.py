@@ -1,4 +1,4 @@
-"""A log in memory, for tests and for embedding in other programs."""
+"""A log in memory, for tests that need no files; the suite of the log port holds it as it holds the others."""
 
 from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
