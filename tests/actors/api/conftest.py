@@ -11,7 +11,7 @@ from actors.api.context import Context
 from actors.api.tools.agent_tools import BY_NAME
 from actors.embedder.profiles.embedded import EmbeddedProfile
 from tests.actors.api.sleeper import Planted, Sleeper, asleep, copy_of, plant
-from tests.actors.api.stream import Lasting
+from tests.actors.api.stream import Lasting, Mind, awake
 from tests.actors.conftest import Agent, Connect
 
 
@@ -48,6 +48,13 @@ def ways(request: pytest.FixtureRequest, connect: Connect) -> Ways:
             yield Way(agent, as_method=request.param == "method")
 
     return to
+
+
+@pytest.fixture
+async def mind(profile: EmbeddedProfile, tmp_path: Path) -> AsyncIterator[Mind]:
+    """A store that a test begins empty, with its models."""
+    with awake(profile, tmp_path, Lasting()) as mind:
+        yield mind
 
 
 @pytest.fixture(scope="session")

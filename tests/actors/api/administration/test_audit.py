@@ -1,6 +1,5 @@
 """Audits: what happened to a memory, in a run and in the store, what changed, and whether the log accounts for it."""
 
-from collections.abc import AsyncIterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -20,18 +19,12 @@ from projections.graph.links import Links
 from projections.registry import rebuild
 from tests.actors.api.conftest import Bed, Ways
 from tests.actors.api.sleeper import found, settled
-from tests.actors.api.stream import TOOLS, Lasting, Mind, awake
+from tests.actors.api.stream import TOOLS, Mind, awake
 from tests.actors.api.telling import DOG, FOX, OWL, kept, now, refused
 from tests.actors.consolidator.planted_memories import Kind
 from tests.memory_log import MemoryLog
 
 pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture
-async def mind(profile: EmbeddedProfile, tmp_path: Path) -> AsyncIterator[Mind]:
-    with awake(profile, tmp_path, Lasting()) as mind:
-        yield mind
 
 
 class Reads(MemoryLog):
