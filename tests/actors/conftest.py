@@ -129,6 +129,13 @@ def connect() -> Connect:
     return to
 
 
+@pytest.fixture
+async def agent(context: Context, connect: Connect) -> AsyncIterator[Agent]:
+    """A client of the empty store."""
+    async with connect(context) as agent:
+        yield agent
+
+
 async def store(context: Context, content: str, **more: Any) -> str:
     """Store a memory and return its id."""
     answer = await store_memory(context, parse({"content": content, **more}, StoreMemory))

@@ -51,6 +51,13 @@ def ways(request: pytest.FixtureRequest, connect: Connect) -> Ways:
 
 
 @pytest.fixture
+async def way(context: Context, ways: Ways) -> AsyncIterator[Way]:
+    """A client of the empty store; a test that asks for this runs once each way."""
+    async with ways(context) as way:
+        yield way
+
+
+@pytest.fixture
 async def mind(profile: EmbeddedProfile, tmp_path: Path) -> AsyncIterator[Mind]:
     """A store that a test begins empty, with its models."""
     with awake(profile, tmp_path, Lasting()) as mind:
@@ -83,3 +90,10 @@ def bed(profile: EmbeddedProfile, tmp_path: Path, planted: Planted) -> Bed:
             yield Sleeper(mind, log, planted)
 
     return on
+
+
+@pytest.fixture
+def sleeper(bed: Bed) -> Iterator[Sleeper]:
+    """A mind on a copy of the planted store."""
+    with bed() as sleeper:
+        yield sleeper

@@ -14,7 +14,7 @@ from actors.linker.messages import LinkCauses
 from actors.runtime.ask import ask
 from events.storage.log import Log
 from events.vocabulary import CausalClausesFound, CausesLinked, Shredded
-from tests.actors.api.conftest import Ways
+from tests.actors.api.conftest import Way
 from tests.actors.api.stream import Lasting
 from tests.actors.conftest import Agent, Connect, search, store
 
@@ -68,25 +68,24 @@ def links(log: Log) -> list[tuple[UUID, UUID]]:
 
 @pytest.mark.requirement("TOOL-INJECT-001/causal-path")
 async def test_a_chain_of_sentences_with_connectives_is_one_path_that_shows_its_evidence(
-    context: Context, ways: Ways
+    context: Context, way: Way
 ) -> None:
     await told(context, *APART[:3])
     ids = [await store(context, text) for text in STORY]
     await told(context, *APART[3:])
-    async with ways(context) as way:
-        answer = await way("find_causal_path", start_concept=ids[0], end_concept=ids[-1], path_type="causal")
-        assert answer["path_found"]
-        assert nodes(answer) == ids
-        assert [step["edge_type"] for step in answer["path"][1:]] == ["causes"] * 4
-        evidence = [step["evidence"] for step in answer["path"][1:]]
-        assert [one["rule"] for one in evidence] == ["so", "since", "led to", "because of"]
-        assert [one["sentence"] for one in evidence] == list(STORY[1:])
-        assert evidence[0]["cause"] == "The canal was closed in May"
-        assert evidence[0]["effect"] == "the barges carried no gravel"
-        assert evidence[0]["agrees_with"] == "the canal stayed closed in May"
-        assert all(0.5 <= one["agreement"] <= 1 for one in evidence)
-        back = await way("find_causal_path", start_concept=ids[-1], end_concept=ids[0], path_type="causal")
-        assert back["path_found"] is False, "an effect is no cause"
+    answer = await way("find_causal_path", start_concept=ids[0], end_concept=ids[-1], path_type="causal")
+    assert answer["path_found"]
+    assert nodes(answer) == ids
+    assert [step["edge_type"] for step in answer["path"][1:]] == ["causes"] * 4
+    evidence = [step["evidence"] for step in answer["path"][1:]]
+    assert [one["rule"] for one in evidence] == ["so", "since", "led to", "because of"]
+    assert [one["sentence"] for one in evidence] == list(STORY[1:])
+    assert evidence[0]["cause"] == "The canal was closed in May"
+    assert evidence[0]["effect"] == "the barges carried no gravel"
+    assert evidence[0]["agrees_with"] == "the canal stayed closed in May"
+    assert all(0.5 <= one["agreement"] <= 1 for one in evidence)
+    back = await way("find_causal_path", start_concept=ids[-1], end_concept=ids[0], path_type="causal")
+    assert back["path_found"] is False, "an effect is no cause"
 
 
 @pytest.mark.requirement("TOOL-INJECT-001/causal-path")
@@ -131,20 +130,18 @@ async def test_the_background_links_what_was_stored_once_no_more_arrives(
     assert found == [(UUID(ids[0]), UUID(ids[1]))]
 
 
-async def test_the_same_words_in_another_namespace_are_not_joined(context: Context, connect: Connect) -> None:
+async def test_the_same_words_in_another_namespace_are_not_joined(context: Context, agent: Agent) -> None:
     (here,) = await told(context, STORY[0], namespace="here")
     (there,) = await told(context, STORY[1], namespace="there")
-    async with connect(context) as agent:
-        assert (await path(agent, here, there))["path_found"] is False
+    assert (await path(agent, here, there))["path_found"] is False
 
 
-async def test_what_two_speakers_say_of_themselves_is_not_joined(context: Context, connect: Connect) -> None:
+async def test_what_two_speakers_say_of_themselves_is_not_joined(context: Context, agent: Agent) -> None:
     ana = await store(context, "I missed the ferry, so I was late for work.", metadata={"speaker": "Ana"})
     ben = await store(context, "I was late for work, so my boss was angry.", metadata={"speaker": "Ben"})
     own = await store(context, "I was late for work, so I lost my bonus.", metadata={"speaker": "Ana"})
-    async with connect(context) as agent:
-        assert (await path(agent, ana, ben))["path_found"] is False
-        assert nodes(await path(agent, ana, own)) == [ana, own]
+    assert (await path(agent, ana, ben))["path_found"] is False
+    assert nodes(await path(agent, ana, own)) == [ana, own]
 
 
 async def test_edges_are_undone_with_the_run_that_drew_them_and_not_drawn_again(

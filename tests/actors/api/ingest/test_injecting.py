@@ -8,8 +8,8 @@ import pytest
 from actors.api.context import Context
 from actors.api.operations.administration.maintenance import store_status
 from events.spaces import SPACES
-from tests.actors.api.conftest import Ways
-from tests.actors.conftest import Connect, search, store
+from tests.actors.api.conftest import Way, Ways
+from tests.actors.conftest import Agent, Connect, search, store
 
 pytestmark = pytest.mark.anyio
 
@@ -97,23 +97,22 @@ async def test_of_a_hundred_memories_five_bad_ones_fail_alone(context: Context, 
 
 
 @pytest.mark.requirement("INTEG-001/inject_batch/parallel")
-async def test_a_batch_embeds_together_what_each_would_get_alone(context: Context, connect: Connect) -> None:
+async def test_a_batch_embeds_together_what_each_would_get_alone(agent: Agent) -> None:
     items = [
         {"content": text, "created_at": "2026-01-01T00:00:00Z"}
         for text in (FOX, "Ana renewed the certificate.", "def renew(token):\n    return token.refresh()")
     ]
-    async with connect(context) as agent:
-        batch = await agent.call("memory_inject_batch", items=items)
-        for report, item in zip(batch["results"], items, strict=True):
-            alone = await agent.call("memory_inject", **item)
-            compared = await agent.call(
-                "memory_compare",
-                memory_a=report["memory_id"],
-                memory_b=alone["memory_id"],
-                include_per_embedder=True,
-            )
-            assert min(score for score in compared["per_embedder"] if score is not None) >= 0.99
-            assert alone["duplicate_of"] == report["memory_id"]
+    batch = await agent.call("memory_inject_batch", items=items)
+    for report, item in zip(batch["results"], items, strict=True):
+        alone = await agent.call("memory_inject", **item)
+        compared = await agent.call(
+            "memory_compare",
+            memory_a=report["memory_id"],
+            memory_b=alone["memory_id"],
+            include_per_embedder=True,
+        )
+        assert min(score for score in compared["per_embedder"] if score is not None) >= 0.99
+        assert alone["duplicate_of"] == report["memory_id"]
 
 
 async def test_the_turns_of_a_session_keep_their_order_in_a_batch(context: Context, connect: Connect) -> None:
@@ -147,38 +146,33 @@ async def test_a_batch_of_the_wrong_size_is_refused_as_a_whole(context: Context,
     assert (await store_status(context))["memories"]["live"] == 0
 
 
-async def test_a_forgotten_memory_can_be_restored_and_is_found_as_before(context: Context, ways: Ways) -> None:
+async def test_a_forgotten_memory_can_be_restored_and_is_found_as_before(context: Context, way: Way) -> None:
     memory = await store(context, FOX)
     before = await search(context, "a fox", asked_at="2026-06-01")
-    async with ways(context) as way:
-        await way("memory_delete", id=memory)
-        assert await search(context, "a fox", asked_at="2026-06-01") == []
-        answer = await way("memory_restore", id=memory)
-        assert (answer["fingerprintId"], answer["restored"]) == (memory, True)
-        assert await search(context, "a fox", asked_at="2026-06-01") == before
-        assert (await way("memory_retrieve", id=memory))["state"] == "live"
+    await way("memory_delete", id=memory)
+    assert await search(context, "a fox", asked_at="2026-06-01") == []
+    answer = await way("memory_restore", id=memory)
+    assert (answer["fingerprintId"], answer["restored"]) == (memory, True)
+    assert await search(context, "a fox", asked_at="2026-06-01") == before
+    assert (await way("memory_retrieve", id=memory))["state"] == "live"
 
 
-async def test_an_id_and_a_batch_are_taken_by_all_the_names_that_answers_give_them(
-    context: Context, ways: Ways
-) -> None:
-    async with ways(context) as way:
-        batch = await way("memory_inject_batch", contents=[FOX])
-        (memory,) = (report["memory_id"] for report in batch["results"])
-        for name in ("id", "memory_id", "memoryId", "fingerprintId", "fingerprint_id"):
-            assert (await way("memory_retrieve", **{name: memory}))["id"] == memory
-        assert (await way.refused("memory_retrieve", id=memory, memoryId=memory))["code"] == -32602
-        assert (await way.refused("memory_retrieve", reference=memory))["code"] == -32602
+async def test_an_id_and_a_batch_are_taken_by_all_the_names_that_answers_give_them(way: Way) -> None:
+    batch = await way("memory_inject_batch", contents=[FOX])
+    (memory,) = (report["memory_id"] for report in batch["results"])
+    for name in ("id", "memory_id", "memoryId", "fingerprintId", "fingerprint_id"):
+        assert (await way("memory_retrieve", **{name: memory}))["id"] == memory
+    assert (await way.refused("memory_retrieve", id=memory, memoryId=memory))["code"] == -32602
+    assert (await way.refused("memory_retrieve", reference=memory))["code"] == -32602
 
 
-async def test_only_what_was_forgotten_can_be_restored(context: Context, ways: Ways) -> None:
+async def test_only_what_was_forgotten_can_be_restored(context: Context, way: Way) -> None:
     live, erased, unknown = await store(context, FOX), await store(context, "erased"), str(uuid4())
-    async with ways(context) as way:
-        await way("memory_delete", id=erased, soft=False)
-        for memory, code in ((live, -32602), (erased, -32010), (unknown, -32010)):
-            error = await way.refused("memory_restore", id=memory)
-            assert error["code"] == code
-            assert memory in error["message"]
+    await way("memory_delete", id=erased, soft=False)
+    for memory, code in ((live, -32602), (erased, -32010), (unknown, -32010)):
+        error = await way.refused("memory_restore", id=memory)
+        assert error["code"] == code
+        assert memory in error["message"]
 
 
 @pytest.mark.requirement("INTEG-001/retrieve/life")

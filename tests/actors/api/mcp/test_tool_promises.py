@@ -96,25 +96,24 @@ async def test_memory_inject_stores_all_that_store_memory_takes(context: Context
 
 
 @pytest.mark.requirement("INTEG-001/search/ranked")
-async def test_memory_search_takes_the_options_of_search_graph(context: Context, connect: Connect) -> None:
+async def test_memory_search_takes_the_options_of_search_graph(context: Context, agent: Agent) -> None:
     await store(context, FERRY, tags=["travel"], metadata={"speaker": "Ole"}, created_at="2026-05-02")
     await store(context, SAUNA, tags=["travel"], metadata={"speaker": "Runa"}, created_at="2026-05-03")
     await store(context, PUMP, modality="code", created_at="2026-05-04")
     asked = {"query": "What has to be booked?"}
-    async with connect(context) as agent:
 
-        async def found(**options: Any) -> set[str]:
-            answer = await agent.call("memory_search", **asked, **options)
-            assert all(len(result["embedderScores"]) == 13 for result in answer["results"])
-            return {result["content"] for result in answer["results"]}
+    async def found(**options: Any) -> set[str]:
+        answer = await agent.call("memory_search", **asked, **options)
+        assert all(len(result["embedderScores"]) == 13 for result in answer["results"])
+        return {result["content"] for result in answer["results"]}
 
-        assert await found(tags=["travel"]) == {FERRY, SAUNA}
-        assert await found(speaker="Ole") == {FERRY}
-        assert await found(modality="code", profile="code_search") == {PUMP}
-        assert await found(since="2026-05-03", until="2026-05-03T23:59:59") == {SAUNA}
-        page = await agent.call("memory_search", **asked, top_k=2, max_tokens=2_000)
-        rest = await agent.call("memory_search", **asked, top_k=2, max_tokens=2_000, cursor=page["next_cursor"])
-        assert len(page["results"]) + len(rest["results"]) == 3
+    assert await found(tags=["travel"]) == {FERRY, SAUNA}
+    assert await found(speaker="Ole") == {FERRY}
+    assert await found(modality="code", profile="code_search") == {PUMP}
+    assert await found(since="2026-05-03", until="2026-05-03T23:59:59") == {SAUNA}
+    page = await agent.call("memory_search", **asked, top_k=2, max_tokens=2_000)
+    rest = await agent.call("memory_search", **asked, top_k=2, max_tokens=2_000, cursor=page["next_cursor"])
+    assert len(page["results"]) + len(rest["results"]) == 3
 
 
 @pytest.mark.parametrize(
@@ -135,10 +134,9 @@ async def test_a_wrong_time_is_refused_before_the_models_are_loaded(
     assert not context.state.ready
 
 
-async def test_a_tool_set_that_does_not_exist_is_refused_by_name(context: Context, connect: Connect) -> None:
-    async with connect(context) as agent:
-        with pytest.raises(MCPError, match=r"context-graph/tools.*core, all"):
-            await agent.client.list_tools(meta={"context-graph/tools": "some"})
+async def test_a_tool_set_that_does_not_exist_is_refused_by_name(agent: Agent) -> None:
+    with pytest.raises(MCPError, match=r"context-graph/tools.*core, all"):
+        await agent.client.list_tools(meta={"context-graph/tools": "some"})
 
 
 @pytest.mark.requirement("INTEG-001/matrix/symmetric")

@@ -18,7 +18,7 @@ from actors.proxy.endpoint import TOOL_SET
 from actors.runtime.faults import InvalidParamsFault
 from events.vocabulary.values import Modality
 from tests.actors.api.telling import questions
-from tests.actors.conftest import Connect, store
+from tests.actors.conftest import Agent, Connect, store
 
 LISTED_TOOLS = [tool for tool in TOOLS if tool.listed]
 SCHEMAS = {tool.name: tool_schemas.input_schema(tool.params) for tool in LISTED_TOOLS}
@@ -259,7 +259,7 @@ async def test_the_list_of_tools_is_smaller_than_32_kb_and_the_core_than_8(
 
 
 @pytest.mark.anyio
-async def test_the_official_client_accepts_every_answer_by_its_schema(context: Context, connect: Connect) -> None:
+async def test_the_official_client_accepts_every_answer_by_its_schema(context: Context, agent: Agent) -> None:
     """It validates each answer of a tool whose output schema it has seen, and raises if one doesn't fit."""
     fox, dog = await store(context, "A fox jumps."), await store(context, "A dog sleeps.")
     calls: dict[str, dict[str, Any]] = {
@@ -285,12 +285,11 @@ async def test_the_official_client_accepts_every_answer_by_its_schema(context: C
         "trigger_dream": {"rationale": "r", "blocking": True},
         "get_dream_status": {},
     }
-    async with connect(context) as agent:
-        listed = {tool.name: tool for tool in (await agent.client.list_tools()).tools}
-        assert set(calls) == set(listed), "a tool is listed that this test doesn't call"
-        for name, arguments in calls.items():
-            answer = await agent.call(name, **arguments)
-            if name == "consolidate_memories":
-                calls["undo_consolidation"]["run_id"] = answer["run_id"]
-            jsonschema.validate(answer, listed[name].output_schema)
-            assert answer["_cognitive_pulse"]["suggested_action"]
+    listed = {tool.name: tool for tool in (await agent.client.list_tools()).tools}
+    assert set(calls) == set(listed), "a tool is listed that this test doesn't call"
+    for name, arguments in calls.items():
+        answer = await agent.call(name, **arguments)
+        if name == "consolidate_memories":
+            calls["undo_consolidation"]["run_id"] = answer["run_id"]
+        jsonschema.validate(answer, listed[name].output_schema)
+        assert answer["_cognitive_pulse"]["suggested_action"]

@@ -9,7 +9,7 @@ from actors.api.operations.retrieval.search import search_graph
 from actors.api.params.parsing import parse
 from actors.api.params.search import SearchGraph
 from actors.runtime.faults import InvalidParamsFault
-from tests.actors.conftest import Connect, store
+from tests.actors.conftest import Agent, Connect, store
 
 pytestmark = pytest.mark.anyio
 
@@ -73,7 +73,7 @@ async def test_an_answer_below_the_least_confidence_is_empty_and_no_recall(conte
     assert "memory_recalled" not in kinds[1:], "what was not shown was not recalled"
 
 
-async def test_rankings_of_all_memories_have_a_relevance_too(context: Context, connect: Connect) -> None:
+async def test_rankings_of_all_memories_have_a_relevance_too(context: Context, agent: Agent) -> None:
     await stored(context)
     related, unrelated = ANSWERED[1][0], UNRELATED[0]
     ways: dict[str, dict[str, Any]] = {
@@ -81,15 +81,14 @@ async def test_rankings_of_all_memories_have_a_relevance_too(context: Context, c
         "search_single_space": {"space_index": 0},
         "memory_search_multi_perspective": {},
     }
-    async with connect(context) as agent:
-        for tool, options in ways.items():
-            found = await agent.call(tool, query=related, min_confidence="uncertain", **options)
-            assert found["results"]
-            assert found["confidence"] != "nothing"
-            found = await agent.call(tool, query=unrelated, **options)
-            assert found["confidence"] == "nothing"
-            assert found["results"]
-            assert not (await agent.call(tool, query=unrelated, min_confidence="uncertain", **options))["results"]
+    for tool, options in ways.items():
+        found = await agent.call(tool, query=related, min_confidence="uncertain", **options)
+        assert found["results"]
+        assert found["confidence"] != "nothing"
+        found = await agent.call(tool, query=unrelated, **options)
+        assert found["confidence"] == "nothing"
+        assert found["results"]
+        assert not (await agent.call(tool, query=unrelated, min_confidence="uncertain", **options))["results"]
 
 
 async def test_all_pages_of_an_answer_have_one_relevance(context: Context) -> None:
