@@ -89,11 +89,10 @@ async def test_a_chain_of_sentences_with_connectives_is_one_path_that_shows_its_
 
 
 @pytest.mark.requirement("TOOL-INJECT-001/causal-path")
-async def test_words_name_the_ends_of_a_stated_path(context: Context, connect: Connect) -> None:
+async def test_words_name_the_ends_of_a_stated_path(context: Context, agent: Agent) -> None:
     await told(context, *APART)
     ids = await told(context, *STORY)
-    async with connect(context) as agent:
-        answer = await path(agent, "a nesting swan", "the purchase of a tumble dryer")
+    answer = await path(agent, "a nesting swan", "the purchase of a tumble dryer")
     assert nodes(answer) == ids
 
 
@@ -144,18 +143,15 @@ async def test_what_two_speakers_say_of_themselves_is_not_joined(context: Contex
     assert nodes(await path(agent, ana, own)) == [ana, own]
 
 
-async def test_edges_are_undone_with_the_run_that_drew_them_and_not_drawn_again(
-    context: Context, connect: Connect
-) -> None:
+async def test_edges_are_undone_with_the_run_that_drew_them_and_not_drawn_again(context: Context, agent: Agent) -> None:
     first, second = await told(context, *STORY[:2])
-    async with connect(context) as agent:
-        found = await path(agent, first, second)
-        (run,) = {step["evidence"]["run_id"] for step in found["path"][1:]}
-        assert run in {one["run_id"] for one in (await agent.call("list_consolidations"))["runs"]}
-        (shown,) = (await agent.call("list_consolidations", run_id=run))["runs"]
-        assert [(one["cause"], one["effect"], one["rule"]) for one in shown["causes"]] == [(first, second, "so")]
-        await agent.call("undo_consolidation", run_id=run)
-        assert (await path(agent, first, second))["path_found"] is False
+    found = await path(agent, first, second)
+    (run,) = {step["evidence"]["run_id"] for step in found["path"][1:]}
+    assert run in {one["run_id"] for one in (await agent.call("list_consolidations"))["runs"]}
+    (shown,) = (await agent.call("list_consolidations", run_id=run))["runs"]
+    assert [(one["cause"], one["effect"], one["rule"]) for one in shown["causes"]] == [(first, second, "so")]
+    await agent.call("undo_consolidation", run_id=run)
+    assert (await path(agent, first, second))["path_found"] is False
     assert (await store_replay(context.for_request(ignore_progress), StoreReplay()))["matches"]
 
 

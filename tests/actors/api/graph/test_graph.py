@@ -10,7 +10,7 @@ from actors.api.context import Context, append
 from events.vocabulary import MemoriesLinked
 from tests.actors.api.conftest import Way
 from tests.actors.api.stream import BOAT
-from tests.actors.conftest import Agent, Connect, store
+from tests.actors.conftest import Agent, store
 
 pytestmark = [pytest.mark.anyio, pytest.mark.numeric]
 
@@ -66,28 +66,26 @@ async def test_a_chain_of_causes_is_found_and_told(context: Context, way: Way) -
     assert "was caused by" in explained["narrative"]
 
 
-async def test_the_ends_of_a_path_can_be_named_in_words(context: Context, connect: Connect) -> None:
+async def test_the_ends_of_a_path_can_be_named_in_words(context: Context, agent: Agent) -> None:
     rain, river, flood = await chain(context, RAIN, RIVER, FLOOD, weights=(0.9, 0.8))
     await store(context, BREAD)
-    async with connect(context) as agent:
-        answer = await agent.call(
-            "find_causal_path", start_concept="three weeks of rain", end_concept="a village under water"
-        )
-        assert nodes(answer) == [rain, river, flood]
-        elsewhere = await agent.refused(
-            "find_causal_path", start_concept="three weeks of rain", end_concept=flood, namespace="elsewhere"
-        )
+    answer = await agent.call(
+        "find_causal_path", start_concept="three weeks of rain", end_concept="a village under water"
+    )
+    assert nodes(answer) == [rain, river, flood]
+    elsewhere = await agent.refused(
+        "find_causal_path", start_concept="three weeks of rain", end_concept=flood, namespace="elsewhere"
+    )
     assert elsewhere["code"] == -32010
     assert elsewhere["data"]["parameter"] == "start_concept"
 
 
-async def test_a_path_has_no_more_hops_than_were_allowed(context: Context, connect: Connect) -> None:
+async def test_a_path_has_no_more_hops_than_were_allowed(context: Context, agent: Agent) -> None:
     rain, _, flood, _ = await chain(context, RAIN, RIVER, FLOOD, SCHOOL, weights=(0.9, 0.8, 0.6))
-    async with connect(context) as agent:
-        asked = {"start_concept": rain, "end_concept": flood}
-        assert (await agent.call("find_causal_path", **asked, max_hops=1))["path_found"] is False
-        assert (await agent.call("find_causal_path", **asked, max_hops=2))["hop_count"] == 2
-        stay = await agent.call("find_causal_path", start_concept=rain, end_concept=rain)
+    asked = {"start_concept": rain, "end_concept": flood}
+    assert (await agent.call("find_causal_path", **asked, max_hops=1))["path_found"] is False
+    assert (await agent.call("find_causal_path", **asked, max_hops=2))["hop_count"] == 2
+    stay = await agent.call("find_causal_path", start_concept=rain, end_concept=rain)
     assert (stay["path_found"], stay["hop_count"], stay["path_confidence"]) == (True, 0, 1)
 
 
@@ -104,25 +102,24 @@ async def test_the_surest_path_comes_first_and_others_when_they_are_asked_for(co
     assert other["narrative"] == f'"{RAIN}" -> caused -> "{FLOOD}"'
 
 
-async def test_each_kind_of_path_takes_its_own_edges(context: Context, connect: Connect) -> None:
+async def test_each_kind_of_path_takes_its_own_edges(context: Context, agent: Agent) -> None:
     one, two = [await store(context, text, session="s") for text in (RAIN, BREAD)]
     three = await store(context, SCHOOL, link_to=[two])
     four = await store(context, FLOOD)
     await cause_of(context, three, four, 0.5)
-    async with connect(context) as agent:
 
-        async def found(start: str, end: str) -> dict[str, bool]:
-            return {
-                kind: (await agent.call("find_causal_path", start_concept=start, end_concept=end, path_type=kind))[
-                    "path_found"
-                ]
-                for kind in ("causal", "semantic", "any")
-            }
+    async def found(start: str, end: str) -> dict[str, bool]:
+        return {
+            kind: (await agent.call("find_causal_path", start_concept=start, end_concept=end, path_type=kind))[
+                "path_found"
+            ]
+            for kind in ("causal", "semantic", "any")
+        }
 
-        assert await found(one, two) == {"causal": False, "semantic": False, "any": True}
-        assert await found(two, three) == {"causal": False, "semantic": True, "any": True}
-        assert await found(three, four) == {"causal": True, "semantic": False, "any": True}
-        through_all = await agent.call("find_causal_path", start_concept=one, end_concept=four)
+    assert await found(one, two) == {"causal": False, "semantic": False, "any": True}
+    assert await found(two, three) == {"causal": False, "semantic": True, "any": True}
+    assert await found(three, four) == {"causal": True, "semantic": False, "any": True}
+    through_all = await agent.call("find_causal_path", start_concept=one, end_concept=four)
     assert nodes(through_all) == [one, two, three, four]
     assert [step["edge_type"] for step in through_all["path"][1:]] == ["next", "link_to", "causes"]
     assert [step["forward"] for step in through_all["path"][1:]] == [True, False, True]
@@ -139,18 +136,17 @@ async def test_every_path_that_is_shown_counts_as_walked(context: Context, agent
     assert await traversals(agent, river) == {rain: 1, flood: 2}, "no path, nothing walked"
 
 
-async def test_two_plain_statements_are_linked_where_e5_is_sure(context: Context, connect: Connect) -> None:
-    async with connect(context) as agent:
-        for text in BOAT:
-            await agent.call("store_memory", content=text)
-        cause = (await agent.call("store_memory", content="Tom wants to withdraw money."))["fingerprintId"]
-        effect = (await agent.call("store_memory", content="He went to the bank."))["fingerprintId"]
-        answer = await agent.call("find_causal_path", start_concept=cause, end_concept=effect, path_type="causal")
-        assert nodes(answer) == [cause, effect]
-        evidence = answer["path"][1]["evidence"]
-        assert evidence["rule"] == "e5"
-        assert 0.5 < evidence["probability"] <= 1
-        back = await agent.call("find_causal_path", start_concept=effect, end_concept=cause, path_type="causal")
+async def test_two_plain_statements_are_linked_where_e5_is_sure(agent: Agent) -> None:
+    for text in BOAT:
+        await agent.call("store_memory", content=text)
+    cause = (await agent.call("store_memory", content="Tom wants to withdraw money."))["fingerprintId"]
+    effect = (await agent.call("store_memory", content="He went to the bank."))["fingerprintId"]
+    answer = await agent.call("find_causal_path", start_concept=cause, end_concept=effect, path_type="causal")
+    assert nodes(answer) == [cause, effect]
+    evidence = answer["path"][1]["evidence"]
+    assert evidence["rule"] == "e5"
+    assert 0.5 < evidence["probability"] <= 1
+    back = await agent.call("find_causal_path", start_concept=effect, end_concept=cause, path_type="causal")
     assert back["path_found"] is False
 
 

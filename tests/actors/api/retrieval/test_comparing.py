@@ -51,11 +51,10 @@ async def test_two_sentences_about_a_fox_have_the_required_similarity(context: C
 
 
 @pytest.mark.requirement("INTEG-001/compare/identical", "INTEG-001/compare/parameters")
-async def test_the_same_text_at_the_same_moment_is_the_same_in_every_space(context: Context, ways: Ways) -> None:
+async def test_the_same_text_at_the_same_moment_is_the_same_in_every_space(context: Context, way: Way) -> None:
     first, _, again = await foxes(context)
-    async with ways(context) as way:
-        answer = await way("memory_compare", memory_a=first, memory_b=again, include_per_embedder=True)
-        brief = await way("memory_compare", memory_a=first, memory_b=again)
+    answer = await way("memory_compare", memory_a=first, memory_b=again, include_per_embedder=True)
+    brief = await way("memory_compare", memory_a=first, memory_b=again)
     assert answer["overall_similarity"] >= 0.99
     assert min(score for score in answer["per_embedder"] if score is not None) >= 0.99
     assert answer["coherence"] >= 0.99
@@ -72,26 +71,24 @@ async def test_texts_that_have_nothing_in_common_are_far_apart(context: Context,
     assert sum(told) / len(told) < 0.2
 
 
-async def test_memories_of_one_day_are_compared_by_content(context: Context, ways: Ways) -> None:
+async def test_memories_of_one_day_are_compared_by_content(context: Context, way: Way) -> None:
     said = await store(context, SYNTH_001, created_at=MOMENT)
     reworded = await store(context, SYNTH_002, created_at="2021-03-14T03:00:00Z")
     elsewhere = await store(context, ELSEWHERE, created_at=MOMENT)
-    async with ways(context) as way:
-        alike, apart = [await way("memory_compare", memory_a=said, memory_b=one) for one in (reworded, elsewhere)]
-        counted = [
-            await way("memory_compare", memory_a=said, memory_b=one, strategy="cosine") for one in (reworded, elsewhere)
-        ]
+    alike, apart = [await way("memory_compare", memory_a=said, memory_b=one) for one in (reworded, elsewhere)]
+    counted = [
+        await way("memory_compare", memory_a=said, memory_b=one, strategy="cosine") for one in (reworded, elsewhere)
+    ]
     assert alike["overall_similarity"] > 0.6
     assert apart["overall_similarity"] < 0.1
     assert counted[0]["overall_similarity"] < alike["overall_similarity"] - 0.1, "the mean counts the years between"
     assert counted[1]["overall_similarity"] > apart["overall_similarity"] + 0.1, "and the day that they share"
 
 
-async def test_a_comparison_is_the_same_from_either_side(context: Context, ways: Ways) -> None:
+async def test_a_comparison_is_the_same_from_either_side(context: Context, way: Way) -> None:
     first, second, _ = await foxes(context)
-    async with ways(context) as way:
-        forth = await way("memory_compare", memory_a=first, memory_b=second, include_per_embedder=True)
-        back = await way("memory_compare", memory_a=second, memory_b=first, include_per_embedder=True)
+    forth = await way("memory_compare", memory_a=first, memory_b=second, include_per_embedder=True)
+    back = await way("memory_compare", memory_a=second, memory_b=first, include_per_embedder=True)
     assert forth["per_embedder"] == pytest.approx(back["per_embedder"], abs=1e-3)
 
 
@@ -163,23 +160,22 @@ async def test_a_comparison_that_breaks_down_is_an_error_and_not_a_zero(
 @pytest.mark.requirement(
     "INTEG-001/batch_compare/ranked", "INTEG-001/batch_compare/same-as-compare", "INTEG-001/batch_compare/threshold"
 )
-async def test_a_batch_comparison_ranks_by_the_single_comparisons(context: Context, ways: Ways) -> None:
+async def test_a_batch_comparison_ranks_by_the_single_comparisons(context: Context, way: Way) -> None:
     first, second, again = await foxes(context)
     other = await store(context, ELSEWHERE, created_at="2021-03-14T03:00:00Z")
     targets = [other, second, again]
-    async with ways(context) as way:
-        answer = await way("memory_batch_compare", reference=first, targets=targets, include_per_embedder=True)
-        assert answer["targetCount"] == len(targets)
-        assert [(line["rank"], line["target"]) for line in answer["comparisons"]] == [
-            (1, again),
-            (2, second),
-            (3, other),
-        ]
-        for line in answer["comparisons"]:
-            single = await way("memory_compare", memory_a=first, memory_b=line["target"], include_per_embedder=True)
-            assert line["similarity"] == pytest.approx(single["overall_similarity"], abs=1e-3)
-            assert line["perEmbedder"] == pytest.approx(single["per_embedder"], abs=1e-3)
-        above = await way("memory_batch_compare", reference=first, targets=targets, min_similarity=0.9)
+    answer = await way("memory_batch_compare", reference=first, targets=targets, include_per_embedder=True)
+    assert answer["targetCount"] == len(targets)
+    assert [(line["rank"], line["target"]) for line in answer["comparisons"]] == [
+        (1, again),
+        (2, second),
+        (3, other),
+    ]
+    for line in answer["comparisons"]:
+        single = await way("memory_compare", memory_a=first, memory_b=line["target"], include_per_embedder=True)
+        assert line["similarity"] == pytest.approx(single["overall_similarity"], abs=1e-3)
+        assert line["perEmbedder"] == pytest.approx(single["per_embedder"], abs=1e-3)
+    above = await way("memory_batch_compare", reference=first, targets=targets, min_similarity=0.9)
     assert [line["target"] for line in above["comparisons"]] == [again]
 
 

@@ -50,29 +50,26 @@ async def in_breakdown(agent: Agent, query: str, memory: str) -> float | None:
 
 
 @pytest.mark.requirement("STORE-001/space/e8")
-async def test_a_memory_that_a_later_one_links_to_is_found_by_what_that_says(
-    context: Context, connect: Connect
-) -> None:
-    async with connect(context) as agent:
-        orchard = await stored(agent, ORCHARD)
-        accounts, _ = [await stored(agent, content) for content in APART]
-        assert await found(agent, BIRDS) == []
-        assert await e8(agent, orchard) is None
-        assert await in_breakdown(agent, ORCHARD, orchard) is None
-        herons = await stored(agent, HERONS, link_to=[orchard, accounts])
-        assert {*(await found(agent, BIRDS))[:2]} == {orchard, accounts}, "the herons are linked with no birds"
-        assert await in_breakdown(agent, BIRDS, orchard) > 0.3
-        kept = await e8(agent, orchard)
-        assert kept is not None
-        pair = await agent.call("memory_compare", memory_a=orchard, memory_b=accounts, strategy="cosine")
-        assert pair["dominant_embedder"] == "e8_graph"
-        second = await stored(agent, "Kingfishers dig their burrows into the bank.", link_to=[herons])
-        assert await e8(agent, orchard) != kept, "two steps away"
-        await agent.call("memory_delete", id=second, soft=False)
-        assert await e8(agent, orchard) == kept
-        await agent.call("memory_delete", id=herons, soft=False)
-        assert await e8(agent, orchard) is None
-        assert await found(agent, BIRDS) == []
+async def test_a_memory_that_a_later_one_links_to_is_found_by_what_that_says(context: Context, agent: Agent) -> None:
+    orchard = await stored(agent, ORCHARD)
+    accounts, _ = [await stored(agent, content) for content in APART]
+    assert await found(agent, BIRDS) == []
+    assert await e8(agent, orchard) is None
+    assert await in_breakdown(agent, ORCHARD, orchard) is None
+    herons = await stored(agent, HERONS, link_to=[orchard, accounts])
+    assert {*(await found(agent, BIRDS))[:2]} == {orchard, accounts}, "the herons are linked with no birds"
+    assert await in_breakdown(agent, BIRDS, orchard) > 0.3
+    kept = await e8(agent, orchard)
+    assert kept is not None
+    pair = await agent.call("memory_compare", memory_a=orchard, memory_b=accounts, strategy="cosine")
+    assert pair["dominant_embedder"] == "e8_graph"
+    second = await stored(agent, "Kingfishers dig their burrows into the bank.", link_to=[herons])
+    assert await e8(agent, orchard) != kept, "two steps away"
+    await agent.call("memory_delete", id=second, soft=False)
+    assert await e8(agent, orchard) == kept
+    await agent.call("memory_delete", id=herons, soft=False)
+    assert await e8(agent, orchard) is None
+    assert await found(agent, BIRDS) == []
     assert (await store_replay(context.for_request(ignore_progress), StoreReplay()))["matches"]
 
 
@@ -122,22 +119,21 @@ async def test_no_event_holds_what_other_memories_say(context: Context, connect:
 
 
 async def test_a_survivor_is_connected_with_what_the_memories_merged_with_it_were(
-    context: Context, connect: Connect
+    context: Context, agent: Agent
 ) -> None:
-    async with connect(context) as agent:
-        copies = [await stored(agent, ORCHARD, session=session) for session in ("sale", "walk", None)]
-        herons = await stored(agent, HERONS, session="walk")
-        lock = await stored(agent, "A lock keeper painted the gates of the canal.", link_to=[copies[2]])
-        before = [await e8(agent, one) for one in (*copies, lock)]
-        run = (await agent.call("consolidate_memories", mode="light"))["run_id"]
-        survivor = (await agent.call("memory_retrieve", id=copies[0]))["id"]
-        assert (await found(agent, BIRDS))[0] == survivor
-        assert (await found(agent, "canal boats"))[0] == survivor
-        assert {*(await found(agent, "an orchard"))[:2]} == {herons, lock}, "to others it is the survivor"
-        kept = await e8(agent, survivor)
-        assert kept not in before
-        await agent.call("undo_consolidation", run_id=run)
-        assert [await e8(agent, one) for one in (*copies, lock)] == before
+    copies = [await stored(agent, ORCHARD, session=session) for session in ("sale", "walk", None)]
+    herons = await stored(agent, HERONS, session="walk")
+    lock = await stored(agent, "A lock keeper painted the gates of the canal.", link_to=[copies[2]])
+    before = [await e8(agent, one) for one in (*copies, lock)]
+    run = (await agent.call("consolidate_memories", mode="light"))["run_id"]
+    survivor = (await agent.call("memory_retrieve", id=copies[0]))["id"]
+    assert (await found(agent, BIRDS))[0] == survivor
+    assert (await found(agent, "canal boats"))[0] == survivor
+    assert {*(await found(agent, "an orchard"))[:2]} == {herons, lock}, "to others it is the survivor"
+    kept = await e8(agent, survivor)
+    assert kept not in before
+    await agent.call("undo_consolidation", run_id=run)
+    assert [await e8(agent, one) for one in (*copies, lock)] == before
     assert (await store_replay(context.for_request(ignore_progress), StoreReplay()))["matches"]
 
 

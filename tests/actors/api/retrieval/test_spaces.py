@@ -178,16 +178,15 @@ async def test_a_repeat_is_known_a_paraphrase_nearly_and_what_is_strange_is_new_
 
 
 @pytest.mark.requirement("STORE-001/pulse-live")
-async def test_the_pulse_speaks_of_the_namespace_that_is_asked(context: Context, connect: Connect) -> None:
-    async with connect(context) as agent:
-        first = await agent.call("store_memory", content=PANTRY[0], namespace="kitchen")
-        assert first["_cognitive_pulse"]["suggested_action"] == "EpistemicAction", "a dream needs memories"
-        await agent.call("store_memory", content=PANTRY[0], namespace="kitchen")
-        before = (await agent.call("search_graph", query="bread", namespace="kitchen"))["_cognitive_pulse"]
-        for content in PANTRY[1:]:
-            await agent.call("store_memory", content=content, namespace="parish")
-        after = (await agent.call("search_graph", query="bread", namespace="kitchen"))["_cognitive_pulse"]
-        parish = (await agent.call("search_graph", query="choir", namespace="parish"))["_cognitive_pulse"]
+async def test_the_pulse_speaks_of_the_namespace_that_is_asked(agent: Agent) -> None:
+    first = await agent.call("store_memory", content=PANTRY[0], namespace="kitchen")
+    assert first["_cognitive_pulse"]["suggested_action"] == "EpistemicAction", "a dream needs memories"
+    await agent.call("store_memory", content=PANTRY[0], namespace="kitchen")
+    before = (await agent.call("search_graph", query="bread", namespace="kitchen"))["_cognitive_pulse"]
+    for content in PANTRY[1:]:
+        await agent.call("store_memory", content=content, namespace="parish")
+    after = (await agent.call("search_graph", query="bread", namespace="kitchen"))["_cognitive_pulse"]
+    parish = (await agent.call("search_graph", query="choir", namespace="parish"))["_cognitive_pulse"]
     assert after == before != parish
     assert after["entropy"] < 0.1
     assert parish["entropy"] > 0.5
