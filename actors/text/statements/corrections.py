@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from actors.text.lexical import stem_words
 from actors.text.statements.scopes import are_of_different_subjects
-from actors.text.statements.statement import CHANGE, STATE, Statement, Word
+from actors.text.statements.statement import Statement, Word
 from actors.text.statements.text_equivalence import ENGLISH
 from events.vocabulary.values import Span
 
@@ -87,7 +87,7 @@ def find_correction(earlier: Statement, later: Statement, similarity: float) -> 
     if earlier.keys == later.keys and not any(found[name] for name in TURNS):
         return None
     points = BASE + POINTS["similarity"] * similarity + sum(POINTS[name] * value for name, value in found.items())
-    if points < MIN_POINTS or are_of_different_subjects(earlier.text, later.text, STATE, CHANGE):
+    if points < MIN_POINTS or are_of_different_subjects(earlier.text, later.text):
         return None
     return _difference(earlier, later, points)
 

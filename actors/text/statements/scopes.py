@@ -12,6 +12,7 @@ from operator import attrgetter
 from typing import Final, NamedTuple
 
 from actors.text.lexical import STOP_WORDS, stem_words
+from actors.text.statements.statement import CHANGE, STATE
 from actors.text.statements.text_equivalence import ENGLISH, synonym
 
 _TOKEN: Final = re.compile(r"[-+$€£]?\w+(?:[-'’.:,/@&_]\w+)*['’]?|[.,;:!?()]")
@@ -51,16 +52,9 @@ class _Phrase(NamedTuple):
     """Whether it can restrict a statement: a quantity ("for 3 days") and a date ("on Monday") can't."""
 
 
-def are_of_different_subjects(earlier: str, later: str, states: re.Pattern[str], changes: re.Pattern[str]) -> bool:
-    """Return whether the subjects of two statements differ by an owner, a modifier or a phrase.
-
-    Args:
-        earlier: A statement.
-        later: What was said after it.
-        states: Finds verbs of states.
-        changes: Finds words that announce a change, which belong to no subject.
-    """
-    left, right = [*_phrases(earlier, states, changes)], [*_phrases(later, states, changes)]
+def are_of_different_subjects(earlier: str, later: str) -> bool:
+    """Return whether the subjects of a statement and of a later one differ by an owner, a modifier or a phrase."""
+    left, right = [*_phrases(earlier)], [*_phrases(later)]
     stems, others = ({stem for phrase in side for stem in phrase.stems} for side in (left, right))
     return any(
         _exclude(one, other, stems, others) for one in left for other in right if not (one.at_once or other.at_once)
@@ -95,11 +89,14 @@ def _are_others(one: str, other: str, stems: set[str], others: set[str]) -> bool
     return one not in others and other not in stems
 
 
-def _phrases(text: str, states: re.Pattern[str], changes: re.Pattern[str]) -> Iterator[_Phrase]:
-    """Yield the phrases of a text: runs of content words with what precedes them."""
-    found = states.search(text)
+def _phrases(text: str) -> Iterator[_Phrase]:
+    """Yield the phrases of a text: runs of content words with what precedes them.
+
+    Words that announce a change belong to no phrase, nor do verbs of states.
+    """
+    found = STATE.search(text)
     verb = -1 if found is None else found.start()
-    skipped = {at for pattern in (states, changes) for match in pattern.finditer(text) for at in range(*match.span())}
+    skipped = {at for pattern in (STATE, CHANGE) for match in pattern.finditer(text) for at in range(*match.span())}
     borders: list[_Token] = []
     for is_border, run in groupby(_tokens(text, skipped), key=attrgetter("is_border")):
         if is_border:
