@@ -91,13 +91,9 @@ def set_member(text: str, path: Sequence[str], value: object, *, comments: bool 
     node = parse(text, comments=comments)
     if node.items is not None and node.start == node.end:
         return text[: len(BOM) if text.startswith(BOM) else 0] + _dumps(_nested(path, value), "", "  ") + "\n"
-    for depth, key in enumerate(path):
-        if not isinstance(node.value, dict):
-            raise _not_an(text, node, path[:depth], "object")
-        item = _member(node, key)
-        if item is None:
-            return _insert(text, node, key, _nested(path[depth + 1 :], value))
-        node = item.value
+    node, depth = _descend(text, node, path)
+    if depth < len(path):
+        return _insert(text, node, path[depth], _nested(path[depth + 1 :], value))
     if node.value == value:
         return text
     return text[: node.start] + _layout(text, node, value) + text[node.end :]
@@ -115,15 +111,20 @@ def append(text: str, path: Sequence[str], value: object, *, comments: bool = Tr
 
 def find(text: str, path: Sequence[str], *, comments: bool = True) -> Node | None:
     """Return the value at a path of keys; None without one; errors as in `set_member`."""
-    node = parse(text, comments=comments)
+    node, depth = _descend(text, parse(text, comments=comments), path)
+    return node if depth == len(path) else None
+
+
+def _descend(text: str, node: Node, path: Sequence[str]) -> tuple[Node, int]:
+    """Return the last node on a path that exists, and how many keys lead to it; errors as in `set_member`."""
     for depth, key in enumerate(path):
         if not isinstance(node.value, dict):
             raise _not_an(text, node, path[:depth], "object")
         item = _member(node, key)
         if item is None:
-            return None
+            return node, depth
         node = item.value
-    return node
+    return node, len(path)
 
 
 def remove(text: str, path: Sequence[str], at: str | int, *, comments: bool = True) -> str:

@@ -1,4 +1,4 @@
-"""A log in memory, for tests and for embedding in other programs."""
+"""A log in memory, which a process keeps as long as it runs: for tests, and for programs that need no files."""
 
 from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime

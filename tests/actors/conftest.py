@@ -45,17 +45,23 @@ def _rested(request: pytest.FixtureRequest) -> Iterator[None]:
         profile.stop_threads()
 
 
+def loaded(profile: EmbeddedProfile) -> Callable[..., EmbeddedProfile]:
+    """Return a function that takes the place of `load_profile`, with models that are loaded already."""
+
+    def load(latencies: Latencies, **_: Any) -> EmbeddedProfile:
+        profile.latencies = latencies
+        return profile
+
+    return load
+
+
 @pytest.fixture
 def start(profile: EmbeddedProfile, tmp_path: Path) -> Callable[[Log], Any]:
     """Start the actors on a log."""
 
     @contextmanager
     def on(log: Log) -> Iterator[Hub]:
-        def load(latencies: Latencies) -> EmbeddedProfile:
-            profile.latencies = latencies
-            return profile
-
-        with start_hub(log, tmp_path, load=load) as hub:
+        with start_hub(log, tmp_path, loaded(profile)) as hub:
             yield hub
 
     return on
@@ -121,6 +127,13 @@ def connect() -> Connect:
             yield Agent(client)
 
     return to
+
+
+@pytest.fixture
+async def agent(context: Context, connect: Connect) -> AsyncIterator[Agent]:
+    """A client of the empty store."""
+    async with connect(context) as agent:
+        yield agent
 
 
 async def store(context: Context, content: str, **more: Any) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from datetime import timedelta
+from typing import TypeVar
 from uuid import UUID
 
 import msgspec
@@ -11,7 +12,10 @@ from events.fingerprint import Passage
 from events.quantization import pack
 from events.storage.log import Envelope
 from events.vocabulary import Event, MemoryErased, Shredded
+from projections.projection import Projection
 from tests.events.samples import DIMENSIONS, NOON, draft, unit
+
+P = TypeVar("P", bound=Projection)
 
 
 def memory_id(number: int) -> UUID:
@@ -26,6 +30,13 @@ def history(*events: Event) -> list[Envelope]:
         wrapped = draft(event, id=memory_id(seq), at=NOON + timedelta(minutes=seq))
         envelopes.append(Envelope(seq=seq, **msgspec.structs.asdict(wrapped)))
     return envelopes
+
+
+def folded(projection: P, log: Iterable[Envelope]) -> P:
+    """Return a projection that has applied all of a log."""
+    for envelope in log:
+        projection.apply(envelope)
+    return projection
 
 
 def read_later(log: Iterable[Envelope]) -> list[Envelope]:

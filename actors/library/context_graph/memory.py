@@ -8,7 +8,6 @@ from datetime import datetime
 from functools import partial, wraps
 from os import PathLike
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Concatenate, NamedTuple, ParamSpec, Self, TypeVar
 
 from actors.runtime.types import JsonObject
@@ -152,9 +151,7 @@ class Memory:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.close()
 
 
@@ -203,9 +200,7 @@ class AsyncMemory:
         self._memory = await asyncio.to_thread(self._open)
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_error: object) -> None:
         self.opened.close()
 
 

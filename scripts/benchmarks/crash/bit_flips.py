@@ -4,6 +4,7 @@ import json
 import random
 import shutil
 from collections.abc import Callable
+from contextlib import closing
 from enum import StrEnum
 from pathlib import Path
 
@@ -65,8 +66,7 @@ def flip_bytes(
         ValueError: an undamaged store can't be queried, or doesn't verify.
     """
     rng = random.Random(seed)
-    examiner = Examiner(questions)
-    try:
+    with closing(Examiner(questions)) as examiner:
         right: dict[str, Answers] = {}
         snapshots_used: dict[str, bool] = {}
         for name, folder in stores.items():
@@ -106,8 +106,6 @@ def flip_bytes(
             )
             advance()
         return flips, snapshots_used
-    finally:
-        examiner.close()
 
 
 def classify(seen: Observation, right: Answers) -> tuple[Fate, str]:

@@ -2,6 +2,7 @@
 
 import shutil
 import signal
+from contextlib import closing
 from pathlib import Path
 from statistics import median
 from time import monotonic
@@ -74,11 +75,8 @@ def median_start(folder: Path, errors: Path, rounds: int, *, snapshot: bool) -> 
 
 def read_memory(folder: Path, errors: Path) -> dict[str, float]:
     """Return the megabytes of each part of a store's projections and of each graph, largest first."""
-    client = ServeClient(folder, errors)
-    try:
+    with closing(ServeClient(folder, errors)) as client:
         answer = client.ask("store/status", {}).answer
-    finally:
-        client.close()
         stop_hub(folder)
     graphs = {f"graph of {name}": state["megabytes"] for name, state in answer["graphs"].items() if state["graph"]}
     return dict(sorted((answer["memory_mb"] | graphs).items(), key=lambda part: -part[1]))
@@ -86,9 +84,6 @@ def read_memory(folder: Path, errors: Path) -> dict[str, float]:
 
 def _make_snapshot(folder: Path, errors: Path) -> None:
     """Serve the store until it answers, and end in order, which writes a snapshot."""
-    client = ServeClient(folder, errors)
-    try:
+    with closing(ServeClient(folder, errors)) as client:
         client.call("search_graph", query=QUERIES[0])
-    finally:
-        client.close()
         stop_hub(folder)

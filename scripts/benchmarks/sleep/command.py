@@ -41,7 +41,7 @@ async def measure(
             verdicts.judge_undo(run),
             *verdicts.judge_duration(run, queries),
         ]
-    times = await search_beside_run(copy(), "deep", threshold, queries)
+    times = await search_beside_run(copy(), threshold, queries)
     sections["beside a run"] = [verdicts.judge_latency(*times)]
     if real := dated(datasets):
         advance = counter(bar, "retention", sum(len(dataset.documents) for dataset in real))

@@ -99,7 +99,7 @@ class Run(msgspec.Struct, frozen=True):
 
 async def consolidate(folder: Path, mode: str, threshold: float, queries: Sequence[Query]) -> Run:
     """Ask, consolidate, ask, undo, ask; the store in the folder is changed."""
-    arguments = {"mode": mode, "salience_threshold": threshold}
+    arguments = {"mode": "deep", "salience_threshold": threshold}
     async with open_store(folder) as store:
         before = await search_all(store, queries)
         done = await store.call("consolidate_memories", **arguments)
@@ -117,9 +117,9 @@ async def consolidate(folder: Path, mode: str, threshold: float, queries: Sequen
 
 
 async def search_beside_run(
-    folder: Path, mode: str, threshold: float, queries: Sequence[Query]
+    folder: Path, threshold: float, queries: Sequence[Query]
 ) -> tuple[list[float], list[float]]:
-    """Return the milliseconds of searches alone, and of searches one after another beside a run in the same process."""
+    """Return the milliseconds of searches alone, and of searches in turn beside a deep run in the same process."""
     beside: list[float] = []
     finished = anyio.Event()
     async with open_store(folder) as store:
@@ -127,7 +127,7 @@ async def search_beside_run(
         alone = (await search_all(store, queries)).milliseconds
 
         async def run() -> None:
-            arguments = {"mode": mode, "salience_threshold": threshold}
+            arguments = {"mode": "deep", "salience_threshold": threshold}
             await store.call("consolidate_memories", **arguments)
             while len(beside) < LEAST_SEARCHES:
                 await store.call("consolidate_memories", **arguments, dry_run=True)

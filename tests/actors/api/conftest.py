@@ -11,7 +11,7 @@ from actors.api.context import Context
 from actors.api.tools.agent_tools import BY_NAME
 from actors.embedder.profiles.embedded import EmbeddedProfile
 from tests.actors.api.sleeper import Planted, Sleeper, asleep, copy_of, plant
-from tests.actors.api.stream import Lasting
+from tests.actors.api.stream import Lasting, Mind, awake
 from tests.actors.conftest import Agent, Connect
 
 
@@ -50,6 +50,20 @@ def ways(request: pytest.FixtureRequest, connect: Connect) -> Ways:
     return to
 
 
+@pytest.fixture
+async def way(context: Context, ways: Ways) -> AsyncIterator[Way]:
+    """A client of the empty store; a test that asks for this runs once each way."""
+    async with ways(context) as way:
+        yield way
+
+
+@pytest.fixture
+async def mind(profile: EmbeddedProfile, tmp_path: Path) -> AsyncIterator[Mind]:
+    """A store that a test begins empty, with its models."""
+    with awake(profile, tmp_path, Lasting()) as mind:
+        yield mind
+
+
 @pytest.fixture(scope="session")
 async def planted(
     anyio_backend: str,
@@ -76,3 +90,10 @@ def bed(profile: EmbeddedProfile, tmp_path: Path, planted: Planted) -> Bed:
             yield Sleeper(mind, log, planted)
 
     return on
+
+
+@pytest.fixture
+def sleeper(bed: Bed) -> Iterator[Sleeper]:
+    """A mind on a copy of the planted store."""
+    with bed() as sleeper:
+        yield sleeper

@@ -13,9 +13,9 @@ from actors.api.tools.dispatch import call
 from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.hub.composition import start_hub
 from actors.hub.hub import Hub
-from actors.runtime.metrics import Latencies
 from events.storage.log import Log
 from events.storage.memory_log import MemoryLog
+from tests.actors.conftest import loaded
 
 GARDEN = (
     (
@@ -182,11 +182,7 @@ class Told(NamedTuple):
 def awake(profile: EmbeddedProfile, folder: Path, log: Log, *, priming: bool = True) -> Iterator[Mind]:
     """Start the actors on a log, with models that are loaded already."""
 
-    def load(latencies: Latencies) -> EmbeddedProfile:
-        profile.latencies = latencies
-        return profile
-
-    with start_hub(log, folder, load, priming=priming) as hub:
+    with start_hub(log, folder, loaded(profile), priming=priming) as hub:
         yield Mind(hub)
 
 

@@ -27,3 +27,22 @@ async def refused(mind: Mind, tool: str, /, **arguments: Any) -> Fault:
     with pytest.raises(Fault) as caught:
         await mind(tool, **arguments)
     return caught.value
+
+
+def questions(fox: str, dog: str) -> dict[str, dict[str, Any]]:
+    """Return valid arguments of each tool that only reads and needs some, by its name."""
+    return {
+        "search_graph": {"query": "fox"},
+        "memory_retrieve": {"id": fox},
+        "memory_search": {"query": "fox"},
+        "memory_search_multi_perspective": {"query": "fox"},
+        "memory_compare": {"memory_a": fox, "memory_b": dog},
+        "memory_batch_compare": {"reference": fox, "targets": [dog]},
+        "memory_similarity_matrix": {"memory_ids": [fox, dog]},
+        "search_multi": {"query": "fox"},
+        "search_single_space": {"space_index": 0, "query": "fox"},
+        "search_by_purpose": {"memory_id": fox},
+        "find_causal_path": {"start_concept": fox, "end_concept": dog},
+        "get_neighborhood": {"id": fox},
+        "audit_trail": {"memory_id": fox},
+    }

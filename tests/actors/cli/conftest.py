@@ -9,18 +9,14 @@ from typer.testing import CliRunner, Result
 
 from actors.cli.commands import program
 from actors.embedder.profiles.embedded import EmbeddedProfile
-from actors.runtime.metrics import Latencies
+from tests.actors.conftest import loaded
 
 
 @pytest.fixture(autouse=True)
 def _loaded(profile: EmbeddedProfile, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let commands that open a store use the models that are loaded already."""
 
-    def load(latencies: Latencies, **_: Any) -> EmbeddedProfile:
-        profile.latencies = latencies
-        return profile
-
-    monkeypatch.setattr("actors.hub.composition.load_profile", load)
+    monkeypatch.setattr("actors.hub.composition.load_profile", loaded(profile))
 
 
 def run(data: Path, *arguments: str) -> Result:

@@ -12,7 +12,7 @@ from events.spaces import SPACES
 from events.vocabulary import Event, MemoryStored
 from projections.atlas.atlas import Atlas
 from tests.events.samples import DIMENSIONS, random_fingerprint, stored
-from tests.projections.history import history
+from tests.projections.history import folded, history
 
 KEYS = tuple(space.key for space in SPACES)
 QUESTION = random_fingerprint(4_711)
@@ -59,10 +59,7 @@ def varied(count: int) -> list[MemoryStored]:
 
 def atlas_of(events: Iterable[Event]) -> Atlas:
     """Return an atlas that has taken in these events; memories get their rows in order."""
-    atlas = Atlas(DIMENSIONS)
-    for envelope in history(*events):
-        atlas.apply(envelope)
-    return atlas
+    return folded(Atlas(DIMENSIONS), history(*events))
 
 
 def _toward(embedding: Embedding, likeness: float, rng: np.random.Generator) -> Embedding:

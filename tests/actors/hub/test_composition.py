@@ -1,5 +1,6 @@
 """A store that another process holds is waited for as long as it was said, and no longer; what a hub asks of a core."""
 
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -46,12 +47,12 @@ def test_a_store_that_is_about_to_be_let_go_is_waited_for(tmp_path: Path, watch:
 def test_a_store_that_is_kept_is_in_use_once_patience_is_at_its_end(
     tmp_path: Path, watch: Watch, patience: float
 ) -> None:
-    holder = DuckDBLog(tmp_path)
-    try:
-        with pytest.raises(LogInUseError), hub.open_hub(tmp_path, patience=patience):
-            pass
-    finally:
-        holder.close()
+    with (
+        closing(DuckDBLog(tmp_path)),
+        pytest.raises(LogInUseError),
+        hub.open_hub(tmp_path, patience=patience),
+    ):
+        pass
     assert watch.now == pytest.approx(patience, abs=opening.LOCK_POLL)
     assert (watch.waits > 0) == (patience > 0)
 

@@ -1,5 +1,6 @@
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from uuid import UUID, uuid4
 from zlib import crc32
@@ -49,13 +50,10 @@ def header_of(layout: wrapping._Layout, cost: Sequence[int], salt: bytes, *field
 
 def opened(path: Path, passphrase: str | None, sealed: dict[UUID, bytes]) -> list[bytes | None]:
     """Open a ring, and with it everything that was sealed."""
-    ring = KeyRing(path, passphrase)
-    try:
+    with closing(KeyRing(path, passphrase)) as ring:
         assert ring.chain is not None
         assert ring.chain.secret == SECRET
         return [ring.open(id_, b"", body) for id_, body in sealed.items()]
-    finally:
-        ring.close()
 
 
 def ring_with_three(path: Path, passphrase: str | None) -> dict[UUID, bytes]:

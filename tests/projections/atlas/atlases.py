@@ -14,7 +14,7 @@ from events.vocabulary import (
 from projections.atlas.atlas import Atlas
 from projections.atlas.facets import Filter
 from tests.events.samples import DIMENSIONS, stored
-from tests.projections.history import history
+from tests.projections.history import folded, history
 
 MEMORIES = [stored(f"memory {number}", namespace="odd" if number % 2 else "even") for number in range(1, 31)]
 SPACE = {space.key: space for space in SPACES}
@@ -30,10 +30,7 @@ def with_embedding(memory: MemoryStored, key: str, embedding: Embedding, **chang
 
 
 def atlas_of(*events: Event) -> Atlas:
-    atlas = Atlas(DIMENSIONS)
-    for envelope in history(*events):
-        atlas.apply(envelope)
-    return atlas
+    return folded(Atlas(DIMENSIONS), history(*events))
 
 
 def found(atlas: Atlas, key: str, embedding: Embedding, count: int = 5, **wanted: Any) -> list[int]:

@@ -25,7 +25,7 @@ from projections.projection import MemoryState
 from projections.spaces.context import HUB_SHARE
 from tests.events.samples import DIMENSIONS, unit
 from tests.projections.atlas.atlases import MEMORIES, atlas_of, e1, found, with_embedding
-from tests.projections.history import history, memory_id, passage, read_later
+from tests.projections.history import folded, history, memory_id, passage, read_later
 from tests.projections.sleeps import RUNS, erased, formed, group, merged, pruned, undone
 
 
@@ -98,9 +98,7 @@ def declaration(**dimensions: int) -> SpacesDeclared:
 
 
 def test_an_atlas_takes_its_dimensions_from_the_declaration_and_refuses_others():
-    atlas = Atlas.of(declaration())
-    for envelope in history(declaration(), *MEMORIES[:2]):
-        atlas.apply(envelope)
+    atlas = folded(Atlas.of(declaration()), history(declaration(), *MEMORIES[:2]))
     assert found(atlas, "e7_code", MEMORIES[1].fingerprint["e7_code"], count=1) == [1]
     with pytest.raises(ValueError, match="other dimensions"):
         atlas.apply(history(declaration(e1_semantic=768))[0])

@@ -10,7 +10,7 @@ from events.vocabulary import Event
 from projections.atlas.atlas import Atlas
 from projections.graph.connections import MOST, NARROW, RARE
 from tests.events.samples import DIMENSIONS, stored
-from tests.projections.history import history, memory_id
+from tests.projections.history import folded, history, memory_id
 from tests.projections.sleeps import COUNT, OF_A_LIFE, STORED, erased, linked, log_of
 
 NAMES = ("albatross", "bergen", "mara lind")
@@ -23,10 +23,7 @@ def e8(atlas: Atlas, row: int) -> np.ndarray:
 
 
 def atlas_of(*events: Event) -> Atlas:
-    atlas = Atlas(DIMENSIONS, connected=True)
-    for envelope in history(*events):
-        atlas.apply(envelope)
-    return atlas
+    return folded(Atlas(DIMENSIONS, connected=True), history(*events))
 
 
 named = st.lists(st.lists(st.sampled_from(NAMES), max_size=2, unique=True), min_size=COUNT, max_size=COUNT)

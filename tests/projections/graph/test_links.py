@@ -15,7 +15,7 @@ from events.vocabulary.values import GoalLevel, Shortcut, Step, Strengthened
 from projections.graph.links import Links
 from projections.graph.relations import CONFIDENCE, Link, RelationKind, relation_kind
 from tests.events.samples import stored
-from tests.projections.history import history, memory_id, read_later
+from tests.projections.history import folded, history, memory_id, read_later
 from tests.projections.sleeps import RUNS, erased, formed, group, linked, merged, undone
 
 ONE, TWO, THREE = memory_id(1), memory_id(2), memory_id(3)
@@ -48,15 +48,8 @@ def goal(members: dict, number: int = 9) -> GoalDiscovered:
     )
 
 
-def links_of(log: list) -> Links:
-    links = Links()
-    for envelope in log:
-        links.apply(envelope)
-    return links
-
-
 def test_an_edge_is_found_from_both_ends():
-    links = links_of(LOG)
+    links = folded(Links(), LOG)
     strong = Link(ONE, TWO, "supports", 0.9)
     cause = Link(THREE, TWO, "causes", 0.8)
     assert links.outgoing(ONE) == (strong, Link(ONE, THREE, "supports", 0.4))
@@ -74,68 +67,68 @@ def test_edges_from_causes_to_effects_carry_their_evidence_until_their_run_is_un
         CausesLinked(run=first, examined=(ONE, TWO), links=(found,)),
         CausesLinked(run=second, examined=(), links=(again,)),
     ]
-    both = links_of(history(SAMPLE, SAMPLE, SAMPLE, *log))
+    both = folded(Links(), history(SAMPLE, SAMPLE, SAMPLE, *log))
     assert both.outgoing(ONE) == (Link(ONE, TWO, "causes", 0.6, evidence=again, run=second),)
-    after = links_of(history(SAMPLE, SAMPLE, SAMPLE, *log, undone(second)))
+    after = folded(Links(), history(SAMPLE, SAMPLE, SAMPLE, *log, undone(second)))
     assert after.incoming(TWO) == (Link(ONE, TWO, "causes", 0.7, evidence=found, run=first),)
-    assert links_of(history(SAMPLE, SAMPLE, SAMPLE, *log, undone(second), undone(first))).incoming(TWO) == ()
+    assert folded(Links(), history(SAMPLE, SAMPLE, SAMPLE, *log, undone(second), undone(first))).incoming(TWO) == ()
 
 
 def test_erasing_an_end_erases_the_edge():
-    links = links_of(ERASED)
+    links = folded(Links(), ERASED)
     assert links.outgoing(ONE) == ()
     assert links.incoming(THREE) == ()
     assert links.incoming(TWO) == (Link(THREE, TWO, "causes", 0.8),)
 
 
 def test_a_replay_gives_the_same_edges_even_after_an_erasure():
-    assert links_of(LOG).digest() == links_of(LOG).digest()
-    assert links_of(read_later(ERASED)).digest() == links_of(ERASED).digest()
-    assert links_of(ERASED).digest() != links_of(LOG).digest()
+    assert folded(Links(), LOG).digest() == folded(Links(), LOG).digest()
+    assert folded(Links(), read_later(ERASED)).digest() == folded(Links(), ERASED).digest()
+    assert folded(Links(), ERASED).digest() != folded(Links(), LOG).digest()
 
 
 def test_a_goal_draws_an_edge_from_each_other_member_to_the_most_central_one():
-    links = links_of(history(SAMPLE, SAMPLE, SAMPLE, goal({TWO: 0.9, ONE: 0.7, THREE: 0.6})))
+    links = folded(Links(), history(SAMPLE, SAMPLE, SAMPLE, goal({TWO: 0.9, ONE: 0.7, THREE: 0.6})))
     assert links.incoming(TWO) == (Link(ONE, TWO, "cluster", 0.7), Link(THREE, TWO, "cluster", 0.6))
     assert links.outgoing(TWO) == ()
 
 
 def test_a_later_discovery_of_a_goal_replaces_its_edge():
-    links = links_of(history(SAMPLE, SAMPLE, goal({TWO: 0.9, ONE: 0.7}), goal({TWO: 0.9, ONE: 0.5}, number=10)))
+    links = folded(Links(), history(SAMPLE, SAMPLE, goal({TWO: 0.9, ONE: 0.7}), goal({TWO: 0.9, ONE: 0.5}, number=10)))
     assert links.outgoing(ONE) == (Link(ONE, TWO, "cluster", 0.5),)
 
 
 def test_a_goal_of_one_memory_draws_no_edge():
-    links = links_of(history(SAMPLE, goal({ONE: 1.0})))
+    links = folded(Links(), history(SAMPLE, goal({ONE: 1.0})))
     assert links.outgoing(ONE) == links.incoming(ONE) == ()
 
 
 def test_an_erased_member_leaves_no_edge_of_its_goal_behind():
     events = (SAMPLE, SAMPLE, SAMPLE, goal({TWO: 0.9, ONE: 0.7, THREE: 0.6}))
     log = history(*events, MemoryErased(memory=ONE))
-    links = links_of(log)
+    links = folded(Links(), log)
     assert links.incoming(TWO) == (Link(THREE, TWO, "cluster", 0.6),)
-    assert links_of(read_later(log)).digest() == links.digest()
-    assert links_of(history(*events, MemoryErased(memory=TWO))).outgoing(THREE) == ()
+    assert folded(Links(), read_later(log)).digest() == links.digest()
+    assert folded(Links(), history(*events, MemoryErased(memory=TWO))).outgoing(THREE) == ()
 
 
 def test_an_edge_to_an_erased_memory_is_not_added():
     late = (goal({ONE: 0.9, TWO: 0.8}), MemoriesLinked(source=TWO, targets=(ONE,), relation="link_to", weight=1.0))
-    links = links_of(history(SAMPLE, SAMPLE, MemoryErased(memory=ONE), *late))
+    links = folded(Links(), history(SAMPLE, SAMPLE, MemoryErased(memory=ONE), *late))
     assert links.outgoing(TWO) == links.incoming(ONE) == ()
 
 
 def test_every_traversal_of_an_edge_counts():
     log = [*(envelope.event for envelope in LOG), LinksTraversed(steps=(CAUSED, TURN)), LinksTraversed(steps=(CAUSED,))]
-    links = links_of(history(*log))
+    links = folded(Links(), history(*log))
     assert links.outgoing(THREE) == (Link(THREE, TWO, "causes", 0.8, traversals=2),)
     assert links.incoming(TWO)[1].traversals == 2
     assert links.outgoing(ONE)[0].traversals == 0
-    assert links.digest() != links_of(LOG).digest()
+    assert links.digest() != folded(Links(), LOG).digest()
 
 
 def test_a_step_between_turns_counts_though_no_edge_is_stored_for_it():
-    links = links_of(history(SAMPLE, SAMPLE, LinksTraversed(steps=(TURN,))))
+    links = folded(Links(), history(SAMPLE, SAMPLE, LinksTraversed(steps=(TURN,))))
     assert links.traversals(TURN) == 1
     assert links.traversals(CAUSED) == 0
     assert links.outgoing(ONE) == ()
@@ -144,17 +137,17 @@ def test_a_step_between_turns_counts_though_no_edge_is_stored_for_it():
 def test_an_edge_that_is_drawn_again_keeps_its_count():
     drawn = MemoriesLinked(source=THREE, targets=(TWO,), relation="causes", weight=0.8)
     again = MemoriesLinked(source=THREE, targets=(TWO,), relation="causes", weight=0.6)
-    links = links_of(history(SAMPLE, SAMPLE, SAMPLE, drawn, LinksTraversed(steps=(CAUSED,)), again))
+    links = folded(Links(), history(SAMPLE, SAMPLE, SAMPLE, drawn, LinksTraversed(steps=(CAUSED,)), again))
     assert links.outgoing(THREE) == (Link(THREE, TWO, "causes", 0.6, traversals=1),)
 
 
 def test_steps_to_an_erased_memory_are_neither_kept_nor_counted_again():
     walked = LinksTraversed(steps=(CAUSED, TURN))
     log = history(SAMPLE, SAMPLE, SAMPLE, walked, MemoryErased(memory=ONE), walked)
-    links = links_of(log)
+    links = folded(Links(), log)
     assert links.traversals(TURN) == 0
     assert links.traversals(CAUSED) == 2
-    assert links_of(read_later(log)).digest() == links.digest()
+    assert folded(Links(), read_later(log)).digest() == links.digest()
 
 
 def test_a_relation_of_an_unknown_name_is_semantic():
@@ -170,7 +163,7 @@ FOUR = memory_id(4)
 
 
 def woken(*events: Event) -> Links:
-    return links_of(history(*[SAMPLE] * 4, *events))
+    return folded(Links(), history(*[SAMPLE] * 4, *events))
 
 
 def test_a_survivor_has_the_edges_of_what_it_absorbed_and_gives_them_back():

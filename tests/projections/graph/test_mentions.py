@@ -3,14 +3,11 @@
 from events.vocabulary import MemoryErased
 from projections.memories.sessions import Sessions
 from tests.events.samples import stored
-from tests.projections.history import history, memory_id
+from tests.projections.history import folded, history, memory_id
 
 
 def sessions_of(*events: object) -> Sessions:
-    sessions = Sessions()
-    for envelope in history(*events):
-        sessions.apply(envelope)
-    return sessions
+    return folded(Sessions(), history(*events))
 
 
 def test_a_part_of_a_name_stands_for_the_whole_where_no_other_name_has_it():

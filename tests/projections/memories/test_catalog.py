@@ -20,22 +20,15 @@ from events.vocabulary.values import WIDTH
 from projections.memories.catalog import Catalog
 from projections.projection import MemoryState
 from tests.events.samples import NOON, stored
-from tests.projections.history import history, memory_id, passage, read_later
+from tests.projections.history import folded, history, memory_id, passage, read_later
 from tests.projections.sleeps import RUNS, erased, forgotten, merged, pruned, restored, undone
 
 ONE, TWO, THREE = memory_id(1), memory_id(2), memory_id(3)
 TIDE, MOON = stored("The tide is high."), stored("The moon is full.", namespace="sky", passages=(passage(1, 0, 8),))
 
 
-def catalog_of(log: list) -> Catalog:
-    catalog = Catalog()
-    for envelope in log:
-        catalog.apply(envelope)
-    return catalog
-
-
 def test_a_stored_memory_can_be_read():
-    catalog = catalog_of(history(TIDE, MOON))
+    catalog = folded(Catalog(), history(TIDE, MOON))
     entry = catalog.get(TWO)
     assert entry.body is not None
     assert entry.body.text == "The moon is full."
@@ -50,14 +43,16 @@ def test_a_stored_memory_can_be_read():
 
 
 def test_the_same_content_is_found_again_in_its_namespace_alone():
-    catalog = catalog_of(history(TIDE, MOON, TIDE))
+    catalog = folded(Catalog(), history(TIDE, MOON, TIDE))
     assert catalog.by_sha(TIDE.sha256, "default") == (ONE, THREE)
     assert catalog.by_sha(TIDE.sha256, "sky") == ()
 
 
 def test_recalls_and_links_are_counted_and_dated():
     linked = MemoriesLinked(source=ONE, targets=(TWO,), relation="related", weight=1.0)
-    catalog = catalog_of(history(TIDE, MOON, linked, *[MemoryRecalled(memories=(TWO, ONE), query_sha256=b"")] * 2))
+    catalog = folded(
+        Catalog(), history(TIDE, MOON, linked, *[MemoryRecalled(memories=(TWO, ONE), query_sha256=b"")] * 2)
+    )
     entry = catalog.get(ONE)
     assert (entry.access_count, entry.last_accessed) == (2, NOON + timedelta(minutes=5))
     assert entry.events == (1, 3, 4, 5)
@@ -72,13 +67,13 @@ def test_a_forgotten_memory_is_no_duplicate_until_it_is_restored():
         MemoryForgotten(memory=ONE),
         MemoryRestored(memory=ONE),
     )
-    forgotten = catalog_of(log[:4])
+    forgotten = folded(Catalog(), log[:4])
     entry = forgotten.get(ONE)
     assert (entry.state, entry.reason, entry.state_since) == (MemoryState.FORGOTTEN, "outdated", log[2].at)
     assert entry.body is not None
     assert forgotten.by_sha(TIDE.sha256, "default") == ()
     assert forgotten.count() == 1
-    restored = catalog_of(log)
+    restored = folded(Catalog(), log)
     assert restored.get(ONE).state is MemoryState.LIVE
     assert restored.by_sha(TIDE.sha256, "default") == (ONE,)
     assert restored.count() == 2
@@ -87,7 +82,7 @@ def test_a_forgotten_memory_is_no_duplicate_until_it_is_restored():
 @pytest.mark.parametrize("before", [(), (MemoryForgotten(memory=ONE),)])
 def test_an_erased_memory_keeps_only_its_events_and_stays_erased(before: tuple):
     events = (TIDE, MOON, *before, MemoryErased(memory=ONE, reason="asked"), MemoryRestored(memory=ONE))
-    catalog = catalog_of(history(*events))
+    catalog = folded(Catalog(), history(*events))
     entry = catalog.get(ONE)
     assert (entry.state, entry.body, entry.reason) == (MemoryState.ERASED, None, "asked")
     assert entry.events[-2:] == (len(events) - 1, len(events))
@@ -97,7 +92,7 @@ def test_an_erased_memory_keeps_only_its_events_and_stays_erased(before: tuple):
 
 def test_an_event_about_an_unknown_memory_is_an_error():
     with pytest.raises(KeyError):
-        catalog_of(history(TIDE, MemoryForgotten(memory=memory_id(9))))
+        folded(Catalog(), history(TIDE, MemoryForgotten(memory=memory_id(9))))
 
 
 def test_a_replay_gives_the_same_catalog_even_after_an_erasure():
@@ -110,9 +105,9 @@ def test_a_replay_gives_the_same_catalog_even_after_an_erasure():
         MemoryErased(memory=ONE),
         MemoryRecalled(memories=(TWO,), query_sha256=b"q"),
     )
-    assert catalog_of(log).digest() == catalog_of(log).digest()
-    assert catalog_of(read_later(log)).digest() == catalog_of(log).digest()
-    assert catalog_of(log[:5]).digest() != catalog_of(log).digest()
+    assert folded(Catalog(), log).digest() == folded(Catalog(), log).digest()
+    assert folded(Catalog(), read_later(log)).digest() == folded(Catalog(), log).digest()
+    assert folded(Catalog(), log[:5]).digest() != folded(Catalog(), log).digest()
 
 
 # ── purpose and workspace ───────────────────────────────────────────────────────────────────────────
@@ -129,7 +124,7 @@ def realigned(**purposes: float) -> PurposesRealigned:
 
 def test_a_memory_has_the_purpose_that_was_measured_last():
     log = history(TIDE, MOON, realigned(one=0.25), realigned(two=0.5, one=0.75))
-    before, between, after = (catalog_of(log[:end]) for end in (2, 3, 4))
+    before, between, after = (folded(Catalog(), log[:end]) for end in (2, 3, 4))
     assert before.get(ONE).purpose == TIDE.purpose
     assert between.get(ONE).purpose == (0.25,) * WIDTH
     assert between.get(TWO).purpose == MOON.purpose
@@ -141,17 +136,19 @@ def test_a_memory_has_the_purpose_that_was_measured_last():
 
 def test_ignitions_and_fadings_are_events_of_that_memory_only():
     ignition, fading = MemoryIgnited(memory=TWO, order=0.9), MemoryFaded(memory=TWO, order=0.4)
-    catalog = catalog_of(history(TIDE, MOON, ignition, fading, MemoryIgnited(memory=ONE, order=0.8, forced=True)))
+    catalog = folded(
+        Catalog(), history(TIDE, MOON, ignition, fading, MemoryIgnited(memory=ONE, order=0.8, forced=True))
+    )
     assert catalog.get(TWO).events == (2, 3, 4)
     assert catalog.get(ONE).events == (1, 5)
     assert catalog.get(TWO).access_count == 0
     with pytest.raises(KeyError):
-        catalog_of(history(TIDE, MemoryIgnited(memory=TWO, order=0.9)))
+        folded(Catalog(), history(TIDE, MemoryIgnited(memory=TWO, order=0.9)))
 
 
 def test_a_forgotten_memory_is_measured_too_and_keeps_that_when_it_is_restored():
     log = history(TIDE, MemoryForgotten(memory=ONE), realigned(one=0.5), MemoryRestored(memory=ONE))
-    assert catalog_of(log).get(ONE).purpose == (0.5,) * WIDTH
+    assert folded(Catalog(), log).get(ONE).purpose == (0.5,) * WIDTH
 
 
 @pytest.mark.parametrize("measured", ["before", "after", "before and after"])
@@ -165,7 +162,7 @@ def test_an_erased_memory_has_no_purpose_live_or_replayed(measured: str):
         MemoryFaded(memory=ONE, order=0.1),
         *([realigned(one=0.75, two=0.5)] if "after" in measured else []),
     )
-    live, later = catalog_of(log), catalog_of(read_later(log))
+    live, later = folded(Catalog(), log), folded(Catalog(), read_later(log))
     assert live.digest() == later.digest()
     assert live.get(ONE).purpose == ()
     assert live.get(ONE).state is MemoryState.ERASED
@@ -189,7 +186,7 @@ def test_a_survivor_has_the_tags_accesses_and_ids_of_what_it_absorbed():
     log = history(
         LOW, HIGH, SPRING, recalled(TWO), recalled(THREE), merged(FIRST, ONE, THREE, TWO), recalled(ONE), recalled(TWO)
     )
-    catalog = catalog_of(log)
+    catalog = folded(Catalog(), log)
     entry = catalog.get(ONE)
     assert entry.body is not None
     assert entry.body.tags == ("low", "sea", "high", "spring")
@@ -206,15 +203,18 @@ def test_a_survivor_has_the_tags_accesses_and_ids_of_what_it_absorbed():
 
 def test_undoing_a_merge_restores_the_entries_except_for_event_numbers():
     merge = (LOW, HIGH, SPRING, recalled(TWO), merged(FIRST, TWO, THREE), merged(SECOND, ONE, TWO))
-    chain = catalog_of(history(*merge))
+    chain = folded(Catalog(), history(*merge))
     assert chain.get(ONE).lineage == (TWO, THREE)
     assert chain.resolve(THREE).id == ONE
-    freed = catalog_of(history(*merge, undone(FIRST)))
+    freed = folded(Catalog(), history(*merge, undone(FIRST)))
     assert (freed.get(ONE).lineage, freed.resolve(THREE).id) == ((TWO,), THREE)
     assert freed.get(THREE).events == (3, 5, 7)
     assert freed.get(TWO).events == (2, 4, 5, 6, 7)
     assert freed.get(ONE).events == (1, 6)
-    before, after = catalog_of(history(*merge[:4])), catalog_of(history(*merge, undone(FIRST), undone(SECOND)))
+    before, after = (
+        folded(Catalog(), history(*merge[:4])),
+        folded(Catalog(), history(*merge, undone(FIRST), undone(SECOND))),
+    )
     for memory in (ONE, TWO, THREE):
         entry = after.get(memory)
         assert (entry.body, entry.access_count, entry.reason) == (
@@ -228,18 +228,19 @@ def test_undoing_a_merge_restores_the_entries_except_for_event_numbers():
 
 def test_a_pruned_memory_has_a_reason_and_can_be_restored():
     log = history(LOW, HIGH, pruned(FIRST, ONE), restored(ONE))
-    entry = catalog_of(log[:3]).get(ONE)
+    entry = folded(Catalog(), log[:3]).get(ONE)
     assert (entry.state, entry.reason, entry.run) == (MemoryState.PRUNED, "pruned: salience 0.21", FIRST)
-    assert catalog_of(log[:3]).by_sha(LOW.sha256, "default") == ()
-    back = catalog_of(log).get(ONE)
+    assert folded(Catalog(), log[:3]).by_sha(LOW.sha256, "default") == ()
+    back = folded(Catalog(), log).get(ONE)
     assert (back.state, back.reason, back.run, back.events) == (MemoryState.LIVE, None, None, (1, 3, 4))
 
 
 def test_every_memory_is_counted_in_its_state():
-    catalog = catalog_of(
+    catalog = folded(
+        Catalog(),
         history(
             *[LOW] * 6, pruned(FIRST, ONE), merged(FIRST, TWO, THREE), forgotten(memory_id(4)), erased(memory_id(5))
-        )
+        ),
     )
     assert catalog.states() == {
         MemoryState.PRUNED: 1,
@@ -253,15 +254,15 @@ def test_every_memory_is_counted_in_its_state():
 
 def test_an_erased_survivor_takes_none_of_what_it_absorbed_with_it():
     log = history(LOW, HIGH, SPRING, merged(FIRST, ONE, TWO, THREE), erased(THREE), erased(ONE))
-    catalog = catalog_of(log)
+    catalog = folded(Catalog(), log)
     entry = catalog.get(TWO)
     assert (entry.state, entry.reason, entry.merged_into, entry.events) == (MemoryState.LIVE, None, None, (2, 4, 6))
     assert catalog.count() == 1
-    assert catalog_of(read_later(log)).digest() == catalog.digest()
+    assert folded(Catalog(), read_later(log)).digest() == catalog.digest()
 
 
 def test_a_replay_is_part_of_a_life_and_a_cluster_is_not():
     log = history(LOW, MemoriesReplayed(run=FIRST, memories=(ONE,)))
-    assert catalog_of(log).get(ONE).events == (1, 2)
+    assert folded(Catalog(), log).get(ONE).events == (1, 2)
     clusters = ClustersFormed(run=FIRST, namespace="default", clusters=())
-    assert catalog_of(history(LOW, clusters)).digest() == catalog_of(history(LOW)).digest()
+    assert folded(Catalog(), history(LOW, clusters)).digest() == folded(Catalog(), history(LOW)).digest()

@@ -5,7 +5,7 @@ from uuid import UUID
 from events.vocabulary import DerivedEventsErased, MemoryErased
 from projections.memories.derived_events import DerivedEvents
 from tests.events.samples import SLEEP, stored
-from tests.projections.history import history, memory_id
+from tests.projections.history import folded, history, memory_id
 from tests.projections.sleeps import goal
 
 ONE, TWO = memory_id(1), memory_id(2)
@@ -14,10 +14,7 @@ PATTERN = next(event for event in SLEEP if hasattr(event, "pattern"))
 
 
 def after(*events: object) -> DerivedEvents:
-    derived = DerivedEvents()
-    for envelope in history(stored("one"), stored("two"), *events):
-        derived.apply(envelope)
-    return derived
+    return folded(DerivedEvents(), history(stored("one"), stored("two"), *events))
 
 
 def test_an_event_is_no_orphan_while_a_member_is_left():

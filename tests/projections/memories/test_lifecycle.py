@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from events.vocabulary import Event
 from projections.memories.lifecycle import Lifecycle, StateChange
 from projections.projection import MemoryState
-from tests.projections.history import history
+from tests.projections.history import folded, history
 from tests.projections.sleeps import (
     IDS,
     OF_A_LIFE,
@@ -25,10 +25,7 @@ FIRST, SECOND, *_ = RUNS
 
 
 def presence_of(*events: Event) -> Lifecycle:
-    presence = Lifecycle()
-    for envelope in history(*events):
-        presence.apply(envelope)
-    return presence
+    return folded(Lifecycle(), history(*events))
 
 
 def states(presence: Lifecycle, *memories: UUID) -> list[str]:

@@ -1,26 +1,19 @@
 from events.vocabulary import MemoryErased
 from projections.memories.sessions import Sessions
 from tests.events.samples import stored
-from tests.projections.history import history, memory_id
+from tests.projections.history import folded, history, memory_id
 
 TURNS = [stored(f"turn {position}", session="talk", position=position) for position in range(5)]
 
 
-def sessions_of(log: list) -> Sessions:
-    sessions = Sessions()
-    for envelope in log:
-        sessions.apply(envelope)
-    return sessions
-
-
 def test_a_session_remembers_its_next_position():
-    sessions = sessions_of(history(*TURNS))
+    sessions = folded(Sessions(), history(*TURNS))
     assert sessions.next_position("default", "talk") == 5
     assert sessions.next_position("other", "talk") == 0
 
 
 def test_without_a_session_there_is_no_order():
-    sessions = sessions_of(history(stored("alone")))
+    sessions = folded(Sessions(), history(stored("alone")))
     assert sessions.next_position("default", None) == 0
 
 
@@ -32,21 +25,21 @@ def test_a_turn_that_was_advanced_is_not_counted_again_when_it_comes_from_the_lo
     assert sessions.next_position("default", "talk") == 5
     for envelope in log:
         sessions.apply(envelope)
-    assert sessions.digest() == sessions_of(log).digest()
+    assert sessions.digest() == folded(Sessions(), log).digest()
 
 
 def test_a_turn_that_never_reached_the_log_takes_only_its_position():
-    sessions = sessions_of(history(TURNS[0]))
+    sessions = folded(Sessions(), history(TURNS[0]))
     sessions.advance("default", "talk")
     sessions.apply(history(TURNS[2])[0])
     assert sessions.next_position("default", "talk") == 3
 
 
 def test_the_position_of_an_erased_last_turn_is_free_again():
-    assert sessions_of(history(*TURNS, MemoryErased(memory=memory_id(4)))).next_position("default", "talk") == 5
-    assert sessions_of(history(*TURNS, MemoryErased(memory=memory_id(5)))).next_position("default", "talk") == 4
+    assert folded(Sessions(), history(*TURNS, MemoryErased(memory=memory_id(4)))).next_position("default", "talk") == 5
+    assert folded(Sessions(), history(*TURNS, MemoryErased(memory=memory_id(5)))).next_position("default", "talk") == 4
 
 
 def test_two_replays_give_the_same_sessions():
-    assert sessions_of(history(*TURNS)).digest() == sessions_of(history(*TURNS)).digest()
-    assert sessions_of(history(*TURNS[:4])).digest() != sessions_of(history(*TURNS)).digest()
+    assert folded(Sessions(), history(*TURNS)).digest() == folded(Sessions(), history(*TURNS)).digest()
+    assert folded(Sessions(), history(*TURNS[:4])).digest() != folded(Sessions(), history(*TURNS)).digest()

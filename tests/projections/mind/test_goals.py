@@ -18,7 +18,7 @@ from events.vocabulary import (
 from events.vocabulary.values import WIDTH, DriftLevel, GoalLevel
 from projections.mind.goals import EXEMPLARS, MAX_DRIFTS, DriftRecord, Goals, NorthStars
 from tests.events.samples import stored
-from tests.projections.history import history, memory_id, read_later
+from tests.projections.history import folded, history, memory_id, read_later
 from tests.projections.sleeps import GOALS, RUNS, adjusted, merged, pruned, undone
 
 SAMPLE = stored()
@@ -72,15 +72,8 @@ def log_of(*requests: tuple[Event, ...] | Event) -> list[Envelope]:
     ]
 
 
-def fold(log: list[Envelope]) -> Goals:
-    goals = Goals()
-    for envelope in log:
-        goals.apply(envelope)
-    return goals
-
-
 def after(*requests: tuple[Event, ...] | Event) -> Goals:
-    return fold(log_of(*requests))
+    return folded(Goals(), log_of(*requests))
 
 
 def ids(goals: Goals, namespace: str = "default") -> list[UUID]:
@@ -170,7 +163,7 @@ def test_a_member_that_was_erased_before_its_goal_was_written_down_never_appears
 
 def test_a_choice_of_a_goal_that_cannot_be_read_means_no_star():
     log = log_of((goal(TIDES, 1), goal(MOONS, 2), choose(MOONS)))
-    goals = fold(without_words(log, MOONS))
+    goals = folded(Goals(), without_words(log, MOONS))
     assert goals.north_star("default") is None
     assert ids(goals) == [TIDES]
 
@@ -189,9 +182,9 @@ def drift(similarity: float, namespace: str = "default") -> DriftDetected:
 def test_the_latest_findings_of_drift_are_kept_with_their_times():
     events = [drift(number / 200) for number in range(MAX_DRIFTS + 5)]
     log = log_of(*events, drift(0.9, "work"))
-    found = fold(log).drifts("default")
+    found = folded(Goals(), log).drifts("default")
     assert found == tuple(DriftRecord(envelope.at, envelope.event) for envelope in log[-MAX_DRIFTS - 1 : -1])
-    assert [one.drift.similarity for one in fold(log).drifts("work")] == [0.9]
+    assert [one.drift.similarity for one in folded(Goals(), log).drifts("work")] == [0.9]
 
 
 LIFE = (
@@ -216,8 +209,14 @@ LIFE = (
 def test_a_replay_after_erasures_gives_the_same_goals(departures: tuple[Event, ...], shredded: tuple[UUID, ...]):
     log = log_of(*LIFE, *departures)
     later = read_later(log)
-    assert fold(log).digest() == fold(later).digest() == fold(without_words(later, *shredded)).digest()
-    assert fold(log).current("default") == fold(without_words(later, *shredded)).current("default")
+    assert (
+        folded(Goals(), log).digest()
+        == folded(Goals(), later).digest()
+        == folded(Goals(), without_words(later, *shredded)).digest()
+    )
+    assert folded(Goals(), log).current("default") == folded(Goals(), without_words(later, *shredded)).current(
+        "default"
+    )
 
 
 @pytest.mark.parametrize(
@@ -270,13 +269,15 @@ def test_a_run_that_adjusts_the_goal_chooses_the_star_until_it_is_undone():
 def test_a_star_whose_last_member_was_erased_gives_way_to_the_one_before_it():
     requests = (goal(TIDES, 1), choose(TIDES), goal(MOONS, 2), choose(MOONS, TIDES), erase(2))
     log = log_of(*requests)
-    assert fold(log).north_star("default") == fold(without_words(log, MOONS)).north_star("default") == goal(TIDES, 1)
+    assert (
+        folded(Goals(), log).north_star("default")
+        == folded(Goals(), without_words(log, MOONS)).north_star("default")
+        == goal(TIDES, 1)
+    )
 
 
 def chosen_after(*events: object) -> dict[str, UUID]:
-    stars = NorthStars()
-    for envelope in history(*events):
-        stars.apply(envelope)
+    stars = folded(NorthStars(), history(*events))
     return stars.chosen
 
 

@@ -18,7 +18,7 @@ from events.vocabulary import (
 from events.vocabulary.values import Counts, Mode, Outcome
 from projections.mind.learner import _RECENT, HORIZON, PRIOR, Learner, Stage, stage_at
 from tests.events.samples import started, stored
-from tests.projections.history import history, memory_id, read_later
+from tests.projections.history import folded, history, memory_id, read_later
 
 ONE, TWO = memory_id(1), memory_id(2)
 SAMPLE = stored()
@@ -35,15 +35,8 @@ def recall(*numbers: int) -> MemoryRecalled:
     return MemoryRecalled(memories=tuple(memory_id(number) for number in numbers), query_sha256=b"")
 
 
-def learner_of(log: list) -> Learner:
-    learner = Learner()
-    for envelope in log:
-        learner.apply(envelope)
-    return learner
-
-
 def after(*events: Event) -> Learner:
-    return learner_of(history(*events))
+    return folded(Learner(), history(*events))
 
 
 def test_stores_and_recalls_are_interactions_and_nothing_else_is():
@@ -171,8 +164,8 @@ def lives(draw: st.DrawFn) -> list[Event]:
 @given(lives(), st.floats(0, 1), st.floats(0, 1))
 def test_a_replay_after_erasures_gives_the_same_learning(events: list[Event], entropy: float, coherence: float):
     log = history(*events)
-    live, later = learner_of(log), learner_of(read_later(log))
-    assert later.digest() == live.digest() == learner_of(log).digest()
+    live, later = folded(Learner(), log), folded(Learner(), read_later(log))
+    assert later.digest() == live.digest() == folded(Learner(), log).digest()
     assert (later.last(), later.settled, later.accuracy) == (live.last(), live.settled, live.accuracy)
     assert later.predict(entropy, coherence) == live.predict(entropy, coherence)
     assert 0 <= live.predict(entropy, coherence) <= 1 + 1e-9

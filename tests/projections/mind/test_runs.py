@@ -4,7 +4,6 @@ from uuid import UUID
 import msgspec
 import pytest
 
-from events.storage.log import Envelope
 from events.vocabulary import (
     ClustersFormed,
     ConsolidationFinished,
@@ -39,7 +38,7 @@ from events.vocabulary.values import (
 )
 from projections.mind.runs import MAX_SKIPPED, Runs
 from tests.events.samples import started
-from tests.projections.history import history, memory_id
+from tests.projections.history import folded, history, memory_id
 
 FIRST, SECOND, THIRD = (UUID(int=number) for number in (801, 802, 803))
 A, B, C, D, E = (memory_id(number) for number in range(1, 6))
@@ -79,15 +78,8 @@ def pruned(memory: UUID) -> Pruned:
     return Pruned(memory=memory, salience=SALIENCE)
 
 
-def fold(log: list[Envelope]) -> Runs:
-    runs = Runs()
-    for envelope in log:
-        runs.apply(envelope)
-    return runs
-
-
 def after(*events: Event) -> Runs:
-    return fold(history(*events))
+    return folded(Runs(), history(*events))
 
 
 MERGE = MemoriesMerged(run=FIRST, survivor=A, absorbed=(B, C), similarities=(1.0, 0.97))
@@ -141,7 +133,7 @@ def test_the_latest_runs_come_first_up_to_the_limit():
 def test_a_run_shows_what_it_decided(field: str):
     event, told = DECISIONS[field]
     log = history(start(FIRST), event, finish(FIRST))
-    run = fold(log).get(FIRST)
+    run = folded(Runs(), log).get(FIRST)
     assert run is not None
     assert getattr(run, field) == told
     assert (run.finished, run.finished_at) == (log[2].event, log[2].at)
@@ -163,7 +155,7 @@ def test_purposes_that_no_run_measured_belong_to_none():
 
 def test_an_undone_run_leaves_only_its_record():
     log = history(start(FIRST), MERGE, DECISIONS["pruned"][0], finish(FIRST), ConsolidationUndone(run=FIRST))
-    run = fold(log).get(FIRST)
+    run = folded(Runs(), log).get(FIRST)
     assert run is not None
     assert run.undone_at == log[-1].at
     assert (run.merged, run.pruned) == ((MERGE,), (pruned(D),))
@@ -237,7 +229,7 @@ def test_the_latest_runs_that_never_began_are_kept_with_their_times():
         for number in range(MAX_SKIPPED + 5)
     ]
     log = history(*events)
-    assert fold(log).skipped() == tuple((envelope.at, envelope.event) for envelope in log[-MAX_SKIPPED:])
+    assert folded(Runs(), log).skipped() == tuple((envelope.at, envelope.event) for envelope in log[-MAX_SKIPPED:])
 
 
 LIFE = (
@@ -269,8 +261,8 @@ def test_a_replay_after_erasures_gives_the_same_runs_and_patterns(
         else envelope
         for envelope in log
     ]
-    assert fold(log).digest() == fold(later).digest()
-    assert fold(log).patterns() == fold(later).patterns()
+    assert folded(Runs(), log).digest() == folded(Runs(), later).digest()
+    assert folded(Runs(), log).patterns() == folded(Runs(), later).patterns()
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ from uuid import UUID
 import msgspec
 import pytest
 
-from events.storage.log import Envelope
 from events.vocabulary import (
     ConsolidationFinished,
     ConsolidationSkipped,
@@ -20,7 +19,7 @@ from events.vocabulary import (
 from events.vocabulary.values import Counts, Mode, Outcome, Trigger
 from projections.mind.schedule import MAX_SKIPS, Schedule
 from tests.events.samples import started, stored
-from tests.projections.history import history, memory_id, read_later
+from tests.projections.history import folded, history, memory_id, read_later
 
 LIGHT, DEEP, REM, DREAM, *_ = Mode
 RUN = UUID(int=801)
@@ -41,15 +40,8 @@ def skip(mode: Mode, reason: str = "busy") -> ConsolidationSkipped:
     return ConsolidationSkipped(mode=mode, trigger=Trigger.SCHEDULE, reason=reason)
 
 
-def fold(log: list[Envelope]) -> Schedule:
-    schedule = Schedule()
-    for envelope in log:
-        schedule.apply(envelope)
-    return schedule
-
-
 def after(*events: Event) -> Schedule:
-    return fold(history(*events))
+    return folded(Schedule(), history(*events))
 
 
 def at(number: int) -> datetime:
@@ -147,7 +139,7 @@ def test_only_events_of_clients_are_activity():
     log = history(STORED, FORGOTTEN, FORGOTTEN)
     log[1] = msgspec.structs.replace(log[1], actor="front")
     log[2] = msgspec.structs.replace(log[2], actor="scheduler")
-    schedule = fold(log)
+    schedule = folded(Schedule(), log)
     assert (schedule.since, schedule.stored_at, schedule.active_at) == (at(1), at(1), at(2))
 
 
@@ -156,9 +148,9 @@ LIFE = (STORED, start(DEEP), finish(), STORED, ScheduleChanged(mode=REM, when="7
 
 def test_a_replay_after_erasures_gives_the_same_schedule():
     log = history(*LIFE, MemoryErased(memory=memory_id(4)))
-    schedule = fold(log)
+    schedule = folded(Schedule(), log)
     assert schedule.stored_at == at(4)
-    assert schedule.digest() == fold(read_later(log)).digest()
+    assert schedule.digest() == folded(Schedule(), read_later(log)).digest()
 
 
 @pytest.mark.parametrize(

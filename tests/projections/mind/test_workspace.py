@@ -19,7 +19,7 @@ from events.vocabulary import (
 from events.vocabulary.values import WIDTH, Resonance
 from projections.mind.workspace import DEFAULT_COUPLING, MAX_FADED, FadedMemory, IgnitedMemory, WorkspaceState
 from tests.events.samples import NOON, stored
-from tests.projections.history import history, memory_id, read_later
+from tests.projections.history import folded, history, memory_id, read_later
 from tests.projections.sleeps import RUNS, merged, pruned, undone
 
 ONE, TWO, THREE = memory_id(1), memory_id(2), memory_id(3)
@@ -43,10 +43,7 @@ def focus(subject: UUID | None = None, **orders: float) -> FocusMoved:
 
 
 def state_of(*events: Event) -> WorkspaceState:
-    state = WorkspaceState()
-    for envelope in history(*events):
-        state.apply(envelope)
-    return state
+    return folded(WorkspaceState(), history(*events))
 
 
 def minute(number: int):

@@ -48,21 +48,8 @@ async def search_multi(context: Context, params: SearchMulti) -> JsonObject:
     weights = {key: weight for key, weight in weights.items() if key in query.embeddings}
     if not weights:
         raise embeddings.no_embedding("active_spaces", active)
-    found, matches = await _rank(
-        context,
-        Rank(
-            embeddings=query.embeddings,
-            weights=weights,
-            shown=tuple(query.embeddings.keys() & active) if params.include_per_embedder_scores else (),
-            direction=query.hints.direction,
-            filter=wanted,
-            limit=params.top_k,
-            min_similarity=params.min_similarity,
-        ),
-        params.min_confidence,
-    )
-    if isinstance(params.query, str):
-        record_recall(context, query, [match.memory for match, _ in matches], weights)
+    shown = tuple(query.embeddings.keys() & active) if params.include_per_embedder_scores else ()
+    found, matches = await _rank_by_weights(context, query, weights, params, shown)
     return {
         "results": [
             searches.weighted_match(
@@ -100,21 +87,7 @@ async def search_single_space(context: Context, params: SearchSingleSpace) -> Js
         dimension = context.state.dimensions[space.key]
         given = embeddings.decode(space, params.query_embedding, dimension, "query_embedding")
         query = Query("", NO_HINTS, {space.key: given}, wanted, asked_at)
-    weights = {space.key: 1.0}
-    found, matches = await _rank(
-        context,
-        Rank(
-            embeddings=query.embeddings,
-            weights=weights,
-            direction=query.hints.direction,
-            filter=wanted,
-            limit=params.top_k,
-            min_similarity=params.min_similarity,
-        ),
-        params.min_confidence,
-    )
-    if params.query is not None:
-        record_recall(context, query, [match.memory for match, _ in matches], weights)
+    found, matches = await _rank_by_weights(context, query, {space.key: 1.0}, params)
     return {
         "results": [searches.match(match, entry) for match, entry in matches],
         "space_index": params.space_index,
@@ -190,6 +163,29 @@ async def search_weight_profiles(_context: Context, _params: SearchWeightProfile
         ],
         "spaces": [space.key for space in SPACES],
     }
+
+
+async def _rank_by_weights(
+    context: Context,
+    query: Query,
+    weights: Weights,
+    params: SearchMulti | SearchSingleSpace,
+    shown: tuple[str, ...] = (),
+) -> tuple[Ranked, list[tuple[Match, Entry]]]:
+    """Rank for a query; record the recall if it was asked in words."""
+    message = Rank(
+        embeddings=query.embeddings,
+        weights=weights,
+        shown=shown,
+        direction=query.hints.direction,
+        filter=query.filter,
+        limit=params.top_k,
+        min_similarity=params.min_similarity,
+    )
+    found, matches = await _rank(context, message, params.min_confidence)
+    if isinstance(params.query, str):
+        record_recall(context, query, [match.memory for match, _ in matches], weights)
+    return found, matches
 
 
 async def _rank(

@@ -1,6 +1,5 @@
 """Audits: what happened to a memory, in a run and in the store, what changed, and whether the log accounts for it."""
 
-from collections.abc import AsyncIterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -19,19 +18,13 @@ from events.storage.memory_log import MemoryLog
 from events.vocabulary import MemoriesMerged, MemoryForgotten
 from projections.graph.links import Links
 from projections.registry import rebuild
-from tests.actors.api.conftest import Bed, Ways
-from tests.actors.api.sleeper import found, settled
-from tests.actors.api.stream import TOOLS, Lasting, Mind, awake
+from tests.actors.api.conftest import Ways
+from tests.actors.api.sleeper import Sleeper, found, settled
+from tests.actors.api.stream import TOOLS, Mind, awake
 from tests.actors.api.telling import DOG, FOX, OWL, kept, now, refused
 from tests.actors.consolidator.planted_memories import Kind
 
 pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture
-async def mind(profile: EmbeddedProfile, tmp_path: Path) -> AsyncIterator[Mind]:
-    with awake(profile, tmp_path, Lasting()) as mind:
-        yield mind
 
 
 class Reads(MemoryLog):
@@ -129,32 +122,30 @@ async def test_a_page_of_a_long_trail_reads_only_the_events_that_it_shows(
             assert page["total"] >= 61
 
 
-async def test_the_trail_of_a_run_goes_from_its_start_to_its_undo(bed: Bed) -> None:
-    with bed() as sleeper:
-        trivial = sleeper.planted.of(Kind.TRIVIAL)[0]
-        run = (await sleeper("light"))["run_id"]
-        other = (await sleeper("light"))["run_id"]
-        await sleeper.mind("undo_consolidation", run_id=run, memory_id=trivial)
-        undoing = sleeper.log.get([sleeper.log.head.seq])[0]
-        await sleeper.mind("undo_consolidation", run_id=run)
-        events = (await sleeper.mind("audit_trail", run_id=run, limit=500))["events"]
-        kinds = [event["kind"] for event in reversed(events)]
-        assert kinds[0] == "consolidation_started"
-        assert {"memories_merged", "memories_pruned", "consolidation_finished"} <= set(kinds)
-        assert kinds[-2:] == ["consolidation_undone"] * 2
-        assert events[1]["request"] == str(undoing.correlation_id)
-        assert not any(other in event["what"] for event in events)
-        both = await sleeper.mind("audit_trail", run_id=run, memory_id=trivial)
-        assert [event["kind"] for event in both["events"]] == ["consolidation_undone", "memories_pruned"]
-        assert both["events"][1]["what"].startswith("pruned, salience")
+async def test_the_trail_of_a_run_goes_from_its_start_to_its_undo(sleeper: Sleeper) -> None:
+    trivial = sleeper.planted.of(Kind.TRIVIAL)[0]
+    run = (await sleeper("light"))["run_id"]
+    other = (await sleeper("light"))["run_id"]
+    await sleeper.mind("undo_consolidation", run_id=run, memory_id=trivial)
+    undoing = sleeper.log.get([sleeper.log.head.seq])[0]
+    await sleeper.mind("undo_consolidation", run_id=run)
+    events = (await sleeper.mind("audit_trail", run_id=run, limit=500))["events"]
+    kinds = [event["kind"] for event in reversed(events)]
+    assert kinds[0] == "consolidation_started"
+    assert {"memories_merged", "memories_pruned", "consolidation_finished"} <= set(kinds)
+    assert kinds[-2:] == ["consolidation_undone"] * 2
+    assert events[1]["request"] == str(undoing.correlation_id)
+    assert not any(other in event["what"] for event in events)
+    both = await sleeper.mind("audit_trail", run_id=run, memory_id=trivial)
+    assert [event["kind"] for event in both["events"]] == ["consolidation_undone", "memories_pruned"]
+    assert both["events"][1]["what"].startswith("pruned, salience")
 
 
-async def test_the_trail_of_a_run_keeps_its_findings_after_their_shredding(bed: Bed) -> None:
-    with bed() as sleeper:
-        run = (await sleeper("rem"))["run_id"]
-        wrote = [one.seq for one in sleeper.log.read() if str(one.correlation_id) == run]
-        events = (await sleeper.mind("audit_trail", run_id=run, limit=500))["events"]
-        assert [event["seq"] for event in reversed(events)] == wrote
+async def test_the_trail_of_a_run_keeps_its_findings_after_their_shredding(sleeper: Sleeper) -> None:
+    run = (await sleeper("rem"))["run_id"]
+    wrote = [one.seq for one in sleeper.log.read() if str(one.correlation_id) == run]
+    events = (await sleeper.mind("audit_trail", run_id=run, limit=500))["events"]
+    assert [event["seq"] for event in reversed(events)] == wrote
 
 
 async def test_the_trail_holds_no_words_of_an_erased_memory(mind: Mind) -> None:
@@ -177,68 +168,64 @@ async def test_an_unknown_memory_and_an_unknown_run_are_not_found(mind: Mind) ->
         assert isinstance(await refused(mind, "audit_trail", **{name: str(uuid4())}), NotFoundFault)
 
 
-async def test_a_merged_memory_has_a_trail_of_its_own(bed: Bed) -> None:
-    with bed() as sleeper:
-        await sleeper("light")
-        (merge, *_) = found(sleeper.log, MemoriesMerged)
-        life = await sleeper.mind.life(str(merge.absorbed[0]))
-        assert life[0].startswith("stored")
-        assert any(what.startswith(f"merged into {merge.survivor}") for what in life)
+async def test_a_merged_memory_has_a_trail_of_its_own(sleeper: Sleeper) -> None:
+    await sleeper("light")
+    (merge, *_) = found(sleeper.log, MemoriesMerged)
+    life = await sleeper.mind.life(str(merge.absorbed[0]))
+    assert life[0].startswith("stored")
+    assert any(what.startswith(f"merged into {merge.survivor}") for what in life)
 
 
 # ── what changed ────────────────────────────────────────────────────────────────────────────────────
 
 
-async def test_a_difference_lists_memories_links_and_decisions(bed: Bed) -> None:
-    with bed() as sleeper:
-        mind = sleeper.mind
-        first = await now(mind)
-        owl = await kept(mind, OWL, link_to=[sleeper.planted.ids[0]])
-        fox = await kept(mind, FOX)
-        await mind("memory_delete", id=fox, soft=False, reason="a secret")
-        run = await sleeper("light")
-        await mind("schedule", deep="90m", paused=True)
-        second = await now(mind)
-        diff = await mind("diff", a=first, b=second, limit=500)
-        told = diff["memories"]
-        assert {one["id"] for one in told["stored"]["shown"]} == {owl, fox}
-        (erased,) = told["erased"]["shown"]
-        assert (erased["id"], erased["reason"], "text" in erased) == (fox, "a secret", False)
-        merges = {one["id"]: one["into"] for one in told["merged"]["shown"]}
-        assert len(merges) == told["merged"]["total"] == run["merged_count"]
-        assert merges.items() <= {
-            (str(absorbed), str(merge.survivor))
-            for merge in found(sleeper.log, MemoriesMerged)
-            for absorbed in merge.absorbed
-        }
-        assert told["pruned"]["total"] == run["pruned_count"]
-        assert all(one["text"] for name in ("merged", "pruned") for one in told[name]["shown"])
-        assert {"source": owl, "target": sleeper.planted.ids[0], "relation": "link_to"} in diff["links"]["shown"]
-        assert diff["schedule"]["deep"]["after"] == "90m"
-        assert diff["schedule"]["paused"] == {"before": False, "after": True}
-        assert diff["events"]["total"] == second - first
-        assert diff["events"]["by_kind"]["memory_erased"] == 1
-        await mind("undo_consolidation", run_id=run["run_id"])
-        undone = (await mind("diff", a=second, limit=500))["memories"]["undone"]
-        assert undone["total"] == run["merged_count"] + run["pruned_count"]
+async def test_a_difference_lists_memories_links_and_decisions(sleeper: Sleeper) -> None:
+    mind = sleeper.mind
+    first = await now(mind)
+    owl = await kept(mind, OWL, link_to=[sleeper.planted.ids[0]])
+    fox = await kept(mind, FOX)
+    await mind("memory_delete", id=fox, soft=False, reason="a secret")
+    run = await sleeper("light")
+    await mind("schedule", deep="90m", paused=True)
+    second = await now(mind)
+    diff = await mind("diff", a=first, b=second, limit=500)
+    told = diff["memories"]
+    assert {one["id"] for one in told["stored"]["shown"]} == {owl, fox}
+    (erased,) = told["erased"]["shown"]
+    assert (erased["id"], erased["reason"], "text" in erased) == (fox, "a secret", False)
+    merges = {one["id"]: one["into"] for one in told["merged"]["shown"]}
+    assert len(merges) == told["merged"]["total"] == run["merged_count"]
+    assert merges.items() <= {
+        (str(absorbed), str(merge.survivor))
+        for merge in found(sleeper.log, MemoriesMerged)
+        for absorbed in merge.absorbed
+    }
+    assert told["pruned"]["total"] == run["pruned_count"]
+    assert all(one["text"] for name in ("merged", "pruned") for one in told[name]["shown"])
+    assert {"source": owl, "target": sleeper.planted.ids[0], "relation": "link_to"} in diff["links"]["shown"]
+    assert diff["schedule"]["deep"]["after"] == "90m"
+    assert diff["schedule"]["paused"] == {"before": False, "after": True}
+    assert diff["events"]["total"] == second - first
+    assert diff["events"]["by_kind"]["memory_erased"] == 1
+    await mind("undo_consolidation", run_id=run["run_id"])
+    undone = (await mind("diff", a=second, limit=500))["memories"]["undone"]
+    assert undone["total"] == run["merged_count"] + run["pruned_count"]
 
 
-async def test_a_difference_limits_each_list_and_counts_all_entries(bed: Bed) -> None:
-    with bed() as sleeper:
-        diff = await sleeper.mind("diff", a=0, limit=2)
-        assert len(diff["memories"]["stored"]["shown"]) == 2
-        assert diff["memories"]["stored"]["total"] == len(sleeper.planted.ids)
-        assert diff["a"] == {"seq": 0, "at": None}
+async def test_a_difference_limits_each_list_and_counts_all_entries(sleeper: Sleeper) -> None:
+    diff = await sleeper.mind("diff", a=0, limit=2)
+    assert len(diff["memories"]["stored"]["shown"]) == 2
+    assert diff["memories"]["stored"]["total"] == len(sleeper.planted.ids)
+    assert diff["a"] == {"seq": 0, "at": None}
 
 
-async def test_goals_and_north_stars_are_part_of_a_difference(bed: Bed) -> None:
-    with bed() as sleeper:
-        first = await now(sleeper.mind)
-        goals = await sleeper.mind("discover_goals")
-        diff = await sleeper.mind("diff", a=first)
-        assert {one["id"] for one in diff["goals"]["shown"]} == {goal["goal_id"] for goal in goals["discovered_goals"]}
-        star = diff["north_stars"]["default"]
-        assert (star["before"], star["after"]["id"]) == (None, goals["north_star"]["goal_id"])
+async def test_goals_and_north_stars_are_part_of_a_difference(sleeper: Sleeper) -> None:
+    first = await now(sleeper.mind)
+    goals = await sleeper.mind("discover_goals")
+    diff = await sleeper.mind("diff", a=first)
+    assert {one["id"] for one in diff["goals"]["shown"]} == {goal["goal_id"] for goal in goals["discovered_goals"]}
+    star = diff["north_stars"]["default"]
+    assert (star["before"], star["after"]["id"]) == (None, goals["north_star"]["goal_id"])
 
 
 async def test_a_difference_between_invalid_moments_is_refused(mind: Mind) -> None:
@@ -259,27 +246,26 @@ async def test_a_difference_between_invalid_moments_is_refused(mind: Mind) -> No
 # ── replay ──────────────────────────────────────────────────────────────────────────────────────────
 
 
-async def test_a_replay_equals_the_live_state(bed: Bed) -> None:
-    with bed() as sleeper:
-        mind = sleeper.mind
-        await mind("discover_goals")
-        run = await sleeper("rem")
-        await mind("memory_delete", id=sleeper.planted.ids[0], soft=False)
-        await mind("undo_consolidation", run_id=run["run_id"])
-        await mind("search_graph", query="Who signed the lease?")
-        head = await now(mind)
-        told: list[tuple[float, float | None]] = []
+async def test_a_replay_equals_the_live_state(sleeper: Sleeper) -> None:
+    mind = sleeper.mind
+    await mind("discover_goals")
+    run = await sleeper("rem")
+    await mind("memory_delete", id=sleeper.planted.ids[0], soft=False)
+    await mind("undo_consolidation", run_id=run["run_id"])
+    await mind("search_graph", query="Who signed the lease?")
+    head = await now(mind)
+    told: list[tuple[float, float | None]] = []
 
-        async def progress(done: float, total: float | None, _what: str) -> None:
-            told.append((done, total))
+    async def progress(done: float, total: float | None, _what: str) -> None:
+        told.append((done, total))
 
-        answer = await call(mind.context.for_request(progress), TOOLS["replay"], {})
-        assert (answer["seq"], answer["matches"], answer["differing"]) == (head, True, [])
-        assert {"catalog", "atlas", "links", "goals", "learner", "runs", "schedule", "sessions"} <= set(
-            answer["projections"]
-        )
-        assert all(one["live"] == one["replayed"] for one in answer["projections"].values())
-        assert await now(mind) == head, "a replay writes nothing"
+    answer = await call(mind.context.for_request(progress), TOOLS["replay"], {})
+    assert (answer["seq"], answer["matches"], answer["differing"]) == (head, True, [])
+    assert {"catalog", "atlas", "links", "goals", "learner", "runs", "schedule", "sessions"} <= set(
+        answer["projections"]
+    )
+    assert all(one["live"] == one["replayed"] for one in answer["projections"].values())
+    assert await now(mind) == head, "a replay writes nothing"
 
 
 async def test_a_replay_names_the_projection_that_differs(mind: Mind, monkeypatch: pytest.MonkeyPatch) -> None:

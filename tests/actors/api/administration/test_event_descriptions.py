@@ -12,7 +12,7 @@ from events.vocabulary import Event, Known, Shredded
 from projections.memories.catalog import Catalog
 from tests.events.samples import NOON, draft, stored
 from tests.events.vocabulary.test_codec import SAMPLES
-from tests.projections.history import memory_id
+from tests.projections.history import folded, memory_id
 from tests.projections.sleeps import IDS, erased, forgotten, linked, log_of, merged, pruned, restored, undone
 
 KINDS = get_args(Known)
@@ -84,9 +84,7 @@ def test_every_event_of_a_memory_is_described_from_its_side() -> None:
     x, y, s, *_ = IDS
     run = UUID(int=1_001)
     log = log_of(linked(x, y), forgotten(x), restored(x), pruned(run, x), undone(run, x), merged(run, s, y), erased(x))
-    catalog = Catalog()
-    for envelope in log:
-        catalog.apply(envelope)
+    catalog = folded(Catalog(), log)
     lives = {
         memory: [
             describe_event(envelope, memory)["what"] for envelope in log if envelope.seq in catalog.get(memory).events

@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 from events.vocabulary import MemoriesMoved
-from tests.actors.api.conftest import Bed
 from tests.actors.api.sleeper import Sleeper, answers, end, found, hits, merges, settled
 
 pytestmark = pytest.mark.anyio
@@ -31,106 +30,101 @@ async def state(sleeper: Sleeper, namespace: str) -> dict[str, Any]:
     }
 
 
-async def test_a_renamed_namespace_answers_to_the_last_bit_as_before_and_keeps_its_goals(bed: Bed) -> None:
-    with bed() as sleeper:
-        goals = await sleeper.mind("discover_goals", namespace="default")
-        before = await answers(sleeper.mind, sleeper.planted.at)
-        seq = end(sleeper.log)
-        run = await sleeper.mind("move", kind="rename", source="default", target="bakery")
-        assert run["moved_from"] == {"default": len(sleeper.planted.ids)}
-        assert await hits(sleeper.mind, "oven", namespace="default") == []
-        assert await answers(sleeper.mind, sleeper.planted.at) == before  # these name no namespace
-        again = await sleeper.mind("discover_goals", namespace="bakery")
-        assert [one["goal_id"] for one in again["discovered_goals"]] == [
-            one["goal_id"] for one in goals["discovered_goals"]
-        ]
-        assert again["north_star"] == goals["north_star"]
-        then = await sleeper.mind("search_graph", query="oven", namespace="default", top_k=5, as_of=seq)
-        now = await sleeper.mind("search_graph", query="oven", namespace="bakery", top_k=5)
-        assert [one["fingerprintId"] for one in then["results"]] == [one["fingerprintId"] for one in now["results"]]
-        assert (await sleeper.mind("replay"))["matches"]
-        undone = await sleeper.mind("undo_consolidation", run_id=run["run_id"])
-        assert undone["restored_count"] == len(sleeper.planted.ids)
-        assert await hits(sleeper.mind, "oven", namespace="bakery") == []
-        assert await answers(sleeper.mind, sleeper.planted.at) == before
-        assert (await sleeper.mind("discover_goals", namespace="default"))["north_star"] == goals["north_star"]
-        assert (await sleeper.mind("replay"))["matches"]
+async def test_a_renamed_namespace_answers_to_the_last_bit_as_before_and_keeps_its_goals(sleeper: Sleeper) -> None:
+    goals = await sleeper.mind("discover_goals", namespace="default")
+    before = await answers(sleeper.mind, sleeper.planted.at)
+    seq = end(sleeper.log)
+    run = await sleeper.mind("move", kind="rename", source="default", target="bakery")
+    assert run["moved_from"] == {"default": len(sleeper.planted.ids)}
+    assert await hits(sleeper.mind, "oven", namespace="default") == []
+    assert await answers(sleeper.mind, sleeper.planted.at) == before  # these name no namespace
+    again = await sleeper.mind("discover_goals", namespace="bakery")
+    assert [one["goal_id"] for one in again["discovered_goals"]] == [
+        one["goal_id"] for one in goals["discovered_goals"]
+    ]
+    assert again["north_star"] == goals["north_star"]
+    then = await sleeper.mind("search_graph", query="oven", namespace="default", top_k=5, as_of=seq)
+    now = await sleeper.mind("search_graph", query="oven", namespace="bakery", top_k=5)
+    assert [one["fingerprintId"] for one in then["results"]] == [one["fingerprintId"] for one in now["results"]]
+    assert (await sleeper.mind("replay"))["matches"]
+    undone = await sleeper.mind("undo_consolidation", run_id=run["run_id"])
+    assert undone["restored_count"] == len(sleeper.planted.ids)
+    assert await hits(sleeper.mind, "oven", namespace="bakery") == []
+    assert await answers(sleeper.mind, sleeper.planted.at) == before
+    assert (await sleeper.mind("discover_goals", namespace="default"))["north_star"] == goals["north_star"]
+    assert (await sleeper.mind("replay"))["matches"]
 
 
-async def test_merged_namespaces_share_their_sessions_and_part_again(bed: Bed) -> None:
-    with bed() as sleeper:
-        first, second = await tell(sleeper, "sea", FERRY, CASH, session="trip")
-        (third,) = await tell(sleeper, "water", BO, session="trip")
-        before = await state(sleeper, "sea"), await state(sleeper, "water")
-        dry = await sleeper.mind("move", kind="merge", source="water", target="sea", dry_run=True)
-        assert (await state(sleeper, "sea"), await state(sleeper, "water")) == before
-        run = await sleeper.mind("move", kind="merge", source="water", target="sea")
-        assert run["moved_from"] == dry["moved_from"] == {"water": 1}
-        assert set(await hits(sleeper.mind, "boat", namespace="sea", session="trip")) == {first, second, third}
-        assert "water" not in (await sleeper.mind("status"))["namespaces"]
-        (fourth,) = await tell(sleeper, "sea", TIDES, session="trip")
-        assert (await sleeper.memory(fourth))["position"] == 2
-        copy = await sleeper.mind("store_memory", content=BO, namespace="sea")
-        assert copy["duplicate_of"] == third
-        assert (await sleeper.mind("replay"))["matches"]
-        await sleeper.mind("undo_consolidation", run_id=run["run_id"])
-        assert (await sleeper.memory(third))["namespace"] == "water"
-        assert await hits(sleeper.mind, "boat", namespace="water") == [third]
-        assert (await sleeper.memory(fourth))["namespace"] == "sea"  # stored after the merge
-        assert (await sleeper.mind("replay"))["matches"]
+async def test_merged_namespaces_share_their_sessions_and_part_again(sleeper: Sleeper) -> None:
+    first, second = await tell(sleeper, "sea", FERRY, CASH, session="trip")
+    (third,) = await tell(sleeper, "water", BO, session="trip")
+    before = await state(sleeper, "sea"), await state(sleeper, "water")
+    dry = await sleeper.mind("move", kind="merge", source="water", target="sea", dry_run=True)
+    assert (await state(sleeper, "sea"), await state(sleeper, "water")) == before
+    run = await sleeper.mind("move", kind="merge", source="water", target="sea")
+    assert run["moved_from"] == dry["moved_from"] == {"water": 1}
+    assert set(await hits(sleeper.mind, "boat", namespace="sea", session="trip")) == {first, second, third}
+    assert "water" not in (await sleeper.mind("status"))["namespaces"]
+    (fourth,) = await tell(sleeper, "sea", TIDES, session="trip")
+    assert (await sleeper.memory(fourth))["position"] == 2
+    copy = await sleeper.mind("store_memory", content=BO, namespace="sea")
+    assert copy["duplicate_of"] == third
+    assert (await sleeper.mind("replay"))["matches"]
+    await sleeper.mind("undo_consolidation", run_id=run["run_id"])
+    assert (await sleeper.memory(third))["namespace"] == "water"
+    assert await hits(sleeper.mind, "boat", namespace="water") == [third]
+    assert (await sleeper.memory(fourth))["namespace"] == "sea"  # stored after the merge
+    assert (await sleeper.mind("replay"))["matches"]
 
 
-async def test_goals_list_only_the_memories_that_are_still_in_their_namespace(bed: Bed) -> None:
-    with bed() as sleeper:
-        goals = (await sleeper.mind("discover_goals", namespace="default"))["discovered_goals"]
-        run = await sleeper.mind("move", kind="rename", source="default", target="old")
-        await tell(sleeper, "other", CASH)
-        await sleeper.mind("move", kind="merge", source="old", target="other")
-        drift = await sleeper.mind("get_alignment_drift", namespace="old")
-        assert drift["status"] == "not_configured"
-        refused = await sleeper.refused("undo_consolidation", run_id=run["run_id"])
-        assert "was moved to 'other' since; undo that first" in refused.message
-        latest = (await sleeper.mind("list_consolidations"))["runs"][0]
-        assert (latest["mode"], latest["counts"]["moved"]) == ("move", len(sleeper.planted.ids))
-        await sleeper.mind("undo_consolidation", run_id=latest["run_id"])
-        await sleeper.mind("undo_consolidation", run_id=run["run_id"])
-        again = (await sleeper.mind("discover_goals", namespace="default"))["discovered_goals"]
-        assert [one["goal_id"] for one in again] == [one["goal_id"] for one in goals]
+async def test_goals_list_only_the_memories_that_are_still_in_their_namespace(sleeper: Sleeper) -> None:
+    goals = (await sleeper.mind("discover_goals", namespace="default"))["discovered_goals"]
+    run = await sleeper.mind("move", kind="rename", source="default", target="old")
+    await tell(sleeper, "other", CASH)
+    await sleeper.mind("move", kind="merge", source="old", target="other")
+    drift = await sleeper.mind("get_alignment_drift", namespace="old")
+    assert drift["status"] == "not_configured"
+    refused = await sleeper.refused("undo_consolidation", run_id=run["run_id"])
+    assert "was moved to 'other' since; undo that first" in refused.message
+    latest = (await sleeper.mind("list_consolidations"))["runs"][0]
+    assert (latest["mode"], latest["counts"]["moved"]) == ("move", len(sleeper.planted.ids))
+    await sleeper.mind("undo_consolidation", run_id=latest["run_id"])
+    await sleeper.mind("undo_consolidation", run_id=run["run_id"])
+    again = (await sleeper.mind("discover_goals", namespace="default"))["discovered_goals"]
+    assert [one["goal_id"] for one in again] == [one["goal_id"] for one in goals]
 
 
-async def test_a_moved_memory_takes_along_what_it_absorbed_and_a_later_merge_holds_the_undo(bed: Bed) -> None:
-    with bed() as sleeper:
-        absorbed, survivor = next(iter(merges(await sleeper("light")).items()))
-        run = await sleeper.mind("move", kind="move", ids=[absorbed], target="shelf")
-        (event,) = found(sleeper.log, MemoriesMoved)
-        assert {str(one) for one in event.memories} >= {absorbed, survivor}
-        assert (await sleeper.memory(survivor))["namespace"] == "shelf"
-        assert "moved from default to shelf" in " ".join(await sleeper.mind.life(survivor))
-        text = (await sleeper.memory(survivor))["content"]
-        await tell(sleeper, "shelf", text)
-        assert merges(await sleeper("light", namespace="shelf"))
-        held = await sleeper.refused("undo_consolidation", run_id=run["run_id"])
-        assert "was merged with one of 'shelf' since; undo that first" in held.message
-        later = (await sleeper.mind("list_consolidations"))["runs"][0]["run_id"]
-        await sleeper.mind("undo_consolidation", run_id=later)
-        await sleeper.mind("undo_consolidation", run_id=run["run_id"])
-        assert (await sleeper.memory(survivor))["namespace"] == "default"
-        assert (await sleeper.mind("replay"))["matches"]
+async def test_a_moved_memory_takes_along_what_it_absorbed_and_a_later_merge_holds_the_undo(sleeper: Sleeper) -> None:
+    absorbed, survivor = next(iter(merges(await sleeper("light")).items()))
+    run = await sleeper.mind("move", kind="move", ids=[absorbed], target="shelf")
+    (event,) = found(sleeper.log, MemoriesMoved)
+    assert {str(one) for one in event.memories} >= {absorbed, survivor}
+    assert (await sleeper.memory(survivor))["namespace"] == "shelf"
+    assert "moved from default to shelf" in " ".join(await sleeper.mind.life(survivor))
+    text = (await sleeper.memory(survivor))["content"]
+    await tell(sleeper, "shelf", text)
+    assert merges(await sleeper("light", namespace="shelf"))
+    held = await sleeper.refused("undo_consolidation", run_id=run["run_id"])
+    assert "was merged with one of 'shelf' since; undo that first" in held.message
+    later = (await sleeper.mind("list_consolidations"))["runs"][0]["run_id"]
+    await sleeper.mind("undo_consolidation", run_id=later)
+    await sleeper.mind("undo_consolidation", run_id=run["run_id"])
+    assert (await sleeper.memory(survivor))["namespace"] == "default"
+    assert (await sleeper.mind("replay"))["matches"]
 
 
-async def test_a_session_moves_alone_and_an_export_names_the_present_namespace(bed: Bed) -> None:
-    with bed() as sleeper:
-        trip = await tell(sleeper, "sea", FERRY, CASH, session="trip")
-        (other,) = await tell(sleeper, "sea", TIDES, session="office")
-        run = await sleeper.mind("move", kind="move", source="sea", session="trip", target="skye")
-        assert run["moved_count"] == 2
-        assert await hits(sleeper.mind, "harbour", namespace="sea") == [other]
-        lines, after = [], 0
-        while after is not None:
-            page = await sleeper.mind("export", namespace="skye", after=after)
-            lines += [line for line in page["lines"] if "content" in line]
-            after = page.get("next_after")
-        assert [(line["id"], line["namespace"]) for line in lines] == [(one, "skye") for one in trip]
+async def test_a_session_moves_alone_and_an_export_names_the_present_namespace(sleeper: Sleeper) -> None:
+    trip = await tell(sleeper, "sea", FERRY, CASH, session="trip")
+    (other,) = await tell(sleeper, "sea", TIDES, session="office")
+    run = await sleeper.mind("move", kind="move", source="sea", session="trip", target="skye")
+    assert run["moved_count"] == 2
+    assert await hits(sleeper.mind, "harbour", namespace="sea") == [other]
+    lines, after = [], 0
+    while after is not None:
+        page = await sleeper.mind("export", namespace="skye", after=after)
+        lines += [line for line in page["lines"] if "content" in line]
+        after = page.get("next_after")
+    assert [(line["id"], line["namespace"]) for line in lines] == [(one, "skye") for one in trip]
 
 
 @pytest.mark.parametrize(
@@ -152,20 +146,18 @@ async def test_a_session_moves_alone_and_an_export_names_the_present_namespace(b
     ],
 )
 async def test_what_cannot_be_moved_is_refused_and_changes_nothing(
-    bed: Bed, arguments: dict[str, Any], code: int, named: str
+    sleeper: Sleeper, arguments: dict[str, Any], code: int, named: str
 ) -> None:
-    with bed() as sleeper:
-        before = end(sleeper.log)
-        fault = await sleeper.refused("move", **arguments)
-        assert fault.code == code
-        assert named in fault.message
-        assert end(sleeper.log) == before
+    before = end(sleeper.log)
+    fault = await sleeper.refused("move", **arguments)
+    assert fault.code == code
+    assert named in fault.message
+    assert end(sleeper.log) == before
 
 
-async def test_an_occupied_name_and_memories_that_are_there_already_are_refused(bed: Bed) -> None:
-    with bed() as sleeper:
-        (one,) = await tell(sleeper, "sea", FERRY)
-        taken = await sleeper.refused("move", kind="rename", source="default", target="sea")
-        assert "'sea' has 1 memories; merge joins two namespaces" in taken.message
-        there = await sleeper.refused("move", kind="move", ids=[one], target="sea")
-        assert "all of them are in 'sea' already" in there.message
+async def test_an_occupied_name_and_memories_that_are_there_already_are_refused(sleeper: Sleeper) -> None:
+    (one,) = await tell(sleeper, "sea", FERRY)
+    taken = await sleeper.refused("move", kind="rename", source="default", target="sea")
+    assert "'sea' has 1 memories; merge joins two namespaces" in taken.message
+    there = await sleeper.refused("move", kind="move", ids=[one], target="sea")
+    assert "all of them are in 'sea' already" in there.message

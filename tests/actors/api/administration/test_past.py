@@ -1,8 +1,6 @@
 """The store as it was: any question may be asked as of another moment, and asking changes nothing."""
 
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import anyio
@@ -11,7 +9,6 @@ import pytest
 from actors.api.params.fields import Reading
 from actors.api.tools.agent_tools import TOOLS
 from actors.api.tools.dispatch import call
-from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.hub import history as past
 from actors.hub import hub as hubs
 from actors.runtime.ask import ask
@@ -19,17 +16,11 @@ from actors.runtime.faults import InvalidParamsFault, NotFoundFault
 from actors.store.messages import ReadDigests
 from tests.actors.api.conftest import Bed, Ways
 from tests.actors.api.sleeper import QUESTIONS, Sleeper, everywhere, hits, settled
-from tests.actors.api.stream import Lasting, Mind, awake
-from tests.actors.api.telling import DOG, FOX, OWL, kept, now, refused
+from tests.actors.api.stream import Mind
+from tests.actors.api.telling import DOG, FOX, OWL, kept, now, questions, refused
 from tests.actors.consolidator.planted_memories import Kind
 
 pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture
-async def mind(profile: EmbeddedProfile, tmp_path: Path) -> AsyncIterator[Mind]:
-    with awake(profile, tmp_path, Lasting()) as mind:
-        yield mind
 
 
 # ── what was known then ─────────────────────────────────────────────────────────────────────────────
@@ -117,22 +108,7 @@ async def test_a_page_belongs_to_its_moment(mind: Mind) -> None:
 async def test_every_tool_that_reads_answers_as_of_then(mind: Mind) -> None:
     fox, dog = await kept(mind, FOX, session="s"), await kept(mind, DOG, session="s")
     then = await now(mind)
-    arguments: dict[str, dict[str, Any]] = {
-        "search_graph": {"query": "fox"},
-        "memory_retrieve": {"id": fox},
-        "memory_search": {"query": "fox"},
-        "memory_search_multi_perspective": {"query": "fox"},
-        "memory_compare": {"memory_a": fox, "memory_b": dog},
-        "memory_batch_compare": {"reference": fox, "targets": [dog]},
-        "memory_similarity_matrix": {"memory_ids": [fox, dog]},
-        "search_multi": {"query": "fox"},
-        "search_single_space": {"space_index": 0, "query": "fox"},
-        "search_by_purpose": {"memory_id": fox},
-        "find_causal_path": {"start_concept": fox, "end_concept": DOG},
-        "get_neighborhood": {"id": fox},
-        "audit_trail": {"memory_id": fox},
-        "diff": {"a": 0},
-    }
+    arguments = {**questions(fox, dog), "diff": {"a": 0}}
     for tool in TOOLS:
         if issubclass(tool.params, Reading):
             answer = await call(mind.context, tool, {**arguments.get(tool.name, {}), "as_of": then})

@@ -14,7 +14,7 @@ from actors.linker.messages import LinkCauses
 from actors.runtime.ask import ask
 from events.storage.log import Log
 from events.vocabulary import CausalClausesFound, CausesLinked, Shredded
-from tests.actors.api.conftest import Ways
+from tests.actors.api.conftest import Way
 from tests.actors.api.stream import Lasting
 from tests.actors.conftest import Agent, Connect, search, store
 
@@ -68,33 +68,31 @@ def links(log: Log) -> list[tuple[UUID, UUID]]:
 
 @pytest.mark.requirement("TOOL-INJECT-001/causal-path")
 async def test_a_chain_of_sentences_with_connectives_is_one_path_that_shows_its_evidence(
-    context: Context, ways: Ways
+    context: Context, way: Way
 ) -> None:
     await told(context, *APART[:3])
     ids = [await store(context, text) for text in STORY]
     await told(context, *APART[3:])
-    async with ways(context) as way:
-        answer = await way("find_causal_path", start_concept=ids[0], end_concept=ids[-1], path_type="causal")
-        assert answer["path_found"]
-        assert nodes(answer) == ids
-        assert [step["edge_type"] for step in answer["path"][1:]] == ["causes"] * 4
-        evidence = [step["evidence"] for step in answer["path"][1:]]
-        assert [one["rule"] for one in evidence] == ["so", "since", "led to", "because of"]
-        assert [one["sentence"] for one in evidence] == list(STORY[1:])
-        assert evidence[0]["cause"] == "The canal was closed in May"
-        assert evidence[0]["effect"] == "the barges carried no gravel"
-        assert evidence[0]["agrees_with"] == "the canal stayed closed in May"
-        assert all(0.5 <= one["agreement"] <= 1 for one in evidence)
-        back = await way("find_causal_path", start_concept=ids[-1], end_concept=ids[0], path_type="causal")
-        assert back["path_found"] is False, "an effect is no cause"
+    answer = await way("find_causal_path", start_concept=ids[0], end_concept=ids[-1], path_type="causal")
+    assert answer["path_found"]
+    assert nodes(answer) == ids
+    assert [step["edge_type"] for step in answer["path"][1:]] == ["causes"] * 4
+    evidence = [step["evidence"] for step in answer["path"][1:]]
+    assert [one["rule"] for one in evidence] == ["so", "since", "led to", "because of"]
+    assert [one["sentence"] for one in evidence] == list(STORY[1:])
+    assert evidence[0]["cause"] == "The canal was closed in May"
+    assert evidence[0]["effect"] == "the barges carried no gravel"
+    assert evidence[0]["agrees_with"] == "the canal stayed closed in May"
+    assert all(0.5 <= one["agreement"] <= 1 for one in evidence)
+    back = await way("find_causal_path", start_concept=ids[-1], end_concept=ids[0], path_type="causal")
+    assert back["path_found"] is False, "an effect is no cause"
 
 
 @pytest.mark.requirement("TOOL-INJECT-001/causal-path")
-async def test_words_name_the_ends_of_a_stated_path(context: Context, connect: Connect) -> None:
+async def test_words_name_the_ends_of_a_stated_path(context: Context, agent: Agent) -> None:
     await told(context, *APART)
     ids = await told(context, *STORY)
-    async with connect(context) as agent:
-        answer = await path(agent, "a nesting swan", "the purchase of a tumble dryer")
+    answer = await path(agent, "a nesting swan", "the purchase of a tumble dryer")
     assert nodes(answer) == ids
 
 
@@ -131,34 +129,29 @@ async def test_the_background_links_what_was_stored_once_no_more_arrives(
     assert found == [(UUID(ids[0]), UUID(ids[1]))]
 
 
-async def test_the_same_words_in_another_namespace_are_not_joined(context: Context, connect: Connect) -> None:
+async def test_the_same_words_in_another_namespace_are_not_joined(context: Context, agent: Agent) -> None:
     (here,) = await told(context, STORY[0], namespace="here")
     (there,) = await told(context, STORY[1], namespace="there")
-    async with connect(context) as agent:
-        assert (await path(agent, here, there))["path_found"] is False
+    assert (await path(agent, here, there))["path_found"] is False
 
 
-async def test_what_two_speakers_say_of_themselves_is_not_joined(context: Context, connect: Connect) -> None:
+async def test_what_two_speakers_say_of_themselves_is_not_joined(context: Context, agent: Agent) -> None:
     ana = await store(context, "I missed the ferry, so I was late for work.", metadata={"speaker": "Ana"})
     ben = await store(context, "I was late for work, so my boss was angry.", metadata={"speaker": "Ben"})
     own = await store(context, "I was late for work, so I lost my bonus.", metadata={"speaker": "Ana"})
-    async with connect(context) as agent:
-        assert (await path(agent, ana, ben))["path_found"] is False
-        assert nodes(await path(agent, ana, own)) == [ana, own]
+    assert (await path(agent, ana, ben))["path_found"] is False
+    assert nodes(await path(agent, ana, own)) == [ana, own]
 
 
-async def test_edges_are_undone_with_the_run_that_drew_them_and_not_drawn_again(
-    context: Context, connect: Connect
-) -> None:
+async def test_edges_are_undone_with_the_run_that_drew_them_and_not_drawn_again(context: Context, agent: Agent) -> None:
     first, second = await told(context, *STORY[:2])
-    async with connect(context) as agent:
-        found = await path(agent, first, second)
-        (run,) = {step["evidence"]["run_id"] for step in found["path"][1:]}
-        assert run in {one["run_id"] for one in (await agent.call("list_consolidations"))["runs"]}
-        (shown,) = (await agent.call("list_consolidations", run_id=run))["runs"]
-        assert [(one["cause"], one["effect"], one["rule"]) for one in shown["causes"]] == [(first, second, "so")]
-        await agent.call("undo_consolidation", run_id=run)
-        assert (await path(agent, first, second))["path_found"] is False
+    found = await path(agent, first, second)
+    (run,) = {step["evidence"]["run_id"] for step in found["path"][1:]}
+    assert run in {one["run_id"] for one in (await agent.call("list_consolidations"))["runs"]}
+    (shown,) = (await agent.call("list_consolidations", run_id=run))["runs"]
+    assert [(one["cause"], one["effect"], one["rule"]) for one in shown["causes"]] == [(first, second, "so")]
+    await agent.call("undo_consolidation", run_id=run)
+    assert (await path(agent, first, second))["path_found"] is False
     assert (await store_replay(context.for_request(ignore_progress), StoreReplay()))["matches"]
 
 
@@ -201,6 +194,7 @@ async def test_a_deep_run_links_what_an_earlier_version_stored(
     start: Callable[[Log], Any], connect: Connect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     log = Lasting()
+    monkeypatch.setattr("actors.linker.actor.QUIET", 600.0)  # an earlier version had no linker
     with start(log) as hub:
         ids = await told(Context(hub), *STORY, *APART)
     assert links(log) == []

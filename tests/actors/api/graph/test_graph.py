@@ -8,9 +8,9 @@ import pytest
 
 from actors.api.context import Context, append
 from events.vocabulary import MemoriesLinked
-from tests.actors.api.conftest import Ways
+from tests.actors.api.conftest import Way
 from tests.actors.api.stream import BOAT
-from tests.actors.conftest import Agent, Connect, store
+from tests.actors.conftest import Agent, store
 
 pytestmark = [pytest.mark.anyio, pytest.mark.numeric]
 
@@ -42,194 +42,181 @@ async def traversals(agent: Agent, memory: str) -> dict[str, int]:
     return {edge["id"]: edge["traversals"] for edge in edges}
 
 
-async def test_a_chain_of_causes_is_found_and_told(context: Context, ways: Ways) -> None:
+async def test_a_chain_of_causes_is_found_and_told(context: Context, way: Way) -> None:
     rain, river, flood, school = await chain(context, RAIN, RIVER, FLOOD, SCHOOL, weights=(0.9, 0.8, 0.6))
-    async with ways(context) as way:
-        answer = await way("find_causal_path", start_concept=rain, end_concept=school, path_type="causal")
-        assert answer["path_found"]
-        assert nodes(answer) == [rain, river, flood, school]
-        assert answer["hop_count"] == 3
-        assert answer["narrative"] == f'"{RAIN}" -> caused -> "{RIVER}" -> caused -> "{FLOOD}" -> caused -> "{SCHOOL}"'
-        start, *steps = answer["path"]
-        assert start == {"node_id": rain, "node_name": RAIN}
-        assert [(step["edge_type"], step["edge_weight"], step["forward"]) for step in steps] == [
-            ("causes", 0.9, True),
-            ("causes", 0.8, True),
-            ("causes", 0.6, True),
-        ]
-        product = math.prod(step["edge_weight"] * step["edge_confidence"] for step in steps)
-        assert answer["path_confidence"] == pytest.approx(product, abs=1e-3)
-        back = await way("find_causal_path", start_concept=school, end_concept=rain, path_type="causal")
-        assert back["path_found"] is False, "an effect is no cause"
-        assert (back["start"]["node_id"], back["end"]["node_name"]) == (school, RAIN)
-        explained = await way("find_causal_path", start_concept=school, end_concept=rain)
-        assert nodes(explained) == [school, flood, river, rain]
-        assert "was caused by" in explained["narrative"]
+    answer = await way("find_causal_path", start_concept=rain, end_concept=school, path_type="causal")
+    assert answer["path_found"]
+    assert nodes(answer) == [rain, river, flood, school]
+    assert answer["hop_count"] == 3
+    assert answer["narrative"] == f'"{RAIN}" -> caused -> "{RIVER}" -> caused -> "{FLOOD}" -> caused -> "{SCHOOL}"'
+    start, *steps = answer["path"]
+    assert start == {"node_id": rain, "node_name": RAIN}
+    assert [(step["edge_type"], step["edge_weight"], step["forward"]) for step in steps] == [
+        ("causes", 0.9, True),
+        ("causes", 0.8, True),
+        ("causes", 0.6, True),
+    ]
+    product = math.prod(step["edge_weight"] * step["edge_confidence"] for step in steps)
+    assert answer["path_confidence"] == pytest.approx(product, abs=1e-3)
+    back = await way("find_causal_path", start_concept=school, end_concept=rain, path_type="causal")
+    assert back["path_found"] is False, "an effect is no cause"
+    assert (back["start"]["node_id"], back["end"]["node_name"]) == (school, RAIN)
+    explained = await way("find_causal_path", start_concept=school, end_concept=rain)
+    assert nodes(explained) == [school, flood, river, rain]
+    assert "was caused by" in explained["narrative"]
 
 
-async def test_the_ends_of_a_path_can_be_named_in_words(context: Context, connect: Connect) -> None:
+async def test_the_ends_of_a_path_can_be_named_in_words(context: Context, agent: Agent) -> None:
     rain, river, flood = await chain(context, RAIN, RIVER, FLOOD, weights=(0.9, 0.8))
     await store(context, BREAD)
-    async with connect(context) as agent:
-        answer = await agent.call(
-            "find_causal_path", start_concept="three weeks of rain", end_concept="a village under water"
-        )
-        assert nodes(answer) == [rain, river, flood]
-        elsewhere = await agent.refused(
-            "find_causal_path", start_concept="three weeks of rain", end_concept=flood, namespace="elsewhere"
-        )
+    answer = await agent.call(
+        "find_causal_path", start_concept="three weeks of rain", end_concept="a village under water"
+    )
+    assert nodes(answer) == [rain, river, flood]
+    elsewhere = await agent.refused(
+        "find_causal_path", start_concept="three weeks of rain", end_concept=flood, namespace="elsewhere"
+    )
     assert elsewhere["code"] == -32010
     assert elsewhere["data"]["parameter"] == "start_concept"
 
 
-async def test_a_path_has_no_more_hops_than_were_allowed(context: Context, connect: Connect) -> None:
+async def test_a_path_has_no_more_hops_than_were_allowed(context: Context, agent: Agent) -> None:
     rain, _, flood, _ = await chain(context, RAIN, RIVER, FLOOD, SCHOOL, weights=(0.9, 0.8, 0.6))
-    async with connect(context) as agent:
-        asked = {"start_concept": rain, "end_concept": flood}
-        assert (await agent.call("find_causal_path", **asked, max_hops=1))["path_found"] is False
-        assert (await agent.call("find_causal_path", **asked, max_hops=2))["hop_count"] == 2
-        stay = await agent.call("find_causal_path", start_concept=rain, end_concept=rain)
+    asked = {"start_concept": rain, "end_concept": flood}
+    assert (await agent.call("find_causal_path", **asked, max_hops=1))["path_found"] is False
+    assert (await agent.call("find_causal_path", **asked, max_hops=2))["hop_count"] == 2
+    stay = await agent.call("find_causal_path", start_concept=rain, end_concept=rain)
     assert (stay["path_found"], stay["hop_count"], stay["path_confidence"]) == (True, 0, 1)
 
 
-async def test_the_surest_path_comes_first_and_others_when_they_are_asked_for(
-    context: Context, connect: Connect
-) -> None:
+async def test_the_surest_path_comes_first_and_others_when_they_are_asked_for(context: Context, agent: Agent) -> None:
     rain, river, flood = await chain(context, RAIN, RIVER, FLOOD, weights=(0.9, 0.9))
     await cause_of(context, rain, flood, 0.2)
-    async with connect(context) as agent:
-        asked = {"start_concept": rain, "end_concept": flood}
-        alone = await agent.call("find_causal_path", **asked)
-        assert (nodes(alone), alone["alternatives"]) == ([rain, river, flood], [])
-        answer = await agent.call("find_causal_path", **asked, include_alternatives=True)
-        (other,) = answer["alternatives"]
-        assert nodes(other) == [rain, flood]
-        assert other["path_confidence"] < answer["path_confidence"]
-        assert other["narrative"] == f'"{RAIN}" -> caused -> "{FLOOD}"'
+    asked = {"start_concept": rain, "end_concept": flood}
+    alone = await agent.call("find_causal_path", **asked)
+    assert (nodes(alone), alone["alternatives"]) == ([rain, river, flood], [])
+    answer = await agent.call("find_causal_path", **asked, include_alternatives=True)
+    (other,) = answer["alternatives"]
+    assert nodes(other) == [rain, flood]
+    assert other["path_confidence"] < answer["path_confidence"]
+    assert other["narrative"] == f'"{RAIN}" -> caused -> "{FLOOD}"'
 
 
-async def test_each_kind_of_path_takes_its_own_edges(context: Context, connect: Connect) -> None:
+async def test_each_kind_of_path_takes_its_own_edges(context: Context, agent: Agent) -> None:
     one, two = [await store(context, text, session="s") for text in (RAIN, BREAD)]
     three = await store(context, SCHOOL, link_to=[two])
     four = await store(context, FLOOD)
     await cause_of(context, three, four, 0.5)
-    async with connect(context) as agent:
 
-        async def found(start: str, end: str) -> dict[str, bool]:
-            return {
-                kind: (await agent.call("find_causal_path", start_concept=start, end_concept=end, path_type=kind))[
-                    "path_found"
-                ]
-                for kind in ("causal", "semantic", "any")
-            }
+    async def found(start: str, end: str) -> dict[str, bool]:
+        return {
+            kind: (await agent.call("find_causal_path", start_concept=start, end_concept=end, path_type=kind))[
+                "path_found"
+            ]
+            for kind in ("causal", "semantic", "any")
+        }
 
-        assert await found(one, two) == {"causal": False, "semantic": False, "any": True}
-        assert await found(two, three) == {"causal": False, "semantic": True, "any": True}
-        assert await found(three, four) == {"causal": True, "semantic": False, "any": True}
-        through_all = await agent.call("find_causal_path", start_concept=one, end_concept=four)
+    assert await found(one, two) == {"causal": False, "semantic": False, "any": True}
+    assert await found(two, three) == {"causal": False, "semantic": True, "any": True}
+    assert await found(three, four) == {"causal": True, "semantic": False, "any": True}
+    through_all = await agent.call("find_causal_path", start_concept=one, end_concept=four)
     assert nodes(through_all) == [one, two, three, four]
     assert [step["edge_type"] for step in through_all["path"][1:]] == ["next", "link_to", "causes"]
     assert [step["forward"] for step in through_all["path"][1:]] == [True, False, True]
 
 
-async def test_every_path_that_is_shown_counts_as_walked(context: Context, connect: Connect) -> None:
+async def test_every_path_that_is_shown_counts_as_walked(context: Context, agent: Agent) -> None:
     rain, river, flood = await chain(context, RAIN, RIVER, FLOOD, weights=(0.9, 0.8))
-    async with connect(context) as agent:
-        assert await traversals(agent, river) == {rain: 0, flood: 0}
-        await agent.call("find_causal_path", start_concept=rain, end_concept=flood)
-        assert await traversals(agent, river) == {rain: 1, flood: 1}
-        await agent.call("find_causal_path", start_concept=flood, end_concept=river)
-        assert await traversals(agent, river) == {rain: 1, flood: 2}
-        await agent.call("find_causal_path", start_concept=flood, end_concept=river, path_type="causal")
-        assert await traversals(agent, river) == {rain: 1, flood: 2}, "no path, nothing walked"
+    assert await traversals(agent, river) == {rain: 0, flood: 0}
+    await agent.call("find_causal_path", start_concept=rain, end_concept=flood)
+    assert await traversals(agent, river) == {rain: 1, flood: 1}
+    await agent.call("find_causal_path", start_concept=flood, end_concept=river)
+    assert await traversals(agent, river) == {rain: 1, flood: 2}
+    await agent.call("find_causal_path", start_concept=flood, end_concept=river, path_type="causal")
+    assert await traversals(agent, river) == {rain: 1, flood: 2}, "no path, nothing walked"
 
 
-async def test_two_plain_statements_are_linked_where_e5_is_sure(context: Context, connect: Connect) -> None:
-    async with connect(context) as agent:
-        for text in BOAT:
-            await agent.call("store_memory", content=text)
-        cause = (await agent.call("store_memory", content="Tom wants to withdraw money."))["fingerprintId"]
-        effect = (await agent.call("store_memory", content="He went to the bank."))["fingerprintId"]
-        answer = await agent.call("find_causal_path", start_concept=cause, end_concept=effect, path_type="causal")
-        assert nodes(answer) == [cause, effect]
-        evidence = answer["path"][1]["evidence"]
-        assert evidence["rule"] == "e5"
-        assert 0.5 < evidence["probability"] <= 1
-        back = await agent.call("find_causal_path", start_concept=effect, end_concept=cause, path_type="causal")
+async def test_two_plain_statements_are_linked_where_e5_is_sure(agent: Agent) -> None:
+    for text in BOAT:
+        await agent.call("store_memory", content=text)
+    cause = (await agent.call("store_memory", content="Tom wants to withdraw money."))["fingerprintId"]
+    effect = (await agent.call("store_memory", content="He went to the bank."))["fingerprintId"]
+    answer = await agent.call("find_causal_path", start_concept=cause, end_concept=effect, path_type="causal")
+    assert nodes(answer) == [cause, effect]
+    evidence = answer["path"][1]["evidence"]
+    assert evidence["rule"] == "e5"
+    assert 0.5 < evidence["probability"] <= 1
+    back = await agent.call("find_causal_path", start_concept=effect, end_concept=cause, path_type="causal")
     assert back["path_found"] is False
 
 
-async def test_a_neighbourhood_holds_links_turns_and_fellow_members_of_a_goal(context: Context, ways: Ways) -> None:
+async def test_a_neighbourhood_holds_links_turns_and_fellow_members_of_a_goal(context: Context, way: Way) -> None:
     boats = [await store(context, text, session=f"day {place // 6}") for place, text in enumerate(BOAT)]
     note = await store(context, "Ask Henrik for the bill.", link_to=[boats[7]])
-    async with ways(context) as way:
-        star = (await way("discover_goals"))["north_star"]
-        answer = await way("get_neighborhood", id=boats[7])
-        around = {one["id"]: one for one in answer["neighbors"]}
-        assert answer["center"] == {"id": boats[7]} | answer["center"]
-        assert answer["center"]["content"] == BOAT[7]
-        assert around[note]["edge_type"] == "link_to"
-        assert (around[note]["content"], around[note]["forward"]) == ("Ask Henrik for the bill.", False)
-        for turn, forward in ((boats[6], False), (boats[8], True)):
-            assert (around[turn]["edge_type"], around[turn]["forward"]) == ("next", forward)
-        assert {one["from"] for one in around.values()} == {boats[7]}
-        middle, *others = star["members"]
-        fellows = (await way("get_neighborhood", id=middle, limit=100))["neighbors"]
-        assert set(others) <= {one["id"] for one in fellows}
-        assert {one["edge_type"] for one in fellows if one["id"] in others} <= {"cluster", "next"}
+    star = (await way("discover_goals"))["north_star"]
+    answer = await way("get_neighborhood", id=boats[7])
+    around = {one["id"]: one for one in answer["neighbors"]}
+    assert answer["center"] == {"id": boats[7]} | answer["center"]
+    assert answer["center"]["content"] == BOAT[7]
+    assert around[note]["edge_type"] == "link_to"
+    assert (around[note]["content"], around[note]["forward"]) == ("Ask Henrik for the bill.", False)
+    for turn, forward in ((boats[6], False), (boats[8], True)):
+        assert (around[turn]["edge_type"], around[turn]["forward"]) == ("next", forward)
+    assert {one["from"] for one in around.values()} == {boats[7]}
+    middle, *others = star["members"]
+    fellows = (await way("get_neighborhood", id=middle, limit=100))["neighbors"]
+    assert set(others) <= {one["id"] for one in fellows}
+    assert {one["edge_type"] for one in fellows if one["id"] in others} <= {"cluster", "next"}
 
 
 async def test_a_neighbourhood_reaches_as_deep_and_holds_as_much_as_was_asked_for(
-    context: Context, connect: Connect
+    context: Context, agent: Agent
 ) -> None:
     rain, river, flood, school = await chain(context, RAIN, RIVER, FLOOD, SCHOOL, weights=(0.9, 0.8, 0.6))
     bread = await store(context, BREAD, link_to=[rain])
-    async with connect(context) as agent:
-        near = await agent.call("get_neighborhood", id=rain)
-        assert [one["id"] for one in near["neighbors"]] == [bread, river], "the surest first"
-        deep = await agent.call("get_neighborhood", id=rain, depth=3)
-        assert {one["id"]: one["hops"] for one in deep["neighbors"]} == {bread: 1, river: 1, flood: 2, school: 3}
-        assert deep["count"] == 4
-        assert {one["id"]: one["from"] for one in deep["neighbors"]}[school] == flood
-        few = await agent.call("get_neighborhood", id=rain, depth=3, limit=2)
-        assert [one["id"] for one in few["neighbors"]] == [bread, river]
+    near = await agent.call("get_neighborhood", id=rain)
+    assert [one["id"] for one in near["neighbors"]] == [bread, river], "the surest first"
+    deep = await agent.call("get_neighborhood", id=rain, depth=3)
+    assert {one["id"]: one["hops"] for one in deep["neighbors"]} == {bread: 1, river: 1, flood: 2, school: 3}
+    assert deep["count"] == 4
+    assert {one["id"]: one["from"] for one in deep["neighbors"]}[school] == flood
+    few = await agent.call("get_neighborhood", id=rain, depth=3, limit=2)
+    assert [one["id"] for one in few["neighbors"]] == [bread, river]
 
 
-async def test_what_is_forgotten_is_neither_shown_nor_walked_through(context: Context, connect: Connect) -> None:
+async def test_what_is_forgotten_is_neither_shown_nor_walked_through(context: Context, agent: Agent) -> None:
     rain, river, flood = await chain(context, RAIN, RIVER, FLOOD, weights=(0.9, 0.8))
-    async with connect(context) as agent:
-        await agent.call("memory_delete", id=river)
-        assert (await agent.call("get_neighborhood", id=rain, depth=3))["neighbors"] == []
-        asked = {"start_concept": rain, "end_concept": flood}
-        assert (await agent.call("find_causal_path", **asked))["path_found"] is False
-        await agent.call("memory_restore", id=river)
-        assert (await agent.call("find_causal_path", **asked))["path_found"]
-        assert (await agent.call("get_neighborhood", id=rain, depth=3))["count"] == 2
+    await agent.call("memory_delete", id=river)
+    assert (await agent.call("get_neighborhood", id=rain, depth=3))["neighbors"] == []
+    asked = {"start_concept": rain, "end_concept": flood}
+    assert (await agent.call("find_causal_path", **asked))["path_found"] is False
+    await agent.call("memory_restore", id=river)
+    assert (await agent.call("find_causal_path", **asked))["path_found"]
+    assert (await agent.call("get_neighborhood", id=rain, depth=3))["count"] == 2
 
 
-async def test_walks_that_make_no_sense_are_refused(context: Context, ways: Ways) -> None:
-    async with ways(context) as way:
-        unknown = str(uuid4())
-        nothing = await way.refused("find_causal_path", start_concept="rain", end_concept="flood")
-        assert nothing["code"] == -32010
-        rain = (await way("store_memory", content=RAIN))["fingerprintId"]
-        gone = (await way("store_memory", content=FLOOD))["fingerprintId"]
-        await way("memory_delete", id=gone)
-        ends = {"start_concept": rain, "end_concept": rain}
-        for bad, code in (
-            ({"end_concept": unknown}, -32010),
-            ({"end_concept": gone}, -32010),
-            ({"end_concept": " "}, -32602),
-            ({"max_hops": 0}, -32602),
-            ({"max_hops": 7}, -32602),
-            ({"path_type": "scenic"}, -32602),
-        ):
-            assert (await way.refused("find_causal_path", **ends | bad))["code"] == code
-        for bad, code in (
-            ({"id": unknown}, -32010),
-            ({"id": gone}, -32010),
-            ({"id": "rain"}, -32602),
-            ({"id": rain, "depth": 4}, -32602),
-            ({"id": rain, "limit": 0}, -32602),
-        ):
-            assert (await way.refused("get_neighborhood", **bad))["code"] == code
+async def test_walks_that_make_no_sense_are_refused(way: Way) -> None:
+    unknown = str(uuid4())
+    nothing = await way.refused("find_causal_path", start_concept="rain", end_concept="flood")
+    assert nothing["code"] == -32010
+    rain = (await way("store_memory", content=RAIN))["fingerprintId"]
+    gone = (await way("store_memory", content=FLOOD))["fingerprintId"]
+    await way("memory_delete", id=gone)
+    ends = {"start_concept": rain, "end_concept": rain}
+    for bad, code in (
+        ({"end_concept": unknown}, -32010),
+        ({"end_concept": gone}, -32010),
+        ({"end_concept": " "}, -32602),
+        ({"max_hops": 0}, -32602),
+        ({"max_hops": 7}, -32602),
+        ({"path_type": "scenic"}, -32602),
+    ):
+        assert (await way.refused("find_causal_path", **ends | bad))["code"] == code
+    for bad, code in (
+        ({"id": unknown}, -32010),
+        ({"id": gone}, -32010),
+        ({"id": "rain"}, -32602),
+        ({"id": rain, "depth": 4}, -32602),
+        ({"id": rain, "limit": 0}, -32602),
+    ):
+        assert (await way.refused("get_neighborhood", **bad))["code"] == code

@@ -19,7 +19,7 @@ from actors.api.params.sleep import ConsolidateMemories
 from events.storage.log import Log
 from events.storage.memory_log import MemoryLog
 from events.vocabulary import MemoryStored
-from tests.actors.conftest import Connect, store
+from tests.actors.conftest import Agent, store
 
 pytestmark = pytest.mark.anyio
 
@@ -157,11 +157,8 @@ async def test_a_memory_keeps_its_id_unless_another_has_it(context: Context) -> 
     assert stored == [UUID(own)]
 
 
-async def test_an_unknown_namespace_is_refused_instead_of_exported_as_nothing(
-    connect: Connect, context: Context
-) -> None:
-    async with connect(context) as agent:
-        await agent.call("store_memory", content="The harbour crane was painted.", namespace="harbour")
-        for method in ("memory/export", "store/export"):
-            assert (await agent.request_refused(method, namespace="habour"))["code"] == -32010
-            assert "harbour crane" in str(await agent.request(method, namespace="harbour"))
+async def test_an_unknown_namespace_is_refused_instead_of_exported_as_nothing(agent: Agent) -> None:
+    await agent.call("store_memory", content="The harbour crane was painted.", namespace="harbour")
+    for method in ("memory/export", "store/export"):
+        assert (await agent.request_refused(method, namespace="habour"))["code"] == -32010
+        assert "harbour crane" in str(await agent.request(method, namespace="harbour"))

@@ -8,8 +8,8 @@ import pytest
 from actors.api.context import Context
 from actors.api.operations.administration.maintenance import store_status
 from events.spaces import SPACES
-from tests.actors.api.conftest import Ways
-from tests.actors.conftest import Connect, search, store
+from tests.actors.api.conftest import Way, Ways
+from tests.actors.conftest import Agent, search, store
 
 pytestmark = pytest.mark.anyio
 
@@ -38,28 +38,26 @@ async def test_an_injected_memory_is_summarised_in_thirteen_spaces(context: Cont
         assert 0 <= part["entropy"] <= 1
 
 
-async def test_blank_content_is_refused_by_every_way_of_storing(context: Context, ways: Ways) -> None:
-    async with ways(context) as way:
-        for tool in ("store_memory", "inject_context", "memory_inject"):
-            for arguments, message in (
-                ({}, "Missing 'content' parameter"),
-                ({"content": " \n"}, "Content cannot be empty"),
-            ):
-                error = await way.refused(tool, **arguments, **({"rationale": "r"} if "context" in tool else {}))
-                assert (error["code"], error["message"]) == (-32602, message)
-                assert error["data"] == {"parameter": "content"}
+async def test_blank_content_is_refused_by_every_way_of_storing(context: Context, way: Way) -> None:
+    for tool in ("store_memory", "inject_context", "memory_inject"):
+        for arguments, message in (
+            ({}, "Missing 'content' parameter"),
+            ({"content": " \n"}, "Content cannot be empty"),
+        ):
+            error = await way.refused(tool, **arguments, **({"rationale": "r"} if "context" in tool else {}))
+            assert (error["code"], error["message"]) == (-32602, message)
+            assert error["data"] == {"parameter": "content"}
     assert (await store_status(context))["memories"]["live"] == 0
 
 
 @pytest.mark.requirement("INTEG-001/store/answer")
-async def test_a_store_answers_with_the_id_by_which_the_memory_is_read(context: Context, ways: Ways) -> None:
-    async with ways(context) as way:
-        stored = await way("store_memory", content=FOX)
-        by_the_seeds_name = await way("memory_store", content=FOX)
-        learned = await way("inject_context", content=FOX, rationale="to see what it teaches")
-        for answer in (stored, by_the_seeds_name, learned):
-            assert answer["embedderCount"] == 13
-            assert (await way("memory_retrieve", id=answer["fingerprintId"]))["content"] == FOX
+async def test_a_store_answers_with_the_id_by_which_the_memory_is_read(way: Way) -> None:
+    stored = await way("store_memory", content=FOX)
+    by_the_seeds_name = await way("memory_store", content=FOX)
+    learned = await way("inject_context", content=FOX, rationale="to see what it teaches")
+    for answer in (stored, by_the_seeds_name, learned):
+        assert answer["embedderCount"] == 13
+        assert (await way("memory_retrieve", id=answer["fingerprintId"]))["content"] == FOX
     assert learned["utl"]["entropy"] < 0.5, "it was known already"
 
 
@@ -78,117 +76,106 @@ def _hundred() -> list[Any]:
     "INTEG-001/inject_batch/store-grows",
     "INTEG-001/inject_batch/item-report",
 )
-async def test_of_a_hundred_memories_five_bad_ones_fail_alone(context: Context, ways: Ways) -> None:
+async def test_of_a_hundred_memories_five_bad_ones_fail_alone(context: Context, way: Way) -> None:
     await store(context, "one that was there before")
     items = _hundred()
-    async with ways(context) as way:
-        answer = await way("memory_inject_batch", items=items)
-        assert (answer["succeeded"], answer["failed"]) == (95, 5)
-        assert [report["index"] for report in answer["results"]] == list(range(100))
-        failed = [report for report in answer["results"] if not report["success"]]
-        assert [report["index"] for report in failed] == [0, 13, 50, 77, 99]
-        assert all(report["error"]["code"] == -32602 and report["error"]["message"] for report in failed)
-        for report in answer["results"]:
-            if report["success"]:
-                item = items[report["index"]]
-                memory = await way("memory_retrieve", id=report["memory_id"])
-                assert memory["content"] == (item if isinstance(item, str) else item["content"])
+    answer = await way("memory_inject_batch", items=items)
+    assert (answer["succeeded"], answer["failed"]) == (95, 5)
+    assert [report["index"] for report in answer["results"]] == list(range(100))
+    failed = [report for report in answer["results"] if not report["success"]]
+    assert [report["index"] for report in failed] == [0, 13, 50, 77, 99]
+    assert all(report["error"]["code"] == -32602 and report["error"]["message"] for report in failed)
+    for report in answer["results"]:
+        if report["success"]:
+            item = items[report["index"]]
+            memory = await way("memory_retrieve", id=report["memory_id"])
+            assert memory["content"] == (item if isinstance(item, str) else item["content"])
     assert (await store_status(context))["memories"]["live"] == 96
 
 
 @pytest.mark.requirement("INTEG-001/inject_batch/parallel")
-async def test_a_batch_embeds_together_what_each_would_get_alone(context: Context, connect: Connect) -> None:
+async def test_a_batch_embeds_together_what_each_would_get_alone(agent: Agent) -> None:
     items = [
         {"content": text, "created_at": "2026-01-01T00:00:00Z"}
         for text in (FOX, "Ana renewed the certificate.", "def renew(token):\n    return token.refresh()")
     ]
-    async with connect(context) as agent:
-        batch = await agent.call("memory_inject_batch", items=items)
-        for report, item in zip(batch["results"], items, strict=True):
-            alone = await agent.call("memory_inject", **item)
-            compared = await agent.call(
-                "memory_compare",
-                memory_a=report["memory_id"],
-                memory_b=alone["memory_id"],
-                include_per_embedder=True,
-            )
-            assert min(score for score in compared["per_embedder"] if score is not None) >= 0.99
-            assert alone["duplicate_of"] == report["memory_id"]
+    batch = await agent.call("memory_inject_batch", items=items)
+    for report, item in zip(batch["results"], items, strict=True):
+        alone = await agent.call("memory_inject", **item)
+        compared = await agent.call(
+            "memory_compare",
+            memory_a=report["memory_id"],
+            memory_b=alone["memory_id"],
+            include_per_embedder=True,
+        )
+        assert min(score for score in compared["per_embedder"] if score is not None) >= 0.99
+        assert alone["duplicate_of"] == report["memory_id"]
 
 
-async def test_the_turns_of_a_session_keep_their_order_in_a_batch(context: Context, connect: Connect) -> None:
+async def test_the_turns_of_a_session_keep_their_order_in_a_batch(agent: Agent) -> None:
     items = [{"content": f"Turn {number}.", "session": f"talk {number % 2}"} for number in range(12)]
-    async with connect(context) as agent:
-        batch = await agent.call("memory_inject_batch", items=items)
-        memories = [await agent.call("memory_retrieve", id=report["memory_id"]) for report in batch["results"]]
+    batch = await agent.call("memory_inject_batch", items=items)
+    memories = [await agent.call("memory_retrieve", id=report["memory_id"]) for report in batch["results"]]
     assert [memory["position"] for memory in memories] == [number // 2 for number in range(12)]
 
 
-async def test_a_batch_tells_how_far_it_is(context: Context, connect: Connect) -> None:
+async def test_a_batch_tells_how_far_it_is(agent: Agent) -> None:
     told: list[tuple[float, float | None]] = []
 
     async def hear(done: float, total: float | None, _message: str | None) -> None:
         told.append((done, total))
 
-    async with connect(context) as agent:
-        await agent.call("store_memory", content="the models are loaded by now")
-        items = [f"Memory {number}" for number in range(10)]
-        await agent.client.call_tool("memory_inject_batch", {"items": items}, progress_callback=hear)
+    await agent.call("store_memory", content="the models are loaded by now")
+    items = [f"Memory {number}" for number in range(10)]
+    await agent.client.call_tool("memory_inject_batch", {"items": items}, progress_callback=hear)
     assert [done for done, _ in told] == sorted(done for done, _ in told)
     assert (10.0, 10.0) in told
 
 
 @pytest.mark.parametrize("items", [[], ["x"] * 101, "text", None])
-async def test_a_batch_of_the_wrong_size_is_refused_as_a_whole(context: Context, ways: Ways, items: Any) -> None:
-    async with ways(context) as way:
-        error = await way.refused("memory_inject_batch", items=items)
+async def test_a_batch_of_the_wrong_size_is_refused_as_a_whole(context: Context, way: Way, items: Any) -> None:
+    error = await way.refused("memory_inject_batch", items=items)
     assert error["code"] == -32602
     assert "items" in error["message"]
     assert (await store_status(context))["memories"]["live"] == 0
 
 
-async def test_a_forgotten_memory_can_be_restored_and_is_found_as_before(context: Context, ways: Ways) -> None:
+async def test_a_forgotten_memory_can_be_restored_and_is_found_as_before(context: Context, way: Way) -> None:
     memory = await store(context, FOX)
     before = await search(context, "a fox", asked_at="2026-06-01")
-    async with ways(context) as way:
-        await way("memory_delete", id=memory)
-        assert await search(context, "a fox", asked_at="2026-06-01") == []
-        answer = await way("memory_restore", id=memory)
-        assert (answer["fingerprintId"], answer["restored"]) == (memory, True)
-        assert await search(context, "a fox", asked_at="2026-06-01") == before
-        assert (await way("memory_retrieve", id=memory))["state"] == "live"
+    await way("memory_delete", id=memory)
+    assert await search(context, "a fox", asked_at="2026-06-01") == []
+    answer = await way("memory_restore", id=memory)
+    assert (answer["fingerprintId"], answer["restored"]) == (memory, True)
+    assert await search(context, "a fox", asked_at="2026-06-01") == before
+    assert (await way("memory_retrieve", id=memory))["state"] == "live"
 
 
-async def test_an_id_and_a_batch_are_taken_by_all_the_names_that_answers_give_them(
-    context: Context, ways: Ways
-) -> None:
-    async with ways(context) as way:
-        batch = await way("memory_inject_batch", contents=[FOX])
-        (memory,) = (report["memory_id"] for report in batch["results"])
-        for name in ("id", "memory_id", "memoryId", "fingerprintId", "fingerprint_id"):
-            assert (await way("memory_retrieve", **{name: memory}))["id"] == memory
-        assert (await way.refused("memory_retrieve", id=memory, memoryId=memory))["code"] == -32602
-        assert (await way.refused("memory_retrieve", reference=memory))["code"] == -32602
+async def test_an_id_and_a_batch_are_taken_by_all_the_names_that_answers_give_them(way: Way) -> None:
+    batch = await way("memory_inject_batch", contents=[FOX])
+    (memory,) = (report["memory_id"] for report in batch["results"])
+    for name in ("id", "memory_id", "memoryId", "fingerprintId", "fingerprint_id"):
+        assert (await way("memory_retrieve", **{name: memory}))["id"] == memory
+    assert (await way.refused("memory_retrieve", id=memory, memoryId=memory))["code"] == -32602
+    assert (await way.refused("memory_retrieve", reference=memory))["code"] == -32602
 
 
-async def test_only_what_was_forgotten_can_be_restored(context: Context, ways: Ways) -> None:
+async def test_only_what_was_forgotten_can_be_restored(context: Context, way: Way) -> None:
     live, erased, unknown = await store(context, FOX), await store(context, "erased"), str(uuid4())
-    async with ways(context) as way:
-        await way("memory_delete", id=erased, soft=False)
-        for memory, code in ((live, -32602), (erased, -32010), (unknown, -32010)):
-            error = await way.refused("memory_restore", id=memory)
-            assert error["code"] == code
-            assert memory in error["message"]
+    await way("memory_delete", id=erased, soft=False)
+    for memory, code in ((live, -32602), (erased, -32010), (unknown, -32010)):
+        error = await way.refused("memory_restore", id=memory)
+        assert error["code"] == code
+        assert memory in error["message"]
 
 
 @pytest.mark.requirement("INTEG-001/retrieve/life")
-async def test_a_memory_lists_its_history(context: Context, ways: Ways) -> None:
+async def test_a_memory_lists_its_history(context: Context, way: Way) -> None:
     memory = await store(context, FOX)
     await search(context, "a fox")
     await search(context, "a dog")
     await store(context, "This goes through the store's inbox after the notes of what was recalled.")
-    async with ways(context) as way:
-        told = await way("memory_retrieve", id=memory)
+    told = await way("memory_retrieve", id=memory)
     assert told["accessCount"] == 2
     assert [snapshot["trigger"] for snapshot in told["evolutionSnapshots"]] == ["Created", "Accessed", "Accessed"]
     assert [snapshot["timestamp"] for snapshot in told["evolutionSnapshots"]] == sorted(

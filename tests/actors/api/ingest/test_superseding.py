@@ -1,7 +1,6 @@
 """A memory that takes the place of an earlier one comes first, except where a question asks for the past."""
 
 import re
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -29,12 +28,6 @@ PRESENT, PAST, DATED = (
     "Where did the kids take swimming lessons in March 2025?",
 )
 TIMES = {"created_at": "2025-02-01"}, {"created_at": "2025-06-01"}, {"created_at": "2025-09-01"}
-
-
-@pytest.fixture
-async def mind(profile: EmbeddedProfile, tmp_path: Path) -> AsyncIterator[Mind]:
-    with awake(profile, tmp_path, Lasting()) as mind:
-        yield mind
 
 
 async def corrected(mind: Mind) -> tuple[str, str]:

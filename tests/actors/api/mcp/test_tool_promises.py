@@ -48,20 +48,19 @@ async def calls(agent: Agent) -> dict[str, dict[str, Any]]:
 
 
 async def test_a_tool_that_is_marked_read_only_appends_nothing_and_a_search_is_not_marked(
-    context: Context, connect: Connect
+    context: Context, agent: Agent
 ) -> None:
-    async with connect(context) as agent:
-        arguments = await calls(agent)
-        listed = (await agent.client.list_tools()).tools
-        read_only = {tool.name for tool in listed if tool.annotations.read_only_hint}
-        for name in sorted(read_only):
-            before = await head(context)
-            await agent.call(name, **arguments.get(name, {}))
-            assert await head(context) == before, name
-        for name in [name for name in arguments if name not in read_only]:
-            before = await head(context)
-            await agent.call(name, **arguments[name])
-            assert await head(context) > before, f"{name} notes what it found"
+    arguments = await calls(agent)
+    listed = (await agent.client.list_tools()).tools
+    read_only = {tool.name for tool in listed if tool.annotations.read_only_hint}
+    for name in sorted(read_only):
+        before = await head(context)
+        await agent.call(name, **arguments.get(name, {}))
+        assert await head(context) == before, name
+    for name in [name for name in arguments if name not in read_only]:
+        before = await head(context)
+        await agent.call(name, **arguments[name])
+        assert await head(context) > before, f"{name} notes what it found"
     assert {"search_graph", "memory_search", "search_multi"}.isdisjoint(read_only)
 
 
@@ -96,25 +95,24 @@ async def test_memory_inject_stores_all_that_store_memory_takes(context: Context
 
 
 @pytest.mark.requirement("INTEG-001/search/ranked")
-async def test_memory_search_takes_the_options_of_search_graph(context: Context, connect: Connect) -> None:
+async def test_memory_search_takes_the_options_of_search_graph(context: Context, agent: Agent) -> None:
     await store(context, FERRY, tags=["travel"], metadata={"speaker": "Ole"}, created_at="2026-05-02")
     await store(context, SAUNA, tags=["travel"], metadata={"speaker": "Runa"}, created_at="2026-05-03")
     await store(context, PUMP, modality="code", created_at="2026-05-04")
     asked = {"query": "What has to be booked?"}
-    async with connect(context) as agent:
 
-        async def found(**options: Any) -> set[str]:
-            answer = await agent.call("memory_search", **asked, **options)
-            assert all(len(result["embedderScores"]) == 13 for result in answer["results"])
-            return {result["content"] for result in answer["results"]}
+    async def found(**options: Any) -> set[str]:
+        answer = await agent.call("memory_search", **asked, **options)
+        assert all(len(result["embedderScores"]) == 13 for result in answer["results"])
+        return {result["content"] for result in answer["results"]}
 
-        assert await found(tags=["travel"]) == {FERRY, SAUNA}
-        assert await found(speaker="Ole") == {FERRY}
-        assert await found(modality="code", profile="code_search") == {PUMP}
-        assert await found(since="2026-05-03", until="2026-05-03T23:59:59") == {SAUNA}
-        page = await agent.call("memory_search", **asked, top_k=2, max_tokens=2_000)
-        rest = await agent.call("memory_search", **asked, top_k=2, max_tokens=2_000, cursor=page["next_cursor"])
-        assert len(page["results"]) + len(rest["results"]) == 3
+    assert await found(tags=["travel"]) == {FERRY, SAUNA}
+    assert await found(speaker="Ole") == {FERRY}
+    assert await found(modality="code", profile="code_search") == {PUMP}
+    assert await found(since="2026-05-03", until="2026-05-03T23:59:59") == {SAUNA}
+    page = await agent.call("memory_search", **asked, top_k=2, max_tokens=2_000)
+    rest = await agent.call("memory_search", **asked, top_k=2, max_tokens=2_000, cursor=page["next_cursor"])
+    assert len(page["results"]) + len(rest["results"]) == 3
 
 
 @pytest.mark.parametrize(
@@ -127,26 +125,23 @@ async def test_memory_search_takes_the_options_of_search_graph(context: Context,
     ],
 )
 async def test_a_wrong_time_is_refused_before_the_models_are_loaded(
-    context: Context, connect: Connect, tool: str, arguments: dict[str, Any], parameter: str
+    context: Context, agent: Agent, tool: str, arguments: dict[str, Any], parameter: str
 ) -> None:
-    async with connect(context) as agent:
-        error = await agent.refused(tool, **arguments)
+    error = await agent.refused(tool, **arguments)
     assert (error["code"], error["data"]["parameter"]) == (-32602, parameter)
     assert not context.state.ready
 
 
-async def test_a_tool_set_that_does_not_exist_is_refused_by_name(context: Context, connect: Connect) -> None:
-    async with connect(context) as agent:
-        with pytest.raises(MCPError, match=r"context-graph/tools.*core, all"):
-            await agent.client.list_tools(meta={"context-graph/tools": "some"})
+async def test_a_tool_set_that_does_not_exist_is_refused_by_name(agent: Agent) -> None:
+    with pytest.raises(MCPError, match=r"context-graph/tools.*core, all"):
+        await agent.client.list_tools(meta={"context-graph/tools": "some"})
 
 
 @pytest.mark.requirement("INTEG-001/matrix/symmetric")
-async def test_the_matrix_of_one_memory_is_its_similarity_to_itself(context: Context, connect: Connect) -> None:
+async def test_the_matrix_of_one_memory_is_its_similarity_to_itself(context: Context, agent: Agent) -> None:
     memory = await store(context, FERRY)
-    async with connect(context) as agent:
-        answer = await agent.call("memory_similarity_matrix", memory_ids=[memory])
-        missing = await agent.refused("memory_similarity_matrix", memory_ids=[str(uuid4())])
+    answer = await agent.call("memory_similarity_matrix", memory_ids=[memory])
+    missing = await agent.refused("memory_similarity_matrix", memory_ids=[str(uuid4())])
     assert answer["matrix"] == [[pytest.approx(1.0, abs=1e-6)]]
     assert (answer["memory_ids"], answer["dimensions"]) == ([memory], 1)
     assert missing["code"] == -32010

@@ -19,7 +19,7 @@ from events.storage.memory_log import MemoryLog
 from events.vocabulary.values import JohariRow
 from projections.mind.johari import classify
 from tests.actors.api.stream import NAMESPACE, Lived, awake, live
-from tests.actors.conftest import Connect, store
+from tests.actors.conftest import Agent, Connect, store
 
 pytestmark = [pytest.mark.anyio, pytest.mark.numeric]
 
@@ -152,23 +152,22 @@ async def test_every_space_classifies_a_memory_with_soft_weights(lived: Lived) -
     assert len(quadrants) >= 3
 
 
-async def test_a_spaces_quadrant_follows_from_its_own_entropy_and_coherence(context: Context, connect: Connect) -> None:
+async def test_a_spaces_quadrant_follows_from_its_own_entropy_and_coherence(agent: Agent) -> None:
     seen = set()
-    async with connect(context) as agent:
-        for content in ("The compost is warm.", "The compost is warm.", "The compost heap is warm.", "E4 opens b8."):
-            summary = (await agent.call("memory_inject", content=content))["teleological_summary"]
-            for row in summary.values():
-                new, tied = row["entropy"] >= 0.5, row["coherence"] > 0.5
-                assert (
-                    row["quadrant"]
-                    == {
-                        (False, True): "Open",
-                        (False, False): "Hidden",
-                        (True, False): "Blind",
-                        (True, True): "Unknown",
-                    }[new, tied]
-                )
-                seen.add(row["quadrant"])
+    for content in ("The compost is warm.", "The compost is warm.", "The compost heap is warm.", "E4 opens b8."):
+        summary = (await agent.call("memory_inject", content=content))["teleological_summary"]
+        for row in summary.values():
+            new, tied = row["entropy"] >= 0.5, row["coherence"] > 0.5
+            assert (
+                row["quadrant"]
+                == {
+                    (False, True): "Open",
+                    (False, False): "Hidden",
+                    (True, False): "Blind",
+                    (True, True): "Unknown",
+                }[new, tied]
+            )
+            seen.add(row["quadrant"])
     assert len(seen) >= 3
 
 
@@ -183,7 +182,7 @@ async def test_a_spaces_quadrant_follows_from_its_own_entropy_and_coherence(cont
     ],
 )
 async def test_what_several_spaces_say_together_is_told_as_an_insight(
-    context: Context, connect: Connect, windows: dict[str, JohariRow], insights: list[str]
+    context: Context, agent: Agent, windows: dict[str, JohariRow], insights: list[str]
 ) -> None:
     kept = await store(context, "The compost is warm.")
     plain = await ask(context.hub.store, Read(memory=UUID(kept)))
@@ -195,8 +194,7 @@ async def test_what_several_spaces_say_together_is_told_as_an_insight(
         correlation_id=uuid4(),
     )
     await ask(context.hub.store, judged)
-    async with connect(context) as agent:
-        memory = await agent.call("memory_retrieve", id=str(judged.id))
+    memory = await agent.call("memory_retrieve", id=str(judged.id))
     assert [insight.partition(":")[0] for insight in memory["insights"]] == insights
 
 
@@ -215,14 +213,13 @@ async def test_a_search_can_be_limited_to_what_meaning_knows_in_one_way(lived: L
         assert (await agent.refused("search_graph", query="compost", quadrant="Closed"))["code"] == -32602
 
 
-async def test_a_store_grows_up_with_what_it_lives_through(context: Context, lived: Lived, connect: Connect) -> None:
+async def test_a_store_grows_up_with_what_it_lives_through(lived: Lived, agent: Agent) -> None:
     grown = (await lived.mind("get_consciousness_state"))["lifecycle"]
     assert grown["stage"] == "Growth"
     assert grown["interactions"] >= len(lived.all)
-    async with connect(context) as agent:
-        young = (await agent.call("get_consciousness_state"))["lifecycle"]
-        await agent.call("store_memory", content="The compost is warm.")
-        older = (await agent.call("get_consciousness_state"))["lifecycle"]
+    young = (await agent.call("get_consciousness_state"))["lifecycle"]
+    await agent.call("store_memory", content="The compost is warm.")
+    older = (await agent.call("get_consciousness_state"))["lifecycle"]
     assert (young["stage"], young["interactions"], older["interactions"]) == ("Infancy", 0, 1)
     assert young["lambda_s"] > grown["lambda_s"] >= grown["lambda_c"] > young["lambda_c"]
     assert grown["lambda_s"] + grown["lambda_c"] == pytest.approx(1)

@@ -7,7 +7,7 @@ import pytest
 from actors.api.context import Context
 from actors.runtime.settings import Strategy
 from events.spaces import INDEX, SEMANTIC, SPACES
-from tests.actors.api.conftest import Ways
+from tests.actors.api.conftest import Way, Ways
 from tests.actors.conftest import store
 
 pytestmark = [pytest.mark.anyio, pytest.mark.numeric]
@@ -51,11 +51,10 @@ async def test_two_sentences_about_a_fox_have_the_required_similarity(context: C
 
 
 @pytest.mark.requirement("INTEG-001/compare/identical", "INTEG-001/compare/parameters")
-async def test_the_same_text_at_the_same_moment_is_the_same_in_every_space(context: Context, ways: Ways) -> None:
+async def test_the_same_text_at_the_same_moment_is_the_same_in_every_space(context: Context, way: Way) -> None:
     first, _, again = await foxes(context)
-    async with ways(context) as way:
-        answer = await way("memory_compare", memory_a=first, memory_b=again, include_per_embedder=True)
-        brief = await way("memory_compare", memory_a=first, memory_b=again)
+    answer = await way("memory_compare", memory_a=first, memory_b=again, include_per_embedder=True)
+    brief = await way("memory_compare", memory_a=first, memory_b=again)
     assert answer["overall_similarity"] >= 0.99
     assert min(score for score in answer["per_embedder"] if score is not None) >= 0.99
     assert answer["coherence"] >= 0.99
@@ -72,26 +71,24 @@ async def test_texts_that_have_nothing_in_common_are_far_apart(context: Context,
     assert sum(told) / len(told) < 0.2
 
 
-async def test_memories_of_one_day_are_compared_by_content(context: Context, ways: Ways) -> None:
+async def test_memories_of_one_day_are_compared_by_content(context: Context, way: Way) -> None:
     said = await store(context, SYNTH_001, created_at=MOMENT)
     reworded = await store(context, SYNTH_002, created_at="2021-03-14T03:00:00Z")
     elsewhere = await store(context, ELSEWHERE, created_at=MOMENT)
-    async with ways(context) as way:
-        alike, apart = [await way("memory_compare", memory_a=said, memory_b=one) for one in (reworded, elsewhere)]
-        counted = [
-            await way("memory_compare", memory_a=said, memory_b=one, strategy="cosine") for one in (reworded, elsewhere)
-        ]
+    alike, apart = [await way("memory_compare", memory_a=said, memory_b=one) for one in (reworded, elsewhere)]
+    counted = [
+        await way("memory_compare", memory_a=said, memory_b=one, strategy="cosine") for one in (reworded, elsewhere)
+    ]
     assert alike["overall_similarity"] > 0.6
     assert apart["overall_similarity"] < 0.1
     assert counted[0]["overall_similarity"] < alike["overall_similarity"] - 0.1, "the mean counts the years between"
     assert counted[1]["overall_similarity"] > apart["overall_similarity"] + 0.1, "and the day that they share"
 
 
-async def test_a_comparison_is_the_same_from_either_side(context: Context, ways: Ways) -> None:
+async def test_a_comparison_is_the_same_from_either_side(context: Context, way: Way) -> None:
     first, second, _ = await foxes(context)
-    async with ways(context) as way:
-        forth = await way("memory_compare", memory_a=first, memory_b=second, include_per_embedder=True)
-        back = await way("memory_compare", memory_a=second, memory_b=first, include_per_embedder=True)
+    forth = await way("memory_compare", memory_a=first, memory_b=second, include_per_embedder=True)
+    back = await way("memory_compare", memory_a=second, memory_b=first, include_per_embedder=True)
     assert forth["per_embedder"] == pytest.approx(back["per_embedder"], abs=1e-3)
 
 
@@ -109,34 +106,32 @@ async def test_strategies_give_different_similarities(context: Context, ways: Wa
 
 
 @pytest.mark.requirement("INTEG-001/compare/unknown-id", "INTEG-001/compare/parameters")
-async def test_an_unknown_memory_is_named_with_its_side(context: Context, ways: Ways) -> None:
+async def test_an_unknown_memory_is_named_with_its_side(context: Context, way: Way) -> None:
     known = await store(context, SYNTH_001)
     unknown = str(uuid4())
-    async with ways(context) as way:
-        for sides, name in (((known, unknown), "Memory B"), ((unknown, known), "Memory A")):
-            error = await way.refused("memory_compare", memory_a=sides[0], memory_b=sides[1])
-            assert error["code"] == -32010
-            assert error["message"] == f"{name} not found: {unknown}"
-            assert error["data"]["id"] == unknown
-        await way("memory_delete", id=known)
-        error = await way.refused("memory_compare", memory_a=known, memory_b=known)
-        assert (error["code"], error["message"]) == (-32010, f"Memory A is forgotten: {known}")
-        assert (await way.refused("memory_compare", memory_a=known))["message"] == "Missing 'memory_b' parameter"
+    for sides, name in (((known, unknown), "Memory B"), ((unknown, known), "Memory A")):
+        error = await way.refused("memory_compare", memory_a=sides[0], memory_b=sides[1])
+        assert error["code"] == -32010
+        assert error["message"] == f"{name} not found: {unknown}"
+        assert error["data"]["id"] == unknown
+    await way("memory_delete", id=known)
+    error = await way.refused("memory_compare", memory_a=known, memory_b=known)
+    assert (error["code"], error["message"]) == (-32010, f"Memory A is forgotten: {known}")
+    assert (await way.refused("memory_compare", memory_a=known))["message"] == "Missing 'memory_b' parameter"
 
 
-async def test_in_a_new_store_no_memory_is_known(context: Context, ways: Ways) -> None:
+async def test_in_a_new_store_no_memory_is_known(way: Way) -> None:
     one, other = str(uuid4()), str(uuid4())
-    async with ways(context) as way:
-        for tool, arguments in (
-            ("memory_compare", {"memory_a": one, "memory_b": other}),
-            ("memory_batch_compare", {"reference": one, "targets": [other]}),
-            ("memory_similarity_matrix", {"memory_ids": [one, other]}),
-            ("search_by_purpose", {"memory_id": one}),
-        ):
-            error = await way.refused(tool, **arguments)
-            assert error["code"] == -32010, tool
-            assert error["data"]["id"] == one
-        assert (await way("search_by_purpose", purpose_vector=[1.0] * 13))["results"] == []
+    for tool, arguments in (
+        ("memory_compare", {"memory_a": one, "memory_b": other}),
+        ("memory_batch_compare", {"reference": one, "targets": [other]}),
+        ("memory_similarity_matrix", {"memory_ids": [one, other]}),
+        ("search_by_purpose", {"memory_id": one}),
+    ):
+        error = await way.refused(tool, **arguments)
+        assert error["code"] == -32010, tool
+        assert error["data"]["id"] == one
+    assert (await way("search_by_purpose", purpose_vector=[1.0] * 13))["results"] == []
 
 
 @pytest.mark.requirement("INTEG-001/compare/failure")
@@ -165,36 +160,34 @@ async def test_a_comparison_that_breaks_down_is_an_error_and_not_a_zero(
 @pytest.mark.requirement(
     "INTEG-001/batch_compare/ranked", "INTEG-001/batch_compare/same-as-compare", "INTEG-001/batch_compare/threshold"
 )
-async def test_a_batch_comparison_ranks_by_the_single_comparisons(context: Context, ways: Ways) -> None:
+async def test_a_batch_comparison_ranks_by_the_single_comparisons(context: Context, way: Way) -> None:
     first, second, again = await foxes(context)
     other = await store(context, ELSEWHERE, created_at="2021-03-14T03:00:00Z")
     targets = [other, second, again]
-    async with ways(context) as way:
-        answer = await way("memory_batch_compare", reference=first, targets=targets, include_per_embedder=True)
-        assert answer["targetCount"] == len(targets)
-        assert [(line["rank"], line["target"]) for line in answer["comparisons"]] == [
-            (1, again),
-            (2, second),
-            (3, other),
-        ]
-        for line in answer["comparisons"]:
-            single = await way("memory_compare", memory_a=first, memory_b=line["target"], include_per_embedder=True)
-            assert line["similarity"] == pytest.approx(single["overall_similarity"], abs=1e-3)
-            assert line["perEmbedder"] == pytest.approx(single["per_embedder"], abs=1e-3)
-        above = await way("memory_batch_compare", reference=first, targets=targets, min_similarity=0.9)
+    answer = await way("memory_batch_compare", reference=first, targets=targets, include_per_embedder=True)
+    assert answer["targetCount"] == len(targets)
+    assert [(line["rank"], line["target"]) for line in answer["comparisons"]] == [
+        (1, again),
+        (2, second),
+        (3, other),
+    ]
+    for line in answer["comparisons"]:
+        single = await way("memory_compare", memory_a=first, memory_b=line["target"], include_per_embedder=True)
+        assert line["similarity"] == pytest.approx(single["overall_similarity"], abs=1e-3)
+        assert line["perEmbedder"] == pytest.approx(single["per_embedder"], abs=1e-3)
+    above = await way("memory_batch_compare", reference=first, targets=targets, min_similarity=0.9)
     assert [line["target"] for line in above["comparisons"]] == [again]
 
 
 @pytest.mark.requirement("INTEG-001/batch_compare/unknown-reference", "INTEG-001/batch_compare/unknown-target")
-async def test_a_batch_with_an_unknown_id_is_refused_and_leaves_none_out(context: Context, ways: Ways) -> None:
+async def test_a_batch_with_an_unknown_id_is_refused_and_leaves_none_out(context: Context, way: Way) -> None:
     first, second, _ = await foxes(context)
     unknown = str(uuid4())
-    async with ways(context) as way:
-        error = await way.refused("memory_batch_compare", reference=unknown, targets=[first])
-        assert (error["code"], error["message"]) == (-32010, f"Reference not found: {unknown}")
-        error = await way.refused("memory_batch_compare", reference=first, targets=[second, unknown])
-        assert (error["code"], error["message"]) == (-32010, f"Target not found: {unknown}")
-        assert (await way.refused("memory_batch_compare", reference=first, targets=[]))["code"] == -32602
+    error = await way.refused("memory_batch_compare", reference=unknown, targets=[first])
+    assert (error["code"], error["message"]) == (-32010, f"Reference not found: {unknown}")
+    error = await way.refused("memory_batch_compare", reference=first, targets=[second, unknown])
+    assert (error["code"], error["message"]) == (-32010, f"Target not found: {unknown}")
+    assert (await way.refused("memory_batch_compare", reference=first, targets=[]))["code"] == -32602
 
 
 @pytest.mark.requirement(
@@ -203,29 +196,27 @@ async def test_a_batch_with_an_unknown_id_is_refused_and_leaves_none_out(context
     "INTEG-001/matrix/diagonal",
     "INTEG-001/matrix/repeated",
 )
-async def test_a_matrix_is_symmetric_with_ones_on_its_diagonal(context: Context, ways: Ways) -> None:
+async def test_a_matrix_is_symmetric_with_ones_on_its_diagonal(context: Context, way: Way) -> None:
     first, second, again = await foxes(context)
-    async with ways(context) as way:
-        for ids in ([first, second, again], [first, second, first]):
-            answer = await way("memory_similarity_matrix", memory_ids=ids)
-            matrix = answer["matrix"]
-            assert answer["memory_ids"] == ids
-            assert [len(row) for row in matrix] == [3, 3, 3]
-            assert all(matrix[i][j] == matrix[j][i] for i in range(3) for j in range(3))
-            assert all(matrix[i][i] == pytest.approx(1, abs=0.01) for i in range(3))
-            assert matrix[0][2] >= 0.99
-            single = await way("memory_compare", memory_a=first, memory_b=second)
-            assert matrix[0][1] == pytest.approx(single["overall_similarity"], abs=1e-3)
+    for ids in ([first, second, again], [first, second, first]):
+        answer = await way("memory_similarity_matrix", memory_ids=ids)
+        matrix = answer["matrix"]
+        assert answer["memory_ids"] == ids
+        assert [len(row) for row in matrix] == [3, 3, 3]
+        assert all(matrix[i][j] == matrix[j][i] for i in range(3) for j in range(3))
+        assert all(matrix[i][i] == pytest.approx(1, abs=0.01) for i in range(3))
+        assert matrix[0][2] >= 0.99
+        single = await way("memory_compare", memory_a=first, memory_b=second)
+        assert matrix[0][1] == pytest.approx(single["overall_similarity"], abs=1e-3)
 
 
 @pytest.mark.requirement("INTEG-001/matrix/unknown-id")
-async def test_a_matrix_with_an_unknown_id_is_refused_and_drops_no_row(context: Context, ways: Ways) -> None:
+async def test_a_matrix_with_an_unknown_id_is_refused_and_drops_no_row(context: Context, way: Way) -> None:
     first, second, _ = await foxes(context)
     unknown = str(uuid4())
-    async with ways(context) as way:
-        for ids in ([first, second, unknown], [unknown, first]):
-            error = await way.refused("memory_similarity_matrix", memory_ids=ids)
-            assert (error["code"], error["message"]) == (-32010, f"Memory not found: {unknown}")
-        error = await way.refused("memory_similarity_matrix", memory_ids=[])
-        assert error["code"] == -32602
-        assert "memory_ids" in error["message"]
+    for ids in ([first, second, unknown], [unknown, first]):
+        error = await way.refused("memory_similarity_matrix", memory_ids=ids)
+        assert (error["code"], error["message"]) == (-32010, f"Memory not found: {unknown}")
+    error = await way.refused("memory_similarity_matrix", memory_ids=[])
+    assert error["code"] == -32602
+    assert "memory_ids" in error["message"]

@@ -9,7 +9,7 @@ from actors.api.operations.retrieval.search import search_graph
 from actors.api.params.parsing import parse
 from actors.api.params.search import SearchGraph
 from actors.runtime.faults import InvalidParamsFault
-from tests.actors.conftest import Connect, store
+from tests.actors.conftest import Agent, store
 
 pytestmark = pytest.mark.anyio
 
@@ -85,21 +85,20 @@ async def test_a_prompt_that_shares_a_word_with_a_memory_but_names_nothing_bring
     assert (await ask(context, prompt, min_confidence="uncertain"))["results"] == []
 
 
-async def test_an_answer_below_the_least_confidence_is_empty_and_no_recall(context: Context, connect: Connect) -> None:
+async def test_an_answer_below_the_least_confidence_is_empty_and_no_recall(context: Context, agent: Agent) -> None:
     await stored(context)
-    async with connect(context) as agent:
-        for tool in ("search_graph", "memory_search"):
-            empty = await agent.call(tool, query=UNRELATED[0], min_confidence="uncertain")
-            assert (empty["results"], empty["confidence"]) == ([], "nothing")
-            assert "next_cursor" not in empty
-            full = await agent.call(tool, query=ANSWERED[0][0], min_confidence="uncertain", top_k=1)
-            assert [one["content"] for one in full["results"]] == [NOTES[0]]
-        ids = {one["content"]: one["fingerprintId"] for one in (await agent.call("search_graph", query="x"))["results"]}
-        kinds = [event["kind"] for event in (await agent.call("audit_trail", memory_id=ids[NOTES[2]]))["events"]]
+    for tool in ("search_graph", "memory_search"):
+        empty = await agent.call(tool, query=UNRELATED[0], min_confidence="uncertain")
+        assert (empty["results"], empty["confidence"]) == ([], "nothing")
+        assert "next_cursor" not in empty
+        full = await agent.call(tool, query=ANSWERED[0][0], min_confidence="uncertain", top_k=1)
+        assert [one["content"] for one in full["results"]] == [NOTES[0]]
+    ids = {one["content"]: one["fingerprintId"] for one in (await agent.call("search_graph", query="x"))["results"]}
+    kinds = [event["kind"] for event in (await agent.call("audit_trail", memory_id=ids[NOTES[2]]))["events"]]
     assert "memory_recalled" not in kinds[1:], "what was not shown was not recalled"
 
 
-async def test_rankings_of_all_memories_have_a_relevance_too(context: Context, connect: Connect) -> None:
+async def test_rankings_of_all_memories_have_a_relevance_too(context: Context, agent: Agent) -> None:
     await stored(context)
     related, unrelated = ANSWERED[1][0], UNRELATED[0]
     ways: dict[str, dict[str, Any]] = {
@@ -107,15 +106,14 @@ async def test_rankings_of_all_memories_have_a_relevance_too(context: Context, c
         "search_single_space": {"space_index": 0},
         "memory_search_multi_perspective": {},
     }
-    async with connect(context) as agent:
-        for tool, options in ways.items():
-            found = await agent.call(tool, query=related, min_confidence="uncertain", **options)
-            assert found["results"]
-            assert found["confidence"] != "nothing"
-            found = await agent.call(tool, query=unrelated, **options)
-            assert found["confidence"] == "nothing"
-            assert found["results"]
-            assert not (await agent.call(tool, query=unrelated, min_confidence="uncertain", **options))["results"]
+    for tool, options in ways.items():
+        found = await agent.call(tool, query=related, min_confidence="uncertain", **options)
+        assert found["results"]
+        assert found["confidence"] != "nothing"
+        found = await agent.call(tool, query=unrelated, **options)
+        assert found["confidence"] == "nothing"
+        assert found["results"]
+        assert not (await agent.call(tool, query=unrelated, min_confidence="uncertain", **options))["results"]
 
 
 async def test_all_pages_of_an_answer_have_one_relevance(context: Context) -> None:
@@ -132,14 +130,13 @@ async def test_an_empty_store_has_nothing(context: Context) -> None:
     assert (found["results"], found["confidence"], found["relevance"]) == ([], "nothing", 0)
 
 
-async def test_a_query_of_vectors_has_no_relevance_to_ask_for(context: Context, connect: Connect) -> None:
+async def test_a_query_of_vectors_has_no_relevance_to_ask_for(context: Context, agent: Agent) -> None:
     await stored(context)
-    async with connect(context) as agent:
-        memory = (await agent.call("search_graph", query=NOTES[0]))["results"][0]["fingerprintId"]
-        vectors = (await agent.call("memory_retrieve", id=memory, include_embeddings=True))["vectors"]
-        asked = {"space_index": 0, "query_embedding": vectors["e1_semantic"]}
-        assert "confidence" not in await agent.call("search_single_space", **asked)
-        refused = await agent.client.call_tool("search_single_space", {**asked, "min_confidence": "uncertain"})
+    memory = (await agent.call("search_graph", query=NOTES[0]))["results"][0]["fingerprintId"]
+    vectors = (await agent.call("memory_retrieve", id=memory, include_embeddings=True))["vectors"]
+    asked = {"space_index": 0, "query_embedding": vectors["e1_semantic"]}
+    assert "confidence" not in await agent.call("search_single_space", **asked)
+    refused = await agent.client.call_tool("search_single_space", {**asked, "min_confidence": "uncertain"})
     assert refused.is_error
     assert refused.structured_content
     assert refused.structured_content["error"]["code"] == InvalidParamsFault.code

@@ -15,7 +15,7 @@ from actors.api.params.audit import AuditTrail
 from actors.comparator.messages.profiles import FIXED_PROFILES
 from events.spaces import SPACES
 from events.vocabulary import MemoryErased
-from tests.actors.conftest import Connect, search, store
+from tests.actors.conftest import Agent, Connect, search, store
 
 pytestmark = [pytest.mark.anyio, pytest.mark.numeric]
 
@@ -73,14 +73,13 @@ async def test_changing_the_weights_changes_the_ranking(context: Context) -> Non
     assert rankings["semantic_search"] != rankings["temporal_navigation"]
 
 
-async def test_the_weights_that_were_applied_sum_to_one(context: Context, connect: Connect) -> None:
+async def test_the_weights_that_were_applied_sum_to_one(context: Context, agent: Agent) -> None:
     await store(context, "The bridge collapsed.")
-    async with connect(context) as agent:
-        for profile in (*FIXED_PROFILES, "auto"):
-            answer = await agent.call("search_graph", query="the bridge", profile=profile, explain=True)
-            assert answer["profile"] == profile
-            assert sum(answer["weightsApplied"].values()) == pytest.approx(1, abs=1e-3)
-            assert answer["stages"][0]["name"] == "sparse recall"
+    for profile in (*FIXED_PROFILES, "auto"):
+        answer = await agent.call("search_graph", query="the bridge", profile=profile, explain=True)
+        assert answer["profile"] == profile
+        assert sum(answer["weightsApplied"].values()) == pytest.approx(1, abs=1e-3)
+        assert answer["stages"][0]["name"] == "sparse recall"
 
 
 async def test_filters_apply_before_ranking(context: Context) -> None:

@@ -20,7 +20,7 @@ from events.vocabulary.values import Modality
 from projections.atlas.atlas import Atlas
 from projections.memories.sessions import Sessions
 from tests.events.samples import stored
-from tests.projections.history import history
+from tests.projections.history import folded, history
 
 pytestmark = pytest.mark.numeric
 
@@ -148,9 +148,9 @@ def embed(profile: EmbeddedProfile, content: str) -> Fingerprint:
 
 def similarities(profile: EmbeddedProfile, *contents: str) -> dict[str, np.ndarray]:
     """Return the calibrated similarity of every two memories by space, and their plain mean as `overall`."""
-    atlas = Atlas.of(DECLARED)
-    for envelope in history(*(stored(content, fingerprint=embed(profile, content)) for content in contents)):
-        atlas.apply(envelope)
+    atlas = folded(
+        Atlas.of(DECLARED), history(*(stored(content, fingerprint=embed(profile, content)) for content in contents))
+    )
     rows = range(len(contents))
     found = {
         space.key: CALIBRATION.apply(

@@ -1,10 +1,6 @@
 """Goals and drift as they are recorded while memories come and go."""
 
-from collections.abc import Iterator
-from pathlib import Path
 from uuid import UUID
-
-import pytest
 
 from actors.comparator.messages import MeasurePurposes
 from actors.consolidator.goals.manager import LATEST, GoalManager
@@ -18,18 +14,12 @@ from events.vocabulary import (
 )
 from events.vocabulary.values import DriftLevel
 from tests.actors.comparator.similar_memories import KEYS, like
-from tests.actors.consolidator.asleep import Night, asleep, worked_off
+from tests.actors.consolidator.asleep import Night, worked_off
 from tests.events.samples import random_fingerprint
 from tests.projections.sleeps import goal
 
 STAR = UUID(int=9)
 HARBOUR, GARDEN = random_fingerprint(1), random_fingerprint(2)
-
-
-@pytest.fixture
-def night(tmp_path: Path) -> Iterator[Night]:
-    with asleep(tmp_path) as night:
-        yield night
 
 
 def about(night: Night, topic: Fingerprint, word: str, count: int) -> list[UUID]:

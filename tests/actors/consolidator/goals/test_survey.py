@@ -1,7 +1,6 @@
 """Goals as they are recorded: what they are called, whose they are, and which one leads."""
 
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from uuid import UUID
 
 import msgspec
@@ -12,7 +11,7 @@ from actors.consolidator.goals.survey import READ, Survey, repeats, survey
 from events.vocabulary import GoalDiscovered, MemoryErased, MemoryForgotten
 from events.vocabulary.values import GoalLevel
 from tests.actors.comparator.similar_memories import KEYS, like
-from tests.actors.consolidator.asleep import Night, asleep, worked_off
+from tests.actors.consolidator.asleep import Night, worked_off
 from tests.events.samples import random_fingerprint
 from tests.projections.sleeps import goal
 
@@ -25,12 +24,6 @@ THANKS = (
     "Hey! How have you been lately?",
     "You're welcome, any time.",
 )
-
-
-@pytest.fixture
-def night(tmp_path: Path) -> Iterator[Night]:
-    with asleep(tmp_path) as night:
-        yield night
 
 
 def about(night: Night, *patterns: str, count: int, topic: int) -> list[UUID]:

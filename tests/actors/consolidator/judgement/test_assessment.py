@@ -1,8 +1,6 @@
 """How much memories matter, from what the other actors know of them."""
 
-from collections.abc import Iterator
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -20,15 +18,9 @@ from events.vocabulary import (
     MemoryRecalled,
     MemoryRestored,
 )
-from tests.actors.consolidator.asleep import BOUND, LONG_AGO, NOW, Night, asleep, wanted
+from tests.actors.consolidator.asleep import BOUND, LONG_AGO, NOW, Night, wanted
 from tests.events.samples import started
 from tests.projections.sleeps import goal, merged, pruned
-
-
-@pytest.fixture
-def night(tmp_path: Path) -> Iterator[Night]:
-    with asleep(tmp_path) as night:
-        yield night
 
 
 def judge(

@@ -24,7 +24,7 @@ from projections.atlas.atlas import Atlas
 from projections.memories.sessions import Sessions
 from projections.spaces.directed import Direction
 from tests.events.samples import stored
-from tests.projections.history import history
+from tests.projections.history import folded, history
 
 pytestmark = pytest.mark.numeric
 
@@ -50,9 +50,9 @@ def embed(profile: EmbeddedProfile) -> Embed:
 
 def similarity(key: str, one: Fingerprint, other: Fingerprint, direction: Direction | None = None) -> float:
     """Compare two memories in one space; with a direction, `one` asks and `other` answers."""
-    atlas = Atlas({"e6_sparse": 30_522, "e13_splade": 30_522} | _dimensions(one))
-    for envelope in history(stored(fingerprint=other)):
-        atlas.apply(envelope)
+    atlas = folded(
+        Atlas({"e6_sparse": 30_522, "e13_splade": 30_522} | _dimensions(one)), history(stored(fingerprint=other))
+    )
     return float(atlas.scores(key, one[key], np.array([0]), direction=direction, symmetric=direction is None)[0])
 
 
