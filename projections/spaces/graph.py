@@ -26,7 +26,9 @@ SCANNED: Final = 12 << 20
 SHARD: Final = 200_000
 """Rows of one graph. A larger one misses whole topics, which it reaches through too few links."""
 _OVERSAMPLING: Final = 2
-"""Candidates for each wanted neighbour."""
+"""Candidates for each wanted neighbour, where one graph is searched."""
+_EXPANSION: Final = 512
+"""Of a search in one graph; half of it where each of several graphs is searched, for as many candidates as are wanted."""
 _MIN_CANDIDATES: Final = 64
 _MAX_CANDIDATES: Final = 4_096
 """Where a filter admits so few rows that more would be needed, the space is scanned."""
@@ -98,7 +100,7 @@ class Graph:
         while self.covered < end:
             number = self.covered // SHARD
             if number == len(self.open()):
-                self._shards.append(_empty_index(self._width, self._metric))
+                self._add(_empty_index(self._width, self._metric))
             vectors = self._space.part(slice(self.covered, min(end, (number + 1) * SHARD)))
             filled = np.flatnonzero(vectors.any(axis=1))
             if len(filled):
@@ -126,7 +128,8 @@ class Graph:
             Rows, admitted or not; None where scoring all that are admitted takes no longer.
         """
         rows = self.rows
-        wanted = max(_MIN_CANDIDATES, _OVERSAMPLING * count) / max(share, 1e-9)
+        oversampled = count if len(self.open()) > 1 else _OVERSAMPLING * count
+        wanted = max(_MIN_CANDIDATES, oversampled) / max(share, 1e-9)
         saved = share * rows - (rows - self.covered)
         if saved * self._width <= SCANNED or wanted > _MAX_CANDIDATES:
             return None
@@ -192,7 +195,12 @@ class Graph:
                 self._shards, self.covered = [], 0
                 return
             index.load(part)
-            self._shards.append(index)
+            self._add(index)
+
+    def _add(self, index: Any) -> None:
+        self._shards.append(index)
+        for one in self._shards:
+            one.expansion_search = _EXPANSION // min(2, len(self._shards))
 
 
 def _empty_index(width: int, metric: Literal["cos", "hamming"]) -> Any:
@@ -209,5 +217,4 @@ def _empty_index(width: int, metric: Literal["cos", "hamming"]) -> Any:
         dtype="i8" if metric == "cos" else "b1",
         connectivity=32,
         expansion_add=128,
-        expansion_search=512,
     )
