@@ -1,11 +1,10 @@
 """The stores whose bytes are flipped, and the child process that verifies, opens and queries a damaged copy."""
 
 import json
-import multiprocessing
 import shutil
+import signal
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,7 @@ from actors.store.messages import TakeSnapshot
 from actors.store.snapshot_files import Snapshots
 from actors.store.spare_memories import SNAPSHOT
 from benchmarks.datasets import Document
-from benchmarks.processes import PATIENCE
+from benchmarks.processes import PATIENCE, Child
 from benchmarks.store import open_store
 from benchmarks.synthetic import first_words, sentences
 from events.crypto.keys import KeyRing
@@ -49,7 +48,7 @@ Answers = dict[str, str]
 
 
 class Questions(msgspec.Struct, frozen=True):
-    """What the child process needs to query a store without loading models."""
+    """What the child process needs to query a store: a model profile that embeds nothing but these texts."""
 
     models: tuple[SpaceModel, ...]
     embeddings: dict[str, dict[str, Embedding]]
@@ -57,6 +56,26 @@ class Questions(msgspec.Struct, frozen=True):
     memories: tuple[str, ...]
     later: EmbeddedMemory
     """The embeddings of `LATER`."""
+    name: str = "embedded"
+
+    def plan_memory(self, request: EmbedMemory, sessions: object) -> Any:
+        """Return the precomputed embeddings, without a plan for the model."""
+        del request, sessions
+        return self.later
+        yield []
+
+    def plan_query(self, request: EmbedQuery, sessions: object) -> Any:
+        """Return the precomputed embeddings, without a plan for the model."""
+        del sessions
+        return EmbeddedQuery(embeddings=self.embeddings[request.text])
+        yield []
+
+    def forward(self, rows: list[Any]) -> list[Any]:
+        """Return nothing, since nothing goes through a model."""
+        return rows
+
+    def stop_threads(self) -> None:
+        """Do nothing: there are none."""
 
 
 class Observation(msgspec.Struct):
@@ -83,36 +102,6 @@ class Observation(msgspec.Struct):
     """An unusable snapshot is deleted, so one that still exists was used."""
     status: int | None = None
     """Exit status of the process, if it ended."""
-
-
-class PrecomputedProfile:
-    """A model profile that returns precomputed query embeddings and embeds nothing else."""
-
-    name = "embedded"
-
-    def __init__(self, questions: Questions) -> None:
-        self.models = questions.models
-        self._embeddings = questions.embeddings
-        self._later = questions.later
-
-    def plan_memory(self, request: EmbedMemory, sessions: object) -> Any:
-        """Return the precomputed embeddings, without a plan for the model."""
-        del request, sessions
-        return self._later
-        yield []
-
-    def plan_query(self, request: EmbedQuery, sessions: object) -> Any:
-        """Return the precomputed embeddings, without a plan for the model."""
-        del sessions
-        return EmbeddedQuery(embeddings=self._embeddings[request.text])
-        yield []
-
-    def forward(self, rows: list[Any]) -> list[Any]:
-        """Return nothing, since nothing goes through a model."""
-        return rows
-
-    def stop_threads(self) -> None:
-        """Do nothing: there are none."""
 
 
 async def build(scratch: Path) -> tuple[dict[str, Path], Questions]:
@@ -148,70 +137,52 @@ class Examiner:
 
     def __init__(self, questions: Questions) -> None:
         self._questions = questions
-        self._start()
+        self._child = Child(_examine, questions)
 
     def examine(self, folder: Path) -> Observation:
         """Verify a store, open it and query it."""
         seen = Observation({})
-        self._pipe.send(folder)
+        self._child.pipe.send(folder)
         try:
-            while self._pipe.poll(PATIENCE):
-                match self._pipe.recv():
-                    case ("verified", problems, changed):
-                        seen.problems, seen.changed = problems, changed
-                    case ("damage", damage):
-                        seen.damage = damage
-                    case ("answer", request, answer):
+            while (found := self._child.receive()) is not None:
+                match found:
+                    case (request, answer):
                         seen.answers[request] = answer
-                    case ("stored", answer):
-                        seen.stored, seen.lost_later = True, answer
-                    case ("repaired", lost, unrepaired):
-                        seen.lost, seen.unrepaired = lost, unrepaired
-                    case ("done", refused):
-                        seen.refused = refused
-                        seen.snapshot_used = any((folder / SNAPSHOTS).glob("*/*"))
-                        return seen
-        except EOFError:
-            self._child.join()
-            seen.status = self._child.exitcode
-        self.close()
-        self._start()
+                    case _:
+                        seen = msgspec.structs.replace(seen, **found)
+        except (EOFError, TimeoutError):
+            seen.status = self._child.process.exitcode or -signal.SIGKILL  # as which one that hangs is ended
+            self.close()
+            self._child = Child(_examine, self._questions)
+        else:
+            seen.snapshot_used = any((folder / SNAPSHOTS).glob("*/*"))
         return seen
 
     def close(self) -> None:
         """End the child process."""
-        self._child.kill()
-        self._child.join()
-        self._pipe.close()
-
-    def _start(self) -> None:
-        spawning = multiprocessing.get_context("spawn")
-        self._pipe, theirs = spawning.Pipe()
-        self._child = spawning.Process(target=_child, args=(theirs, self._questions), daemon=True)
-        self._child.start()
-        theirs.close()
+        self._child.close()
 
 
-def _child(parent: Connection, questions: Questions) -> None:
-    load = partial(_load_profile, questions)
+def _examine(parent: Connection, questions: Questions) -> None:
+    """Send fields of the observation of each folder that is received, pairs of request and answer, and None."""
+
+    def load(_latencies: Latencies, **_models: object) -> Questions:
+        return questions
+
     composition.load_profile = load  # pyright: ignore[reportAttributeAccessIssue] -- the models would take seconds
     while True:
         folder: Path = parent.recv()
         problems, changed = _verify(folder)
-        parent.send(("verified", problems, changed))
+        parent.send({"problems": problems, "changed": changed})
         if problems:
-            parent.send(("repaired", *_repair(folder)))
+            lost, unrepaired = _repair(folder)
+            parent.send({"lost": lost, "unrepaired": unrepaired})
         try:
             if memory := anyio.run(_query, folder, questions, parent):
-                parent.send(("stored", anyio.run(_missing, folder, memory)))
+                parent.send({"stored": True, "lost_later": anyio.run(_missing, folder, memory)})
         except (LogError, Fault, OSError) as error:
-            parent.send(("done", f"{type(error).__name__}: {error}"))
-        else:
-            parent.send(("done", None))
-
-
-def _load_profile(questions: Questions, _latencies: Latencies, **_models: object) -> PrecomputedProfile:
-    return PrecomputedProfile(questions)
+            parent.send({"refused": f"{type(error).__name__}: {error}"})
+        parent.send(None)
 
 
 def _verify(folder: Path) -> tuple[tuple[str, ...], bool]:
@@ -247,8 +218,8 @@ async def _query(folder: Path, questions: Questions, parent: Connection) -> str 
     """Ask everything, then store a memory; return its id if that is acknowledged."""
     async with open_store(folder) as store:
         state = await store.call("status")
-        parent.send(("damage", state["read_only"]))
-        parent.send(("answer", "status", json.dumps([state["memories"], state["log"], state["namespaces"]])))
+        parent.send({"damage": state["read_only"]})
+        parent.send(("status", json.dumps([state["memories"], state["log"], state["namespaces"]])))
         requests: list[tuple[str, dict[str, Any]]] = [
             *((MEMORY, {"id": memory, "include_embeddings": True}) for memory in questions.memories),
             *(
@@ -262,7 +233,7 @@ async def _query(folder: Path, questions: Questions, parent: Connection) -> str 
                 shown = json.dumps(answer.get("results", answer), sort_keys=True)
             except Fault as fault:
                 shown = f"{REFUSAL}{fault.code} {fault.message}"
-            parent.send(("answer", f"{tool} {arguments}", shown))
+            parent.send((f"{tool} {arguments}", shown))
         try:
             return await store.store(content=LATER)
         except Fault:

@@ -19,7 +19,7 @@ from time import perf_counter
 from typing import Final, NamedTuple
 
 from benchmarks.processes import COMMAND, PATIENCE
-from benchmarks.report import Verdict
+from benchmarks.report import SHOWN, Verdict
 from benchmarks.synthetic import sentences
 from events.storage.database import DATABASE
 from events.storage.duckdb_log import DuckDBLog
@@ -35,7 +35,6 @@ BEFORE, ADDED, WORDS = 150, 60, 12
 """Memories of a store, memories of an import, and words of each."""
 POLL: Final = 0.005
 """Seconds between two looks at the files."""
-SHOWN: Final = 5
 
 
 class Case(NamedTuple):
