@@ -143,6 +143,17 @@ class Child:
         self.pipe.close()
 
 
+def listing(folder: Path, without: Path | None = None) -> set[tuple[str, int, int]]:
+    """Return path, size and time of the last change of each file of a folder, but those in another one."""
+    found: set[tuple[str, int, int]] = set()
+    for path in folder.rglob("*"):
+        with suppress(FileNotFoundError):  # deleted meanwhile
+            status = path.stat()
+            if path.is_file() and (without is None or not path.is_relative_to(without)):
+                found.add((str(path), status.st_size, status.st_mtime_ns))
+    return found
+
+
 def children() -> set[int]:
     """Return the living child processes of this one."""
     return {one.pid for one in psutil.Process().children() if one.status() != psutil.STATUS_ZOMBIE}

@@ -1,6 +1,6 @@
 """The one place that opens a store in this process and calls its operations, as agents do but without the wire."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, closing
 from datetime import UTC, datetime
 from functools import partial
@@ -89,6 +89,11 @@ class Store:
 
         await in_sessions(([text] for text in texts), store)
         return ids
+
+    async def find(self, documents: Mapping[str, str], **arguments: Any) -> list[str]:
+        """Search, and return the documents of the memories that are found, best first."""
+        answer = await self.call("search_graph", top_k=DEPTH, **arguments)
+        return [documents[result["fingerprintId"]] for result in answer["results"]]
 
     async def live(self) -> int:
         """Return how many memories are neither forgotten, merged, pruned nor erased."""

@@ -18,7 +18,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Final, NamedTuple
 
-from benchmarks.processes import COMMAND, PATIENCE
+from benchmarks.processes import COMMAND, PATIENCE, listing
 from benchmarks.report import SHOWN, Verdict
 from benchmarks.synthetic import sentences
 from events.storage.database import DATABASE
@@ -63,9 +63,9 @@ class Case(NamedTuple):
 
     def begin(self) -> subprocess.Popen[bytes]:
         """Start the command, and return once it has changed the first file of its folder."""
-        before = _files(self.folder)
+        before = listing(self.folder)
         process = self.start()
-        while process.poll() is None and _files(self.folder) == before:
+        while process.poll() is None and listing(self.folder) == before:
             with suppress(subprocess.TimeoutExpired):
                 process.wait(POLL)
         return process
@@ -195,12 +195,3 @@ def _earlier(folder: Path) -> Case:
     passphrase = json.loads(expected.read_text("utf-8"))["passphrase"]
     expected.unlink()
     return Case(folder, ("upgrade",), passphrase)
-
-
-def _files(folder: Path) -> set[tuple[str, int, int]]:
-    found: set[tuple[str, int, int]] = set()
-    for path in folder.rglob("*"):
-        with suppress(FileNotFoundError):
-            status = path.stat()
-            found.add((str(path), status.st_size, status.st_mtime_ns))
-    return found

@@ -32,7 +32,7 @@ from benchmarks.fuzz.connection import Connection, connect
 from benchmarks.fuzz.drafts import META, draw_pool
 from benchmarks.fuzz.messages import CONVERSATION, ENVELOPE, Message, generate, is_modern
 from benchmarks.fuzz.values import Known
-from benchmarks.processes import resident_mb
+from benchmarks.processes import listing, resident_mb
 from benchmarks.store import Store, read_log
 from events.storage.duckdb_log import DuckDBLog
 from events.vocabulary import MemoryStored, Shredded
@@ -153,7 +153,7 @@ async def run_campaign(
             with _logged_errors(checker):
                 report.messages += await _round(data, profile, checker, listings, conversations, advance)
                 _compare_log(data, checker)
-            if written := _files_outside(folder, data):
+            if written := listing(folder, without=data):
                 checker.fail(f"files outside the store were written: {written}")
             shutil.rmtree(data)
             report.stored += len(checker.acknowledged)
@@ -239,10 +239,6 @@ async def _talk(
         checker.fail("the sentinel is not found", json.dumps(found))
     if not listing.endswith(await client.listing()):
         checker.fail("the tools or the prompts have changed")
-
-
-def _files_outside(folder: Path, data: Path) -> list[str]:
-    return [str(path) for path in folder.rglob("*") if path.is_file() and not path.is_relative_to(data)]
 
 
 def _compare_log(folder: Path, checker: Checker) -> None:
