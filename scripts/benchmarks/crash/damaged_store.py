@@ -4,31 +4,24 @@ import json
 import shutil
 import signal
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import anyio
 import msgspec
 
-from actors.embedder.messages import EmbeddedMemory, EmbeddedQuery, EmbedMemory, EmbedQuery, LoadModels
-from actors.hub import composition
 from actors.runtime.faults import Fault
-from actors.runtime.metrics import Latencies
 from actors.store.messages import TakeSnapshot
 from actors.store.snapshot_files import Snapshots
 from actors.store.spare_memories import SNAPSHOT
-from benchmarks.datasets import Document
 from benchmarks.processes import PATIENCE, Child
-from benchmarks.store import open_store
+from benchmarks.store import Load, open_store, shared_models
 from benchmarks.synthetic import first_words, sentences
 from events.crypto.keys import KeyRing
-from events.fingerprint import Embedding
 from events.recovery.repair import repair
 from events.storage.log import LogError
 from events.verify.verification import verify
-from events.vocabulary.values import Modality, SpaceModel
 
 LATER = "The ferryman hides the spare oar under the third bench of the blue boat."
 """Stored into every damaged store."""
@@ -47,35 +40,11 @@ Answers = dict[str, str]
 """JSON answers by request; a refusal is `REFUSAL` with code and message."""
 
 
-class Questions(msgspec.Struct, frozen=True):
-    """What the child process needs to query a store: a model profile that embeds nothing but these texts."""
+class Questions(NamedTuple):
+    """What each damaged store is asked."""
 
-    models: tuple[SpaceModel, ...]
-    embeddings: dict[str, dict[str, Embedding]]
-    """Of each query, by its text."""
-    memories: tuple[str, ...]
-    later: EmbeddedMemory
-    """The embeddings of `LATER`."""
-    name: str = "embedded"
-
-    def plan_memory(self, request: EmbedMemory, sessions: object) -> Any:
-        """Return the precomputed embeddings, without a plan for the model."""
-        del request, sessions
-        return self.later
-        yield []
-
-    def plan_query(self, request: EmbedQuery, sessions: object) -> Any:
-        """Return the precomputed embeddings, without a plan for the model."""
-        del sessions
-        return EmbeddedQuery(embeddings=self.embeddings[request.text])
-        yield []
-
-    def forward(self, rows: list[Any]) -> list[Any]:
-        """Return nothing, since nothing goes through a model."""
-        return rows
-
-    def stop_threads(self) -> None:
-        """Do nothing: there are none."""
+    memories: list[str]
+    queries: list[str]
 
 
 class Observation(msgspec.Struct):
@@ -119,17 +88,9 @@ async def build(scratch: Path) -> tuple[dict[str, Path], Questions]:
     async with open_store(folder) as store:
         await store.ask(store.hub.store, TakeSnapshot(after=0))
         memories += [await store.store(content=text) for text in texts[IN_FILE:]]
-        models = await store.ask(store.hub.embedder, LoadModels())
-        embeddings = {}
-        for text in texts[2 : 2 + 3 * QUERIES : 3]:
-            query = Document(id="", text=first_words(text, QUERY_WORDS), metadata={"asked_at": ASKED_AT})
-            embeddings[query.text] = (await store.embed_query(query)).embeddings
-        later = await store.ask(
-            store.hub.embedder,
-            EmbedMemory(content=LATER, modality=Modality.TEXT, created_at=datetime.now(UTC), namespace="default"),
-        )
         shutil.copytree(folder, killed, ignore=TRANSIENT)  # the state that a kill at this moment would leave
-    return {"closed": closed, "killed": killed}, Questions(models, embeddings, tuple(memories), later)
+    queries = [first_words(text, QUERY_WORDS) for text in texts[2 : 2 + 3 * QUERIES : 3]]
+    return {"closed": closed, "killed": killed}, Questions(memories, queries)
 
 
 class Examiner:
@@ -165,11 +126,7 @@ class Examiner:
 
 def _examine(parent: Connection, questions: Questions) -> None:
     """Send fields of the observation of each folder that is received, pairs of request and answer, and None."""
-
-    def load(_latencies: Latencies, **_models: object) -> Questions:
-        return questions
-
-    composition.load_profile = load  # pyright: ignore[reportAttributeAccessIssue] -- the models would take seconds
+    load = shared_models()
     while True:
         folder: Path = parent.recv()
         problems, changed = _verify(folder)
@@ -178,8 +135,8 @@ def _examine(parent: Connection, questions: Questions) -> None:
             lost, unrepaired = _repair(folder)
             parent.send({"lost": lost, "unrepaired": unrepaired})
         try:
-            if memory := anyio.run(_query, folder, questions, parent):
-                parent.send({"stored": True, "lost_later": anyio.run(_missing, folder, memory)})
+            if memory := anyio.run(_query, folder, load, questions, parent):
+                parent.send({"stored": True, "lost_later": anyio.run(_missing, folder, load, memory)})
         except (LogError, Fault, OSError) as error:
             parent.send({"refused": f"{type(error).__name__}: {error}"})
         parent.send(None)
@@ -214,18 +171,15 @@ def _contents(folder: Path) -> Mapping[Path, bytes]:
     return {path: path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
-async def _query(folder: Path, questions: Questions, parent: Connection) -> str | None:
+async def _query(folder: Path, load: Load, questions: Questions, parent: Connection) -> str | None:
     """Ask everything, then store a memory; return its id if that is acknowledged."""
-    async with open_store(folder) as store:
+    async with open_store(folder, load=load) as store:
         state = await store.call("status")
         parent.send({"damage": state["read_only"]})
         parent.send(("status", json.dumps([state["memories"], state["log"], state["namespaces"]])))
         requests: list[tuple[str, dict[str, Any]]] = [
             *((MEMORY, {"id": memory, "include_embeddings": True}) for memory in questions.memories),
-            *(
-                ("search_graph", {"query": text, "asked_at": ASKED_AT, "explain": True})
-                for text in questions.embeddings
-            ),
+            *(("search_graph", {"query": text, "asked_at": ASKED_AT, "explain": True}) for text in questions.queries),
         ]
         for tool, arguments in requests:
             try:
@@ -240,9 +194,9 @@ async def _query(folder: Path, questions: Questions, parent: Connection) -> str 
             return None
 
 
-async def _missing(folder: Path, memory: str) -> str | None:
+async def _missing(folder: Path, load: Load, memory: str) -> str | None:
     """Return how a store answers for a memory that was acknowledged; None if it has it."""
-    async with open_store(folder) as store:
+    async with open_store(folder, load=load) as store:
         try:
             content = (await store.call(MEMORY, id=memory))["content"]
         except Fault as fault:
