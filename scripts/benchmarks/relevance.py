@@ -18,12 +18,12 @@ import numpy as np
 import numpy.typing as npt
 from rich.progress import Progress
 from scipy.stats import mannwhitneyu
-from typer import Argument, BadParameter, Option
+from typer import BadParameter, Option
 
 from actors.api.operations.retrieval.query import search
 from actors.comparator.messages import Hit, Relevance
 from actors.runtime.settings import Confidence, SearchProfile
-from benchmarks.datasets import DEPTH, Dataset, Document, read_dataset
+from benchmarks.datasets import DEPTH, DataFolders, Dataset, Document, read_dataset
 from benchmarks.report import JsonOption, Verdict, counter, progress_bar, publish
 from benchmarks.store import Store, open_store
 
@@ -118,7 +118,7 @@ def auroc(scores: Floats, positive: npt.NDArray[np.bool_]) -> float:
 
 
 def relevance(
-    folders: Annotated[list[Path], Argument(exists=True, file_okay=False, help="Data sets in the BEIR layout.")],
+    folders: DataFolders,
     questions: Annotated[int, Option(min=1, help="Questions of each set.")] = 300,
     documents: Annotated[int, Option(min=1, help="Documents of a set without namespaces.")] = 1_600,
     keep: Annotated[Path | None, Option(file_okay=False, help="Folder that keeps the stores.")] = None,

@@ -8,9 +8,9 @@ from typing import Annotated, NamedTuple
 
 import anyio
 from rich.progress import Progress
-from typer import Argument, Option
+from typer import Option
 
-from benchmarks.datasets import DEPTH, Document, find_datasets, read_graded_pairs, sessions
+from benchmarks.datasets import DEPTH, DataFolder, Document, PairsFile, find_datasets, read_graded_pairs, sessions
 from benchmarks.report import JsonOption, Verdict, publish, workplace
 from benchmarks.store import Answer, Store, open_store
 
@@ -127,8 +127,8 @@ async def measure(
 
 
 def corrections(
-    folder: Annotated[Path, Argument(exists=True, file_okay=False, help="corpus.jsonl, queries.jsonl, qrels/test.tsv")],
-    graded: Annotated[Path, Argument(exists=True, dir_okay=False, help="Lines with score, text_a and text_b.")],
+    folder: DataFolder,
+    graded: PairsFile,
     *,
     held_out: Annotated[bool, Option(help="The half of the pairs that the rules were not made with.")] = True,
     as_json: JsonOption = False,

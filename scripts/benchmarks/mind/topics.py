@@ -9,13 +9,13 @@ from typing import Annotated
 
 import anyio
 from sklearn.metrics import adjusted_rand_score
-from typer import Argument, BadParameter, Option
+from typer import BadParameter, Option
 
 from actors.comparator.messages import ReadGoals
 from actors.text.lexical import STOP_WORDS
 from actors.text.statements.text_equivalence import ENGLISH
 from benchmarks import SEED
-from benchmarks.datasets import Document, find_datasets
+from benchmarks.datasets import Document, ParentFolder, find_datasets
 from benchmarks.report import JsonOption, Verdict, publish, workplace
 from benchmarks.store import open_store
 from events.vocabulary.values import DriftLevel
@@ -121,7 +121,7 @@ async def judge_store(folder: Path, texts: list[tuple[str, str]]) -> Verdict:
 
 
 def topics(
-    folder: Annotated[Path, Argument(exists=True, file_okay=False, help="A data set in the BEIR layout, or several")],
+    folder: ParentFolder,
     stores: Annotated[int, Option(min=1, help="Stores for each data set.")] = 4,
     *,
     as_json: JsonOption = False,

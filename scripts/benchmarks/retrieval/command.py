@@ -10,11 +10,11 @@ import anyio
 import msgspec
 from rich.console import Console
 from rich.progress import Progress
-from typer import Argument, Option
+from typer import Option
 
 from actors.api.params.fields import MAX_CONTENT
 from actors.runtime.settings import SearchProfile
-from benchmarks.datasets import DEPTH, means, measures
+from benchmarks.datasets import DEPTH, DataFolders, means, measures
 from benchmarks.report import JsonOption, print_json, progress_bar, quantiles, rows_table
 from benchmarks.retrieval.comparison import ABLATIONS, PROFILES, Results, by_variant, compare_stores, compare_variants
 from benchmarks.retrieval.loading import Part, load, misspell
@@ -62,9 +62,7 @@ def _summary(results: Results) -> dict[str, float]:
 
 
 def retrieval(
-    folders: Annotated[
-        list[Path], Argument(exists=True, file_okay=False, help="Each with corpus.jsonl, queries.jsonl, qrels/test.tsv")
-    ],
+    folders: DataFolders,
     profile: Annotated[SearchProfile, Option(help="The weights to ask with.")] = SearchProfile.AUTO,
     limit: Annotated[int | None, Option(min=1, help="Ask only the first so many queries.")] = None,
     memories: Annotated[int | None, Option(min=1, help="Store what answers them, and others up to so many.")] = None,
