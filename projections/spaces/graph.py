@@ -28,7 +28,7 @@ SHARD: Final = 200_000
 _OVERSAMPLING: Final = 2
 """Candidates for each wanted neighbour, where one graph is searched."""
 _EXPANSION: Final = 512
-"""Of a search in one graph; half of it where each of several graphs is searched, for as many candidates as are wanted."""
+"""Of a search in one graph. Each of several is searched half as widely, and only for as many candidates as are wanted."""
 _MIN_CANDIDATES: Final = 64
 _MAX_CANDIDATES: Final = 4_096
 """Where a filter admits so few rows that more would be needed, the space is scanned."""
@@ -128,7 +128,7 @@ class Graph:
             Rows, admitted or not; None where scoring all that are admitted takes no longer.
         """
         rows = self.rows
-        oversampled = count if len(self.open()) > 1 else _OVERSAMPLING * count
+        oversampled = count if self.covered > SHARD else _OVERSAMPLING * count
         wanted = max(_MIN_CANDIDATES, oversampled) / max(share, 1e-9)
         saved = share * rows - (rows - self.covered)
         if saved * self._width <= SCANNED or wanted > _MAX_CANDIDATES:

@@ -2,22 +2,24 @@
 
 import json
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from itertools import cycle
 from pathlib import Path
-from threading import Event, Thread
+from statistics import median
+from threading import Event
 from time import perf_counter, sleep
 from typing import Annotated
 from urllib.parse import urlsplit
 
-import anyio
 import httpx2
 from typer import Option
 
 from actors.proxy.client import Client
 from benchmarks.processes import COMMAND, PATIENCE, POLL, stop_hub
 from benchmarks.report import JsonOption, Verdict, counter, publish, workplace
-from benchmarks.synthetic import SAMPLES, build, embed_sample, first_words, sentences
+from benchmarks.synthetic import build, first_words, sentences
 
 SECONDS, BYTES = 0.5, 2_000_000
 """In which a page must have answered, and what it may send."""
@@ -60,10 +62,8 @@ def dashboard(
 ) -> None:
     """Ask for every page of a large store while others store and search; .5 s and 2 MB at most."""
     with workplace() as (scratch, bar):
-        sample = anyio.run(embed_sample, scratch / "sample", min(SAMPLES, memories))
-        place = keep or scratch
-        place.mkdir(parents=True, exist_ok=True)
-        folder = build(place / f"store-{memories}", sample, memories, counter(bar, "building the store", memories))
+        storing = counter(bar, "building the store", memories)
+        folder = build((keep or scratch) / f"store-{memories}", memories, storing)
         with _served(folder) as client:
             verdicts = _measure(folder, client, rounds)
     publish({f"{memories} memories": verdicts}, as_json=as_json)
@@ -91,12 +91,11 @@ def _measure(folder: Path, client: httpx2.Client, rounds: int) -> list[Verdict]:
         head = session.request("store/status")["log"]["position"]
     values = {"memory": found["id"], "query": first_words(texts[7], 6).replace(" ", "+"), "moment": head // 2}
     verdicts = []
-    with _load(folder, lambda number: texts[number % len(texts)]):
+    with _load(folder, texts):
         for name, path in (PAGES | PAST).items():
             address = path.format(**values)
-            begun = perf_counter()
-            times, sizes = [], []
-            replayed = 0.0
+            times: list[float] = []
+            size, replayed = 0, 0.0
             for _ in range(rounds):
                 start = perf_counter()
                 answer = client.get(address)
@@ -104,34 +103,32 @@ def _measure(folder: Path, client: httpx2.Client, rounds: int) -> list[Verdict]:
                 while answer.status_code == REPLAYING:
                     sleep(POLL)
                     answer = client.get(address)
-                    replayed = perf_counter() - begun
-                sizes.append(len(answer.content))
+                    replayed = perf_counter() - start
                 answer.raise_for_status()
-            first, median, size = times[0], sorted(times)[len(times) // 2], max(sizes)
-            figures = {"first, s": first, "median, s": median, "KB": size / 1e3}
+                size = max(size, len(answer.content))
+            first = times[0]
+            figures = {"first, s": first, "median, s": median(times), "KB": size / 1e3}
             figures |= {"replay, s": replayed} if replayed else {}
             verdicts.append(Verdict(name, figures, (first <= SECONDS or name in AFTERWARDS) and size <= BYTES))
     return verdicts
 
 
 @contextmanager
-def _load(folder: Path, text: Callable[[int], str]) -> Iterator[None]:
+def _load(folder: Path, texts: Sequence[str]) -> Iterator[None]:
     """Store and search meanwhile, each through a client of its own."""
     ended = Event()
 
     def work(method: str, name: str) -> None:
         with Client(folder, PATIENCE * 10) as session:
-            number = 0
-            while not ended.wait(PAUSE):
-                session.request(method, **{name: text(number)})
-                number += 1
+            for text in cycle(texts):
+                if ended.wait(PAUSE):
+                    return
+                session.request(method, **{name: text})
 
-    threads = [Thread(target=work, args=one) for one in (("memory/store", "content"), ("search/graph", "query"))]
-    for thread in threads:
-        thread.start()
-    try:
-        yield
-    finally:
-        ended.set()
-        for thread in threads:
-            thread.join()
+    with ThreadPoolExecutor(2) as pool:
+        working = pool.map(work, ("memory/store", "search/graph"), ("content", "query"))
+        try:
+            yield
+        finally:
+            ended.set()
+        list(working)  # raises what a client met

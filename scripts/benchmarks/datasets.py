@@ -4,17 +4,22 @@ import csv
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 import numpy as np
-from typer import BadParameter
+from typer import Argument, BadParameter
 
 from actors.api.params.fields import MAX_CONTENT
 
 FILES = ("corpus.jsonl", "queries.jsonl", "qrels/test.tsv")
 FIELDS = ("namespace", "session", "modality", "created_at")
 """Metadata of a document that become arguments of `store_memory`; the rest (the speaker, …) stays metadata."""
+LAYOUT = f"A data set in the BEIR layout: {', '.join(FILES)}."
+DataFolder = Annotated[Path, Argument(exists=True, file_okay=False, help=LAYOUT)]
+DataFolders = Annotated[list[Path], Argument(exists=True, file_okay=False, help="Data sets in the BEIR layout.")]
+ParentFolder = Annotated[Path, Argument(exists=True, file_okay=False, help="A data set, or a folder of several.")]
+PairsFile = Annotated[Path, Argument(exists=True, dir_okay=False, help="JSON lines of text_a, text_b and score.")]
 DEPTH = 10
 """Results requested for each query."""
 ORDINARY_LENGTH = range(40, 601)

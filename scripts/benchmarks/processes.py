@@ -1,16 +1,20 @@
 """Processes of this machine: finding hubs and peers, their memory, and ending them."""
 
+import multiprocessing
 import os
 import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import monotonic, sleep
+from typing import Any, TypeVar
 
 import psutil
+
+T = TypeVar("T")
 
 COMMAND = str(Path(sys.executable).parent / "context-graph")
 PATIENCE = 120.0
@@ -42,6 +46,20 @@ def send_signal(pid: int | None, what: signal.Signals) -> None:
             os.kill(pid, what)
 
 
+def wait_until(condition: Callable[[], T], what: str, seconds: float = PATIENCE, pause: float = POLL) -> T:
+    """Ask again and again until a condition is true, and return what it returned.
+
+    Raises:
+        TimeoutError: it does not become true in time; says what was waited for.
+    """
+    until = monotonic() + seconds
+    while not (found := condition()):
+        if monotonic() > until:
+            raise TimeoutError(what)
+        sleep(pause)
+    return found
+
+
 def hub_of(folder: Path) -> int | None:
     """Return the hub process of a store; None if there is none."""
     return next(iter(_running(f" hub --data {folder.absolute()} ")), None)
@@ -62,11 +80,7 @@ def stop_hub(folder: Path, how: signal.Signals = signal.SIGTERM) -> None:
     """
     hub = hub_of(folder)
     send_signal(hub, how)
-    until = monotonic() + PATIENCE
-    while hub is not None and hub_of(folder) == hub:
-        if monotonic() > until:
-            raise TimeoutError("the hub doesn't end")
-        sleep(POLL)
+    wait_until(lambda: hub is None or hub_of(folder) != hub, "the hub doesn't end")
 
 
 @contextmanager
@@ -90,6 +104,54 @@ def serving(*arguments: str, settings: Mapping[str, str] | None = None) -> Itera
         finally:
             server.terminate()
             server.wait(PATIENCE)
+
+
+class Child:
+    """A child process that sends what it does through a pipe, and may die at any moment.
+
+    Args:
+        target: Its function; receives its end of the pipe first.
+        arguments: The others.
+    """
+
+    def __init__(self, target: Callable[..., None], *arguments: object) -> None:
+        spawning = multiprocessing.get_context("spawn")
+        self.pipe, theirs = spawning.Pipe()
+        self.process = spawning.Process(target=target, args=(theirs, *arguments), daemon=True)
+        self.process.start()
+        theirs.close()
+
+    def receive(self, seconds: float = PATIENCE) -> Any:
+        """Return what it sends next.
+
+        Raises:
+            TimeoutError: it sends nothing.
+            EOFError: it has ended; `process.exitcode` says how.
+        """
+        if not self.pipe.poll(seconds):
+            raise TimeoutError("a child process hangs")
+        try:
+            return self.pipe.recv()
+        except EOFError:
+            self.process.join()
+            raise
+
+    def close(self) -> None:
+        """Kill it."""
+        self.process.kill()
+        self.process.join()
+        self.pipe.close()
+
+
+def listing(folder: Path, without: Path | None = None) -> set[tuple[str, int, int]]:
+    """Return path, size and time of the last change of each file of a folder, but those in another one."""
+    found: set[tuple[str, int, int]] = set()
+    for path in folder.rglob("*"):
+        with suppress(FileNotFoundError):  # deleted meanwhile
+            status = path.stat()
+            if path.is_file() and (without is None or not path.is_relative_to(without)):
+                found.add((str(path), status.st_size, status.st_mtime_ns))
+    return found
 
 
 def children() -> set[int]:
@@ -121,8 +183,8 @@ def stop_processes(folder: Path) -> None:
     """Ask a peer's background processes to end, and kill those that don't."""
     for pid in processes_of(folder):
         send_signal(pid, signal.SIGTERM)
-    until = monotonic() + PATIENCE / 2
-    while left := processes_of(folder):
-        if monotonic() > until:
-            kill_processes(folder, left)
-        sleep(POLL)
+    try:
+        wait_until(lambda: not processes_of(folder), "a peer doesn't end", PATIENCE / 2)
+    except TimeoutError:
+        kill_processes(folder)
+        wait_until(lambda: not processes_of(folder), "a killed peer doesn't end")

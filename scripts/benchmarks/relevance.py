@@ -6,8 +6,9 @@ of the other sets. Prompts that are about none of them are put to all.
 
 import tempfile
 from collections.abc import AsyncIterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from functools import partial
+from itertools import cycle
 from pathlib import Path
 from typing import Annotated
 
@@ -17,12 +18,12 @@ import numpy as np
 import numpy.typing as npt
 from rich.progress import Progress
 from scipy.stats import mannwhitneyu
-from typer import Argument, BadParameter, Option
+from typer import BadParameter, Option
 
 from actors.api.operations.retrieval.query import search
 from actors.comparator.messages import Hit, Relevance
 from actors.runtime.settings import Confidence, SearchProfile
-from benchmarks.datasets import DEPTH, Dataset, Document, read_dataset
+from benchmarks.datasets import DEPTH, DataFolders, Dataset, Document, read_dataset
 from benchmarks.report import JsonOption, Verdict, counter, progress_bar, publish
 from benchmarks.store import Store, open_store
 
@@ -76,15 +77,14 @@ async def kept_store(dataset: Dataset, keep: Path | None, bar: Progress) -> Asyn
     Raises:
         BadParameter: the kept store holds something else, such as the beginning of a run that was cut off.
     """
-    async with AsyncExitStack() as stack:
-        folder = keep / dataset.name if keep else Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        store = await stack.enter_async_context(open_store(folder))
-        if not (held := await store.live()):
-            storing = counter(bar, f"storing {dataset.name}", len(dataset.documents))
-            await store.store_documents(dataset.documents, storing)
-        elif held != len(dataset.documents):
-            raise BadParameter(f"{folder} holds {held} memories, not {len(dataset.documents)}; delete it")
-        yield store
+    with tempfile.TemporaryDirectory() as scratch:
+        async with open_store((keep or Path(scratch)) / dataset.name) as store:
+            if not (held := await store.live()):
+                storing = counter(bar, f"storing {dataset.name}", len(dataset.documents))
+                await store.store_documents(dataset.documents, storing)
+            elif held != len(dataset.documents):
+                raise BadParameter(f"{keep} holds {held} memories of {dataset.name}, not all; delete them")
+            yield store
 
 
 async def ask_all(sets: Sequence[Dataset], keep: Path | None, bar: Progress) -> list[Asked]:
@@ -99,10 +99,7 @@ async def ask_all(sets: Sequence[Dataset], keep: Path | None, bar: Progress) -> 
             put += [(own.name, query, following[query.metadata["namespace"]], False) for query in own.queries]
         others = {one.name: one.queries[:: max(1, len(one.queries) // FOREIGN)][:FOREIGN] for one in sets if one != own}
         for source, queries in {**others, PROMPTS.stem: prompts}.items():
-            put += [
-                (source, query, names[place % len(names)] if names else None, False)
-                for place, query in enumerate(queries)
-            ]
+            put += [(source, query, name, False) for query, name in zip(queries, cycle(names or [None]), strict=False)]
         async with kept_store(own, keep, bar) as store:
             for source, query, namespace, answerable in bar.track(put, description=f"asking {own.name}"):
                 metadata = {**query.metadata, "namespace": namespace}
@@ -121,7 +118,7 @@ def auroc(scores: Floats, positive: npt.NDArray[np.bool_]) -> float:
 
 
 def relevance(
-    folders: Annotated[list[Path], Argument(exists=True, file_okay=False, help="Data sets in the BEIR layout.")],
+    folders: DataFolders,
     questions: Annotated[int, Option(min=1, help="Questions of each set.")] = 300,
     documents: Annotated[int, Option(min=1, help="Documents of a set without namespaces.")] = 1_600,
     keep: Annotated[Path | None, Option(file_okay=False, help="Folder that keeps the stores.")] = None,
@@ -143,9 +140,10 @@ def _verdicts(asked: Sequence[Asked]) -> list[Verdict]:
     separated = {"all": auroc(probabilities, answerable)}
     if (own & ~answerable).any():
         separated["another person's store"] = auroc(probabilities[own], answerable[own])
+    sources = np.array([one.source for one in asked])
     refused = {"all": float(1 - brought[~answerable].mean())}
-    for source in dict.fromkeys(one.source for one in asked if not one.answerable):
-        refused[source] = float(1 - brought[[not one.answerable and one.source == source for one in asked]].mean())
+    for source in dict.fromkeys(sources[~answerable].tolist()):
+        refused[source] = float(1 - brought[~answerable & (sources == source)].mean())
     kept = float(brought[answerable].mean())
     return [
         Verdict(f"AUROC at least {AUROC}", separated, min(separated.values()) >= AUROC),

@@ -2,8 +2,9 @@
 
 import json
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path
 from time import perf_counter
@@ -15,6 +16,9 @@ from rich.console import Console, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from typer import Exit, Option
+
+SHOWN = 5
+"""Examples in a report of what went wrong."""
 
 JsonOption = Annotated[bool, Option("--json", help="Print JSON.")]
 
@@ -87,6 +91,26 @@ def rows_table(first: str, rows: Mapping[str, Mapping[str, Any]]) -> Table:
     for name, row in rows.items():
         table.add_row(name, *("" if row.get(column) is None else _text(row[column]) for column in columns))
     return table
+
+
+class Times(defaultdict[str, list[float]]):
+    """Milliseconds of each kind of work, by name."""
+
+    def __init__(self) -> None:
+        super().__init__(list)
+
+    def timed(self, name: str) -> AbstractContextManager[None]:
+        """Record the duration of the block."""
+        return timed(self[name])
+
+    async def measure(self, name: str, work: Callable[[], Awaitable[Any]]) -> Any:
+        """Await something once and record its duration."""
+        with timed(self[name]):
+            return await work()
+
+    def quantiles(self) -> dict[str, dict[str, float]]:
+        """Return the median and the 95th percentile of each."""
+        return {name: quantiles(values) for name, values in self.items()}
 
 
 @contextmanager

@@ -3,9 +3,10 @@
 import json
 import os
 import selectors
+import signal
 import subprocess
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
@@ -13,7 +14,7 @@ from typing import Any
 import msgspec
 
 from actors.proxy.endpoint import REQUEST_KEY
-from benchmarks.processes import COMMAND, PATIENCE
+from benchmarks.processes import COMMAND, PATIENCE, stop_hub
 
 HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "benchmark", "version": "1"}}
 SETTINGS = {
@@ -21,6 +22,8 @@ SETTINGS = {
     "CONTEXT_GRAPH_LIMITS": "consolidate_memories=1000",
     "CONTEXT_GRAPH_SLEEP": "false",  # a scheduled run can't be told apart from a request that ran twice
 }
+UNCERTAIN = -32004
+"""Error code of a request whose outcome is unknown: it is sent again with the same key."""
 PAUSE = 0.1
 """Seconds before a process that didn't start is started again."""
 CHUNK = 1 << 16
@@ -169,3 +172,17 @@ class ServeClient:
                     with suppress(BrokenPipeError):  # unsent data has no reader any more
                         pipe.close()
             self._process = None
+
+
+@contextmanager
+def windows(
+    folder: Path, errors: Path, count: int = 1, end: signal.Signals = signal.SIGTERM
+) -> Iterator[list[ServeClient]]:
+    """Yield so many clients of a store; afterwards close them, and end the hub that they started with this signal."""
+    clients = [ServeClient(folder, errors) for _ in range(count)]
+    try:
+        yield clients
+    finally:
+        for client in clients:  # first, or one would start another hub
+            client.close()
+        stop_hub(folder, end)

@@ -10,12 +10,12 @@ import msgspec
 import numpy as np
 from rich.progress import Progress
 from train.grading import agreement as spearman
-from typer import Argument, Option
+from typer import Option
 
 from actors.comparator.compare.calibration import FILE, Calibration, Fit
 from actors.comparator.compare.strategies import overall
 from actors.runtime.settings import Strategy
-from benchmarks.datasets import GradedPair, read_graded_pairs
+from benchmarks.datasets import GradedPair, PairsFile, read_graded_pairs
 from benchmarks.report import JsonOption, Verdict, counter, publish, rows_table, workplace
 from benchmarks.store import open_store
 from events.spaces import INDEX, SPACES
@@ -65,7 +65,7 @@ def ablation(pairs: list[GradedPair], scores: Scores) -> dict[str, float]:
 
 
 def similarity(
-    pairs: Annotated[Path, Argument(exists=True, dir_okay=False, help="JSON lines of text_a, text_b, score.")],
+    pairs: PairsFile,
     limit: Annotated[int | None, Option(min=2, help="Only so many pairs, evenly spread.")] = None,
     strategy: Annotated[Strategy, Option(help="How thirteen scores become one.")] = Strategy.GRADED,
     *,

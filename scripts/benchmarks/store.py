@@ -1,6 +1,6 @@
 """The one place that opens a store in this process and calls its operations, as agents do but without the wire."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, closing
 from datetime import UTC, datetime
 from functools import partial
@@ -16,10 +16,12 @@ from actors.api.params.parsing import moment, parse
 from actors.api.progress import ignore_progress
 from actors.api.pulse import read_pulse
 from actors.api.tools.agent_tools import TOOLS
+from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.hub.composition import open_hub
 from actors.hub.hub import Hub
 from actors.runtime.ask import ask
 from actors.runtime.messages import Message
+from actors.runtime.metrics import Latencies
 from actors.runtime.settings import SearchProfile
 from actors.store.messages import ReadStatus
 from actors.text.queries.query_hints import extract_hints
@@ -31,6 +33,8 @@ from projections.atlas.facets import Filter
 
 T = TypeVar("T")
 Answer = dict[str, Any]
+Load = Callable[[Latencies], EmbeddedProfile]
+"""Loads the models of a store."""
 BY_NAME = {tool.name: tool for tool in TOOLS}
 
 SESSIONS_AT_ONCE = 32
@@ -90,6 +94,11 @@ class Store:
         await in_sessions(([text] for text in texts), store)
         return ids
 
+    async def find(self, documents: Mapping[str, str], **arguments: Any) -> list[str]:
+        """Search, and return the documents of the memories that are found, best first."""
+        answer = await self.call("search_graph", top_k=DEPTH, **arguments)
+        return [documents[result["fingerprintId"]] for result in answer["results"]]
+
     async def live(self) -> int:
         """Return how many memories are neither forgotten, merged, pruned nor erased."""
         return (await self.call("status"))["memories"]["live"]
@@ -124,15 +133,26 @@ class Store:
 
 
 @asynccontextmanager
-async def open_store(folder: Path, *, priming: bool = False) -> AsyncIterator[Store]:
-    """Open the store in a folder in this process, creating it if there is none, and load its models.
+async def open_store(folder: Path, *, priming: bool = False, load: Load | None = None) -> AsyncIterator[Store]:
+    """Open the store in a folder in this process, creating it if there is none, and load its models, or others.
 
     With `priming`, ignited memories get a bonus in searches; repeatable measurements need it off.
     """
-    with open_hub(folder, priming=priming) as hub:
+    with open_hub(folder, priming=priming, load=load) as hub:
         store = Store(hub)
         await store.ready()
         yield store
+
+
+def shared_models() -> Load:
+    """Load the models once, for many stores that are opened one after the other."""
+    profile = EmbeddedProfile(Latencies())
+
+    def load(latencies: Latencies) -> EmbeddedProfile:
+        profile.latencies = latencies
+        return profile
+
+    return load
 
 
 def read_log(folder: Path) -> list[Envelope]:

@@ -6,6 +6,7 @@ import random
 import re
 import shutil
 import sysconfig
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
@@ -13,6 +14,7 @@ from functools import cache
 from pathlib import Path
 from uuid import UUID
 
+import anyio
 import msgspec
 import numpy as np
 
@@ -20,6 +22,7 @@ from benchmarks import SEED
 from benchmarks.store import open_store, read_log
 from events.fingerprint import Bits, Dense, Directed, Embedding, Fingerprint, Sparse, Tokens
 from events.quantization import Float32
+from events.storage.database import DATABASE
 from events.storage.duckdb_log import DuckDBLog
 from events.storage.log import Draft
 from events.vocabulary import Event, MemoryStored, SpacesDeclared
@@ -69,23 +72,24 @@ BEGINNING = datetime(2026, 1, 1, tzinfo=UTC)
 Sample = tuple[SpacesDeclared, list[MemoryStored]]
 
 
-async def embed_sample(scratch: Path, count: int = SAMPLES, words: int = WORDS) -> Sample:
-    """Store so many texts in a scratch folder, and return the events that this wrote."""
-    async with open_store(scratch) as store:
-        await store.store_texts(sentences(words)[:count])
-    events = [envelope.event for envelope in read_log(scratch)]
-    (declared,) = [event for event in events if isinstance(event, SpacesDeclared)]
-    return declared, [event for event in events if isinstance(event, MemoryStored)]
-
-
-def build(folder: Path, sample: Sample, memories: int, advance: Callable[[int], object]) -> Path:
-    """Write a store of so many memories, unless the folder holds one; return the folder."""
-    if not (folder / "log.duckdb").exists():
+def build(folder: Path, memories: int, advance: Callable[[int], object] = lambda _: None, words: int = WORDS) -> Path:
+    """Write a store of so many memories of so many words, unless the folder holds one; return the folder."""
+    if not (folder / DATABASE).exists():
         unfinished = folder.with_name(f"{folder.name}-unfinished")
         shutil.rmtree(unfinished, ignore_errors=True)
-        _write(unfinished, sample, memories, advance)
+        _write(unfinished, anyio.run(_embed_sample, max(1, min(SAMPLES, memories)), words), memories, advance)
         unfinished.rename(folder)  # replaces an empty folder
     return folder
+
+
+async def _embed_sample(count: int, words: int) -> Sample:
+    """Store so many texts in a folder of their own, and return the events that this wrote."""
+    with tempfile.TemporaryDirectory() as scratch:
+        async with open_store(Path(scratch)) as store:
+            await store.store_texts(sentences(words)[:count])
+        events = [envelope.event for envelope in read_log(Path(scratch))]
+    (declared,) = [event for event in events if isinstance(event, SpacesDeclared)]
+    return declared, [event for event in events if isinstance(event, MemoryStored)]
 
 
 def _write(folder: Path, sample: Sample, memories: int, advance: Callable[[int], object]) -> None:

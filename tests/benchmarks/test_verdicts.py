@@ -21,12 +21,12 @@ from events.verify.examination import Problem, Report
 from tests.benchmarks.datasets import NAMES, talk
 
 from benchmarks import index  # isort: skip -- on the path since the import above
+from benchmarks.crash import bit_flips, kills
 from benchmarks.crash.audit import Comparison, FileAudit, leaks
 from benchmarks.crash.bit_flips import LOST, Fate, Flip, classify
-from benchmarks.crash.command import judge_flips, judge_kills
 from benchmarks.crash.damaged_store import Observation
 from benchmarks.crash.kills import Kill, Outcome, Victim
-from benchmarks.crash.workload import Memory, State
+from benchmarks.crash.workload import Memory, Request, State, Tally
 from benchmarks.fuzz.checks import Checker
 from benchmarks.fuzz.messages import Message
 from benchmarks.fuzz.values import Known
@@ -61,13 +61,8 @@ OUTCOME = Outcome(
     comparisons=(Comparison(acknowledged=5, found=5, wrong=(), surplus=0),),
     files=FILES,
     failures=(),
-    requests=9,
-    resent=1,
-    longest=1.0,
     failed_starts=0,
-    missed=0,
-    errors=Counter(),
-    seconds={"store": 0.1},
+    tally=Tally([Request("store", 0.1, 2)]),
 )
 
 
@@ -81,19 +76,19 @@ def files(**changed: Any) -> FileAudit:
         ({}, []),
         ({"comparisons": (Comparison(5, 4, ("a is forgotten, not live",), 0),)}, ["what was acknowledged is there"]),
         ({"comparisons": ()}, ["what was acknowledged is there"]),
-        ({"missed": 1}, ["what was acknowledged is there"]),
+        ({"tally": Tally(missed=["a"])}, ["what was acknowledged is there"]),
         ({"files": files(missing=("key",))}, ["what was acknowledged is there"]),
         ({"files": files(duplicated=("key",))}, ["a request that was sent again is done once"]),
         ({"comparisons": (Comparison(5, 5, (), 1),)}, ["a request that was sent again is done once"]),
         ({"files": files(report=DAMAGED)}, ["the chain is intact"]),
         ({"files": files(leaked=("word in log",))}, ["what was erased is in no file"]),
         ({"files": None}, ["the store opens after every kill"]),
-        ({"errors": Counter({"store: -32603": 1})}, ["every request is answered"]),
+        ({"tally": Tally([Request("store", 0.1, 1, "store: -32603")])}, ["every request is answered"]),
         ({"failures": ("client 1",)}, ["the store opens after every kill", "every request is answered"]),
     ],
 )
 def test_a_crash_campaign_fails_exactly_where_something_is_wrong(changed: dict[str, Any], fails: list[str]) -> None:
-    failed = failing(judge_kills(msgspec.structs.replace(OUTCOME, **changed)))
+    failed = failing(kills.judge(msgspec.structs.replace(OUTCOME, **changed)))
     assert len(failed) == len(fails)
     assert all(one.startswith(start) for one, start in zip(failed, fails, strict=True))
 
@@ -132,9 +127,9 @@ def test_the_effect_of_a_flip_is_classified_by_the_answers(seen: Observation, fa
     assert classify(seen, RIGHT)[0] is fate
 
 
-def flip(fate: Fate, *, detected: bool, **changed: Any) -> Flip:
-    usual = {"store": "closed", "file": "log.duckdb", "offset": 1, "mask": 1, "why": ""}
-    return Flip(**{**usual, "changed": False, "snapshot_used": False, **changed}, fate=fate, detected=detected)
+def flip(fate: Fate, *, detected: bool, file: str = "log.duckdb", **seen: Any) -> Flip:
+    observation = Observation({}, ("named",) if detected else (), **seen)
+    return Flip(store="closed", file=file, offset=1, mask=1, seen=observation, fate=fate, why="")
 
 
 @pytest.mark.parametrize(
@@ -159,8 +154,8 @@ def flip(fate: Fate, *, detected: bool, **changed: Any) -> Flip:
     ],
 )
 def test_a_flip_may_be_harmless_or_named_but_never_lead_to_a_wrong_answer(seen: Flip, fails: list[str]) -> None:
-    assert failing(judge_flips([seen], {"closed": True})) == fails
-    assert len(failing(judge_flips([seen], {"closed": False}))) >= 1, "a snapshot that is never used fails"
+    assert failing(bit_flips.judge([seen], {"closed": True})) == fails
+    assert len(failing(bit_flips.judge([seen], {"closed": False}))) >= 1, "a snapshot that is never used fails"
 
 
 # ── sleep ───────────────────────────────────────────────────────────────────────────────────────────

@@ -2,7 +2,7 @@
 
 import random
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -32,6 +32,11 @@ class Filled(NamedTuple):
     ids: dict[str, str]
     """Of each sentence."""
     links: list[CausalLink]
+
+    @property
+    def edges(self) -> set[tuple[str, str]]:
+        """Causes and effects of the links."""
+        return {(str(link.source), str(link.target)) for link in self.links}
 
 
 def sentences(datasets: Sequence[Dataset], count: int, seed: int) -> list[str]:
@@ -64,26 +69,19 @@ async def judge_chains(folder: Path, others: Sequence[str], bar: Progress) -> li
     random.Random(1).shuffle(texts)
     async with open_store(folder) as store:
         filled = await fill(store, texts, bar)
-        whole, missing = 0, list[str]()
+        whole = 0
         for chain in CHAINS:
             ids = [filled.ids[text] for text in chain]
             answer = await store.call("find_causal_path", start_concept=ids[0], end_concept=ids[-1], path_type="causal")
             whole += [node["node_id"] for node in answer.get("path", ())] == ids
-            joined = {(str(link.source), str(link.target)) for link in filled.links}
-            missing += [f"{a} → {b}" for a, b in pairwise(chain) if (filled.ids[a], filled.ids[b]) not in joined]
-    right = {(filled.ids[a], filled.ids[b]) for chain in CHAINS for a, b in pairwise(chain)}
+    right = {(filled.ids[a], filled.ids[b]): f"{a} → {b}" for chain in CHAINS for a, b in pairwise(chain)}
+    missing = [shown for edge, shown in right.items() if edge not in filled.edges]
     wrong = shown_wrong(filled, right)
+    paths = {"whole": whole, "edges missing": missing}
+    found = {"edges": len(filled.links), "wrong": len(wrong), "which": wrong[:SHOWN]}
     return [
-        Verdict(
-            f"of {len(CHAINS)} chains at least nine are found whole",
-            {"whole": whole, "edges missing": missing},
-            whole >= len(CHAINS) - 1,
-        ),
-        Verdict(
-            f"at most 2 wrong edges in {len(others)} other sentences",
-            {"edges": len(filled.links), "wrong": len(wrong), "which": wrong[:SHOWN]},
-            len(wrong) <= 2,
-        ),
+        Verdict(f"of {len(CHAINS)} chains at least nine are found whole", paths, whole >= len(CHAINS) - 1),
+        Verdict(f"at most 2 wrong edges in {len(others)} other sentences", found, len(wrong) <= 2),
     ]
 
 
@@ -96,7 +94,7 @@ async def judge_pairs(
     async with open_store(folder) as store:
         filled = await fill(store, texts, bar)
     right = {(filled.ids[cause], filled.ids[effect]) for cause, effect in pairs}
-    found = {(str(link.source), str(link.target)) for link in filled.links}
+    found = filled.edges
     hits = len(right & found)
     wrong = shown_wrong(filled, right)
     figures = {
@@ -110,7 +108,7 @@ async def judge_pairs(
     return [Verdict("four of five edges between plain statements are right", figures, hits >= 0.8 * len(found) > 0)]
 
 
-def shown_wrong(filled: Filled, right: set[tuple[str, str]]) -> list[str]:
+def shown_wrong(filled: Filled, right: Collection[tuple[str, str]]) -> list[str]:
     """Return the edges that are not among the right ones, in words."""
     texts = {memory: text for text, memory in filled.ids.items()}
     return [

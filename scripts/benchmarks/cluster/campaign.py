@@ -6,68 +6,58 @@ import signal
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
-from threading import Lock
 from time import monotonic, sleep
+from typing import NamedTuple
 from uuid import uuid4
 
 from actors.cli.store_access import open_store, store_location
 from actors.runtime.settings import passphrase
 from benchmarks.cluster.server import Server
 from benchmarks.processes import hub_of, send_signal, stop_hub
-from benchmarks.report import Verdict
-from benchmarks.serve_client import ServeClient
+from benchmarks.report import SHOWN, Verdict
+from benchmarks.serve_client import UNCERTAIN, ServeClient
 from events.postgres.address import VARIABLE
 from events.postgres.log import PostgresLog
 from events.vocabulary import MemoryStored
 from events.vocabulary.codec import decompress
 
-UNAVAILABLE = -32004
 LOAD_SECONDS = (0.5, 2.0)
 """Range of the seconds of load between two kills or crashes."""
 RETRY = 0.5
 """Seconds after which a refused request is sent again."""
-SHOWN = 5
-"""Examples in a report of what went wrong."""
 WORDS = "harbour bakery lighthouse ferry market bridge garden station library museum theatre castle".split()
 
 
-class Load:
-    """What the clients of a campaign did."""
+class Load(NamedTuple):
+    """What clients did."""
 
-    def __init__(self) -> None:
-        self.lock = Lock()
-        self.acknowledged: dict[str, str] = {}
-        """Content by memory id."""
-        self.counts: Counter[str] = Counter()
+    acknowledged: dict[str, str]
+    """Content by memory id."""
+    counts: Counter[str]
 
-    def work(self, number: int, folder: Path, errors: Path, stores: int) -> None:
-        """Store and search as one client; a refused request is sent again under its key."""
-        rng = random.Random(number)
-        client = ServeClient(folder, errors)
-        try:
-            for place in range(stores):
-                content = f"client {number} saw {' and '.join(rng.sample(WORDS, 3))} on its walk {place}"
-                key = str(uuid4())
-                while "error" in (answer := client.call("store_memory", key, content=content).answer):
-                    if answer["error"]["code"] != UNAVAILABLE:
-                        raise RuntimeError(f"a store failed: {answer['error']}")
-                    self._count("refused")
-                    sleep(RETRY)
-                with self.lock:
-                    self.acknowledged[answer["fingerprintId"]] = content
-                if place % 5 == 0:
-                    found = client.call("search_graph", query=rng.choice(WORDS)).answer
-                    if "error" in found and found["error"]["code"] != UNAVAILABLE:
-                        raise RuntimeError(f"a search failed: {found['error']}")
-                    # A hub that was killed can't start while the server is away.
-                    self._count("refused" if "error" in found else "searches")
-        finally:
-            client.close()
 
-    def _count(self, what: str) -> None:
-        with self.lock:
-            self.counts[what] += 1
+def work(number: int, folder: Path, errors: Path, stores: int) -> Load:
+    """Store and search as one client; a refused request is sent again under its key."""
+    rng, load = random.Random(number), Load({}, Counter())
+    with closing(ServeClient(folder, errors)) as client:
+        for place in range(stores):
+            content = f"client {number} saw {' and '.join(rng.sample(WORDS, 3))} on its walk {place}"
+            key = str(uuid4())
+            while (reply := client.call("store_memory", key, content=content)).code == UNCERTAIN:
+                load.counts["refused"] += 1
+                sleep(RETRY)
+            if reply.code is not None:
+                raise RuntimeError(f"a store failed: {reply.answer}")
+            load.acknowledged[reply.answer["fingerprintId"]] = content
+            if place % 5 == 0:
+                found = client.call("search_graph", query=rng.choice(WORDS))
+                if found.code not in {None, UNCERTAIN}:
+                    raise RuntimeError(f"a search failed: {found.answer}")
+                # A hub that was killed can't start while the server is away.
+                load.counts["searches" if found.code is None else "refused"] += 1
+    return load
 
 
 def campaign(
@@ -82,18 +72,17 @@ def campaign(
     advance: Callable[[], object],
 ) -> list[Verdict]:
     """Run clients against hubs, kill and restart in between, and compare what is left with what was acknowledged."""
-    url = server.new_log()
-    os.environ[VARIABLE] = url
+    os.environ[VARIABLE] = server.new_log()
     folders = [folder / f"hub{number}" for number in range(hubs)]
     for one in folders:
         one.mkdir(parents=True)
-    load, rng, start = Load(), random.Random(seed), monotonic()
+    rng, start = random.Random(seed), monotonic()
     blows = ["kill"] * kills + ["restart"] * restarts
     rng.shuffle(blows)
-    done: Counter[str] = Counter()
+    load = Load({}, Counter())
     with ThreadPoolExecutor(clients) as pool:
         working = [
-            pool.submit(load.work, number, folders[number % hubs], folder / f"client{number}.log", stores)
+            pool.submit(work, number, folders[number % hubs], folder / f"client{number}.log", stores)
             for number in range(clients)
         ]
         for blow in blows:
@@ -104,28 +93,29 @@ def campaign(
                 send_signal(hub_of(rng.choice(folders)), signal.SIGKILL)
             else:
                 server.restart()
-            done[blow] += 1
+            load.counts[blow] += 1
             advance()
         for one in working:
-            one.result()
-    seconds = monotonic() - start
+            load.acknowledged.update(one.result().acknowledged)
+            load.counts.update(one.result().counts)
+    acted = {
+        "kills": load.counts["kill"],
+        "restarts of the server": load.counts["restart"],
+        "refused and sent again": load.counts["refused"],
+        "searches without an error": load.counts["searches"],
+        "seconds": monotonic() - start,
+    }
     for one in folders:
         stop_hub(one)
-    return _audit(url, folder, folders, load, done, seconds)
+    return [Verdict("load", acted), *_audit(folder, folders, load)]
 
 
-def _audit(
-    url: str, folder: Path, folders: list[Path], load: Load, done: Counter[str], seconds: float
-) -> list[Verdict]:
-    contents: Counter[str] = Counter()
-    ids: set[str] = set()
-    log = PostgresLog(url, folder / "audit", passphrase())
-    for envelope in log.read():
-        if isinstance(envelope.event, MemoryStored):
-            contents[decompress(envelope.event.content)] += 1
-            ids.add(str(envelope.id))
-    events = log.head.seq
-    log.close()
+def _audit(folder: Path, folders: list[Path], load: Load) -> list[Verdict]:
+    with closing(PostgresLog(os.environ[VARIABLE], folder / "audit", passphrase())) as log:
+        memories = {
+            str(one.id): decompress(one.event.content) for one in log.read() if isinstance(one.event, MemoryStored)
+        }
+        events = log.head.seq
     heads, digests, replayed = set[str](), set[str](), 0
     problems: list[str] = []
     for one in folders:
@@ -136,18 +126,11 @@ def _audit(
             replayed += bool(answer["matches"])
             checked = store.call("store/verify")
             problems += [f"{problem['file']}: {problem['what']}" for problem in checked["problems"]]
-    lost = [content for memory, content in load.acknowledged.items() if memory not in ids]
-    doubled = [content for content, count in contents.items() if count > 1]
-    acted = {
-        "kills": done["kill"],
-        "restarts of the server": done["restart"],
-        "refused and sent again": load.counts["refused"],
-        "searches without an error": load.counts["searches"],
-        "seconds": seconds,
-    }
+    lost = [content for memory, content in load.acknowledged.items() if memory not in memories]
+    doubled = [content for content, count in Counter(memories.values()).items() if count > 1]
     stored = {
         "acknowledged": len(load.acknowledged),
-        "memories in the log": len(ids),
+        "memories in the log": len(memories),
         "lost": lost[:SHOWN],
         "doubled": doubled[:SHOWN],
     }
@@ -160,7 +143,6 @@ def _audit(
     }
     sound = len(heads) == len(digests) == 1 and replayed == len(folders) and not problems
     return [
-        Verdict("load", acted),
         Verdict("nothing acknowledged is lost, nothing doubled", stored, not lost and not doubled),
         Verdict("one chain, the same on every hub", same, sound),
     ]

@@ -13,7 +13,7 @@ import anyio
 
 from actors.hub.composition import open_hub
 from benchmarks.cluster.server import Server
-from benchmarks.report import Verdict, quantiles, timed
+from benchmarks.report import Times, Verdict
 from benchmarks.store import Store
 from benchmarks.synthetic import sentences
 from events.postgres.log import PostgresLog
@@ -47,18 +47,18 @@ async def measure_costs(server: Server, folder: Path, hubs: int, samples: int) -
             for _ in range(WARM_UP):
                 await store.store(content=next(texts))
         await follower.replayed()
-        times: dict[str, list[float]] = {"folder": [], "server": [], "lag": []}
+        times = Times()
         for _ in range(samples):  # in turn, so that the machine's other work hits both
             content = next(texts)
-            with timed(times["folder"]):
+            with times.timed("folder"):
                 await local.store(content=content)
-            with timed(times["server"]):
+            with times.timed("server"):
                 await shared.store(content=content)
-            with timed(times["lag"]):
+            with times.timed("lag"):
                 last = shared.hub.log.head.seq
                 while follower.hub.log.head.seq < last:  # noqa: ASYNC110 -- a hub notifies nobody of what it has folded
                     await anyio.sleep(0.0005)
-    folder_ms, server_ms, lag_ms = (quantiles(times[name]) for name in ("folder", "server", "lag"))
+    folder_ms, server_ms, lag_ms = times.quantiles().values()
     factor = server_ms["median"] / folder_ms["median"]
     return [
         Verdict(
@@ -101,10 +101,5 @@ def _append(url: str, folder: Path, together: Barrier) -> int:
 
 
 def _draft() -> Draft:
-    return Draft(
-        id=uuid4(),
-        at=datetime.now(UTC),
-        actor="bench",
-        correlation_id=uuid4(),
-        event=MemoryForgotten(memory=uuid4()),
-    )
+    event = MemoryForgotten(memory=uuid4())
+    return Draft(id=uuid4(), at=datetime.now(UTC), actor="bench", correlation_id=uuid4(), event=event)

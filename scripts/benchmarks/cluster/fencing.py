@@ -1,60 +1,70 @@
-"""A hub is stopped in the middle of its run, another takes over, and the first one goes on."""
+"""Stores that are moved to a server: all projections stay equal, and a hub that was overtaken there changes nothing."""
 
 import os
 import signal
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
-from time import monotonic, sleep
-from typing import Any
-
-import anyio
+from uuid import UUID
 
 from actors.hub.move import move
 from benchmarks.cluster.server import Server
-from benchmarks.processes import PATIENCE, hub_of, send_signal, stop_hub
-from benchmarks.report import Verdict
-from benchmarks.serve_client import ServeClient
-from benchmarks.synthetic import build, embed_sample
+from benchmarks.processes import PATIENCE, hub_of, send_signal, wait_until
+from benchmarks.report import Verdict, timed
+from benchmarks.serve_client import windows
+from benchmarks.synthetic import build
 from events.postgres.address import VARIABLE
 from events.postgres.log import PostgresLog
 from events.storage.duckdb_log import DuckDBLog
 from events.vocabulary import ConsolidationFinished, ConsolidationStarted, ConsolidatorChanged
 
 MEMORIES = 2_000
-"""Of the store: a deep run on it takes seconds."""
+"""Of the store with the runs: a deep run on it takes seconds."""
 RETRY = 1.0
+
+
+def move_there_and_back(server: Server, folder: Path, memories: int) -> list[Verdict]:
+    """Build a store of so many memories, move it to a new log of the server, and back into another folder."""
+    build(folder / "store", memories)
+    url = server.new_log()
+    times: list[float] = []
+    with closing(DuckDBLog(folder / "store")) as log, timed(times):
+        there = move(log, url, lambda *_: None)
+    with closing(PostgresLog(url, folder / "hub")) as log, timed(times):
+        back = move(log, str(folder / "back"), lambda *_: None)
+    equal = there.projections == back.projections and there.hash == back.hash
+    figures = {"memories": memories, "events": back.events, "there, s": times[0] / 1e3, "back, s": times[1] / 1e3}
+    return [Verdict("all projections are equal at each end", figures, equal)]
 
 
 def stop_and_overtake(server: Server, folder: Path) -> list[Verdict]:
     """Stop the first hub during its run, let the second consolidate, and wake the first."""
-    folder.mkdir(parents=True)
-    sample = anyio.run(embed_sample, folder / "sample")
-    build(folder / "store", sample, MEMORIES, lambda _: None)
+    build(folder / "store", MEMORIES)
     url = server.new_log()
     with closing(DuckDBLog(folder / "store")) as log:
         move(log, url, lambda *_: None)
     os.environ[VARIABLE] = url
-    first, second = (ServeClient(folder / name, folder / "errors.log") for name in ("first", "second"))
-    try:
-        for client, name in ((first, "first"), (second, "second")):
-            (folder / name).mkdir()
+    errors = folder / "errors.log"
+    for name in ("first", "second"):
+        (folder / name).mkdir()
+    with windows(folder / "first", errors) as (first,), windows(folder / "second", errors) as (second,):
+        for client in (first, second):
             client.call("search_graph", query="a first question")
         with closing(PostgresLog(url, folder / "watch")) as log, ThreadPoolExecutor(1) as pool:
             waiting = pool.submit(first.call, "consolidate_memories", mode="deep")
-            started = _wait_for_start(log)
+            started = wait_until(lambda: _started_run(log), "no run begins", pause=0.001)
             hub = hub_of(folder / "first")
             send_signal(hub, signal.SIGSTOP)
-            _consolidate(second)
+            wait_until(  # the server has to free the lock of the stopped hub first
+                lambda: "error" not in second.call("consolidate_memories", mode="light").answer,
+                "the second hub can't consolidate",
+                pause=RETRY,
+            )
             send_signal(hub, signal.SIGCONT)
             answer = waiting.result(PATIENCE).answer
             while log.follow():
                 pass
             events = [envelope.event for envelope in log.read()]
-    finally:
-        for client, name in ((first, "first"), (second, "second")):
-            client.close()
-            stop_hub(folder / name)
     epochs = [event.epoch for event in events if isinstance(event, ConsolidatorChanged)]
     finished = [event.run for event in events if isinstance(event, ConsolidationFinished)]
     finished_by = ["first" if run == started else "second" for run in finished]
@@ -69,22 +79,7 @@ def stop_and_overtake(server: Server, folder: Path) -> list[Verdict]:
     ]
 
 
-def _wait_for_start(log: PostgresLog) -> object:
-    """Return the run that was begun."""
-    until = monotonic() + PATIENCE
-    while monotonic() < until:
-        for envelope in log.follow():
-            if isinstance(envelope.event, ConsolidationStarted):
-                return envelope.event.run
-        sleep(0.001)
-    raise TimeoutError("no run begins")
-
-
-def _consolidate(client: ServeClient) -> dict[str, Any]:
-    """Consolidate as soon as the server has freed the lock of the stopped hub."""
-    until = monotonic() + PATIENCE
-    while "error" in (answer := client.call("consolidate_memories", mode="light").answer):
-        if monotonic() > until:
-            raise TimeoutError(str(answer))
-        sleep(RETRY)
-    return answer
+def _started_run(log: PostgresLog) -> UUID | None:
+    """Return the run that has begun since the last look."""
+    starts = (one.event for one in log.follow() if isinstance(one.event, ConsolidationStarted))
+    return next((event.run for event in starts), None)

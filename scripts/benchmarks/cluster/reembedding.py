@@ -1,18 +1,17 @@
 """Bulk embedding: how much faster two workers are than one, and what a run makes that is killed in between."""
 
+import math
 import subprocess
 from contextlib import closing
 from importlib.util import find_spec
 from pathlib import Path
-from time import sleep
 from typing import Any
 
-import anyio
 import psutil
 
-from benchmarks.processes import COMMAND, POLL
+from benchmarks.processes import COMMAND, wait_until
 from benchmarks.report import Verdict, timed
-from benchmarks.synthetic import SAMPLES, build, embed_sample
+from benchmarks.synthetic import build
 from events.storage.database import DATABASE
 from events.storage.duckdb_log import DuckDBLog
 from projections.registry import digests, rebuild
@@ -32,7 +31,7 @@ def measure_reembedding(folder: Path, memories: int, words: int) -> list[Verdict
     """
     folder.mkdir(parents=True)
     old = folder / "old"
-    build(old, anyio.run(embed_sample, folder / "sample", min(memories, SAMPLES), words), memories, lambda _: None)
+    build(old, memories, words=words)
     pool = ["--ray", "local"] if find_spec("ray") else []
     times: list[float] = []
     busy: list[float] = []
@@ -43,8 +42,11 @@ def measure_reembedding(folder: Path, memories: int, words: int) -> list[Verdict
         busy.append(psutil.cpu_percent() / 100)
     with _start(old, folder / "killed", 2, *pool, "--resume") as killed:
         enough = KILLED_AT * _size_of_log(folder / "2")
-        while killed.poll() is None and _size_of_log(folder / "killed.unfinished") < enough:
-            sleep(POLL)
+        wait_until(
+            lambda: killed.poll() is not None or _size_of_log(folder / "killed.unfinished") >= enough,
+            "the third run doesn't end",
+            math.inf,
+        )
         killed.kill()
     unfinished = (folder / "killed.unfinished").exists()
     _start(old, folder / "killed", 2, *pool, "--resume").wait()

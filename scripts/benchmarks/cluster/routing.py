@@ -1,6 +1,6 @@
 """What a router adds: the same requests to a hub directly and through the router, in turns."""
 
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 from statistics import median
 
@@ -9,7 +9,7 @@ from context_graph.transports import HttpTransport
 from actors.api.caller import Scope
 from actors.http.access.keys import KEYS, Keys
 from benchmarks.processes import PATIENCE, serving
-from benchmarks.report import Verdict, quantiles, timed
+from benchmarks.report import Times, Verdict
 from benchmarks.synthetic import sentences
 
 MEMORIES = 200
@@ -33,9 +33,9 @@ def measure_routing(folder: Path, samples: int) -> list[Verdict]:
         }
         hubs = [option for name, url in urls.items() for option in ("--hub", f"{name}={url}")]
         route = stack.enter_context(serving("route", "--listen", "127.0.0.1:0", *hubs))
-        direct, routed = (HttpTransport(url, key, None, PATIENCE) for url in (urls["one"], route))
-        stack.callback(direct.close)
-        stack.callback(routed.close)
+        direct, routed = (
+            stack.enter_context(closing(HttpTransport(url, key, None, PATIENCE))) for url in (urls["one"], route)
+        )
         texts = iter(sentences(WORDS))
         for name in names:
             for _ in range(MEMORIES):
@@ -45,11 +45,11 @@ def measure_routing(folder: Path, samples: int) -> list[Verdict]:
             "routed": (routed, {"namespace": "one"}),
             "merged": (routed, {}),
         }
-        times: dict[str, list[float]] = {way: [] for way in ways}
+        times = Times()
         for query in (next(texts) for _ in range(samples)):
             for way, (transport, within) in ways.items():
-                with timed(times[way]):
+                with times.timed(way):
                     transport.call("search_graph", {"query": query, **within})
     added = [through - without for through, without in zip(times["routed"], times["direct"], strict=True)]
-    figures = {f"{way}, ms": quantiles(of) for way, of in times.items()}
+    figures = {f"{way}, ms": of for way, of in times.quantiles().items()}
     return [Verdict("a search through the router", {**figures, "added pair by pair, median ms": median(added)})]

@@ -1,17 +1,17 @@
 """`scripts/bench corrections`: stores statements and their corrections among others, and asks for present and past."""
 
-import tempfile
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
+from statistics import fmean
 from typing import Annotated, NamedTuple
 
 import anyio
 from rich.progress import Progress
-from typer import Argument, Option
+from typer import Option
 
-from benchmarks.datasets import DEPTH, Document, find_datasets, read_graded_pairs, sessions
-from benchmarks.report import JsonOption, Verdict, progress_bar, publish
+from benchmarks.datasets import DEPTH, DataFolder, Document, PairsFile, find_datasets, read_graded_pairs, sessions
+from benchmarks.report import JsonOption, Verdict, publish, workplace
 from benchmarks.store import Answer, Store, open_store
 
 HERE = Path(__file__).parent
@@ -63,15 +63,13 @@ def read_neutral(documents: list[Document], graded: Path, *, held_out: bool) -> 
 
 async def _store(store: Store, texts: list[str], since: datetime, namespace: str, bar: Progress) -> list[Answer]:
     """Store texts an hour apart, and return what was answered of each."""
-    task = bar.add_task(f"{len(texts)} texts", total=len(texts))
+    items = [
+        {"content": text, "namespace": namespace, "created_at": (since + timedelta(hours=hours)).isoformat()}
+        for hours, text in enumerate(texts)
+    ]
     answers: list[Answer] = []
-    for start in range(0, len(texts), BATCH):
-        items = [
-            {"content": text, "namespace": namespace, "created_at": (since + timedelta(hours=start + n)).isoformat()}
-            for n, text in enumerate(texts[start : start + BATCH])
-        ]
-        answers += (await store.call("memory_inject_batch", items=items))["results"]
-        bar.update(task, completed=len(answers))
+    for start in bar.track(range(0, len(items), BATCH), description=f"{len(texts)} texts"):
+        answers += (await store.call("memory_inject_batch", items=items[start : start + BATCH]))["results"]
     return answers
 
 
@@ -91,24 +89,25 @@ async def measure(
         await _store(store, others, SAID - timedelta(hours=len(others)), "pairs", bar)
         earlier = await _store(store, [pair.statement for pair in pairs], SAID, "pairs", bar)
         later = await _store(store, [pair.correction for pair in pairs], CORRECTED, "pairs", bar)
-        asking = bar.add_task("questions", total=len(pairs))
         present: list[list[int]] = []
         past: list[list[int]] = []
-        for pair, old, new in zip(pairs, earlier, later, strict=True):
+        for pair, old, new in bar.track([*zip(pairs, earlier, later, strict=True)], description="questions"):
             memories = new["memory_id"], old["memory_id"]
             present.append(await _ranks(store, pair.present, *memories))
             past.append(await _ranks(store, pair.past, *memories))
-            bar.advance(asking)
         await _store(store, [one for one, _ in neutral], SAID, "neutral", bar)
         unmarked = await _store(store, [other for _, other in neutral], CORRECTED, "neutral", bar)
-    marked = [{one["id"] for one in new.get("may_supersede", ())} for new in later]
-    found = sum(old["memory_id"] in ids for old, ids in zip(earlier, marked, strict=True)) / len(pairs)
-    wrong = sum(bool(ids - {old["memory_id"]}) for old, ids in zip(earlier, marked, strict=True)) / len(pairs)
-    newer = sum(new < old for new, old in present) / len(pairs)
-    first = sum(new == 1 for new, _ in present) / len(pairs)
-    older = sum(old <= DEPTH for _, old in past) / len(pairs)
-    above = sum(old < new for new, old in past) / len(pairs)
-    false = sum("may_supersede" in answer for answer in unmarked) / len(neutral)
+    marked = [
+        (old["memory_id"], {one["id"] for one in new.get("may_supersede", ())})
+        for old, new in zip(earlier, later, strict=True)
+    ]
+    found = fmean(old in ids for old, ids in marked)
+    wrong = fmean(bool(ids - {old}) for old, ids in marked)
+    newer = fmean(new < old for new, old in present)
+    first = fmean(new == 1 for new, _ in present)
+    older = fmean(old <= DEPTH for _, old in past)
+    above = fmean(old < new for new, old in past)
+    false = fmean("may_supersede" in answer for answer in unmarked)
     return {
         "corrections": [
             Verdict("the statement is found when its correction is stored", {"found": found, "others marked": wrong}),
@@ -128,8 +127,8 @@ async def measure(
 
 
 def corrections(
-    folder: Annotated[Path, Argument(exists=True, file_okay=False, help="corpus.jsonl, queries.jsonl, qrels/test.tsv")],
-    graded: Annotated[Path, Argument(exists=True, dir_okay=False, help="Lines with score, text_a and text_b.")],
+    folder: DataFolder,
+    graded: PairsFile,
     *,
     held_out: Annotated[bool, Option(help="The half of the pairs that the rules were not made with.")] = True,
     as_json: JsonOption = False,
@@ -139,6 +138,6 @@ def corrections(
     pairs = read_pairs(held_out=held_out)
     neutral = read_neutral(documents, graded, held_out=held_out)
     others = Random(SEED).sample(documents, min(OTHERS, len(documents)))
-    with tempfile.TemporaryDirectory() as data, progress_bar() as bar:
-        sections = anyio.run(measure, Path(data), others, pairs, neutral, bar)
+    with workplace() as (scratch, bar):
+        sections = anyio.run(measure, scratch, others, pairs, neutral, bar)
     publish(sections, f"{len(pairs)} corrections among {len(others)} others, {len(neutral)} pairs", as_json=as_json)

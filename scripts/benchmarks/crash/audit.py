@@ -13,7 +13,6 @@ from events.verify.verification import Report, verify
 from events.vocabulary import MemoryStored, Shredded
 
 NOT_FOUND = -32010
-STATUS = "context-graph://status"
 
 
 class Comparison(msgspec.Struct, frozen=True):
@@ -54,8 +53,7 @@ def compare(clients: Sequence[Client]) -> Comparison:
             right = (reply.answer.get("content"), reply.answer.get("state")) == (memory.content, memory.state)
         if not right:
             wrong.append(f"{memory.id} is {reply.answer.get('error', reply.answer.get('state'))}, not {memory.state}")
-    (content,) = connection.ask("resources/read", {"uri": STATUS}).answer["contents"]
-    counts = msgspec.json.decode(content["text"])["memories"]
+    counts = connection.ask("store/status", {}).answer["memories"]
     return Comparison(len(memories), len(memories) - len(wrong), tuple(wrong), sum(counts.values()) - len(memories))
 
 

@@ -3,7 +3,8 @@
 import json
 import random
 import shutil
-from collections.abc import Callable
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from enum import StrEnum
 from pathlib import Path
@@ -12,8 +13,12 @@ import msgspec
 
 from actors.runtime.actor import EXIT_UNCERTAIN
 from benchmarks.crash.damaged_store import MEMORY, REFUSAL, SNAPSHOTS, Answers, Examiner, Observation, Questions
+from benchmarks.report import SHOWN, Verdict
 
 LOST = "lost, because the store was damaged"
+READABLE = 0.98
+"""Least share of the memories outside the changed row that must be answered as before."""
+LOG = ("log.duckdb", "log.duckdb.wal")
 DISPOSABLE = {"latencies.json", "hub.log", "hub.json", "hub.lock", "hub.sock"}
 """Files from which no answer about memories is derived."""
 
@@ -38,20 +43,20 @@ class Flip(msgspec.Struct, frozen=True, kw_only=True):
     file: str
     offset: int
     mask: int
+    seen: Observation
     fate: Fate
-    detected: bool
-    changed: bool
-    snapshot_used: bool
-    lost: int = 0
-    """Events that `repair` could not keep."""
-    readable: float = 1.0
-    """Share of the memories outside the changed row that are answered as before."""
-    stored: bool = False
-    """Whether a store after the damage was acknowledged."""
-    unrepaired: str | None = None
-    """Why `repair` failed, or what `verify` found in its result."""
     why: str
     """The finding, the refusal or the wrong answer."""
+    readable: float = 1.0
+    """Share of the memories outside the changed row that are answered as before."""
+
+    @property
+    def detected(self) -> bool:
+        """Whether `verify` names it."""
+        return bool(self.seen.problems)
+
+    def __str__(self) -> str:
+        return f"{self.store}/{self.file} at {self.offset} ^ {self.mask:#04x}: {self.fate.value}: {self.why}"
 
 
 def flip_bytes(
@@ -93,19 +98,14 @@ def flip_bytes(
                     file=f"snapshot: {path.name}" if path.parts[0] == SNAPSHOTS else str(path),
                     offset=offset,
                     mask=mask,
+                    seen=seen,
                     fate=fate,
-                    detected=bool(seen.problems),
-                    changed=seen.changed,
-                    snapshot_used=seen.snapshot_used,
-                    lost=seen.lost,
-                    readable=readable(seen, right[name]),
-                    stored=seen.stored,
-                    unrepaired=seen.unrepaired,
                     why=why,
+                    readable=readable(seen, right[name]),
                 )
             )
             advance()
-        return flips, snapshots_used
+    return flips, snapshots_used
 
 
 def classify(seen: Observation, right: Answers) -> tuple[Fate, str]:
@@ -173,3 +173,65 @@ def _fresh_copy(folder: Path, scratch: Path) -> Path:
     copy = scratch / "flipped"
     shutil.rmtree(copy, ignore_errors=True)
     return shutil.copytree(folder, copy)
+
+
+def judge(flips: Sequence[Flip], snapshots_used: Mapping[str, bool]) -> list[Verdict]:
+    """Judge the effects of changed bytes, file by file, and whether undamaged snapshots were used."""
+    wrong = [str(flip) for flip in flips if flip.fate in {Fate.WRONG, Fate.DIED}]
+    trusted = [flip for flip in flips if flip.file.startswith(SNAPSHOTS) and flip.seen.snapshot_used]
+    silent = [str(flip) for flip in flips if not flip.detected and flip.fate is not Fate.RIGHT]
+    in_log = [flip for flip in flips if flip.file in LOG]
+    unused = sum(not flip.detected and flip.fate is Fate.RIGHT for flip in in_log)
+    changed = sum(flip.seen.changed for flip in flips)
+    named = {
+        "detected": sum(flip.detected for flip in flips),
+        "in the log": f"{sum(flip.detected for flip in in_log)} of {len(in_log)}, {unused} in unused space",
+        "neither detected nor harmless": silent[:SHOWN],
+    }
+    unrepaired = [flip for flip in flips if flip.seen.unrepaired is not None or flip.seen.lost > 1]
+    repaired = {
+        "repaired": sum(flip.detected for flip in flips) - len(unrepaired),
+        "events lost at most": max((flip.seen.lost for flip in flips), default=0),
+        "not repaired, or more than one event lost": [
+            f"{flip!s}: {flip.seen.unrepaired or flip.seen.lost}" for flip in unrepaired[:SHOWN]
+        ],
+    }
+    hidden = [str(flip) for flip in flips if flip.readable < READABLE]
+    shown = {
+        "least share": min((round(flip.readable, 3) for flip in flips), default=1.0),
+        "stored into": sum(flip.seen.stored for flip in flips),
+        "below": hidden[:SHOWN],
+    }
+    used = {"undamaged ones used": dict(snapshots_used), "damaged ones used": len(trusted)}
+    by_file: dict[str, list[Flip]] = defaultdict(list)
+    for flip in flips:
+        by_file[f"{flip.store}: {flip.file}"].append(flip)
+    return [
+        *(Verdict(file, _counts(of_file)) for file, of_file in by_file.items()),
+        Verdict("no wrong answer is given", {"flips": len(flips), "wrong": wrong[:SHOWN]}, not wrong),
+        Verdict(f"{READABLE} of the memories outside the changed row are readable", shown, not hidden),
+        Verdict("`verify` names whatever isn't harmless", named, not silent),
+        Verdict("`repair` keeps all events but the one whose byte changed", repaired, not unrepaired),
+        Verdict("`verify` changes nothing", {"stores that it changed": changed}, not changed),
+        Verdict(
+            "an undamaged snapshot is used, and a damaged one isn't", used, all(snapshots_used.values()) and not trusted
+        ),
+    ]
+
+
+def _counts(flips: Sequence[Flip]) -> dict[str, int]:
+    fates = Counter(flip.fate for flip in flips)
+    unnoticed = [flip for flip in flips if flip.fate is Fate.RIGHT and not flip.detected]
+    discarded = sum(flip.file.startswith(SNAPSHOTS) and not flip.seen.snapshot_used for flip in unnoticed)
+    return {
+        "flips": len(flips),
+        "detected by verify": sum(flip.detected for flip in flips),
+        "refused at opening": fates[Fate.REFUSED],
+        "read-only, the rest all right": fates[Fate.READ_ONLY],
+        "refused later": fates[Fate.REFUSED_LATER],
+        "detected, answers all right": fates[Fate.RIGHT] - len(unnoticed),
+        "snapshot discarded, answers all right": discarded,
+        "harmless": len(unnoticed) - discarded,
+        "the process died": fates[Fate.DIED],
+        "WRONG": fates[Fate.WRONG],
+    }

@@ -1,35 +1,27 @@
 """The stores whose bytes are flipped, and the child process that verifies, opens and queries a damaged copy."""
 
 import json
-import multiprocessing
 import shutil
+import signal
 from collections.abc import Mapping
-from datetime import UTC, datetime
-from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import anyio
 import msgspec
 
-from actors.embedder.messages import EmbeddedMemory, EmbeddedQuery, EmbedMemory, EmbedQuery, LoadModels
-from actors.hub import composition
 from actors.runtime.faults import Fault
-from actors.runtime.metrics import Latencies
 from actors.store.messages import TakeSnapshot
 from actors.store.snapshot_files import Snapshots
 from actors.store.spare_memories import SNAPSHOT
-from benchmarks.datasets import Document
-from benchmarks.processes import PATIENCE
-from benchmarks.store import open_store
+from benchmarks.processes import PATIENCE, Child
+from benchmarks.store import Load, open_store, shared_models
 from benchmarks.synthetic import first_words, sentences
 from events.crypto.keys import KeyRing
-from events.fingerprint import Embedding
 from events.recovery.repair import repair
 from events.storage.log import LogError
 from events.verify.verification import verify
-from events.vocabulary.values import Modality, SpaceModel
 
 LATER = "The ferryman hides the spare oar under the third bench of the blue boat."
 """Stored into every damaged store."""
@@ -48,15 +40,11 @@ Answers = dict[str, str]
 """JSON answers by request; a refusal is `REFUSAL` with code and message."""
 
 
-class Questions(msgspec.Struct, frozen=True):
-    """What the child process needs to query a store without loading models."""
+class Questions(NamedTuple):
+    """What each damaged store is asked."""
 
-    models: tuple[SpaceModel, ...]
-    embeddings: dict[str, dict[str, Embedding]]
-    """Of each query, by its text."""
-    memories: tuple[str, ...]
-    later: EmbeddedMemory
-    """The embeddings of `LATER`."""
+    memories: list[str]
+    queries: list[str]
 
 
 class Observation(msgspec.Struct):
@@ -85,36 +73,6 @@ class Observation(msgspec.Struct):
     """Exit status of the process, if it ended."""
 
 
-class PrecomputedProfile:
-    """A model profile that returns precomputed query embeddings and embeds nothing else."""
-
-    name = "embedded"
-
-    def __init__(self, questions: Questions) -> None:
-        self.models = questions.models
-        self._embeddings = questions.embeddings
-        self._later = questions.later
-
-    def plan_memory(self, request: EmbedMemory, sessions: object) -> Any:
-        """Return the precomputed embeddings, without a plan for the model."""
-        del request, sessions
-        return self._later
-        yield []
-
-    def plan_query(self, request: EmbedQuery, sessions: object) -> Any:
-        """Return the precomputed embeddings, without a plan for the model."""
-        del sessions
-        return EmbeddedQuery(embeddings=self._embeddings[request.text])
-        yield []
-
-    def forward(self, rows: list[Any]) -> list[Any]:
-        """Return nothing, since nothing goes through a model."""
-        return rows
-
-    def stop_threads(self) -> None:
-        """Do nothing: there are none."""
-
-
 async def build(scratch: Path) -> tuple[dict[str, Path], Questions]:
     """Return a store that was closed in order, a later state of it as kill -9 leaves it, and questions for both."""
     texts = sentences(WORDS)[: IN_FILE + IN_WAL]
@@ -130,17 +88,9 @@ async def build(scratch: Path) -> tuple[dict[str, Path], Questions]:
     async with open_store(folder) as store:
         await store.ask(store.hub.store, TakeSnapshot(after=0))
         memories += [await store.store(content=text) for text in texts[IN_FILE:]]
-        models = await store.ask(store.hub.embedder, LoadModels())
-        embeddings = {}
-        for text in texts[2 : 2 + 3 * QUERIES : 3]:
-            query = Document(id="", text=first_words(text, QUERY_WORDS), metadata={"asked_at": ASKED_AT})
-            embeddings[query.text] = (await store.embed_query(query)).embeddings
-        later = await store.ask(
-            store.hub.embedder,
-            EmbedMemory(content=LATER, modality=Modality.TEXT, created_at=datetime.now(UTC), namespace="default"),
-        )
         shutil.copytree(folder, killed, ignore=TRANSIENT)  # the state that a kill at this moment would leave
-    return {"closed": closed, "killed": killed}, Questions(models, embeddings, tuple(memories), later)
+    queries = [first_words(text, QUERY_WORDS) for text in texts[2 : 2 + 3 * QUERIES : 3]]
+    return {"closed": closed, "killed": killed}, Questions(memories, queries)
 
 
 class Examiner:
@@ -148,70 +98,48 @@ class Examiner:
 
     def __init__(self, questions: Questions) -> None:
         self._questions = questions
-        self._start()
+        self._child = Child(_examine, questions)
 
     def examine(self, folder: Path) -> Observation:
         """Verify a store, open it and query it."""
         seen = Observation({})
-        self._pipe.send(folder)
+        self._child.pipe.send(folder)
         try:
-            while self._pipe.poll(PATIENCE):
-                match self._pipe.recv():
-                    case ("verified", problems, changed):
-                        seen.problems, seen.changed = problems, changed
-                    case ("damage", damage):
-                        seen.damage = damage
-                    case ("answer", request, answer):
+            while (found := self._child.receive()) is not None:
+                match found:
+                    case (request, answer):
                         seen.answers[request] = answer
-                    case ("stored", answer):
-                        seen.stored, seen.lost_later = True, answer
-                    case ("repaired", lost, unrepaired):
-                        seen.lost, seen.unrepaired = lost, unrepaired
-                    case ("done", refused):
-                        seen.refused = refused
-                        seen.snapshot_used = any((folder / SNAPSHOTS).glob("*/*"))
-                        return seen
-        except EOFError:
-            self._child.join()
-            seen.status = self._child.exitcode
-        self.close()
-        self._start()
+                    case _:
+                        seen = msgspec.structs.replace(seen, **found)
+        except (EOFError, TimeoutError):
+            seen.status = self._child.process.exitcode or -signal.SIGKILL  # as which one that hangs is ended
+            self.close()
+            self._child = Child(_examine, self._questions)
+        else:
+            seen.snapshot_used = any((folder / SNAPSHOTS).glob("*/*"))
         return seen
 
     def close(self) -> None:
         """End the child process."""
-        self._child.kill()
-        self._child.join()
-        self._pipe.close()
-
-    def _start(self) -> None:
-        spawning = multiprocessing.get_context("spawn")
-        self._pipe, theirs = spawning.Pipe()
-        self._child = spawning.Process(target=_child, args=(theirs, self._questions), daemon=True)
-        self._child.start()
-        theirs.close()
+        self._child.close()
 
 
-def _child(parent: Connection, questions: Questions) -> None:
-    load = partial(_load_profile, questions)
-    composition.load_profile = load  # pyright: ignore[reportAttributeAccessIssue] -- the models would take seconds
+def _examine(parent: Connection, questions: Questions) -> None:
+    """Send fields of the observation of each folder that is received, pairs of request and answer, and None."""
+    load = shared_models()
     while True:
         folder: Path = parent.recv()
         problems, changed = _verify(folder)
-        parent.send(("verified", problems, changed))
+        parent.send({"problems": problems, "changed": changed})
         if problems:
-            parent.send(("repaired", *_repair(folder)))
+            lost, unrepaired = _repair(folder)
+            parent.send({"lost": lost, "unrepaired": unrepaired})
         try:
-            if memory := anyio.run(_query, folder, questions, parent):
-                parent.send(("stored", anyio.run(_missing, folder, memory)))
+            if memory := anyio.run(_query, folder, load, questions, parent):
+                parent.send({"stored": True, "lost_later": anyio.run(_missing, folder, load, memory)})
         except (LogError, Fault, OSError) as error:
-            parent.send(("done", f"{type(error).__name__}: {error}"))
-        else:
-            parent.send(("done", None))
-
-
-def _load_profile(questions: Questions, _latencies: Latencies, **_models: object) -> PrecomputedProfile:
-    return PrecomputedProfile(questions)
+            parent.send({"refused": f"{type(error).__name__}: {error}"})
+        parent.send(None)
 
 
 def _verify(folder: Path) -> tuple[tuple[str, ...], bool]:
@@ -243,18 +171,15 @@ def _contents(folder: Path) -> Mapping[Path, bytes]:
     return {path: path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
-async def _query(folder: Path, questions: Questions, parent: Connection) -> str | None:
+async def _query(folder: Path, load: Load, questions: Questions, parent: Connection) -> str | None:
     """Ask everything, then store a memory; return its id if that is acknowledged."""
-    async with open_store(folder) as store:
+    async with open_store(folder, load=load) as store:
         state = await store.call("status")
-        parent.send(("damage", state["read_only"]))
-        parent.send(("answer", "status", json.dumps([state["memories"], state["log"], state["namespaces"]])))
+        parent.send({"damage": state["read_only"]})
+        parent.send(("status", json.dumps([state["memories"], state["log"], state["namespaces"]])))
         requests: list[tuple[str, dict[str, Any]]] = [
             *((MEMORY, {"id": memory, "include_embeddings": True}) for memory in questions.memories),
-            *(
-                ("search_graph", {"query": text, "asked_at": ASKED_AT, "explain": True})
-                for text in questions.embeddings
-            ),
+            *(("search_graph", {"query": text, "asked_at": ASKED_AT, "explain": True}) for text in questions.queries),
         ]
         for tool, arguments in requests:
             try:
@@ -262,16 +187,16 @@ async def _query(folder: Path, questions: Questions, parent: Connection) -> str 
                 shown = json.dumps(answer.get("results", answer), sort_keys=True)
             except Fault as fault:
                 shown = f"{REFUSAL}{fault.code} {fault.message}"
-            parent.send(("answer", f"{tool} {arguments}", shown))
+            parent.send((f"{tool} {arguments}", shown))
         try:
             return await store.store(content=LATER)
         except Fault:
             return None
 
 
-async def _missing(folder: Path, memory: str) -> str | None:
+async def _missing(folder: Path, load: Load, memory: str) -> str | None:
     """Return how a store answers for a memory that was acknowledged; None if it has it."""
-    async with open_store(folder) as store:
+    async with open_store(folder, load=load) as store:
         try:
             content = (await store.call(MEMORY, id=memory))["content"]
         except Fault as fault:

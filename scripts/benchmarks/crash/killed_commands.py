@@ -18,8 +18,8 @@ from pathlib import Path
 from time import perf_counter
 from typing import Final, NamedTuple
 
-from benchmarks.processes import COMMAND, PATIENCE
-from benchmarks.report import Verdict
+from benchmarks.processes import COMMAND, PATIENCE, listing
+from benchmarks.report import SHOWN, Verdict
 from benchmarks.synthetic import sentences
 from events.storage.database import DATABASE
 from events.storage.duckdb_log import DuckDBLog
@@ -35,7 +35,6 @@ BEFORE, ADDED, WORDS = 150, 60, 12
 """Memories of a store, memories of an import, and words of each."""
 POLL: Final = 0.005
 """Seconds between two looks at the files."""
-SHOWN: Final = 5
 
 
 class Case(NamedTuple):
@@ -64,9 +63,9 @@ class Case(NamedTuple):
 
     def begin(self) -> subprocess.Popen[bytes]:
         """Start the command, and return once it has changed the first file of its folder."""
-        before = _files(self.folder)
+        before = listing(self.folder)
         process = self.start()
-        while process.poll() is None and _files(self.folder) == before:
+        while process.poll() is None and listing(self.folder) == before:
             with suppress(subprocess.TimeoutExpired):
                 process.wait(POLL)
         return process
@@ -196,12 +195,3 @@ def _earlier(folder: Path) -> Case:
     passphrase = json.loads(expected.read_text("utf-8"))["passphrase"]
     expected.unlink()
     return Case(folder, ("upgrade",), passphrase)
-
-
-def _files(folder: Path) -> set[tuple[str, int, int]]:
-    found: set[tuple[str, int, int]] = set()
-    for path in folder.rglob("*"):
-        with suppress(FileNotFoundError):
-            status = path.stat()
-            found.add((str(path), status.st_size, status.st_mtime_ns))
-    return found

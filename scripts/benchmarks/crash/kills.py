@@ -14,14 +14,12 @@ import msgspec
 
 from benchmarks.crash.audit import Comparison, FileAudit, audit_files, compare
 from benchmarks.crash.damaged_store import SNAPSHOTS
-from benchmarks.crash.workload import Client
-from benchmarks.processes import hub_of, send_signal, stop_hub
-from benchmarks.serve_client import PATIENCE
+from benchmarks.crash.workload import Client, Tally
+from benchmarks.processes import PATIENCE, hub_of, send_signal, stop_hub, wait_until
+from benchmarks.report import SHOWN, Verdict
 from events.storage.log import LogError
 
 TICK = 0.002
-POLL = 0.02
-"""Seconds between two listings of the processes."""
 LOAD_SECONDS = (0.2, 1.2)
 """Range of the seconds of load between two kills, after every client is answered again."""
 START, END = 1.5, 0.2
@@ -30,6 +28,7 @@ AIM_PATIENCE = 5.0
 """Seconds to wait for the aimed moment; then any moment will do."""
 COMPARE_EVERY = 10
 """Kills between two comparisons of everything."""
+OPENS = "the store opens after every kill"
 
 
 class Victim(StrEnum):
@@ -66,22 +65,16 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     """None if the store can't be opened any more."""
     failures: tuple[str, ...]
     """Exceptions of clients, and why the store can't be opened."""
-    requests: int
-    resent: int
-    longest: float
     failed_starts: int
-    missed: int
-    errors: Counter[str]
-    seconds: dict[str, float]
-    """Median seconds of each action."""
+    tally: Tally
 
 
 def campaign(
     folder: Path, scratch: Path, kills: int, clients: int, seed: int, advance: Callable[[], object]
 ) -> Outcome:
     """Kill processes so often under load, and compare what is left with what was acknowledged."""
-    rng = random.Random(seed)
-    crowd = [Client(number, folder, scratch, seed) for number in range(clients)]
+    rng, tally = random.Random(seed), Tally()
+    crowd = [Client(number, folder, scratch, seed, tally) for number in range(clients)]
     done: list[Kill] = []
     comparisons: list[Comparison] = []
     for client in crowd:
@@ -91,7 +84,7 @@ def campaign(
         while len(done) < kills and not _failed(crowd):
             aim = AIMS[len(done) % len(AIMS)]
             victim = Victim.HUB if aim in HUB_AIMS else rng.choices(list(SHARES), list(SHARES.values()))[0]
-            done.append(_kill(folder, crowd, victim, aim, rng))
+            done.append(_kill(folder, crowd, victim, aim, rng, tally))
             advance()
             if len(done) % COMPARE_EVERY == 0 or len(done) == kills:
                 for client in crowd:
@@ -106,39 +99,95 @@ def campaign(
             client.connection.close()
     stop_hub(folder)
     failures = [f"{client.name}: {client.failure!r}" for client in crowd if client.failure]
+    files = None
     try:
         files = audit_files(folder, crowd)
     except LogError as error:
-        files = None
         failures.append(f"the store: {error}")
-    actions = sorted({action for client in crowd for action in client.seconds})
     return Outcome(
         kills=tuple(done),
         comparisons=tuple(comparisons),
         files=files,
         failures=tuple(failures),
-        requests=sum(client.answered for client in crowd),
-        resent=sum(client.resent for client in crowd),
-        longest=max(client.longest for client in crowd),
         failed_starts=sum(client.connection.failed_starts for client in crowd),
-        missed=sum(len(client.missed) for client in crowd),
-        errors=sum((client.errors for client in crowd), Counter()),
-        seconds={name: median([one for client in crowd for one in client.seconds[name]]) for name in actions},
+        tally=tally,
     )
 
 
-def _kill(folder: Path, crowd: Sequence[Client], victim: Victim, aim: str, rng: random.Random) -> Kill:
+def judge(outcome: Outcome) -> list[Verdict]:
+    """Judge what kill -9 left."""
+    files, tally = outcome.files, outcome.tally
+    if files is None:
+        return [Verdict(OPENS, {"gave up": [*outcome.failures, "the store can't be opened"]}, holds=False)]
+    last = outcome.comparisons[-1] if outcome.comparisons else None
+    lost = [line for comparison in outcome.comparisons for line in comparison.wrong]
+    surplus = max((comparison.surplus for comparison in outcome.comparisons), default=0)
+    seconds = [kill.seconds for kill in outcome.kills] or [0.0]
+    errors = Counter(one.error for one in tally.requests if one.error is not None)
+    acknowledged = {
+        "kills": dict(Counter(kill.victim.value for kill in outcome.kills)),
+        "aimed at": dict(Counter(kill.aim for kill in outcome.kills)),
+        "under way": dict(Counter(action for kill in outcome.kills for action in kill.under_way)),
+        "compared": f"{len(outcome.comparisons)} times",
+        "acknowledged": last.acknowledged if last else 0,
+        "found": last.found if last else 0,
+        "lost": len(lost) + len(files.missing),
+        "not as acknowledged": lost[:SHOWN],
+        "missed by searches and retrievals": len(tally.missed),
+    }
+    repeated = {
+        "sent again by the clients": sum(one.sent - 1 for one in tally.requests),
+        "duplicated": len(files.duplicated),
+        "memories beyond those acknowledged": surplus,
+    }
+    opened = {"gave up": list(outcome.failures), "processes that ended before the handshake": outcome.failed_starts}
+    problems = [f"{one.file}: {one.what}" for one in files.report.problems][:SHOWN]
+    leaked = {"erased memories": files.erased, "words or embeddings found": list(files.leaked[:SHOWN])}
+    answered = {
+        "requests": len(tally.requests),
+        "unanswered": len(outcome.failures),
+        "answered with an error": dict(errors.most_common(SHOWN)),
+        "longest stall, s": max((one.seconds for one in tally.requests), default=0.0),
+        "until all were answered again, s": {"median": median(seconds), "most": max(seconds)},
+        "usual, s": {action: tally.usual(action) for action in sorted({one.action for one in tally.requests})},
+    }
+    kept = not lost and not files.missing and last is not None and not tally.missed
+    return [
+        Verdict("what was acknowledged is there as it was acknowledged", acknowledged, kept),
+        Verdict("a request that was sent again is done once", repeated, not files.duplicated and surplus == 0),
+        Verdict(OPENS, opened, not outcome.failures),
+        Verdict("the chain is intact", {"events": files.report.events, "problems": problems}, not problems),
+        Verdict("what was erased is in no file", leaked, not files.leaked),
+        Verdict("every request is answered without an error", answered, not outcome.failures and not errors),
+    ]
+
+
+def _kill(folder: Path, crowd: Sequence[Client], victim: Victim, aim: str, rng: random.Random, tally: Tally) -> Kill:
     """Wait for the moment, kill, and wait until every client is answered again."""
     sleep(rng.uniform(*LOAD_SECONDS))
     prey = rng.choice(crowd)
-    hub = _wait_for_hub(folder)
+    hub = wait_until(lambda: hub_of(folder), "no client starts a hub")
     if aim == "start":
-        send_signal(hub, signal.SIGKILL)
-        hub = _wait_for_hub(folder, hub)
+        killed = hub
+        send_signal(killed, signal.SIGKILL)
+        hub = wait_until(lambda: (hub_of(folder) or killed) != killed and hub_of(folder), "no client starts a hub")
     written = _last_snapshot(folder)
     if aim in {"end", "snapshot"}:
         send_signal(hub, signal.SIGTERM)
-    _wait_for_aim(folder, prey, aim, written, rng)
+    with suppress(TimeoutError):
+        match aim:
+            case "any":
+                part = 0.0
+            case "start" | "end":
+                part = START if aim == "start" else END
+            case "snapshot":
+                part = END
+                wait_until(lambda: _last_snapshot(folder) != written, "no snapshot", AIM_PATIENCE, TICK)
+            case _:
+                prey.next = aim if aim != "undo" else "sleep"
+                part = tally.usual(aim)
+                wait_until(lambda: prey.current == aim, "no such request", AIM_PATIENCE, TICK)
+        sleep(rng.uniform(0, part))
     under_way = tuple(client.current for client in crowd if client.current)
     window = prey.connection.pid
     victims = {Victim.HUB: [hub], Victim.WINDOW: [window], Victim.BOTH: [hub, window]}[victim]
@@ -148,43 +197,6 @@ def _kill(folder: Path, crowd: Sequence[Client], victim: Victim, aim: str, rng: 
         send_signal(pid, signal.SIGKILL)
     _wait_for_answers(crowd, answered)
     return Kill(victim, aim, under_way, monotonic() - start)
-
-
-def _wait_for_hub(folder: Path, previous: int | None = None) -> int:
-    """Return the id of a hub other than the previous one.
-
-    Raises:
-        TimeoutError: there is none.
-    """
-    until = monotonic() + PATIENCE
-    while monotonic() < until:
-        hub = hub_of(folder)
-        if hub is not None and hub != previous:
-            return hub
-        sleep(POLL)
-    raise TimeoutError("no client starts a hub")
-
-
-def _wait_for_aim(folder: Path, prey: Client, aim: str, written: float, rng: random.Random) -> None:
-    """Wait until the aimed operation is under way, and then for a random part of its duration.
-
-    `written` is when a snapshot was last written, read before the hub received its signal.
-    """
-    until = monotonic() + AIM_PATIENCE
-    match aim:
-        case "any":
-            return
-        case "start" | "end":
-            sleep(rng.uniform(0, START if aim == "start" else END))
-        case "snapshot":
-            while _last_snapshot(folder) == written and monotonic() < until:
-                sleep(TICK)
-            sleep(rng.uniform(0, END))
-        case _:
-            prey.next = aim if aim != "undo" else "sleep"
-            while prey.current != aim and monotonic() < until:
-                sleep(TICK)
-            sleep(rng.uniform(0, median(prey.seconds[aim] or [0.0])))
 
 
 def _last_snapshot(folder: Path) -> float:
@@ -198,11 +210,12 @@ def _last_snapshot(folder: Path) -> float:
 
 def _wait_for_answers(crowd: Sequence[Client], before: Sequence[int]) -> None:
     """Wait until every client has more answers than before, or one has failed."""
-    until = monotonic() + 2 * PATIENCE
-    while any(client.answered <= count for client, count in zip(crowd, before, strict=True)):
-        if _failed(crowd) or monotonic() > until:
-            return
-        sleep(TICK)
+
+    def answered() -> bool:
+        return all(client.answered > count for client, count in zip(crowd, before, strict=True))
+
+    with suppress(TimeoutError):
+        wait_until(lambda: answered() or _failed(crowd), "a client stays without an answer", 2 * PATIENCE, TICK)
 
 
 def _failed(crowd: Sequence[Client]) -> bool:

@@ -4,22 +4,20 @@ import json
 import random
 import re
 import threading
-from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from enum import StrEnum
 from pathlib import Path
+from statistics import median
 from time import monotonic
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 import msgspec
 import numpy as np
 
-from benchmarks.serve_client import Reply, ServeClient
+from benchmarks.serve_client import UNCERTAIN, Reply, ServeClient
 from events.quantization import levels
 
-UNCERTAIN = -32004
-"""Error code of a request whose outcome is unknown: it is sent again with the same key."""
 ATTEMPTS = 3
 PAUSE = 0.03
 """Mean seconds between two requests of a client: agents think, and a small store opens quickly."""
@@ -55,6 +53,27 @@ class Memory(msgspec.Struct):
     """Parts of its embeddings as a file may contain them; set when it is erased."""
 
 
+class Request(NamedTuple):
+    """An answered request."""
+
+    action: str
+    seconds: float
+    sent: int
+    error: str | None = None
+
+
+class Tally(msgspec.Struct):
+    """What all clients of a campaign did; each appends to it."""
+
+    requests: list[Request] = []
+    missed: list[str] = []
+    """Acknowledged memories that a search or a retrieval didn't find."""
+
+    def usual(self, action: str) -> float:
+        """Return the median seconds of an action."""
+        return median([one.seconds for one in list(self.requests) if one.action == action] or [0.0])
+
+
 class Client(threading.Thread):
     """Sends one request after the other until it is stopped.
 
@@ -63,9 +82,10 @@ class Client(threading.Thread):
         folder: Of the store.
         scratch: Folder of the journal and of the processes' error output.
         seed: Of all its choices.
+        tally: Of the campaign.
     """
 
-    def __init__(self, number: int, folder: Path, scratch: Path, seed: int) -> None:
+    def __init__(self, number: int, folder: Path, scratch: Path, seed: int, tally: Tally) -> None:
         super().__init__(name=f"client {number}", daemon=True)
         self.connection = ServeClient(folder, scratch / f"window-{number}.err")
         self.namespace = f"client-{number}"
@@ -77,14 +97,9 @@ class Client(threading.Thread):
         self.next: str | None = None
         """The next action, instead of a random one."""
         self.answered = 0
-        self.resent = 0
-        self.longest = 0.0
-        self.errors: Counter[str] = Counter()
-        self.missed: list[str] = []
-        """Acknowledged memories that a search or a retrieval didn't find."""
-        self.seconds: defaultdict[str, list[float]] = defaultdict(list)
         self.failure: BaseException | None = None
         """The exception that ended the thread."""
+        self._tally = tally
         self._rng = random.Random(f"{seed} {number}")
         self._journal = scratch / f"journal-{number}.jsonl"
         self._resume, self._paused, self._ended = threading.Event(), threading.Event(), threading.Event()
@@ -133,17 +148,13 @@ class Client(threading.Thread):
             if reply.code == UNCERTAIN:
                 reply = self.connection.call(tool, key, **arguments)
                 sent += reply.sent
-        self.resent += sent - 1
-        self.current = None
+        self.current, seconds = None, monotonic() - start
         self.answered += 1
-        seconds = monotonic() - start
-        self.longest = max(self.longest, seconds)
-        self.seconds[action].append(seconds)
+        error = None if reply.code is None else f"{action}: {reply.code} {reply.answer['error']['message']}"
+        self._tally.requests.append(Request(action, seconds, sent, error))
         with self._journal.open("a", encoding="utf-8") as journal:
-            line = {"key": key, "tool": tool, "arguments": arguments, "sent": reply.sent, "seconds": seconds}
+            line = {"key": key, "tool": tool, "arguments": arguments, "sent": sent, "seconds": seconds}
             journal.write(json.dumps(line | {"answer": reply.answer}) + "\n")
-        if reply.code is not None:
-            self.errors[f"{action}: {reply.code} {reply.answer['error']['message']}"] += 1
         acknowledged = {memory: Memory(memory, content) for content, memory in _stored(tool, arguments, reply.answer)}
         self.memories |= acknowledged
         self.stored_by_key[key] = len(acknowledged)
@@ -160,13 +171,13 @@ class Client(threading.Thread):
         if memory := self._any(State.LIVE):
             found = self.ask("search", "search_graph", query=memory.content, namespace=self.namespace, top_k=3)
             if memory.content not in {result["content"] for result in found.answer.get("results", [])}:
-                self.missed.append(memory.id)
+                self._tally.missed.append(memory.id)
 
     def _retrieve(self) -> None:
         if memory := self._any(State.LIVE, State.FORGOTTEN):
             found = self.ask("retrieve", "memory_retrieve", id=memory.id)
             if found.answer.get("content") != memory.content:
-                self.missed.append(memory.id)
+                self._tally.missed.append(memory.id)
 
     def _forget(self) -> None:
         if memory := self._any(State.LIVE):
@@ -196,14 +207,12 @@ class Client(threading.Thread):
                 self.ask("undo", "undo_consolidation", run_id=run["run_id"])
 
     def _text(self) -> str:
-        """Return five invented words, or sometimes a text that is stored already."""
+        """Return five of 1.7 billion invented words, or sometimes a text that is stored already."""
         if self._rng.random() < COPIES and (memory := self._any(State.LIVE)):
             return memory.content
-        return " ".join(self._word() for _ in range(5))
-
-    def _word(self) -> str:
-        """Return one of 1.7 billion words of five syllables."""
-        return "".join(self._rng.choice(CONSONANTS) + self._rng.choice(VOWELS) for _ in range(SYLLABLES))
+        choose = self._rng.choice
+        words = ("".join(choose(CONSONANTS) + choose(VOWELS) for _ in range(SYLLABLES)) for _ in range(5))
+        return " ".join(words)
 
     def _any(self, *states: State) -> Memory | None:
         some = [memory for memory in self.memories.values() if memory.state in states]

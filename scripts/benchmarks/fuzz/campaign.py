@@ -24,17 +24,13 @@ from typing import Any
 import anyio
 import msgspec
 
-from actors.embedder.profiles.embedded import EmbeddedProfile
-from actors.hub.composition import start_hub
-from actors.runtime.metrics import Latencies
 from benchmarks.fuzz.checks import Checker, Failure
 from benchmarks.fuzz.connection import Connection, connect
 from benchmarks.fuzz.drafts import META, draw_pool
 from benchmarks.fuzz.messages import CONVERSATION, ENVELOPE, Message, generate, is_modern
 from benchmarks.fuzz.values import Known
-from benchmarks.processes import resident_mb
-from benchmarks.store import Store, read_log
-from events.storage.duckdb_log import DuckDBLog
+from benchmarks.processes import listing, resident_mb
+from benchmarks.store import Load, open_store, read_log, shared_models
 from events.vocabulary import MemoryStored, Shredded
 from events.vocabulary.codec import decompress
 
@@ -141,7 +137,7 @@ async def run_campaign(
     """
     report = Report(seed)
     codes: Counter[int | str] = Counter()
-    profile = EmbeddedProfile(Latencies())
+    load = shared_models()
     canary = folder / "canary"
     canary.mkdir()
     listings: dict[bool, str] = {}
@@ -151,9 +147,9 @@ async def run_campaign(
             data = folder / f"store{number}"
             checker = Checker(Known(canary=str(canary)), data)
             with _logged_errors(checker):
-                report.messages += await _round(data, profile, checker, listings, conversations, advance)
+                report.messages += await _round(data, load, checker, listings, conversations, advance)
                 _compare_log(data, checker)
-            if written := _files_outside(folder, data):
+            if written := listing(folder, without=data):
                 checker.fail(f"files outside the store were written: {written}")
             shutil.rmtree(data)
             report.stored += len(checker.acknowledged)
@@ -191,25 +187,19 @@ def _rounds(pool: ProcessPoolExecutor, seed: int, first: int, last: int) -> Iter
 
 async def _round(
     folder: Path,
-    profile: EmbeddedProfile,
+    load: Load,
     checker: Checker,
     listings: dict[bool, str],
     conversations: Iterator[list[Message]],
     advance: Callable[[int], object],
 ) -> int:
     """Hold conversations with one new store, and return how many messages they had."""
-
-    def load(latencies: Latencies) -> EmbeddedProfile:
-        profile.latencies = latencies
-        return profile
-
     count = 0
-    with start_hub(DuckDBLog(folder), folder, load) as hub:
-        context = Store(hub).context
+    async with open_store(folder, load=load) as store:
         for messages in conversations:
             count += len(messages)
             modern = is_modern(messages[0].number)
-            async with connect(context, checker.fail) as connection:
+            async with connect(store.context, checker.fail) as connection:
                 client = Client(connection, checker, modern=modern)
                 with suppress(NoAnswerError, anyio.EndOfStream):
                     await _talk(client, checker, messages, listings, advance, modern=modern)
@@ -239,10 +229,6 @@ async def _talk(
         checker.fail("the sentinel is not found", json.dumps(found))
     if not listing.endswith(await client.listing()):
         checker.fail("the tools or the prompts have changed")
-
-
-def _files_outside(folder: Path, data: Path) -> list[str]:
-    return [str(path) for path in folder.rglob("*") if path.is_file() and not path.is_relative_to(data)]
 
 
 def _compare_log(folder: Path, checker: Checker) -> None:

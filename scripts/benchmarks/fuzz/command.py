@@ -49,10 +49,11 @@ def _fuzz_files(files: int, seed: int, first: int, *, as_json: bool) -> None:
         stores, _ = anyio.run(build, folder)
         report = run_file_campaign(stores, folder, files, seed, first, counter(bar, "fuzzing files", files))
     if as_json:
-        print_json(report)
+        print_json({"seed": seed, **msgspec.to_builtins(report)})
     else:
         console = Console()
-        console.print(rows_table("outcome", {outcome: {"files": count} for outcome, count in report.outcomes.items()}))
+        outcomes = {outcome: {"files": count} for outcome, count in report.outcomes.most_common()}
+        console.print(rows_table("outcome", outcomes))
         console.print(*report.failures, sep="\n", style="red", markup=False)
         console.print(f"{report.files:,} files of seed {seed}, {len(report.failures)} failures")
     if report.failures:

@@ -1,5 +1,6 @@
 """Kinds of messages, made of examples that Hypothesis drew: calls, MCP methods, notifications, broken frames."""
 
+import json
 from random import Random
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from actors.api.tools.agent_tools import TOOLS
 from actors.proxy.endpoint import REQUEST_KEY
-from benchmarks.fuzz.values import HOSTILE, HOSTILE_TEXT, LONG_TEXT, Raw, arguments
+from benchmarks.fuzz.values import HOSTILE, HOSTILE_TEXT, LONG_TEXT, arguments
 
 Example = dict[str, Any]
 
@@ -218,14 +219,8 @@ class Drafter:
 
 def _readable(value: Any) -> bool:
     """Tell whether a value is certainly valid JSON and valid text."""
-    match value:
-        case Raw():
-            return False
-        case str():
-            return not any("\ud800" <= letter <= "\udfff" for letter in value)
-        case dict():
-            return all(_readable(part) for pair in value.items() for part in pair)
-        case list():
-            return all(map(_readable, value))
-        case _:
-            return True
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except (TypeError, UnicodeEncodeError):  # for `Raw`, and for lone surrogates
+        return False
+    return True

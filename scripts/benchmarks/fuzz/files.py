@@ -6,7 +6,6 @@ been sealed again is compared with what was written. A mutation is a function of
 bounded memory reads the files, so that a crash of native code is a finding too.
 """
 
-import multiprocessing
 import random
 import resource
 import shutil
@@ -15,15 +14,16 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from ctypes import c_int64
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
 from multiprocessing.sharedctypes import Synchronized
 from pathlib import Path
-from typing import Any, Final, NamedTuple, cast
+from typing import Final, cast
 
 import msgspec
 
 from benchmarks.fuzz.file_readers import Sample, Wrong, readers
-from benchmarks.fuzz.mutations import pick
-from benchmarks.processes import PATIENCE
+from benchmarks.processes import PATIENCE, Child, listing
 
 MEMORY: Final = 8 << 30
 """Bytes of address space of the child process."""
@@ -33,119 +33,91 @@ MOST_FAILURES: Final = 20
 
 
 class FileReport(msgspec.Struct):
-    """The result of a campaign."""
+    """What came of mutated files."""
 
-    seed: int
     files: int = 0
-    kinds: dict[str, int] = {}
+    kinds: Counter[str] = msgspec.field(default_factory=Counter)
     """Files of each kind."""
-    outcomes: dict[str, int] = {}
+    outcomes: Counter[str] = msgspec.field(default_factory=Counter)
     """How many were refused by each error, or read."""
     failures: list[str] = []
 
-
-class _Progress(NamedTuple):
-    kinds: Counter[str]
-    outcomes: Counter[str]
-    failures: list[str]
+    def add(self, other: "FileReport") -> None:
+        """Count what another report counts."""
+        self.files += other.files
+        self.kinds += other.kinds
+        self.outcomes += other.outcomes
+        self.failures += other.failures
 
 
 def run_file_campaign(
     stores: dict[str, Path], scratch: Path, files: int, seed: int, first: int, advance: Callable[[int], object]
 ) -> FileReport:
     """Read so many mutated files, from number `first` on; a child process that dies is replaced."""
-    report = FileReport(seed)
-    kinds, outcomes = Counter[str](), Counter[str]()
-    before = _listing(scratch)
-    at, last = first, first + files
-    while at < last and len(report.failures) < MOST_FAILURES:
-        for found in _child_reports(stores, scratch / "work", seed, at, last):
-            if isinstance(found, str):
-                report.failures.append(found)
-                at = int(found.split()[1]) + 1
-                break
-            kinds += found.kinds
-            outcomes += found.outcomes
-            report.failures += found.failures
-            done = sum(found.kinds.values())
-            at += done
-            advance(done)
+    report, work = FileReport(), scratch / "work"
+    before = listing(scratch, without=work)
+    while report.files < files and len(report.failures) < MOST_FAILURES:
+        for found in _child_reports(stores, work, seed, first + report.files, first + files):
+            report.add(found)
+            advance(found.files)
             if len(report.failures) >= MOST_FAILURES:
                 break
-    if changed := before ^ _listing(scratch):
+    if changed := before ^ listing(scratch, without=work):
         report.failures.append(f"files outside the store were changed: {sorted(changed)[:3]}")
-    report.files = at - first
-    report.kinds, report.outcomes = dict(kinds.most_common()), dict(outcomes.most_common())
     return report
 
 
-def _listing(scratch: Path) -> set[tuple[str, int, int]]:
-    return {
-        (str(path), (found := path.stat()).st_mtime_ns, found.st_size)
-        for path in scratch.rglob("*")
-        if path.is_file() and not path.is_relative_to(scratch / "work")
-    }
-
-
-def _child_reports(stores: dict[str, Path], work: Path, seed: int, first: int, last: int) -> Iterator[_Progress | str]:
-    """Yield the reports of a child process; a sentence with the number of the file that ended it."""
-    spawning = multiprocessing.get_context("spawn")
-    ours, theirs = spawning.Pipe()
-    current = cast("Synchronized[int]", spawning.Value(c_int64, first))
-    child = spawning.Process(target=_read_all, args=(theirs, stores, work, seed, first, last, current), daemon=True)
-    child.start()
-    theirs.close()
-    try:
+def _child_reports(stores: dict[str, Path], work: Path, seed: int, first: int, last: int) -> Iterator[FileReport]:
+    """Yield the reports of a child process; if a file ended it, the last one says so."""
+    current = cast("Synchronized[int]", get_context("spawn").Value(c_int64, first))
+    with closing(Child(_read_all, stores, work, seed, first, last, current)) as child:
         reached = first
         while reached < last:
-            if not ours.poll(PATIENCE * 2):
-                yield f"file {current.value} hangs (--seed {seed} --first {current.value})"
-                return
             try:
-                found: _Progress = ours.recv()
-            except EOFError:
-                child.join()
-                yield f"file {current.value} ends the process with {child.exitcode} (--seed {seed})"
+                found: FileReport = child.receive(PATIENCE * 2)
+            except (TimeoutError, EOFError) as error:
+                how = "hangs" if isinstance(error, TimeoutError) else f"ends the process with {child.process.exitcode}"
+                number = current.value
+                yield FileReport(
+                    number + 1 - reached, failures=[f"file {number} {how} (--seed {seed} --first {number})"]
+                )
                 return
-            reached += sum(found.kinds.values())
+            reached += found.files
             yield found
-    finally:
-        child.kill()
-        child.join()
-        ours.close()
-
-
-def _place(error: Exception) -> str:
-    last = traceback.extract_tb(error.__traceback__)[-1]
-    return f" in {last.name}, {Path(last.filename).name} {last.lineno}"
 
 
 def _read_all(
-    parent: Any, stores: dict[str, Path], work: Path, seed: int, first: int, last: int, current: "Synchronized[int]"
+    parent: Connection,
+    stores: dict[str, Path],
+    work: Path,
+    seed: int,
+    first: int,
+    last: int,
+    current: "Synchronized[int]",
 ) -> None:
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir()
     with closing(Sample(stores, work)) as sample:
         read = readers(sample)
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-        progress = _Progress(Counter(), Counter(), [])
+        report = FileReport()
         for number in range(first, last):
             current.value = number
             rng = random.Random(f"{seed} {number}")
-            kind = pick({name: reader.share for name, reader in read.items()}, rng)
-            reader = read[kind]
-            progress.kinds[kind] += 1
+            kind = rng.choices(list(read), [reader.share for reader in read.values()])[0]
+            report.files += 1
+            report.kinds[kind] += 1
             try:
-                progress.outcomes[f"{kind}: {reader.read(rng) or 'read'}"] += 1
-            except reader.refusals as error:
-                progress.outcomes[f"{kind}: {type(error).__name__}"] += 1
+                report.outcomes[f"{kind}: {read[kind].read(rng) or 'read'}"] += 1
+            except read[kind].refusals as error:
+                report.outcomes[f"{kind}: {type(error).__name__}"] += 1
             except Wrong as wrong:
-                progress.failures.append(f"file {number} ({kind}) reads otherwise: {wrong}")
+                report.failures.append(f"file {number} ({kind}) reads otherwise: {wrong}")
             except Exception as error:
-                progress.failures.append(
-                    f"file {number} ({kind}): {type(error).__name__}: {error}"[:300] + _place(error)
-                )
-            if (number + 1 - first) % STEP == 0 or number + 1 == last:
+                last_call = traceback.extract_tb(error.__traceback__)[-1]
+                where = f" in {last_call.name}, {Path(last_call.filename).name} {last_call.lineno}"
+                report.failures.append(f"file {number} ({kind}): {type(error).__name__}: {error}"[:300] + where)
+            if report.files == STEP or number + 1 == last:
                 with suppress(BrokenPipeError):
-                    parent.send(progress)
-                progress = _Progress(Counter(), Counter(), [])
+                    parent.send(report)
+                report = FileReport()

@@ -68,8 +68,3 @@ def _mutate_scalar(value: Any, rng: random.Random) -> Any:
     if isinstance(value, str) and value and rng.random() < 0.6:
         return mutate_bytes(value.encode(), rng).decode("utf-8", "replace")
     return rng.choice((*VALUES, *NUMBERS))
-
-
-def pick(shares: dict[str, float], rng: random.Random) -> str:
-    """Return a name, with the frequency of its share."""
-    return rng.choices(list(shares), list(shares.values()))[0]

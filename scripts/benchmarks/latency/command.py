@@ -2,7 +2,6 @@
 
 import os
 import random
-import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -16,12 +15,13 @@ from typer import BadParameter, Option
 from actors.comparator.messages import ListMemories
 from actors.embedder.models.backbone import Backbone
 from benchmarks import SEED
-from benchmarks.latency.ratios import QUERY_WORDS, Times, measure_ratios, one_pass_texts
+from benchmarks.latency.ratios import QUERY_WORDS, measure_ratios, one_pass_texts
 from benchmarks.latency.transports import compare_transports
 from benchmarks.latency.workspace_cost import compare_with_stub, costs, texts_needed
-from benchmarks.report import JsonOption, counter, print_json, quantiles, rows_table, workplace
+from benchmarks.report import JsonOption, Times, counter, print_json, rows_table, workplace
 from benchmarks.store import Store, open_store
-from benchmarks.synthetic import build, embed_sample, first_words
+from benchmarks.synthetic import build, first_words
+from events.storage.database import DATABASE
 
 REAL = 5_000
 """Stores from this size on are filled with moved copies: a minute for 10,000 memories instead of ten."""
@@ -34,18 +34,13 @@ BUDGETS = {"inject": 25.0, "search_multi": 50.0, "compare": 2.0, MATRIX_NAME: 1_
 
 
 async def measure(memories: int, words: int, samples: int, batches: int, folder: Path, bar: Progress) -> dict[str, Any]:
-    """Fill a store unless there is one, then time all operations in turn."""
+    """Fill a new store, then time all operations in turn."""
     backbone = Backbone.load()
     texts = [*one_pass_texts(backbone, words)]
-    new = not (folder / "log.duckdb").exists()
-    real = memories if new and memories < REAL else 0
+    real = 0 if (folder / DATABASE).exists() else memories
     end = real + samples
     if len(texts) < end + texts_needed(samples) + 3 * samples:
         raise BadParameter(f"the standard library yields {len(texts)} texts of {words} words, fewer than asked for")
-    if new and memories >= REAL:
-        with tempfile.TemporaryDirectory() as scratch:
-            sample = await embed_sample(Path(scratch))
-        build(folder, sample, memories, counter(bar, "filling the store", memories))
     async with open_store(folder) as store:
         await store.store_texts(texts[:real])
         stored = [str(one) for one in await store.ask(store.hub.comparator, ListMemories(namespace="default"))]
@@ -55,11 +50,10 @@ async def measure(memories: int, words: int, samples: int, batches: int, folder:
         workspace = await compare_with_stub(store, texts[end : end + texts_needed(samples)])
     start = end + texts_needed(samples)
     transports = await compare_transports(folder, texts[start : start + 3 * samples])
-    rows = {name: quantiles(values) for name, values in times.items()}
     return {
         "memories": len(stored),
         "words": words,
-        "ms": {name: {**row, "budget": BUDGETS.get(name)} for name, row in rows.items()},
+        "ms": {name: {**row, "budget": BUDGETS.get(name)} for name, row in times.quantiles().items()},
         "ratios": ratios,
         "load": os.getloadavg()[0],
         "mind_ms": costs(workspace),
@@ -101,7 +95,10 @@ def latency(
 ) -> None:
     """Time storing, searching and comparing beside bare forward passes of the same text, and the workspace's share."""
     with workplace() as (scratch, bar):
-        report = anyio.run(measure, memories, words, samples, batches, data or scratch, bar)
+        folder = data or scratch
+        if memories >= REAL:
+            build(folder, memories, counter(bar, "filling the store", memories))
+        report = anyio.run(measure, memories, words, samples, batches, folder, bar)
     if as_json:
         print_json(report)
         return

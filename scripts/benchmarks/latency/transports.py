@@ -13,13 +13,11 @@ from mcp.client.streamable_http import streamable_http_client
 
 from actors.api.caller import Scope
 from actors.http.access.keys import Keys
-from benchmarks.latency.ratios import QUERY_WORDS, Times
+from benchmarks.latency.ratios import QUERY_WORDS
 from benchmarks.processes import COMMAND, serving
-from benchmarks.report import quantiles
+from benchmarks.report import Times
 from benchmarks.serve_client import SETTINGS
 from benchmarks.synthetic import first_words
-
-OPERATIONS = ("store", "search")
 
 
 @asynccontextmanager
@@ -59,4 +57,5 @@ async def compare_transports(folder: Path, texts: Sequence[str]) -> dict[str, di
                 await times.measure(f"{name}, store", store)
                 search = partial(call, clients[name], "search_graph", query=first_words(text, QUERY_WORDS))
                 await times.measure(f"{name}, search", search)
-    return {name: {operation: quantiles(times[f"{name}, {operation}"]) for operation in OPERATIONS} for name in names}
+    taken = times.quantiles()
+    return {name: {operation: taken[f"{name}, {operation}"] for operation in ("store", "search")} for name in names}

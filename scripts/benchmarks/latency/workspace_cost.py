@@ -1,17 +1,18 @@
 """What the workspace adds to storing and searching: the same work with it and with a stub, alternating in one run."""
 
 from collections.abc import Sequence
+from statistics import median
 from typing import Any, cast
 
 import msgspec
-import numpy as np
 
 from actors.runtime.actor import Actor, ActorRef
 from actors.runtime.faults import Fault
 from actors.runtime.reply import Reply, gather
 from actors.store.messages import AppendMemories, RequestResult
 from actors.workspace.messages import IngestResult, JudgeAndAppend, Judgement
-from benchmarks.latency.ratios import QUERY_WORDS, Times
+from benchmarks.latency.ratios import QUERY_WORDS
+from benchmarks.report import Times
 from benchmarks.store import Store
 from benchmarks.synthetic import first_words
 from events.vocabulary.values import WIDTH, Learning
@@ -45,11 +46,13 @@ class WorkspaceStub(Actor):
         appends = tuple(memory.build_append(NEUTRAL) for memory in message.memories)
         appending = self._store.ask(AppendMemories(appends=appends), block=False)
         appended = cast("Reply[list[RequestResult | Fault]]", appending)
-        return gather([appended], lambda answers: [_ingest_result(answer) for answer in answers[0]])
-
-
-def _ingest_result(answer: RequestResult | Fault) -> IngestResult | Fault:
-    return answer if isinstance(answer, Fault) else IngestResult(result=answer, pulse=None)
+        return gather(
+            [appended],
+            lambda answers: [
+                answer if isinstance(answer, Fault) else IngestResult(result=answer, pulse=None)
+                for answer in answers[0]
+            ],
+        )
 
 
 def texts_needed(samples: int) -> int:
@@ -90,7 +93,7 @@ async def compare_with_stub(store: Store, texts: Sequence[str]) -> Times:
 
 def costs(times: Times) -> dict[str, dict[str, Any]]:
     """Return the medians with the workspace and without, the difference, and its budget."""
-    medians = {name: float(np.median(values)) for name, values in times.items()}
+    medians = {name: median(values) for name, values in times.items()}
     return {
         work: {
             "with": medians[f"{work}, with"],

@@ -5,8 +5,9 @@ from pathlib import Path
 from typing import Annotated
 
 import anyio
-from typer import Argument, Option
+from typer import Option
 
+from benchmarks.datasets import DataFolder
 from benchmarks.mind import purpose
 from benchmarks.mind.learning import judge_learning
 from benchmarks.mind.stream import Plan, Stream, inject, make_plan, retrieve
@@ -37,7 +38,7 @@ async def measure(folder: Path, plan: Plan, advance: Callable[[], object]) -> di
 
 
 def mind(
-    folder: Annotated[Path, Argument(exists=True, file_okay=False, help="corpus.jsonl, queries.jsonl, qrels/test.tsv")],
+    folder: DataFolder,
     namespace: Annotated[str | None, Option(help="Its first half is the topic; the first namespace.")] = None,
     *,
     as_json: JsonOption = False,

@@ -85,10 +85,10 @@ def _pulses_differ(memories: list[StoredMemory]) -> Verdict:
 
 def _learning_score(memories: list[StoredMemory]) -> Verdict:
     def expected(one: StoredMemory) -> float:
-        exponent = 2 * one.entropy * one.coherence * one.emotional_weight * math.cos(one.phase)
-        return 1 / (1 + math.exp(-exponent))
+        weight = one.answer["emotionalWeight"] * math.cos(one.answer["phase"])
+        return 1 / (1 + math.exp(-2 * one.entropy * one.coherence * weight))
 
-    scores = [memory.utl["learningScore"] for memory in memories]
+    scores = [memory.answer["utl"]["learningScore"] for memory in memories]
     largest = max(abs(score - expected(memory)) for score, memory in zip(scores, memories, strict=True))
     return Verdict(
         "learningScore = σ(2 · entropy · coherence · emotional weight · cos φ) of its printed parts",

@@ -24,21 +24,16 @@ async def judge_goals(store: Store, namespace: str, stream: Stream) -> list[Verd
     star = found["north_star"]
     if star is None:
         return [Verdict("a North Star is found", {"goals": len(found["discovered_goals"])}, holds=False)]
-    others = [goal for goal in found["discovered_goals"] if goal["goal_id"] != star["goal_id"]]
+    described = {name: star[name] for name in ("description", "coherence", "confidence", "member_count")}
+    others = {
+        goal["description"]: {name: goal[name] for name in ("level", "coherence", "member_count")}
+        for goal in found["discovered_goals"]
+        if goal["goal_id"] != star["goal_id"]
+    }
     return [
-        Verdict(
-            "a North Star is found",
-            {name: star[name] for name in ("description", "coherence", "confidence", "member_count")},
-            found["north_star_chosen"],
-        ),
+        Verdict("a North Star is found", described, found["north_star_chosen"]),
         _description(star["description"], stream),
-        Verdict(
-            "other goals",
-            {
-                goal["description"]: {name: goal[name] for name in ("level", "coherence", "member_count")}
-                for goal in others
-            },
-        ),
+        Verdict("other goals", others),
         _alignment(stream, await retrieve(store, stream.all)),
     ]
 

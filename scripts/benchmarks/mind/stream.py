@@ -44,22 +44,19 @@ class Plan(msgspec.Struct, frozen=True):
 class StoredMemory(msgspec.Struct, frozen=True):
     """A stored memory, and what the answer said about it."""
 
-    id: str
     text: str
-    utl: dict[str, float]
-    emotional_weight: float
-    phase: float
+    answer: dict[str, Any]
     pulse: Pulse
 
     @property
     def entropy(self) -> float:
         """How new it was."""
-        return self.utl["entropy"]
+        return self.answer["utl"]["entropy"]
 
     @property
     def coherence(self) -> float:
         """How well it fitted its neighbours."""
-        return self.utl["coherence"]
+        return self.answer["utl"]["coherence"]
 
 
 class Stream(msgspec.Struct, frozen=True):
@@ -124,22 +121,12 @@ async def inject(store: Store, documents: Sequence[Document], advance: Callable[
     """Store documents one after the other; the workspace processes each before the next is stored."""
     stored: list[StoredMemory] = []
     for document in documents:
-        arguments = {**document.store_arguments(), "rationale": "a turn of the stream"}
-        answer = await store.call("inject_context", **arguments)
-        stored.append(
-            StoredMemory(
-                id=answer["fingerprintId"],
-                text=document.content,
-                utl=answer["utl"],
-                emotional_weight=answer["emotionalWeight"],
-                phase=answer["phase"],
-                pulse=await store.pulse(),
-            )
-        )
+        answer = await store.call("inject_context", **document.store_arguments(), rationale="a turn of the stream")
+        stored.append(StoredMemory(document.content, answer, await store.pulse()))
         advance()
     return stored
 
 
 async def retrieve(store: Store, memories: Iterable[StoredMemory]) -> list[dict[str, Any]]:
     """Return everything that the store knows about these memories."""
-    return [await store.call("memory_retrieve", id=memory.id) for memory in memories]
+    return [await store.call("memory_retrieve", id=memory.answer["fingerprintId"]) for memory in memories]

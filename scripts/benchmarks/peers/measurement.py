@@ -1,7 +1,7 @@
 """What is stored and asked, what a peer finds, how fast, at what cost, and whether it keeps what it acknowledged."""
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import anyio
@@ -10,9 +10,9 @@ import numpy as np
 from typer import BadParameter
 
 from benchmarks.datasets import DEPTH, Document, means, read_dataset
-from benchmarks.peers.client import Peer, start_peer
+from benchmarks.peers.client import Answer, Peer, start_peer
 from benchmarks.peers.systems import System
-from benchmarks.processes import kill_processes, processes_of, resident_mb, stop_processes
+from benchmarks.processes import kill_processes, listing, processes_of, resident_mb, stop_processes
 from benchmarks.report import quantiles
 
 
@@ -116,11 +116,6 @@ def score(ranking: Sequence[str], evidence: frozenset[str]) -> dict[str, float]:
     return {**hits, RECALL: len(evidence.intersection(ranking[:DEPTH])) / len(evidence)}
 
 
-def ranked_texts(references: Sequence[str], texts: Mapping[str, str]) -> list[str]:
-    """Return the stored texts behind a server's first references."""
-    return [texts[reference] for reference in references[:DEPTH] if reference in texts]
-
-
 async def measure(
     system: System, cache: Path, folder: Path, conversations: Sequence[Conversation], advance: Callable[[], object]
 ) -> Measurement:
@@ -140,15 +135,6 @@ async def measure(
     searches: dict[str, list[float]] = defaultdict(list)
     scores: dict[str, list[dict[str, float]]] = defaultdict(list)
     resident, disk, refused, errors = 0.0, 0, 0, ""
-
-    async def store(peer: Peer, turn: Document) -> dict[str, str]:
-        nonlocal refused
-        answer = await peer.call(system.store(turn))
-        stores.append(answer.seconds * 1e3)
-        refused += answer.refused
-        advance()
-        return {} if answer.refused else dict.fromkeys(system.references([answer]), turn.content)
-
     for number, group in enumerate([conversations] if system.filters else [[one] for one in conversations]):
         place = folder / str(number)
         data = place / "store"
@@ -157,19 +143,22 @@ async def measure(
         try:
             for mode in system.modes:  # each in a new process, or one would profit from another's cache
                 async with start_peer(system.start(cache, data), place / ERRORS) as peer:
-                    if mode == system.modes[0]:
-                        for turn in (turn for one in group for turn in one.turns):
-                            texts |= await store(peer, turn)
+                    for turn in (turn for one in group for turn in one.turns if mode == system.modes[0]):
+                        answer = await peer.call(system.store(turn))
+                        stores.append(answer.seconds * 1e3)
+                        refused += answer.refused
+                        texts |= {} if answer.refused else dict.fromkeys(system.references([answer]), turn.content)
+                        advance()
                     for question in (question for one in group for question in one.questions):
                         answers = [await peer.call(call) for call in system.search(question.query, mode)]
                         searches[mode].append(sum(answer.seconds for answer in answers) * 1e3)
-                        found = ranked_texts(system.references(answers), texts)
+                        found = [texts[one] for one in system.references(answers)[:DEPTH] if one in texts]
                         scores[mode].append(score(found, question.evidence))
                         advance()
                     resident = max(resident, sum(map(resident_mb, processes_of(data, peer.processes))))
         finally:
             stop_processes(data)
-        disk += sum(path.stat().st_size for path in data.rglob("*") if path.is_file())
+        disk += sum(size for _, size, _ in listing(data))
         errors += (place / ERRORS).read_text(encoding="utf-8", errors="replace")
     return Measurement(
         modes=[Mode(mode, means(scores[mode]), quantiles(searches[mode])) for mode in system.modes],
@@ -190,16 +179,11 @@ async def measure_durability(system: System, cache: Path, folder: Path, turns: S
     data = folder / "store"
     data.mkdir(parents=True)
     errors = folder / ERRORS
-    acknowledged: set[str] = set()
-    refused = 0
+    written: list[Answer] = []
 
     async def write(peer: Peer, share: Sequence[Document]) -> None:
-        nonlocal refused
         for turn in share:
-            answer = await peer.call(system.store(turn))
-            refused += answer.refused
-            if not answer.refused:
-                acknowledged.update(system.references([answer]))
+            written.append(await peer.call(system.store(turn)))  # noqa: PERF401 -- one is kept if the next fails
 
     parameters = system.start(cache, data)
     try:
@@ -208,9 +192,11 @@ async def measure_durability(system: System, cache: Path, folder: Path, turns: S
                 for number, peer in enumerate((one, other)):
                     group.start_soon(write, peer, turns[number : CLIENTS * WRITES : CLIENTS])
             kill_processes(data, one.processes | other.processes)
+        acknowledged = {*system.references([answer for answer in written if not answer.refused])}
         async with start_peer(parameters, errors) as peer:
             answers = [await peer.call(call) for call in system.read(sorted(acknowledged))]
     finally:
         stop_processes(data)
     found = system.references([answer for answer in answers if not answer.refused])
+    refused = sum(answer.refused for answer in written)
     return Durability(len(acknowledged), refused, len(acknowledged.intersection(found)))

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,31 +10,30 @@ import anyio
 import msgspec
 from rich.console import Console
 from rich.progress import Progress
-from typer import Argument, Option
+from typer import Option
 
 from actors.api.params.fields import MAX_CONTENT
 from actors.runtime.settings import SearchProfile
-from benchmarks.datasets import DEPTH, means, measures
+from benchmarks.datasets import DEPTH, DataFolders, means, measures
 from benchmarks.report import JsonOption, print_json, progress_bar, quantiles, rows_table
-from benchmarks.retrieval.comparison import ABLATIONS, PROFILES, by_variant, compare_stores, compare_variants
+from benchmarks.retrieval.comparison import ABLATIONS, PROFILES, Results, by_variant, compare_stores, compare_variants
 from benchmarks.retrieval.loading import Part, load, misspell
 
 
 class Search(msgspec.Struct, frozen=True):
     """How the queries are asked."""
 
-    profile: str
-    part: Part
+    profile: SearchProfile
     priming: bool
     coupling: float | None
     misspelt: bool
 
 
-async def evaluate(folder: Path, search: Search, bar: Progress) -> dict[str, Any]:
+async def evaluate(folder: Path, part: Part, search: Search, bar: Progress) -> dict[str, Any]:
     """Store a data set in a new store, ask its queries, and return the report."""
-    results: dict[str, list[dict[str, float]]] = defaultdict(list)
+    results: dict[str, Results] = defaultdict(list)
     latencies: list[float] = []
-    async with load([folder], search.part, bar, priming=search.priming) as loaded:
+    async with load([folder], part, bar, priming=search.priming) as loaded:
         if search.coupling is not None:
             await loaded.store.call("adjust_coupling", new_k=search.coupling)
         (dataset,) = loaded.sets
@@ -46,12 +46,9 @@ async def evaluate(folder: Path, search: Search, bar: Progress) -> dict[str, Any
             category = str(query.metadata.get("category", "all"))
             results[category].append(measures(ranking, dataset.judgements[query.id]))
     return {
-        "overall": _summary([result for category in results.values() for result in category]),
+        "overall": _summary([*chain(*results.values())]),
         "by_category": {category: _summary(of_category) for category, of_category in sorted(results.items())},
-        "profile": search.profile,
-        "priming": search.priming,
-        "coupling": search.coupling,
-        "misspelt": search.misspelt,
+        **msgspec.structs.asdict(search),
         "documents": len(dataset.documents),
         "blank": dataset.blank,
         "shortened": sum(len(document.full_text) > MAX_CONTENT for document in dataset.documents),
@@ -60,14 +57,12 @@ async def evaluate(folder: Path, search: Search, bar: Progress) -> dict[str, Any
     }
 
 
-def _summary(results: list[dict[str, float]]) -> dict[str, float]:
+def _summary(results: Results) -> dict[str, float]:
     return {**means(results), "queries": len(results)}
 
 
 def retrieval(
-    folders: Annotated[
-        list[Path], Argument(exists=True, file_okay=False, help="Each with corpus.jsonl, queries.jsonl, qrels/test.tsv")
-    ],
+    folders: DataFolders,
     profile: Annotated[SearchProfile, Option(help="The weights to ask with.")] = SearchProfile.AUTO,
     limit: Annotated[int | None, Option(min=1, help="Ask only the first so many queries.")] = None,
     memories: Annotated[int | None, Option(min=1, help="Store what answers them, and others up to so many.")] = None,
@@ -97,8 +92,8 @@ def retrieval(
                 table = rows_table("each set in its own store, and all in one", sides)
             print_json(sides) if as_json else Console().print(table)
             return
-        search = Search(profile.value, part, priming, coupling, misspelt)
-        reports = [anyio.run(evaluate, folder, search, bar) for folder in folders]
+        search = Search(profile, priming, coupling, misspelt)
+        reports = [anyio.run(evaluate, folder, part, search, bar) for folder in folders]
     if as_json:
         print_json(reports[0] if len(reports) == 1 else reports)
         return

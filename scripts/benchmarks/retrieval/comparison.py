@@ -11,7 +11,7 @@ from rich.progress import Progress
 
 from actors.api.params.fields import EVERYWHERE
 from actors.runtime.settings import SearchProfile
-from benchmarks.datasets import DEPTH, Document, Judgements, measures
+from benchmarks.datasets import Document, Judgements, measures
 from benchmarks.retrieval.loading import Loaded, Part, load, misspell
 from events.spaces import SPACES
 
@@ -90,12 +90,10 @@ async def ask_everywhere(loaded: Loaded, bar: Progress) -> dict[str, Results]:
 
 
 async def _ask(loaded: Loaded, queries: Sequence[Document], judgements: Judgements, bar: Progress) -> Results:
-    results: Results = []
-    for query in bar.track(queries, description="asking"):
-        answer = await loaded.store.call("search_graph", **query.search_arguments(), top_k=DEPTH)
-        ranking = [loaded.documents[result["fingerprintId"]] for result in answer["results"]]
-        results.append(measures(ranking, judgements[query.id]))
-    return results
+    return [
+        measures(await loaded.store.find(loaded.documents, **query.search_arguments()), judgements[query.id])
+        for query in bar.track(queries, description="asking")
+    ]
 
 
 def side_by_side(alone: Results, together: Results) -> dict[str, float]:

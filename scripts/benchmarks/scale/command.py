@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
-import anyio
 from rich.progress import Progress
 from typer import Option
 
@@ -13,7 +12,7 @@ from benchmarks.crash.damaged_store import SNAPSHOTS
 from benchmarks.report import JsonOption, Verdict, counter, publish, workplace
 from benchmarks.scale.startup import Start, median_start, read_memory
 from benchmarks.scale.throughput import measure_throughput
-from benchmarks.synthetic import SAMPLES, build, embed_sample, sentences
+from benchmarks.synthetic import build, sentences
 
 WORDS = 20
 BEYOND = 3.0
@@ -46,18 +45,16 @@ def _storing(scratch: Path, texts: list[str], clients: int, stores: int, bar: Pr
     """Store through one window, through many, and through many while the hub is killed."""
     advance = counter(bar, "storing", (1 + 2 * clients) * stores)
     verdicts: list[Verdict] = []
-    largest = 0.0
     for what, count, kill in (
         ("one window", 1, False),
         (f"{clients} windows", clients, False),
         (f"{clients} windows, and the hub is killed midway", clients, True),
     ):
-        place, share = scratch / f"storing-{len(verdicts)}", texts[: count * stores]
-        errors = scratch / "windows.err"
-        figures = measure_throughput(place, errors, share, count, kill=kill, advance=advance)
+        place, errors = scratch / f"storing-{len(verdicts)}", scratch / "windows.err"
+        figures = measure_throughput(place, errors, texts[: count * stores], count, kill=kill, advance=advance)
         found = set(figures["found by id"].values()) == {figures["stored"]}
         verdicts.append(Verdict(f"{what}: all is stored, and found by each", figures, found and not figures["errors"]))
-        largest = max(largest, figures["the largest, MB"])
+    largest = max(verdict.figures["the largest, MB"] for verdict in verdicts)
     return [
         *verdicts,
         Verdict("no second model is in memory", {"the largest window, MB": largest}, largest < WINDOW_MB),
@@ -67,12 +64,9 @@ def _storing(scratch: Path, texts: list[str], clients: int, stores: int, bar: Pr
 def _starting(keep: Path, scratch: Path, sizes: list[int], rounds: int, bar: Progress) -> list[Verdict]:
     """Time the start of stores of every size, with a snapshot and without."""
     errors = scratch / "windows.err"
-    sample = anyio.run(embed_sample, scratch / "sample", max(1, min(SAMPLES, *sizes)))
-    keep.mkdir(parents=True, exist_ok=True)
 
     def store(folder: Path, memories: int) -> Path:
-        advance = counter(bar, f"{memories} memories", memories)
-        return build(folder / f"store-{memories}", sample, memories, advance)
+        return build(folder / f"store-{memories}", memories, counter(bar, f"{memories} memories", memories))
 
     empty = median_start(store(scratch / "empty", 0), errors, rounds, snapshot=False)
     verdicts = [_start("an empty store: the models", empty, empty, {})]
@@ -100,7 +94,7 @@ def _start(what: str, seen: Start, empty: Start, sizes_gb: Mapping[str, float], 
         {
             "initialized, s": seen.initialized,
             "replayed or loaded from the snapshot, s": seen.restored,
-            "models, s": seen.models,
+            "models, s": max(0.0, seen.answered - seen.restored - seen.search),
             "first search answered, s": seen.answered,
             "beyond an empty store, s": beyond,
             "a search then, s": seen.search,

@@ -3,16 +3,18 @@
 import signal
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import chain
+from math import inf
 from pathlib import Path
-from time import monotonic, sleep
+from time import monotonic
 from typing import Any
 from uuid import uuid4
 
 import msgspec
 
-from benchmarks.processes import hub_of, resident_mb, send_signal, stop_hub
+from benchmarks.processes import hub_of, resident_mb, send_signal, wait_until
 from benchmarks.report import quantiles
-from benchmarks.serve_client import ServeClient
+from benchmarks.serve_client import ServeClient, windows
 from benchmarks.synthetic import first_words
 
 EVERY = 4
@@ -24,7 +26,7 @@ WORDS = 8
 
 
 class Progress(msgspec.Struct):
-    """What one client has done, in milliseconds."""
+    """What clients have done, in milliseconds; appending to its parts is safe in threads."""
 
     memories: dict[str, str] = {}
     """The acknowledged texts, by id."""
@@ -40,44 +42,32 @@ def measure_throughput(
 
     With `kill`, the hub is killed when half of the texts are stored.
     """
-    windows = [ServeClient(folder, errors) for _ in range(clients)]
-    done = [Progress() for _ in windows]
-    share = len(texts) // clients
-    try:
-        for window in windows:
+    done = Progress()
+    with windows(folder, errors, clients) as opened:
+        for window in opened:
             window.call("search_graph", query="warm-up")  # loads the models
         start = monotonic()
         with ThreadPoolExecutor(clients) as pool:
-            work = [
-                pool.submit(_store, window, texts[at * share : (at + 1) * share], done[at], advance)
-                for at, window in enumerate(windows)
-            ]
-            while kill and sum(len(one.memories) for one in done) < len(texts) // 2 and not all(map(Future.done, work)):
-                sleep(0.005)
+            work = [pool.submit(_store, window, texts[at::clients], done, advance) for at, window in enumerate(opened)]
             if kill:
+                half = len(texts) // 2
+                wait_until(lambda: len(done.memories) >= half or all(map(Future.done, work)), "", inf, pause=0.005)
                 send_signal(hub_of(folder), signal.SIGKILL)
             for one in work:
                 one.result()
         seconds = monotonic() - start
-        sizes = [resident_mb(window.pid) for window in windows]
+        sizes = [resident_mb(window.pid) for window in opened]
         hub_mb = resident_mb(hub_of(folder))
-        memories = {memory: text for one in done for memory, text in one.memories.items()}
-        found, first = _find(windows, memories)
-    finally:
-        for window in windows:
-            window.close()
-        stop_hub(folder)
-    stores = [one for each in done for one in each.stores]
-    searches = [one for each in done for one in each.searches]
+        found, first = _find(opened, done.memories)
     return {
-        "stored": len(memories),
-        "stores per second": len(memories) / seconds,
-        "store, ms": quantiles(stores),
-        "search beside, ms": quantiles(searches),
-        "longest, s": max((*stores, *searches)) / 1e3,
+        "stored": len(done.memories),
+        "stores per second": len(done.memories) / seconds,
+        "store, ms": quantiles(done.stores),
+        "search beside, ms": quantiles(done.searches),
+        "longest, s": max(chain(done.stores, done.searches)) / 1e3,
         "found by id": {"least": min(found), "most": max(found)},
-        "found by its words": f"{sum(first)} of {len(windows) * min(SEARCHED, len(memories))}",
-        "errors": [error for one in done for error in one.errors],
+        "found by its words": f"{sum(first)} of {clients * min(SEARCHED, len(done.memories))}",
+        "errors": done.errors,
         "windows, MB": sum(sizes),
         "the largest, MB": max(sizes),
         "hub, MB": hub_mb,
@@ -98,7 +88,7 @@ def _store(window: ServeClient, texts: Sequence[str], done: Progress, advance: C
         advance()
 
 
-def _find(windows: Sequence[ServeClient], memories: Mapping[str, str]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def _find(opened: Sequence[ServeClient], memories: Mapping[str, str]) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Look for every memory from every window, all at once; return how many each found by id, and by words."""
     some = list(memories.values())[:: max(1, len(memories) // SEARCHED)][:SEARCHED]
 
@@ -111,6 +101,6 @@ def _find(windows: Sequence[ServeClient], memories: Mapping[str, str]) -> tuple[
             first += any(result["content"] == text for result in answer.get("results", []))
         return found, first
 
-    with ThreadPoolExecutor(len(windows)) as pool:
-        found, first = zip(*pool.map(look, windows), strict=True)
+    with ThreadPoolExecutor(len(opened)) as pool:
+        found, first = zip(*pool.map(look, opened), strict=True)
     return found, first

@@ -8,9 +8,9 @@ from typing import Annotated
 
 import anyio
 from rich.progress import Progress
-from typer import Argument, Option
+from typer import Option
 
-from benchmarks.datasets import Dataset, find_datasets
+from benchmarks.datasets import Dataset, ParentFolder, find_datasets
 from benchmarks.report import JsonOption, Verdict, counter, publish, workplace
 from benchmarks.sleep import verdicts
 from benchmarks.sleep.plan import make_plan
@@ -52,9 +52,7 @@ async def measure(
 
 
 def sleep(
-    folder: Annotated[
-        Path, Argument(exists=True, file_okay=False, help="A data set in the BEIR layout, or a folder of them")
-    ],
+    folder: ParentFolder,
     memories: Annotated[int, Option(min=80, max=20_000, help="Memories in the store.")] = 10_000,
     queries: Annotated[int, Option(min=1, help="Queries that are compared.")] = 200,
     threshold: Annotated[float, Option(min=0, max=1, help="Salience below which memories are pruned.")] = 0.3,

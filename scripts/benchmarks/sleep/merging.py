@@ -11,13 +11,13 @@ from uuid import UUID
 import anyio
 import numpy as np
 from rich.progress import Progress
-from typer import Argument, BadParameter, Option
+from typer import BadParameter, Option
 
 from actors.comparator.messages import ScorePairs
 from actors.text.entities import find_entities
 from actors.text.lexical import STOP_WORDS
 from benchmarks import SEED
-from benchmarks.datasets import read_graded_pairs
+from benchmarks.datasets import PairsFile, read_graded_pairs
 from benchmarks.report import JsonOption, Verdict, counter, publish, workplace
 from benchmarks.store import Store, open_store
 from events.spaces import INDEX
@@ -140,7 +140,7 @@ def _judge(kind: str, pairs: list[Texts], merged: dict[str, list[set[str]]], ids
 
 
 def merging(
-    pairs: Annotated[Path, Argument(exists=True, dir_okay=False, help="text_a, text_b and score, as JSON lines")],
+    pairs: PairsFile,
     paraphrases: Annotated[int, Option(min=1, help="Pairs of the highest grade.")] = 200,
     misses: Annotated[int, Option(min=4, help="Near misses that are made.")] = 300,
     different: Annotated[int, Option(min=1, help="Pairs of a low grade.")] = 300,

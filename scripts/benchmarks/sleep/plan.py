@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
 from enum import StrEnum
-from itertools import islice, zip_longest
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -91,9 +91,8 @@ class Plan(msgspec.Struct, frozen=True):
 
     def queries(self, ids: dict[int, str], today: datetime) -> list[Query]:
         """Return the queries, asked on this day, since recency counts in a search."""
-        asked_at = today.isoformat()
         return [
-            Query(dataset, {"query": text, "asked_at": asked_at}, tuple(ids[place] for place in relevant))
+            Query(dataset, {"query": text, "asked_at": today.isoformat()}, tuple(ids[place] for place in relevant))
             for dataset, text, relevant in self.questions
         ]
 
@@ -164,23 +163,16 @@ def _ordinary(chosen: Sequence[Chosen], today: datetime, rng: random.Random) -> 
 
 def _low_value(count: int, few: int, today: datetime, rng: random.Random) -> list[Item]:
     """Return memories that should be pruned, and few of each protected kind."""
-    texts = low_value_texts(rng)
+    kinds = [Kind.LOW_VALUE] * count + [kind for kind in PROTECTED for _ in range(few)]
     year = timedelta(days=366)
-
-    def items(kind: Kind, count: int, importance: float | None = None) -> Iterator[Item]:
-        for text in islice(texts, count):
-            yield Item(
-                kind=kind,
-                text=text,
-                created_at=None if kind is Kind.YOUNG else _before(today, year, YEARS, rng).isoformat(),
-                importance=round(rng.uniform(0.05, 0.2), 2) if importance is None else importance,
-            )
-
     return [
-        *items(Kind.LOW_VALUE, count),
-        *items(Kind.YOUNG, few),
-        *items(Kind.IMPORTANT, few, importance=0.7),
-        *items(Kind.LINKED, few),
+        Item(
+            kind=kind,
+            text=text,
+            created_at=None if kind is Kind.YOUNG else _before(today, year, YEARS, rng).isoformat(),
+            importance=0.7 if kind is Kind.IMPORTANT else round(rng.uniform(0.05, 0.2), 2),
+        )
+        for kind, text in zip(kinds, low_value_texts(rng), strict=False)
     ]
 
 
@@ -195,7 +187,7 @@ def _duplicates(ordinary: Sequence[Item], start: int, each: int, today: datetime
         Kind.RESPACED: lambda item: respaced(item.text, rng, code=is_code(item)),
         Kind.EXACT: lambda item: item.text,
     }
-    made: dict[Kind, list[Item]] = defaultdict(list)
+    made: dict[Kind, list[Item]] = {kind: [] for kind in ways}
     sessions = sorted({item.session for item in ordinary if item.session is not None})
     for place in rng.sample(range(len(ordinary)), len(ordinary)):
         original = ordinary[place]
@@ -214,9 +206,9 @@ def _duplicates(ordinary: Sequence[Item], start: int, each: int, today: datetime
             )
             made[kind].append(item)
             break
-    for kind in ways:
-        if len(made[kind]) < each:
-            raise BadParameter(f"only {len(made[kind])} texts make a duplicate that is {kind}, {each} are needed")
+    for kind, items in made.items():
+        if len(items) < each:
+            raise BadParameter(f"only {len(items)} texts make a duplicate that is {kind}, {each} are needed")
     return [item for kind in DUPLICATES for item in made[kind]]
 
 

@@ -4,7 +4,6 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
-from time import perf_counter
 from typing import Any
 from uuid import UUID
 
@@ -12,6 +11,7 @@ import anyio
 import msgspec
 
 from benchmarks.datasets import DEPTH
+from benchmarks.report import timed
 from benchmarks.store import Store, open_store, read_log
 from events.vocabulary import MemoriesMerged, MemoriesPruned
 
@@ -38,10 +38,10 @@ class Answers(msgspec.Struct, frozen=True):
 async def search(store: Store, query: Query) -> tuple[Ranking, float]:
     """Ask one query; return the ranking and the milliseconds."""
     prepared = store.prepare("search_graph", top_k=DEPTH, **query.arguments)
-    start = perf_counter()
-    answer = await prepared()
-    milliseconds = (perf_counter() - start) * 1e3
-    return tuple((result["fingerprintId"], result["score"]) for result in answer["results"]), milliseconds
+    times: list[float] = []
+    with timed(times):
+        answer = await prepared()
+    return tuple((result["fingerprintId"], result["score"]) for result in answer["results"]), times[0]
 
 
 async def search_all(store: Store, queries: Sequence[Query]) -> Answers:
@@ -61,8 +61,7 @@ def recall(answers: Answers, queries: Sequence[Query], survivors: Mapping[str, s
     by_dataset: dict[str, list[float]] = defaultdict(list)
     for query, ranking in zip(queries, answers.rankings, strict=True):
         found = {memory for memory, _ in ranking}
-        reached = sum(_survivor(memory, survivors) in found for memory in query.relevant)
-        by_dataset[query.dataset].append(reached / len(query.relevant))
+        by_dataset[query.dataset].append(fmean(_survivor(memory, survivors) in found for memory in query.relevant))
     return {dataset: fmean(recalls) for dataset, recalls in sorted(by_dataset.items())}
 
 
@@ -106,14 +105,7 @@ async def consolidate(folder: Path, mode: str, threshold: float, queries: Sequen
         consolidated = await search_all(store, queries)
         await store.call("undo_consolidation", run_id=done["run_id"])
         undone = await search_all(store, queries)
-    return Run(
-        mode=mode,
-        done=done,
-        decisions=read_decisions(folder, done["run_id"]),
-        before=before,
-        consolidated=consolidated,
-        undone=undone,
-    )
+    return Run(mode, done, read_decisions(folder, done["run_id"]), before, consolidated, undone)
 
 
 async def search_beside_run(

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import Any
 
-from benchmarks.report import Verdict
+from benchmarks.report import SHOWN, Verdict
 from benchmarks.sleep.plan import DUPLICATES, PROTECTED, Kind, Plan
 from benchmarks.sleep.runs import Decisions, Query, Run, identical, recall
 
@@ -16,8 +16,8 @@ IMPORTANT = 0.6
 """Memories above this importance are never pruned."""
 SLOWER = 2.0
 """Most times its idle duration that the median search may take beside a run."""
-SHOWN, EXCERPT = 5, 90
-"""Examples in a report, and characters of each text."""
+EXCERPT = 90
+"""Characters of a text in a report."""
 
 Ids = Mapping[int, str]
 
@@ -48,12 +48,8 @@ def judge_merges(plan: Plan, ids: Ids, survivors: Mapping[str, str], mode: str) 
         what = "how many" if least is None else "all" if least == 1 else f"at least {least:.2f}"
         holds = None if least is None else found >= least * len(planted)
         verdicts.append(Verdict(f"{kind}: {what} are found", figures, holds))
-    wrong = [
-        (members[0], place)
-        for members in sets.values()
-        for place in members[1:]
-        if original[place] != original[members[0]]
-    ]
+    pairs = [(members[0], place) for members in sets.values() for place in members[1:]]
+    wrong = [pair for pair in pairs if original[pair[0]] != original[pair[1]]]
     examples = [
         " ≈ ".join(" ".join(plan.items[place].text.split())[:EXCERPT] for place in pair) for pair in wrong[:SHOWN]
     ]
@@ -72,32 +68,23 @@ def judge_pruning(plan: Plan, ids: Ids, decisions: Decisions) -> list[Verdict]:
     others = plan.places(Kind.ORDINARY, *DUPLICATES)
     protected = {str(kind): f"{pruned(places)} of {len(places)}" for kind, places in traps.items()}
     protected[f"any above importance {IMPORTANT}"] = f"{pruned(important)} of {len(important)}"
+    trivial, rest = ({"pruned": f"{pruned(places)} of {len(places)}"} for places in (low_value, others))
+    kept = not pruned(important) and not any(map(pruned, traps.values()))
     return [
-        Verdict(
-            "what is trivial is pruned",
-            {"pruned": f"{pruned(low_value)} of {len(low_value)}"},
-            pruned(low_value) == len(low_value),
-        ),
-        Verdict(
-            "nothing that is protected is pruned",
-            protected,
-            not pruned(important) and not any(map(pruned, traps.values())),
-        ),
-        Verdict("of all else", {"pruned": f"{pruned(others)} of {len(others)}"}),
+        Verdict("what is trivial is pruned", trivial, pruned(low_value) == len(low_value)),
+        Verdict("nothing that is protected is pruned", protected, kept),
+        Verdict("of all else", rest),
     ]
 
 
 def judge_undo(run: Run) -> Verdict:
     """Judge whether undo restored every answer."""
-    restored = identical(run.before, run.undone)
-    return Verdict(
-        "after undo every query finds the same with the same scores",
-        {
-            "identical": f"{restored} of {len(run.before.rankings)}",
-            "identical before undo": identical(run.before, run.consolidated),
-        },
-        restored == len(run.before.rankings),
-    )
+    restored, queries = identical(run.before, run.undone), len(run.before.rankings)
+    figures = {
+        "identical": f"{restored} of {queries}",
+        "identical before undo": identical(run.before, run.consolidated),
+    }
+    return Verdict("after undo every query finds the same with the same scores", figures, restored == queries)
 
 
 def judge_duration(run: Run, queries: Sequence[Query]) -> list[Verdict]:
