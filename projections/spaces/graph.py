@@ -28,7 +28,7 @@ SHARD: Final = 200_000
 _OVERSAMPLING: Final = 2
 """Candidates for each wanted neighbour, where one graph is searched."""
 _EXPANSION: Final = 512
-"""Of a search in one graph. Each of several is searched half as widely, and only for as many candidates as are wanted."""
+"""Of a search in one graph. Each of several is searched half as widely, for as many candidates as are wanted."""
 _MIN_CANDIDATES: Final = 64
 _MAX_CANDIDATES: Final = 4_096
 """Where a filter admits so few rows that more would be needed, the space is scanned."""
