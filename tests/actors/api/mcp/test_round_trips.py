@@ -155,4 +155,4 @@ async def test_a_request_goes_through_the_functions_that_the_architecture_lists_
     through_tests = [name for name in listed if not name.startswith(("actors.hub.", "actors.api.mcp.flow_control."))]
     assert [name for name in called if name in through_tests] == through_tests, "in this order"
     if appends:
-        assert [*called].index("tests.memory_log.MemoryLog.append") > [*called].index(through_tests[-1])
+        assert [*called].index("events.storage.memory_log.MemoryLog.append") > [*called].index(through_tests[-1])
