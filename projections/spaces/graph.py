@@ -31,7 +31,7 @@ _EXPANSION: Final = 512
 """Of a search in one graph. Each of several is searched half as widely, for as many candidates as are wanted."""
 _MIN_CANDIDATES: Final = 64
 _MAX_CANDIDATES: Final = 4_096
-"""Where a filter admits so few rows that more would be needed, the space is scanned."""
+"""Of all graphs. Where a filter admits so few rows that more would be needed, the space is scanned."""
 _SLICE: Final = 2_048
 """Bytes of vectors that are added between two messages of an actor, which takes some 2 ms."""
 _SIZE: Final = np.dtype("<i8")
@@ -128,10 +128,11 @@ class Graph:
             Rows, admitted or not; None where scoring all that are admitted takes no longer.
         """
         rows = self.rows
-        oversampled = count if self.covered > SHARD else _OVERSAMPLING * count
+        graphs = ceil(self.covered / SHARD)
+        oversampled = count if graphs > 1 else _OVERSAMPLING * count
         wanted = max(_MIN_CANDIDATES, oversampled) / max(share, 1e-9)
         saved = share * rows - (rows - self.covered)
-        if saved * self._width <= SCANNED or wanted > _MAX_CANDIDATES:
+        if saved * self._width <= SCANNED or graphs * wanted > _MAX_CANDIDATES:
             return None
         # Topics begin in order, so that one shard may hold all that are wanted.
         keys = [index.search(query, ceil(wanted), threads=1).keys for index in self.open()]
