@@ -78,7 +78,7 @@ class Graph:
         """The graphs of a snapshot, until their first use."""
 
     def open(self) -> list[Any]:
-        """Return the usearch index of each shard; the first call loads what a snapshot holds."""
+        """Return the usearch index of each shard. The first call loads those of a snapshot, or sets `covered` to 0."""
         if self._saved is not None:
             self._load(self._saved.array.data)
             self._saved = None
@@ -96,16 +96,17 @@ class Graph:
 
     def grow(self, rows: int | None = None) -> None:
         """Add the next rows; by default so many that it takes some 2 ms."""
+        shards = self.open()
         end = min(self.covered + (max(1, _SLICE // self._width) if rows is None else rows), len(self._space))
         while self.covered < end:
             number = self.covered // SHARD
-            if number == len(self.open()):
+            if number == len(shards):
                 self._add(_empty_index(self._width, self._metric))
             vectors = self._space.part(slice(self.covered, min(end, (number + 1) * SHARD)))
             filled = np.flatnonzero(vectors.any(axis=1))
             if len(filled):
                 # One thread: the graph is then the same in every process.
-                self._shards[number].add((self.covered + filled).astype(np.uint64), vectors[filled], threads=1)
+                shards[number].add((self.covered + filled).astype(np.uint64), vectors[filled], threads=1)
             self.covered += len(vectors)
 
     def replace(self, row: int, vector: _Vectors | None) -> None:
@@ -113,8 +114,9 @@ class Graph:
         if vector is None:
             vector = np.ones(self._width, np.int8 if self._metric == "cos" else np.uint8)
         # Removal only marks the entry. Its bytes remain, also when saved, until the next vector takes its place.
-        if row < self.covered and (index := self.open()[row // SHARD]).remove(row):
-            index.add(row, vector, threads=1)
+        shards = self.open()
+        if row < self.covered and shards[row // SHARD].remove(row):
+            shards[row // SHARD].add(row, vector, threads=1)
 
     def near(self, query: _Vectors, count: int, share: float) -> tuple[Rows, Scores] | None:
         """Return rows that likely contain the `count` nearest ones that a filter admits, ascending, with their scores.
@@ -134,8 +136,11 @@ class Graph:
         saved = share * rows - (rows - self.covered)
         if saved * self._width <= SCANNED or graphs * wanted > _MAX_CANDIDATES:
             return None
+        shards = self.open()
+        if not shards:  # those of the snapshot don't fit
+            return None
         # Topics begin in order, so that one shard may hold all that are wanted.
-        keys = [index.search(query, ceil(wanted), threads=1).keys for index in self.open()]
+        keys = [index.search(query, ceil(wanted), threads=1).keys for index in shards]
         found: Rows = np.concatenate(keys).astype(np.int64)
         found.sort()  # of equal scores the earlier row comes first
         lacking = slice(self.covered, rows)
@@ -166,13 +171,11 @@ class Graph:
 
     def saved_size(self) -> int:
         """Return the number of bytes that `save` returns."""
-        sizes = [index.serialized_length for index in self.open()] if self.covered else []
-        return sum(sizes) + _SIZE.itemsize * (1 + len(sizes)) if sizes else 0
+        return sum(_SIZE.itemsize + index.serialized_length for index in self.open())
 
     def save(self) -> memoryview:
-        """Return the number of shards, the bytes of each, and their graphs with their vectors."""
-        sizes = [index.serialized_length for index in self.open()]
-        saved = bytearray(np.array([len(sizes), *sizes], _SIZE))
+        """Return the bytes of each graph, then the graphs with their vectors."""
+        saved = bytearray(np.array([index.serialized_length for index in self.open()], _SIZE))
         for index in self._shards:
             saved += index.save()
         return memoryview(saved)
@@ -184,24 +187,37 @@ class Graph:
             self.covered = 0
 
     def _load(self, saved: memoryview) -> None:
-        """Load the graphs; those that another version of usearch wrote are built again."""
-        (count,) = np.frombuffer(saved, _SIZE, 1)
-        sizes = np.frombuffer(saved, _SIZE, count, _SIZE.itemsize)
-        ends = _SIZE.itemsize * (1 + count) + np.cumsum(sizes)
-        for end, size in zip(ends.tolist(), sizes.tolist(), strict=True):
-            index, part = _empty_index(self._width, self._metric), saved[end - size : end]
-            found: dict[str, Any] = index.metadata(part) or {}  # `load` would adopt any shape
-            kinds = [found.get(name) for name in ("dimensions", "kind_metric", "kind_scalar")]
-            if kinds != [index.ndim, index.metric_kind, index.dtype]:
-                self._shards, self.covered = [], 0
-                return
-            index.load(part)
-            self._add(index)
+        """Load the graphs. Those of other rows, or that another version of usearch wrote, are built again."""
+        try:
+            for part in _split(saved, ceil(self.covered / SHARD)):
+                self._add(self._loaded(part))
+        except ValueError:
+            self._shards.clear()
+            self.covered = 0
+
+    def _loaded(self, saved: memoryview) -> Any:
+        """Return a graph; one of another shape, which `load` would adopt, is a ValueError."""
+        index = _empty_index(self._width, self._metric)
+        found: dict[str, Any] = index.metadata(saved) or {}
+        kinds = [found.get(name) for name in ("dimensions", "kind_metric", "kind_scalar")]
+        if kinds != [index.ndim, index.metric_kind, index.dtype]:
+            raise ValueError(f"a graph of {kinds}")
+        index.load(saved)
+        return index
 
     def _add(self, index: Any) -> None:
         self._shards.append(index)
         for one in self._shards:
             one.expansion_search = _EXPANSION // min(2, len(self._shards))
+
+
+def _split(saved: memoryview, count: int) -> list[memoryview]:
+    """Return each of so many graphs that `Graph.save` joined; a ValueError if they are not so many or not whole."""
+    sizes = np.frombuffer(saved, _SIZE, count)
+    ends = sizes.nbytes + np.cumsum(sizes)
+    if not count or sizes.min() <= 0 or ends[-1] != len(saved):
+        raise ValueError(f"{len(saved)} bytes are not {count} graphs")
+    return [saved[end - size : end] for end, size in zip(ends.tolist(), sizes.tolist(), strict=True)]
 
 
 def _empty_index(width: int, metric: Literal["cos", "hamming"]) -> Any:

@@ -31,7 +31,7 @@ from actors.comparator.search.period import period_bonus, period_relevance
 from actors.comparator.search.ranking import LATE_INTERACTION, Similarities
 from actors.comparator.search.recall import NO_ROWS, recall
 from actors.comparator.search.recency_boost import recency_boost
-from actors.comparator.search.relevance import NOTHING_FOUND, estimate, named
+from actors.comparator.search.relevance import NOTHING_FOUND, estimate, relevance_by_words
 from actors.comparator.search.versions import ambiguous_words, version_boost, with_latest, without_superseded
 from actors.comparator.search.weights.weight_profiles import applied_weights, by_space
 from actors.runtime.settings import Confidence
@@ -137,7 +137,7 @@ def search(
         else:
             relevance = estimate(known, ranked.rows, similarities.calibrated)
             if relevance is not None and relevance.confidence is Confidence.NOTHING:
-                relevance = named(atlas, request, ranked.rows) or relevance
+                relevance = relevance_by_words(atlas, request, ranked.rows) or relevance
         timer.record("explanation", len(hits[: request.limit]))
     return Found(
         hits=hits[: request.limit],

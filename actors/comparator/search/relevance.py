@@ -27,7 +27,7 @@ FILE: Final = Path(__file__).with_name("relevance.json")
 CONSIDERED: Final = 10
 """Best results that are read: an answer is rarely found below."""
 
-NAMED: Final = 3
+NAMING: Final = 3
 """Best results of which one must have all words that a question names."""
 
 WORDS: Final = ("e11_entity", "e13_splade")
@@ -94,7 +94,7 @@ def estimate(similarity: Similarity, rows: Rows, calibrated: Collection[str]) ->
     return Relevance(probability=probability, confidence=_confidence(probability))
 
 
-def named(atlas: Atlas, request: Search, rows: Rows) -> Relevance | None:
+def relevance_by_words(atlas: Atlas, request: Search, rows: Rows) -> Relevance | None:
     """Return the least relevance that is not `nothing` if one of the best rows has all words that a question names.
 
     The model compares all words of a question. Of a short one ("Anything on the boiler?") most words only ask: 14 of 40
@@ -106,7 +106,7 @@ def named(atlas: Atlas, request: Search, rows: Rows) -> Relevance | None:
         rows: The ranked rows, best first.
     """
     words = asked_words(request.text)
-    if words and says(atlas, request.embeddings, words, rows[:NAMED]).any():
+    if words and says(atlas, request.embeddings, words, rows[:NAMING]).any():
         return Relevance(probability=_MODEL.uncertain, confidence=Confidence.UNCERTAIN)
     return None
 

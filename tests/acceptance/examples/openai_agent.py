@@ -37,7 +37,7 @@ class ScriptedModel(Model):
         return ModelResponse(output=[said], usage=Usage(), response_id=None)
 
     def stream_response(self, *_: object, **__: object) -> AsyncIterator[Any]:
-        """Refuse: this example isn't streamed."""
+        """Refuse: the interface demands it, and `Runner.run_sync` doesn't call it."""
         raise NotImplementedError
 
 

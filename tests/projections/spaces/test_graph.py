@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -162,16 +163,55 @@ def test_a_large_space_has_several_graphs_which_are_searched_together(monkeypatc
         assert sum(map(len, found)) >= 0.99 * 10 * len(found)
 
 
-def test_a_graph_of_another_shape_is_built_again():
+def others() -> tuple[int, bytes]:
+    """Rows and saved graph of a space of other vectors, as another version might leave it."""
     other = DenseSpace(2 * DIMENSION, indexed=True)
     other.extend(np.concatenate([low_rank(500)] * 2, axis=1))
-    saved = bytes(grown(other, 500).save())
-    space = dense(low_rank(COUNT))
-    assert space.graph is not None
-    space.graph.covered = 500
-    space.graph.restore(lazy(saved))
-    assert space.graph.open() == []
-    assert space.graph.lag == COUNT
+    return 500, bytes(grown(other, 500).save())
+
+
+def of_other_rows(change: Callable[[bytes], bytes]) -> tuple[int, bytes]:
+    """Rows and a saved graph whose head no longer tells the length of what follows."""
+    return 500, change(bytes(grown(dense(low_rank(COUNT)), 500).save()))
+
+
+@pytest.mark.parametrize(
+    "saved",
+    [
+        others,
+        lambda: of_other_rows(lambda saved: saved[:-1]),
+        lambda: of_other_rows(lambda saved: b"\xff" * 8 + saved[8:]),
+        lambda: of_other_rows(lambda saved: saved[:5]),
+        lambda: (COUNT, of_other_rows(bytes)[1]),
+    ],
+    ids=["another shape", "cut", "a negative length", "less than a length", "fewer graphs than the rows need"],
+)
+@pytest.mark.parametrize("first", ["search", "grow", "replace", "save"])
+def test_a_graph_that_does_not_fit_is_built_again_whatever_is_asked_first(
+    monkeypatch: pytest.MonkeyPatch, saved: Callable[[], tuple[int, bytes]], first: str
+) -> None:
+    vectors = low_rank(COUNT)
+    space, scanned = dense(vectors), dense(vectors, indexed=False)
+    index = space.graph
+    assert index is not None
+    covered, state = saved()
+    monkeypatch.setattr(graph, "SHARD", 700)
+    index.covered = covered
+    index.restore(lazy(state))
+    match first:
+        case "search":
+            assert space.nearest(vectors[3], 10)[0].tolist() == scanned.nearest(vectors[3], 10)[0].tolist()
+        case "grow":
+            index.grow(10)
+            assert index.covered == 10
+        case "replace":
+            space.clear(3)
+        case _:
+            assert index.saved_size() == len(index.save()) == 0
+    assert index.lag == COUNT - index.covered
+    index.grow(COUNT)
+    assert index.lag == 0
+    assert 700 in space.nearest(vectors[700], 10)[0]
 
 
 def test_the_same_rows_give_the_same_graph():
