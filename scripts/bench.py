@@ -13,6 +13,7 @@ from benchmarks.mind.topics import topics
 from benchmarks.peers.command import peers
 from benchmarks.relevance import relevance
 from benchmarks.retrieval.command import retrieval
+from benchmarks.retrieval.passages import passages
 from benchmarks.scale.command import scale
 from benchmarks.similarity import similarity
 from benchmarks.sleep.command import sleep
@@ -20,7 +21,7 @@ from benchmarks.sleep.merging import merging
 from typer import Typer
 
 app = Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
-MEMORY = (retrieval, relevance, similarity, mind, topics, sleep, merging, causes, corrections)
+MEMORY = (retrieval, passages, relevance, similarity, mind, topics, sleep, merging, causes, corrections)
 SERVER = (latency, crash, cluster, scale, dashboard, index, peers, fuzz)
 for command in (*MEMORY, *SERVER):
     app.command()(command)

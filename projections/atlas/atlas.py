@@ -38,7 +38,7 @@ from projections.spaces.directed import DirectedSpace, Direction
 from projections.spaces.graph import Graph
 from projections.spaces.sparse import SparseSpace
 from projections.spaces.tokens import TokenSpace
-from projections.spaces.windowed import Span, WindowedSpace
+from projections.spaces.windowed import ScoredPassage, WindowedSpace
 from projections.storage.arrays import Mask, Rows, Scores, best
 from projections.time.time_mentions import NO_HINTS, QueryHints, TimeMentions
 
@@ -228,9 +228,9 @@ class Atlas(Fingerprints):
         """Tell whether every term of a query occurs in some eligible row."""
         return self._sparse(key).contains_terms(query, eligible)
 
-    def passage_scores(self, query_e1: npt.NDArray[np.floating], rows: Rows) -> tuple[Scores, list[Span | None]]:
-        """Return the E1 scores of these rows, and the span of each row's best passage (None without passages)."""
-        return self._semantic.passages(levels(query_e1), rows)
+    def passages(self, query_e1: npt.NDArray[np.floating], row: int) -> tuple[ScoredPassage, ...]:
+        """Return the passages of a row in order, with their cosines in E1; none for a memory of one window."""
+        return self._semantic.passages(levels(query_e1), row)
 
     def digest(self) -> bytes:
         """Return the SHA-256 of all spaces, filter columns, time mentions, states, clusters and ids."""

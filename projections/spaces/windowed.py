@@ -1,6 +1,6 @@
 """Dense vectors of whole memories and of their passages, so that a long memory is found by any of its parts."""
 
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -14,6 +14,14 @@ Span = tuple[int, int]
 """The characters [start, end) of a passage."""
 _LIKELY: Final = 256
 """Rows by prefix that all dimensions then rank: they contain .998 of the ten nearest among 300,000 (`bench index`)."""
+
+
+class ScoredPassage(NamedTuple):
+    """The characters [start, end) of a passage, and the cosine of its embedding to a query."""
+
+    start: int
+    end: int
+    similarity: float
 
 
 class WindowedSpace:
@@ -108,20 +116,14 @@ class WindowedSpace:
         indices, lengths = self._slices.indices(rows)
         return self.vectors.take(indices[np.cumsum(lengths) - lengths])
 
-    def passages(self, query: Levels, rows: Rows) -> tuple[Scores, list[Span | None]]:
-        """Return the scores of these rows, and the span of each row's best passage (None without passages)."""
-        indices, lengths = self._slices.indices(rows)
-        scores = self.vectors.scores(query, indices)
-        if (lengths == 1).all():
-            return scores, [None] * len(rows)
-        spans: list[Span | None] = []
-        start = 0
-        for length in lengths.tolist():
-            parts = scores[start + 1 : start + length]
-            found = self._spans.array[indices[start + 1 + int(parts.argmax())]].tolist() if len(parts) else None
-            spans.append(None if found is None else (found[0], found[1]))
-            start += length
-        return reduce_rows(np.maximum, scores, lengths), spans
+    def passages(self, query: Levels, row: int) -> tuple[ScoredPassage, ...]:
+        """Return the passages of a row in order, with their cosines to a query; none for a memory of one window."""
+        vectors = self._slices.slice_of(row)
+        indices = np.arange(vectors.start + 1, vectors.stop, dtype=np.int64)
+        if not len(indices):
+            return ()
+        spans, scores = self._spans.array[indices].tolist(), self.vectors.scores(query, indices).tolist()
+        return tuple(ScoredPassage(start, end, score) for (start, end), score in zip(spans, scores, strict=True))
 
     def nearest(self, query: Levels, count: int, eligible: Mask) -> tuple[Rows, Scores]:
         """Return the best `count` eligible rows, best first, with their scores; fewer only if fewer are eligible."""

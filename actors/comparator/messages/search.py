@@ -8,6 +8,7 @@ from events.fingerprint import Embedding
 from projections.atlas.facets import Filter
 from projections.atlas.indexes import IndexState
 from projections.spaces.directed import Direction
+from projections.spaces.windowed import ScoredPassage
 from projections.time.time_mentions import NO_HINTS, QueryHints
 
 
@@ -27,8 +28,8 @@ class Hit(Answer, frozen=True, kw_only=True):
     """The weighted mean of the spaces' similarities, in [0, 1]."""
     spaces: dict[str, SpaceScore]
     """Ordered by the rank in which each space found it."""
-    passage: tuple[int, int] | None
-    """The best matching characters [start, end) of a long memory."""
+    passages: tuple[ScoredPassage, ...]
+    """Of a long memory; () for one that fits the model at once."""
     context: float
     """Part of `score` from the neighbouring turns."""
     alignment: float | None = None

@@ -85,8 +85,8 @@ def _explain(
     context, priming = ranked.context[part].tolist(), ranked.priming[part].tolist()
     recency, causes, scope = (each[part].tolist() for each in (ranked.recency, ranked.causes, ranked.scope))
     alignment = None if ranked.alignment is None else ranked.alignment[part].tolist()
-    _, passages = atlas.passage_scores(e1_vector(request.embeddings), rows)
-    for index, (memory, passage) in enumerate(zip(atlas.ids(rows), passages, strict=True)):
+    e1 = e1_vector(request.embeddings)
+    for index, (memory, row) in enumerate(zip(atlas.ids(rows), rows.tolist(), strict=True)):
         spaces = {
             key: SpaceScore(
                 similarity=values[index], contribution=contributions[key][index] if key in contributions else 0.0
@@ -108,7 +108,7 @@ def _explain(
             score=sum(space.contribution for space in spaces.values()) + extra,
             similarity=weighted / (sum(shares.values()) or 1),
             spaces={key: spaces[key] for key in reversed(order)},
-            passage=passage,
+            passages=atlas.passages(e1, row),
             context=context[index],
             alignment=alignment[index] if alignment else None,
             priming=priming[index],

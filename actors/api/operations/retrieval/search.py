@@ -66,7 +66,7 @@ async def search_graph(context: Context, params: SearchGraph) -> JsonObject:
     if not reaches(found.relevance, params.min_confidence):
         found = msgspec.structs.replace(found, hits=(), more=False)
     hits = await live_memories(context, found.hits)
-    results = [searches.result(hit, entry, explain=params.explain) for hit, entry in hits]
+    results = [searches.result(params.query, hit, entry, explain=params.explain) for hit, entry in hits]
     answer: JsonObject = {"profile": found.profile.value, **searches.relevance(found.relevance)}
     if params.explain:
         answer |= searches.explanation(found)

@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from uuid import UUID
 
-from actors.api.responses.common import alignment, rounded, shown
+from actors.api.responses.common import alignment, body_of, rounded, shown
 from actors.comparator.messages import Comparison, Found, Hit, Match, Relevance
 from actors.runtime.types import JsonObject
+from actors.text.excerpts import best_passage
 from events.spaces import INDEX, SPACES
 from projections.memories.catalog import Entry
 
@@ -13,12 +14,13 @@ TOP_SPACES = 3
 """Spaces that a result names as the ones that found it."""
 
 
-def result(hit: Hit, entry: Entry, *, explain: bool) -> JsonObject:
-    """Return one result of `search_graph`."""
+def result(question: str, hit: Hit, entry: Entry, *, explain: bool) -> JsonObject:
+    """Return one result of `search_graph`; of a long memory the part that answers the question best."""
     ranked = list(hit.spaces.items())
+    part = best_passage(question, body_of(entry).text, hit.passages) if hit.passages else ()
     answer: JsonObject = {
         "fingerprintId": str(hit.memory),
-        **shown(entry, *(hit.passage or (0, None))),
+        **shown(entry, *part),
         "similarity": rounded(hit.similarity),
         "score": rounded(hit.score),
         "dominantEmbedder": ranked[0][0],

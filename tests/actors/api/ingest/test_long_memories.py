@@ -36,6 +36,23 @@ async def test_a_fact_in_the_last_line_of_a_long_memory_is_found_and_shown(conte
     assert text[best["excerpt"]["start"] : best["excerpt"]["end"]] == best["content"]
 
 
+async def test_of_parts_about_one_topic_that_with_the_words_of_the_question_is_shown(context: Context) -> None:
+    towns = "Arendal Bergen Drammen Egersund Fauske Gjovik Hamar Kirkenes Larvik Mandal Namsos Odda Porsgrunn".split()
+    dishes = "cod lamb trout herring waffles elk crab salmon soup reindeer mussels pancakes goulash".split()
+    days = [
+        f"We reached {town} after lunch, put the tent up beside the river and walked through the old streets until the "
+        f"shops closed. In the evening it rained, so we sat in a small inn near the harbour and ate {dish}. The owner "
+        f"told us about the road ahead, which bends inland there and climbs to a pass with snow until June.\n\n"
+        for town, dish in zip(towns, dishes, strict=True)
+    ]
+    await store(context, "".join(days))
+    for town, dish in zip(towns, dishes, strict=True):
+        (shown, *_) = await search(context, f"What did we eat when we were in {town}?")
+        assert f"ate {dish}" in shown["content"]
+        assert shown["content"].startswith(("We reached", "In the evening", "The owner"))
+        assert shown["content"].rstrip().endswith(".")
+
+
 async def test_storing_a_long_memory_reports_each_step(context: Context) -> None:
     await store(context, "models are loaded")
     told: list[tuple[float, float | None]] = []
