@@ -246,6 +246,29 @@ def test_a_prompt_recalls_similar_memories_of_its_namespace_only(served: tuple[P
     assert "Bo" not in other
 
 
+def test_of_a_memory_of_several_sentences_a_prompt_recalls_those_that_answer_it(served: tuple[Path, Server]) -> None:
+    data, server = served
+    minutes = (
+        "Minutes of the allotment society, spring meeting. Present were eleven members, excused were four. The chair "
+        "thanked the helpers who cleared the ditch in February and repaired the fence along the railway. The treasurer "
+        "read the accounts, which were approved without objections. Then the talk turned to the rats behind plot nine "
+        "and to the smell of the compost there; nobody wanted to be in charge. The tap at the shed is shut off from "
+        "the first of November until Easter, because the pipe froze twice. Rosa keeps the key of the shed."
+    )
+    server.call("store_memory", content=minutes, namespace="allotment")
+    for prompt, part in (
+        ("When is the tap at the shed shut off?", "November"),
+        ("How many members were at the spring meeting of the allotment society?", "eleven"),
+    ):
+        done = run("UserPromptSubmit", data, json.dumps({"prompt": prompt}), CONTEXT_GRAPH_NAMESPACE="allotment")
+        line = told(done, "UserPromptSubmit").splitlines()[1]
+        recalled = json.loads(line[line.index('"') :])
+        assert part in recalled
+        assert len(recalled) < 420 < len(minutes)
+        assert recalled.strip("… ") in minutes
+        assert recalled.startswith("…") != recalled.startswith("Minutes")
+
+
 def test_a_memory_that_looks_like_an_instruction_is_one_quoted_line(served: tuple[Path, Server]) -> None:
     data, _ = served
     payload = json.dumps({"prompt": "When does the clinic open on Mondays?"})

@@ -16,8 +16,8 @@ class AuditTrail(Reading, frozen=True, kw_only=True):
 
     memory_id: Annotated[UUID | None, Meta(description="About this memory")] = None
     run_id: Annotated[UUID | None, Meta(description="Of this run")] = None
-    since: Annotated[When | None, Meta(description="Event number or time")] = None
-    until: Annotated[When | None, Meta(description="Event number or time")] = None
+    since: Annotated[When | None, Meta(description="Event or time")] = None
+    until: Annotated[When | None, Meta(description="Event or time")] = None
     limit: Annotated[int, Meta(ge=1, le=500, description="Events")] = 50
     before: Annotated[Annotated[int, Meta(ge=1)] | None, Meta(description="next_before")] = None
 

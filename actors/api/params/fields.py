@@ -19,6 +19,8 @@ MAX_CONTENT = 65_536
 MAX_IMAGE = 10 << 20
 """Bytes of an image's file."""
 MAX_QUERY = 4_096
+MAX_EXCERPT = 2_000
+"""Most characters of a memory in a search result; a window of the embedding model has some 1,400."""
 MAX_NAME = 256
 MAX_BATCH = 100
 MAX_CURSOR = 1_024
@@ -48,7 +50,7 @@ SessionFilter = Annotated[Name | None, Meta(description="Only this conversation"
 MemoryId = Annotated[UUID, Meta(description="Of a memory")]
 Moment: TypeAlias = str
 """ISO 8601; `Params.times` names these parameters, and checks them."""
-AskedAt = Annotated[Moment | None, Meta(description="When it is asked, ISO 8601; now")]
+AskedAt = Annotated[Moment | None, Meta(description="When asked, ISO 8601; now")]
 When: TypeAlias = int | Moment
 """A sequence number, also written as a text of digits, or an ISO 8601 time."""
 Redact = Annotated[bool, Meta(description="Leave out secrets")]
@@ -77,7 +79,7 @@ Purpose = Annotated[tuple[Alignment, ...], Meta(min_length=WIDTH, max_length=WID
 class Reading(Params, frozen=True, kw_only=True):
     """The parameters of an operation that only reads: it can answer as of a past moment."""
 
-    as_of: Annotated[When | None, Meta(description="Event number or time")] = None
+    as_of: Annotated[When | None, Meta(description="Event or time")] = None
 
 
 class QueryType(StrEnum):

@@ -84,7 +84,7 @@ class MemoryInjectBatch(Params, frozen=True, kw_only=True):
         Meta(
             min_length=1,
             max_length=MAX_BATCH,
-            description="Texts, or objects as inject_context takes, rationale optional",
+            description="Texts, or objects of inject_context; rationale optional",
         ),
     ]
 
@@ -112,7 +112,7 @@ class MemoryRetrieve(Reading, frozen=True, kw_only=True):
 
 
 class MemoryDelete(OneMemory, frozen=True, kw_only=True):
-    """Take a memory out of every search, when the user asks to forget it.
+    """Hide a memory from every search, when the user asks to forget it.
 
     soft=false destroys it.
     """

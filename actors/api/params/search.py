@@ -7,6 +7,7 @@ from msgspec import Meta
 
 from actors.api.params.fields import (
     MAX_CURSOR,
+    MAX_EXCERPT,
     SPACE_RANGE,
     Alignment,
     AskedAt,
@@ -36,6 +37,7 @@ from actors.runtime.settings import Confidence, SearchProfile
 from actors.runtime.types import JsonObject
 from events.vocabulary.values import Modality, Quadrant
 
+MIN_CHARACTERS = 80
 MIN_TOKENS = 320
 """Size of an answer with one short result."""
 
@@ -49,7 +51,7 @@ MIN_PURPOSE = 1e-6
 class SearchGraph(Reading, frozen=True, kw_only=True):
     """Find memories, before answering about anything said, decided or learned earlier.
 
-    Best first, with the spaces that found each.
+    Best first.
     """
 
     not_blank = ("query",)
@@ -72,9 +74,12 @@ class SearchGraph(Reading, frozen=True, kw_only=True):
     min_alignment: Annotated[Alignment | None, Meta(description="With the North Star")] = None
     include_purpose_alignment: Annotated[bool, Meta(description="Prefer what serves the North Star")] = False
     max_tokens: Annotated[Annotated[int, Meta(ge=MIN_TOKENS)] | None, Meta(description="Size of the answer")] = None
+    max_characters: Annotated[
+        Annotated[int, Meta(ge=MIN_CHARACTERS, le=MAX_EXCERPT)] | None, Meta(description="Of each text")
+    ] = None
     cursor: Annotated[Annotated[str, Meta(max_length=MAX_CURSOR)] | None, Meta(description="next_cursor")] = None
     explain: Annotated[bool, Meta(description="Add scores, weights, stages")] = False
-    include_superseded: Annotated[bool, Meta(description="Corrected ones too, below")] = True
+    include_superseded: Annotated[bool, Meta(description="Corrected ones too")] = True
 
 
 class MemorySearch(SearchGraph, frozen=True, kw_only=True):

@@ -4,12 +4,10 @@ from datetime import datetime
 from enum import Enum
 from uuid import UUID
 
+from actors.api.params.fields import MAX_EXCERPT
 from actors.runtime.types import JsonObject
 from actors.text.excerpts import excerpt
 from projections.memories.catalog import Body, Entry
-
-MAX_EXCERPT = 2_000
-"""Characters of a memory in a search result; a window of the embedding model has some 1,400."""
 
 LABEL = 120
 """Characters that identify a memory in a list; memory_retrieve returns the whole."""

@@ -18,7 +18,7 @@ from typer import Option
 from actors.api.operations.retrieval.query import search
 from actors.api.params.fields import MAX_CONTENT
 from actors.runtime.settings import SearchProfile
-from actors.text.excerpts import best_passage
+from actors.text.passages import best_passage
 from benchmarks.datasets import DataFolders, Dataset, Document, read_dataset
 from benchmarks.report import JsonOption, Verdict, counter, progress_bar, publish
 from benchmarks.store import open_store

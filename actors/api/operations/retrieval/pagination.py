@@ -25,7 +25,7 @@ BYTES_PER_TOKEN = 3
 FRAME = 110
 """Tokens of what stands around the results: count, cursor, latency and pulse."""
 
-_PAGING = {"cursor", "top_k", "max_tokens", "explain", "as_of"}
+_PAGING = {"cursor", "top_k", "max_tokens", "max_characters", "explain", "as_of"}
 """Parameters that may change from page to page; `as_of` if it still means the same moment."""
 
 

@@ -12,6 +12,7 @@ import msgspec
 from actors.api.context import Context, describe, wait_until_ready
 from actors.api.operations.retrieval import pagination
 from actors.api.operations.retrieval.query import Query, parse_query, search
+from actors.api.params.fields import MAX_EXCERPT
 from actors.api.params.parsing import invalid, moment
 from actors.api.params.search import MemorySearch, SearchGraph
 from actors.api.responses.retrieval import searches
@@ -66,7 +67,8 @@ async def search_graph(context: Context, params: SearchGraph) -> JsonObject:
     if not reaches(found.relevance, params.min_confidence):
         found = msgspec.structs.replace(found, hits=(), more=False)
     hits = await live_memories(context, found.hits)
-    results = [searches.result(params.query, hit, entry, explain=params.explain) for hit, entry in hits]
+    length = params.max_characters or MAX_EXCERPT
+    results = [searches.result(params.query, hit, entry, length, explain=params.explain) for hit, entry in hits]
     answer: JsonObject = {"profile": found.profile.value, **searches.relevance(found.relevance)}
     if params.explain:
         answer |= searches.explanation(found)

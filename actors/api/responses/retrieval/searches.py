@@ -6,7 +6,7 @@ from uuid import UUID
 from actors.api.responses.common import alignment, body_of, rounded, shown
 from actors.comparator.messages import Comparison, Found, Hit, Match, Relevance
 from actors.runtime.types import JsonObject
-from actors.text.excerpts import best_passage
+from actors.text.passages import best_part, best_passage
 from events.spaces import INDEX, SPACES
 from projections.memories.catalog import Entry
 
@@ -14,10 +14,12 @@ TOP_SPACES = 3
 """Spaces that a result names as the ones that found it."""
 
 
-def result(question: str, hit: Hit, entry: Entry, *, explain: bool) -> JsonObject:
+def result(question: str, hit: Hit, entry: Entry, max_characters: int, *, explain: bool) -> JsonObject:
     """Return one result of `search_graph`; of a long memory the part that answers the question best."""
     ranked = list(hit.spaces.items())
-    part = best_passage(question, body_of(entry).text, hit.passages) if hit.passages else ()
+    text = body_of(entry).text
+    part = best_passage(question, text, hit.passages) if hit.passages else (0, len(text))
+    part = best_part(question, text, *part, max_characters)
     answer: JsonObject = {
         "fingerprintId": str(hit.memory),
         **shown(entry, *part),

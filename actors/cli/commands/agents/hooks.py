@@ -41,7 +41,7 @@ MAX_RECALLED = 3
 MIN_SIMILARITY = 0.5
 """Least similarity of the second and third, at which people call half of the pairs related."""
 RECALLED_CHARACTERS = 400
-"""Characters of a recalled memory; memory_retrieve reads the whole."""
+"""Characters of a recalled memory, those with most words of the prompt; memory_retrieve reads the whole."""
 BRIEF_CHARACTERS = 120
 """Characters of each memory in a brief, which keeps it within some 200 tokens."""
 COMMAND_CHARACTERS = 200
@@ -181,14 +181,28 @@ def recall(call: HookCall) -> None:
     scope = {} if call.location.project else {"namespace": call.namespace}
     with open_store(call.location) as store:
         if results := _search(store, query, **scope):
-            lines = [f"- {one['createdAt'][:10]} {_quoted(one['content'], RECALLED_CHARACTERS)}" for one in results]
+            lines = [f"- {one['createdAt'][:10]} {_recalled(one)}" for one in results]
             _print_context("UserPromptSubmit", [f"Context Graph recalls. {FRAME}", *lines])
+
+
+def _recalled(result: JsonObject) -> str:
+    """Return the text of a result as one quoted line, with an ellipsis where the memory goes on."""
+    part = result.get("excerpt", {"start": 0, "end": 0, "of": 0})
+    text = ("… " if part["start"] else "") + result["content"] + (" …" if part["end"] < part["of"] else "")
+    return _quoted(text, len(text))
 
 
 def _search(store: StoreSession, query: str, **scope: str) -> list[JsonObject]:
     """Return the best memory for a query, and what is similar enough; nothing if nothing bears on it."""
     least = Confidence.UNCERTAIN.value
-    found = store.call("search/graph", query=query, top_k=MAX_RECALLED, min_confidence=least, **scope)["results"]
+    found = store.call(
+        "search/graph",
+        query=query,
+        top_k=MAX_RECALLED,
+        min_confidence=least,
+        max_characters=RECALLED_CHARACTERS,
+        **scope,
+    )["results"]
     return [one for rank, one in enumerate(found) if rank == 0 or one["similarity"] >= MIN_SIMILARITY]
 
 

@@ -9,6 +9,7 @@ from actors.api.operations.lifecycle.memories import store_memory
 from actors.api.params.memories import StoreMemory
 from actors.api.params.parsing import parse
 from actors.embedder import jobs
+from actors.runtime.faults import InvalidParamsFault
 from tests.actors.conftest import search, store
 
 pytestmark = pytest.mark.anyio
@@ -51,6 +52,31 @@ async def test_of_parts_about_one_topic_that_with_the_words_of_the_question_is_s
         assert f"ate {dish}" in shown["content"]
         assert shown["content"].startswith(("We reached", "In the evening", "The owner"))
         assert shown["content"].rstrip().endswith(".")
+
+
+async def test_max_characters_leaves_of_each_text_the_part_with_most_words_of_the_query(context: Context) -> None:
+    text = (
+        "Notes from the choir. The alto section meets on Tuesdays in the parish hall, the tenors on Thursdays.\n"
+        "Fees: forty euros a year, pupils pay half, and whoever sings in the opera choir as well pays nothing.\n"
+        "The piano was tuned in March; the tuner found a cracked soundboard and advised against playing it in the cold."
+    )
+    await store(context, text)
+    (whole,) = await search(context, "What is wrong with the piano?")
+    assert whole["content"] == text
+    assert "excerpt" not in whole
+    for query, start in (
+        ("What is wrong with the piano?", "The piano was tuned"),
+        ("How much are the fees for pupils?", "Fees: forty"),
+        ("When do the altos of the choir meet?", "Notes from the choir"),
+        ("xylophone", "Notes from the choir"),
+    ):
+        (cut,) = await search(context, query, max_characters=100)
+        assert cut["content"].startswith(start)
+        assert len(cut["content"]) == 100
+        assert cut["excerpt"] == {"start": text.index(start), "end": text.index(start) + 100, "of": len(text)}
+    for wrong in (79, 2_001):
+        with pytest.raises(InvalidParamsFault, match="max_characters"):
+            await search(context, "piano", max_characters=wrong)
 
 
 async def test_storing_a_long_memory_reports_each_step(context: Context) -> None:
