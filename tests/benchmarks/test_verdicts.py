@@ -231,7 +231,7 @@ def decisions(*, pruned: set[str] | frozenset[str] = frozenset()) -> Decisions:
 
 def test_an_undo_that_does_not_restore_every_answer_fails() -> None:
     found = Answers(((("a", 0.5), ("b", 0.4)),), (1.0,))
-    run = Run("light", {}, decisions(), before=found, consolidated=Answers(((("a", 0.5),),), (1.0,)), undone=found)
+    run = Run({}, decisions(), before=found, consolidated=Answers(((("a", 0.5),),), (1.0,)), undone=found)
     assert sleep.judge_undo(run).holds
     changed = msgspec.structs.replace(run, undone=Answers(((("a", 0.5), ("b", 0.4001)),), (1.0,)))
     assert sleep.judge_undo(changed).holds is False
