@@ -59,6 +59,7 @@ from projections.atlas.fingerprints import CONTEXT, ORDER
 from projections.memories.sessions import Sessions
 from projections.storage.arrays import Scores
 from scripts.train.grading import PULLS, agreement, left_out, weigh
+from scripts.train.record import read_lines
 
 Float64 = npt.NDArray[np.float64]
 
@@ -105,8 +106,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=13)
     options = parser.parse_args()
 
-    raw = options.pairs.read_bytes()
-    pairs = msgspec.json.decode(b"[" + b",".join(raw.splitlines()) + b"]", type=list[Pair])
+    pairs, sha256 = read_lines(options.pairs, Pair)
     rng = np.random.default_rng(options.seed)
     profile = EmbeddedProfile(Latencies())
     declared = SpacesDeclared(profile=profile.name, spaces=profile.models)
@@ -122,7 +122,7 @@ def main() -> None:
         "script": "scripts/train/calibration.py",
         "arguments": {"seed": options.seed, "related": RELATED, "judged": JUDGED, "unrelated": UNRELATED},
         "data": {options.data: options.licence},
-        "inputs": {"pairs": hashlib.sha256(raw).hexdigest()},
+        "inputs": {"pairs": sha256},
         "figures": {
             "graded pairs": len(pairs),
             "related": sum(pair.score >= RELATED for pair in pairs),

@@ -13,7 +13,6 @@ Seeded; about two minutes on one core, half of them for the model.
 """
 
 import argparse
-import hashlib
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +26,7 @@ from actors.embedder import weights
 from actors.embedder.models.backbone import CLS, DIMENSION, MODEL_SHA256, SEP, Backbone, pool
 from actors.embedder.spaces.causal import INPUT_DIMENSION, causal_inputs
 from events.quantization import Float32
-from scripts.train.record import record
+from scripts.train.record import read_lines, record
 
 BATCH = 512
 RATE = 3e-4
@@ -75,8 +74,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=1)
     options = parser.parse_args()
 
-    raw = options.pairs.read_bytes()
-    pairs = msgspec.json.decode(b"[" + b",".join(raw.splitlines()) + b"]", type=list[Pair])
+    pairs, sha256 = read_lines(options.pairs, Pair)
     backbone = Backbone.load(threads=options.threads, precision="float32")
     examples = Examples(
         causes=_evidence(backbone, [pair.cause for pair in pairs]),
@@ -93,7 +91,7 @@ def main() -> None:
         | {"epochs": EPOCHS, "ridge": RIDGE},
         data={options.data: options.licence},
         inputs={
-            "pairs": hashlib.sha256(raw).hexdigest(),
+            "pairs": sha256,
             "all-MiniLM-L6-v2 model.safetensors": MODEL_SHA256,
             "semantic.safetensors": weights.recorded_sha256("semantic.safetensors"),
         },

@@ -11,7 +11,6 @@ et al. 2020, as in SPLADE, Formal et al. 2021). Writes `expansion.safetensors`. 
 """
 
 import argparse
-import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,7 +29,7 @@ from actors.embedder.spaces import tokens
 from actors.embedder.spaces.expansion import is_uninformative, most_informative
 from events.quantization import Float32
 from scripts.train.neutral import LICENCES, common_words, neutral_pairs
-from scripts.train.record import record
+from scripts.train.record import read_lines, record
 
 SHARES = {"words": 0.7, "examples": 1.0, "functions": 1.2, "causes": 1.0}
 """Sampling weight of pairs of each kind."""
@@ -86,8 +85,7 @@ def main() -> None:
     rng = np.random.default_rng(options.seed)
     torch.manual_seed(options.seed)
     neutral, neutral_sha256 = neutral_pairs(options.wordnet)
-    raw = options.causes.read_bytes()
-    causes = msgspec.json.decode(b"[" + b",".join(raw.splitlines()) + b"]", type=list[Pair])
+    causes, sha256 = read_lines(options.causes, Pair)
     pairs = [(kind, *neutral[kind][i]) for kind in TAKEN for i in rng.permutation(len(neutral[kind]))[: TAKEN[kind]]]
     pairs += [("causes", pair.cause, pair.effect) for pair in causes]
     backbone = Backbone.load(threads=options.threads)
@@ -110,7 +108,7 @@ def main() -> None:
         data={**LICENCES, options.data: options.licence},
         inputs={
             "neutral pairs": neutral_sha256,
-            "causes": hashlib.sha256(raw).hexdigest(),
+            "causes": sha256,
             "all-MiniLM-L6-v2 model.safetensors": MODEL_SHA256,
             "tokens.safetensors": weights.recorded_sha256("tokens.safetensors"),
         },
