@@ -24,7 +24,7 @@ from events.storage.log import Log
 from events.storage.memory_log import MemoryLog
 from events.verify.verification import verify
 from events.vocabulary.values import Mode
-from tests.actors.conftest import Agent, Connect
+from tests.actors.conftest import Agent, Connect, loaded
 
 pytestmark = pytest.mark.anyio
 
@@ -41,7 +41,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def hub(folder: Path, profile: EmbeddedProfile) -> Iterator[Hub]:
-    with start_hub(DuckDBLog(folder), folder, lambda _latencies: profile) as hub:
+    with start_hub(DuckDBLog(folder), folder, loaded(profile)) as hub:
         yield hub
 
 

@@ -28,7 +28,7 @@ from actors.hub.composition import start_hub
 from actors.runtime.ask import ask
 from actors.runtime.faults import MAX_ECHO
 from events.storage.duckdb_log import DuckDBLog
-from tests.actors.conftest import Agent, Connect, search, store
+from tests.actors.conftest import Agent, Connect, loaded, search, store
 
 PASSWORDS = Path("/etc/passwd").as_uri()
 
@@ -72,12 +72,7 @@ ALIKE = (
 def on_disk(profile: EmbeddedProfile, tmp_path: Path) -> Iterator[Context]:
     """A store with the log of DuckDB."""
     folder = tmp_path / "store"
-
-    def load(latencies: Any) -> EmbeddedProfile:
-        profile.latencies = latencies
-        return profile
-
-    with start_hub(DuckDBLog(folder), folder, load) as hub:
+    with start_hub(DuckDBLog(folder), folder, loaded(profile)) as hub:
         yield Context(hub)
 
 

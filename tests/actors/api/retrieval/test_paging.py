@@ -13,7 +13,7 @@ from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.hub.composition import start_hub
 from events.storage.memory_log import MemoryLog
 from tests.actors.api.conftest import Way, Ways
-from tests.actors.conftest import store
+from tests.actors.conftest import loaded, store
 
 pytestmark = pytest.mark.anyio
 
@@ -23,14 +23,14 @@ QUERY = "Which ships did the lighthouse keeper count?"
 @pytest.fixture
 def context(profile: EmbeddedProfile, tmp_path: Path) -> Iterator[Context]:
     """Return a context whose searches aren't primed by what was asked before, so that they can be compared."""
-    with start_hub(MemoryLog(), tmp_path, load=lambda _latencies: profile, priming=False) as hub:
+    with start_hub(MemoryLog(), tmp_path, load=loaded(profile), priming=False) as hub:
         yield Context(hub)
 
 
 @pytest.fixture
 def primed(profile: EmbeddedProfile, tmp_path: Path) -> Iterator[Context]:
     """Return a context whose searches are primed by what is in the workspace."""
-    with start_hub(MemoryLog(), tmp_path, load=lambda _latencies: profile, priming=True) as hub:
+    with start_hub(MemoryLog(), tmp_path, load=loaded(profile), priming=True) as hub:
         yield Context(hub)
 
 
