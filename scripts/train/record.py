@@ -4,14 +4,19 @@ import hashlib
 import platform
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 import safetensors.numpy
+from typer import Argument, Option
 
 T = TypeVar("T")
+
+WordNet = Annotated[Path, Argument(help="Folder with WordNet's data.noun, data.verb, …")]
+Data = Annotated[str, Option(help="What the file holds, for the provenance.")]
+Licence = Annotated[str, Option(help="Of the data.")]
 
 FOLDER = Path(__file__).parents[2] / "actors" / "embedder" / "weights"
 LARGEST = 5_000_000
