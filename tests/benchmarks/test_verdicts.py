@@ -105,7 +105,6 @@ def test_traces_of_an_erased_memory_are_found_in_any_file(tmp_path: Path) -> Non
     ]
 
 
-REPAIRED = "`repair` keeps all events but the one whose byte changed"
 RIGHT = {"status": "[1]", "a memory": '"text"'}
 
 
