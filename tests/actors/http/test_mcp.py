@@ -4,15 +4,15 @@ import pytest
 
 from actors.api.caller import Scope
 from actors.api.mcp.tool_schemas import listed
+from tests.actors.conftest import IN_EACH_ERA
 from tests.actors.http.conftest import Served
 
 pytestmark = pytest.mark.anyio
-ERAS = pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
 
 
-@ERAS
-async def test_an_agent_stores_finds_and_forgets_over_http(served: Served, mode: str) -> None:
-    async with served.agent(served.key("me"), mode) as agent:
+@IN_EACH_ERA
+async def test_an_agent_stores_finds_and_forgets_over_http(served: Served, era: str) -> None:
+    async with served.agent(served.key("me"), era) as agent:
         tools = await agent.client.list_tools()
         assert [one.name for one in tools.tools] == [one.name for one in listed()]
         stored = await agent.call("store_memory", content="The ferry to Amrum leaves at seven.")
@@ -26,9 +26,9 @@ async def test_an_agent_stores_finds_and_forgets_over_http(served: Served, mode:
         assert (await agent.refused("memory_retrieve", id="no id"))["code"] == -32602
 
 
-@ERAS
-async def test_a_key_to_read_changes_nothing_and_is_shown_no_tool_that_would(served: Served, mode: str) -> None:
-    async with served.agent(served.key("reader", Scope.READ), mode) as agent:
+@IN_EACH_ERA
+async def test_a_key_to_read_changes_nothing_and_is_shown_no_tool_that_would(served: Served, era: str) -> None:
+    async with served.agent(served.key("reader", Scope.READ), era) as agent:
         names = {one.name for one in (await agent.client.list_tools()).tools}
         assert "search_graph" in names
         assert names.isdisjoint({"store_memory", "memory_delete", "consolidate_memories"})
