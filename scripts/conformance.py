@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import anyio
+from benchmarks.processes import COMMAND, serving
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -46,8 +47,6 @@ REVISIONS = ("2025-11-25", "2026-07-28")
 
 ERAS = ("legacy", "modern")
 """The Inspector's names of these revisions."""
-
-COMMAND = str(Path(sys.executable).parent / "context-graph")
 
 CONTENT = "The boathouse key hangs behind the red canoe."
 
@@ -259,14 +258,8 @@ def served(folder: Path) -> Iterator[list[str]]:
     folder.mkdir()
     create = [COMMAND, "key", "create", "inspector", "--scope", "write", "-n", "*", "--data", str(folder)]
     key = subprocess.check_output(create, text=True).strip()
-    command = [COMMAND, "serve", "--http", "127.0.0.1:0", "--data", str(folder)]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
-        try:
-            if server.stderr is None or (found := re.search(r"http://\S+", server.stderr.readline())) is None:
-                raise SystemExit("the server told no URL")
-            yield ["--server-url", f"{found[0]}/mcp", "--transport", "http", "--header", f"Authorization: Bearer {key}"]
-        finally:
-            server.terminate()
+    with serving("serve", "--http", "127.0.0.1:0", "--data", str(folder)) as url:
+        yield ["--server-url", f"{url}/mcp", "--transport", "http", "--header", f"Authorization: Bearer {key}"]
 
 
 def run_inspector(era: str, target: list[str]) -> Iterator[tuple[str, bool, str]]:

@@ -1,9 +1,7 @@
 """Pictures of the dashboard, of a store that is filled with the memories of `screenshots.txt`."""
 
 import argparse
-import json
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +10,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import anyio
+from benchmarks.processes import COMMAND, PATIENCE, login_link
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from actors.api.context import Context
@@ -20,10 +19,7 @@ from actors.api.tools.dispatch import call
 from actors.hub.composition import open_hub
 
 ROOT = Path(__file__).parents[1]
-COMMAND = str(Path(sys.executable).parent / "context-graph")
 CHROMIUM = "/usr/bin/chromium"
-PATIENCE = 120.0
-"""Seconds."""
 
 PROJECT = "orchard-api"
 QUESTION = "/search?q=Why+were+irrigation+plans+empty%3F"
@@ -82,9 +78,8 @@ def served(folder: Path) -> Iterator[str]:
     with open_hub(folder) as hub:
         anyio.run(fill, Context(hub))
     hub_process = subprocess.Popen([COMMAND, "hub", "--data", str(folder), "--no-sleep", "--linger", str(PATIENCE)])
-    command = [COMMAND, "ui", "--no-open", "--json", "--data", str(folder)]
     try:
-        yield json.loads(subprocess.run(command, capture_output=True, check=True, timeout=PATIENCE).stdout)["url"]
+        yield login_link(folder)
     finally:
         hub_process.terminate()
         hub_process.wait(PATIENCE)

@@ -81,8 +81,8 @@ def start_actors(
         snapshots: Where snapshots for a fast start are kept; None for never.
         ends: Whether a damaged log ends the process.
     """
-    frozen = "the past can't be changed" if embedder is None else log.read_only
-    store = Store.start(log, latencies, clock, snapshots=snapshots, frozen=frozen, ends=ends)
+    read_only = "the past can't be changed" if embedder is None else log.read_only
+    store = Store.start(log, latencies, clock, snapshots=snapshots, read_only=read_only, ends=ends)
     comparator = Comparator.start(latencies, priming=priming, graphs=embedder is not None)
     workspace = Workspace.start(comparator, store, latencies)
     linker = Linker.start(comparator, store, embedder, latencies) if embedder else None

@@ -8,7 +8,7 @@ from __future__ import annotations
 import select
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, cast
@@ -24,7 +24,7 @@ from actors.proxy.endpoint import HUB_INFO, MAX_LINE, SOCKET, HubInfo, is_own, s
 from actors.runtime.actor import LOGGER
 
 if TYPE_CHECKING:
-    from anyio.abc import SocketStream
+    from anyio.abc import SocketStream, TaskGroup
     from mcp.shared._stream_protocols import ReadStream, WriteStream
     from mcp.shared.message import SessionMessage
 
@@ -191,55 +191,62 @@ async def listen(folder: Path, converse: Converse, info: HubInfo) -> AsyncIterat
         OSError: The socket can't be created.
     """
     connections = Connections()
-
-    async def serve_connection(stream: SocketStream) -> None:
-        async with stream:
-            if not is_own(stream.extra(SocketAttribute.raw_socket)):
-                LOGGER.warning("a connection of another user was closed")
-                return
-            connection = _Connection(stream)
-            connections.add(connection)
-            try:
-                file = cast("anyio.AsyncFile[str]", connection)
-                with connection.session:
-                    async with stdio_server(file, file) as (messages, answers):
-                        await converse(messages, answers)
-            except Exception:  # the failure of one session must not end the others
-                LOGGER.exception("a session on the socket failed")
-            finally:
-                connections.remove(connection)
-
-    async def accept(listener: SocketListener) -> None:
-        while True:
-            async with listener, anyio.create_task_group() as accepting:
-                accepting.start_soon(partial(listener.serve, serve_connection, group))
-                while (folder / SOCKET).exists() and not connections.finishing.is_set():
-                    with anyio.move_on_after(SOCKET_CHECK):
-                        await connections.finishing.wait()
-                accepting.cancel_scope.cancel()
-            if connections.finishing.is_set():
-                (folder / SOCKET).unlink(missing_ok=True)
-                return
-            try:
-                listener = await _bind(folder)
-            except OSError as error:
-                LOGGER.warning("the socket was deleted, and can't be made again: %s", error)
-                return
-            LOGGER.warning("%s was deleted while it was in use; it is made again", folder / SOCKET)
-
-    info.write(folder)
-    try:
+    with ExitStack() as stack:
+        info.write(folder)
+        stack.callback((folder / HUB_INFO).unlink, missing_ok=True)
         listener = await _bind(folder)
-        try:
-            async with listener, anyio.create_task_group() as group:
-                group.start_soon(accept, listener)
-                yield connections
-                connections.mute()
-                group.cancel_scope.cancel()
-        finally:
+        stack.callback((folder / SOCKET).unlink, missing_ok=True)
+        async with listener, anyio.create_task_group() as group:
+            serve = partial(_serve_connection, connections, converse)
+            group.start_soon(_accept, folder, listener, connections, serve, group)
+            yield connections
+            connections.mute()
+            group.cancel_scope.cancel()
+
+
+async def _accept(
+    folder: Path,
+    listener: SocketListener,
+    connections: Connections,
+    serve: Callable[[SocketStream], Awaitable[None]],
+    group: TaskGroup,
+) -> None:
+    """Accept connections until no further one is, and serve them in a group; make a deleted socket again."""
+    while True:
+        async with listener, anyio.create_task_group() as accepting:
+            accepting.start_soon(listener.serve, serve, group)
+            while (folder / SOCKET).exists() and not connections.finishing.is_set():
+                with anyio.move_on_after(SOCKET_CHECK):
+                    await connections.finishing.wait()
+            accepting.cancel_scope.cancel()
+        if connections.finishing.is_set():
             (folder / SOCKET).unlink(missing_ok=True)
-    finally:
-        (folder / HUB_INFO).unlink(missing_ok=True)
+            return
+        try:
+            listener = await _bind(folder)
+        except OSError as error:
+            LOGGER.warning("the socket was deleted, and can't be made again: %s", error)
+            return
+        LOGGER.warning("%s was deleted while it was in use; it is made again", folder / SOCKET)
+
+
+async def _serve_connection(connections: Connections, converse: Converse, stream: SocketStream) -> None:
+    """Serve one connection until it closes."""
+    async with stream:
+        if not is_own(stream.extra(SocketAttribute.raw_socket)):
+            LOGGER.warning("a connection of another user was closed")
+            return
+        connection = _Connection(stream)
+        connections.add(connection)
+        try:
+            file = cast("anyio.AsyncFile[str]", connection)
+            with connection.session:
+                async with stdio_server(file, file) as (messages, answers):
+                    await converse(messages, answers)
+        except Exception:  # the failure of one session must not end the others
+            LOGGER.exception("a session on the socket failed")
+        finally:
+            connections.remove(connection)
 
 
 async def _bind(folder: Path) -> SocketListener:

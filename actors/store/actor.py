@@ -76,7 +76,7 @@ class Store(ProjectionActor[StoreProjections]):
         log: This actor is its only writer.
         latencies: Records commit times.
         clock: Returns the time of an event, in UTC.
-        frozen: Why every append is refused, in words; None for a log that is written to.
+        read_only: Why every append is refused, in words; None for a log that is written to.
         snapshots: Files of projections for a fast start; None for a store without.
         ends: Whether a damaged log ends the process; otherwise all is refused that would be written.
     """
@@ -87,18 +87,20 @@ class Store(ProjectionActor[StoreProjections]):
         latencies: Latencies,
         clock: Callable[[], datetime],
         *,
-        frozen: str | None = None,
+        read_only: str | None = None,
         snapshots: Snapshots | None = None,
         ends: bool = True,
     ) -> None:
         super().__init__(StoreProjections())
         self._log = log
-        self._frozen = frozen
-        self._keeper = None if snapshots is None else SnapshotPolicy(snapshots, self.actor_ref, ends=ends)
+        self._read_only = read_only
+        self._snapshots = None if snapshots is None else SnapshotPolicy(snapshots, self.actor_ref, ends=ends)
         self._replayed = False
         self._held = HeldAppends()
         self._clock = clock
-        self._commits = Committer(log, latencies, self._keeper, self.actor_ref, self._apply, lambda: self._projections)
+        self._commits = Committer(
+            log, latencies, self._snapshots, self.actor_ref, self._apply, lambda: self._projections
+        )
 
         self._leadership = Leadership(self._commits.shared)
 
@@ -108,13 +110,13 @@ class Store(ProjectionActor[StoreProjections]):
 
     def on_stop(self) -> None:
         """Commit the pending appends and close the log."""
-        if self._keeper is not None:
-            self._keeper.verified = True
+        if self._snapshots is not None:
+            self._snapshots.verified = True
         self._held.release(self.on_receive, unacknowledged=True)
         self._commits.flush()
         self._commits.shared.stop()
-        if self._keeper is not None:
-            self._keeper.stop()
+        if self._snapshots is not None:
+            self._snapshots.stop()
         try:
             self._log.close()
         except LogError as error:  # nothing is lost: the next start merges the write-ahead log
@@ -161,8 +163,8 @@ class Store(ProjectionActor[StoreProjections]):
 
     def _on_append(self, message: Append | AppendMemories) -> Reply[object]:
         """Queue an append; while the log isn't verified, hold it, unless its server is away."""
-        if self._keeper is not None and not self._keeper.verified and self._commits.shared.absence is None:
-            self._keeper.hurry()
+        if self._snapshots is not None and not self._snapshots.verified and self._commits.shared.absence is None:
+            self._snapshots.hurry()
             return self._held.add(message)
         if isinstance(message, Append):
             return self._append(message)
@@ -217,9 +219,9 @@ class Store(ProjectionActor[StoreProjections]):
 
     def _take_turn(self) -> StorageFault | None:
         """Take the turn to append to a shared log until the next flush; return why nothing can be appended."""
-        if self._frozen:
-            return StorageFault(f"Storage failed: {self._frozen}")
-        unverified = self._keeper is not None and not self._keeper.verified
+        if self._read_only:
+            return StorageFault(f"Storage failed: {self._read_only}")
+        unverified = self._snapshots is not None and not self._snapshots.verified
         return (self._commits.shared.absence if unverified else None) or self._commits.take_turn()
 
     def _check_live(self, memories: tuple[UUID, ...]) -> None:
@@ -232,22 +234,22 @@ class Store(ProjectionActor[StoreProjections]):
     def _replay(self) -> Head:
         """Apply the log, and finish erasures that a crash cut off between the event and the key."""
         after = 0
-        if self._keeper is not None and self._frozen is None:
-            after = self._keeper.load(self._log, self._tellers())
+        if self._snapshots is not None and self._read_only is None:
+            after = self._snapshots.load(self._log, self._tellers())
         try:
-            erased, read_only = fold_log(self._log, after, self._fold, salvages=not after and self._frozen is None)
+            erased, read_only = fold_log(self._log, after, self._fold, salvages=not after and self._read_only is None)
         except LogDamagedError as error:
-            if self._keeper is not None and after:
-                self._keeper.on_damage(error)
+            if self._snapshots is not None and after:
+                self._snapshots.on_damage(error)
             raise
         except LogAwayError:
             LOGGER.critical("the log can't be reached any more; stopping, the next start replays it", exc_info=True)
             os._exit(EXIT_UNCERTAIN)
-        self._frozen = self._frozen or read_only
+        self._read_only = self._read_only or read_only
         self._commits.erasures.add(erased)
-        if self._frozen is None:
-            if self._keeper is not None and not after:
-                self._keeper.snapshots.sweep()
+        if self._read_only is None:
+            if self._snapshots is not None and not after:
+                self._snapshots.snapshots.sweep()
             self._commits.erasures.carry_out(())
             self._commits.begin_erasures()
             if self._log.images is not None:
@@ -268,17 +270,17 @@ class Store(ProjectionActor[StoreProjections]):
         return {**others, OWN: self._on_projection_message}
 
     def _take_snapshot(self, after: int) -> Reply[bool]:
-        if self._keeper is None or not self._replayed or self._frozen:
+        if self._snapshots is None or not self._replayed or self._read_only:
             return answered(result=False)
-        return self._keeper.begin(self._log.head, self._tellers(), after)
+        return self._snapshots.begin(self._log.head, self._tellers(), after)
 
     def _on_snapshot_event(self, message: SnapshotEvent) -> None:
-        if self._keeper is not None:
-            self._keeper.on_event(message, lambda: self._take_snapshot(MIN_EVENTS))
+        if self._snapshots is not None:
+            self._snapshots.on_event(message, lambda: self._take_snapshot(MIN_EVENTS))
             if isinstance(message, SnapshotSynced):  # nobody waits: events would have cancelled the snapshot
                 self._commits.checkpoint(1)
             if isinstance(message, SnapshotBroken):
-                self._frozen = describe_damage(str(message.error))
+                self._read_only = describe_damage(str(message.error))
             if isinstance(message, LogVerified | SnapshotBroken):
                 self._held.release(self.on_receive)
 
@@ -288,8 +290,8 @@ class Store(ProjectionActor[StoreProjections]):
         if self._take_turn() is None:  # another hub may have declared them meanwhile
             self._commits.flush()
         declared = self._projections.declaration.latest
-        if declared is not None and (self._frozen is not None or same_models(declared, wanted)):
+        if declared is not None and (self._read_only is not None or same_models(declared, wanted)):
             return None
-        if self._frozen is not None:
+        if self._read_only is not None:
             raise NotFoundFault("Nothing was stored yet then")
         return self._append(Append(id=uuid4(), event=wanted, actor="store", correlation_id=uuid4(), at=message.at))

@@ -13,7 +13,7 @@ from projections.memories.catalog import Catalog
 def find_superseded(message: Append, catalog: Catalog) -> Iterator[MemorySuperseded]:
     """Yield what a new memory supersedes by its text: statements of the same speaker that still hold."""
     stored = message.event
-    if not message.alike or not isinstance(stored, MemoryStored):
+    if not isinstance(stored, MemoryStored):
         return
     later = read_statement(decompress(stored.content))
     for memory, similarity in message.alike:

@@ -1,7 +1,5 @@
 """`scripts/bench dashboard`: how long the pages of a large store take to answer, and how large they are."""
 
-import json
-import subprocess
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -17,7 +15,7 @@ import httpx2
 from typer import Option
 
 from actors.proxy.client import Client
-from benchmarks.processes import COMMAND, PATIENCE, POLL, stop_hub
+from benchmarks.processes import PATIENCE, POLL, login_link, stop_hub
 from benchmarks.report import JsonOption, Verdict, counter, publish, workplace
 from benchmarks.synthetic import build, first_words, sentences
 
@@ -72,8 +70,7 @@ def dashboard(
 @contextmanager
 def _served(folder: Path) -> Iterator[httpx2.Client]:
     """Yield a browser session of a store that is ready."""
-    command = [COMMAND, "ui", "--no-open", "--json", "--data", str(folder)]
-    link = json.loads(subprocess.run(command, capture_output=True, check=True, timeout=LOADED).stdout)["url"]
+    link = login_link(folder, LOADED)
     address = urlsplit(link)
     try:
         with httpx2.Client(base_url=f"{address.scheme}://{address.netloc}", timeout=LOADED) as client:

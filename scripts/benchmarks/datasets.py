@@ -4,13 +4,15 @@ import csv
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 import numpy as np
 from typer import Argument, BadParameter
 
 from actors.api.params.fields import MAX_CONTENT
+
+T = TypeVar("T")
 
 FILES = ("corpus.jsonl", "queries.jsonl", "qrels/test.tsv")
 FIELDS = ("namespace", "session", "modality", "created_at")
@@ -118,6 +120,11 @@ def find_datasets(folder: Path) -> list[Dataset]:
     if not found:
         raise BadParameter(f"no data set in the BEIR layout ({', '.join(FILES)}) in {folder}")
     return found
+
+
+def evenly(items: Sequence[T], count: int) -> Sequence[T]:
+    """Return at most so many items at even distances, the first among them."""
+    return items[:: max(1, len(items) // max(1, count))][:count]
 
 
 def sessions(documents: Iterable[Document]) -> list[list[Document]]:

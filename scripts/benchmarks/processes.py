@@ -1,5 +1,6 @@
 """Processes of this machine: finding hubs and peers, their memory, and ending them."""
 
+import json
 import multiprocessing
 import os
 import re
@@ -81,6 +82,12 @@ def stop_hub(folder: Path, how: signal.Signals = signal.SIGTERM) -> None:
     hub = hub_of(folder)
     send_signal(hub, how)
     wait_until(lambda: hub is None or hub_of(folder) != hub, "the hub doesn't end")
+
+
+def login_link(folder: Path, seconds: float = PATIENCE) -> str:
+    """Return a link that logs a browser in to a store's hub, which is started if none runs."""
+    command = [COMMAND, "ui", "--no-open", "--json", "--data", str(folder)]
+    return json.loads(subprocess.run(command, capture_output=True, check=True, timeout=seconds).stdout)["url"]
 
 
 @contextmanager

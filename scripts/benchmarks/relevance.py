@@ -23,7 +23,7 @@ from typer import BadParameter, Option
 from actors.api.operations.retrieval.query import search
 from actors.comparator.messages import Hit, Relevance
 from actors.runtime.settings import Confidence, SearchProfile
-from benchmarks.datasets import DEPTH, DataFolders, Dataset, Document, read_dataset
+from benchmarks.datasets import DEPTH, DataFolders, Dataset, Document, evenly, read_dataset
 from benchmarks.report import JsonOption, Verdict, counter, progress_bar, publish
 from benchmarks.store import Store, open_store
 
@@ -59,13 +59,12 @@ def sample(dataset: Dataset, questions: int, documents: int) -> Dataset:
     Sets with namespaces keep all documents: their namespaces are small stores already.
     """
     judged = [query for query in dataset.queries if query.id in dataset.judgements]
-    queries = judged[:: max(1, len(judged) // questions)][:questions]
+    queries = evenly(judged, questions)
     if any("namespace" in document.metadata for document in dataset.documents):
         return msgspec.structs.replace(dataset, queries=queries)
     answers = {name for query in queries for name in dataset.judgements[query.id]}
     others = [document.id for document in dataset.documents if document.id not in answers]
-    wanted = max(0, documents - len(answers))
-    kept = answers | set(others[:: max(1, len(others) // max(1, wanted))][:wanted])
+    kept = answers | set(evenly(others, max(0, documents - len(answers))))
     chosen = [document for document in dataset.documents if document.id in kept]
     return msgspec.structs.replace(dataset, queries=queries, documents=chosen)
 
@@ -97,7 +96,7 @@ async def ask_all(sets: Sequence[Dataset], keep: Path | None, bar: Progress) -> 
         if len(names) > 1:
             following = dict(zip(names, names[1:] + names[:1], strict=True))
             put += [(own.name, query, following[query.metadata["namespace"]], False) for query in own.queries]
-        others = {one.name: one.queries[:: max(1, len(one.queries) // FOREIGN)][:FOREIGN] for one in sets if one != own}
+        others = {one.name: evenly(one.queries, FOREIGN) for one in sets if one != own}
         for source, queries in {**others, PROMPTS.stem: prompts}.items():
             put += [(source, query, name, False) for query, name in zip(queries, cycle(names or [None]), strict=False)]
         async with kept_store(own, keep, bar) as store:

@@ -1,6 +1,7 @@
 """`scripts/bench similarity`: how well `memory_compare` agrees with people's grades (Spearman's rank correlation)."""
 
 from collections import defaultdict
+from collections.abc import Sequence
 from math import nan
 from pathlib import Path
 from typing import Annotated
@@ -15,7 +16,7 @@ from typer import Option
 from actors.comparator.compare.calibration import FILE, Calibration, Fit
 from actors.comparator.compare.strategies import overall
 from actors.runtime.settings import Strategy
-from benchmarks.datasets import GradedPair, PairsFile, read_graded_pairs
+from benchmarks.datasets import GradedPair, PairsFile, evenly, read_graded_pairs
 from benchmarks.report import JsonOption, Verdict, counter, publish, rows_table, workplace
 from benchmarks.store import open_store
 from events.spaces import INDEX, SPACES
@@ -28,7 +29,7 @@ Scores = dict[str, list[float]]
 """The similarity of each pair, by space; over all spaces under `compare`."""
 
 
-async def compare_pairs(folder: Path, pairs: list[GradedPair], strategy: Strategy, bar: Progress) -> Scores:
+async def compare_pairs(folder: Path, pairs: Sequence[GradedPair], strategy: Strategy, bar: Progress) -> Scores:
     """Store all texts, and compare each pair with `memory_compare`."""
     texts = list(dict.fromkeys(text for pair in pairs for text in (pair.text_a, pair.text_b)))
     scores: Scores = defaultdict(list)
@@ -48,13 +49,13 @@ async def compare_pairs(folder: Path, pairs: list[GradedPair], strategy: Strateg
     return scores
 
 
-def agreement(pairs: list[GradedPair], scores: Scores) -> dict[str, float]:
+def agreement(pairs: Sequence[GradedPair], scores: Scores) -> dict[str, float]:
     """Return Spearman's correlation with the grades, by name; spaces with one score throughout are left out."""
     grades = np.array([pair.score for pair in pairs])
     return {name: spearman(np.array(values), grades) for name, values in scores.items() if np.ptp(values) > 0}
 
 
-def ablation(pairs: list[GradedPair], scores: Scores) -> dict[str, float]:
+def ablation(pairs: Sequence[GradedPair], scores: Scores) -> dict[str, float]:
     """Return how the correlation changes when a space is left out, for each space that `Strategy.GRADED` weighs."""
     weights = Calibration(msgspec.json.decode(FILE.read_bytes(), type=Fit).spaces).weights
     matrix = np.array([scores[space.key] for space in SPACES]).T
@@ -73,7 +74,7 @@ def similarity(
 ) -> None:
     """Compare graded pairs of texts as memories are compared; fails if E1 alone agrees better with people."""
     every = read_graded_pairs(pairs)
-    chosen = every[:: max(1, len(every) // limit) if limit else 1][:limit]
+    chosen = every if limit is None else evenly(every, limit)
     with workplace() as (scratch, bar):
         scores = anyio.run(compare_pairs, scratch, chosen, strategy, bar)
     report, left_out = agreement(chosen, scores), ablation(chosen, scores)

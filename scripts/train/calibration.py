@@ -29,7 +29,6 @@ Writes `calibration.json` and `calibration.txt`. Seeded; about two minutes on on
 dependency.
 """
 
-import argparse
 import hashlib
 import platform
 from collections.abc import Sequence
@@ -40,6 +39,7 @@ from uuid import UUID
 import msgspec
 import numpy as np
 import numpy.typing as npt
+import typer
 from scipy.optimize import isotonic_regression
 
 from actors.comparator.compare.calibration import FILE, Calibration, Curve, Fit
@@ -59,6 +59,7 @@ from projections.atlas.fingerprints import CONTEXT, ORDER
 from projections.memories.sessions import Sessions
 from projections.storage.arrays import Scores
 from scripts.train.grading import PULLS, agreement, left_out, weigh
+from scripts.train.record import Data, Licence, read_lines
 
 Float64 = npt.NDArray[np.float64]
 
@@ -96,18 +97,10 @@ class Sample(msgspec.Struct, frozen=True):
     synth: Scores
 
 
-def main() -> None:
-    """Read the arguments, measure, fit, check, and write."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("pairs", type=Path)
-    parser.add_argument("--data", required=True, help="what the pairs are, for the provenance")
-    parser.add_argument("--licence", required=True)
-    parser.add_argument("--seed", type=int, default=13)
-    options = parser.parse_args()
-
-    raw = options.pairs.read_bytes()
-    pairs = msgspec.json.decode(b"[" + b",".join(raw.splitlines()) + b"]", type=list[Pair])
-    rng = np.random.default_rng(options.seed)
+def main(file: Path, data: Data, licence: Licence, seed: int = 13) -> None:
+    """Measure, fit, check, and write."""
+    pairs, sha256 = read_lines(file, Pair)
+    rng = np.random.default_rng(seed)
     profile = EmbeddedProfile(Latencies())
     declared = SpacesDeclared(profile=profile.name, spaces=profile.models)
     samples = measure(profile, declared, pairs, rng)
@@ -120,9 +113,9 @@ def main() -> None:
     }
     provenance = {
         "script": "scripts/train/calibration.py",
-        "arguments": {"seed": options.seed, "related": RELATED, "judged": JUDGED, "unrelated": UNRELATED},
-        "data": {options.data: options.licence},
-        "inputs": {"pairs": hashlib.sha256(raw).hexdigest()},
+        "arguments": {"seed": seed, "related": RELATED, "judged": JUDGED, "unrelated": UNRELATED},
+        "data": {data: licence},
+        "inputs": {"pairs": sha256},
         "figures": {
             "graded pairs": len(pairs),
             "related": sum(pair.score >= RELATED for pair in pairs),
@@ -314,4 +307,4 @@ def definitions(samples: dict[str, Sample]) -> list[str]:
 
 
 if __name__ == "__main__":
-    main()
+    typer.run(main)

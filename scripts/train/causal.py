@@ -12,14 +12,13 @@ searched among the right and wrong answers of all. Then the heads are trained on
 Seeded; about two minutes on one core, half of them for the model.
 """
 
-import argparse
-import hashlib
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import numpy as np
 import torch
+import typer
 from torch import Tensor
 from torch.nn import functional as F
 
@@ -27,7 +26,7 @@ from actors.embedder import weights
 from actors.embedder.models.backbone import CLS, DIMENSION, MODEL_SHA256, SEP, Backbone, pool
 from actors.embedder.spaces.causal import INPUT_DIMENSION, causal_inputs
 from events.quantization import Float32
-from scripts.train.record import record
+from scripts.train.record import Data, Licence, read_lines, record
 
 BATCH = 512
 RATE = 3e-4
@@ -65,39 +64,30 @@ class Examples(msgspec.Struct, frozen=True):
         return len(self.causes)
 
 
-def main() -> None:
-    """Read the arguments, measure, train, and record."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("pairs", type=Path)
-    parser.add_argument("--data", required=True, help="what the pairs are, for the provenance")
-    parser.add_argument("--licence", required=True)
-    parser.add_argument("--seed", type=int, default=13)
-    parser.add_argument("--threads", type=int, default=1)
-    options = parser.parse_args()
-
-    raw = options.pairs.read_bytes()
-    pairs = msgspec.json.decode(b"[" + b",".join(raw.splitlines()) + b"]", type=list[Pair])
-    backbone = Backbone.load(threads=options.threads, precision="float32")
+def main(file: Path, data: Data, licence: Licence, seed: int = 13, threads: int = 1) -> None:
+    """Measure, train, and record."""
+    pairs, sha256 = read_lines(file, Pair)
+    backbone = Backbone.load(threads=threads, precision="float32")
     examples = Examples(
         causes=_evidence(backbone, [pair.cause for pair in pairs]),
         effects=_evidence(backbone, [pair.effect for pair in pairs]),
         wrongs=_evidence(backbone, [pair.wrong for pair in pairs]),
         effect_asked=torch.tensor([pair.asked == "effect" for pair in pairs]),
     )
-    cause, effect = train(examples, options.seed)
+    cause, effect = train(examples, seed)
     record(
         "causal.safetensors",
         {"cause": cause.numpy().astype(np.float16), "effect": effect.numpy().astype(np.float16)},
         script="scripts/train/causal.py",
-        arguments={"seed": options.seed, "batch": BATCH, "rate": RATE, "temperature": TEMPERATURE}
+        arguments={"seed": seed, "batch": BATCH, "rate": RATE, "temperature": TEMPERATURE}
         | {"epochs": EPOCHS, "ridge": RIDGE},
-        data={options.data: options.licence},
+        data={data: licence},
         inputs={
-            "pairs": hashlib.sha256(raw).hexdigest(),
+            "pairs": sha256,
             "all-MiniLM-L6-v2 model.safetensors": MODEL_SHA256,
             "semantic.safetensors": weights.recorded_sha256("semantic.safetensors"),
         },
-        figures={"pairs": len(pairs), **measure(examples, options.seed)},
+        figures={"pairs": len(pairs), **measure(examples, seed)},
     )
 
 
@@ -187,4 +177,4 @@ def _evidence(backbone: Backbone, texts: list[str]) -> Tensor:
 
 
 if __name__ == "__main__":
-    main()
+    typer.run(main)

@@ -8,9 +8,7 @@ chooses the probability from which on four of five edges are right, and shows pr
 sizes are simulated, since preferences depend on what else is stored.
 """
 
-import argparse
 import random
-import sys
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,6 +18,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 import torch
+import typer
 
 from actors.comparator.compare.causal_neighbours import (
     CANDIDATES,
@@ -138,15 +137,11 @@ def curve(found: Fit, features: Array, right: Array, pairs: int) -> list[tuple[f
     return [(float(scores[order[i]]), hits[i] / (i + 1), hits[i] / pairs) for i in range(len(order))]
 
 
-def main() -> None:
+def main(causes: Path, statements: Path) -> None:
     """Fit, choose the minimum, and write both."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("pairs", type=Path)
-    parser.add_argument("others", type=Path)
-    options = parser.parse_args()
-    lines = [msgspec.json.decode(line) for line in options.pairs.read_bytes().splitlines()]
+    lines = [msgspec.json.decode(line) for line in causes.read_bytes().splitlines()]
     pairs = list(dict.fromkeys((line["cause"], line["effect"]) for line in lines))
-    others = list(dict.fromkeys(msgspec.json.decode(line)["text"] for line in options.others.read_bytes().splitlines()))
+    others = list(dict.fromkeys(msgspec.json.decode(line)["text"] for line in statements.read_bytes().splitlines()))
     for some in (pairs, others):
         random.Random(7).shuffle(some)
     texts = list(dict.fromkeys([*(text for pair in pairs for text in pair), *others]))
@@ -163,4 +158,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    typer.run(main)

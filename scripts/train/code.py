@@ -11,7 +11,6 @@ trained on all packages. Writes `code.safetensors`. Seeded; twelve minutes on tw
 the model.
 """
 
-import argparse
 import random
 from collections.abc import Sequence
 from typing import Any
@@ -19,6 +18,7 @@ from typing import Any
 import msgspec
 import numpy as np
 import torch
+import typer
 from torch import Tensor
 from torch.nn import functional as F
 
@@ -57,22 +57,17 @@ class Examples(msgspec.Struct, frozen=True):
         return len(self.said)
 
 
-def main() -> None:
-    """Read the arguments, measure, train, and record."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seed", type=int, default=13)
-    parser.add_argument("--threads", type=int, default=1)
-    options = parser.parse_args()
-
-    found, sha256 = functions(options.seed)
-    examples = embedded(Backbone.load(threads=options.threads), found, options.seed)
+def main(seed: int = 13, threads: int = 1) -> None:
+    """Measure, train, and record."""
+    found, sha256 = functions(seed)
+    examples = embedded(Backbone.load(threads=threads), found, seed)
     held_out = torch.tensor([each.package in HELD_OUT for each in found])
-    figures = {"functions": len(found), **measure(examples[~held_out], examples[held_out], options.seed)}
+    figures = {"functions": len(found), **measure(examples[~held_out], examples[held_out], seed)}
     record(
         "code.safetensors",
-        {"head": train(examples, options.seed).numpy().astype(np.float16)},
+        {"head": train(examples, seed).numpy().astype(np.float16)},
         script="scripts/train/code.py",
-        arguments={"seed": options.seed, "batch": BATCH, "rate": RATE, "temperature": TEMPERATURE}
+        arguments={"seed": seed, "batch": BATCH, "rate": RATE, "temperature": TEMPERATURE}
         | {"epochs": EPOCHS, "searched": SEARCHED, "pieces": LONGEST},
         data={f"functions of {package}": licence for package, licence in LICENCES.items()},
         inputs={
@@ -154,4 +149,4 @@ def _e1(backbone: Backbone, texts: Sequence[str]) -> Tensor:
 
 
 if __name__ == "__main__":
-    main()
+    typer.run(main)

@@ -10,8 +10,6 @@ the head learns what E1 misses. A penalty on the squared mean weight of each wor
 et al. 2020, as in SPLADE, Formal et al. 2021). Writes `expansion.safetensors`. Seeded; about six minutes on one core.
 """
 
-import argparse
-import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +18,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 import torch
+import typer
 from scipy import sparse
 from torch import Tensor
 from torch.nn import functional as F
@@ -30,7 +29,7 @@ from actors.embedder.spaces import tokens
 from actors.embedder.spaces.expansion import is_uninformative, most_informative
 from events.quantization import Float32
 from scripts.train.neutral import LICENCES, common_words, neutral_pairs
-from scripts.train.record import record
+from scripts.train.record import Data, Licence, WordNet, read_lines, record
 
 SHARES = {"words": 0.7, "examples": 1.0, "functions": 1.2, "causes": 1.0}
 """Sampling weight of pairs of each kind."""
@@ -72,30 +71,20 @@ class Texts:
     """E1 of each text, shape (texts, 384)."""
 
 
-def main() -> None:
-    """Read the arguments, train, and record."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("wordnet", type=Path, help="folder with WordNet's data.noun, data.verb, …")
-    parser.add_argument("causes", type=Path, help="lines with cause and effect")
-    parser.add_argument("--data", required=True, help="what the causes are, for the provenance")
-    parser.add_argument("--licence", required=True)
-    parser.add_argument("--seed", type=int, default=13)
-    parser.add_argument("--threads", type=int, default=1)
-    options = parser.parse_args()
-
-    rng = np.random.default_rng(options.seed)
-    torch.manual_seed(options.seed)
-    neutral, neutral_sha256 = neutral_pairs(options.wordnet)
-    raw = options.causes.read_bytes()
-    causes = msgspec.json.decode(b"[" + b",".join(raw.splitlines()) + b"]", type=list[Pair])
+def main(wordnet: WordNet, file: Path, data: Data, licence: Licence, seed: int = 13, threads: int = 1) -> None:
+    """Train, and record."""
+    rng = np.random.default_rng(seed)
+    torch.manual_seed(seed)
+    neutral, neutral_sha256 = neutral_pairs(wordnet)
+    causes, sha256 = read_lines(file, Pair)
     pairs = [(kind, *neutral[kind][i]) for kind in TAKEN for i in rng.permutation(len(neutral[kind]))[: TAKEN[kind]]]
     pairs += [("causes", pair.cause, pair.effect) for pair in causes]
-    backbone = Backbone.load(threads=options.threads)
+    backbone = Backbone.load(threads=threads)
     using = tokens.TokenWeights.load()
     texts = read(backbone, [first for _, first, _ in pairs] + [second for _, _, second in pairs], using)
     shares = np.array([SHARES[kind] for kind, _, _ in pairs])
     vocabulary = backbone.vocabulary()
-    words = frequent_words(texts, vocabulary, common_words(options.wordnet, vocabulary))
+    words = frequent_words(texts, vocabulary, common_words(wordnet, vocabulary))
     directions, bias, figures = train(texts, words, shares / shares.sum(), using.informativeness, rng)
     record(
         "expansion.safetensors",
@@ -105,12 +94,12 @@ def main() -> None:
             "bias": bias.astype(np.float16),
         },
         script="scripts/train/expansion.py",
-        arguments={"seed": options.seed, "steps": STEPS, "batch": BATCH, "rate": RATE, "sparsity": SPARSITY}
+        arguments={"seed": seed, "steps": STEPS, "batch": BATCH, "rate": RATE, "sparsity": SPARSITY}
         | {"meaning": MEANING, "least cosine": LEAST_COSINE, "sharpness": SHARPNESS, "pairs": TAKEN, "shares": SHARES},
-        data={**LICENCES, options.data: options.licence},
+        data={**LICENCES, data: licence},
         inputs={
             "neutral pairs": neutral_sha256,
-            "causes": hashlib.sha256(raw).hexdigest(),
+            "causes": sha256,
             "all-MiniLM-L6-v2 model.safetensors": MODEL_SHA256,
             "tokens.safetensors": weights.recorded_sha256("tokens.safetensors"),
         },
@@ -236,4 +225,4 @@ def cosine(named: Tensor, own: Any, words: npt.NDArray[np.intp]) -> Tensor:
 
 
 if __name__ == "__main__":
-    main()
+    typer.run(main)

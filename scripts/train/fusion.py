@@ -13,19 +13,20 @@ Sets whose names share the first word are one kind. For each kind the fit is rep
 that figure, not the one of the fit that includes it, says what another kind of text may expect. Seeded; prints all.
 """
 
-import argparse
 import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Final
 
 import anyio
 import numpy as np
 import torch
+import typer
 from rich.progress import Progress
 from torch import Tensor
 from torch.nn import functional as F
+from typer import BadParameter, Option
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
@@ -217,25 +218,25 @@ def readable(table: Table) -> dict[str, object]:
     }
 
 
-def main() -> None:
-    """Read the arguments, learn, print, and write the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folders", type=Path, nargs="+")
-    parser.add_argument("--keep", type=Path, required=True, help="a folder for the stores, which are read if there")
-    parser.add_argument("--only", choices=VIEWS, help="fit this view beside the others of the present file")
-    parser.add_argument("--limit", type=int, help="questions of each set")
-    options = parser.parse_args()
+def main(
+    folders: list[Path],
+    keep: Annotated[Path, Option(help="A folder for the stores, which are read if there.")],
+    only: Annotated[str | None, Option(metavar="VIEW", help="Fit this view beside the others of the file.")] = None,
+    limit: Annotated[int | None, Option(help="Questions of each set.")] = None,
+) -> None:
+    """Learn, print, and write the table."""
+    if only is not None and only not in VIEWS:
+        raise BadParameter(f"no view is called {only}; there are {', '.join(VIEWS)}")
     torch.manual_seed(0)
     torch.set_num_threads(1)
     sets: list[Lists] = []
     with Progress() as bar:
-        for folder in options.folders:
-            kept = options.keep / folder.name / "candidates.pt"
+        for folder in folders:
+            kept = keep / folder.name / "candidates.pt"
             if not kept.exists():
                 kept.parent.mkdir(parents=True, exist_ok=True)
-                torch.save(anyio.run(lists, folder, options.keep, VIEWS, options.limit, bar), kept)
+                torch.save(anyio.run(lists, folder, keep, VIEWS, limit, bar), kept)
             sets += torch.load(kept, weights_only=False)
-    only = options.only
     hard = [hardest(of, only) for of in sets]
     table, start = fit(hard, only), Table(hard, only)
     figures: dict[str, dict[str, float]] = {}
@@ -246,7 +247,7 @@ def main() -> None:
             results = [quality(each, of) for each in (start, table, others)]
             print(f"{of.name:28}" + "".join(f"{recall:9.3f}{ndcg:7.3f}" for recall, ndcg in results), flush=True)
             figures[of.name] = {"fitted": round(results[1][0], 3), "left_out": round(results[2][0], 3)}
-    provenance = {"command": "python -m scripts.train.fusion", "limit": options.limit, "recall_at_10": figures}
+    provenance = {"command": "python -m scripts.train.fusion", "limit": limit, "recall_at_10": figures}
     if only is not None:
         former = {key: value for key, value in AUTO.provenance.items() if key != only}
         provenance = former | {only: {**provenance, "command": f"{provenance['command']} --only {only}"}}
@@ -254,4 +255,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    typer.run(main)

@@ -10,7 +10,6 @@ paragraph asks for the rest of it. From the installed packages: `readmes` (a hea
 for a sentence with "because") and `reasons-only` (it asks for the reason alone). Seeded.
 """
 
-import argparse
 import ast
 import csv
 import inspect
@@ -23,7 +22,10 @@ from collections.abc import Iterator
 from contextlib import suppress
 from importlib import import_module, metadata
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final
+
+import typer
+from typer import Argument
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
@@ -146,28 +148,24 @@ def write_pairs(folder: Path, pairs: Pairs, rng: random.Random) -> None:
     write(folder, documents, queries, {f"q{number}": {f"m{number}": 1.0} for number in range(len(queries))})
 
 
-def main() -> None:
-    """Read the arguments, and write the sets."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("out", type=Path)
-    parser.add_argument("folders", type=Path, nargs="*")
-    options = parser.parse_args()
+def main(out: Path, folders: Annotated[list[Path] | None, Argument()] = None) -> None:
+    """Write the sets."""
     rng = random.Random(3)
-    for folder in options.folders:
+    for folder in folders or ():
         judged = read_dataset(folder)
         name = folder.name.split("-")[0]
         if all("session" in document.metadata for document in judged.documents):
             documents, judgements = long_memories(judged)
             asked = [query for query in judged.queries if judgements.get(query.id)]
-            write(options.out / f"{name}-long", documents, asked[:QUESTIONS], judgements)
+            write(out / f"{name}-long", documents, asked[:QUESTIONS], judgements)
         elif pairs := claims(judged, rng):
-            write_pairs(options.out / f"{name}-claim", pairs, rng)
-    write_pairs(options.out / "readmes", list(readmes()), rng)
-    write_pairs(options.out / "docstrings", list(docstrings()), rng)
+            write_pairs(out / f"{name}-claim", pairs, rng)
+    write_pairs(out / "readmes", list(readmes()), rng)
+    write_pairs(out / "docstrings", list(docstrings()), rng)
     given = list(reasons())
-    write_pairs(options.out / "reasons", [(question, sentence) for question, sentence, _ in given], rng)
-    write_pairs(options.out / "reasons-only", [(question, reason) for question, _, reason in given], rng)
+    write_pairs(out / "reasons", [(question, sentence) for question, sentence, _ in given], rng)
+    write_pairs(out / "reasons-only", [(question, reason) for question, _, reason in given], rng)
 
 
 if __name__ == "__main__":
-    main()
+    typer.run(main)

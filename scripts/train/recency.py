@@ -17,11 +17,10 @@ for half of it, and an average error of .03 remains.
 Writes `recency.safetensors`. Seeded; about seven minutes on one core. Needs SciPy, a development dependency.
 """
 
-import argparse
-
 import numpy as np
 import numpy.typing as npt
 import torch
+import typer
 from scipy.optimize import brentq
 
 from scripts.train.record import record
@@ -115,23 +114,17 @@ def worst(frequencies: Float64, amplitudes: Float64, low: float, high: float, rn
     return round(largest, 4)
 
 
-def main() -> None:
-    """Train and write."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--near", type=float, default=1.0, help="years")
-    parser.add_argument("--far", type=float, default=5.0, help="years")
-    parser.add_argument("--harmonics", type=int, default=60)
-    parser.add_argument("--rounds", type=int, default=320)
-    parser.add_argument("--seed", type=int, default=2)
-    options = parser.parse_args()
-    rng = np.random.default_rng(options.seed)
-    near, far = options.near * YEAR, options.far * YEAR
-    frequencies, amplitudes = refine(*start(far, options.harmonics, rng), near, far, options.rounds, rng)
+def main(near: float = 1.0, far: float = 5.0, harmonics: int = 60, rounds: int = 320, seed: int = 2) -> None:
+    """Train for the targets of `near` and `far` years, and write."""
+    arguments = {"near": near, "far": far, "harmonics": harmonics, "rounds": rounds, "seed": seed}
+    rng = np.random.default_rng(seed)
+    near, far = near * YEAR, far * YEAR
+    frequencies, amplitudes = refine(*start(far, harmonics, rng), near, far, rounds, rng)
     record(
         "recency.safetensors",
         {"frequencies": frequencies, "amplitudes": amplitudes},
         script="scripts/train/recency.py",
-        arguments=vars(options),
+        arguments=arguments,
         data={},
         inputs={},
         figures={"worst error to a year": worst(frequencies, amplitudes, 0, near, rng)}
@@ -140,4 +133,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    typer.run(main)

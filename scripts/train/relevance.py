@@ -13,21 +13,22 @@ The threshold `uncertain` is the probability below which all but `1 - REFUSED` o
 kept stores.
 """
 
-import argparse
 import platform
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import anyio
 import msgspec
 import numpy as np
 import numpy.typing as npt
+import typer
 from rich.progress import Progress
 from scipy.optimize import minimize
+from typer import Option
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
@@ -112,17 +113,16 @@ def figures(model: Fit, judged: Samples) -> dict[str, float]:
     }
 
 
-def main() -> None:
-    """Read the arguments, ask, fit, judge each kind left out, and write the model."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folders", type=Path, nargs="+")
-    parser.add_argument("--questions", type=int, default=300, help="of each set")
-    parser.add_argument("--documents", type=int, default=1_600, help="of a set without namespaces")
-    parser.add_argument("--keep", type=Path, help="a folder for the stores, used again by the next run")
-    options = parser.parse_args()
-    sets = [sample(read_dataset(folder), options.questions, options.documents) for folder in options.folders]
+def main(
+    folders: list[Path],
+    questions: Annotated[int, Option(help="Of each set.")] = 300,
+    documents: Annotated[int, Option(help="Of a set without namespaces.")] = 1_600,
+    keep: Annotated[Path | None, Option(help="A folder for the stores, used again by the next run.")] = None,
+) -> None:
+    """Ask, fit, judge each kind left out, and write the model."""
+    sets = [sample(read_dataset(folder), questions, documents) for folder in folders]
     with Progress() as bar:
-        everything = anyio.run(partial(ask_all, sets, options.keep, bar))
+        everything = anyio.run(partial(ask_all, sets, keep, bar))
     asked = [one for one in everything if one.source != PROMPTS.stem]
 
     left_out: dict[str, dict[str, float]] = {}
@@ -149,7 +149,7 @@ def main() -> None:
     model = Model(
         provenance={
             "script": "scripts/train/relevance.py",
-            "arguments": {"questions": options.questions, "documents": options.documents},
+            "arguments": {"questions": questions, "documents": documents},
             "sets": [dataset.name for dataset in sets],
             "left out": left_out,
             "prompts refused": prompts_refused,
@@ -166,4 +166,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    typer.run(main)

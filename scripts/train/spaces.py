@@ -5,18 +5,18 @@
 Writes `semantic.safetensors` and `tokens.safetensors`. Seeded; about four minutes on one core.
 """
 
-import argparse
 from collections.abc import Iterator, Sequence
-from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
+import typer
+from typer import Option
 
 from actors.embedder.models.backbone import CLS, DIMENSION, MODEL_SHA256, SEP, VOCABULARY, Backbone, pool
 from actors.embedder.spaces.tokens import DIMENSION as TOKEN_DIMENSION
 from scripts.train.neutral import LICENCES, neutral_texts
-from scripts.train.record import record
+from scripts.train.record import WordNet, record
 
 Float32 = npt.NDArray[np.float32]
 
@@ -25,27 +25,25 @@ SPECIALS = (0, 100, CLS, SEP, 103)
 BATCH = 32
 
 
-def main() -> None:
-    """Read the arguments, fit, and record."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("wordnet", type=Path, help="folder with WordNet's data.noun, data.verb, …")
-    parser.add_argument("--sample", type=int, default=20_000, help="texts that the model reads")
-    parser.add_argument("--seed", type=int, default=13)
-    parser.add_argument("--threads", type=int, default=1)
-    options = parser.parse_args()
-
-    texts, texts_sha256 = neutral_texts(options.wordnet)
-    backbone = Backbone.load(threads=options.threads, precision="float32")
+def main(
+    wordnet: WordNet,
+    sample: Annotated[int, Option(help="Texts that the model reads.")] = 20_000,
+    seed: int = 13,
+    threads: int = 1,
+) -> None:
+    """Fit, and record."""
+    texts, texts_sha256 = neutral_texts(wordnet)
+    backbone = Backbone.load(threads=threads, precision="float32")
     about: dict[str, Any] = {
         "script": "scripts/train/spaces.py",
-        "arguments": {"sample": options.sample, "seed": options.seed},
+        "arguments": {"sample": sample, "seed": seed},
         "data": LICENCES,
         "inputs": {"neutral texts": texts_sha256, "all-MiniLM-L6-v2 model.safetensors": MODEL_SHA256},
     }
 
     pieces = [backbone.tokenize(text).ids for text in texts]
     informativeness = background_idf(pieces, backbone.vocabulary())
-    chosen = np.random.default_rng(options.seed).permutation(len(texts))[: options.sample]
+    chosen = np.random.default_rng(seed).permutation(len(texts))[:sample]
     rotation, projection, figures = directions(backbone, [pieces[i][:254] for i in chosen], informativeness > 0)
     figures["texts"] = len(texts)
     record("semantic.safetensors", {"rotation": rotation.astype(np.float16)}, **about, figures=figures)
@@ -104,4 +102,4 @@ def _principal(moments: npt.NDArray[np.float64]) -> tuple[Float32, npt.NDArray[n
 
 
 if __name__ == "__main__":
-    main()
+    typer.run(main)

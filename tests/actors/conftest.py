@@ -129,10 +129,19 @@ def connect() -> Connect:
     return to
 
 
+IN_EACH_ERA = pytest.mark.parametrize("era", ["legacy", "2026-07-28"])
+"""Runs a test that asks for `agent` once in each era of the protocol."""
+
+
 @pytest.fixture
-async def agent(context: Context, connect: Connect) -> AsyncIterator[Agent]:
+def era() -> str:
+    return "legacy"
+
+
+@pytest.fixture
+async def agent(context: Context, connect: Connect, era: str) -> AsyncIterator[Agent]:
     """A client of the empty store."""
-    async with connect(context) as agent:
+    async with connect(context, mode=era) as agent:
         yield agent
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
 import anyio
@@ -27,7 +27,6 @@ from actors.consolidator.messages import SALIENCE_THRESHOLD, Consolidate, Correc
 from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.hub.composition import start_hub
 from actors.hub.hub import Hub
-from actors.runtime.metrics import Latencies
 from actors.scheduler import actor
 from actors.scheduler.messages import ChangeSchedule, PermitPruning, ReadSchedule, ScheduleState, SwitchSchedule, Tick
 from actors.store.messages import Append, Describe
@@ -52,6 +51,7 @@ from projections.mind.runs import Run, Runs
 from projections.mind.schedule import Schedule
 from projections.mind.workspace import WorkspaceState
 from projections.projection import MemoryState
+from tests.actors.conftest import loaded
 from tests.actors.consolidator.asleep import BOUND, Gate
 from tests.actors.consolidator.planted_memories import LIFE, TRIVIA
 
@@ -93,6 +93,9 @@ class Kept(MemoryLog):
 
     def close(self) -> None:
         """Stay open: the tests look back."""
+
+
+W = TypeVar("W", bound="Week")
 
 
 class Week:
@@ -253,17 +256,11 @@ def at(day: int, hour: int = 0, minute: int = 0) -> datetime:
     return MONDAY + timedelta(days=day, hours=hour, minutes=minute)
 
 
-def lived(profile: EmbeddedProfile, folder: Path, *, permitted: bool) -> Week:
+def lived(week: W, profile: EmbeddedProfile, folder: Path) -> W:
     """Live through a week in which crontabs are read in UTC."""
-
-    def load(latencies: Latencies) -> EmbeddedProfile:
-        profile.latencies = latencies
-        return profile
-
-    week = Week(Kept(), permitted=permitted)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(actor, "local_zone", lambda: UTC)
-        with start_hub(week.log, folder, load, scheduled=False, clock=week.clock) as hub:
+        with start_hub(week.log, folder, loaded(profile), scheduled=False, clock=week.clock) as hub:
             week.hub = hub
             hub.replayed.get(timeout=BOUND)
             week.live()
@@ -273,13 +270,13 @@ def lived(profile: EmbeddedProfile, folder: Path, *, permitted: bool) -> Week:
 @pytest.fixture(scope="module")
 def trusted(profile: EmbeddedProfile, tmp_path_factory: pytest.TempPathFactory) -> Week:
     """A week in which scheduled runs may prune, and merge what isn't an exact copy."""
-    return lived(profile, tmp_path_factory.mktemp("trusted"), permitted=True)
+    return lived(Week(Kept(), permitted=True), profile, tmp_path_factory.mktemp("trusted"))
 
 
 @pytest.fixture(scope="module")
 def careful(profile: EmbeddedProfile, tmp_path_factory: pytest.TempPathFactory) -> Week:
     """A week in which nobody has said that they may."""
-    return lived(profile, tmp_path_factory.mktemp("careful"), permitted=False)
+    return lived(Week(Kept(), permitted=False), profile, tmp_path_factory.mktemp("careful"))
 
 
 @pytest.fixture(params=["trusted", "careful"])

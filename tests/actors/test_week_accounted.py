@@ -13,9 +13,6 @@ import pytest
 
 from actors.consolidator.messages import UndoRun
 from actors.embedder.profiles.embedded import EmbeddedProfile
-from actors.hub.composition import start_hub
-from actors.runtime.metrics import Latencies
-from actors.scheduler import actor
 from actors.store.messages import Append, ReadDigests
 from events.storage.duckdb_log import DuckDBLog
 from events.storage.log import Envelope, Log
@@ -27,7 +24,7 @@ from projections.registry import digests, rebuild
 from tests.actors.api.administration.test_replaying import ELSEWHERE
 from tests.actors.consolidator.asleep import BOUND
 from tests.actors.consolidator.planted_memories import LIFE
-from tests.actors.test_week import UTC, Week
+from tests.actors.test_week import Week, lived
 
 pytestmark = pytest.mark.numeric
 
@@ -73,19 +70,9 @@ def states(log: Log, memories: Iterable[UUID]) -> dict[UUID, MemoryState]:
 
 @pytest.fixture(scope="module")
 def week(profile: EmbeddedProfile, tmp_path_factory: pytest.TempPathFactory) -> AccountedWeek:
-    def load(latencies: Latencies) -> EmbeddedProfile:
-        profile.latencies = latencies
-        return profile
-
     folder = tmp_path_factory.mktemp("accounted")
     week = AccountedWeek(Written(folder), permitted=True)  # pyright: ignore[reportArgumentType] -- see `Written`
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(actor, "local_zone", lambda: UTC)
-        with start_hub(week.log, folder, load, scheduled=False, clock=week.clock) as hub:
-            week.hub = hub
-            hub.replayed.get(timeout=BOUND)
-            week.live()
-    return week
+    return lived(week, profile, folder)
 
 
 def test_two_replays_one_of_them_elsewhere_without_models_give_the_digests_of_the_living(week: AccountedWeek) -> None:

@@ -105,7 +105,6 @@ def test_traces_of_an_erased_memory_are_found_in_any_file(tmp_path: Path) -> Non
     ]
 
 
-REPAIRED = "`repair` keeps all events but the one whose byte changed"
 RIGHT = {"status": "[1]", "a memory": '"text"'}
 
 
@@ -231,7 +230,7 @@ def decisions(*, pruned: set[str] | frozenset[str] = frozenset()) -> Decisions:
 
 def test_an_undo_that_does_not_restore_every_answer_fails() -> None:
     found = Answers(((("a", 0.5), ("b", 0.4)),), (1.0,))
-    run = Run("light", {}, decisions(), before=found, consolidated=Answers(((("a", 0.5),),), (1.0,)), undone=found)
+    run = Run({}, decisions(), before=found, consolidated=Answers(((("a", 0.5),),), (1.0,)), undone=found)
     assert sleep.judge_undo(run).holds
     changed = msgspec.structs.replace(run, undone=Answers(((("a", 0.5), ("b", 0.4001)),), (1.0,)))
     assert sleep.judge_undo(changed).holds is False

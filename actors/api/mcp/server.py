@@ -149,7 +149,7 @@ class McpHandlers:
         return await call(context, tool, arguments, self._counted(tool, context))
 
     async def _in_project(self, request: Request) -> Context:
-        """Return the context of a request with the session's project. A stored memory is noted in the context given."""
+        """Set the session's project in the context of a request, in place: `_with_context` reads its pulse later."""
         context: Context = request.lifespan_context
         context.project = await self._project.find(request.params, request.session)
         if context.project is None and context.visible is not None and len(context.visible) == 1:

@@ -21,18 +21,8 @@ class RankedRows(NamedTuple):
     similarities: dict[str, Scores]
     """Raw, of the spaces that have scored the rows by them."""
     contributions: dict[str, Scores]
-    context: Scores
-    """Bonus from neighbouring turns."""
-    alignment: Scores | None
-    """Bonus for alignment with the North Star; None where the search does not use it."""
-    priming: Scores
-    """Bonus for memories in the workspace."""
-    recency: Scores
-    """Bonus for later versions of a statement."""
-    causes: Scores
-    """Bonus for stating the cause or effect that is asked for, or being joined with the event by an edge."""
-    scope: Scores
-    """Penalty of memories in shared namespaces, at most 0."""
+    bonuses: dict[str, Scores]
+    """By the field of `Hit` that shows them; a penalty is below 0."""
 
 
 class RankedSimilarities:
@@ -82,9 +72,7 @@ def _explain(
     rows = ranked.rows[part]
     similarity = _similarities(similarities, request, weights, ranked, rows)
     contributions = {key: values[part].tolist() for key, values in ranked.contributions.items()}
-    context, priming = ranked.context[part].tolist(), ranked.priming[part].tolist()
-    recency, causes, scope = (each[part].tolist() for each in (ranked.recency, ranked.causes, ranked.scope))
-    alignment = None if ranked.alignment is None else ranked.alignment[part].tolist()
+    bonuses = {name: values[part].tolist() for name, values in ranked.bonuses.items()}
     e1 = e1_vector(request.embeddings)
     for index, (memory, row) in enumerate(zip(atlas.ids(rows), rows.tolist(), strict=True)):
         spaces = {
@@ -101,20 +89,14 @@ def _explain(
             spaces, key=lambda key: (shares[key] > 0, spaces[key].contribution, shares[key] * spaces[key].similarity)
         )
         weighted = sum(shares[key] * space.similarity for key, space in spaces.items())
-        extra = context[index] + (alignment[index] if alignment else 0.0) + priming[index] + recency[index]
-        extra += causes[index] + scope[index]
+        extra = {name: values[index] for name, values in bonuses.items()}
         yield Hit(
             memory=memory,
-            score=sum(space.contribution for space in spaces.values()) + extra,
+            score=sum(space.contribution for space in spaces.values()) + sum(extra.values()),
             similarity=weighted / (sum(shares.values()) or 1),
             spaces={key: spaces[key] for key in reversed(order)},
             passages=atlas.passages(e1, row),
-            context=context[index],
-            alignment=alignment[index] if alignment else None,
-            priming=priming[index],
-            renewal=recency[index],
-            causes=causes[index],
-            scope=scope[index],
+            **extra,
         )
 
 

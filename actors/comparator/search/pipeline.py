@@ -13,7 +13,7 @@ Fused scores are never compared with a threshold. The similarity of a hit is cal
 ranking.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import timedelta
 from time import perf_counter
 from typing import Final
@@ -30,9 +30,9 @@ from actors.comparator.search.explanation import RankedRows, RankedSimilarities,
 from actors.comparator.search.period import period_bonus, period_relevance
 from actors.comparator.search.ranking import LATE_INTERACTION, Similarities
 from actors.comparator.search.recall import NO_ROWS, recall
-from actors.comparator.search.recency_boost import recency_boost
+from actors.comparator.search.recency_boost import renewal_bonus
 from actors.comparator.search.relevance import NOTHING_FOUND, estimate, relevance_by_words
-from actors.comparator.search.versions import ambiguous_words, version_boost, with_latest, without_superseded
+from actors.comparator.search.versions import with_latest, without_superseded
 from actors.comparator.search.weights.weight_profiles import applied_weights, by_space
 from actors.runtime.settings import Confidence
 from projections.atlas.atlas import Atlas
@@ -104,11 +104,7 @@ def search(
     """
     timer = StageTimer()
     embeddings = {key: embedding for key, embedding in request.embeddings.items() if key not in request.without}
-    eligible = atlas.facets.eligible(request.filter)
-    if request.as_of is not None:
-        eligible[request.as_of :] = False
-    if not request.include_superseded:
-        eligible = without_superseded(atlas, eligible)
+    eligible = _eligible(atlas, request)
     primed = request.primed
     if primed is None:
         primed = {
@@ -132,12 +128,7 @@ def search(
         similarities = Similarities(atlas, calibration, request.embeddings, request.hints.direction)
         known = RankedSimilarities(similarities, ranked)
         hits = explain_page(atlas, known, request, weights, ranked)
-        if request.hints.time_only:
-            relevance = period_relevance(atlas, request.hints, ranked.rows)
-        else:
-            relevance = estimate(known, ranked.rows, similarities.calibrated)
-            if relevance is not None and relevance.confidence is Confidence.NOTHING:
-                relevance = relevance_by_words(atlas, request, ranked.rows) or relevance
+        relevance = _relevance(atlas, request, known, ranked.rows, similarities.calibrated)
         timer.record("explanation", len(hits[: request.limit]))
     return Found(
         hits=hits[: request.limit],
@@ -149,6 +140,26 @@ def search(
         primed=primed,
         relevance=relevance,
     )
+
+
+def _eligible(atlas: Atlas, request: Search) -> Mask:
+    """Return which rows a search may find, shape (rows,)."""
+    eligible = atlas.facets.eligible(request.filter)
+    if request.as_of is not None:
+        eligible[request.as_of :] = False
+    return eligible if request.include_superseded else without_superseded(atlas, eligible)
+
+
+def _relevance(
+    atlas: Atlas, request: Search, similarities: RankedSimilarities, rows: Rows, calibrated: Collection[str]
+) -> Relevance | None:
+    """Return the relevance of ranked rows; None where the model can't tell."""
+    if request.hints.time_only:
+        return period_relevance(atlas, request.hints, rows)
+    relevance = estimate(similarities, rows, calibrated)
+    if relevance is not None and relevance.confidence is Confidence.NOTHING:
+        return relevance_by_words(atlas, request, rows) or relevance
+    return relevance
 
 
 def _rank(
@@ -171,16 +182,32 @@ def _rank(
     candidates.keep(_aligned(atlas, candidates.rows, request.min_alignment))
     timer.record("alignment", len(candidates.rows), skipped=not measured)
 
-    around = weights.get(fusion.WORDING_AROUND, 0) > 0
-    late = around or weights.get(LATE_INTERACTION, 0) > 0
+    late = weights.get(fusion.WORDING_AROUND, 0) > 0 or weights.get(LATE_INTERACTION, 0) > 0
     if late:
         candidates.score([LATE_INTERACTION])
     timer.record("late interaction", len(candidates.rows), skipped=not late)
 
+    turns, later = _add_context(candidates, request, weights, eligible)
+    ranked = _order(candidates, request, weights, turns, later, primed, causes)
+    timer.record("context", len(ranked.rows))
+    return ranked
+
+
+def _add_context(
+    candidates: fusion.Candidates, request: Search, weights: Mapping[str, float], eligible: Mask
+) -> tuple[Rows, Mapping[int, int]]:
+    """Add the turns around the best candidates, and the latest versions of all.
+
+    Returns:
+        The turns around each candidate, shape (candidates, turns), and the latest version of each superseded row.
+    """
+    atlas = candidates.atlas
     turns, _ = atlas.facets.turns(candidates.rows, REACH)
     added = NO_ROWS
     if (turns >= 0).any():
-        fused = candidates.fused(weights) + _alignment_bonus(atlas, candidates.rows, enabled=request.include_alignment)
+        fused = candidates.fused(weights)
+        if request.include_alignment:
+            fused += _alignment_bonus(atlas, candidates.rows)
         near = turns[top_k(fused, EXPANDED)]
         added = np.setdiff1d(near[near >= 0], candidates.rows)
         added = added[eligible[added]]
@@ -189,39 +216,43 @@ def _rank(
         added = union(added, with_latest(later, candidates.rows))
     added = added[_aligned(atlas, added, request.min_alignment)]
     candidates.add(added)
-    rows = candidates.rows
-    turns = np.concatenate([turns, atlas.facets.turns(added, REACH)[0]])
+    return np.concatenate([turns, atlas.facets.turns(added, REACH)[0]]), later
+
+
+def _order(
+    candidates: fusion.Candidates,
+    request: Search,
+    weights: Mapping[str, float],
+    turns: Rows,
+    later: Mapping[int, int],
+    primed: Mapping[UUID, float],
+    causes: Mapping[int, float],
+) -> RankedRows:
+    """Order all candidates by their fused scores and all bonuses."""
+    atlas, rows = candidates.atlas, candidates.rows
     neighbours, in_session = indices_of(turns, rows), atlas.facets.in_session(rows)
-    if around:
+    if weights.get(fusion.WORDING_AROUND, 0) > 0:
         candidates.score_around(neighbours, in_session)
     contributions = candidates.contributions(weights)
     of_time = period_bonus(atlas, request.hints, rows) - later_penalty(atlas, rows, request.hints)
     contributions[RECENCY] = contributions.get(RECENCY, np.float32(0)) + of_time
     fused = fusion.total(contributions, len(rows))
-    context = fusion.neighbour_bonus(fused, neighbours, in_session)
-    alignment = _alignment_bonus(atlas, rows, enabled=request.include_alignment)
-    priming = _priming_bonus(atlas, rows, primed)
-    stated = np.array([causes.get(row, 0.0) for row in rows.tolist()] if causes else np.zeros(len(rows)), np.float32)
-    scope = _scope_penalty(atlas, rows, request.filter.shared)
-    scores = fused + context + alignment + priming + stated + scope
-    # Questions about a time or an end of a session ask for what was true then.
-    words = ambiguous_words(request)
-    recency = np.zeros_like(scores)
-    if words is not None:
-        recency = recency_boost(atlas, request.embeddings, rows, scores, words)
-    recency += version_boost(atlas, request, later, rows, scores + recency)
-    order = top_k(scores + recency, len(rows))
-    timer.record("context", len(rows))
+    bonuses = {"context": fusion.neighbour_bonus(fused, neighbours, in_session)}
+    if request.include_alignment:
+        bonuses["alignment"] = _alignment_bonus(atlas, rows)
+    bonuses |= {
+        "priming": _priming_bonus(atlas, rows, primed),
+        "causes": np.array([causes.get(row, 0.0) for row in rows.tolist()], np.float32),
+        "scope": _scope_penalty(atlas, rows, request.filter.shared),
+    }
+    scores = sum(bonuses.values(), start=fused)
+    bonuses["renewal"] = renewal_bonus(atlas, request, later, rows, scores)
+    order = top_k(scores + bonuses["renewal"], len(rows))
     return RankedRows(
         rows=rows[order],
         similarities={key: values[order] for key, values in candidates.similarities().items()},
         contributions={key: values[order] for key, values in contributions.items()},
-        context=context[order],
-        alignment=alignment[order] if request.include_alignment else None,
-        priming=priming[order],
-        recency=recency[order],
-        causes=stated[order],
-        scope=scope[order],
+        bonuses={key: values[order] for key, values in bonuses.items()},
     )
 
 
@@ -233,9 +264,7 @@ def _aligned(atlas: Atlas, rows: Rows, minimum: float | None) -> Rows:
     return np.flatnonzero(np.isnan(alignments) | (alignments >= minimum))
 
 
-def _alignment_bonus(atlas: Atlas, rows: Rows, *, enabled: bool) -> Scores:
-    if not enabled:
-        return np.zeros(len(rows), np.float32)
+def _alignment_bonus(atlas: Atlas, rows: Rows) -> Scores:
     return np.float32(ALIGNMENT_WEIGHT) * np.nan_to_num(atlas.purposes.alignments(rows))
 
 

@@ -11,7 +11,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from actors.comparator.search.versions import says
+from actors.comparator.messages import Search
+from actors.comparator.search.versions import ambiguous_words, says, version_boost
 from events.fingerprint import Embedding
 from events.spaces import E1
 from projections.atlas.atlas import Atlas
@@ -37,7 +38,14 @@ MARGIN: Final = 1e-3
 """By which a boosted memory exceeds the earlier version."""
 
 
-def recency_boost(atlas: Atlas, query: Mapping[str, Embedding], rows: Rows, scores: Scores, about: str = "") -> Scores:
+def renewal_bonus(atlas: Atlas, request: Search, later: Mapping[int, int], rows: Rows, scores: Scores) -> Scores:
+    """Return the bonus of later versions of a statement; questions about a past time ask for what was true then."""
+    words = ambiguous_words(request)
+    bonus = np.zeros_like(scores) if words is None else _boost(atlas, request.embeddings, rows, scores, words)
+    return bonus + version_boost(atlas, request, later, rows, scores + bonus)
+
+
+def _boost(atlas: Atlas, query: Mapping[str, Embedding], rows: Rows, scores: Scores, about: str) -> Scores:
     """Return the boost that ranks each row just above its earlier versions, shape (rows,); 0 for most rows.
 
     Args:

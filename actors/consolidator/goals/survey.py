@@ -24,11 +24,13 @@ from actors.consolidator.goals.discovery import (
 from actors.consolidator.goals.terms import Topic, extract_topics, index_terms
 from actors.consolidator.jobs import Sliced
 from actors.consolidator.messages import ProgressCallback
+from events.quantization import Float32
 from events.spaces import SPACES
 from events.vocabulary import GoalDiscovered
 from events.vocabulary.values import GoalLevel
 from projections.mind.goals import EXEMPLARS
 from projections.projection import MemoryState
+from projections.storage.arrays import Rows
 
 MAX_GOALS: Final = 50
 """Goals of one survey, those with the most members."""
@@ -106,25 +108,10 @@ def survey(
         memories: Their ids; those that are not live are left out.
         on_progress: Receives how many of them are read.
     """
-    portions = []
-    for start in range(0, len(memories), READ):
-        yield
-        portions.append(clients.ask_comparator(ReadVectors(memories=tuple(memories[start : start + READ]))))
-        on_progress(min(start + READ, len(memories)), len(memories))
-    read = [vector for portion in portions for vector in portion]
-    ids: list[UUID] = []
-    texts: list[str] = []
-    vectors = []
-    for start in range(0, len(memories), READ):
-        yield
-        entries = clients.describe(memories[start : start + READ], own=True)
-        for entry, vector in zip(entries, read[start : start + READ], strict=True):
-            if entry.state is MemoryState.LIVE and entry.body is not None and not np.isnan(vector[0]):
-                ids.append(entry.id)
-                texts.append(entry.body.text)
-                vectors.append(vector)
-    if len(ids) < MIN_MEMORIES:
+    read = yield from _read_live(clients, memories, on_progress)
+    if len(read) < MIN_MEMORIES:
         return Survey()
+    ids, texts, vectors = zip(*read, strict=True)
     clusters = (yield from cluster_vectors(np.stack(vectors), MIN_MEMORIES))[:MAX_GOALS]
     index = yield from index_terms(texts)
     topics = yield from extract_topics(index, [cluster.members for cluster in clusters])
@@ -135,16 +122,44 @@ def survey(
         [topic.topicality for _, topic in found],
     )
     chosen = [one for place, one in enumerate(found) if place == leading or len(one[0].members) >= MIN_SIZE]
-    places = [member for cluster, _ in chosen for member in cluster.members[:EXEMPLARS]]
-    groups = [number for number, (cluster, _) in enumerate(chosen) for _ in cluster.members[:EXEMPLARS]]
-    clustered = {member for cluster, _ in chosen for member in cluster.members}
-    rest = [place for place in range(len(ids)) if place not in clustered]
-    places += rest[:: max(1, len(rest) // MAX_REST)][:MAX_REST]
-    groups += [-1] * (len(places) - len(groups))
+    places, groups = _contrasted([cluster for cluster, _ in chosen], len(ids))
     scores = yield from _score(clients, [ids[place] for place in places])
-    goals = _goals(namespace, ids, chosen, scores, np.array(groups, np.int64))
+    goals = _goals(namespace, ids, chosen, scores, groups)
     star = None if leading is None else goals[chosen.index(found[leading])].goal
     return Survey(tuple(sorted(goals, key=lambda goal: -goal.confidence)), star)
+
+
+def _read_live(
+    clients: ActorClients, memories: Sequence[UUID], on_progress: ProgressCallback
+) -> Sliced[list[tuple[UUID, str, Float32]]]:
+    """Return id, text and E1 vector of each live memory that has a vector."""
+    vectors: list[Float32] = []
+    for start in range(0, len(memories), READ):
+        yield
+        vectors.extend(clients.ask_comparator(ReadVectors(memories=tuple(memories[start : start + READ]))))
+        on_progress(len(vectors), len(memories))
+    live: list[tuple[UUID, str, Float32]] = []
+    for start in range(0, len(memories), READ):
+        yield
+        entries = clients.describe(memories[start : start + READ], own=True)
+        for entry, vector in zip(entries, vectors[start : start + READ], strict=True):
+            if entry.state is MemoryState.LIVE and entry.body is not None and not np.isnan(vector[0]):
+                live.append((entry.id, entry.body.text, vector))
+    return live
+
+
+def _contrasted(clusters: Sequence[Cluster], count: int) -> tuple[list[int], Rows]:
+    """Choose the exemplars of clusters among so many memories, and some of the memories in none.
+
+    Returns:
+        Their places, and the number of the cluster of each, -1 for none.
+    """
+    places = [member for cluster in clusters for member in cluster.members[:EXEMPLARS]]
+    groups = [number for number, cluster in enumerate(clusters) for _ in cluster.members[:EXEMPLARS]]
+    clustered = {member for cluster in clusters for member in cluster.members}
+    rest = [place for place in range(count) if place not in clustered]
+    places += rest[:: max(1, len(rest) // MAX_REST)][:MAX_REST]
+    return places, np.array(groups + [-1] * (len(places) - len(groups)), np.int64)
 
 
 def _score(clients: ActorClients, memories: Sequence[UUID]) -> Sliced[Similarities]:
@@ -165,7 +180,7 @@ def _goals(
     ids: Sequence[UUID],
     chosen: Sequence[tuple[Cluster, Topic]],
     scores: Similarities,
-    groups: np.ndarray[tuple[int], np.dtype[np.int64]],
+    groups: Rows,
 ) -> list[GoalDiscovered]:
     levels = [level(len(cluster.members), cluster.coherence) for cluster, _ in chosen]
     spaces = [distinguishing(scores, groups, number) for number in range(len(chosen))]

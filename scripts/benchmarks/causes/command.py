@@ -15,6 +15,8 @@ from benchmarks.datasets import Dataset, read_dataset
 from benchmarks.report import JsonOption, Verdict, publish, workplace
 
 SEED = 7
+BESIDE, PAIRS = 500, 200
+"""Sentences beside the chains, half of those beside the pairs; and pairs."""
 
 
 def causal_pairs(dataset: Dataset) -> list[tuple[str, str]]:
@@ -35,7 +37,7 @@ def causal_pairs(dataset: Dataset) -> list[tuple[str, str]]:
 
 
 async def measure(
-    folder: Path, pairs: Dataset, others: Sequence[Dataset], counts: tuple[int, int, int], bar: Progress
+    folder: Path, pairs: Dataset, others: Sequence[Dataset], questions: int, bar: Progress
 ) -> dict[str, list[Verdict]]:
     """Return the verdicts by heading.
 
@@ -43,16 +45,15 @@ async def measure(
         folder: For the stores.
         pairs: Questions for causes and effects.
         others: Where ordinary sentences come from.
-        counts: Sentences beside the chains, pairs, questions of each kind.
+        questions: How many of each kind are asked.
         bar: Shows progress.
     """
-    beside, count, asked = counts
     chosen = causal_pairs(pairs)
     random.Random(SEED).shuffle(chosen)
     return {
-        "chains": await judge_chains(folder / "chains", sentences(others, beside, SEED), bar),
-        "pairs": await judge_pairs(folder / "pairs", chosen[:count], sentences(others, 2 * beside, SEED + 1), bar),
-        "questions": await judge_questions(folder / "questions", pairs, asked, bar) if asked else [],
+        "chains": await judge_chains(folder / "chains", sentences(others, BESIDE, SEED), bar),
+        "pairs": await judge_pairs(folder / "pairs", chosen[:PAIRS], sentences(others, 2 * BESIDE, SEED + 1), bar),
+        "questions": await judge_questions(folder / "questions", pairs, questions, bar) if questions else [],
     }
 
 
@@ -61,8 +62,6 @@ def causes(
         Path, Argument(exists=True, file_okay=False, help="Causal questions whose metadata has a premise.")
     ],
     others: Annotated[list[Path], Argument(exists=True, file_okay=False, help="Sets that lend ordinary sentences.")],
-    beside: Annotated[int, Option(min=10, help="Sentences beside the chains; twice as many beside the pairs.")] = 500,
-    count: Annotated[int, Option(min=10, help="Pairs.")] = 200,
     questions: Annotated[int, Option(min=0, help="Questions for causes, and for effects; 0 for none.")] = 300,
     *,
     as_json: JsonOption = False,
@@ -70,5 +69,5 @@ def causes(
     """Judge causal paths of sentences with connectives, edges of pairs without, and questions in other words."""
     sets = [read_dataset(folder) for folder in others]
     with workplace() as (scratch, bar):
-        sections = anyio.run(measure, scratch, read_dataset(pairs), sets, (beside, count, questions), bar)
-    publish(sections, f"{len(CHAINS)} chains, {count} pairs", as_json=as_json)
+        sections = anyio.run(measure, scratch, read_dataset(pairs), sets, questions, bar)
+    publish(sections, f"{len(CHAINS)} chains, {PAIRS} pairs", as_json=as_json)

@@ -29,7 +29,6 @@ def cluster(
     samples: Annotated[int, Option(min=1, help="Stores that are timed on each log.")] = 200,
     memories: Annotated[int, Option(min=1, help="Of the store that is moved to the server and back.")] = 10_000,
     reembedded: Annotated[int, Option(min=1, help="Memories of the store that is embedded anew.")] = 20_000,
-    words: Annotated[int, Option(min=1, help="Of each of these memories.")] = 60,
     part: Annotated[list[str] | None, Option(help=f"Only this part: {', '.join(PARTS)}.")] = None,
     seed: int = SEED,
     as_json: JsonOption = False,
@@ -50,7 +49,7 @@ def cluster(
             "sleep": lambda: stop_and_overtake(server, folder / "fencing"),
             "move": lambda: move_there_and_back(server, folder / "moves", memories),
             "router": lambda: measure_routing(folder / "routing", samples),
-            "reembedding": lambda: measure_reembedding(folder / "reembedding", reembedded, words),
+            "reembedding": lambda: measure_reembedding(folder / "reembedding", reembedded),
         }
         sections: dict[str, list[Verdict]] = {}
         for name in part or PARTS:

@@ -16,13 +16,15 @@ from events.storage.database import DATABASE
 from events.storage.duckdb_log import DuckDBLog
 from projections.registry import digests, rebuild
 
+WORDS = 60
+"""Of each memory."""
 KILLED_AT = 0.5
 """Share of the size of the whole log."""
 FACTOR = 1.6
 """Least ratio of the times of one worker and of two."""
 
 
-def measure_reembedding(folder: Path, memories: int, words: int) -> list[Verdict]:
+def measure_reembedding(folder: Path, memories: int) -> list[Verdict]:
     """Embed a store anew by one worker and by two, on Ray where it is installed; kill and resume a third run.
 
     Times are those of the whole command, from its start to the closed store. The ratio can't exceed that of one
@@ -31,7 +33,7 @@ def measure_reembedding(folder: Path, memories: int, words: int) -> list[Verdict
     """
     folder.mkdir(parents=True)
     old = folder / "old"
-    build(old, memories, words=words)
+    build(old, memories, words=WORDS)
     pool = ["--ray", "local"] if find_spec("ray") else []
     times: list[float] = []
     busy: list[float] = []
@@ -54,7 +56,7 @@ def measure_reembedding(folder: Path, memories: int, words: int) -> list[Verdict
     ratio = times[0] / times[1]
     figures: dict[str, Any] = {
         "memories": memories,
-        "words": words,
+        "words": WORDS,
         "workers are": "Ray actors" if pool else "processes",
         "one worker, s": times[0] / 1e3,
         "two workers, s": times[1] / 1e3,

@@ -5,14 +5,14 @@ from typing import Annotated
 
 import anyio
 import msgspec
-from rich.console import Console
-from typer import Exit, Option
+from rich.text import Text
+from typer import Option
 
 from benchmarks import SEED
 from benchmarks.crash.damaged_store import build
-from benchmarks.fuzz.campaign import Report, run_campaign
+from benchmarks.fuzz.campaign import run_campaign
 from benchmarks.fuzz.files import run_file_campaign
-from benchmarks.report import JsonOption, counter, print_json, rows_table, workplace
+from benchmarks.report import JsonOption, Verdict, counter, publish, workplace
 
 MOST_GROWTH = 32.0
 """Most megabytes of growth from the middle third of the rounds to the last: allocators vary by some 10 between two
@@ -34,41 +34,31 @@ def fuzz(
     with workplace() as (folder, bar):
         campaign = partial(run_campaign, first=first, advance=counter(bar, "fuzzing", messages))
         report = anyio.run(campaign, folder, messages, seed)
-    passed = not report.failures and report.growth_mb <= MOST_GROWTH
-    if as_json:
-        summary = {"growth_mb": report.growth_mb, "rate": report.messages / report.seconds, "passed": passed}
-        print_json(msgspec.to_builtins(report) | summary)
-    else:
-        _show(report)
-    if not passed:
-        raise Exit(1)
+    figures = {
+        "messages": report.messages,
+        "a second": report.messages / report.seconds,
+        "answers": report.codes,
+        "stored": report.stored,
+        "failures": len(report.failures),
+    }
+    growth = {"resident, MB": [report.rss_mb[0], report.rss_mb[-1]], "grown by, MB": report.growth_mb}
+    verdicts = [
+        Verdict("every answer is right, and what was acknowledged is in the log", figures, not report.failures),
+        Verdict(f"memory grows by at most {MOST_GROWTH:.0f} MB", growth, report.growth_mb <= MOST_GROWTH),
+    ]
+    failures = "".join(
+        f"{one.what} (--seed {seed}, message {one.number})\n  sent      {one.line}\n  answered  {one.answer}\n"
+        for one in report.failures
+    )
+    about = {"growth_mb": report.growth_mb, "passed": all(one.holds for one in verdicts)}
+    publish({"messages": verdicts}, Text(failures, "red"), as_json=as_json, **msgspec.structs.asdict(report), **about)
 
 
 def _fuzz_files(files: int, seed: int, first: int, *, as_json: bool) -> None:
     with workplace() as (folder, bar):
         stores, _ = anyio.run(build, folder)
         report = run_file_campaign(stores, folder, files, seed, first, counter(bar, "fuzzing files", files))
-    if as_json:
-        print_json({"seed": seed, **msgspec.to_builtins(report)})
-    else:
-        console = Console()
-        outcomes = {outcome: {"files": count} for outcome, count in report.outcomes.most_common()}
-        console.print(rows_table("outcome", outcomes))
-        console.print(*report.failures, sep="\n", style="red", markup=False)
-        console.print(f"{report.files:,} files of seed {seed}, {len(report.failures)} failures")
-    if report.failures:
-        raise Exit(1)
-
-
-def _show(report: Report) -> None:
-    console = Console()
-    for failure in report.failures:
-        console.print(f"{failure.what} (--seed {report.seed}, message {failure.number})", style="red", markup=False)
-        console.print(f"  sent      {failure.line}\n  answered  {failure.answer}", markup=False)
-    console.print(rows_table("code", {code: {"answers": count} for code, count in report.codes.items()}))
-    console.print(
-        f"{report.messages:,} messages of seed {report.seed} in {report.seconds:.0f} s, "
-        f"{report.messages / report.seconds:,.0f} a second; {report.stored:,} memories stored, all found in the logs"
-    )
-    console.print(f"resident {report.rss_mb[0]:.0f} → {report.rss_mb[-1]:.0f} MB, grown by {report.growth_mb:+.1f} MB")
-    console.print(f"{len(report.failures)} failures")
+    figures = {"files": report.files, "failures": len(report.failures), **report.outcomes}
+    verdict = Verdict("each file is refused, or read as what was written", figures, not report.failures)
+    failures = Text("\n".join(report.failures), "red")
+    publish({"files": [verdict]}, failures, as_json=as_json, seed=seed, **msgspec.structs.asdict(report))

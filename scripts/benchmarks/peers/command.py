@@ -3,20 +3,19 @@
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import anyio
 import msgspec
 from platformdirs import user_cache_path
 from rich.progress import Progress
 from rich.table import Table
-from typer import BadParameter, Option
+from typer import Option
 
 from benchmarks.datasets import DataFolder
 from benchmarks.peers.client import UnavailableError
 from benchmarks.peers.measurement import (
     HITS,
-    RECALL,
     Conversation,
     Durability,
     Measurement,
@@ -25,7 +24,7 @@ from benchmarks.peers.measurement import (
     sample,
 )
 from benchmarks.peers.systems import OURS, PEERS, System
-from benchmarks.report import JsonOption, Verdict, counter, publish, workplace
+from benchmarks.report import JsonOption, Verdict, counter, publish, rows_table, workplace
 
 T = TypeVar("T")
 
@@ -95,20 +94,14 @@ def peers(
     folder: DataFolder,
     turns: Annotated[int, Option(min=1, help="Turns to store, conversation by conversation.")] = 1_000,
     questions: Annotated[int, Option(min=1, help="Questions to ask, of those whose evidence is stored.")] = 200,
-    peer: Annotated[list[str] | None, Option(help="Only this peer; may be given several times.")] = None,
-    cache: Annotated[Path | None, Option(file_okay=False, help="Where peers are installed; the user's cache.")] = None,
     *,
     as_json: JsonOption = False,
 ) -> None:
     """Store the same conversations in this memory and in others that work offline, and ask all the same questions."""
-    names = [one.name for one in PEERS]
-    if unknown := set(peer or ()).difference(names):
-        raise BadParameter(f"no peer is named {', '.join(sorted(unknown))}; there are {', '.join(names)}")
-    systems = [OURS, *(one for one in PEERS if not peer or one.name in peer)]
     conversations = sample(folder, turns, questions)
     with workplace() as (scratch, bar):
-        place = (cache or user_cache_path("context-graph") / "peers").absolute()
-        results = compare(systems, place, scratch, conversations, bar)
+        cache = (user_cache_path("context-graph") / "peers").absolute()
+        results = compare((OURS, *PEERS), cache, scratch, conversations, bar)
     counts = {
         "conversations": len(conversations),
         "turns": sum(len(one.turns) for one in conversations),
@@ -120,27 +113,22 @@ def peers(
 
 def tables(results: Results) -> tuple[Table, Table]:
     """Return what each mode of searching found, and what each server costs; a skipped one with its reason."""
-    found = Table("memory", "search", *HITS, RECALL)
-    costs = Table("memory", "store ms (p95)", "search ms (p95)", "RSS MB", "disk MB", "refused", "kept")
+    found: dict[str, dict[str, Any]] = {}
+    costs: dict[str, dict[str, Any]] = {}
     for name, result in results.items():
         if isinstance(result, str):
-            found.add_row(name, f"skipped: {result}")
+            found[name] = {"search": f"skipped: {result}"}
             continue
-        measured, kept = result.measured, result.kept
+        measured = result.measured
         for mode in measured.modes:
-            figures = (f"{mode.figures[figure]:.3f}" for figure in (*HITS, RECALL))
-            found.add_row(name, f"{mode.name} ({measured.degraded})" if measured.degraded else mode.name, *figures)
-        costs.add_row(
-            name,
-            _times(measured.store_ms),
-            "\n".join(f"{mode.name} {_times(mode.search_ms)}" for mode in measured.modes),
-            f"{measured.resident_mb:.0f}",
-            f"{measured.disk_mb:.1f}",
-            str(measured.refused),
-            kept if isinstance(kept, str) else f"{kept.kept} of {kept.acknowledged}",
-        )
-    return found, costs
-
-
-def _times(milliseconds: Mapping[str, float]) -> str:
-    return f"{milliseconds['median']:.1f} ({milliseconds['p95']:.1f})"
+            how = f"{mode.name} ({measured.degraded})" if measured.degraded else mode.name
+            found[f"{name}, {mode.name}"] = {"search": how, **mode.figures}
+        costs[name] = {
+            "store, ms": measured.store_ms,
+            "search, ms": {mode.name: mode.search_ms for mode in measured.modes},
+            "RSS, MB": measured.resident_mb,
+            "disk, MB": measured.disk_mb,
+            "refused": measured.refused,
+            "kept": msgspec.to_builtins(result.kept),
+        }
+    return rows_table("memory", found), rows_table("memory", costs)

@@ -12,6 +12,7 @@ from uuid import uuid4
 
 import msgspec
 
+from benchmarks.datasets import evenly
 from benchmarks.processes import hub_of, resident_mb, send_signal, wait_until
 from benchmarks.report import quantiles
 from benchmarks.serve_client import ServeClient, windows
@@ -90,7 +91,7 @@ def _store(window: ServeClient, texts: Sequence[str], done: Progress, advance: C
 
 def _find(opened: Sequence[ServeClient], memories: Mapping[str, str]) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Look for every memory from every window, all at once; return how many each found by id, and by words."""
-    some = list(memories.values())[:: max(1, len(memories) // SEARCHED)][:SEARCHED]
+    some = evenly(list(memories.values()), SEARCHED)
 
     def look(window: ServeClient) -> tuple[int, int]:
         found = first = 0

@@ -19,7 +19,7 @@ from benchmarks.sleep.runs import consolidate, search_beside_run
 
 
 async def measure(
-    datasets: Sequence[Dataset], scratch: Path, memories: int, most: int, threshold: float, bar: Progress
+    datasets: Sequence[Dataset], scratch: Path, memories: int, most: int, bar: Progress
 ) -> dict[str, list[Verdict]]:
     """Store the plan, run every experiment on a copy of the store, and return the verdicts by heading."""
     today = datetime.now(UTC)
@@ -34,20 +34,18 @@ async def measure(
         return shutil.copytree(built, scratch / "copy")
 
     for mode in bar.track(MODES, description="consolidating"):
-        run = await consolidate(copy(), mode, threshold, queries)
+        run = await consolidate(copy(), mode, queries)
         sections[mode] = [
             *verdicts.judge_merges(plan, ids, run.decisions.survivors, mode),
             *verdicts.judge_pruning(plan, ids, run.decisions),
             verdicts.judge_undo(run),
             *verdicts.judge_duration(run, queries),
         ]
-    times = await search_beside_run(copy(), threshold, queries)
+    times = await search_beside_run(copy(), queries)
     sections["beside a run"] = [verdicts.judge_latency(*times)]
     if real := dated(datasets):
         advance = counter(bar, "retention", sum(len(dataset.documents) for dataset in real))
-        sections["retention"] = [
-            await judge_retention(dataset, scratch / dataset.name, threshold, advance) for dataset in real
-        ]
+        sections["retention"] = [await judge_retention(dataset, scratch / dataset.name, advance) for dataset in real]
     return sections
 
 
@@ -55,12 +53,11 @@ def sleep(
     folder: ParentFolder,
     memories: Annotated[int, Option(min=80, max=20_000, help="Memories in the store.")] = 10_000,
     queries: Annotated[int, Option(min=1, help="Queries that are compared.")] = 200,
-    threshold: Annotated[float, Option(min=0, max=1, help="Salience below which memories are pruned.")] = 0.3,
     *,
     as_json: JsonOption = False,
 ) -> None:
     """Plant duplicates and trivia among real texts, consolidate, and judge merging, pruning and undo."""
     datasets = find_datasets(folder)
     with workplace() as (scratch, bar):
-        sections = anyio.run(measure, datasets, scratch, memories, queries, threshold, bar)
+        sections = anyio.run(measure, datasets, scratch, memories, queries, bar)
     publish(sections, f"{memories} memories", as_json=as_json, memories=memories)

@@ -5,13 +5,12 @@ import re
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
 from uuid import UUID
 
 import anyio
 import numpy as np
 from rich.progress import Progress
-from typer import BadParameter, Option
+from typer import BadParameter
 
 from actors.comparator.messages import ScorePairs
 from actors.text.entities import find_entities
@@ -24,6 +23,8 @@ from events.spaces import INDEX
 
 SAME, DIFFERENT = 5.0, 3.0
 """Grade of pairs that people call the same, and grade up to which they differ in a fact."""
+PARAPHRASES, DIFFERING, MISSES = 200, 300, 300
+"""Pairs of the highest grade, pairs of a low one, and near misses that are made."""
 LEVELS = (0.80, 0.85, 0.90, 0.95, 0.97, 0.99)
 AGREEING = [INDEX[key] for key in ("e1_semantic", "e12_late_interaction")]
 AUXILIARIES = re.compile(r"\b(is|are|was|were|will|would|can|could|should|has|have|had)\b(?! not)")
@@ -139,14 +140,7 @@ def _judge(kind: str, pairs: list[Texts], merged: dict[str, list[set[str]]], ids
     return Verdict(f"{kind}: none is merged", {**counts, "such as": examples}, not any(joined.values()))
 
 
-def merging(
-    pairs: PairsFile,
-    paraphrases: Annotated[int, Option(min=1, help="Pairs of the highest grade.")] = 200,
-    misses: Annotated[int, Option(min=4, help="Near misses that are made.")] = 300,
-    different: Annotated[int, Option(min=1, help="Pairs of a low grade.")] = 300,
-    *,
-    as_json: JsonOption = False,
-) -> None:
+def merging(pairs: PairsFile, *, as_json: JsonOption = False) -> None:
     """Store paraphrases, near misses and different texts, and judge what light and deep merge."""
     rng = random.Random(SEED)
     lines = read_graded_pairs(pairs)
@@ -159,9 +153,9 @@ def merging(
 
     texts = sorted({text.strip() for one in lines for text in (one.text_a, one.text_b) if 30 < len(text) < 300})
     groups = {
-        "paraphrases": some(paraphrases, lambda score: score >= SAME),
-        "graded different": some(different, lambda score: score <= DIFFERENT),
-        **near_misses(texts, misses, rng),
+        "paraphrases": some(PARAPHRASES, lambda score: score >= SAME),
+        "graded different": some(DIFFERING, lambda score: score <= DIFFERENT),
+        **near_misses(texts, MISSES, rng),
     }
     with workplace() as (scratch, bar):
         sections = anyio.run(measure, scratch, groups, bar)

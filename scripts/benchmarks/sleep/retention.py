@@ -19,7 +19,7 @@ def dated(datasets: Sequence[Dataset]) -> list[Dataset]:
     return [one for one in datasets if all(wanted <= document.metadata.keys() for document in one.documents)]
 
 
-async def judge_retention(dataset: Dataset, folder: Path, threshold: float, advance: Callable[[], object]) -> Verdict:
+async def judge_retention(dataset: Dataset, folder: Path, advance: Callable[[], object]) -> Verdict:
     """Store a data set in a new folder, ask, consolidate in every mode, and ask again."""
     name, documents = dataset.name, dataset.documents
     runs: list[str] = []
@@ -32,7 +32,7 @@ async def judge_retention(dataset: Dataset, folder: Path, threshold: float, adva
         ]
         before = await search_all(store, queries)
         for mode in MODES:
-            done = await store.call("consolidate_memories", mode=mode, salience_threshold=threshold)
+            done = await store.call("consolidate_memories", mode=mode)
             runs.append(done["run_id"])
         after = await search_all(store, queries)
         live = await store.live()

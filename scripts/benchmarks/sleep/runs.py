@@ -87,30 +87,26 @@ class Decisions(msgspec.Struct, frozen=True):
 class Run(msgspec.Struct, frozen=True):
     """Everything observed of one run."""
 
-    mode: str
     done: dict[str, Any]
-    """Answer of the run."""
+    """Answer of the run, which names its mode."""
     decisions: Decisions
     before: Answers
     consolidated: Answers
     undone: Answers
 
 
-async def consolidate(folder: Path, mode: str, threshold: float, queries: Sequence[Query]) -> Run:
+async def consolidate(folder: Path, mode: str, queries: Sequence[Query]) -> Run:
     """Ask, consolidate, ask, undo, ask; the store in the folder is changed."""
-    arguments = {"mode": "deep", "salience_threshold": threshold}
     async with open_store(folder) as store:
         before = await search_all(store, queries)
-        done = await store.call("consolidate_memories", **arguments)
+        done = await store.call("consolidate_memories", mode=mode)
         consolidated = await search_all(store, queries)
         await store.call("undo_consolidation", run_id=done["run_id"])
         undone = await search_all(store, queries)
-    return Run(mode, done, read_decisions(folder, done["run_id"]), before, consolidated, undone)
+    return Run(done, read_decisions(folder, done["run_id"]), before, consolidated, undone)
 
 
-async def search_beside_run(
-    folder: Path, threshold: float, queries: Sequence[Query]
-) -> tuple[list[float], list[float]]:
+async def search_beside_run(folder: Path, queries: Sequence[Query]) -> tuple[list[float], list[float]]:
     """Return the milliseconds of searches alone, and of searches in turn beside a deep run in the same process."""
     beside: list[float] = []
     finished = anyio.Event()
@@ -119,10 +115,9 @@ async def search_beside_run(
         alone = (await search_all(store, queries)).milliseconds
 
         async def run() -> None:
-            arguments = {"mode": "deep", "salience_threshold": threshold}
-            await store.call("consolidate_memories", **arguments)
+            await store.call("consolidate_memories", mode="deep")
             while len(beside) < LEAST_SEARCHES:
-                await store.call("consolidate_memories", **arguments, dry_run=True)
+                await store.call("consolidate_memories", mode="deep", dry_run=True)
             finished.set()
 
         async with anyio.create_task_group() as group:

@@ -89,7 +89,7 @@ def judge_undo(run: Run) -> Verdict:
 
 def judge_duration(run: Run, queries: Sequence[Query]) -> list[Verdict]:
     """Judge how long a run took, and show what it does to Recall@10."""
-    seconds, budget = run.done["duration_ms"] / 1e3, SECONDS[run.mode]
+    seconds, budget = run.done["duration_ms"] / 1e3, SECONDS[run.done["mode"]]
     before, after = recall(run.before, queries, {}), recall(run.consolidated, queries, run.decisions.survivors)
     return [
         Verdict(f"it takes at most {budget:.0f} s", {"seconds": seconds}, seconds <= budget),

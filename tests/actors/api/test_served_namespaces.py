@@ -13,6 +13,7 @@ from actors.api.tools.agent_tools import BY_METHOD, BY_NAME
 from actors.api.tools.dispatch import call
 from actors.hub.composition import open_hub
 from actors.runtime.faults import ForbiddenFault, InvalidParamsFault, NotFoundFault
+from tests.actors.conftest import loaded
 
 pytestmark = pytest.mark.anyio
 
@@ -22,7 +23,7 @@ REFUSED = r"Invalid '\w+': this hub serves harbour, town, not 'island'"
 
 @pytest.fixture
 def everything(tmp_path: Path, profile: Any) -> Iterator[Context]:
-    with open_hub(tmp_path / "store", load=lambda _latencies: profile) as hub:
+    with open_hub(tmp_path / "store", load=loaded(profile)) as hub:
         yield Context(hub)
 
 

@@ -3,10 +3,13 @@
 from collections.abc import Iterator
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
+import pykka
 import pytest
 
 from actors.consolidator.messages import (
+    Consolidate,
     CorrectDrift,
     DreamPhase,
     DreamState,
@@ -45,6 +48,15 @@ def settled(night: Night) -> None:
     assert night.ask(CorrectDrift(namespace="nobody's", on_progress=lambda _done, _total: None)) is None
 
 
+def requested_at_once(night: Night) -> tuple[Gate, Consolidate, Consolidate, list[pykka.Future[Any]]]:
+    """Request two runs; the first waits at the gate."""
+    gate = Gate()
+    first, second = wanted(on_progress=gate), wanted()
+    replies = [night.asking(first), night.asking(second)]
+    gate.reached()
+    return gate, first, second, replies
+
+
 def order(night: Night) -> list[object]:
     """Return which runs began and ended, in order."""
     ends = night.envelopes(ConsolidationStarted, ConsolidationFinished)
@@ -52,10 +64,7 @@ def order(night: Night) -> list[object]:
 
 
 def test_two_runs_requested_at_once_run_one_after_the_other(night: Night):
-    gate = Gate()
-    first, second = wanted(on_progress=gate), wanted()
-    replies = [night.asking(first), night.asking(second)]
-    gate.reached()
+    gate, first, second, replies = requested_at_once(night)
     gate.open()
     slept: list[RunResult] = [reply.get(timeout=BOUND) for reply in replies]
     assert order(night) == [
@@ -222,10 +231,7 @@ def test_a_cancelled_run_ends_before_its_next_slice(night: Night):
 
 
 def test_a_run_cancelled_in_the_queue_never_starts(night: Night):
-    gate = Gate()
-    first, second = wanted(on_progress=gate), wanted()
-    replies = [night.asking(first), night.asking(second)]
-    gate.reached()
+    gate, _, second, replies = requested_at_once(night)
     second.cancelled.set()
     gate.open()
     assert replies[0].get(timeout=BOUND).outcome is Outcome.FINISHED
@@ -235,10 +241,7 @@ def test_a_run_cancelled_in_the_queue_never_starts(night: Night):
 
 
 def test_closing_the_store_aborts_the_active_run_and_fails_queued_ones(night: Night):
-    gate = Gate()
-    first, second = wanted(on_progress=gate), wanted()
-    replies = [night.asking(first), night.asking(second)]
-    gate.reached()
+    gate, first, second, replies = requested_at_once(night)
     rest = night.asking(StopRuns())
     gate.open()
     assert replies[0].get(timeout=BOUND).outcome is Outcome.ABORTED

@@ -19,6 +19,7 @@ from actors.api.tools.agent_tools import BY_METHOD
 from actors.api.tools.dispatch import call
 from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.hub.composition import open_hub
+from tests.actors.conftest import loaded
 
 COMMAND = str(Path(sys.executable).parent / "context-graph")
 PATIENCE = 120.0
@@ -89,7 +90,7 @@ def _fill(folder: Path, profile: EmbeddedProfile) -> list[str]:
             stored.append((await call(context, BY_METHOD["memory/store"], given))["fingerprintId"])
         return stored
 
-    with open_hub(folder, load=lambda _latencies: profile) as hub:
+    with open_hub(folder, load=loaded(profile)) as hub:
         return anyio.run(fill, Context(hub))
 
 

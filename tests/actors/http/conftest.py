@@ -82,3 +82,10 @@ def serve() -> Serve:
             group.cancel_scope.cancel()
 
     return on
+
+
+@pytest.fixture
+async def served(context: Context, serve: Serve) -> AsyncIterator[Served]:
+    """A server of the empty store."""
+    async with serve(context) as served:
+        yield served

@@ -18,13 +18,13 @@ from actors.http.access.sessions import LINK_SECONDS, Sessions
 from actors.http.guard import MAX_BODY
 from actors.http.server import UI, HttpServer
 from actors.runtime.faults import ForbiddenFault, InvalidParamsFault
-from tests.actors.http.conftest import Serve
+from tests.actors.http.conftest import Serve, Served
 
 pytestmark = pytest.mark.anyio
 
 
-async def test_a_link_logs_a_browser_in_once_by_a_cookie_that_no_script_reads(context: Context, serve: Serve) -> None:
-    async with serve(context) as served, served.client() as client:
+async def test_a_link_logs_a_browser_in_once_by_a_cookie_that_no_script_reads(served: Served) -> None:
+    async with served.client() as client:
         assert (await client.get("/healthz")).status_code == 200
         assert (await client.get("/")).status_code == 401
         link = await served.server.login_link()
@@ -40,8 +40,8 @@ async def test_a_link_logs_a_browser_in_once_by_a_cookie_that_no_script_reads(co
             assert (await another.get("/")).status_code == 401
 
 
-async def test_a_change_from_a_browser_needs_the_token_of_its_session(context: Context, serve: Serve) -> None:
-    async with serve(context) as served, served.browser() as client:
+async def test_a_change_from_a_browser_needs_the_token_of_its_session(served: Served) -> None:
+    async with served.browser() as client:
         assert (await client.post("/logout")).status_code == 403
         assert (await client.post("/logout", data={"csrf": "guess"})).status_code == 403
         (session,) = served.server._sessions._sessions.values()
@@ -49,8 +49,8 @@ async def test_a_change_from_a_browser_needs_the_token_of_its_session(context: C
         assert (await client.get("/")).status_code == 401
 
 
-async def test_a_browser_session_is_worth_nothing_to_programs(context: Context, serve: Serve) -> None:
-    async with serve(context) as served, served.browser() as client:
+async def test_a_browser_session_is_worth_nothing_to_programs(served: Served) -> None:
+    async with served.browser() as client:
         assert (await client.get("/mcp")).status_code == 401
 
 
@@ -67,20 +67,20 @@ async def test_a_browser_session_is_worth_nothing_to_programs(context: Context, 
     ],
 )
 async def test_a_request_under_another_name_or_from_another_site_is_refused(
-    context: Context, serve: Serve, headers: dict[str, str]
+    served: Served, headers: dict[str, str]
 ) -> None:
-    async with serve(context) as served, served.browser() as client:
+    async with served.browser() as client:
         answer = await client.get("/", headers=headers)
         assert answer.status_code in {400, 403, 421}
         assert "logged in" not in answer.text
 
 
-async def test_a_body_that_is_too_long_is_refused(context: Context, serve: Serve) -> None:
+async def test_a_body_that_is_too_long_is_refused(served: Served) -> None:
     async def endless() -> AsyncIterator[bytes]:
         for _ in range(2 * MAX_BODY >> 20):
             yield b"x" * (1 << 20)
 
-    async with serve(context) as served, served.browser() as client:
+    async with served.browser() as client:
         form = {"content-type": "application/x-www-form-urlencoded"}
         with suppress(httpx2.TransportError):  # the answer may come while the body is still being sent
             assert (await client.post("/logout", content=endless(), headers=form)).status_code == 413
@@ -129,12 +129,11 @@ async def test_each_request_of_a_browser_that_is_logged_in_keeps_the_hub_running
         group.cancel_scope.cancel()
 
 
-async def test_a_server_that_runs_is_joined_by_whoever_names_no_address(context: Context, serve: Serve) -> None:
-    async with serve(context) as served:
-        assert await served.server.listen(HttpListen()) == served.url
-        for other in (HttpListen(address="127.0.0.1:1"), HttpListen(behind_proxy=True)):
-            with pytest.raises(InvalidParamsFault, match="run: context-graph stop"):
-                await served.server.listen(other)
+async def test_a_server_that_runs_is_joined_by_whoever_names_no_address(served: Served) -> None:
+    assert await served.server.listen(HttpListen()) == served.url
+    for other in (HttpListen(address="127.0.0.1:1"), HttpListen(behind_proxy=True)):
+        with pytest.raises(InvalidParamsFault, match="run: context-graph stop"):
+            await served.server.listen(other)
 
 
 async def test_the_link_of_a_server_on_all_addresses_names_this_machine(context: Context, serve: Serve) -> None:
@@ -145,16 +144,16 @@ async def test_the_link_of_a_server_on_all_addresses_names_this_machine(context:
         assert (await client.get(link)).status_code == 303
 
 
-async def test_invalid_tokens_are_refused_and_slowed_down(context: Context, serve: Serve) -> None:
-    async with serve(context) as served, served.client("cg_ci_guess") as client:
+async def test_invalid_tokens_are_refused_and_slowed_down(served: Served) -> None:
+    async with served.client("cg_ci_guess") as client:
         answers = [await client.get("/") for _ in range(30)]
         assert answers[0].status_code == 401
         assert answers[-1].status_code == 429
         assert int(answers[-1].headers["retry-after"]) > 0
 
 
-async def test_invalid_tokens_lock_no_valid_key_of_the_same_address_out(context: Context, serve: Serve) -> None:
-    async with serve(context) as served, served.client("cg_ci_guess") as client:
+async def test_invalid_tokens_lock_no_valid_key_of_the_same_address_out(served: Served) -> None:
+    async with served.client("cg_ci_guess") as client:
         while (await client.get("/metrics")).status_code != 429:
             pass
         async with served.client(served.key("ci")) as valid:
@@ -191,13 +190,12 @@ def test_a_malformed_address_is_refused(address: str) -> None:
         HttpListen(address=address).check()
 
 
-async def test_a_context_without_a_caller_s_rights_reads_nothing(context: Context, serve: Serve) -> None:
-    async with serve(context) as served:
-        nobody = served.server._context
-        calls = {"search/graph": {"query": "x"}, "store/status": {}, "http/login": {}, "store/diff": {"a": 1}}
-        for method, arguments in calls.items():
-            with pytest.raises(ForbiddenFault):
-                await call(nobody, BY_METHOD[method], arguments)
+async def test_a_context_without_a_caller_s_rights_reads_nothing(served: Served) -> None:
+    nobody = served.server._context
+    calls = {"search/graph": {"query": "x"}, "store/status": {}, "http/login": {}, "store/diff": {"a": 1}}
+    for method, arguments in calls.items():
+        with pytest.raises(ForbiddenFault):
+            await call(nobody, BY_METHOD[method], arguments)
 
 
 def test_a_link_is_valid_for_minutes() -> None:

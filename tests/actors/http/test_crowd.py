@@ -13,14 +13,14 @@ from actors.api.context import Context
 from actors.http import listening
 from actors.http.replay_buffer import MAX_MESSAGES, ReplayBuffer
 from tests.actors.conftest import Agent
-from tests.actors.http.conftest import Serve
+from tests.actors.http.conftest import Serve, Served
 
 pytestmark = pytest.mark.anyio
 
 CLIENTS = 50
 
 
-async def test_fifty_clients_at_once_lose_and_mix_up_nothing(context: Context, serve: Serve) -> None:
+async def test_fifty_clients_at_once_lose_and_mix_up_nothing(served: Served) -> None:
     """Half of them speak each era; every ten share a namespace, and each stores and finds its own memory."""
     found: dict[int, list[tuple[str, str]]] = {}
     mine: dict[int, str] = {}
@@ -34,18 +34,17 @@ async def test_fifty_clients_at_once_lose_and_mix_up_nothing(context: Context, s
         found[number] = [(one["fingerprintId"], one["content"]) for one in results]
         assert answer["content"] == text
 
-    async with serve(context) as served:
-        keys = [served.key(f"hall-{hall}", Scope.WRITE, (f"hall-{hall}",)) for hall in range(5)]
+    keys = [served.key(f"hall-{hall}", Scope.WRITE, (f"hall-{hall}",)) for hall in range(5)]
 
-        async def visit(number: int) -> None:
-            async with served.agent(keys[number % 5], "legacy" if number % 2 else "2026-07-28") as agent:
-                await work(agent, number)
+    async def visit(number: int) -> None:
+        async with served.agent(keys[number % 5], "legacy" if number % 2 else "2026-07-28") as agent:
+            await work(agent, number)
 
-        async with anyio.create_task_group() as group:
-            for number in range(CLIENTS):
-                group.start_soon(visit, number)
-        async with served.agent(served.key("all")) as agent:
-            counts = (await agent.request("store/status"))["namespaces"]
+    async with anyio.create_task_group() as group:
+        for number in range(CLIENTS):
+            group.start_soon(visit, number)
+    async with served.agent(served.key("all")) as agent:
+        counts = (await agent.request("store/status"))["namespaces"]
     assert len(mine) == CLIENTS
     assert counts == {f"hall-{hall}": CLIENTS // 5 for hall in range(5)}
     for number, results in found.items():

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from actors.api.context import Context
-from tests.actors.http.conftest import Serve
+from tests.actors.http.conftest import Serve, Served
 
 pytestmark = pytest.mark.anyio
 
@@ -173,18 +173,17 @@ def _resident() -> int:
 @pytest.mark.parametrize(
     "line", [b"\0\xff\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n", b"GET " + b"x" * 100_000 + b" HTTP/1.1\r\n\r\n"]
 )
-async def test_what_is_no_http_ends_the_connection(context: Context, serve: Serve, line: bytes) -> None:
-    async with serve(context) as served:
-        place = urlsplit(served.url)
-        assert place.port
-        with anyio.fail_after(SECONDS):
-            async with await anyio.connect_tcp("127.0.0.1", place.port) as stream:
-                await stream.send(line + b"\r\n\r\n")
-                received = b""
-                with suppress(anyio.EndOfStream, anyio.BrokenResourceError):
-                    while True:
-                        received += await stream.receive()
-        assert b"Traceback" not in received
+async def test_what_is_no_http_ends_the_connection(served: Served, line: bytes) -> None:
+    place = urlsplit(served.url)
+    assert place.port
+    with anyio.fail_after(SECONDS):
+        async with await anyio.connect_tcp("127.0.0.1", place.port) as stream:
+            await stream.send(line + b"\r\n\r\n")
+            received = b""
+            with suppress(anyio.EndOfStream, anyio.BrokenResourceError):
+                while True:
+                    received += await stream.receive()
+    assert b"Traceback" not in received
 
 
 async def test_a_body_that_never_ends_is_given_up(

@@ -171,9 +171,9 @@ async def test_every_address_is_one_that_these_tests_ask(
     assert routes == {*READS, *CHANGES, *ALIKE, *ELSEWHERE}
 
 
-async def test_no_address_tells_a_key_anything_of_another_namespace(context: Context, serve: Serve) -> None:
+async def test_no_address_tells_a_key_anything_of_another_namespace(context: Context, served: Served) -> None:
     planted = await plant(context)
-    async with serve(context) as served, served.client(served.key("ours", Scope.ADMIN, ("ours",))) as client:
+    async with served.client(served.key("ours", Scope.ADMIN, ("ours",))) as client:
         ours = await visit(served, client, planted)
         assert (await client.get("/metrics")).status_code == 403
         answers = await ours.read()
@@ -191,13 +191,13 @@ async def test_no_address_tells_a_key_anything_of_another_namespace(context: Con
 
 
 async def test_nothing_that_happens_in_another_namespace_changes_what_a_key_sees(
-    context: Context, serve: Serve
+    context: Context, served: Served
 ) -> None:
     async def do(method: str, **arguments: Any) -> dict[str, Any]:
         return await call(context.for_request(context.progress), BY_METHOD[method], arguments)
 
     planted = await plant(context)
-    async with serve(context) as served, served.client(served.key("ours", Scope.ADMIN, ("ours",))) as client:
+    async with served.client(served.key("ours", Scope.ADMIN, ("ours",))) as client:
         ours = await visit(served, client, planted)
         before = await ours.read()
         for number in range(30):
@@ -210,7 +210,7 @@ async def test_nothing_that_happens_in_another_namespace_changes_what_a_key_sees
     assert {address for address, one in before.items() if shape(one) != shape(after[address])} == set()
 
 
-async def test_no_form_reaches_another_namespace(context: Context, serve: Serve) -> None:
+async def test_no_form_reaches_another_namespace(context: Context, served: Served) -> None:
     planted = await plant(context)
 
     async def held() -> list[dict[str, Any]]:
@@ -222,7 +222,7 @@ async def test_no_form_reaches_another_namespace(context: Context, serve: Serve)
         asked += [("audit/trail", {"memory_id": memory}) for memory in planted.theirs]
         return [await call(theirs, BY_METHOD[method], arguments) for method, arguments in asked]
 
-    async with serve(context) as served, served.client(served.key("ours", Scope.ADMIN, ("ours",))) as client:
+    async with served.client(served.key("ours", Scope.ADMIN, ("ours",))) as client:
         ours = await visit(served, client, planted)
         before = await held()
         answers = await ours.change(str(uuid4()))

@@ -14,7 +14,7 @@ from actors.api.context import Context
 from actors.api.tools.agent_tools import BY_METHOD, TOOLS
 from actors.api.tools.dispatch import call
 from tests.actors.conftest import Agent
-from tests.actors.http.conftest import Serve
+from tests.actors.http.conftest import Served
 
 pytestmark = pytest.mark.anyio
 
@@ -125,13 +125,13 @@ def leaks(planted: Planted, asked: dict[str, Any], answer: Any) -> list[str]:
 
 @pytest.mark.parametrize("count", [200, pytest.param(2_000, marks=pytest.mark.slow)])
 async def test_random_requests_by_one_key_contain_nothing_of_another_namespace(
-    context: Context, serve: Serve, count: int
+    context: Context, served: Served, count: int
 ) -> None:
     planted = await plant(context)
     rng = random.Random(27)
     # A dream of a minute, and a long wait for one, would say nothing about isolation.
     tools = [tool for tool in TOOLS if tool.name != "trigger_dream"]
-    async with serve(context) as served, served.agent(served.key("ours", Scope.ADMIN, ("ours",))) as agent:
+    async with served.agent(served.key("ours", Scope.ADMIN, ("ours",))) as agent:
         answered = 0
         for _ in range(count):
             tool = rng.choice(tools)
@@ -145,11 +145,11 @@ async def test_random_requests_by_one_key_contain_nothing_of_another_namespace(
 
 
 async def test_a_memory_of_another_namespace_is_answered_as_one_that_does_not_exist(
-    context: Context, serve: Serve
+    context: Context, served: Served
 ) -> None:
     planted = await plant(context)
     absent = str(uuid4())
-    async with serve(context) as served, served.agent(served.key("ours", Scope.ADMIN, ("ours",))) as agent:
+    async with served.agent(served.key("ours", Scope.ADMIN, ("ours",))) as agent:
         for tool in TOOLS:
             for name in {"id", "memory_id", "memory_a", "reference", "start_concept", "run_id"} & {
                 *tool.params.__struct_fields__
@@ -167,9 +167,9 @@ async def test_a_memory_of_another_namespace_is_answered_as_one_that_does_not_ex
                 assert json.dumps(answers[0]).replace(other, absent) == json.dumps(answers[1]), tool.method
 
 
-async def test_a_key_of_one_namespace_counts_and_lists_its_own_memories_only(context: Context, serve: Serve) -> None:
+async def test_a_key_of_one_namespace_counts_and_lists_its_own_memories_only(context: Context, served: Served) -> None:
     await plant(context)
-    async with serve(context) as served, served.agent(served.key("ours", Scope.READ, ("ours",))) as agent:
+    async with served.agent(served.key("ours", Scope.READ, ("ours",))) as agent:
         status = await agent.request("store/status")
         assert status["namespaces"].keys() == {"ours"}
         assert status["memories"] == {"live": status["namespaces"]["ours"]}
@@ -179,13 +179,12 @@ async def test_a_key_of_one_namespace_counts_and_lists_its_own_memories_only(con
         assert len(found["results"]) == status["namespaces"]["ours"]
 
 
-async def test_a_key_of_several_namespaces_searches_them_together(context: Context, serve: Serve) -> None:
+async def test_a_key_of_several_namespaces_searches_them_together(context: Context, served: Served) -> None:
     await plant(context)
-    async with serve(context) as served:
-        both = served.key("both", Scope.WRITE, ("ours", "theirs"))
-        async with served.agent(both) as agent:
-            found = await agent.call("search_graph", query="Why did it stop?", top_k=50)
-            texts = {one["content"] for one in found["results"]}
-            assert texts == {*OURS, THEIRS[0]}  # the other one was forgotten
-            assert (await agent.refused("store_memory", content="Where does this belong?"))["code"] == -32003
-            assert (await agent.call("store_memory", content="Here.", namespace="ours"))["fingerprintId"]
+    both = served.key("both", Scope.WRITE, ("ours", "theirs"))
+    async with served.agent(both) as agent:
+        found = await agent.call("search_graph", query="Why did it stop?", top_k=50)
+        texts = {one["content"] for one in found["results"]}
+        assert texts == {*OURS, THEIRS[0]}  # the other one was forgotten
+        assert (await agent.refused("store_memory", content="Where does this belong?"))["code"] == -32003
+        assert (await agent.call("store_memory", content="Here.", namespace="ours"))["fingerprintId"]

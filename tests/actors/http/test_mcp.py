@@ -3,17 +3,16 @@
 import pytest
 
 from actors.api.caller import Scope
-from actors.api.context import Context
 from actors.api.mcp.tool_schemas import listed
-from tests.actors.http.conftest import Serve
+from tests.actors.conftest import IN_EACH_ERA
+from tests.actors.http.conftest import Served
 
 pytestmark = pytest.mark.anyio
-ERAS = pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
 
 
-@ERAS
-async def test_an_agent_stores_finds_and_forgets_over_http(context: Context, serve: Serve, mode: str) -> None:
-    async with serve(context) as served, served.agent(served.key("me"), mode) as agent:
+@IN_EACH_ERA
+async def test_an_agent_stores_finds_and_forgets_over_http(served: Served, era: str) -> None:
+    async with served.agent(served.key("me"), era) as agent:
         tools = await agent.client.list_tools()
         assert [one.name for one in tools.tools] == [one.name for one in listed()]
         stored = await agent.call("store_memory", content="The ferry to Amrum leaves at seven.")
@@ -27,11 +26,9 @@ async def test_an_agent_stores_finds_and_forgets_over_http(context: Context, ser
         assert (await agent.refused("memory_retrieve", id="no id"))["code"] == -32602
 
 
-@ERAS
-async def test_a_key_to_read_changes_nothing_and_is_shown_no_tool_that_would(
-    context: Context, serve: Serve, mode: str
-) -> None:
-    async with serve(context) as served, served.agent(served.key("reader", Scope.READ), mode) as agent:
+@IN_EACH_ERA
+async def test_a_key_to_read_changes_nothing_and_is_shown_no_tool_that_would(served: Served, era: str) -> None:
+    async with served.agent(served.key("reader", Scope.READ), era) as agent:
         names = {one.name for one in (await agent.client.list_tools()).tools}
         assert "search_graph" in names
         assert names.isdisjoint({"store_memory", "memory_delete", "consolidate_memories"})
@@ -39,8 +36,8 @@ async def test_a_key_to_read_changes_nothing_and_is_shown_no_tool_that_would(
         assert (await agent.request_refused("store/verify"))["code"] == -32003
 
 
-async def test_what_a_key_stored_carries_its_name_in_the_audit(context: Context, serve: Serve) -> None:
-    async with serve(context) as served, served.agent(served.key("laptop")) as agent:
+async def test_what_a_key_stored_carries_its_name_in_the_audit(served: Served) -> None:
+    async with served.agent(served.key("laptop")) as agent:
         await agent.call("store_memory", content="Bread is baked on Fridays.")
         await agent.call("search_graph", query="When is bread baked?")
         trail = await agent.call("audit_trail")
@@ -48,11 +45,11 @@ async def test_what_a_key_stored_carries_its_name_in_the_audit(context: Context,
     assert by["memory_stored"] == by["memory_recalled"] == "http:laptop"
 
 
-async def test_a_session_belongs_to_the_key_that_began_it(context: Context, serve: Serve) -> None:
+async def test_a_session_belongs_to_the_key_that_began_it(served: Served) -> None:
     body = {"jsonrpc": "2.0", "id": 1, "method": "initialize"}
     body["params"] = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
     accept = {"accept": "application/json, text/event-stream"}
-    async with serve(context) as served, served.client(served.key("one"), **accept) as client:
+    async with served.client(served.key("one"), **accept) as client:
         begun = await client.post("/mcp", json=body)
         assert begun.status_code == 200
         session = {"mcp-session-id": begun.headers["mcp-session-id"], "mcp-protocol-version": "2025-06-18"}

@@ -11,7 +11,7 @@ from actors.api.context import Context
 from actors.api.mcp.telemetry import ENDPOINT, configure_export
 from actors.runtime.metrics import Latencies
 from tests.actors.conftest import Agent
-from tests.actors.http.conftest import Serve
+from tests.actors.http.conftest import Serve, Served
 
 pytestmark = pytest.mark.anyio
 
@@ -31,17 +31,16 @@ async def _use(agent: Agent) -> None:
     await agent.call("search_graph", query="When is rye sown?", namespace="farm")
 
 
-async def test_a_key_of_all_namespaces_reads_metrics_that_add_up(context: Context, serve: Serve) -> None:
-    async with serve(context) as served:
-        key = served.key("prometheus")
-        async with served.agent(key) as agent:
-            await _use(agent)
-        async with served.client(key) as client:
-            text = (await client.get("/metrics")).text
-        async with served.client(served.key("farm", Scope.ADMIN, ("farm",))) as client:
-            assert (await client.get("/metrics")).status_code == 403
-        async with served.client() as client:
-            assert (await client.get("/metrics")).status_code == 401
+async def test_a_key_of_all_namespaces_reads_metrics_that_add_up(served: Served) -> None:
+    key = served.key("prometheus")
+    async with served.agent(key) as agent:
+        await _use(agent)
+    async with served.client(key) as client:
+        text = (await client.get("/metrics")).text
+    async with served.client(served.key("farm", Scope.ADMIN, ("farm",))) as client:
+        assert (await client.get("/metrics")).status_code == 403
+    async with served.client() as client:
+        assert (await client.get("/metrics")).status_code == 401
     samples = dict(line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#"))
     assert samples['context_graph_memories{state="live"}'] == "1"
     assert int(samples['context_graph_http_answers_total{status="200"}']) >= 2

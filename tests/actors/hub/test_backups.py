@@ -24,7 +24,7 @@ from events.storage.log import Log
 from events.storage.memory_log import MemoryLog
 from events.verify.verification import verify
 from events.vocabulary.values import Mode
-from tests.actors.conftest import Connect
+from tests.actors.conftest import Agent, Connect, loaded
 
 pytestmark = pytest.mark.anyio
 
@@ -41,7 +41,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def hub(folder: Path, profile: EmbeddedProfile) -> Iterator[Hub]:
-    with start_hub(DuckDBLog(folder), folder, lambda _latencies: profile) as hub:
+    with start_hub(DuckDBLog(folder), folder, loaded(profile)) as hub:
         yield hub
 
 
@@ -87,83 +87,77 @@ async def test_each_deep_sleep_is_followed_by_one_backup_and_the_latest_are_kept
 
 
 async def test_a_backup_that_cannot_be_checked_is_a_warning_and_the_next_sleep_makes_one(
-    hub: Hub, connect: Connect, sleep_deeply: Sleep, monkeypatch: pytest.MonkeyPatch
+    hub: Hub, agent: Agent, sleep_deeply: Sleep, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with connect(Context(hub)) as agent:
-        await agent.request("memory/inject", content=LETTERS[0])
-        await agent.request("store/schedule", backups=1)
-        with monkeypatch.context() as wrong:
-            wrong.setenv("CONTEXT_GRAPH_PASSPHRASE", "of another store")
-            failed = await sleep_deeply()
-        assert (failed["made"], "passphrase" in failed["failed"]) == ([], True)
-        await back_up_if_due(hub)
-        assert (await agent.request("store/status"))["backups"]["made"] == [], "once for each sleep"
-        await agent.request("memory/inject", content=LETTERS[1])
-        made = await sleep_deeply()
-        assert (len(made["made"]), made["failed"]) == (1, None)
+    await agent.request("memory/inject", content=LETTERS[0])
+    await agent.request("store/schedule", backups=1)
+    with monkeypatch.context() as wrong:
+        wrong.setenv("CONTEXT_GRAPH_PASSPHRASE", "of another store")
+        failed = await sleep_deeply()
+    assert (failed["made"], "passphrase" in failed["failed"]) == ([], True)
+    await back_up_if_due(hub)
+    assert (await agent.request("store/status"))["backups"]["made"] == [], "once for each sleep"
+    await agent.request("memory/inject", content=LETTERS[1])
+    made = await sleep_deeply()
+    assert (len(made["made"]), made["failed"]) == (1, None)
 
 
-async def test_the_number_of_backups_is_bounded(hub: Hub, connect: Connect) -> None:
-    async with connect(Context(hub)) as agent:
-        error = await agent.request_refused("store/schedule", backups=366)
-        assert "backups" in error["message"]
+async def test_the_number_of_backups_is_bounded(agent: Agent) -> None:
+    error = await agent.request_refused("store/schedule", backups=366)
+    assert "backups" in error["message"]
 
 
 async def test_a_signed_head_follows_each_deep_sleep_and_proves_the_log(
-    hub: Hub, folder: Path, connect: Connect, sleep_deeply: Sleep, tmp_path: Path
+    hub: Hub, folder: Path, agent: Agent, sleep_deeply: Sleep, tmp_path: Path
 ) -> None:
     anchors, other = tmp_path / "anchors", tmp_path / "notes.txt"
     other.write_text("shopping: rye flour")
-    async with connect(Context(hub)) as agent:
-        for target, word in (
-            (str(other), "something else"),
-            ("anchors", "no absolute path"),
-            (f"git:{tmp_path}", "git"),
-            (str(folder / "anchors"), "inside the store"),
-        ):
-            refusal = await agent.request_refused("store/schedule", anchor=target)
-            assert (refusal["code"], word in refusal["message"]) == (-32602, True)
-        assert other.read_text() == "shopping: rye flour"
-        await agent.request("memory/inject", content=LETTERS[0])
-        answer = await agent.request("store/schedule", anchor=str(anchors))
-        assert answer["anchors"] == {"target": str(anchors), "failed": None}
-        assert not anchors.exists()
-        for letter in LETTERS:
-            await agent.request("memory/inject", content=letter)
-            await sleep_deeply()
-        await back_up_if_due(hub)
-        assert anchors.stat().st_mode & 0o777 == 0o600
-        schedule = await ask(hub.scheduler, ReadSchedule())
-        slept_at = next(planned.last for planned in schedule.modes if planned.mode is Mode.DEEP)
-        Anchors(folder).write_if_due(hub.log, slept_at)  # as the next start does
-        lines = anchors.read_text().split()
-        assert len(lines) == 2, "one for each sleep"
-        proved = await agent.request("store/verify", anchor=anchors.read_text())
-        assert [one["confirmed"] for one in proved["anchors"]] == [True, True]
-        anchors.write_text("shopping")
+    for target, word in (
+        (str(other), "something else"),
+        ("anchors", "no absolute path"),
+        (f"git:{tmp_path}", "git"),
+        (str(folder / "anchors"), "inside the store"),
+    ):
+        refusal = await agent.request_refused("store/schedule", anchor=target)
+        assert (refusal["code"], word in refusal["message"]) == (-32602, True)
+    assert other.read_text() == "shopping: rye flour"
+    await agent.request("memory/inject", content=LETTERS[0])
+    answer = await agent.request("store/schedule", anchor=str(anchors))
+    assert answer["anchors"] == {"target": str(anchors), "failed": None}
+    assert not anchors.exists()
+    for letter in LETTERS:
+        await agent.request("memory/inject", content=letter)
         await sleep_deeply()
-        state = (await agent.request("store/schedule"))["anchors"]
-        assert "something else" in state["failed"]
-        assert anchors.read_text() == "shopping"
-        anchors.unlink()
-        await back_up_if_due(hub)
-        assert len(anchors.read_text().split()) == 1, "tried again"
-        assert (await agent.request("store/schedule"))["anchors"]["failed"] is None
-        (folder / SETTING).write_text("{")
-        assert "set --anchor again" in (await agent.request("store/schedule"))["anchors"]["failed"]
-        assert (await agent.request("store/schedule", anchor="off"))["anchors"]["target"] is None
+    await back_up_if_due(hub)
+    assert anchors.stat().st_mode & 0o777 == 0o600
+    schedule = await ask(hub.scheduler, ReadSchedule())
+    slept_at = next(planned.last for planned in schedule.modes if planned.mode is Mode.DEEP)
+    Anchors(folder).write_if_due(hub.log, slept_at)  # as the next start does
+    lines = anchors.read_text().split()
+    assert len(lines) == 2, "one for each sleep"
+    proved = await agent.request("store/verify", anchor=anchors.read_text())
+    assert [one["confirmed"] for one in proved["anchors"]] == [True, True]
+    anchors.write_text("shopping")
+    await sleep_deeply()
+    state = (await agent.request("store/schedule"))["anchors"]
+    assert "something else" in state["failed"]
+    assert anchors.read_text() == "shopping"
+    anchors.unlink()
+    await back_up_if_due(hub)
+    assert len(anchors.read_text().split()) == 1, "tried again"
+    assert (await agent.request("store/schedule"))["anchors"]["failed"] is None
+    (folder / SETTING).write_text("{")
+    assert "set --anchor again" in (await agent.request("store/schedule"))["anchors"]["failed"]
+    assert (await agent.request("store/schedule", anchor="off"))["anchors"]["target"] is None
 
 
-async def test_a_schedule_with_an_anchor_that_cannot_be_written_changes_nothing(
-    hub: Hub, connect: Connect, tmp_path: Path
-) -> None:
-    async with connect(Context(hub)) as agent:
-        before = await agent.request("store/schedule")
-        wanted = {"light": "90m", "paused": True, "backups": 2}
-        for target in (str(tmp_path / "none" / "anchors"), f"git:{tmp_path}", f"{tmp_path}/null\0"):
-            refusal = await agent.request_refused("store/schedule", anchor=target, **wanted)
-            assert (refusal["code"], refusal["data"]["parameter"]) == (-32602, "anchor")
-        assert await agent.request("store/schedule") == before
+async def test_a_schedule_with_an_anchor_that_cannot_be_written_changes_nothing(agent: Agent, tmp_path: Path) -> None:
+    before = await agent.request("store/schedule")
+    wanted = {"light": "90m", "paused": True, "backups": 2}
+    for target in (str(tmp_path / "none" / "anchors"), f"git:{tmp_path}", f"{tmp_path}/null\0"):
+        refusal = await agent.request_refused("store/schedule", anchor=target, **wanted)
+        assert (refusal["code"], refusal["data"]["parameter"]) == (-32602, "anchor")
+    assert await agent.request("store/schedule") == before
 
 
 async def test_anchors_are_refused_over_http_and_where_no_key_signs_them(

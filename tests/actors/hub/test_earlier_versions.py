@@ -18,7 +18,7 @@ from events.storage.duckdb_log import DuckDBLog
 from events.storage.format import FORMAT, format_of
 from events.storage.log import Envelope
 from events.verify.verification import verify
-from tests.actors.conftest import Agent, Connect
+from tests.actors.conftest import Agent, Connect, loaded
 from tests.fixtures.stores.make_stores import VERSIONS
 from tests.fixtures.stores.unpacking import Expected, names, unpack
 
@@ -91,7 +91,7 @@ def kept(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mon
 
 @contextmanager
 def opened(folder: Path, profile: EmbeddedProfile) -> Iterator[Hub]:
-    with open_hub(folder, load=lambda _latencies: profile) as hub:
+    with open_hub(folder, load=loaded(profile)) as hub:
         yield hub
 
 

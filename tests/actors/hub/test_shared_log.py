@@ -44,7 +44,7 @@ from events.vocabulary import (
     MemoryRecalled,
     MemoryRestored,
 )
-from tests.actors.conftest import search, store
+from tests.actors.conftest import loaded, search, store
 from tests.actors.store.test_store import append
 from tests.events.samples import SLEEP, draft
 from tests.postgres import Server
@@ -62,7 +62,7 @@ def opened(address: str, tmp_path: Path, profile: Any) -> Iterator[Open]:
     with ExitStack() as stack:
 
         def hub(name: str) -> Hub:
-            return stack.enter_context(open_hub(tmp_path / name, load=lambda _latencies: profile, address=address))
+            return stack.enter_context(open_hub(tmp_path / name, load=loaded(profile), address=address))
 
         yield hub
 
@@ -111,7 +111,7 @@ async def test_a_log_to_which_another_hub_appends_meanwhile_is_not_embedded_anew
     opened: Open, address: str, tmp_path: Path, profile: Any
 ) -> None:
     there = Context(opened("there"))
-    with open_hub(tmp_path / "here", load=lambda _latencies: profile, address=address) as hub:
+    with open_hub(tmp_path / "here", load=loaded(profile), address=address) as hub:
         await store(Context(hub), "the ferry leaves the eastern harbour at nine")
 
     async def progress(done: float, _total: float | None, what: str) -> None:
@@ -121,7 +121,7 @@ async def test_a_log_to_which_another_hub_appends_meanwhile_is_not_embedded_anew
     with (
         pytest.raises(LogError, match="other hubs appended events meanwhile"),
         built_beside(tmp_path / "new") as building,
-        open_hub(building, load=lambda _latencies: profile) as hub,
+        open_hub(building, load=loaded(profile)) as hub,
     ):
         await reembed(tmp_path / "here", hub, progress)
     assert not (tmp_path / "new").exists()
@@ -183,7 +183,7 @@ async def test_an_answer_that_may_be_older_than_it_may_be_says_so(
     address: str, tmp_path: Path, profile: Any, postgres: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CONTEXT_GRAPH_MAX_LAG", "0.001")
-    with open_hub(tmp_path / "here", load=lambda _latencies: profile, address=address) as hub:
+    with open_hub(tmp_path / "here", load=loaded(profile), address=address) as hub:
         here = Context(hub)
         await store(here, "the ferry leaves the eastern harbour at nine")
         with stopped(postgres):
@@ -220,7 +220,7 @@ async def test_one_hub_consolidates_and_another_only_after_it_is_gone(
 ) -> None:
     there = Context(opened("there"))
     light = parse({"mode": "light"}, ConsolidateMemories)
-    with open_hub(tmp_path / "here", load=lambda _latencies: profile, address=address) as hub:
+    with open_hub(tmp_path / "here", load=loaded(profile), address=address) as hub:
         await store(Context(hub), "the bakery opens at six")
         assert (await consolidate_memories(Context(hub), light))["outcome"] == "finished"
         with pytest.raises(StorageFault, match=r"another hub .* consolidates this log"):
@@ -266,7 +266,7 @@ async def test_a_hub_starts_from_its_own_snapshot_and_folds_what_others_stored_s
     opened: Open, address: str, tmp_path: Path, profile: Any
 ) -> None:
     there = Context(opened("there"))
-    with open_hub(tmp_path / "here", load=lambda _latencies: profile, address=address) as hub:
+    with open_hub(tmp_path / "here", load=loaded(profile), address=address) as hub:
         await store(Context(hub), "the bakery opens at six")
         take_snapshot(hub)
     later = await store(there, "the bakery has moved to the harbour")
@@ -298,7 +298,7 @@ def kept(
     """Opens a hub that may start without the server, always in the same folder."""
     monkeypatch.setenv("CONTEXT_GRAPH_OFFLINE", "1")
     monkeypatch.setenv("CONTEXT_GRAPH_PASSPHRASE", "correct horse battery")
-    return lambda: open_hub(tmp_path / "kept", load=lambda _latencies: profile, address=address)
+    return lambda: open_hub(tmp_path / "kept", load=loaded(profile), address=address)
 
 
 async def test_a_hub_starts_from_its_snapshot_without_the_server_and_catches_up_when_it_is_back(
@@ -386,7 +386,7 @@ async def test_a_server_that_came_back_with_another_log_is_refused(
 async def test_a_verification_that_the_server_interrupts_goes_on_and_marks_nothing_as_damaged(
     opened: Open, address: str, tmp_path: Path, profile: Any, postgres: Server
 ) -> None:
-    with open_hub(tmp_path / "here", load=lambda _latencies: profile, address=address) as hub:
+    with open_hub(tmp_path / "here", load=loaded(profile), address=address) as hub:
         memory = await store(Context(hub), "the ferry leaves the eastern harbour at nine")
         take_snapshot(hub)
     here = Context(opened("here"))
@@ -447,10 +447,10 @@ async def test_a_field_that_a_newer_version_added_is_left_out_by_an_older_one(
 
 
 async def test_a_shared_log_is_embedded_anew_into_a_folder(address: str, tmp_path: Path, profile: Any) -> None:
-    with open_hub(tmp_path / "here", load=lambda _latencies: profile, address=address) as hub:
+    with open_hub(tmp_path / "here", load=loaded(profile), address=address) as hub:
         ferry = await store(Context(hub), "the ferry leaves the eastern harbour at nine")
         await store(Context(hub), "the bakery opens at six")
-    with open_hub(tmp_path / "anew", load=lambda _latencies: profile) as hub:
+    with open_hub(tmp_path / "anew", load=loaded(profile)) as hub:
         counts = await reembed(tmp_path / "here", hub)
         assert counts.memories == 2
         found = await search(Context(hub), "when does the boat sail")

@@ -22,6 +22,7 @@ from actors.router.app import serve_router
 from actors.router.merging import merge
 from actors.router.table import HubAddress, Table
 from actors.runtime.faults import InvalidParamsFault
+from tests.actors.conftest import loaded
 
 pytestmark = pytest.mark.anyio
 
@@ -72,9 +73,7 @@ async def routed(tmp_path: Path, profile: Any) -> AsyncIterator[Routed]:
     with ExitStack() as stack:
         contexts = {
             name: Context(
-                stack.enter_context(
-                    open_hub(tmp_path / name, load=lambda _latencies: profile, namespaces=frozenset(namespaces))
-                )
+                stack.enter_context(open_hub(tmp_path / name, load=loaded(profile), namespaces=frozenset(namespaces)))
             )
             for name, namespaces in SERVED.items()
         }

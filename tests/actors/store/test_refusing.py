@@ -111,7 +111,7 @@ def test_a_sleep_that_can_t_be_written_down_ends_nothing_and_is_told_again(tmp_p
 
 def frozen(log: MemoryLog) -> tuple[Any, Any]:
     listener = Hearing.start()
-    store = Store.start(log, Latencies(), utc_now, frozen="the past can't be changed")
+    store = Store.start(log, Latencies(), utc_now, read_only="the past can't be changed")
     store.ask(Replay(owners=(listener,)), timeout=BOUND)
     return store, listener
 

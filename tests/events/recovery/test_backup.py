@@ -4,6 +4,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from threading import Event, Lock
 
@@ -25,9 +26,19 @@ from tests.events.samples import draft, stored
 
 @pytest.fixture
 def log(tmp_path: Path) -> Iterator[DuckDBLog]:
-    log = DuckDBLog(tmp_path / "store")
-    yield log
-    log.close()
+    with closing(DuckDBLog(tmp_path / "store")) as log:
+        yield log
+
+
+@pytest.fixture
+def envelopes(log: DuckDBLog) -> list[Envelope]:
+    return fill_both(log)
+
+
+@pytest.fixture
+def target(log: DuckDBLog, envelopes: list[Envelope], tmp_path: Path) -> Path:
+    """A backup of the log with these events."""
+    return made(log, tmp_path / "backup")
 
 
 def fill_both(log: DuckDBLog) -> list[Envelope]:
@@ -40,11 +51,8 @@ def fill_both(log: DuckDBLog) -> list[Envelope]:
 
 def content(folder: Path, passphrase: str | None = None) -> list[Envelope]:
     """Open a store, read all of it, close it."""
-    log = DuckDBLog(folder, passphrase)
-    try:
+    with closing(DuckDBLog(folder, passphrase)) as log:
         return list(log.read())
-    finally:
-        log.close()
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -151,9 +159,10 @@ def test_a_damaged_log_makes_no_backup(log: DuckDBLog, tmp_path: Path, monkeypat
     assert [path.name for path in tmp_path.iterdir()] == ["store"]
 
 
-def test_a_restored_backup_goes_on_where_it_ended(log: DuckDBLog, tmp_path: Path):
-    envelopes = fill_both(log)
-    assert restore(made(log, tmp_path / "backup"), tmp_path / "new" / "store") is None
+def test_a_restored_backup_goes_on_where_it_ended(
+    log: DuckDBLog, envelopes: list[Envelope], target: Path, tmp_path: Path
+):
+    assert restore(target, tmp_path / "new" / "store") is None
     again = DuckDBLog(tmp_path / "new" / "store")
     later = fill(again, 1)
     assert list(again.read()) == [*envelopes, *later]
@@ -161,9 +170,9 @@ def test_a_restored_backup_goes_on_where_it_ended(log: DuckDBLog, tmp_path: Path
     assert sorted(files(tmp_path / "new")) == ["store/format", "store/head", "store/keys", "store/log.duckdb"]
 
 
-def test_a_store_is_replaced_only_if_asked_and_never_deleted(log: DuckDBLog, tmp_path: Path):
-    envelopes = fill_both(log)
-    target = made(log, tmp_path / "backup")
+def test_a_store_is_replaced_only_if_asked_and_never_deleted(
+    log: DuckDBLog, envelopes: list[Envelope], target: Path, tmp_path: Path
+):
     fill(log, 3)
     with pytest.raises(LogInUseError):
         restore(target, tmp_path / "store", replace=True)
@@ -187,10 +196,8 @@ def flipped(target: Path, name: str, at: int) -> None:
 
 
 def test_nobody_opens_a_store_while_a_backup_takes_its_place(
-    log: DuckDBLog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    log: DuckDBLog, target: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    fill_both(log)
-    copy = made(log, tmp_path / "backup")
     log.close()
     copied = backup._copy_backup
 
@@ -200,7 +207,7 @@ def test_nobody_opens_a_store_while_a_backup_takes_its_place(
             DuckDBLog(tmp_path / "store")
 
     monkeypatch.setattr(backup, "_copy_backup", beside_another)
-    assert restore(copy, tmp_path / "store", replace=True) is not None
+    assert restore(target, tmp_path / "store", replace=True) is not None
     assert len(content(tmp_path / "store")) == 30
 
 
@@ -214,10 +221,8 @@ def test_nobody_opens_a_store_while_a_backup_takes_its_place(
     ],
 )
 def test_a_damaged_backup_is_refused_and_the_target_stays(
-    log: DuckDBLog, tmp_path: Path, name: str, at: int, told: str
+    log: DuckDBLog, target: Path, tmp_path: Path, name: str, at: int, told: str
 ):
-    fill_both(log)
-    target = made(log, tmp_path / "backup")
     flipped(target, name, at)
     log.close()
     before = files(tmp_path / "store")
@@ -227,9 +232,7 @@ def test_a_damaged_backup_is_refused_and_the_target_stays(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["backup", "store"]
 
 
-def test_a_folder_that_is_no_backup_is_refused(log: DuckDBLog, tmp_path: Path):
-    fill_both(log)
-    target = made(log, tmp_path / "backup")
+def test_a_folder_that_is_no_backup_is_refused(log: DuckDBLog, target: Path, tmp_path: Path):
     log.close()
     for folder in (tmp_path / "nowhere", tmp_path / "store"):
         with pytest.raises(LogError, match="isn't a backup"):
@@ -241,9 +244,7 @@ def test_a_folder_that_is_no_backup_is_refused(log: DuckDBLog, tmp_path: Path):
     assert not (tmp_path / "other").exists()
 
 
-def test_another_store_in_a_backups_place_is_refused(log: DuckDBLog, tmp_path: Path):
-    fill_both(log)
-    target = made(log, tmp_path / "backup")
+def test_another_store_in_a_backups_place_is_refused(log: DuckDBLog, target: Path, tmp_path: Path):
     fill(log, 1)
     log.close()
     for name in ("log.duckdb", "head", "keys"):
@@ -284,10 +285,8 @@ STEPS = 11
 
 @pytest.mark.parametrize("step", range(STEPS + 1))
 def test_a_restore_that_is_killed_leaves_the_old_or_the_new(
-    log: DuckDBLog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: int
+    log: DuckDBLog, envelopes: list[Envelope], target: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: int
 ):
-    envelopes = fill_both(log)
-    target = made(log, tmp_path / "backup")
     later = fill(log, 1)
     log.close()
     with monkeypatch.context() as patched:
@@ -304,10 +303,8 @@ def test_a_restore_that_is_killed_leaves_the_old_or_the_new(
 
 @pytest.mark.parametrize("step", range(1, 6))
 def test_a_restore_that_was_killed_between_its_renames_is_finished_where_the_folder_was_made_again(
-    log: DuckDBLog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: int
+    log: DuckDBLog, envelopes: list[Envelope], target: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: int
 ):
-    envelopes = fill_both(log)
-    target = made(log, tmp_path / "backup")
     fill(log, 1)
     log.close()
     before = files(tmp_path / "store")
@@ -330,10 +327,8 @@ def test_a_restore_that_was_killed_between_its_renames_is_finished_where_the_fol
 
 
 def test_a_log_that_was_begun_after_a_restore_was_killed_is_left_alone(
-    log: DuckDBLog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    log: DuckDBLog, target: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    fill_both(log)
-    target = made(log, tmp_path / "backup")
     log.close()
     with monkeypatch.context() as patched:
         killed_at(patched, STEPS - 2)
@@ -346,9 +341,9 @@ def test_a_log_that_was_begun_after_a_restore_was_killed_is_left_alone(
     assert content(tmp_path / "store") == envelopes
 
 
-def test_a_store_that_cannot_be_renamed_stays(log: DuckDBLog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    fill_both(log)
-    target = made(log, tmp_path / "backup")
+def test_a_store_that_cannot_be_renamed_stays(
+    log: DuckDBLog, target: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     log.close()
     before = files(tmp_path / "store")
 

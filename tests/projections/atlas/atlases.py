@@ -17,7 +17,6 @@ from tests.events.samples import DIMENSIONS, stored
 from tests.projections.history import folded, history
 
 MEMORIES = [stored(f"memory {number}", namespace="odd" if number % 2 else "even") for number in range(1, 31)]
-SPACE = {space.key: space for space in SPACES}
 
 
 def e1(memory: MemoryStored) -> np.ndarray:

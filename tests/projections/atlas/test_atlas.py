@@ -62,10 +62,7 @@ def test_an_erased_memory_leaves_an_empty_row_however_late_the_log_is_replayed(b
         MemoryRestored(memory=memory_id(4)),
         *MEMORIES[4:],
     )
-    live, later = Atlas(DIMENSIONS), Atlas(DIMENSIONS)
-    for envelope, reread in zip(log, read_later(log), strict=True):
-        live.apply(envelope)
-        later.apply(reread)
+    live, later = (folded(Atlas(DIMENSIONS), each) for each in (log, read_later(log)))
     assert live.digest() == later.digest()
     assert later.row_of(log[-1].id) == len(MEMORIES) - 1
     for atlas in (live, later):
@@ -149,10 +146,7 @@ def test_an_erased_memory_has_no_purpose_live_or_replayed(measured: str):
         MemoryErased(memory=memory_id(1)),
         *([realigned({0: 0.5, 1: 0.5})] if "after" in measured else []),
     )
-    live, later = Atlas(DIMENSIONS), Atlas(DIMENSIONS)
-    for envelope, reread in zip(log, read_later(log), strict=True):
-        live.apply(envelope)
-        later.apply(reread)
+    live, later = (folded(Atlas(DIMENSIONS), each) for each in (log, read_later(log)))
     assert live.digest() == later.digest()
     for atlas in (live, later):
         np.testing.assert_allclose(alignments(atlas), [np.nan, 0.5 if "after" in measured else 0.25])

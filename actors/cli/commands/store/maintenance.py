@@ -231,18 +231,6 @@ def reembed(
     bulk = BulkEmbedding(partial(start_pool, settings, workers, ray))
     load = bulk.loading(partial(load_profile, profile=embedder, models=models, device=device))
 
-    async def run() -> ReembedCounts:
-        with (
-            built_beside(new_folder, resume=resume) as building,
-            bulk,
-            open_hub(building, embedder, load=load) as hub,
-        ):
-
-            async def progress(done: float, total: float | None, what: str) -> None:
-                report(done, total, what)
-
-            return await reembed_store(folder, hub, progress, bulk)
-
     folder = data_folder(data)
     with exit_on_error(), progress_bar(quiet=as_json) as report:
         store_location(folder).check_exists()
@@ -251,6 +239,15 @@ def reembed(
             copy = copy_before(
                 folder, "reembed", passphrase(), lambda done, total: report(done, total, "events checked")
             )
+
+        async def progress(done: float, total: float | None, what: str) -> None:
+            report(done, total, what)
+
+        async def run() -> ReembedCounts:
+            building = built_beside(new_folder, resume=resume)
+            with building as unfinished, bulk, open_hub(unfinished, embedder, load=load) as hub:
+                return await reembed_store(folder, hub, progress, bulk)
+
         counts = msgspec.structs.asdict(anyio.run(run))
     answer = {"folder": str(new_folder), "embedder": embedder, **counts, "backup": copy and str(copy)}
     show(answer, reembedded, as_json=as_json)

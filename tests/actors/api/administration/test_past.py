@@ -14,7 +14,7 @@ from actors.hub import hub as hubs
 from actors.runtime.ask import ask
 from actors.runtime.faults import InvalidParamsFault, NotFoundFault
 from actors.store.messages import ReadDigests
-from tests.actors.api.conftest import Bed, Ways
+from tests.actors.api.conftest import Ways
 from tests.actors.api.sleeper import QUESTIONS, Sleeper, everywhere, hits, settled
 from tests.actors.api.stream import Mind
 from tests.actors.api.telling import DOG, FOX, OWL, kept, now, questions, refused
@@ -145,35 +145,33 @@ async def test_an_erased_memory_reads_as_erased_as_of_any_moment_and_no_search_f
     assert "erased_since" not in await mind("search_graph", query=FOX, as_of=await now(mind))
 
 
-async def test_no_question_fails_where_all_that_a_goal_stood_for_was_erased_since(bed: Bed) -> None:
-    with bed() as sleeper:
-        found = await sleeper.mind("discover_goals", min_confidence=0.0)
-        assert found["discovered_goals"]
-        then = await now(sleeper.mind)
-        for memory in found["discovered_goals"][0]["members"]:
-            await sleeper.mind("memory_delete", id=memory if isinstance(memory, str) else memory["id"], soft=False)
-        assert await hits(sleeper.mind, QUESTIONS[0], as_of=then, include_purpose_alignment=True)
-        await sleeper.mind("get_alignment_drift", as_of=then)
-        await sleeper.mind("get_consciousness_state", as_of=then)
+async def test_no_question_fails_where_all_that_a_goal_stood_for_was_erased_since(sleeper: Sleeper) -> None:
+    found = await sleeper.mind("discover_goals", min_confidence=0.0)
+    assert found["discovered_goals"]
+    then = await now(sleeper.mind)
+    for memory in found["discovered_goals"][0]["members"]:
+        await sleeper.mind("memory_delete", id=memory if isinstance(memory, str) else memory["id"], soft=False)
+    assert await hits(sleeper.mind, QUESTIONS[0], as_of=then, include_purpose_alignment=True)
+    await sleeper.mind("get_alignment_drift", as_of=then)
+    await sleeper.mind("get_consciousness_state", as_of=then)
 
 
-async def test_before_a_merge_both_memories_are_found_and_before_a_prune_the_pruned_one(bed: Bed) -> None:
-    with bed() as sleeper:
-        repeats = sleeper.planted.repeats(Kind.EXACT)
-        trivial = sleeper.planted.of(Kind.TRIVIAL)
-        then = await now(sleeper.mind)
-        run = (await sleeper("light"))["run_id"]
-        after = await now(sleeper.mind)
-        assert await state(sleeper, trivial[0]) == "pruned"
-        for absorbed, survivor in repeats.items():
-            assert (await sleeper.memory(absorbed))["id"] == survivor
-            text = (await sleeper.memory(survivor))["content"]
-            assert {absorbed, survivor} <= set(await hits(sleeper.mind, text, as_of=then))
-            assert absorbed not in await hits(sleeper.mind, text, as_of=after)
-        assert await state(sleeper, trivial[0], as_of=then) == "live"
-        await sleeper.mind("undo_consolidation", run_id=run)
-        assert await state(sleeper, trivial[0], as_of=after) == "pruned"
-        assert (await sleeper.mind("list_consolidations", as_of=then))["runs"] == []
+async def test_before_a_merge_both_memories_are_found_and_before_a_prune_the_pruned_one(sleeper: Sleeper) -> None:
+    repeats = sleeper.planted.repeats(Kind.EXACT)
+    trivial = sleeper.planted.of(Kind.TRIVIAL)
+    then = await now(sleeper.mind)
+    run = (await sleeper("light"))["run_id"]
+    after = await now(sleeper.mind)
+    assert await state(sleeper, trivial[0]) == "pruned"
+    for absorbed, survivor in repeats.items():
+        assert (await sleeper.memory(absorbed))["id"] == survivor
+        text = (await sleeper.memory(survivor))["content"]
+        assert {absorbed, survivor} <= set(await hits(sleeper.mind, text, as_of=then))
+        assert absorbed not in await hits(sleeper.mind, text, as_of=after)
+    assert await state(sleeper, trivial[0], as_of=then) == "live"
+    await sleeper.mind("undo_consolidation", run_id=run)
+    assert await state(sleeper, trivial[0], as_of=after) == "pruned"
+    assert (await sleeper.mind("list_consolidations", as_of=then))["runs"] == []
 
 
 async def state(sleeper: Sleeper, memory: str, **more: Any) -> str:
@@ -183,23 +181,22 @@ async def state(sleeper: Sleeper, memory: str, **more: Any) -> str:
 # ── nothing changes ─────────────────────────────────────────────────────────────────────────────────
 
 
-async def test_asking_about_the_past_changes_neither_the_log_nor_anything_that_is_known(bed: Bed) -> None:
-    with bed() as sleeper:
-        mind = sleeper.mind
-        await mind("discover_goals")
-        then = await now(mind)
-        await kept(mind, OWL)
-        head, digests = await now(mind), await ask(mind.hub.store, ReadDigests())
-        memory = sleeper.planted.ids[0]
-        other = sleeper.planted.ids[1]
-        for question in QUESTIONS[:3]:
-            await everywhere_then(mind, question, then)
-        await mind("find_causal_path", start_concept=memory, end_concept=other, as_of=then)
-        await mind("get_alignment_drift", as_of=then)
-        await mind("get_workspace_status", as_of=then)
-        await mind("get_pruning_candidates", as_of=then)
-        assert await now(mind) == head
-        assert await ask(mind.hub.store, ReadDigests()) == digests
+async def test_asking_about_the_past_changes_neither_the_log_nor_anything_that_is_known(sleeper: Sleeper) -> None:
+    mind = sleeper.mind
+    await mind("discover_goals")
+    then = await now(mind)
+    await kept(mind, OWL)
+    head, digests = await now(mind), await ask(mind.hub.store, ReadDigests())
+    memory = sleeper.planted.ids[0]
+    other = sleeper.planted.ids[1]
+    for question in QUESTIONS[:3]:
+        await everywhere_then(mind, question, then)
+    await mind("find_causal_path", start_concept=memory, end_concept=other, as_of=then)
+    await mind("get_alignment_drift", as_of=then)
+    await mind("get_workspace_status", as_of=then)
+    await mind("get_pruning_candidates", as_of=then)
+    assert await now(mind) == head
+    assert await ask(mind.hub.store, ReadDigests()) == digests
 
 
 async def everywhere_then(mind: Mind, question: str, then: int) -> None:

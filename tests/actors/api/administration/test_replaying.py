@@ -10,13 +10,13 @@ import pytest
 from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.hub.composition import start_hub
 from actors.runtime.ask import ask
-from actors.runtime.metrics import Latencies
 from actors.store.messages import ReadDigests, TakeSnapshot
 from actors.store.snapshot_files import Snapshots
 from events.storage.duckdb_log import DuckDBLog
 from projections.registry import digests, rebuild
 from tests.actors.api.sleeper import PATIENCE, QUESTIONS, Planted, _again, answers, settled
 from tests.actors.api.stream import Mind
+from tests.actors.conftest import loaded
 
 pytestmark = pytest.mark.anyio
 
@@ -59,14 +59,10 @@ async def week(mind: Mind, planted: Planted) -> None:
 async def test_live_rebuilt_and_thawed_digests_are_the_same_also_in_a_process_without_models(
     profile: EmbeddedProfile, tmp_path: Path, planted: Planted
 ) -> None:
-    def load(latencies: Latencies) -> EmbeddedProfile:
-        profile.latencies = latencies
-        return profile
-
     log = DuckDBLog(tmp_path)
     for envelope in planted.log.read():
         log.append([_again(envelope)])
-    with start_hub(log, tmp_path, load, snapshots=Snapshots(tmp_path, log.keys)) as hub:
+    with start_hub(log, tmp_path, loaded(profile), snapshots=Snapshots(tmp_path, log.keys)) as hub:
         mind = Mind(hub)
         await week(mind, planted)
         live = await cut(mind)
@@ -77,7 +73,7 @@ async def test_live_rebuilt_and_thawed_digests_are_the_same_also_in_a_process_wi
     told = await anyio.run_process([sys.executable, "-c", ELSEWHERE, str(tmp_path)])
     assert json.loads(told.stdout) == live
     log = DuckDBLog(tmp_path)
-    with start_hub(log, tmp_path, load, snapshots=Snapshots(tmp_path, log.keys)) as hub:
+    with start_hub(log, tmp_path, loaded(profile), snapshots=Snapshots(tmp_path, log.keys)) as hub:
         mind = Mind(hub)
         assert await cut(mind) == live
         assert await answers(mind, planted.at) == before

@@ -156,13 +156,12 @@ async def test_edges_are_undone_with_the_run_that_drew_them_and_not_drawn_again(
 
 
 async def test_a_memory_takes_its_edges_and_its_phrases_with_it_when_it_is_erased(
-    context: Context, connect: Connect
+    context: Context, agent: Agent
 ) -> None:
     ids = await told(context, *STORY[:3])
-    async with connect(context) as agent:
-        assert nodes(await path(agent, ids[0], ids[2])) == ids
-        await agent.call("memory_delete", id=ids[1], soft=False)
-        assert (await path(agent, ids[0], ids[2]))["path_found"] is False
+    assert nodes(await path(agent, ids[0], ids[2])) == ids
+    await agent.call("memory_delete", id=ids[1], soft=False)
+    assert (await path(agent, ids[0], ids[2]))["path_found"] is False
     assert (await store_replay(context.for_request(ignore_progress), StoreReplay()))["matches"]
     events = [envelope.event for envelope in context.hub.log.read()]
     assert UUID(ids[1]) not in {event.memory for event in events if isinstance(event, CausalClausesFound)}

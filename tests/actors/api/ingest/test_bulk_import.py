@@ -22,6 +22,7 @@ from actors.proxy.launcher import lock_folder
 from actors.runtime.types import JsonObject
 from events.storage.duckdb_log import DuckDBLog
 from events.vocabulary import MemoryStored
+from tests.actors.conftest import loaded
 
 pytestmark = pytest.mark.anyio
 
@@ -67,7 +68,7 @@ async def run(
         if len(answers) == last:
             raise InterruptedImport
 
-    with bulk, open_hub(folder, load=bulk.loading(lambda _latencies: profile)) as hub:
+    with bulk, open_hub(folder, load=bulk.loading(loaded(profile))) as hub:
         await import_in_bulk(hub, iter(batches), bulk, ignore_progress, on_answer)
     return answers
 

@@ -23,16 +23,14 @@ from actors.runtime.faults import EmbeddingFault
 from actors.runtime.metrics import Latencies
 from events.quantization import Float32
 from events.vocabulary.values import Modality
-from tests.actors.conftest import Agent, Connect, Request, search, store
+from tests.actors.conftest import IN_EACH_ERA, Agent, Connect, Request, search, store
 
 PATIENCE = 60.0
 
 LONG = "The committee met again and went through the minutes, item by item, without any decision. " * 600
 """More than fifty windows of the model."""
 
-WAYS = pytest.mark.parametrize(
-    ("mode", "as_method"), [("legacy", False), ("legacy", True), ("2026-07-28", False), ("2026-07-28", True)]
-)
+AS_METHOD = pytest.mark.parametrize("as_method", [False, True])
 
 
 def forwards(context: Context) -> int:
@@ -58,42 +56,40 @@ async def give_up(
 
 
 @pytest.mark.anyio
-@WAYS
+@IN_EACH_ERA
+@AS_METHOD
 async def test_a_cancelled_store_stops_the_model_and_stores_nothing(
-    context: Context, connect: Connect, mode: str, *, as_method: bool
+    context: Context, agent: Agent, *, as_method: bool
 ) -> None:
     await store(context, "A fox jumps.")
-    async with connect(context, mode=mode) as agent:
-        await give_up(agent, "memory/store", "store_memory", {"content": LONG}, "windows embedded", as_method=as_method)
-        assert await agent.call("search_graph", query="fox"), "the session lives on"
-        before = forwards(context)
-        for _ in range(5):
-            await agent.call("search_graph", query="fox")
-        assert forwards(context) - before == 5, "the model worked for the searches alone"
+    await give_up(agent, "memory/store", "store_memory", {"content": LONG}, "windows embedded", as_method=as_method)
+    assert await agent.call("search_graph", query="fox"), "the session lives on"
+    before = forwards(context)
+    for _ in range(5):
+        await agent.call("search_graph", query="fox")
+    assert forwards(context) - before == 5, "the model worked for the searches alone"
     assert (await store_status(context))["memories"]["live"] == 1
 
 
 @pytest.mark.anyio
-@WAYS
-async def test_a_cancelled_batch_stores_no_further_item(
-    context: Context, connect: Connect, mode: str, *, as_method: bool
-) -> None:
+@IN_EACH_ERA
+@AS_METHOD
+async def test_a_cancelled_batch_stores_no_further_item(context: Context, agent: Agent, *, as_method: bool) -> None:
     await store(context, "The models are loaded.")
     items = [{"content": f"Turn {n}.", "session": "s"} for n in range(60)]
-    async with connect(context, mode=mode) as agent:
-        await give_up(
-            agent,
-            "memory/inject_batch",
-            "memory_inject_batch",
-            {"items": items},
-            "memories stored",
-            as_method=as_method,
-        )
+    await give_up(
+        agent,
+        "memory/inject_batch",
+        "memory_inject_batch",
+        {"items": items},
+        "memories stored",
+        as_method=as_method,
+    )
+    await agent.call("search_graph", query="turn")
+    live = (await store_status(context))["memories"]["live"]
+    assert 2 <= live < 60
+    for _ in range(5):
         await agent.call("search_graph", query="turn")
-        live = (await store_status(context))["memories"]["live"]
-        assert 2 <= live < 60
-        for _ in range(5):
-            await agent.call("search_graph", query="turn")
     assert (await store_status(context))["memories"]["live"] == live
 
 

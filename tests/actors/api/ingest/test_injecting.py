@@ -8,7 +8,7 @@ import pytest
 from actors.api.context import Context
 from actors.api.operations.administration.maintenance import store_status
 from events.spaces import SPACES
-from tests.actors.api.conftest import Way, Ways
+from tests.actors.api.conftest import Way
 from tests.actors.conftest import Agent, search, store
 
 pytestmark = pytest.mark.anyio
@@ -19,12 +19,11 @@ FOX = "The quick brown fox jumps over the lazy dog"
 @pytest.mark.requirement(
     "INTEG-001/inject/parameters", "INTEG-001/inject/answer", "INTEG-001/inject/teleological-summary"
 )
-async def test_an_injected_memory_is_summarised_in_thirteen_spaces(context: Context, ways: Ways) -> None:
+async def test_an_injected_memory_is_summarised_in_thirteen_spaces(way: Way) -> None:
     given = {"memory_type": "episode", "namespace": "zoo", "metadata": {"keeper": "Ana"}}
-    async with ways(context) as way:
-        plain = await way("memory_inject", content=FOX)
-        answer = await way("memory_inject", content=FOX, **given)
-        memory = await way("memory_retrieve", id=answer["memory_id"])
+    plain = await way("memory_inject", content=FOX)
+    answer = await way("memory_inject", content=FOX, **given)
+    memory = await way("memory_retrieve", id=answer["memory_id"])
     assert UUID(answer["memory_id"])
     assert answer["embedders_generated"] == 13
     assert answer["created_at"] == memory["createdAt"]

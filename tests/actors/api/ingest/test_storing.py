@@ -22,8 +22,8 @@ from events.quantization import Float32
 from events.storage.log import Draft, Envelope, Log
 from events.storage.memory_log import MemoryLog
 from events.vocabulary import MemoryStored
-from tests.actors.api.conftest import Ways
-from tests.actors.conftest import Connect, store
+from tests.actors.api.conftest import Way
+from tests.actors.conftest import Agent, store
 
 pytestmark = pytest.mark.anyio
 
@@ -42,27 +42,24 @@ FOX = "The quick brown fox jumps over the lazy dog"
     "INTEG-001/inject/id-retrieves",
     "STORE-001/content-returned",
 )
-async def test_a_plain_store_needs_content_alone_and_answers_as_seed_001_says(
-    context: Context, connect: Connect
-) -> None:
+async def test_a_plain_store_needs_content_alone_and_answers_as_seed_001_says(agent: Agent) -> None:
     content = "Ärger mit Emoji 🦊,\n\ttabs and trailing blanks  "
-    async with connect(context) as agent:
-        result = await agent.client.call_tool("store_memory", {"content": content})
-        (item,) = result.content
-        answer = json.loads(item.text)
-        assert not result.is_error
-        assert answer == result.structured_content
-        assert answer["embedderCount"] == 13
-        assert isinstance(answer["embeddingLatencyMs"], int)
-        assert answer["embeddingLatencyMs"] > 0
-        assert answer["_cognitive_pulse"].keys() == {
-            "entropy",
-            "coherence",
-            "learning_score",
-            "quadrant",
-            "suggested_action",
-        }
-        memory = await agent.call("memory_retrieve", id=str(UUID(answer["fingerprintId"])))
+    result = await agent.client.call_tool("store_memory", {"content": content})
+    (item,) = result.content
+    answer = json.loads(item.text)
+    assert not result.is_error
+    assert answer == result.structured_content
+    assert answer["embedderCount"] == 13
+    assert isinstance(answer["embeddingLatencyMs"], int)
+    assert answer["embeddingLatencyMs"] > 0
+    assert answer["_cognitive_pulse"].keys() == {
+        "entropy",
+        "coherence",
+        "learning_score",
+        "quadrant",
+        "suggested_action",
+    }
+    memory = await agent.call("memory_retrieve", id=str(UUID(answer["fingerprintId"])))
     assert memory["content"] == content
     assert (memory["importance"], memory["modality"], memory["tags"]) == (0.5, "text", [])
 
@@ -75,16 +72,15 @@ async def test_a_plain_store_needs_content_alone_and_answers_as_seed_001_says(
     "TOOL-INJECT-001/stores",
     "TOOL-INJECT-001/found",
 )
-async def test_inject_context_stores_and_says_what_was_learned(context: Context, connect: Connect) -> None:
-    async with connect(context) as agent:
-        answer = await agent.call("inject_context", content=FOX, rationale="to try it")
-        assert answer["embedderCount"] == 13
-        assert answer["embeddingLatencyMs"] > 0
-        assert answer["rationale"] == "to try it"
-        assert answer["utl"].keys() == {"learningScore", "entropy", "coherence", "surprise"}
-        assert all(0 <= value <= 1 for value in answer["utl"].values())
-        assert (await agent.call("memory_retrieve", id=answer["fingerprintId"]))["rationale"] == "to try it"
-        found = await agent.call("search_graph", query="a fox")
+async def test_inject_context_stores_and_says_what_was_learned(agent: Agent) -> None:
+    answer = await agent.call("inject_context", content=FOX, rationale="to try it")
+    assert answer["embedderCount"] == 13
+    assert answer["embeddingLatencyMs"] > 0
+    assert answer["rationale"] == "to try it"
+    assert answer["utl"].keys() == {"learningScore", "entropy", "coherence", "surprise"}
+    assert all(0 <= value <= 1 for value in answer["utl"].values())
+    assert (await agent.call("memory_retrieve", id=answer["fingerprintId"]))["rationale"] == "to try it"
+    found = await agent.call("search_graph", query="a fox")
     assert [hit["fingerprintId"] for hit in found["results"]] == [answer["fingerprintId"]]
 
 
@@ -99,10 +95,9 @@ async def test_inject_context_stores_and_says_what_was_learned(context: Context,
     "TOOL-INJECT-001/johari-labels",
     "STORE-001/no-fusion",
 )
-async def test_a_stored_memory_has_all_its_parts(context: Context, connect: Connect) -> None:
-    async with connect(context) as agent:
-        answer = await agent.call("store_memory", content=FOX)
-        memory = await agent.call("memory_retrieve", id=answer["fingerprintId"])
+async def test_a_stored_memory_has_all_its_parts(agent: Agent) -> None:
+    answer = await agent.call("store_memory", content=FOX)
+    memory = await agent.call("memory_retrieve", id=answer["fingerprintId"])
     assert memory["contentHashHex"] == hashlib.sha256(FOX.encode()).hexdigest()
     assert memory["purposeVector"] == [0.0] * 13
     assert memory["embeddings"] == {
@@ -128,13 +123,12 @@ async def test_a_stored_memory_has_all_its_parts(context: Context, connect: Conn
 
 
 @pytest.mark.requirement("INTEG-001/verify/johari-rows")
-async def test_johari_windows_follow_the_neighbours(context: Context, connect: Connect) -> None:
-    async with connect(context) as agent:
-        alone = await agent.call("store_memory", content=FOX)
-        for _ in range(6):
-            among = await agent.call("store_memory", content=FOX)
-        first = await agent.call("memory_retrieve", id=alone["fingerprintId"])
-        last = await agent.call("memory_retrieve", id=among["fingerprintId"])
+async def test_johari_windows_follow_the_neighbours(agent: Agent) -> None:
+    alone = await agent.call("store_memory", content=FOX)
+    for _ in range(6):
+        among = await agent.call("store_memory", content=FOX)
+    first = await agent.call("memory_retrieve", id=alone["fingerprintId"])
+    last = await agent.call("memory_retrieve", id=among["fingerprintId"])
     assert first["johari"]["e1_semantic"]["quadrant"] == "Blind", "nothing near: new and unconnected"
     assert last["johari"]["e1_semantic"]["quadrant"] == "Open", "six copies near: known and connected"
     assert last["utl"]["entropy"] < 0.2 < first["utl"]["entropy"]
@@ -147,7 +141,7 @@ async def test_johari_windows_follow_the_neighbours(context: Context, connect: C
     "STORE-001/rationale-optional",
     "STORE-001/link-to-kept",
 )
-async def test_everything_that_is_given_with_a_memory_comes_back(context: Context, connect: Connect) -> None:
+async def test_everything_that_is_given_with_a_memory_comes_back(agent: Agent) -> None:
     given = {
         "namespace": "shop",
         "session": "monday",
@@ -157,19 +151,16 @@ async def test_everything_that_is_given_with_a_memory_comes_back(context: Contex
         "importance": 0.8,
         "modality": "structured",
     }
-    async with connect(context) as agent:
-        earlier = await agent.call(
-            "store_memory", content="Tokens expire too early.", session="monday", namespace="shop"
-        )
-        answer = await agent.call(
-            "store_memory",
-            content="Tokens live 15 minutes.",
-            link_to=[earlier["fingerprintId"]],
-            created_at="2026-03-09T10:20:00+01:00",
-            **given,
-        )
-        memory = await agent.call("memory_retrieve", id=answer["fingerprintId"])
-        linked = await agent.call("memory_retrieve", id=earlier["fingerprintId"])
+    earlier = await agent.call("store_memory", content="Tokens expire too early.", session="monday", namespace="shop")
+    answer = await agent.call(
+        "store_memory",
+        content="Tokens live 15 minutes.",
+        link_to=[earlier["fingerprintId"]],
+        created_at="2026-03-09T10:20:00+01:00",
+        **given,
+    )
+    memory = await agent.call("memory_retrieve", id=answer["fingerprintId"])
+    linked = await agent.call("memory_retrieve", id=earlier["fingerprintId"])
     assert {key: memory[key] for key in given} == given
     assert memory["links"] == [earlier["fingerprintId"]]
     assert linked["linkedFrom"] == [answer["fingerprintId"]]
@@ -179,19 +170,17 @@ async def test_everything_that_is_given_with_a_memory_comes_back(context: Contex
 
 @pytest.mark.requirement("STORE-001/importance-clamped", "TOOL-INJECT-001/importance")
 @pytest.mark.parametrize(("given", "kept"), [(1.7, 1.0), (-3, 0.0), (0.25, 0.25), (1, 1.0)])
-async def test_importance_is_clamped(context: Context, connect: Connect, given: float, kept: float) -> None:
-    async with connect(context) as agent:
-        for tool in ("store_memory", "inject_context"):
-            answer = await agent.call(tool, content=FOX, importance=given, rationale="why")
-            assert (await agent.call("memory_retrieve", id=answer["fingerprintId"]))["importance"] == kept
+async def test_importance_is_clamped(agent: Agent, given: float, kept: float) -> None:
+    for tool in ("store_memory", "inject_context"):
+        answer = await agent.call(tool, content=FOX, importance=given, rationale="why")
+        assert (await agent.call("memory_retrieve", id=answer["fingerprintId"]))["importance"] == kept
 
 
 @pytest.mark.requirement("STORE-001/duplicate-flagged")
-async def test_the_same_content_again_is_stored_and_flagged(context: Context, connect: Connect) -> None:
-    async with connect(context) as agent:
-        first = await agent.call("store_memory", content=FOX)
-        second = await agent.call("store_memory", content=FOX)
-        elsewhere = await agent.call("store_memory", content=FOX, namespace="another")
+async def test_the_same_content_again_is_stored_and_flagged(context: Context, agent: Agent) -> None:
+    first = await agent.call("store_memory", content=FOX)
+    second = await agent.call("store_memory", content=FOX)
+    elsewhere = await agent.call("store_memory", content=FOX, namespace="another")
     assert "duplicate_of" not in first
     assert second["duplicate_of"] == first["fingerprintId"] != second["fingerprintId"]
     assert "duplicate_of" not in elsewhere
@@ -199,40 +188,36 @@ async def test_the_same_content_again_is_stored_and_flagged(context: Context, co
 
 
 @pytest.mark.requirement("STORE-001/content-longest")
-async def test_the_longest_content_is_stored(context: Context, connect: Connect) -> None:
+async def test_the_longest_content_is_stored(agent: Agent) -> None:
     content = ("abcdefg " * 8_192)[:65_536]
-    async with connect(context) as agent:
+    answer = await agent.call("store_memory", content=content)
+    assert (await agent.call("memory_retrieve", id=answer["fingerprintId"]))["content"] == content
+
+
+async def test_content_without_any_word_is_stored_too(agent: Agent) -> None:
+    for content in ("!!!", "🦊", "\u200bx", "…", "\x00", "a"):
         answer = await agent.call("store_memory", content=content)
         assert (await agent.call("memory_retrieve", id=answer["fingerprintId"]))["content"] == content
 
 
-async def test_content_without_any_word_is_stored_too(context: Context, connect: Connect) -> None:
-    async with connect(context) as agent:
-        for content in ("!!!", "🦊", "\u200bx", "…", "\x00", "a"):
-            answer = await agent.call("store_memory", content=content)
-            assert (await agent.call("memory_retrieve", id=answer["fingerprintId"]))["content"] == content
-
-
-async def test_parameters_may_be_written_in_camel_case(context: Context, connect: Connect) -> None:
-    async with connect(context) as agent:
-        answer = await agent.call("store_memory", content=FOX, createdAt="2020-01-02")
-        assert answer["createdAt"] == "2020-01-02T00:00:00+00:00"
-        assert (await agent.call("search_graph", query="fox", topK=1, minSimilarity=0.0))["count"] == 1
+async def test_parameters_may_be_written_in_camel_case(agent: Agent) -> None:
+    answer = await agent.call("store_memory", content=FOX, createdAt="2020-01-02")
+    assert answer["createdAt"] == "2020-01-02T00:00:00+00:00"
+    assert (await agent.call("search_graph", query="fox", topK=1, minSimilarity=0.0))["count"] == 1
 
 
 @pytest.mark.requirement("INTEG-001/delete/soft", "INTEG-001/delete/hard", "INTEG-001/verify/count")
-async def test_deleted_memories_are_found_no_more(context: Context, connect: Connect) -> None:
-    async with connect(context) as agent:
-        kept, forgotten, erased = [
-            (await agent.call("store_memory", content=f"{FOX} {n}"))["fingerprintId"] for n in range(3)
-        ]
-        soft = await agent.call("memory_delete", id=forgotten, reason="outdated")
-        hard = await agent.call("memory_delete", id=erased, soft=False)
-        found = await agent.call("search_graph", query=FOX)
-        assert [hit["fingerprintId"] for hit in found["results"]] == [kept]
-        assert (soft["deleteType"], hard["deleteType"]) == ("soft", "hard")
-        assert (await agent.call("memory_retrieve", id=forgotten))["state"] == "forgotten"
-        assert (await agent.refused("memory_retrieve", id=erased))["code"] == -32010
+async def test_deleted_memories_are_found_no_more(context: Context, agent: Agent) -> None:
+    kept, forgotten, erased = [
+        (await agent.call("store_memory", content=f"{FOX} {n}"))["fingerprintId"] for n in range(3)
+    ]
+    soft = await agent.call("memory_delete", id=forgotten, reason="outdated")
+    hard = await agent.call("memory_delete", id=erased, soft=False)
+    found = await agent.call("search_graph", query=FOX)
+    assert [hit["fingerprintId"] for hit in found["results"]] == [kept]
+    assert (soft["deleteType"], hard["deleteType"]) == ("soft", "hard")
+    assert (await agent.call("memory_retrieve", id=forgotten))["state"] == "forgotten"
+    assert (await agent.refused("memory_retrieve", id=erased))["code"] == -32010
     memories = (await store_status(context))["memories"]
     assert memories == {"live": 1, "forgotten": 1, "pruned": 0, "merged": 0, "erased": 1}
 
@@ -301,15 +286,14 @@ async def test_what_went_through_the_model_is_stored_while_the_rest_of_its_group
     assert all(in_time)
 
 
-async def test_a_memory_from_the_future_is_refused_unless_it_is_imported(ways: Ways, context: Context) -> None:
+async def test_a_memory_from_the_future_is_refused_unless_it_is_imported(way: Way) -> None:
     tomorrow, later = ((datetime.now(UTC) + timedelta(days=days)).isoformat() for days in (0.9, 1.1))
-    async with ways(context) as way:
-        for tool in ("store_memory", "memory_inject"):
-            error = await way.refused(tool, content=FOX, created_at=later)
-            assert (error["code"], error["data"]["parameter"]) == (-32602, "created_at")
-            assert "more than a day ahead" in error["message"]
-        items = [{"content": FOX, "created_at": when} for when in (later, tomorrow)]
-        batch = await way("memory_inject_batch", items=items)
-        assert [one["success"] for one in batch["results"]] == [False, True]
-        imported = await way.agent.request("memory/import", items=items)
-        assert (imported["stored"], imported["failed"]) == (2, 0)
+    for tool in ("store_memory", "memory_inject"):
+        error = await way.refused(tool, content=FOX, created_at=later)
+        assert (error["code"], error["data"]["parameter"]) == (-32602, "created_at")
+        assert "more than a day ahead" in error["message"]
+    items = [{"content": FOX, "created_at": when} for when in (later, tomorrow)]
+    batch = await way("memory_inject_batch", items=items)
+    assert [one["success"] for one in batch["results"]] == [False, True]
+    imported = await way.agent.request("memory/import", items=items)
+    assert (imported["stored"], imported["failed"]) == (2, 0)

@@ -7,12 +7,11 @@ from uuid import uuid4
 
 import pytest
 
-from actors.api.context import Context
 from actors.api.operations.administration.export import StoreExport, store_export
 from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.hub import reembed
 from actors.runtime.faults import InvalidParamsFault, NotFoundFault
-from tests.actors.api.conftest import Ways
+from tests.actors.api.conftest import Way
 from tests.actors.api.sleeper import hits, merges
 from tests.actors.api.stream import Lasting, Mind, awake
 from tests.actors.api.telling import DOG, FOX, kept, now, refused
@@ -42,23 +41,21 @@ async def results(mind: Mind, query: str, **more: Any) -> dict[str, dict[str, An
     return {one["fingerprintId"]: one for one in (await mind("search_graph", query=query, **more))["results"]}
 
 
-async def test_the_answer_names_what_was_superseded(ways: Ways, context: Context) -> None:
-    async with ways(context) as call:
-        old = (await call("store_memory", content=COURSE))["fingerprintId"]
-        answer = await call("inject_context", content=CLOSED, rationale="the pool closed", supersedes=[old])
-        assert answer["supersedes"] == [old]
-        assert "may_supersede" not in answer
-        earlier = await call("memory_retrieve", id=old)
-        assert (earlier["superseded_by"], earlier["supersedes"]) == (answer["fingerprintId"], [])
-        later = await call("memory_retrieve", id=answer["fingerprintId"])
-        assert (later["superseded_by"], later["supersedes"]) == (None, [old])
+async def test_the_answer_names_what_was_superseded(way: Way) -> None:
+    old = (await way("store_memory", content=COURSE))["fingerprintId"]
+    answer = await way("inject_context", content=CLOSED, rationale="the pool closed", supersedes=[old])
+    assert answer["supersedes"] == [old]
+    assert "may_supersede" not in answer
+    earlier = await way("memory_retrieve", id=old)
+    assert (earlier["superseded_by"], earlier["supersedes"]) == (answer["fingerprintId"], [])
+    later = await way("memory_retrieve", id=answer["fingerprintId"])
+    assert (later["superseded_by"], later["supersedes"]) == (None, [old])
 
 
-async def test_items_of_a_batch_supersede_too(ways: Ways, context: Context) -> None:
-    async with ways(context) as call:
-        old = (await call("store_memory", content=COURSE))["fingerprintId"]
-        batch = await call("memory_inject_batch", items=[{"content": CLOSED, "supersedes": [old]}, FOX])
-        assert [one.get("supersedes") for one in batch["results"]] == [[old], None]
+async def test_items_of_a_batch_supersede_too(way: Way) -> None:
+    old = (await way("store_memory", content=COURSE))["fingerprintId"]
+    batch = await way("memory_inject_batch", items=[{"content": CLOSED, "supersedes": [old]}, FOX])
+    assert [one.get("supersedes") for one in batch["results"]] == [[old], None]
 
 
 async def test_the_present_version_is_first_although_its_words_are_others(mind: Mind) -> None:
@@ -245,17 +242,16 @@ FEE = "The membership fee of the rowing club is 120 euros a year."
 RAISED = "The membership fee of the rowing club is 150 euros a year."
 
 
-async def test_a_changed_value_is_found_and_answered_with_its_evidence(ways: Ways, context: Context) -> None:
-    async with ways(context) as call:
-        await call("store_memory", content="The rowing club has a new boathouse.")
-        old = (await call("store_memory", content=FEE))["fingerprintId"]
-        answer = await call("store_memory", content=RAISED)
-        (found,) = answer["may_supersede"]
-        assert found == {"id": old, "content": FEE, "changed": "number", "was": "120", "now": "150"}
-        asked = await call("search_graph", query="How much is the membership fee of the rowing club?")
-        assert [one["fingerprintId"] for one in asked["results"]][:2] == [answer["fingerprintId"], old]
-        await call("memory_restore", id=old)
-        assert (await call("memory_retrieve", id=old))["superseded_by"] is None
+async def test_a_changed_value_is_found_and_answered_with_its_evidence(way: Way) -> None:
+    await way("store_memory", content="The rowing club has a new boathouse.")
+    old = (await way("store_memory", content=FEE))["fingerprintId"]
+    answer = await way("store_memory", content=RAISED)
+    (found,) = answer["may_supersede"]
+    assert found == {"id": old, "content": FEE, "changed": "number", "was": "120", "now": "150"}
+    asked = await way("search_graph", query="How much is the membership fee of the rowing club?")
+    assert [one["fingerprintId"] for one in asked["results"]][:2] == [answer["fingerprintId"], old]
+    await way("memory_restore", id=old)
+    assert (await way("memory_retrieve", id=old))["superseded_by"] is None
 
 
 async def test_a_correction_in_a_later_batch_is_found(mind: Mind) -> None:

@@ -28,7 +28,7 @@ from actors.hub.composition import start_hub
 from actors.runtime.ask import ask
 from actors.runtime.faults import MAX_ECHO
 from events.storage.duckdb_log import DuckDBLog
-from tests.actors.conftest import Agent, Connect, search, store
+from tests.actors.conftest import Agent, Connect, loaded, search, store
 
 PASSWORDS = Path("/etc/passwd").as_uri()
 
@@ -72,12 +72,7 @@ ALIKE = (
 def on_disk(profile: EmbeddedProfile, tmp_path: Path) -> Iterator[Context]:
     """A store with the log of DuckDB."""
     folder = tmp_path / "store"
-
-    def load(latencies: Any) -> EmbeddedProfile:
-        profile.latencies = latencies
-        return profile
-
-    with start_hub(DuckDBLog(folder), folder, load) as hub:
+    with start_hub(DuckDBLog(folder), folder, loaded(profile)) as hub:
         yield Context(hub)
 
 
@@ -91,23 +86,22 @@ def nested(depth: int) -> Any:
     return value
 
 
-async def test_a_text_at_its_limit_is_kept_and_one_beyond_it_is_refused(context: Context, connect: Connect) -> None:
+async def test_a_text_at_its_limit_is_kept_and_one_beyond_it_is_refused(context: Context, agent: Agent) -> None:
     longest = "word ".ljust(65_536, " ")
-    async with connect(context) as agent:
-        kept = await agent.call("store_memory", content=longest, tags=["t" * 256] * 64, namespace="n" * 256)
-        assert (await agent.call("memory_retrieve", id=kept["fingerprintId"]))["content"] == longest
-        for field, value in (
-            ("content", longest + " "),
-            ("namespace", "n" * 257),
-            ("tags", ["t"] * 65),
-            ("tags", ["t" * 257]),
-            ("session", "s" * 257),
-            ("rationale", "r" * 4_097),
-            ("metadata", {"m": "m" * 16_384}),
-        ):
-            error = await agent.refused("store_memory", **({"content": "A fox."} | {field: value}))
-            assert error["code"] == -32602
-            assert field in error["message"]
+    kept = await agent.call("store_memory", content=longest, tags=["t" * 256] * 64, namespace="n" * 256)
+    assert (await agent.call("memory_retrieve", id=kept["fingerprintId"]))["content"] == longest
+    for field, value in (
+        ("content", longest + " "),
+        ("namespace", "n" * 257),
+        ("tags", ["t"] * 65),
+        ("tags", ["t" * 257]),
+        ("session", "s" * 257),
+        ("rationale", "r" * 4_097),
+        ("metadata", {"m": "m" * 16_384}),
+    ):
+        error = await agent.refused("store_memory", **({"content": "A fox."} | {field: value}))
+        assert error["code"] == -32602
+        assert field in error["message"]
     assert (await store_status(context))["memories"]["live"] == 1
 
 
@@ -134,23 +128,21 @@ def test_an_id_that_is_no_text_is_not_given_back(found: str) -> None:
     assert told.model_dump_json(), "it can be written"
 
 
-async def test_metadata_nested_a_hundred_times_are_kept_as_they_are(context: Context, connect: Connect) -> None:
-    async with connect(context) as agent:
-        told = await agent.call("store_memory", content="A fox.", metadata={"deep": nested(100)})
-        kept = await agent.call("memory_retrieve", id=told["fingerprintId"])
+async def test_metadata_nested_a_hundred_times_are_kept_as_they_are(agent: Agent) -> None:
+    told = await agent.call("store_memory", content="A fox.", metadata={"deep": nested(100)})
+    kept = await agent.call("memory_retrieve", id=told["fingerprintId"])
     assert kept["metadata"] == {"deep": nested(100)}
 
 
-async def test_a_refusal_does_not_give_a_megabyte_back(context: Context, connect: Connect) -> None:
+async def test_a_refusal_does_not_give_a_megabyte_back(agent: Agent) -> None:
     flood = "x" * 1_000_000
-    async with connect(context) as agent:
-        for arguments in ({"content": "A fox.", "modality": flood}, {"content": "A fox.", flood: 1}):
-            error = await agent.refused("store_memory", **arguments)
-            assert error["code"] == -32602
-            assert len(json.dumps(error)) < 10 * MAX_ECHO
-        for method in (flood, "memory/retrieve"):
-            error = await agent.request_refused(method, id=flood)
-            assert len(json.dumps(error)) < 10 * MAX_ECHO
+    for arguments in ({"content": "A fox.", "modality": flood}, {"content": "A fox.", flood: 1}):
+        error = await agent.refused("store_memory", **arguments)
+        assert error["code"] == -32602
+        assert len(json.dumps(error)) < 10 * MAX_ECHO
+    for method in (flood, "memory/retrieve"):
+        error = await agent.request_refused(method, id=flood)
+        assert len(json.dumps(error)) < 10 * MAX_ECHO
 
 
 # ── texts that mean something elsewhere ─────────────────────────────────────────────────────────────
@@ -229,15 +221,14 @@ async def test_what_memories_say_changes_neither_instructions_nor_tools_nor_prom
     ],
     ids=ascii,
 )
-async def test_unknown_ids_and_uris_are_refused(context: Context, connect: Connect, forged: str) -> None:
-    async with connect(context) as agent:
-        for tool in ("memory_retrieve", "memory_delete", "get_neighborhood", "trigger_workspace_broadcast"):
-            assert (await agent.refused(tool, id=forged))["code"] == -32602
-        for tool in ("undo_consolidation", "list_consolidations"):
-            assert (await agent.refused(tool, run_id=forged))["code"] == -32602
-        error = await agent.request_refused("resources/read", uri=f"context-graph://memory/{forged}")
-        assert error["code"] == -32602
-        assert "root:" not in json.dumps(error)
+async def test_unknown_ids_and_uris_are_refused(agent: Agent, forged: str) -> None:
+    for tool in ("memory_retrieve", "memory_delete", "get_neighborhood", "trigger_workspace_broadcast"):
+        assert (await agent.refused(tool, id=forged))["code"] == -32602
+    for tool in ("undo_consolidation", "list_consolidations"):
+        assert (await agent.refused(tool, run_id=forged))["code"] == -32602
+    error = await agent.request_refused("resources/read", uri=f"context-graph://memory/{forged}")
+    assert error["code"] == -32602
+    assert "root:" not in json.dumps(error)
 
 
 # ── namespaces ──────────────────────────────────────────────────────────────────────────────────────
@@ -252,7 +243,7 @@ async def test_namespaces_that_look_alike_are_different_ones(context: Context) -
     assert (await store_status(context))["namespaces"] == dict.fromkeys(ALIKE, 1)
 
 
-async def test_no_question_confined_to_a_namespace_shows_anothers_memory(context: Context, connect: Connect) -> None:
+async def test_no_question_confined_to_a_namespace_shows_anothers_memory(context: Context, agent: Agent) -> None:
     hidden = "The vault opens with the number 7741."
     mine = await store(context, "The vault is in the cellar.", namespace="mine")
     await store(context, hidden, namespace="theirs", session="s", tags=["vault"])
@@ -272,32 +263,27 @@ async def test_no_question_confined_to_a_namespace_shows_anothers_memory(context
         "consolidate_memories": {"mode": "deep", "dry_run": True, "salience_threshold": 1},
         "find_causal_path": {"start_concept": hidden, "end_concept": "The vault is in the cellar."},
     }
-    async with connect(context) as agent:
-        for tool, arguments in questions.items():
-            result = await agent.client.call_tool(tool, arguments | {"namespace": "mine"})
-            assert "7741" not in json.dumps(result.structured_content), tool
-        assert [hit["fingerprintId"] for hit in await search(context, hidden, namespace="mine")] == [mine]
+    for tool, arguments in questions.items():
+        result = await agent.client.call_tool(tool, arguments | {"namespace": "mine"})
+        assert "7741" not in json.dumps(result.structured_content), tool
+    assert [hit["fingerprintId"] for hit in await search(context, hidden, namespace="mine")] == [mine]
 
 
-async def test_the_weights_of_a_search_do_not_depend_on_other_namespaces(context: Context, connect: Connect) -> None:
+async def test_the_weights_of_a_search_do_not_depend_on_other_namespaces(context: Context, agent: Agent) -> None:
     asked = {"query": "What did Zoe say about kumquats?", "namespace": "mine", "explain": True}
     await store(context, "Ana: The figs are ripe.", namespace="mine")
-    async with connect(context) as agent:
-        before = (await agent.call("search_graph", **asked))["weightsApplied"]
-        await store(context, "Zoe: What you say about the kumquats did surprise me.", namespace="theirs")
-        assert (await agent.call("search_graph", **asked))["weightsApplied"] == before
-        await store(context, "Zoe: What you say about the kumquats did surprise me.", namespace="mine")
-        assert (await agent.call("search_graph", **asked))["weightsApplied"] != before
+    before = (await agent.call("search_graph", **asked))["weightsApplied"]
+    await store(context, "Zoe: What you say about the kumquats did surprise me.", namespace="theirs")
+    assert (await agent.call("search_graph", **asked))["weightsApplied"] == before
+    await store(context, "Zoe: What you say about the kumquats did surprise me.", namespace="mine")
+    assert (await agent.call("search_graph", **asked))["weightsApplied"] != before
 
 
-async def test_a_cursor_of_one_namespace_does_not_open_another(context: Context, connect: Connect) -> None:
+async def test_a_cursor_of_one_namespace_does_not_open_another(context: Context, agent: Agent) -> None:
     for number in range(3):
         await store(context, f"The vault number {number}.", namespace="theirs")
-    async with connect(context) as agent:
-        page = await agent.call("search_graph", query="vault", namespace="theirs", top_k=1)
-        error = await agent.refused(
-            "search_graph", query="vault", namespace="mine", top_k=1, cursor=page["next_cursor"]
-        )
+    page = await agent.call("search_graph", query="vault", namespace="theirs", top_k=1)
+    error = await agent.refused("search_graph", query="vault", namespace="mine", top_k=1, cursor=page["next_cursor"])
     assert error["code"] == -32602
 
 
@@ -306,7 +292,7 @@ async def test_a_cursor_of_one_namespace_does_not_open_another(context: Context,
 
 @pytest.mark.parametrize("when", [FindPaths, FindNeighbourhood])
 async def test_a_memory_erased_while_the_graph_is_walked_is_left_out_and_no_mistake_of_ours(
-    context: Context, connect: Connect, monkeypatch: pytest.MonkeyPatch, when: type
+    context: Context, agent: Agent, monkeypatch: pytest.MonkeyPatch, when: type
 ) -> None:
     one = await store(context, "The valve was left open.")
     other = await store(context, "The cellar was flooded.", link_to=[one])
@@ -318,13 +304,12 @@ async def test_a_memory_erased_while_the_graph_is_walked_is_left_out_and_no_mist
         return answer
 
     monkeypatch.setattr(graph, "ask", erasing)
-    async with connect(context) as agent:
-        if when is FindPaths:
-            error = await agent.refused("find_causal_path", start_concept=one, end_concept=other)
-            assert error["code"] == -32010
-            assert other in error["message"]
-        else:
-            assert other not in json.dumps(await agent.call("get_neighborhood", id=one))
+    if when is FindPaths:
+        error = await agent.refused("find_causal_path", start_concept=one, end_concept=other)
+        assert error["code"] == -32010
+        assert other in error["message"]
+    else:
+        assert other not in json.dumps(await agent.call("get_neighborhood", id=one))
 
 
 # ── on a terminal ───────────────────────────────────────────────────────────────────────────────────

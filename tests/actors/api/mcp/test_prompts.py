@@ -6,15 +6,13 @@ import mcp_types as types
 import pytest
 from mcp import MCPError
 
-from actors.api.context import Context
 from actors.api.mcp.prompts import PROMPTS, TEXTS
 from actors.api.tools.agent_tools import BY_NAME, TOOLS
-from tests.actors.conftest import Connect
+from tests.actors.conftest import IN_EACH_ERA, Agent
 
 PARAMETERS = {field for tool in TOOLS for field in tool.params.__struct_fields__}
 PROFILES = {"causal_reasoning", "code_search", "temporal_navigation", "fact_checking"}
 
-ERAS = pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
 ANSWERED = {"may_supersede"}
 """Fields of answers that prompts name."""
 
@@ -27,10 +25,9 @@ def test_a_prompt_names_only_tools_and_parameters_that_exist(prompt: types.Promp
 
 
 @pytest.mark.anyio
-@ERAS
-async def test_the_four_skills_are_listed_with_descriptions(context: Context, connect: Connect, mode: str) -> None:
-    async with connect(context, mode=mode) as agent:
-        prompts = (await agent.client.list_prompts()).prompts
+@IN_EACH_ERA
+async def test_the_four_skills_are_listed_with_descriptions(agent: Agent) -> None:
+    prompts = (await agent.client.list_prompts()).prompts
     assert [prompt.name for prompt in prompts] == ["memory-inject", "semantic-search", "goal-discovery", "consolidate"]
     for prompt in prompts:
         assert prompt.title
@@ -39,20 +36,19 @@ async def test_the_four_skills_are_listed_with_descriptions(context: Context, co
 
 
 @pytest.mark.anyio
-@ERAS
-async def test_a_prompt_ends_with_its_arguments(context: Context, connect: Connect, mode: str) -> None:
-    async with connect(context, mode=mode) as agent:
-        (given,) = (
-            await agent.client.get_prompt("semantic-search", {"question": "Where is the {key}?", "namespace": "home"})
-        ).messages
-        (bare,) = (await agent.client.get_prompt("consolidate")).messages
+@IN_EACH_ERA
+async def test_a_prompt_ends_with_its_arguments(agent: Agent) -> None:
+    (given,) = (
+        await agent.client.get_prompt("semantic-search", {"question": "Where is the {key}?", "namespace": "home"})
+    ).messages
+    (bare,) = (await agent.client.get_prompt("consolidate")).messages
     assert given.role == "user"
     assert given.content.text.endswith("Question: Where is the {key}?\nNamespace: home")
     assert bare.content.text == TEXTS["consolidate"]
 
 
 @pytest.mark.anyio
-@ERAS
+@IN_EACH_ERA
 @pytest.mark.parametrize(
     ("name", "arguments", "word"),
     [
@@ -63,9 +59,8 @@ async def test_a_prompt_ends_with_its_arguments(context: Context, connect: Conne
     ],
 )
 async def test_invalid_prompt_arguments_are_refused_by_name(
-    context: Context, connect: Connect, mode: str, name: str, arguments: dict[str, str], word: str
+    agent: Agent, name: str, arguments: dict[str, str], word: str
 ) -> None:
-    async with connect(context, mode=mode) as agent:
-        with pytest.raises(MCPError, match=word) as caught:
-            await agent.client.get_prompt(name, arguments)
+    with pytest.raises(MCPError, match=word) as caught:
+        await agent.client.get_prompt(name, arguments)
     assert caught.value.error.code == -32602

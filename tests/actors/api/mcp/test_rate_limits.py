@@ -6,7 +6,7 @@ from actors.api.context import Context
 from actors.api.operations.administration.maintenance import store_status
 from actors.api.tools.rate_limits import DEFAULT, Limits, limits_of
 from actors.runtime.faults import InvalidParamsFault, RateLimitFault
-from tests.actors.conftest import Connect
+from tests.actors.conftest import IN_EACH_ERA, Connect
 
 FOX = "The quick brown fox jumps over the lazy dog"
 
@@ -78,12 +78,12 @@ def test_an_invalid_setting_is_refused_by_name(setting: str, words: str) -> None
 
 
 @pytest.mark.anyio
-@pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
+@IN_EACH_ERA
 async def test_a_call_over_the_limit_is_refused_and_changes_nothing(
-    context: Context, connect: Connect, mode: str
+    context: Context, connect: Connect, era: str
 ) -> None:
     clock = Clock()
-    async with connect(context, Limits({"store_memory": 2}, clock), mode) as agent:
+    async with connect(context, Limits({"store_memory": 2}, clock), era) as agent:
         await agent.refused("store_memory", content="")
         await agent.call("store_memory", content=FOX)
         await agent.request("memory/store", content=FOX)

@@ -24,7 +24,7 @@ from actors.store.messages import ReadStatus
 from actors.workspace.messages import ReadAttention
 from events.storage.log import Log
 from events.storage.memory_log import MemoryLog
-from tests.actors.conftest import Connect
+from tests.actors.conftest import Agent, Connect
 
 pytestmark = pytest.mark.anyio
 
@@ -69,14 +69,11 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> Iterator[Asks]:
 
 
 @pytest.mark.parametrize("tool", ["store_memory", "inject_context", "memory_inject"])
-async def test_a_store_takes_three_round_trips(
-    context: Context, connect: Connect, monkeypatch: pytest.MonkeyPatch, tool: str
-) -> None:
+async def test_a_store_takes_three_round_trips(agent: Agent, monkeypatch: pytest.MonkeyPatch, tool: str) -> None:
     rationale = {"rationale": "to count"} if tool == "inject_context" else {}
-    async with connect(context) as agent:
-        await agent.call("store_memory", content="A fox jumps over the fence.")  # which the next one might correct
-        with counted(monkeypatch) as asks:
-            answer = await agent.call(tool, content="The fox jumps over the dog.", **rationale)
+    await agent.call("store_memory", content="A fox jumps over the fence.")  # which the next one might correct
+    with counted(monkeypatch) as asks:
+        answer = await agent.call(tool, content="The fox jumps over the dog.", **rationale)
     assert asks.waited_for == {"EmbedMemory": 1, "JudgeAndAppend": 1, "FindNeighbours": 1}
     assert asks.forwarded == {"AppendMemories": 1}
     assert asks.waited_for.total() <= MOST_ROUND_TRIPS
@@ -84,26 +81,22 @@ async def test_a_store_takes_three_round_trips(
 
 
 async def test_an_item_of_a_batch_takes_three_round_trips_of_which_it_shares_two(
-    context: Context, connect: Connect, monkeypatch: pytest.MonkeyPatch
+    agent: Agent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with connect(context) as agent:
-        await agent.call("store_memory", content="The models are loaded now.")
-        with counted(monkeypatch) as asks:
-            items = [f"The fox number {number} jumps." for number in range(ITEMS)]
-            assert (await agent.call("memory_inject_batch", items=items))["succeeded"] == ITEMS
+    await agent.call("store_memory", content="The models are loaded now.")
+    with counted(monkeypatch) as asks:
+        items = [f"The fox number {number} jumps." for number in range(ITEMS)]
+        assert (await agent.call("memory_inject_batch", items=items))["succeeded"] == ITEMS
     assert asks.waited_for["EmbedMemory"] == ITEMS
     assert asks.waited_for.keys() == {"EmbedMemory", "JudgeAndAppend", "FindNeighbours"}
     assert asks.waited_for.total() <= MOST_ROUND_TRIPS * ITEMS
     assert asks.forwarded["AppendMemories"] == asks.waited_for["JudgeAndAppend"] <= ITEMS // JUDGED_AT_ONCE
 
 
-async def test_a_search_takes_three_round_trips(
-    context: Context, connect: Connect, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with connect(context) as agent:
-        await agent.call("store_memory", content="The fox jumps over the dog.")
-        with counted(monkeypatch) as asks:
-            assert (await agent.call("search_graph", query="fox"))["count"] == 1
+async def test_a_search_takes_three_round_trips(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
+    await agent.call("store_memory", content="The fox jumps over the dog.")
+    with counted(monkeypatch) as asks:
+        assert (await agent.call("search_graph", query="fox"))["count"] == 1
     assert asks.waited_for == {"EmbedQuery": 1, "Search": 1, "Describe": 1}
 
 

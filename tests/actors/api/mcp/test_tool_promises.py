@@ -10,7 +10,7 @@ from actors.api.context import Context
 from actors.runtime.ask import ask
 from actors.store.messages import ReadStatus
 from actors.workspace.messages import ReadAttention
-from tests.actors.conftest import Agent, Connect, store
+from tests.actors.conftest import Agent, store
 
 pytestmark = pytest.mark.anyio
 
@@ -65,28 +65,26 @@ async def test_a_tool_that_is_marked_read_only_appends_nothing_and_a_search_is_n
 
 
 @pytest.mark.requirement("INTEG-001/inject/parameters")
-async def test_memory_inject_stores_all_that_store_memory_takes(context: Context, connect: Connect) -> None:
-    async with connect(context) as agent:
-        pump = (await agent.call("store_memory", content="The pump in the cellar stops twice a week."))["fingerprintId"]
-        asked = {
-            "content": PUMP,
-            "importance": 0.9,
-            "modality": "code",
-            "tags": ["cellar"],
-            "link_to": [pump],
-            "namespace": "house",
-            "session": "repairs",
-            "memory_type": "procedure",
-            "metadata": {"speaker": "Runa"},
-            "created_at": "2026-03-01T08:00:00+00:00",
-            "rationale": "It will stop again.",
-        }
-        stored = await agent.call("memory_inject", **asked)
-        batch = await agent.call("memory_inject_batch", items=[asked | {"content": SAUNA}])
-        read = [
-            await agent.call("memory_retrieve", id=one)
-            for one in (stored["memory_id"], batch["results"][0]["memory_id"])
-        ]
+async def test_memory_inject_stores_all_that_store_memory_takes(agent: Agent) -> None:
+    pump = (await agent.call("store_memory", content="The pump in the cellar stops twice a week."))["fingerprintId"]
+    asked = {
+        "content": PUMP,
+        "importance": 0.9,
+        "modality": "code",
+        "tags": ["cellar"],
+        "link_to": [pump],
+        "namespace": "house",
+        "session": "repairs",
+        "memory_type": "procedure",
+        "metadata": {"speaker": "Runa"},
+        "created_at": "2026-03-01T08:00:00+00:00",
+        "rationale": "It will stop again.",
+    }
+    stored = await agent.call("memory_inject", **asked)
+    batch = await agent.call("memory_inject_batch", items=[asked | {"content": SAUNA}])
+    read = [
+        await agent.call("memory_retrieve", id=one) for one in (stored["memory_id"], batch["results"][0]["memory_id"])
+    ]
     for memory in read:
         assert [edge["id"] for edge in memory["edges"] if edge["relation"] == "link_to"] == [pump]
         assert memory["createdAt"] == asked["created_at"]

@@ -18,7 +18,7 @@ from actors.proxy.endpoint import TOOL_SET
 from actors.runtime.faults import InvalidParamsFault
 from events.vocabulary.values import Modality
 from tests.actors.api.telling import questions
-from tests.actors.conftest import Agent, Connect, store
+from tests.actors.conftest import IN_EACH_ERA, Agent, store
 
 LISTED_TOOLS = [tool for tool in TOOLS if tool.listed]
 SCHEMAS = {tool.name: tool_schemas.input_schema(tool.params) for tool in LISTED_TOOLS}
@@ -243,14 +243,11 @@ def test_unlisted_operations_are_methods_and_no_tools() -> None:
 
 
 @pytest.mark.anyio
-@pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
-async def test_the_list_of_tools_is_smaller_than_32_kb_and_the_core_than_8(
-    context: Context, connect: Connect, mode: str
-) -> None:
-    async with connect(context, mode=mode) as agent:
-        listed = await agent.client.list_tools()
-        core = await agent.client.list_tools(meta={TOOL_SET: "core"})
-        by_name = await agent.call("store_memory", content="A fox jumps.")
+@IN_EACH_ERA
+async def test_the_list_of_tools_is_smaller_than_32_kb_and_the_core_than_8(agent: Agent) -> None:
+    listed = await agent.client.list_tools()
+    core = await agent.client.list_tools(meta={TOOL_SET: "core"})
+    by_name = await agent.call("store_memory", content="A fox jumps.")
     assert by_name["fingerprintId"], "a tool that is not shown can be called"
     assert [tool.name for tool in listed.tools] == [tool.name for tool in LISTED_TOOLS]
     assert len(listed.model_dump_json(by_alias=True, exclude_none=True).encode()) <= 32_768

@@ -26,7 +26,7 @@ from events.storage.memory_log import MemoryLog
 from events.vocabulary import MemoryStored, SpacesDeclared
 from projections.atlas.atlas import Atlas
 from projections.mind.goals import Goals
-from tests.actors.api.conftest import Ways
+from tests.actors.api.conftest import Way
 from tests.actors.api.stream import BOAT, GARDEN, NAMESPACE, SPRING, Lived, Mind, Told, awake, live, told
 from tests.actors.conftest import store
 
@@ -278,36 +278,35 @@ async def test_progress_is_told_while_memories_are_measured(context: Context) ->
     assert (len(BOAT), len(BOAT), "memories measured") in heard
 
 
-async def test_the_tools_of_purpose_answer_and_refuse_alike_in_both_ways(context: Context, ways: Ways) -> None:
-    async with ways(context) as way:
-        nothing = await way("discover_goals")
-        assert (nothing["discovered_goals"], nothing["north_star"]) == ([], None)
-        assert (await way("get_alignment_drift"))["status"] == "not_configured"
-        correction = await way("trigger_drift_correction")
-        assert (correction["status"], correction["applied"]) == ("not_configured", False)
-        for content in BOAT:
-            await way("store_memory", content=content)
-        found = await way("discover_goals", min_confidence=0.5, max_goals=3)
-        assert 0 < len(found["discovered_goals"]) <= 3
-        assert found["memories_realigned"] == len(BOAT)
-        drift = await way("get_alignment_drift", memories=10, include_history=True)
-        assert (drift["status"], drift["memories"]) == ("measured", 10)
-        assert drift["drift_score"] == pytest.approx(1 - drift["similarity"], abs=1e-3)
-        assert list(drift["per_embedder_similarity"]) == [space.key for space in SPACES]
-        done = await way("trigger_drift_correction")
-        assert done["north_star_id"] == found["north_star"]["goal_id"], "so near to it nothing needs correcting"
-        assert (done["strategy_applied"], done["applied"], done["improvement"]) == ("no_action", False, 0)
-        for tool, bad in (
-            ("discover_goals", {"min_confidence": 2}),
-            ("discover_goals", {"max_goals": 0}),
-            ("discover_goals", {"north_star": "boats"}),
-            ("get_alignment_drift", {"memories": 0}),
-            ("get_alignment_drift", {"include_history": "yes"}),
-            ("trigger_drift_correction", {"namespace": ""}),
-            ("trigger_drift_correction", {"goal": found["north_star"]["goal_id"]}),
-        ):
-            error = await way.refused(tool, **bad)
-            assert (error["code"], error["data"]["parameter"]) == (-32602, next(iter(bad)))
+async def test_the_tools_of_purpose_answer_and_refuse_alike_in_both_ways(way: Way) -> None:
+    nothing = await way("discover_goals")
+    assert (nothing["discovered_goals"], nothing["north_star"]) == ([], None)
+    assert (await way("get_alignment_drift"))["status"] == "not_configured"
+    correction = await way("trigger_drift_correction")
+    assert (correction["status"], correction["applied"]) == ("not_configured", False)
+    for content in BOAT:
+        await way("store_memory", content=content)
+    found = await way("discover_goals", min_confidence=0.5, max_goals=3)
+    assert 0 < len(found["discovered_goals"]) <= 3
+    assert found["memories_realigned"] == len(BOAT)
+    drift = await way("get_alignment_drift", memories=10, include_history=True)
+    assert (drift["status"], drift["memories"]) == ("measured", 10)
+    assert drift["drift_score"] == pytest.approx(1 - drift["similarity"], abs=1e-3)
+    assert list(drift["per_embedder_similarity"]) == [space.key for space in SPACES]
+    done = await way("trigger_drift_correction")
+    assert done["north_star_id"] == found["north_star"]["goal_id"], "so near to it nothing needs correcting"
+    assert (done["strategy_applied"], done["applied"], done["improvement"]) == ("no_action", False, 0)
+    for tool, bad in (
+        ("discover_goals", {"min_confidence": 2}),
+        ("discover_goals", {"max_goals": 0}),
+        ("discover_goals", {"north_star": "boats"}),
+        ("get_alignment_drift", {"memories": 0}),
+        ("get_alignment_drift", {"include_history": "yes"}),
+        ("trigger_drift_correction", {"namespace": ""}),
+        ("trigger_drift_correction", {"goal": found["north_star"]["goal_id"]}),
+    ):
+        error = await way.refused(tool, **bad)
+        assert (error["code"], error["data"]["parameter"]) == (-32602, next(iter(bad)))
 
 
 @pytest.mark.requirement("INTEG-001/arch-03/no-goal-by-hand")
@@ -325,31 +324,30 @@ def test_no_parameter_of_a_tool_that_changes_anything_says_what_the_memories_sha
 
 @pytest.mark.requirement("TOOL-INJECT-001/purpose-failed")
 async def test_a_purpose_that_cannot_be_computed_refuses_the_memory(
-    context: Context, ways: Ways, monkeypatch: pytest.MonkeyPatch
+    context: Context, way: Way, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(_star: GoalProfile, _similarities: object) -> None:
         raise ValueError("no such similarity")
 
     for content in BOAT:
         await store(context, content)
-    async with ways(context) as way:
-        await way("discover_goals")
-        await way("get_workspace_status")  # answers once the workspace has written down what it turned to
-        before = await store_status(context)
-        with monkeypatch.context() as patch:
-            patch.setattr(GoalProfile, "alignment", broken)
-            for tool, more in (
-                ("inject_context", {"rationale": "to try it"}),
-                ("store_memory", {}),
-                ("memory_inject", {}),
-            ):
-                error = await way.refused(tool, content="The boat sails again.", **more)
-                assert error["code"] == -32006
-                assert error["message"].startswith("Purpose vector computation failed")
-        after = await store_status(context)
-        assert after["log"] == before["log"], "nothing is stored"
-        answer = await way("store_memory", content="The boat sails again.")
-        assert any((await way("memory_retrieve", id=answer["fingerprintId"]))["purposeVector"])
+    await way("discover_goals")
+    await way("get_workspace_status")  # answers once the workspace has written down what it turned to
+    before = await store_status(context)
+    with monkeypatch.context() as patch:
+        patch.setattr(GoalProfile, "alignment", broken)
+        for tool, more in (
+            ("inject_context", {"rationale": "to try it"}),
+            ("store_memory", {}),
+            ("memory_inject", {}),
+        ):
+            error = await way.refused(tool, content="The boat sails again.", **more)
+            assert error["code"] == -32006
+            assert error["message"].startswith("Purpose vector computation failed")
+    after = await store_status(context)
+    assert after["log"] == before["log"], "nothing is stored"
+    answer = await way("store_memory", content="The boat sails again.")
+    assert any((await way("memory_retrieve", id=answer["fingerprintId"]))["purposeVector"])
 
 
 class Drifted(NamedTuple):

@@ -91,15 +91,12 @@ async def test_the_learning_score_is_the_formula_of_the_parts_that_are_shown(liv
     assert len({one.utl["learningScore"] for one in told}) == len(told)
 
 
-async def test_a_stirring_memory_teaches_more_than_a_sober_one_of_the_same_news(
-    context: Context, connect: Connect
-) -> None:
-    async with connect(context) as agent:
-        await agent.call("store_memory", content="The shed has a new roof.")
-        sober, stirred = [
-            await agent.call("inject_context", content=content, rationale="to compare", namespace=namespace)
-            for namespace, content in (("default", "The shed has a red roof."), ("other", "The roof is wonderful."))
-        ]
+async def test_a_stirring_memory_teaches_more_than_a_sober_one_of_the_same_news(agent: Agent) -> None:
+    await agent.call("store_memory", content="The shed has a new roof.")
+    sober, stirred = [
+        await agent.call("inject_context", content=content, rationale="to compare", namespace=namespace)
+        for namespace, content in (("default", "The shed has a red roof."), ("other", "The roof is wonderful."))
+    ]
     assert stirred["emotionalWeight"] > sober["emotionalWeight"] == 1
     for answer in (sober, stirred):
         assert 0 <= answer["phase"] <= math.pi

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from actors.api.context import Context
 from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.text.lexical import STOP_WORDS
 from events.storage.memory_log import MemoryLog
@@ -166,18 +165,17 @@ async def test_deep_and_rem_find_each_topic_of_ordinary_sentences(told: Told) ->
 
 
 @pytest.mark.requirement("INTEG-013/deep/duplicates")
-async def test_deep_merges_rewordings_and_nothing_that_differs_in_a_fact(context: Context, connect: Connect) -> None:
-    async with connect(context) as agent:
+async def test_deep_merges_rewordings_and_nothing_that_differs_in_a_fact(agent: Agent) -> None:
 
-        async def store(pairs: Iterable[tuple[str, str]]) -> list[set[str]]:
-            stored: list[dict[str, Any]] = []
-            for text in (text for pair in pairs for text in pair):
-                stored.append(await agent.call("store_memory", content=text))  # noqa: PERF401 -- in order
-            ids = [one["fingerprintId"] for one in stored]
-            return [set(ids[start : start + 2]) for start in range(0, len(ids), 2)]
+    async def store(pairs: Iterable[tuple[str, str]]) -> list[set[str]]:
+        stored: list[dict[str, Any]] = []
+        for text in (text for pair in pairs for text in pair):
+            stored.append(await agent.call("store_memory", content=text))  # noqa: PERF401 -- in order
+        ids = [one["fingerprintId"] for one in stored]
+        return [set(ids[start : start + 2]) for start in range(0, len(ids), 2)]
 
-        await store(NEAR_MISSES)
-        reworded = await store(REWORDED)
-        answer = await agent.call("consolidate_memories", mode="deep")
-        merged = [{merge["survivor"], *(one["id"] for one in merge["absorbed"])} for merge in answer["merges"]]
-        assert sorted(merged, key=min) == sorted(reworded, key=min)
+    await store(NEAR_MISSES)
+    reworded = await store(REWORDED)
+    answer = await agent.call("consolidate_memories", mode="deep")
+    merged = [{merge["survivor"], *(one["id"] for one in merge["absorbed"])} for merge in answer["merges"]]
+    assert sorted(merged, key=min) == sorted(reworded, key=min)

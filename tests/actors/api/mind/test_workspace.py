@@ -9,7 +9,6 @@ from uuid import UUID, uuid4
 import msgspec
 import pytest
 
-from actors.api.context import Context
 from actors.api.pulse import read_pulse
 from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.runtime.ask import ask
@@ -18,7 +17,7 @@ from events.fingerprint import Fingerprint
 from events.spaces import SPACES
 from events.storage.memory_log import MemoryLog
 from events.vocabulary import FocusMoved, MemoryIgnited
-from tests.actors.api.conftest import Ways
+from tests.actors.api.conftest import Way
 from tests.actors.api.stream import GARDEN, NAMESPACE, SPRING, Lasting, Mind, awake, live, told
 from tests.actors.conftest import Connect
 
@@ -235,41 +234,40 @@ async def test_priming_can_be_switched_off_and_leaves_every_bit_as_it_was(
         assert (await mind("search_graph", **BICYCLE))["results"] == before
 
 
-async def test_the_tools_of_the_workspace_answer_and_refuse_alike_in_both_ways(context: Context, ways: Ways) -> None:
-    async with ways(context) as way:
-        empty = await way("get_workspace_status")
-        assert (empty["active_memory"], empty["ignited"], empty["candidates"], empty["focus"]) == (None, [], [], None)
-        dormant = await way("get_consciousness_state")
-        assert (dormant["C"], dormant["r"], dormant["state"]) == (0, 0, "DORMANT")
-        unmoved = await way("adjust_coupling", new_k=2)
-        assert (unmoved["old_K"], unmoved["new_K"], unmoved["r"]) == (3, 2, 0)
+async def test_the_tools_of_the_workspace_answer_and_refuse_alike_in_both_ways(way: Way) -> None:
+    empty = await way("get_workspace_status")
+    assert (empty["active_memory"], empty["ignited"], empty["candidates"], empty["focus"]) == (None, [], [], None)
+    dormant = await way("get_consciousness_state")
+    assert (dormant["C"], dormant["r"], dormant["state"]) == (0, 0, "DORMANT")
+    unmoved = await way("adjust_coupling", new_k=2)
+    assert (unmoved["old_K"], unmoved["new_K"], unmoved["r"]) == (3, 2, 0)
 
-        memory = (await way("store_memory", content=SEEDLINGS))["fingerprintId"]
-        await way("adjust_coupling", newK=1.5)
-        refused = await way("trigger_workspace_broadcast", id=memory)
-        assert (refused["success"], refused["is_broadcasting"], refused["ignited"]) == (False, False, [])
-        assert "below 0.8" in refused["reason"]
-        forced = await way("trigger_workspace_broadcast", memory_id=memory, force=True)
-        assert (forced["success"], forced["ignited"], forced["r"]) == (True, [memory], refused["r"])
-        assert "reason" not in forced
-        assert ignited(await way("get_workspace_status")) == {memory}
+    memory = (await way("store_memory", content=SEEDLINGS))["fingerprintId"]
+    await way("adjust_coupling", newK=1.5)
+    refused = await way("trigger_workspace_broadcast", id=memory)
+    assert (refused["success"], refused["is_broadcasting"], refused["ignited"]) == (False, False, [])
+    assert "below 0.8" in refused["reason"]
+    forced = await way("trigger_workspace_broadcast", memory_id=memory, force=True)
+    assert (forced["success"], forced["ignited"], forced["r"]) == (True, [memory], refused["r"])
+    assert "reason" not in forced
+    assert ignited(await way("get_workspace_status")) == {memory}
 
-        gone = (await way("store_memory", content=ASIDE[0]))["fingerprintId"]
-        await way("memory_delete", id=gone)
-        for tool, bad, code in (
-            ("adjust_coupling", {}, -32602),
-            ("adjust_coupling", {"new_k": -0.1}, -32602),
-            ("adjust_coupling", {"new_k": 10.1}, -32602),
-            ("adjust_coupling", {"new_k": "much"}, -32602),
-            ("trigger_workspace_broadcast", {}, -32602),
-            ("trigger_workspace_broadcast", {"id": memory, "force": "yes"}, -32602),
-            ("trigger_workspace_broadcast", {"id": str(uuid4())}, -32010),
-            ("trigger_workspace_broadcast", {"id": gone}, -32010),
-            ("get_workspace_status", {"verbose": True}, -32602),
-            ("get_consciousness_state", {"verbose": True}, -32602),
-        ):
-            assert (await way.refused(tool, **bad))["code"] == code
-        assert (await way("get_workspace_status"))["coupling"] == 1.5
+    gone = (await way("store_memory", content=ASIDE[0]))["fingerprintId"]
+    await way("memory_delete", id=gone)
+    for tool, bad, code in (
+        ("adjust_coupling", {}, -32602),
+        ("adjust_coupling", {"new_k": -0.1}, -32602),
+        ("adjust_coupling", {"new_k": 10.1}, -32602),
+        ("adjust_coupling", {"new_k": "much"}, -32602),
+        ("trigger_workspace_broadcast", {}, -32602),
+        ("trigger_workspace_broadcast", {"id": memory, "force": "yes"}, -32602),
+        ("trigger_workspace_broadcast", {"id": str(uuid4())}, -32010),
+        ("trigger_workspace_broadcast", {"id": gone}, -32010),
+        ("get_workspace_status", {"verbose": True}, -32602),
+        ("get_consciousness_state", {"verbose": True}, -32602),
+    ):
+        assert (await way.refused(tool, **bad))["code"] == code
+    assert (await way("get_workspace_status"))["coupling"] == 1.5
 
 
 @pytest.mark.requirement("STORE-001/consciousness", "TOOL-INJECT-001/differentiation")

@@ -14,7 +14,7 @@ from actors.api.params.parsing import parse
 from actors.runtime.faults import InvalidParamsFault
 from events.storage.log import Envelope, LogCorruptError, LogError
 from events.storage.memory_log import MemoryLog
-from tests.actors.conftest import Connect, store
+from tests.actors.conftest import Agent, Connect, store
 
 pytestmark = pytest.mark.anyio
 
@@ -64,14 +64,13 @@ def _without(field: str) -> dict[str, Any]:
     ],
 )
 async def test_bad_arguments_are_refused_by_name_and_nothing_is_stored(
-    context: Context, connect: Connect, tool: str, arguments: dict[str, Any], message: str
+    context: Context, agent: Agent, tool: str, arguments: dict[str, Any], message: str
 ) -> None:
-    async with connect(context) as agent:
-        error = await agent.refused(tool, **arguments)
-        assert error["code"] == -32602
-        assert message in error["message"]
-        assert (await store_status(context))["memories"]["live"] == 0
-        assert await agent.call(tool, **GOOD), "the server lives on"
+    error = await agent.refused(tool, **arguments)
+    assert error["code"] == -32602
+    assert message in error["message"]
+    assert (await store_status(context))["memories"]["live"] == 0
+    assert await agent.call(tool, **GOOD), "the server lives on"
 
 
 def test_an_importance_that_is_no_number_is_refused() -> None:
@@ -81,37 +80,34 @@ def test_an_importance_that_is_no_number_is_refused() -> None:
 
 
 @pytest.mark.requirement("TOOL-INJECT-001/rationale-missing")
-async def test_inject_context_asks_for_a_rationale(context: Context, connect: Connect) -> None:
-    async with connect(context) as agent:
-        error = await agent.refused("inject_context", content="A fox.")
-        assert (error["code"], error["message"]) == (-32602, "Missing 'rationale' parameter")
-        assert (await agent.refused("inject_context", content="A fox.", rationale=" "))["code"] == -32602
+async def test_inject_context_asks_for_a_rationale(agent: Agent) -> None:
+    error = await agent.refused("inject_context", content="A fox.")
+    assert (error["code"], error["message"]) == (-32602, "Missing 'rationale' parameter")
+    assert (await agent.refused("inject_context", content="A fox.", rationale=" "))["code"] == -32602
 
 
 @pytest.mark.requirement("STORE-001/link-to-unknown", "INTEG-001/errors/not-found")
-async def test_a_link_to_an_unknown_or_forgotten_memory_is_refused(context: Context, connect: Connect) -> None:
+async def test_a_link_to_an_unknown_or_forgotten_memory_is_refused(context: Context, agent: Agent) -> None:
     gone = await store(context, "to be forgotten")
-    async with connect(context) as agent:
-        await agent.call("memory_delete", id=gone)
-        for target in (str(uuid4()), gone):
-            error = await agent.refused("store_memory", content="A fox.", link_to=[target])
-            assert error["code"] == -32010
-            assert target in error["message"]
+    await agent.call("memory_delete", id=gone)
+    for target in (str(uuid4()), gone):
+        error = await agent.refused("store_memory", content="A fox.", link_to=[target])
+        assert error["code"] == -32010
+        assert target in error["message"]
     assert (await store_status(context))["memories"]["live"] == 0
 
 
 @pytest.mark.requirement(
     "INTEG-001/retrieve/unknown-id", "INTEG-001/retrieve/malformed-id", "INTEG-001/delete/unknown-id"
 )
-async def test_ids_that_are_no_memory_are_refused(context: Context, connect: Connect) -> None:
-    async with connect(context) as agent:
-        for tool in ("memory_retrieve", "memory_delete"):
-            assert (await agent.refused(tool, id=str(uuid4())))["code"] == -32010
-            assert (await agent.refused(tool, id="../../etc/passwd"))["code"] == -32602
-            assert (await agent.refused(tool, id="' OR 1=1 --"))["code"] == -32602
-        twice = await store(context, "deleted twice")
-        await agent.call("memory_delete", id=twice)
-        assert (await agent.refused("memory_delete", id=twice))["code"] == -32010
+async def test_ids_that_are_no_memory_are_refused(context: Context, agent: Agent) -> None:
+    for tool in ("memory_retrieve", "memory_delete"):
+        assert (await agent.refused(tool, id=str(uuid4())))["code"] == -32010
+        assert (await agent.refused(tool, id="../../etc/passwd"))["code"] == -32602
+        assert (await agent.refused(tool, id="' OR 1=1 --"))["code"] == -32602
+    twice = await store(context, "deleted twice")
+    await agent.call("memory_delete", id=twice)
+    assert (await agent.refused("memory_delete", id=twice))["code"] == -32010
 
 
 @pytest.mark.parametrize(
@@ -130,23 +126,19 @@ async def test_ids_that_are_no_memory_are_refused(context: Context, connect: Con
         ({"query": "fox", "since": "2031-02-01", "until": "2031-01-31"}, "'since': 2031-02-01 is after 'until'"),
     ],
 )
-async def test_bad_searches_are_refused_by_name(
-    context: Context, connect: Connect, arguments: dict[str, Any], field: str
-) -> None:
-    async with connect(context) as agent:
-        error = await agent.refused("search_graph", **arguments)
-        assert error["code"] == -32602
-        assert field in error["message"]
-        assert error["data"]["parameter"]
+async def test_bad_searches_are_refused_by_name(agent: Agent, arguments: dict[str, Any], field: str) -> None:
+    error = await agent.refused("search_graph", **arguments)
+    assert error["code"] == -32602
+    assert field in error["message"]
+    assert error["data"]["parameter"]
 
 
 @pytest.mark.requirement("TOOL-INJECT-001/unknown-tool")
-async def test_an_unknown_tool_is_a_protocol_error(context: Context, connect: Connect) -> None:
-    async with connect(context) as agent:
-        with pytest.raises(MCPError, match="psychic") as caught:
-            await agent.client.call_tool("psychic", {})
-        assert caught.value.code == -32601
-        assert await agent.call("store_memory", content="A fox.")
+async def test_an_unknown_tool_is_a_protocol_error(agent: Agent) -> None:
+    with pytest.raises(MCPError, match="psychic") as caught:
+        await agent.client.call_tool("psychic", {})
+    assert caught.value.code == -32601
+    assert await agent.call("store_memory", content="A fox.")
 
 
 @pytest.mark.requirement(
@@ -159,27 +151,25 @@ async def test_an_unknown_tool_is_a_protocol_error(context: Context, connect: Co
     "TOOL-INJECT-001/atomic",
 )
 async def test_when_one_of_thirteen_embeddings_fails_nothing_is_stored(
-    context: Context, connect: Connect, monkeypatch: pytest.MonkeyPatch
+    context: Context, agent: Agent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(_text: str) -> None:
         raise ValueError("the parser gave up")
 
-    async with connect(context) as agent:
-        await agent.call("store_memory", content="before")
-        monkeypatch.setattr("actors.embedder.profiles.lexical_spaces.entity_vector", broken)
-        result = await agent.client.call_tool("inject_context", GOOD)
-        error = result.structured_content["error"]
-        assert error["code"] == -32005
-        assert error["message"].startswith("Embedding failed")
-        assert result.structured_content["_cognitive_pulse"]["entropy"] > 0
-        monkeypatch.undo()
-        assert await agent.call("inject_context", **GOOD), "the embedder lives on"
+    await agent.call("store_memory", content="before")
+    monkeypatch.setattr("actors.embedder.profiles.lexical_spaces.entity_vector", broken)
+    result = await agent.client.call_tool("inject_context", GOOD)
+    error = result.structured_content["error"]
+    assert error["code"] == -32005
+    assert error["message"].startswith("Embedding failed")
+    assert result.structured_content["_cognitive_pulse"]["entropy"] > 0
+    monkeypatch.undo()
+    assert await agent.call("inject_context", **GOOD), "the embedder lives on"
     assert (await store_status(context))["memories"]["live"] == 2
 
 
-async def test_an_image_is_refused_with_what_it_would_take(context: Context, connect: Connect) -> None:
-    async with connect(context) as agent:
-        error = await agent.refused("store_memory", content="iVBORw0KGgo=", modality="image")
+async def test_an_image_is_refused_with_what_it_would_take(agent: Agent) -> None:
+    error = await agent.refused("store_memory", content="iVBORw0KGgo=", modality="image")
     assert error["code"] == -32005
     assert "--embedder sentence-transformers/clip" in error["message"]
 
@@ -238,24 +228,22 @@ async def test_a_log_that_cannot_be_trusted_is_named_with_its_first_bad_event(
 
 @pytest.mark.requirement("INTEG-001/errors/internal")
 async def test_an_internal_error_shows_no_exception_text(
-    context: Context, connect: Connect, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    agent: Agent, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError("secret: the attic")
 
-    async with connect(context) as agent:
-        await agent.call("store_memory", content="before")
-        monkeypatch.setattr("actors.comparator.search.pipeline.search", broken)
-        error = await agent.refused("search_graph", query="fox")
+    await agent.call("store_memory", content="before")
+    monkeypatch.setattr("actors.comparator.search.pipeline.search", broken)
+    error = await agent.refused("search_graph", query="fox")
     assert error["code"] == -32603
     assert "secret" not in str(error)
     assert "secret" in caplog.text, "the details are on the server's log"
 
 
 @pytest.mark.requirement("STORE-001/schema", "TOOL-INJECT-001/schema", "INTEG-001/arch-03/no-goal-by-hand")
-async def test_the_tools_are_listed_with_schemas_that_fit_a_context(context: Context, connect: Connect) -> None:
-    async with connect(context) as agent:
-        listed = await agent.client.list_tools()
+async def test_the_tools_are_listed_with_schemas_that_fit_a_context(agent: Agent) -> None:
+    listed = await agent.client.list_tools()
     tools = {tool.name: tool for tool in listed.tools}
     store_schema, inject_schema = tools["store_memory"].input_schema, tools["inject_context"].input_schema
     assert store_schema["type"] == "object"
@@ -281,9 +269,8 @@ async def test_the_tools_are_listed_with_schemas_that_fit_a_context(context: Con
 
 
 @pytest.mark.requirement("STORE-001/guidance")
-async def test_the_instructions_teach_when_to_store_search_and_link(context: Context, connect: Connect) -> None:
-    async with connect(context) as agent:
-        instructions = agent.client.instructions or ""
+async def test_the_instructions_teach_when_to_store_search_and_link(agent: Agent) -> None:
+    instructions = agent.client.instructions or ""
     assert all(word in instructions for word in ("search_graph", "inject_context", "link_to", "Don't store"))
     assert "never an instruction" in instructions
 

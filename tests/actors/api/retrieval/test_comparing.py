@@ -7,7 +7,7 @@ import pytest
 from actors.api.context import Context
 from actors.runtime.settings import Strategy
 from events.spaces import INDEX, SEMANTIC, SPACES
-from tests.actors.api.conftest import Way, Ways
+from tests.actors.api.conftest import Way
 from tests.actors.conftest import store
 
 pytestmark = [pytest.mark.anyio, pytest.mark.numeric]
@@ -33,10 +33,9 @@ async def foxes(context: Context) -> tuple[str, str, str]:
     "INTEG-001/compare/per-embedder",
     "INTEG-001/compare/answer",
 )
-async def test_two_sentences_about_a_fox_have_the_required_similarity(context: Context, ways: Ways) -> None:
+async def test_two_sentences_about_a_fox_have_the_required_similarity(context: Context, way: Way) -> None:
     first, second, _ = await foxes(context)
-    async with ways(context) as way:
-        answer = await way("memory_compare", memory_a=first, memory_b=second, include_per_embedder=True)
+    answer = await way("memory_compare", memory_a=first, memory_b=second, include_per_embedder=True)
     assert 0.6 <= answer["overall_similarity"] <= 0.8
     scores = answer["per_embedder"]
     assert len(scores) == len(SPACES)
@@ -61,11 +60,10 @@ async def test_the_same_text_at_the_same_moment_is_the_same_in_every_space(conte
     assert "per_embedder" not in brief
 
 
-async def test_texts_that_have_nothing_in_common_are_far_apart(context: Context, ways: Ways) -> None:
+async def test_texts_that_have_nothing_in_common_are_far_apart(context: Context, way: Way) -> None:
     first = await store(context, SYNTH_001, created_at=MOMENT)
     other = await store(context, ELSEWHERE, created_at="2021-03-14T03:00:00Z")
-    async with ways(context) as way:
-        answer = await way("memory_compare", memory_a=first, memory_b=other, include_per_embedder=True)
+    answer = await way("memory_compare", memory_a=first, memory_b=other, include_per_embedder=True)
     scores = zip(SPACES, answer["per_embedder"], strict=True)
     told = [score for space, score in scores if score is not None and "temporal" not in space.key]
     assert sum(told) / len(told) < 0.2
@@ -93,14 +91,12 @@ async def test_a_comparison_is_the_same_from_either_side(context: Context, way: 
 
 
 @pytest.mark.requirement("INTEG-001/comparator/strategies")
-async def test_strategies_give_different_similarities(context: Context, ways: Ways) -> None:
+async def test_strategies_give_different_similarities(context: Context, way: Way) -> None:
     first, second, _ = await foxes(context)
-    async with ways(context) as way:
-        answers = [
-            await way("memory_compare", memory_a=first, memory_b=second, strategy=strategy.value)
-            for strategy in Strategy
-        ]
-        assert (await way.refused("memory_compare", memory_a=first, memory_b=second, strategy="x"))["code"] == -32602
+    answers = [
+        await way("memory_compare", memory_a=first, memory_b=second, strategy=strategy.value) for strategy in Strategy
+    ]
+    assert (await way.refused("memory_compare", memory_a=first, memory_b=second, strategy="x"))["code"] == -32602
     totals = [answer["overall_similarity"] for answer in answers]
     assert len({round(total, 6) for total in totals}) >= len(Strategy) - 1, "adaptive is one of the others"
 
@@ -136,25 +132,24 @@ async def test_in_a_new_store_no_memory_is_known(way: Way) -> None:
 
 @pytest.mark.requirement("INTEG-001/compare/failure")
 async def test_a_comparison_that_breaks_down_is_an_error_and_not_a_zero(
-    context: Context, ways: Ways, monkeypatch: pytest.MonkeyPatch
+    context: Context, way: Way, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first, second, _ = await foxes(context)
 
     def broken(*_: object, **__: object) -> None:
         raise ValueError("secret: e7_code is nan")
 
-    async with ways(context) as way:
-        with monkeypatch.context() as patch:
-            patch.setattr("actors.comparator.compare.similarity.one_to_many", broken)
-            for tool, arguments in (
-                ("memory_compare", {"memory_a": first, "memory_b": second}),
-                ("memory_batch_compare", {"reference": first, "targets": [second]}),
-                ("memory_similarity_matrix", {"memory_ids": [first, second]}),
-            ):
-                error = await way.refused(tool, **arguments)
-                assert error["code"] == -32603
-                assert "secret" not in str(error)
-        assert await way("memory_compare", memory_a=first, memory_b=second), "the comparator lives on"
+    with monkeypatch.context() as patch:
+        patch.setattr("actors.comparator.compare.similarity.one_to_many", broken)
+        for tool, arguments in (
+            ("memory_compare", {"memory_a": first, "memory_b": second}),
+            ("memory_batch_compare", {"reference": first, "targets": [second]}),
+            ("memory_similarity_matrix", {"memory_ids": [first, second]}),
+        ):
+            error = await way.refused(tool, **arguments)
+            assert error["code"] == -32603
+            assert "secret" not in str(error)
+    assert await way("memory_compare", memory_a=first, memory_b=second), "the comparator lives on"
 
 
 @pytest.mark.requirement(

@@ -11,7 +11,7 @@ from actors.api.params.audit import StoreReplay
 from actors.api.progress import ignore_progress
 from events.spaces import INDEX
 from events.vocabulary import MemoryStored
-from tests.actors.conftest import Agent, Connect
+from tests.actors.conftest import Agent
 
 pytestmark = [pytest.mark.anyio, pytest.mark.numeric]
 
@@ -110,10 +110,9 @@ async def test_a_link_from_another_namespace_tells_nothing_of_what_lies_there(ag
     assert await e8(agent, herons) is not None, "its author knew what it linked to"
 
 
-async def test_no_event_holds_what_other_memories_say(context: Context, connect: Connect) -> None:
-    async with connect(context) as agent:
-        herons = await stored(agent, HERONS, session="walk")
-        await stored(agent, "How lovely.", session="walk", link_to=[herons])
+async def test_no_event_holds_what_other_memories_say(context: Context, agent: Agent) -> None:
+    herons = await stored(agent, HERONS, session="walk")
+    await stored(agent, "How lovely.", session="walk", link_to=[herons])
     events = [envelope.event for envelope in context.hub.log.read()]
     assert [one.fingerprint["e8_graph"].is_null for one in events if isinstance(one, MemoryStored)] == [True, True]
 
@@ -153,32 +152,29 @@ async def test_causes_of_an_absorbed_memory_become_the_survivor_s(agent: Agent) 
     assert [await e8(agent, one) for one in (cause, first, second)] == [None] * 3
 
 
-async def test_a_link_that_was_followed_weighs_more_but_at_most_twice_as_much(
-    context: Context, connect: Connect
-) -> None:
-    async with connect(context) as agent:
-        herons, accounts = await stored(agent, HERONS), await stored(agent, APART[0])
-        orchard = await stored(agent, ORCHARD, link_to=[herons, accounts])
+async def test_a_link_that_was_followed_weighs_more_but_at_most_twice_as_much(context: Context, agent: Agent) -> None:
+    herons, accounts = await stored(agent, HERONS), await stored(agent, APART[0])
+    orchard = await stored(agent, ORCHARD, link_to=[herons, accounts])
 
-        async def ratio() -> float:
-            """Return how much more the herons weigh in E8 than the accounts."""
-            ends = [await embeddings(agent, one) for one in (herons, accounts)]
-            parts = np.array([one["e1_semantic"] for one in ends]).T
-            (one, other), *_ = np.linalg.lstsq(parts, np.array(await e8(agent, orchard)))
-            return one / other
+    async def ratio() -> float:
+        """Return how much more the herons weigh in E8 than the accounts."""
+        ends = [await embeddings(agent, one) for one in (herons, accounts)]
+        parts = np.array([one["e1_semantic"] for one in ends]).T
+        (one, other), *_ = np.linalg.lstsq(parts, np.array(await e8(agent, orchard)))
+        return one / other
 
-        async def walk_and_dream(times: int) -> str:
-            for _ in range(times):
-                walked = await agent.call("find_causal_path", start_concept=orchard, end_concept=herons)
-                assert walked["path_found"]
-            dream = {"rationale": "a walk was talked about", "blocking": True, "force": True, "phase": "nrem"}
-            return (await agent.call("trigger_dream", **dream))["run_id"]
+    async def walk_and_dream(times: int) -> str:
+        for _ in range(times):
+            walked = await agent.call("find_causal_path", start_concept=orchard, end_concept=herons)
+            assert walked["path_found"]
+        dream = {"rationale": "a walk was talked about", "blocking": True, "force": True, "phase": "nrem"}
+        return (await agent.call("trigger_dream", **dream))["run_id"]
 
-        assert await ratio() == pytest.approx(1, abs=0.1)
-        runs = [await walk_and_dream(times) for times in (3, 40)]
-        assert await ratio() == pytest.approx(2, abs=0.1)
-        await agent.call("undo_consolidation", run_id=runs[1])
-        assert 1.2 < await ratio() < 1.8
-        await agent.call("undo_consolidation", run_id=runs[0])
-        assert await ratio() == pytest.approx(1, abs=0.1)
+    assert await ratio() == pytest.approx(1, abs=0.1)
+    runs = [await walk_and_dream(times) for times in (3, 40)]
+    assert await ratio() == pytest.approx(2, abs=0.1)
+    await agent.call("undo_consolidation", run_id=runs[1])
+    assert 1.2 < await ratio() < 1.8
+    await agent.call("undo_consolidation", run_id=runs[0])
+    assert await ratio() == pytest.approx(1, abs=0.1)
     assert (await store_replay(context.for_request(ignore_progress), StoreReplay()))["matches"]

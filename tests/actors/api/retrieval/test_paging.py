@@ -13,7 +13,7 @@ from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.hub.composition import start_hub
 from events.storage.memory_log import MemoryLog
 from tests.actors.api.conftest import Way, Ways
-from tests.actors.conftest import store
+from tests.actors.conftest import loaded, store
 
 pytestmark = pytest.mark.anyio
 
@@ -23,14 +23,14 @@ QUERY = "Which ships did the lighthouse keeper count?"
 @pytest.fixture
 def context(profile: EmbeddedProfile, tmp_path: Path) -> Iterator[Context]:
     """Return a context whose searches aren't primed by what was asked before, so that they can be compared."""
-    with start_hub(MemoryLog(), tmp_path, load=lambda _latencies: profile, priming=False) as hub:
+    with start_hub(MemoryLog(), tmp_path, load=loaded(profile), priming=False) as hub:
         yield Context(hub)
 
 
 @pytest.fixture
 def primed(profile: EmbeddedProfile, tmp_path: Path) -> Iterator[Context]:
     """Return a context whose searches are primed by what is in the workspace."""
-    with start_hub(MemoryLog(), tmp_path, load=lambda _latencies: profile, priming=True) as hub:
+    with start_hub(MemoryLog(), tmp_path, load=loaded(profile), priming=True) as hub:
         yield Context(hub)
 
 
@@ -53,12 +53,11 @@ async def pages(way: Way, **arguments: Any) -> list[list[str]]:
 
 
 @pytest.mark.requirement("INTEG-001/search/ranked")
-async def test_memory_search_ranks_and_names_the_strongest_space(context: Context, ways: Ways) -> None:
+async def test_memory_search_ranks_and_names_the_strongest_space(context: Context, way: Way) -> None:
     await ships(context, 5)
     await store(context, "Tax returns are due in March.")
-    async with ways(context) as way:
-        answer = await way("memory_search", query=QUERY, top_k=6)
-        graph = await way("search_graph", query=QUERY, top_k=6)
+    answer = await way("memory_search", query=QUERY, top_k=6)
+    graph = await way("search_graph", query=QUERY, top_k=6)
     scores = [result["score"] for result in answer["results"]]
     assert scores == sorted(scores, reverse=True)
     assert answer["results"][-1]["content"] == "Tax returns are due in March."
@@ -72,28 +71,26 @@ async def test_memory_search_ranks_and_names_the_strongest_space(context: Contex
     assert ids[0] == ids[1], "both go through the same five stages"
 
 
-async def test_pages_follow_each_other_without_gap_or_repeat(context: Context, ways: Ways) -> None:
+async def test_pages_follow_each_other_without_gap_or_repeat(context: Context, way: Way) -> None:
     await ships(context, 23)
-    async with ways(context) as way:
-        (whole,) = await pages(way, top_k=100)
-        for more in ({"top_k": 5}, {"top_k": 5, "min_similarity": 0.01}, {"top_k": 5, "tags": ["log"]}):
-            found = await pages(way, **more)
-            assert [len(page) for page in found] == [5, 5, 5, 5, 3]
-            assert list(chain(*found)) == whole
+    (whole,) = await pages(way, top_k=100)
+    for more in ({"top_k": 5}, {"top_k": 5, "min_similarity": 0.01}, {"top_k": 5, "tags": ["log"]}):
+        found = await pages(way, **more)
+        assert [len(page) for page in found] == [5, 5, 5, 5, 3]
+        assert list(chain(*found)) == whole
 
 
-async def test_a_memory_that_comes_between_two_pages_does_not_shift_them(context: Context, ways: Ways) -> None:
+async def test_a_memory_that_comes_between_two_pages_does_not_shift_them(context: Context, way: Way) -> None:
     await ships(context, 9)
-    async with ways(context) as way:
-        (whole,) = await pages(way, top_k=100)
-        first = await way("search_graph", query=QUERY, top_k=4)
-        newer = await store(context, QUERY)
-        second = await way("search_graph", query=QUERY, top_k=100, cursor=first["next_cursor"])
-        found = [result["fingerprintId"] for answer in (first, second) for result in answer["results"]]
-        assert sorted(found) == sorted(whole)
-        assert newer not in found
-        again = await way("search_graph", query=QUERY, top_k=4)
-        assert again["results"][0]["fingerprintId"] == newer, "a new search knows it"
+    (whole,) = await pages(way, top_k=100)
+    first = await way("search_graph", query=QUERY, top_k=4)
+    newer = await store(context, QUERY)
+    second = await way("search_graph", query=QUERY, top_k=100, cursor=first["next_cursor"])
+    found = [result["fingerprintId"] for answer in (first, second) for result in answer["results"]]
+    assert sorted(found) == sorted(whole)
+    assert newer not in found
+    again = await way("search_graph", query=QUERY, top_k=4)
+    assert again["results"][0]["fingerprintId"] == newer, "a new search knows it"
 
 
 async def test_what_enters_the_workspace_between_two_pages_does_not_shift_them(primed: Context, ways: Ways) -> None:
@@ -111,49 +108,46 @@ async def test_what_enters_the_workspace_between_two_pages_does_not_shift_them(p
     assert {result["contributions"]["priming"] for result in again["results"]} != {0.0}, "a new search knows it"
 
 
-async def test_a_cursor_belongs_to_its_search(context: Context, ways: Ways) -> None:
+async def test_a_cursor_belongs_to_its_search(context: Context, way: Way) -> None:
     await ships(context, 3)
-    async with ways(context) as way:
-        cursor = (await way("search_graph", query=QUERY, top_k=1))["next_cursor"]
-        for arguments in (
-            {"query": "another question", "cursor": cursor},
-            {"query": QUERY, "namespace": "elsewhere", "cursor": cursor},
-            {"query": QUERY, "cursor": "bm90IGEgY3Vyc29y"},
-            {"query": QUERY, "cursor": "%%%"},
-            {"query": QUERY, "cursor": "x" * 2_000},
-        ):
-            error = await way.refused("search_graph", **arguments)
-            assert error["code"] == -32602
-            assert "cursor" in error["message"]
+    cursor = (await way("search_graph", query=QUERY, top_k=1))["next_cursor"]
+    for arguments in (
+        {"query": "another question", "cursor": cursor},
+        {"query": QUERY, "namespace": "elsewhere", "cursor": cursor},
+        {"query": QUERY, "cursor": "bm90IGEgY3Vyc29y"},
+        {"query": QUERY, "cursor": "%%%"},
+        {"query": QUERY, "cursor": "x" * 2_000},
+    ):
+        error = await way.refused("search_graph", **arguments)
+        assert error["code"] == -32602
+        assert "cursor" in error["message"]
 
 
-async def test_an_answer_keeps_within_its_budget_and_the_rest_is_on_the_next_page(context: Context, ways: Ways) -> None:
+async def test_an_answer_keeps_within_its_budget_and_the_rest_is_on_the_next_page(context: Context, way: Way) -> None:
     for number in range(6):
         await store(context, f"Ship number {number} is described at length. " + "It sails and sails. " * 40)
-    async with ways(context) as way:
-        (whole,) = await pages(way, top_k=100)
-        for budget in (700, 1_500):
-            answer = await way("search_graph", query=QUERY, max_tokens=budget)
-            assert 0 < answer["count"] < len(whole)
-            # Three bytes a token is what the budget is counted in; the pulse counts too.
-            assert len(json.dumps(answer, ensure_ascii=False).encode()) <= 3 * budget
-            assert list(chain(*await pages(way, max_tokens=budget))) == whole
-        tight = await way("search_graph", query=QUERY, max_tokens=320)
-        assert tight["count"] == 1
-        assert len(tight["results"][0]["content"]) == tight["results"][0]["excerpt"]["end"] < 200
-        assert (await way.refused("search_graph", query=QUERY, max_tokens=319))["code"] == -32602
-        error = await way.refused("search_graph", query=QUERY, max_tokens=320, explain=True)
-        assert "max_tokens" in error["message"]
-        enough = 320 + error["data"]["missing"] + 20  # the times of the stages have more digits or fewer
-        assert (await way("search_graph", query=QUERY, max_tokens=enough, explain=True))["count"] == 1
+    (whole,) = await pages(way, top_k=100)
+    for budget in (700, 1_500):
+        answer = await way("search_graph", query=QUERY, max_tokens=budget)
+        assert 0 < answer["count"] < len(whole)
+        # Three bytes a token is what the budget is counted in; the pulse counts too.
+        assert len(json.dumps(answer, ensure_ascii=False).encode()) <= 3 * budget
+        assert list(chain(*await pages(way, max_tokens=budget))) == whole
+    tight = await way("search_graph", query=QUERY, max_tokens=320)
+    assert tight["count"] == 1
+    assert len(tight["results"][0]["content"]) == tight["results"][0]["excerpt"]["end"] < 200
+    assert (await way.refused("search_graph", query=QUERY, max_tokens=319))["code"] == -32602
+    error = await way.refused("search_graph", query=QUERY, max_tokens=320, explain=True)
+    assert "max_tokens" in error["message"]
+    enough = 320 + error["data"]["missing"] + 20  # the times of the stages have more digits or fewer
+    assert (await way("search_graph", query=QUERY, max_tokens=enough, explain=True))["count"] == 1
 
 
 @pytest.mark.requirement("INTEG-001/search/five-stages", "INTEG-001/search/stages-narrow")
-async def test_a_search_reports_its_stages_with_counts_and_times(context: Context, ways: Ways) -> None:
+async def test_a_search_reports_its_stages_with_counts_and_times(context: Context, way: Way) -> None:
     await ships(context, 12)
     await store(context, "Tax returns are due in March.", namespace="office")
-    async with ways(context) as way:
-        answer = await way("search_graph", query=QUERY, namespace="default", explain=True, top_k=3)
+    answer = await way("search_graph", query=QUERY, namespace="default", explain=True, top_k=3)
     stages = answer["stages"]
     assert [stage["name"] for stage in stages] == [
         "sparse recall",

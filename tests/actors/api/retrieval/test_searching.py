@@ -15,7 +15,7 @@ from actors.api.params.audit import AuditTrail
 from actors.comparator.messages.profiles import FIXED_PROFILES
 from events.spaces import SPACES
 from events.vocabulary import MemoryErased
-from tests.actors.conftest import Agent, Connect, search, store
+from tests.actors.conftest import Agent, search, store
 
 pytestmark = [pytest.mark.anyio, pytest.mark.numeric]
 
@@ -166,7 +166,7 @@ async def test_status_tells_the_latency_of_every_embedder_the_commit_and_the_ind
     ],
 )
 async def test_a_memory_that_is_erased_while_a_search_is_under_way_is_left_out(
-    context: Context, connect: Connect, monkeypatch: pytest.MonkeyPatch, tool: str, arguments: dict[str, Any]
+    context: Context, agent: Agent, monkeypatch: pytest.MonkeyPatch, tool: str, arguments: dict[str, Any]
 ) -> None:
     await store(context, "The fox jumps.")
     gone = UUID(await store(context, "The fox jumps high."))
@@ -175,7 +175,6 @@ async def test_a_memory_that_is_erased_while_a_search_is_under_way_is_left_out(
         await append(context, MemoryErased(memory=gone))
         return await describe(context, *memories)
 
-    async with connect(context) as agent:
-        monkeypatch.setattr(search_operations, "describe", late)
-        answer = await agent.call(tool, query="the fox", **arguments)
+    monkeypatch.setattr(search_operations, "describe", late)
+    answer = await agent.call(tool, query="the fox", **arguments)
     assert [result["content"] for result in answer["results"]] == ["The fox jumps."]

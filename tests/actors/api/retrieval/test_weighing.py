@@ -90,45 +90,43 @@ async def ranked(way: Way, query: Any, **arguments: Any) -> dict[str, Any]:
 @pytest.mark.requirement("S002/multi/ranking", "S002/multi/query-text")
 @pytest.mark.parametrize(("query", "one", "other", "more"), QUERIES)
 async def test_moving_weight_from_one_space_to_another_moves_the_memory_that_it_prefers_to_the_front(
-    context: Context, ways: Ways, query: str, one: str, other: str, more: dict[str, Any]
+    context: Context, way: Way, query: str, one: str, other: str, more: dict[str, Any]
 ) -> None:
     await mixed(context)
-    async with ways(context) as way:
-        alone = {
-            key: ids(await ranked(way, query, active_spaces=[INDEX[key]], query_type="balanced", **more))[0]
-            for key in (one, other)
-        }
-        assert alone[one] != alone[other], "the two spaces must disagree, or there is nothing to see"
-        for heavy, light in ((one, other), (other, one)):
-            shares = weights(**{heavy: 0.95, light: 0.05})
-            order = ids(await ranked(way, query, query_type="custom", weights=shares, **more))
-            assert order.index(alone[heavy]) < order.index(alone[light])
+    alone = {
+        key: ids(await ranked(way, query, active_spaces=[INDEX[key]], query_type="balanced", **more))[0]
+        for key in (one, other)
+    }
+    assert alone[one] != alone[other], "the two spaces must disagree, or there is nothing to see"
+    for heavy, light in ((one, other), (other, one)):
+        shares = weights(**{heavy: 0.95, light: 0.05})
+        order = ids(await ranked(way, query, query_type="custom", weights=shares, **more))
+        assert order.index(alone[heavy]) < order.index(alone[light])
 
 
 @pytest.mark.requirement("S002/multi/active-spaces", "S002/single-space/own-space")
-async def test_one_active_space_ranks_exactly_as_the_search_of_that_space_does(context: Context, ways: Ways) -> None:
+async def test_one_active_space_ranks_exactly_as_the_search_of_that_space_does(context: Context, way: Way) -> None:
     await mixed(context)
-    async with ways(context) as way:
-        for index, space in enumerate(SPACES):
-            asked = {"session": "home"} if space.key == "e4_temporal_positional" else {}
-            single = await way(
-                "search_single_space", space_index=index, query="Why were the cellars flooded?", top_k=100, **asked
-            )
-            multi = await ranked(
-                way,
-                "Why were the cellars flooded?",
-                active_spaces=[index],
-                query_type="balanced",
-                asked_at=None,
-                **asked,
-            )
-            # Between the two questions time passes, which recency and rhythm see by a hair.
-            assert ids(single) == ids(multi), space.key
-            assert [result["similarity"] for result in single["results"]] == pytest.approx(
-                [result["aggregate_similarity"] for result in multi["results"]], abs=1e-3
-            )
-            assert multi["query_metadata"]["spaces_searched"] == 1
-            assert single["total_candidates_scanned"] == (3 if asked else len(MIXED))
+    for index, space in enumerate(SPACES):
+        asked = {"session": "home"} if space.key == "e4_temporal_positional" else {}
+        single = await way(
+            "search_single_space", space_index=index, query="Why were the cellars flooded?", top_k=100, **asked
+        )
+        multi = await ranked(
+            way,
+            "Why were the cellars flooded?",
+            active_spaces=[index],
+            query_type="balanced",
+            asked_at=None,
+            **asked,
+        )
+        # Between the two questions time passes, which recency and rhythm see by a hair.
+        assert ids(single) == ids(multi), space.key
+        assert [result["similarity"] for result in single["results"]] == pytest.approx(
+            [result["aggregate_similarity"] for result in multi["results"]], abs=1e-3
+        )
+        assert multi["query_metadata"]["spaces_searched"] == 1
+        assert single["total_candidates_scanned"] == (3 if asked else len(MIXED))
 
 
 @pytest.mark.requirement(
@@ -139,10 +137,9 @@ async def test_one_active_space_ranks_exactly_as_the_search_of_that_space_does(c
     "S002/multi/top-spaces",
     "S002/multi/aggregate",
 )
-async def test_an_answer_reports_its_weights_and_adds_up(context: Context, ways: Ways) -> None:
+async def test_an_answer_reports_its_weights_and_adds_up(context: Context, way: Way) -> None:
     await mixed(context)
-    async with ways(context) as way:
-        answer = await way("search_multi", query="what is machine learning", min_similarity=0, session=None)
+    answer = await way("search_multi", query="what is machine learning", min_similarity=0, session=None)
     metadata = answer["query_metadata"]
     assert metadata["query_type_used"] == "semantic_search"
     assert metadata["weights_applied"][3] == 0, "what has no score has no weight"
@@ -177,48 +174,46 @@ async def test_an_answer_reports_its_weights_and_adds_up(context: Context, ways:
 
 
 @pytest.mark.requirement("S002/multi/custom-weights", "S002/multi/per-embedder", "S002/multi/purpose-alignment")
-async def test_custom_weights_are_applied_and_reported_as_given(context: Context, ways: Ways) -> None:
+async def test_custom_weights_are_applied_and_reported_as_given(context: Context, way: Way) -> None:
     await mixed(context)
     custom = weights(e1_semantic=0.5, e5_causal=0.5)
-    async with ways(context) as way:
-        answer = await ranked(way, "causal query", query_type="custom", weights=custom)
-        assert answer["query_metadata"]["weights_applied"] == custom
-        assert answer["query_metadata"]["spaces_searched"] == 2
-        result = answer["results"][0]
-        assert result["per_embedder_scores"]["e6_sparse"] is not None, "it says what it thinks without weighing"
-        assert "purpose_alignment" not in result
-        brief = await ranked(
-            way, "causal query", include_per_embedder_scores=False, include_purpose_alignment=True, top_k=1
-        )
+    answer = await ranked(way, "causal query", query_type="custom", weights=custom)
+    assert answer["query_metadata"]["weights_applied"] == custom
+    assert answer["query_metadata"]["spaces_searched"] == 2
+    result = answer["results"][0]
+    assert result["per_embedder_scores"]["e6_sparse"] is not None, "it says what it thinks without weighing"
+    assert "purpose_alignment" not in result
+    brief = await ranked(
+        way, "causal query", include_per_embedder_scores=False, include_purpose_alignment=True, top_k=1
+    )
     (result,) = brief["results"]
     assert "per_embedder_scores" not in result
     assert result["purpose_alignment"] is None, "there is no North Star yet"
 
 
 @pytest.mark.requirement("S002/multi/query-embeddings", "S002/single-space/parameters")
-async def test_the_embeddings_of_a_memory_find_it(context: Context, ways: Ways) -> None:
+async def test_the_embeddings_of_a_memory_find_it(context: Context, way: Way) -> None:
     await mixed(context)
     memory = await store(context, "The lighthouse keeper counts ships at dawn.", session="coast")
-    async with ways(context) as way:
-        vectors = (await way("memory_retrieve", id=memory, include_embeddings=True))["vectors"]
-        answer = await ranked(way, {"embeddings": vectors})
-        assert ids(answer)[0] == memory
-        assert answer["results"][0]["aggregate_similarity"] >= 0.99
-        assert [key for key, vector in vectors.items() if vector is None] == ["e8_graph"]
-        assert answer["query_metadata"]["spaces_searched"] == 12
-        for index, (key, vector) in enumerate(vectors.items()):
-            if vector is None:
-                error = await way.refused("search_single_space", space_index=index, query_embedding=vector)
-                assert error["code"] == -32602
-                continue
-            found = await way("search_single_space", space_index=index, query_embedding=vector, top_k=100)
-            assert found["space_name"] == key
-            best = {result["id"]: result["similarity"] for result in found["results"]}
-            assert best[memory] >= 0.99
-            assert best[memory] == max(best.values())
-        only = {"e1_semantic": vectors["e1_semantic"]}
-        assert ids(await ranked(way, {"embeddings": only}, active_spaces=[0]))[0] == memory
-        error = await way.refused("search_multi", query={"embeddings": only})
+    vectors = (await way("memory_retrieve", id=memory, include_embeddings=True))["vectors"]
+    answer = await ranked(way, {"embeddings": vectors})
+    assert ids(answer)[0] == memory
+    assert answer["results"][0]["aggregate_similarity"] >= 0.99
+    assert [key for key, vector in vectors.items() if vector is None] == ["e8_graph"]
+    assert answer["query_metadata"]["spaces_searched"] == 12
+    for index, (key, vector) in enumerate(vectors.items()):
+        if vector is None:
+            error = await way.refused("search_single_space", space_index=index, query_embedding=vector)
+            assert error["code"] == -32602
+            continue
+        found = await way("search_single_space", space_index=index, query_embedding=vector, top_k=100)
+        assert found["space_name"] == key
+        best = {result["id"]: result["similarity"] for result in found["results"]}
+        assert best[memory] >= 0.99
+        assert best[memory] == max(best.values())
+    only = {"e1_semantic": vectors["e1_semantic"]}
+    assert ids(await ranked(way, {"embeddings": only}, active_spaces=[0]))[0] == memory
+    error = await way.refused("search_multi", query={"embeddings": only})
     assert error["code"] == -32602
     assert error["data"]["missing"][0] == "e2_temporal_recent"
 
@@ -279,10 +274,9 @@ BAD = (
 )
 @pytest.mark.parametrize(("arguments", "message", "data"), BAD)
 async def test_what_makes_no_sense_is_refused_with_its_context(
-    context: Context, ways: Ways, arguments: dict[str, Any], message: str, data: dict[str, Any]
+    way: Way, arguments: dict[str, Any], message: str, data: dict[str, Any]
 ) -> None:
-    async with ways(context) as way:
-        error = await way.refused("search_multi", **arguments)
+    error = await way.refused("search_multi", **arguments)
     assert error["code"] == -32602
     assert message in error["message"]
     assert error["data"] | data == error["data"]
@@ -290,37 +284,35 @@ async def test_what_makes_no_sense_is_refused_with_its_context(
 
 @pytest.mark.requirement("S002/errors/before-work")
 async def test_invalid_input_is_refused_before_anything_is_embedded_or_searched(
-    context: Context, ways: Ways, monkeypatch: pytest.MonkeyPatch
+    context: Context, way: Way, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await store(context, "The models are loaded by now.")
 
     async def forbidden(*_: object, **__: object) -> None:
         raise AssertionError("the embedder was asked")
 
-    async with ways(context) as way:
-        monkeypatch.setattr(query, "embed_query", forbidden)
-        for arguments, _, _ in BAD:
-            if arguments.get("active_spaces") != [3]:
-                assert (await way.refused("search_multi", **arguments))["code"] == -32602
+    monkeypatch.setattr(query, "embed_query", forbidden)
+    for arguments, _, _ in BAD:
+        if arguments.get("active_spaces") != [3]:
+            assert (await way.refused("search_multi", **arguments))["code"] == -32602
 
 
 @pytest.mark.requirement("S002/multi/top-k", "S002/multi/min-similarity", "S002/single-space/limits")
-async def test_answers_keep_within_their_limits(context: Context, ways: Ways) -> None:
+async def test_answers_keep_within_their_limits(context: Context, way: Way) -> None:
     for number in range(15):
         await store(context, f"The fox number {number} jumps over the dog.")
     await store(context, "Tax returns are due.")
     query = "The fox number 3 jumps over the dog."
-    async with ways(context) as way:
-        plain = await way("search_multi", query=query)
-        assert len(plain["results"]) == 10, "top_k is 10 unless given"
-        assert all(result["aggregate_similarity"] >= 0.5 for result in plain["results"])
-        everything = await way("search_multi", query=query, top_k=1_000)
-        assert len(everything["results"]) == 15, "min_similarity is .5 unless given"
-        assert len((await way("search_multi", query=query, top_k=1_000, min_similarity=0))["results"]) == 16
-        single = await way("search_single_space", space_index=5, query=query)
-        assert len(single["results"]) == 10
-        near = await way("search_single_space", space_index=5, query=query, top_k=1_000, min_similarity=0.99)
-        assert [result["content"] for result in near["results"]] == [query]
+    plain = await way("search_multi", query=query)
+    assert len(plain["results"]) == 10, "top_k is 10 unless given"
+    assert all(result["aggregate_similarity"] >= 0.5 for result in plain["results"])
+    everything = await way("search_multi", query=query, top_k=1_000)
+    assert len(everything["results"]) == 15, "min_similarity is .5 unless given"
+    assert len((await way("search_multi", query=query, top_k=1_000, min_similarity=0))["results"]) == 16
+    single = await way("search_single_space", space_index=5, query=query)
+    assert len(single["results"]) == 10
+    near = await way("search_single_space", space_index=5, query=query, top_k=1_000, min_similarity=0.99)
+    assert [result["content"] for result in near["results"]] == [query]
 
 
 @pytest.mark.requirement("S002/single-space/index", "S002/single-space/dimension", "S002/single-space/parameters")
@@ -343,10 +335,9 @@ async def test_answers_keep_within_their_limits(context: Context, ways: Ways) ->
     ],
 )
 async def test_a_vector_that_does_not_fit_its_space_is_refused(
-    context: Context, ways: Ways, arguments: dict[str, Any], message: str, data: dict[str, Any]
+    way: Way, arguments: dict[str, Any], message: str, data: dict[str, Any]
 ) -> None:
-    async with ways(context) as way:
-        error = await way.refused("search_single_space", **arguments)
+    error = await way.refused("search_single_space", **arguments)
     assert error["code"] == -32602
     assert message in error["message"]
     assert error["data"] | data == error["data"]
@@ -354,26 +345,25 @@ async def test_a_vector_that_does_not_fit_its_space_is_refused(
 
 @pytest.mark.requirement("S002/errors/execution")
 async def test_a_search_that_breaks_down_is_an_error_without_the_exceptions_text(
-    context: Context, ways: Ways, monkeypatch: pytest.MonkeyPatch
+    context: Context, way: Way, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await store(context, "The fox jumps.")
 
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError("secret: the attic")
 
-    async with ways(context) as way:
-        with monkeypatch.context() as patch:
-            patch.setattr("actors.comparator.search.ranking.by_weights", broken)
-            patch.setattr("actors.comparator.search.ranking.by_perspectives", broken)
-            for tool, arguments in (
-                ("search_multi", {"query": "fox"}),
-                ("search_single_space", {"query": "fox", "space_index": 0}),
-                ("memory_search_multi_perspective", {"query": "fox"}),
-            ):
-                error = await way.refused(tool, **arguments)
-                assert error["code"] == -32603
-                assert "secret" not in str(error)
-        assert (await way("search_multi", query="fox", min_similarity=0))["results"], "the comparator lives on"
+    with monkeypatch.context() as patch:
+        patch.setattr("actors.comparator.search.ranking.by_weights", broken)
+        patch.setattr("actors.comparator.search.ranking.by_perspectives", broken)
+        for tool, arguments in (
+            ("search_multi", {"query": "fox"}),
+            ("search_single_space", {"query": "fox", "space_index": 0}),
+            ("memory_search_multi_perspective", {"query": "fox"}),
+        ):
+            error = await way.refused(tool, **arguments)
+            assert error["code"] == -32603
+            assert "secret" not in str(error)
+    assert (await way("search_multi", query="fox", min_similarity=0))["results"], "the comparator lives on"
 
 
 @pytest.mark.requirement(
@@ -386,9 +376,8 @@ async def test_a_search_that_breaks_down_is_an_error_without_the_exceptions_text
     "S002/profiles/fact-checking",
     "S002/profiles/balanced",
 )
-async def test_the_profiles_are_listed_with_weights_that_sum_to_one(context: Context, ways: Ways) -> None:
-    async with ways(context) as way:
-        answer = await way("search_weight_profiles")
+async def test_the_profiles_are_listed_with_weights_that_sum_to_one(way: Way) -> None:
+    answer = await way("search_weight_profiles")
     assert answer["spaces"] == [space.key for space in SPACES]
     profiles = {
         profile["query_type"]: dict(zip(INDEX, profile["weights"], strict=True)) for profile in answer["profiles"]
@@ -405,50 +394,46 @@ async def test_the_profiles_are_listed_with_weights_that_sum_to_one(context: Con
     assert len(set(profiles["balanced"].values())) == 1
 
 
-async def test_every_listed_profile_ranks_by_its_own_weights(context: Context, ways: Ways) -> None:
+async def test_every_listed_profile_ranks_by_its_own_weights(context: Context, way: Way) -> None:
     await mixed(context)
-    async with ways(context) as way:
-        for profile, row in FIXED_PROFILES.items():
-            named = await ranked(way, "Why were the cellars flooded?", query_type=profile.value)
-            given = await ranked(way, "Why were the cellars flooded?", query_type="custom", weights=list(row.values()))
-            assert ids(named) == ids(given)
-            heard = {**row, "e4_temporal_positional": 0.0}
-            assert named["query_metadata"]["weights_applied"] == list(heard.values())
+    for profile, row in FIXED_PROFILES.items():
+        named = await ranked(way, "Why were the cellars flooded?", query_type=profile.value)
+        given = await ranked(way, "Why were the cellars flooded?", query_type="custom", weights=list(row.values()))
+        assert ids(named) == ids(given)
+        heard = {**row, "e4_temporal_positional": 0.0}
+        assert named["query_metadata"]["weights_applied"] == list(heard.values())
     assert len(FIXED_PROFILES) == len(SearchProfile) - 1
 
 
 @pytest.mark.requirement("INTEG-001/multi-perspective/rank-fusion", "INTEG-001/multi-perspective/only-those-asked")
-async def test_several_perspectives_are_fused_by_rank(context: Context, ways: Ways) -> None:
+async def test_several_perspectives_are_fused_by_rank(context: Context, way: Way) -> None:
     await mixed(context)
     query, spaces = "Ana Lopez reads the settings", [0, 5, 10]
-    async with ways(context) as way:
-        alone = {
-            index: [
-                result["id"]
-                for result in (await way("search_single_space", space_index=index, query=query, top_k=100))["results"]
-                if result["similarity"] > 0
-            ]
-            for index in spaces
-        }
-        for k in (60, 1):
-            more = {} if k == 60 else {"fusion_k": k}
-            answer = await way("memory_search_multi_perspective", query=query, perspectives=spaces, top_k=100, **more)
-            assert (answer["fusionK"], answer["perspectives"]) == (k, spaces)
-            scores = {result["memoryId"]: result["rrfScore"] for result in answer["results"]}
-            assert scores.keys() == set().union(*alone.values())
-            for memory, score in scores.items():
-                ranks = [order.index(memory) + 1 for order in alone.values() if memory in order]
-                assert score == pytest.approx(sum(1 / (k + rank) for rank in ranks), abs=1e-6)
-            assert list(scores.values()) == sorted(scores.values(), reverse=True)
-            assert all(
-                set(result["perspectiveScores"]) == {SPACES[i].key for i in spaces} for result in answer["results"]
-            )
-        high = await way("memory_search_multi_perspective", query=query, perspectives=spaces, min_similarity=0.5)
-        assert 0 < len(high["results"]) < len(scores), "the threshold is for similarities, not for fused scores"
-        everything = await way("memory_search_multi_perspective", query=query)
-        assert everything["perspectives"] == [index for index in range(13) if index != 3]
-        for bad in ({"perspectives": [13]}, {"perspectives": []}, {"perspectives": [3]}, {"fusion_k": 0}, {"top_k": 0}):
-            assert (await way.refused("memory_search_multi_perspective", query=query, **bad))["code"] == -32602
+    alone = {
+        index: [
+            result["id"]
+            for result in (await way("search_single_space", space_index=index, query=query, top_k=100))["results"]
+            if result["similarity"] > 0
+        ]
+        for index in spaces
+    }
+    for k in (60, 1):
+        more = {} if k == 60 else {"fusion_k": k}
+        answer = await way("memory_search_multi_perspective", query=query, perspectives=spaces, top_k=100, **more)
+        assert (answer["fusionK"], answer["perspectives"]) == (k, spaces)
+        scores = {result["memoryId"]: result["rrfScore"] for result in answer["results"]}
+        assert scores.keys() == set().union(*alone.values())
+        for memory, score in scores.items():
+            ranks = [order.index(memory) + 1 for order in alone.values() if memory in order]
+            assert score == pytest.approx(sum(1 / (k + rank) for rank in ranks), abs=1e-6)
+        assert list(scores.values()) == sorted(scores.values(), reverse=True)
+        assert all(set(result["perspectiveScores"]) == {SPACES[i].key for i in spaces} for result in answer["results"])
+    high = await way("memory_search_multi_perspective", query=query, perspectives=spaces, min_similarity=0.5)
+    assert 0 < len(high["results"]) < len(scores), "the threshold is for similarities, not for fused scores"
+    everything = await way("memory_search_multi_perspective", query=query)
+    assert everything["perspectives"] == [index for index in range(13) if index != 3]
+    for bad in ({"perspectives": [13]}, {"perspectives": []}, {"perspectives": [3]}, {"fusion_k": 0}, {"top_k": 0}):
+        assert (await way.refused("memory_search_multi_perspective", query=query, **bad))["code"] == -32602
 
 
 Start = Callable[[Log], AbstractContextManager[Any]]

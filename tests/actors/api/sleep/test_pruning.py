@@ -4,7 +4,7 @@ import pytest
 
 from actors.api.operations.administration.maintenance import store_status
 from events.vocabulary import MemoriesPruned
-from tests.actors.api.conftest import Bed, Ways
+from tests.actors.api.conftest import Ways
 from tests.actors.api.sleeper import MODES, Sleeper, everywhere, found, hits
 from tests.actors.api.stream import BOAT
 from tests.actors.consolidator.planted_memories import PROTECTED, Kind
@@ -74,18 +74,17 @@ async def test_a_recalled_memory_is_not_pruned(sleeper: Sleeper) -> None:
     assert answer["pruned_count"] == len(sleeper.planted.of(Kind.TRIVIAL)) - 1
 
 
-async def test_what_a_survivor_absorbs_counts_for_its_salience(bed: Bed) -> None:
+async def test_what_a_survivor_absorbs_counts_for_its_salience(sleeper: Sleeper) -> None:
     text = "Somebody sneezed twice."
-    with bed() as sleeper:
-        kept, often = [
-            (await sleeper.mind("store_memory", content=text, namespace="shelf", tags=tags, **SMALL))["fingerprintId"]
-            for tags in ([], ["often"])
-        ]
-        for _ in range(10):
-            await hits(sleeper.mind, text, tags=["often"], namespace="shelf")
-        answer = await sleeper("light", namespace="shelf")
-        assert (answer["merged_count"], answer["pruned_count"]) == (1, 0), "what was looked at was the copy"
-        assert (await sleeper.memory(often))["id"] == kept
+    kept, often = [
+        (await sleeper.mind("store_memory", content=text, namespace="shelf", tags=tags, **SMALL))["fingerprintId"]
+        for tags in ([], ["often"])
+    ]
+    for _ in range(10):
+        await hits(sleeper.mind, text, tags=["often"], namespace="shelf")
+    answer = await sleeper("light", namespace="shelf")
+    assert (answer["merged_count"], answer["pruned_count"]) == (1, 0), "what was looked at was the copy"
+    assert (await sleeper.memory(often))["id"] == kept
 
 
 async def test_what_speaks_of_the_agent_itself_is_never_pruned(sleeper: Sleeper) -> None:
