@@ -1,6 +1,7 @@
 """What a person does on the command line."""
 
 import json
+import os
 import re
 import subprocess
 from importlib.metadata import version
@@ -84,6 +85,29 @@ def test_a_running_hub_with_another_log_or_other_models_is_not_taken_for_what_wa
         assert (done.returncode, words in done.stderr, "Traceback" in done.stderr) == (1, True, False), done.stderr
     assert f"not the one at {address}:" in refused(data, "--log", address)
     assert run(data, "search", "thunder", "--embedder", "embedded").returncode == 0
+
+
+@pytest.mark.parametrize(
+    "arguments", [("export", "-"), ("status",), ("status", "--json"), ("search", "dog", "--json", "--no-hub")]
+)
+def test_a_command_whose_output_is_closed_ends_without_a_word(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    assert run(tmp_path, "store", "Mara's dog is called Bo.", "--no-hub").returncode == 0
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [COMMAND, *arguments, "--data", str(tmp_path)]
+    done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, timeout=PATIENCE, check=False)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (1, "")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a device that is always full")
+@pytest.mark.parametrize("shown", [(), ("--json",)])
+def test_an_answer_that_cannot_be_written_is_one_sentence(tmp_path: Path, shown: tuple[str, ...]) -> None:
+    assert run(tmp_path, "store", "Mara's dog is called Bo.", "--no-hub").returncode == 0
+    with Path("/dev/full").open("w") as full:
+        command = [COMMAND, "status", *shown, "--data", str(tmp_path)]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=PATIENCE, check=False)
+    assert (done.returncode, done.stderr) == (1, "context-graph: [Errno 28] No space left on device\n")
 
 
 def test_a_person_compares_forgets_and_restores(tmp_path: Path) -> None:
