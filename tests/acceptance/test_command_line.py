@@ -259,6 +259,17 @@ def test_an_import_says_what_is_missing_and_what_it_would_redact(tmp_path: Path)
     )
 
 
+def test_an_import_of_notes_says_how_many_files_were_empty_and_stores_none_of_them(tmp_path: Path) -> None:
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    (folder / "ferns.md").write_text("Ilse waters the ferns on Sundays.\n")
+    for name in ("plan.md", "untitled.txt"):
+        (folder / name).write_text("\n")
+    told = run(tmp_path / "store", "import", str(folder)).stdout
+    assert "left out: 2 empty files" in told
+    assert run_json(tmp_path / "store", "status")["memories"]["live"] == 1
+
+
 def test_an_import_of_a_folder_names_the_files_that_it_does_not_read(tmp_path: Path) -> None:
     folder = tmp_path / "notes"
     (folder / ".obsidian").mkdir(parents=True)
