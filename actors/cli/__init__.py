@@ -4,12 +4,20 @@ Each command imports what it needs when it runs, so that `--help` and `serve` st
 """
 
 import os
+import signal
 import sys
 from pathlib import Path
 
 
 def app() -> None:
     """Run the command line of this process."""
+    try:
+        _run()
+    except KeyboardInterrupt:  # while modules are imported; later typer ends the command so
+        sys.exit(128 + signal.SIGINT)
+
+
+def _run() -> None:
     from actors.proxy import serve_command as command
 
     os.umask(0o077)  # also for the files that DuckDB creates

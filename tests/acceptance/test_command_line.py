@@ -259,6 +259,39 @@ def test_an_import_says_what_is_missing_and_what_it_would_redact(tmp_path: Path)
     )
 
 
+def test_text_that_is_not_utf_8_is_refused_by_name_and_a_byte_order_mark_is_no_text(tmp_path: Path) -> None:
+    command = [COMMAND, "store", "--data", str(tmp_path / "store")]
+    for text, given in (("-", b"K\xfcche"), (b"K\xfcche", b"")):
+        done = subprocess.run([*command, text], input=given, capture_output=True, timeout=PATIENCE, check=False)
+        assert (done.returncode, b"the text is not UTF-8" in done.stderr) == (2, True), done.stderr
+    subprocess.run([*command, "-"], input="\ufeffKüche".encode(), timeout=PATIENCE, check=True)
+    assert run_json(tmp_path / "store", "search", "Küche")["results"][0]["content"] == "Küche"
+
+
+def test_an_export_names_what_is_wrong_with_its_target(tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    assert run(store, "store", "Mara's dog is called Bo.").returncode == 0
+    for target, problem in (
+        (tmp_path, "is a folder"),
+        (Path(), "is a folder"),
+        (tmp_path / "no" / "x.jsonl", "is in no folder"),
+    ):
+        done = run(store, "export", str(target))
+        assert (done.returncode, done.stderr.count("\n")) == (1, 1), done.stderr
+        assert done.stderr.startswith(f"context-graph: {target} {problem}")
+
+
+def test_an_import_counts_in_namespaces_only_what_is_stored_and_calls_an_empty_file_empty(tmp_path: Path) -> None:
+    store, lines, empty = tmp_path / "store", tmp_path / "lines.jsonl", tmp_path / "empty.jsonl"
+    lines.write_text('{"content": "The ferry is late."}\n{"content": ""}\n{"content": "x", "namespace": 5}\n')
+    empty.touch()
+    told = json.loads(run(store, "import", str(lines), "--json").stdout)
+    assert (told["stored"], told["namespaces"], len(told["failed"])) == (1, {"default": 1}, 2)
+    shown = run(store, "import", str(lines)).stdout
+    assert "1 file\n" in shown
+    assert run(store, "import", str(empty)).stderr == f"context-graph: {empty} is empty; nothing was imported\n"
+
+
 def test_an_import_of_notes_says_how_many_files_were_empty_and_stores_none_of_them(tmp_path: Path) -> None:
     folder = tmp_path / "notes"
     folder.mkdir()
