@@ -4,11 +4,20 @@ Each command imports what it needs when it runs, so that `--help` and `serve` st
 """
 
 import os
+import signal
 import sys
+from pathlib import Path
 
 
 def app() -> None:
     """Run the command line of this process."""
+    try:
+        _run()
+    except KeyboardInterrupt:  # while modules are imported; later typer ends the command so
+        sys.exit(128 + signal.SIGINT)
+
+
+def _run() -> None:
     from actors.proxy import serve_command as command
 
     os.umask(0o077)  # also for the files that DuckDB creates
@@ -17,4 +26,13 @@ def app() -> None:
         sys.exit(command.run_proxy(plain))
     from actors.cli.commands import program
 
-    program()
+    if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison] -- closed by the caller, as by `>&-`
+        sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 -- until the process ends
+    try:
+        try:
+            program()
+        finally:
+            sys.stdout.flush()
+    except OSError as error:  # of standard output, such as a reader that is gone: others have become a sentence before
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or else the interpreter reports it too
+        sys.exit(1 if isinstance(error, BrokenPipeError) else f"context-graph: {error}")

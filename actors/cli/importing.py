@@ -43,11 +43,21 @@ class Batch(NamedTuple):
         """Add what came of it to the result."""
         for name in ("stored", "stored_before", "hidden_before", "events"):
             self.result[name] += answer[name]
-        self.result["failed"] += [
-            failure_of(item, one["error"]["message"], one["error"].get("data"))
-            for item, one in zip(self.items, answer["results"], strict=True)
-            if not one["success"]
-        ]
+        for item, one in zip(self.items, answer["results"], strict=True):
+            if not one["success"]:
+                self.result["failed"].append(failure_of(item, one["error"]["message"], one["error"].get("data")))
+                self._discount(item.value)
+
+    def _discount(self, value: JsonObject) -> None:
+        """Count a memory that failed in no namespace."""
+        from actors.api.params.fields import DEFAULT_NAMESPACE
+
+        name = str(value.get("namespace", DEFAULT_NAMESPACE)) if isinstance(value, dict) else ""
+        namespaces = self.result["namespaces"]
+        if name in namespaces and "event" not in value:
+            namespaces[name] -= 1
+            if not namespaces[name]:
+                del namespaces[name]
 
 
 def batches_of(source: Source, result: JsonObject, report: Report) -> Iterator[Batch]:

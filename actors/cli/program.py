@@ -210,7 +210,10 @@ def _view(name: str) -> View:
 
 @contextmanager
 def exit_on_error(status: int = 1) -> Iterator[None]:
-    """Turn errors of the store, the request or the surroundings into one sentence on standard error and a status."""
+    """Turn errors of the store, the request or the surroundings into one sentence on standard error and a status.
+
+    A `BrokenPipeError` passes: the reader of standard output is gone, upon which typer ends the command with status 1.
+    """
     from actors.cli.store_access import CommandError
     from actors.clients.errors import ConfigurationError
     from actors.proxy.client import ClientError
@@ -223,6 +226,8 @@ def exit_on_error(status: int = 1) -> Iterator[None]:
 
     try:
         yield
+    except BrokenPipeError:
+        raise
     except expected as error:
         typer.secho(f"context-graph: {error}", err=True, fg="red")
         raise typer.Exit(status) from None

@@ -108,6 +108,9 @@ def _text(file: Path | None) -> Iterator[IO[str]]:
 @contextmanager
 def _whole(file: Path) -> Iterator[Path]:
     """Yield a path beside a file, which takes the file's place if the body succeeds."""
+    if file.is_dir() or not file.parent.is_dir():
+        problem = "is a folder" if file.is_dir() else "is in no folder that exists"
+        raise InvalidParamsFault(f"{file} {problem}: name a file", parameter="file")
     target = file.with_name(file.name + UNFINISHED)
     try:
         yield target

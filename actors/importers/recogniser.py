@@ -81,6 +81,8 @@ def recognise(path: Path, options: Options) -> Source:
 def _file(path: Path, options: Options) -> Source:
     if path.suffix.lower() in notes.SUFFIXES:
         return _strict(Source(notes.NAME, (path,), lambda: notes.read(path.parent, [path], options)))
+    if path.is_file() and not path.stat().st_size:
+        raise FormatError(f"{path} is empty; nothing was imported")
     if claude_mem.matches(path):
         return _source(claude_mem.NAME, (path,), claude_mem.read, options)
     if path.suffix.lower() == ".zip":

@@ -16,6 +16,7 @@ from actors.proxy.hub_process import ANSWER_TIMEOUT, describe_silence
 from actors.runtime.types import JsonObject
 
 PROTOCOL = "2025-06-18"
+CLOSED = "the server closed the connection"
 
 ProgressCallback = Callable[[float, float | None, str], object]
 """Called with (done, total, description) during long work."""
@@ -80,7 +81,7 @@ class Client:
 
         Raises:
             ClientError: The answer is an error or not JSON-RPC.
-            ConnectionResetError, BrokenPipeError: The server closed the connection.
+            ConnectionResetError: The server closed the connection.
             TimeoutError: No answer before the deadline.
         """
         self._last_id += 1
@@ -132,14 +133,17 @@ class Client:
 
     def _send(self, message: JsonObject) -> None:
         self._socket.settimeout(self._time_left())
-        self._socket.sendall(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+        try:
+            self._socket.sendall(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+        except BrokenPipeError:  # which in a command means that its standard output was closed
+            raise ConnectionResetError(CLOSED) from None
 
     def _receive(self) -> JsonObject:
         while not self._received:
             self._socket.settimeout(self._time_left())
             chunk = self._socket.recv(CHUNK)
             if not chunk:
-                raise ConnectionResetError("the server closed the connection")
+                raise ConnectionResetError(CLOSED)
             self._received += self._reader.feed(chunk)
         try:
             message = json.loads(self._received.pop(0))

@@ -25,6 +25,7 @@ from projections.time.periods import (
     start_of_day,
     years,
 )
+from projections.time.weekdays import Direction, direction_of
 
 MAX_INTERVALS: Final = 64
 """Intervals of one text; further ones, as in a timetable, add no information."""
@@ -181,11 +182,22 @@ def _unit(match: re.Match[str], reference: _Reference) -> Interval:
     return shift(containing(reference.anchor, match["unit"]), match["unit"], count)
 
 
-def _weekday(match: re.Match[str], reference: _Reference) -> Interval:
-    """Resolve last, this or next Monday; the last without such a word."""
+def _weekday(match: re.Match[str], reference: _Reference) -> Interval | None:
+    """Resolve last, this or next Monday, or without such a word the one of which the text speaks.
+
+    A question with "on Monday" looks back where its tense is in doubt.
+    """
     ahead = (lex.index_of(match["weekday"], lex.WEEKDAYS) - reference.anchor.weekday()) % 7
-    which = (match["which"] or "last").casefold()
-    return days(reference.anchor + (ahead if which in ("next", "this", "coming") else ahead - 7) * DAY)
+    which, preposition = ((match[name] or "").casefold() for name in ("which", "preposition"))
+    is_past = which in ("last", "past", "previous")
+    if which in ("", "this"):
+        direction = direction_of(match.string, *match.span(), which or preposition)
+        if direction is None and not which and not (reference.question and preposition == "on"):
+            return None
+        is_past = direction is Direction.LAST or (direction is None and not which)
+    if is_past:
+        return days(reference.anchor + (ahead - 7) * DAY)
+    return days(reference.anchor + (ahead if which == "this" else ahead or 7) * DAY)
 
 
 def _recently(_match: re.Match[str], reference: _Reference) -> Interval:
@@ -271,7 +283,7 @@ _PATTERNS: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str], _Referenc
     (lex.compiled(rf"{lex.COUNT}{lex.UNIT} ago\b"), _ago),
     (lex.compiled(rf"{lex.WHICH}{lex.COUNT}{lex.UNIT}"), _counted_units),
     (lex.compiled(rf"{lex.WHICH}{lex.UNIT}"), _unit),
-    (lex.compiled(rf"(?:{lex.WHICH}|\bon ){lex.WEEKDAY}"), _weekday),
+    (lex.compiled(rf"(?:{lex.WHICH}|\b(?P<preposition>on|by|for|to|until|till) |\b){lex.WEEKDAY}"), _weekday),
     (lex.compiled(rf"{lex.BEFORE_MONTH}(?P<body>{lex.PART}{lex.MONTH})"), _month_or_season),
     (lex.compiled(rf"{lex.BEFORE_SEASON}(?P<body>{lex.PART}{lex.SEASON})(?! of\b)"), _month_or_season),
     (lex.compiled(r"\b(?:recently|lately)\b"), _recently),

@@ -1,6 +1,7 @@
 """What a person does on the command line."""
 
 import json
+import os
 import re
 import subprocess
 from importlib.metadata import version
@@ -84,6 +85,29 @@ def test_a_running_hub_with_another_log_or_other_models_is_not_taken_for_what_wa
         assert (done.returncode, words in done.stderr, "Traceback" in done.stderr) == (1, True, False), done.stderr
     assert f"not the one at {address}:" in refused(data, "--log", address)
     assert run(data, "search", "thunder", "--embedder", "embedded").returncode == 0
+
+
+@pytest.mark.parametrize(
+    "arguments", [("export", "-"), ("status",), ("status", "--json"), ("search", "dog", "--json", "--no-hub")]
+)
+def test_a_command_whose_output_is_closed_ends_without_a_word(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    assert run(tmp_path, "store", "Mara's dog is called Bo.", "--no-hub").returncode == 0
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [COMMAND, *arguments, "--data", str(tmp_path)]
+    done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, timeout=PATIENCE, check=False)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (1, "")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a device that is always full")
+@pytest.mark.parametrize("shown", [(), ("--json",)])
+def test_an_answer_that_cannot_be_written_is_one_sentence(tmp_path: Path, shown: tuple[str, ...]) -> None:
+    assert run(tmp_path, "store", "Mara's dog is called Bo.", "--no-hub").returncode == 0
+    with Path("/dev/full").open("w") as full:
+        command = [COMMAND, "status", *shown, "--data", str(tmp_path)]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=PATIENCE, check=False)
+    assert (done.returncode, done.stderr) == (1, "context-graph: [Errno 28] No space left on device\n")
 
 
 def test_a_person_compares_forgets_and_restores(tmp_path: Path) -> None:
@@ -233,6 +257,50 @@ def test_an_import_says_what_is_missing_and_what_it_would_redact(tmp_path: Path)
     assert (
         "would redact: 1 password" in run(tmp_path / "store", "import", str(tmp_path / "notes.md"), "--dry-run").stdout
     )
+
+
+def test_text_that_is_not_utf_8_is_refused_by_name_and_a_byte_order_mark_is_no_text(tmp_path: Path) -> None:
+    command = [COMMAND, "store", "--data", str(tmp_path / "store")]
+    for text, given in (("-", b"K\xfcche"), (b"K\xfcche", b"")):
+        done = subprocess.run([*command, text], input=given, capture_output=True, timeout=PATIENCE, check=False)
+        assert (done.returncode, b"the text is not UTF-8" in done.stderr) == (2, True), done.stderr
+    subprocess.run([*command, "-"], input="\ufeffKüche".encode(), timeout=PATIENCE, check=True)
+    assert run_json(tmp_path / "store", "search", "Küche")["results"][0]["content"] == "Küche"
+
+
+def test_an_export_names_what_is_wrong_with_its_target(tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    assert run(store, "store", "Mara's dog is called Bo.").returncode == 0
+    for target, problem in (
+        (tmp_path, "is a folder"),
+        (Path(), "is a folder"),
+        (tmp_path / "no" / "x.jsonl", "is in no folder"),
+    ):
+        done = run(store, "export", str(target))
+        assert (done.returncode, done.stderr.count("\n")) == (1, 1), done.stderr
+        assert done.stderr.startswith(f"context-graph: {target} {problem}")
+
+
+def test_an_import_counts_in_namespaces_only_what_is_stored_and_calls_an_empty_file_empty(tmp_path: Path) -> None:
+    store, lines, empty = tmp_path / "store", tmp_path / "lines.jsonl", tmp_path / "empty.jsonl"
+    lines.write_text('{"content": "The ferry is late."}\n{"content": ""}\n{"content": "x", "namespace": 5}\n')
+    empty.touch()
+    told = json.loads(run(store, "import", str(lines), "--json").stdout)
+    assert (told["stored"], told["namespaces"], len(told["failed"])) == (1, {"default": 1}, 2)
+    shown = run(store, "import", str(lines)).stdout
+    assert "1 file\n" in shown
+    assert run(store, "import", str(empty)).stderr == f"context-graph: {empty} is empty; nothing was imported\n"
+
+
+def test_an_import_of_notes_says_how_many_files_were_empty_and_stores_none_of_them(tmp_path: Path) -> None:
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    (folder / "ferns.md").write_text("Ilse waters the ferns on Sundays.\n")
+    for name in ("plan.md", "untitled.txt"):
+        (folder / name).write_text("\n")
+    told = run(tmp_path / "store", "import", str(folder)).stdout
+    assert "left out: 2 empty files" in told
+    assert run_json(tmp_path / "store", "status")["memories"]["live"] == 1
 
 
 def test_an_import_of_a_folder_names_the_files_that_it_does_not_read(tmp_path: Path) -> None:

@@ -13,18 +13,22 @@ MAX_UNREAD = 10
 """Files of a folder which are named as not read."""
 
 
+def _memories(count: int) -> str:
+    return f"[bold]{count}[/] {'memory' if count == 1 else 'memories'}"
+
+
 def imported(answer: JsonObject) -> None:
     """Print what was taken, what was left out and why, and the first of the bad lines."""
     if "source" in answer:
-        OUT.print(f"{answer['source']}: {answer['files']} files")
+        OUT.print(f"{answer['source']}: {answer['files']} {'file' if answer['files'] == 1 else 'files'}")
     if answer["dry_run"]:
-        OUT.print(f"would store up to [bold]{answer['memories']}[/] memories and {answer['links']} links", markup=True)
+        OUT.print(f"would store up to {_memories(answer['memories'])} and {answer['links']} links", markup=True)
     else:
         before = f"; {answer['stored_before']} were imported before" if answer["stored_before"] else ""
         if answer.get("hidden_before"):
             before += f" ({answer['hidden_before']} of them hidden since: context-graph restore ID brings one back)"
         events = f" and {answer['events']} links and other events" if answer["events"] else ""
-        OUT.print(f"stored [bold]{answer['stored']}[/] memories{events}{before}", markup=True)
+        OUT.print(f"stored {_memories(answer['stored'])}{events}{before}", markup=True)
     for name, count in answer["namespaces"].items():
         OUT.print(f"  {count} in namespace {name}")
     for reason, count in answer["skipped"].items():

@@ -57,6 +57,16 @@ class _Note(msgspec.Struct, frozen=True):
         """The id of its memory."""
         return memory_id(*self.place)
 
+    @property
+    def metadata(self) -> JsonObject:
+        """Its properties that have no place of their own."""
+        return {str(name): _plain(value) for name, value in self.properties.items() if name not in OWN_PLACE and value}
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it has neither text nor metadata, so that a memory of it would be its name."""
+        return not (self.body.strip() or self.metadata)
+
 
 def notes(folder: Path, _options: Options) -> Iterator[Path]:
     """Yield the notes under a folder; hidden folders hold none."""
@@ -72,7 +82,7 @@ def read(root: Path, files: list[Path], options: Options) -> Iterator[Record]:
         options: What a person chose.
     """
     links: list[tuple[_Note, str, str]] = []
-    names: dict[str, UUID] = {}
+    names: dict[str, UUID | None] = {}
     for file in files:
         note = _parse(root, file)
         if isinstance(note, Broken):
@@ -80,16 +90,16 @@ def read(root: Path, files: list[Path], options: Options) -> Iterator[Record]:
             continue
         for name in (note.properties.get("permalink"), note.title, note.name, Path(note.name).name):
             if name:
-                names.setdefault(str(name).lower(), note.id)
-        yield from _memories(note, options)
+                names.setdefault(str(name).lower(), None if note.is_empty else note.id)
+        yield from [Skipped("empty files")] if note.is_empty else _memories(note, options)
         links += [(note, relation, target) for relation, target in _links(note.body)]
     for note, relation, target in links:
         name = target.partition("|")[0].partition("#")[0].strip().removesuffix(".md").lower()
-        if name and name in names:
-            if names[name] != note.id:
-                yield link(note.id, names[name], relation, note.file)
+        if (target_id := names.get(name)) is not None:
+            if target_id != note.id:
+                yield link(note.id, target_id, relation, note.file)
         elif name:
-            yield Skipped("links to notes that don't exist")
+            yield Skipped("links to empty files" if name in names else "links to notes that don't exist")
 
 
 def _parse(root: Path, file: Path) -> _Note | Broken:
@@ -117,9 +127,8 @@ def _parse(root: Path, file: Path) -> _Note | Broken:
 def _memories(note: _Note, options: Options) -> Iterator[Record]:
     """Yield a note without its observations, and each observation; links of observations follow them."""
     properties = note.properties
-    kept = {str(name): _plain(value) for name, value in properties.items() if name not in OWN_PLACE and value}
     circumstances = {"namespace": options.namespace, "created_at": _created(note)}
-    metadata = {"source": "note", "path": note.name, "title": note.title, **kept}
+    metadata = {"source": "note", "path": note.name, "title": note.title, **note.metadata}
     is_markdown = note.file.suffix.lower() in MARKDOWN
     hidden = _CODE.sub(lambda code: " " * len(code[0]), note.body)  # code holds neither tags nor observations
     found = list(_OBSERVATION.finditer(hidden)) if is_markdown else []

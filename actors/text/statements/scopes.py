@@ -1,7 +1,8 @@
-"""Whether two statements are about different subjects: of other owners, places, or days of the week.
+"""Whether two statements are about different subjects: of other owners, places, kinds, or days of the week.
 
 "My dog" and "my brother's dog", "in the billing service" and "in the search service", "on Mondays" and "on Fridays" say
-of whom, where and when a statement holds. A phrase that differs is no scope but the value itself where it follows the
+of whom, where and when a statement holds; "base url" and "staging base url", "3 master nodes" and "5 data nodes" of
+which kind. A phrase that differs is no scope but the value itself where it follows the
 verb at once ("lives in Bonn"), or where nothing else differs.
 """
 
@@ -28,7 +29,7 @@ _TIMES: Final = frozenset(ENGLISH["corrections"]["times"].split())
 _PLURAL_TIMES: Final = frozenset(time for time in _TIMES if time.endswith("s") and time[:-1] in _TIMES)
 _BORDERS: Final = STOP_WORDS | _DETERMINERS | _EACH | _PLURAL_TIMES
 _NUMBERS: Final = frozenset(ENGLISH["equivalence"]["numbers"].replace(",", " ").split())
-_VERSIONS: Final = frozenset(stem_words("old new former current previous latest".split()))
+_VERSIONS: Final = frozenset(stem_words("old new former current previous latest another".split()))
 """Modifiers that tell versions of one thing apart, not two things."""
 
 
@@ -48,6 +49,8 @@ class _Phrase(NamedTuple):
     """Whether it precedes the verb."""
     at_once: bool
     """Whether it follows the verb at once."""
+    counts: bool
+    """Whether it begins with a number."""
     scope: bool
     """Whether it can restrict a statement: a quantity ("for 3 days") and a date ("on Monday") can't."""
 
@@ -61,9 +64,32 @@ def are_of_different_subjects(earlier: Statement, later: Statement) -> bool:
     """
     left, right = [*_phrases(earlier)], [*_phrases(later)]
     stems, others = ({stem for phrase in side for stem in phrase.stems} for side in (left, right))
+    if left and right and not (later.announces_change or later.ends) and _narrows(left[0], right[0], stems):
+        return True
     return any(
-        _exclude(one, other, stems, others) for one in left for other in right if not (one.at_once or other.at_once)
+        _are_other_kinds(one, other, stems, others)
+        or (not (one.at_once or other.at_once) and _exclude(one, other, stems, others))
+        for one in left
+        for other in right
     )
+
+
+def _are_other_kinds(one: _Phrase, other: _Phrase, stems: set[str], others: set[str]) -> bool:
+    """Return whether two phrases count two kinds of one thing: "3 master nodes", "5 data nodes"."""
+    counts = one.counts and other.counts and one.stems[0] != other.stems[0] and one.stems[-1] == other.stems[-1]
+    return counts and _are_modified(one.stems[1:-1], other.stems[1:-1], stems, others)
+
+
+def _narrows(one: _Phrase, other: _Phrase, stems: set[str]) -> bool:
+    """Return whether a later subject is an earlier one with a modifier of its own: "API url", "Staging API url"."""
+    added = other.stems[: -len(one.stems)]
+    is_subject = one.before and other.before and other.stems[len(added) :] == one.stems
+    return is_subject and not stems.issuperset(added) and _VERSIONS.isdisjoint(added)
+
+
+def _are_modified(one: list[str], other: list[str], stems: set[str], others: set[str]) -> bool:
+    """Return whether each of two lists of modifiers has one that the other statement lacks."""
+    return bool({*one} - others - _VERSIONS and {*other} - stems - _VERSIONS)
 
 
 def _exclude(one: _Phrase, other: _Phrase, stems: set[str], others: set[str]) -> bool:
@@ -75,10 +101,9 @@ def _exclude(one: _Phrase, other: _Phrase, stems: set[str], others: set[str]) ->
         return True
     if not (words - others and also - stems):
         return False
-    if is_subject and one.stems[-1] == other.stems[-1]:
-        modifiers = {*one.stems[:-1]} - others - _VERSIONS, {*other.stems[:-1]} - stems - _VERSIONS
-        if all(modifiers):
-            return True
+    is_same_noun = is_subject and one.stems[-1] == other.stems[-1]
+    if is_same_noun and _are_modified(one.stems[:-1], other.stems[:-1], stems, others):
+        return True
     same = one.preposition == other.preposition != "" and one.scope and other.scope
     return same and (is_subject or values)
 
@@ -141,7 +166,7 @@ def _phrase(borders: list[_Token], run: Iterable[_Token], verb: int) -> _Phrase 
             words, owner = [], bare
     if not words and owner in _PRONOUNS:
         return None
-    is_value = first.word in _TIMES or first.word in _NUMBERS or any(map(str.isdigit, first.word))
+    counts = first.word in _NUMBERS or any(map(str.isdigit, first.word))
     before = first.start < verb
     return _Phrase(
         preposition=preposition,
@@ -149,5 +174,6 @@ def _phrase(borders: list[_Token], run: Iterable[_Token], verb: int) -> _Phrase 
         owner=owner if words else "",
         before=before,
         at_once=not before and any(token.start == verb for token in borders),
-        scope=preposition in {"", _RECURRING} or not is_value,
+        counts=counts,
+        scope=preposition in {"", _RECURRING} or not (counts or first.word in _TIMES),
     )

@@ -44,7 +44,7 @@ _SPELLINGS: Final = (
     (re.compile(r"(?<=\w{3})is(?=(?:e|ation|ing|ed|er)?$)"), "iz"),
     (re.compile(r"(?<=\w{2})our"), "or"),
     (re.compile(r"grey"), "gray"),
-    (re.compile(r"(?<=[bt])re$"), "er"),
+    (re.compile(r"(?<=[bt])re(?=s?$)"), "er"),
 )
 """British spellings, as they are written in America."""
 _DOUBLE: Final = re.compile(r"([^aeiou])\1$")

@@ -195,6 +195,24 @@ def test_notes_keep_properties_tags_observations_and_links(tmp_path: Path) -> No
     assert not any("workspace" in item["content"] for item in contents.values())
 
 
+def test_an_empty_note_is_no_memory_and_links_to_it_are_left_out(tmp_path: Path) -> None:
+    for name, body in {
+        "nothing.md": "",
+        "blank.txt": " \n\n",
+        "template.md": "---\ntags: [daily]\ncreated: 2026-02-03\naliases: []\n---\n\n",
+        "Ilse.md": "---\nphone: 555 0199\n---\n",
+        "todo.md": "See [[nothing]] and [[Ilse]].\n",
+    }.items():
+        (tmp_path / name).write_text(body, "utf-8")
+    _, items, broken, skipped = read(tmp_path)
+    assert [(item["content"], item["metadata"].get("phone")) for item in items if "content" in item] == [
+        ("Ilse", "555 0199"),
+        ("todo\n\nSee [[nothing]] and [[Ilse]].", None),
+    ]
+    assert {target for _, _, target in links(items)} == {"Ilse"}
+    assert (broken, skipped) == ([], {"empty files": 3, "links to empty files": 1})
+
+
 @pytest.mark.parametrize("packed", [False, True])
 def test_chatgpts_shown_branch_is_imported_from_a_file_or_its_archive(tmp_path: Path, *, packed: bool) -> None:
     file = samples.chatgpt(tmp_path / "conversations.json")

@@ -1,11 +1,14 @@
 import os
+import socket
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from actors.proxy.client import Client, ClientError
+from actors.proxy.endpoint import SOCKET
 from events.storage.duckdb_log import DuckDBLog
 from events.storage.log import LogError
 
@@ -30,6 +33,27 @@ def test_nothing_is_sent_to_a_server_of_another_user(tmp_path: Path) -> None:
         with pytest.raises(ClientError, match="another user"):
             Client(tmp_path, 10)
         assert server.stdout.readline() == "b''\n"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no unix sockets")
+def test_a_server_that_is_gone_is_no_closed_output(tmp_path: Path) -> None:
+    """A command whose output was closed ends without a word, so no `BrokenPipeError` may come from a server."""
+
+    def shake_hands() -> None:
+        with listener.accept()[0] as connection, connection.makefile("rwb") as lines:
+            lines.readline()
+            lines.write(b'{"jsonrpc": "2.0", "id": 1, "result": {}}\n')
+            lines.flush()
+            lines.readline()
+
+    with socket.socket(socket.AF_UNIX) as listener, ThreadPoolExecutor(1) as pool:
+        listener.bind(str(tmp_path / SOCKET))
+        listener.listen()
+        server = pool.submit(shake_hands)
+        with closing(Client(tmp_path, 10)) as client:
+            server.result(10)
+            with pytest.raises(ConnectionResetError, match="the server closed the connection"):
+                client.request("store/status")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows has other rights")

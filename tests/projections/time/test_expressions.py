@@ -100,8 +100,8 @@ def test_a_part_is_half_of_what_it_is_a_part_of_or_its_middle_third(phrase: str,
         ("in the past two weeks", "2023-08-03 2023-08-18"),
         ("the next 3 days", "2023-08-17 2023-08-21"),
         ("last Friday", "2023-08-11 2023-08-12"),
-        ("on Thursday", "2023-08-10 2023-08-11"),
         ("next Friday", "2023-08-18 2023-08-19"),
+        ("next Thursday", "2023-08-24 2023-08-25"),
         ("last May", "2023-05-01 2023-06-01"),
         ("last December", "2022-12-01 2023-01-01"),
         ("next May", "2024-05-01 2024-06-01"),
@@ -112,6 +112,87 @@ def test_a_part_is_half_of_what_it_is_a_part_of_or_its_middle_third(phrase: str,
 )
 def test_relative_words_count_from_when_they_are_said(phrase: str, expected: str):
     assert times(phrase) == times(phrase.upper()) == [expected]
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("The plumber came Tuesday.", "2023-08-15"),
+        ("The plumber came Tuesday morning and fixed the tap.", "2023-08-15"),
+        ("Mara repaired the gate on Friday.", "2023-08-11"),
+        ("On Friday, we left early.", "2023-08-11"),
+        ("The concert was Thursday.", "2023-08-10"),
+        ("We met this Monday.", "2023-08-14"),
+        ("The kids didn't have school on Monday.", "2023-08-14"),
+        ("Blood pressure was 128 over 82 on Monday.", "2023-08-14"),
+        ("On Friday we deploy.", "2023-08-18"),
+        ("The dentist appointment is on Thursday at 3pm.", "2023-08-24"),
+        ("We meet this Saturday.", "2023-08-19"),
+        ("I have to go to the bank on Friday.", "2023-08-18"),
+        ("I was tired, so we'll do it Friday.", "2023-08-18"),
+        ("Ben said he is coming on Friday.", "2023-08-18"),
+        ("The rehearsal was moved from Tuesday to Saturday.", "2023-08-19"),
+        ("I booked a table for Saturday.", "2023-08-19"),
+        ("The report is due by Friday.", "2023-08-18"),
+        ("See you Friday!", "2023-08-18"),
+    ],
+)
+def test_the_tense_says_whether_a_weekday_is_the_last_or_the_coming_one(text: str, day: str):
+    assert [one.partition(" ")[0] for one in times(text)] == [day]
+
+
+def test_each_weekday_has_the_tense_of_its_clause():
+    text = "Mara came on Monday, and will come again on Friday."
+    assert times(text) == ["2023-08-14 2023-08-15", "2023-08-18 2023-08-19"]
+    assert times("We met on Monday and Wednesday.") == ["2023-08-14 2023-08-15", "2023-08-16 2023-08-17"]
+    assert times("Mara has been ill since Monday.") == ["2023-08-14 2023-08-17T15"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "We go swimming every Tuesday.",
+        "Usually I cook on Friday.",
+        "He used to play on Friday.",
+        "We were busy on Monday and Wednesday evenings.",
+        "The shop was open Monday to Friday.",
+        "The shop is open from Monday to Friday.",
+        "Dentist Friday 3pm",
+        "on Thursday",
+        "Stuffed peppers on Friday.",
+        "I bought it on Black Friday.",
+        "We had Taco Tuesday.",
+        "The Tuesday class was fun.",
+        "The conflicting Friday and Saturday times were wrong.",
+        "It is only Monday.",
+        "Friday's meeting was short.",
+        "We meet Monday or Tuesday.",
+        "She agreed to meet on Friday.",
+        "Ben said the parts arrive on Friday.",
+        "Mara would have come on Friday.",
+    ],
+)
+def test_a_habit_a_name_and_a_weekday_in_doubt_are_no_date(text: str):
+    assert times(text) == []
+
+
+@pytest.mark.parametrize(
+    ("question", "day"),
+    [
+        ("Who came on Thursday?", "2023-08-10"),
+        ("What about the meeting on Thursday?", "2023-08-10"),
+        ("What did the plumber do Tuesday?", "2023-08-15"),
+        ("Who is coming on Thursday?", "2023-08-24"),
+    ],
+)
+def test_a_question_with_a_weekday_looks_back_unless_its_tense_looks_ahead(question: str, day: str):
+    assert [one.partition(" ")[0] for one in times(question, question=True)] == [day]
+
+
+def test_a_weekday_with_a_date_is_that_date():
+    assert times("We met on Friday, 4 August 2023.") == ["2023-08-04 2023-08-05"]
+    assert times("We met on 4 August 2023 (Friday).") == ["2023-08-04 2023-08-05"]
+    assert times("Last week we met on Friday.") == ["2023-08-07 2023-08-14"]
 
 
 @pytest.mark.parametrize(
@@ -276,6 +357,8 @@ def test_any_text_at_any_moment_gives_intervals_with_start_before_end(text: str,
         "1",
         " ",
         "two weeks before ",
+        "Monday ",
+        "we came on Monday and ",
     ],
 )
 def test_a_long_repetitive_text_is_parsed_to_its_end(piece: str):

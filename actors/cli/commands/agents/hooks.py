@@ -265,7 +265,7 @@ def _call_until_done(location: StoreLocation, method: str, *, creates: bool = Fa
         try:
             with open_store(location, creates=creates) as store:
                 store.call(method, **arguments)
-        except (ConnectionResetError, BrokenPipeError):
+        except ConnectionResetError:
             sleep(RETRY_INTERVAL)
         else:
             return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from functools import partial
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Annotated
 from uuid import UUID
@@ -15,7 +16,14 @@ from actors.runtime.settings import Confidence, SearchProfile
 
 
 def _text(content: str) -> str:
-    return sys.stdin.read() if content == "-" else content
+    """Return the text of an argument or of standard input, which need not be UTF-8."""
+    try:
+        if content == "-":
+            return TextIOWrapper(sys.stdin.buffer, "utf-8-sig").read()
+        content.encode()
+    except (UnicodeDecodeError, UnicodeEncodeError) as error:
+        raise typer.BadParameter(f"the text is not UTF-8: {error.reason}") from None
+    return content
 
 
 def _importance(given: float) -> float:

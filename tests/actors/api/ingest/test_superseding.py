@@ -298,9 +298,15 @@ async def test_labels_and_words_of_revision_state_a_value(mind: Mind, statement:
     [
         ("Honey comes from the Weir apiary.", "Wax comes from the Weir apiary too."),
         ("Pulse in bed 6: 88 at 07:00", "Pulse in bed 6: 74 at 15:00"),
+        (
+            "Ticket API base url is https://api.ferry.test/v1",
+            "Staging ticket API base url is https://stage.ferry.test/v1",
+        ),
+        ("Live API base url is https://api.ferry.test/v1", "Staging API base url is https://stage.ferry.test/v1"),
+        ("The search cluster has 3 master nodes.", "The search cluster has 5 data nodes."),
     ],
 )
-async def test_additions_and_timed_readings_correct_nothing(mind: Mind, statement: str, addition: str) -> None:
+async def test_additions_readings_and_other_kinds_correct_nothing(mind: Mind, statement: str, addition: str) -> None:
     await kept(mind, statement)
     assert "may_supersede" not in await mind("store_memory", content=addition)
 

@@ -120,6 +120,29 @@ async def test_fact_checking_ranks_the_fact_of_the_named_years_first(
         assert max(best["contributions"], key=best["contributions"].__getitem__) == "e11_entity"
 
 
+@pytest.mark.parametrize(
+    ("told_at", "memories", "questions"),
+    [
+        (
+            "2023-05-12T18:00:00Z",  # a Friday
+            ("The plumber came Tuesday to look at the boiler.", "The painter came Wednesday to look at the walls."),
+            ("Who came on 9 May 2023?", "Who came on 10 May 2023?"),
+        ),
+        (
+            "2023-05-02T09:00:00Z",  # a Tuesday
+            ("On Friday we deploy the shop.", "On Thursday we deploy the blog."),
+            ("What do we deploy on 5 May 2023?", "What do we deploy on 4 May 2023?"),
+        ),
+    ],
+)
+async def test_a_weekday_in_a_memory_is_found_by_its_date(
+    context: Context, told_at: str, memories: tuple[str, str], questions: tuple[str, str]
+) -> None:
+    await told(context, *((memory, told_at) for memory in memories))
+    for memory, question in zip(memories, questions, strict=True):
+        assert (await first(context, question))["content"] == memory
+
+
 async def test_a_named_weekly_time_ranks_memories_of_that_time_first(context: Context) -> None:
     walks = {
         "2023-05-10T19:00:00Z": "A walk with the dog through the old town.",  # a Wednesday evening

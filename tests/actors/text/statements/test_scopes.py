@@ -20,6 +20,10 @@ OTHER_SUBJECTS = [
     ("Nora keeps 12 hens at the upper farm.", "Nora now keeps 20 hens at the lower farm."),
     ("Entry code of gate 2: 8814", "Entry code of gate 5: 3071"),
     ("Opening hours of the pottery studio: 9 to 5", "Opening hours of the print studio: 11 to 7"),
+    ("The wifi password is tulip42.", "The guest wifi password is rose77."),
+    ("Upload timeout is 120 seconds.", "Login upload timeout is 30 seconds."),
+    ("The hive has 8 brood frames.", "The hive has 12 honey frames."),
+    ("The team has six backend developers.", "The team now has two frontend developers."),
 ]
 CORRECTIONS = [
     ("My bike has 21 gears.", "Actually my bike has 7 gears."),
@@ -32,6 +36,11 @@ CORRECTIONS = [
     ("Book club meets on Mondays.", "Book club now meets on Thursdays."),
     ("Mum's knee surgery is on Friday at eleven.", "Mum's knee surgery has been moved to Monday at two."),
     ("Our tax adviser is Ms Brandt.", "My tax adviser is Mr Yilmaz now."),
+    ("The wifi password is tulip42.", "The new wifi password is rose77."),
+    ("The rehearsal is at nine.", "The choir rehearsal has moved to ten."),
+    ("The hive has 8 brood frames.", "The hive has 10 brood frames."),
+    ("The team has six developers.", "The team now has eight backend developers."),
+    ("The wall is one metre high.", "The wall is 1.40 metres high."),
 ]
 
 
