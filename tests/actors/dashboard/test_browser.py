@@ -121,8 +121,10 @@ def test_a_moment_is_chosen_by_its_time(go: Go) -> None:
     expect(page.locator("#at-value")).to_have_text("1")
 
 
-def test_the_past_quotes_the_memory_that_an_event_is_about(go: Go) -> None:
-    page = go("/past?at=5")
+def test_the_past_quotes_the_memory_that_an_event_is_about(site: Site, go: Go) -> None:
+    command = [COMMAND, "history", site.ids[3], "--json", "--data", str(site.folder)]
+    (stored,) = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)["events"]
+    page = go(f"/past?at={stored['seq']}")
     expect(page.locator("#then blockquote")).to_have_text(TEXTS[3][3])
 
 

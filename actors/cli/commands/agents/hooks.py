@@ -159,9 +159,8 @@ def brief(call: HookCall) -> None:
         if drift["north_star_id"]:
             lines.append(f"North Star: {drift['north_star']} (drift: {drift['level']}). What serves it best:")
             even = [1.0] * len(drift["per_embedder_similarity"])
-            results = store.call("search/by_purpose", purpose_vector=even, namespace=namespace, top_k=MAX_RECALLED)[
-                "results"
-            ]
+            served = {"namespace": namespace, "top_k": MAX_RECALLED}
+            results = store.call("search/by_purpose", purpose_vector=even, **served)["results"]
         elif store.served:
             query = re.sub(r"[-_.]+", " ", Path(call.payload.cwd).name).strip()
             with suppress(TimeoutError):  # the models are still loading
@@ -187,7 +186,7 @@ def recall(call: HookCall) -> None:
 
 def _recalled(result: JsonObject) -> str:
     """Return the text of a result as one quoted line, with an ellipsis where the memory goes on."""
-    part = result.get("excerpt", {"start": 0, "end": 0, "of": 0})
+    part = result.get("excerpt", dict.fromkeys(("start", "end", "of"), 0))
     text = ("… " if part["start"] else "") + result["content"] + (" …" if part["end"] < part["of"] else "")
     return _quoted(text, len(text))
 
@@ -195,14 +194,8 @@ def _recalled(result: JsonObject) -> str:
 def _search(store: StoreSession, query: str, **scope: str) -> list[JsonObject]:
     """Return the best memory for a query, and what is similar enough; nothing if nothing bears on it."""
     least = Confidence.UNCERTAIN.value
-    found = store.call(
-        "search/graph",
-        query=query,
-        top_k=MAX_RECALLED,
-        min_confidence=least,
-        max_characters=RECALLED_CHARACTERS,
-        **scope,
-    )["results"]
+    size = {"top_k": MAX_RECALLED, "max_characters": RECALLED_CHARACTERS}
+    found = store.call("search/graph", query=query, min_confidence=least, **size, **scope)["results"]
     return [one for rank, one in enumerate(found) if rank == 0 or one["similarity"] >= MIN_SIMILARITY]
 
 
