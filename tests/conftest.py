@@ -1,6 +1,5 @@
 """What holds for every test: nothing is left running, and the requirements that it carries are counted."""
 
-import gc
 import os
 import threading
 from collections.abc import Iterator
@@ -130,13 +129,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     config.stash[WHOLE] = asked == suite and not narrowed
 
 
-def pytest_unconfigure() -> None:
-    """Remove Hypothesis's function from the collector's callbacks.
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Empty pytest's loader of plugins.
 
-    The interpreter drops callbacks after its last collection, so the function would keep all that it refers to: its
-    module's loader, which is pytest's, and through it every test and DuckDB's classes, whose bindings report a leak.
+    Hypothesis's callback of the collector and torch keep modules of plugins beyond the end of the interpreter. Their
+    loader would keep every test through the configuration, and DuckDB's classes, whose bindings report a leak.
     """
-    gc.callbacks[:] = [one for one in gc.callbacks if not one.__module__.startswith("hypothesis.")]
+    vars(config.pluginmanager.rewrite_hook).clear()
 
 
 @pytest.fixture(scope="session")
