@@ -61,6 +61,14 @@ def test_each_set_is_asked_in_a_store_of_its_own_and_in_one_that_holds_all(tmp_p
     assert report["bees"]["recall@10 alone"] == report["bees"]["recall@10 together"] == 1.0
 
 
+def test_the_part_of_a_long_memory_that_answers_is_shown_or_not(tmp_path: Path) -> None:
+    report = bench("passages", str(write(tmp_path / "boxes", talk(80))), "--together", "40")
+    (verdict,) = report["sections"]["boxes"]
+    assert verdict["what"].endswith("of 80 questions")
+    assert 0.5 < verdict["figures"]["shown"] <= 1
+    assert verdict["figures"].keys() == {"shown", "by the cosine alone"}
+
+
 def test_relevance_is_measured_against_stores_that_cannot_answer(tmp_path: Path) -> None:
     folders = [str(write(tmp_path / "bees", stream())), str(write(tmp_path / "boxes", talk(20)))]
     for _ in range(2):  # the second run finds the stores that the first one kept

@@ -13,7 +13,7 @@ from typing import Annotated
 import anyio
 import msgspec
 from rich.progress import Progress
-from typer import Option
+from typer import BadParameter, Option
 
 from actors.api.operations.retrieval.query import search
 from actors.api.params.fields import MAX_CONTENT
@@ -87,6 +87,8 @@ def passages(
         for folder in folders:
             dataset = read_dataset(folder)
             counts = anyio.run(partial(ask_all, dataset, list(join_documents(dataset, together, memories)), bar))
+            if not counts:
+                raise BadParameter(f"no question of {dataset.name} is answered by a part of a long memory")
             shares = {name: count / counts["questions"] for name, count in counts.items() if name != "questions"}
             name = f"the part that answers is shown, of {counts['questions']} questions"
             sections[dataset.name] = [Verdict(name, shares, shares["shown"] >= shares["by the cosine alone"] - NOISE)]
