@@ -228,9 +228,9 @@ class Atlas(Fingerprints):
         """Tell whether every term of a query occurs in some eligible row."""
         return self._sparse(key).contains_terms(query, eligible)
 
-    def passages(self, query_e1: npt.NDArray[np.floating], row: int) -> tuple[ScoredPassage, ...]:
-        """Return the passages of a row in order, with their cosines in E1; none for a memory of one window."""
-        return self._semantic.passages(levels(query_e1), row)
+    def passages(self, query_e1: npt.NDArray[np.floating], rows: Rows) -> list[tuple[ScoredPassage, ...]]:
+        """Return the passages of each row in order, with their cosines in E1; () for a memory of one window."""
+        return self._semantic.passages(levels(query_e1), rows)
 
     def digest(self) -> bytes:
         """Return the SHA-256 of all spaces, filter columns, time mentions, states, clusters and ids."""

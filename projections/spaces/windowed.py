@@ -116,14 +116,16 @@ class WindowedSpace:
         indices, lengths = self._slices.indices(rows)
         return self.vectors.take(indices[np.cumsum(lengths) - lengths])
 
-    def passages(self, query: Levels, row: int) -> tuple[ScoredPassage, ...]:
-        """Return the passages of a row in order, with their cosines to a query; none for a memory of one window."""
-        vectors = self._slices.slice_of(row)
-        indices = np.arange(vectors.start + 1, vectors.stop, dtype=np.int64)
-        if not len(indices):
-            return ()
+    def passages(self, query: Levels, rows: Rows) -> list[tuple[ScoredPassage, ...]]:
+        """Return the passages of each row in order, with their cosines to a query; () for a memory of one window."""
+        indices, lengths = self._slices.indices(rows)
+        if (lengths <= 1).all():
+            return [()] * len(rows)
         spans, scores = self._spans.array[indices].tolist(), self.vectors.scores(query, indices).tolist()
-        return tuple(ScoredPassage(start, end, score) for (start, end), score in zip(spans, scores, strict=True))
+        scored = [ScoredPassage(start, end, score) for (start, end), score in zip(spans, scores, strict=True)]
+        ends = np.cumsum(lengths)
+        # The first of each is the whole memory.
+        return [tuple(scored[end - length + 1 : end]) for end, length in zip(ends, lengths, strict=True)]
 
     def nearest(self, query: Levels, count: int, eligible: Mask) -> tuple[Rows, Scores]:
         """Return the best `count` eligible rows, best first, with their scores; fewer only if fewer are eligible."""

@@ -73,8 +73,8 @@ def _explain(
     similarity = _similarities(similarities, request, weights, ranked, rows)
     contributions = {key: values[part].tolist() for key, values in ranked.contributions.items()}
     bonuses = {name: values[part].tolist() for name, values in ranked.bonuses.items()}
-    e1 = e1_vector(request.embeddings)
-    for index, (memory, row) in enumerate(zip(atlas.ids(rows), rows.tolist(), strict=True)):
+    passages = atlas.passages(e1_vector(request.embeddings), rows)
+    for index, memory in enumerate(atlas.ids(rows)):
         spaces = {
             key: SpaceScore(
                 similarity=values[index], contribution=contributions[key][index] if key in contributions else 0.0
@@ -95,7 +95,7 @@ def _explain(
             score=sum(space.contribution for space in spaces.values()) + sum(extra.values()),
             similarity=weighted / (sum(shares.values()) or 1),
             spaces={key: spaces[key] for key in reversed(order)},
-            passages=atlas.passages(e1, row),
+            passages=passages[index],
             **extra,
         )
 

@@ -176,8 +176,8 @@ def test_a_long_memory_is_found_by_any_of_its_parts():
     assert atlas.recall_prefix(query.array, 1, atlas.facets.live).tolist() == [3]
     assert len({*atlas.recall_prefix(query.array, 20, atlas.facets.live).tolist()}) == 20
     rows = np.array([0, 3])
-    assert atlas.passages(query.array, 0) == ()
-    parts = atlas.passages(query.array, 3)
+    none, parts = atlas.passages(query.array, rows)
+    assert none == ()
     assert [(each.start, each.end) for each in parts] == [(0, 500), (400, 900), (800, 1300)]
     assert parts[1].similarity == max(each.similarity for each in parts) == pytest.approx(1, abs=2e-3)
     assert atlas.scores("e1_semantic", query, rows)[1] == pytest.approx(parts[1].similarity)

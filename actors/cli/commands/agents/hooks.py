@@ -186,16 +186,16 @@ def recall(call: HookCall) -> None:
 
 def _recalled(result: JsonObject) -> str:
     """Return the text of a result as one quoted line, with an ellipsis where the memory goes on."""
-    part = result.get("excerpt", dict.fromkeys(("start", "end", "of"), 0))
-    text = ("… " if part["start"] else "") + result["content"] + (" …" if part["end"] < part["of"] else "")
+    text = result["content"]
+    if part := result.get("excerpt"):
+        text = ("… " if part["start"] else "") + text + (" …" if part["end"] < part["of"] else "")
     return _quoted(text, len(text))
 
 
 def _search(store: StoreSession, query: str, **scope: str) -> list[JsonObject]:
     """Return the best memory for a query, and what is similar enough; nothing if nothing bears on it."""
-    least = Confidence.UNCERTAIN.value
-    size = {"top_k": MAX_RECALLED, "max_characters": RECALLED_CHARACTERS}
-    found = store.call("search/graph", query=query, min_confidence=least, **size, **scope)["results"]
+    limits = {"top_k": MAX_RECALLED, "max_characters": RECALLED_CHARACTERS, "min_confidence": Confidence.UNCERTAIN}
+    found = store.call("search/graph", query=query, **limits, **scope)["results"]
     return [one for rank, one in enumerate(found) if rank == 0 or one["similarity"] >= MIN_SIMILARITY]
 
 
