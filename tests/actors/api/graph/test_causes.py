@@ -193,7 +193,6 @@ async def test_a_deep_run_links_what_an_earlier_version_stored(
     start: Callable[[Log], Any], connect: Connect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     log = Lasting()
-    monkeypatch.setattr("actors.linker.actor.QUIET", 600.0)  # an earlier version had no linker
     with start(log) as hub:
         ids = await told(Context(hub), *STORY, *APART)
     assert links(log) == []

@@ -137,7 +137,7 @@ async def test_goals_are_listed_with_their_drift_and_nothing_is_logged(context: 
     found = await ask(context, "goal/list", namespace="bakery")
     assert found["goals"]
     assert found["drift"]["status"] == "measured"
-    # The workspace and the linker still log what follows from the stores, on a slow machine about now.
+    # The workspace still logs what follows from the stores, on a slow machine about now.
     assert context.actor not in {one.actor for one in context.hub.log.read(before)}
 
 

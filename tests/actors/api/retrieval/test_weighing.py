@@ -64,12 +64,6 @@ QUERIES = (
 """Ten questions, each with two spaces that prefer different memories."""
 
 
-@pytest.fixture(autouse=True)
-def unlinked(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Compare rankings of one state: the background draws no edges between two questions."""
-    monkeypatch.setattr("actors.linker.actor.QUIET", 600.0)
-
-
 async def mixed(context: Context) -> None:
     for text, more in MIXED:
         await store(context, text, **{"created_at": NOW} | more)
