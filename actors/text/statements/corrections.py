@@ -110,6 +110,7 @@ def evidence(earlier: Statement, later: Statement) -> dict[str, float]:
     ended = not earlier.ends and any(
         -REACH < word.span[0] - end < REACH and word.key in left for end in later.ends for word in new
     )
+    negated = later.is_negated and (bool(earlier.ends) or not later.only_denies_end)
     values, newer = ({word.key for word in words if word.kind in {"number", "time"}} for words in (old, new))
     return {
         "share": share,
@@ -127,7 +128,7 @@ def evidence(earlier: Statement, later: Statement) -> dict[str, float]:
         "opposite": float(
             share >= 0.5 and any({one, two} in _OPPOSITES for one in left - right for two in right - left)
         ),
-        "negation": float(share > 0.5 and earlier.is_negated != later.is_negated),
+        "negation": float(share > 0.5 and earlier.is_negated != negated),
         "differences": min(len(replaced) + len(removed), 4) / 4,
         "other subject": float(_other_subject(earlier, later)),
         "possession": float(not (change or ended or "number" in kinds) and earlier.possesses),

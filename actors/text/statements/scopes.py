@@ -56,12 +56,16 @@ class _Phrase(NamedTuple):
 
 
 def are_of_different_subjects(earlier: Statement, later: Statement) -> bool:
-    """Return whether the subjects of two statements differ by an owner, a modifier or a phrase.
+    """Return whether the subjects of two statements differ by an owner, a modifier, a phrase or a whole clause.
+
+    "I no longer run downhill" says nothing of "My knee hurts when I run downhill", only of the clause at its end.
 
     Args:
         earlier: A statement.
         later: What was said after it.
     """
+    if earlier.main_keys and {*earlier.main_keys}.isdisjoint(later.keys):
+        return True
     left, right = [*_phrases(earlier)], [*_phrases(later)]
     stems, others = ({stem for phrase in side for stem in phrase.stems} for side in (left, right))
     if left and right and not (later.announces_change or later.ends) and _narrows(left[0], right[0], stems):

@@ -22,14 +22,20 @@ _LABEL: Final = re.compile(r"\W*\w+(?:[ /-]+[\w'’]+){1,6}(?=:\s(?!.*\d.* at \d
 _NEGATION: Final = re.compile(r"\b(?:not|no|never|none|nobody|nothing|neither|without)\b|n['’]t\b", re.IGNORECASE)
 
 
-def _any_of(name: str, *, before: str = "") -> re.Pattern[str]:
-    """Return a pattern of listed phrases, which any whitespace may separate."""
-    phrases = "|".join(" ".join(phrase.split()) for phrase in re.split(r",\s+", _LISTS[name].strip()))
-    spaced = phrases.replace(" ?", r"\s*").replace(" ", r"\s++")
-    return re.compile(rf"{before}(?<!\w)(?:{spaced})(?!\w)", re.IGNORECASE)
+def _any_of(*lists: str, before: str = "", after: str = "") -> re.Pattern[str]:
+    """Return a pattern of the phrases of some lists, which any whitespace may separate."""
+    listed = (phrase for name in lists for phrase in re.split(r",\s+", _LISTS[name].strip()))
+    spaced = "|".join(" ".join(phrase.split()) for phrase in listed).replace(" ?", r"\s*").replace(" ", r"\s++")
+    return re.compile(rf"{before}(?<!\w)(?:{spaced})(?!\w){after}", re.IGNORECASE)
 
 
-CHANGE, _END, STATE, _POSSESSION = (_any_of(name) for name in ("change", "end", "state", "possession"))
+CHANGE, _END, _POSSESSION = _any_of("change"), _any_of("no_longer", "end"), _any_of("possession")
+_NOT_ENDED: Final = _any_of("end", "ending", before=r"(?:\b(?:not|never)|\w+n['’]t)\s+(?:\w+\s+)?")
+"""A negated word that ends a state: "don't quit", "never gave up", "won't get off"."""
+# "Rent is", "work starts": what precedes another verb is a noun.
+STATE: Final = _any_of("state", after=r"(?!\s+(?:is|are|has|will|starts|begins|ends|costs|takes|lasts|opens|closes)\b)")
+_CLAUSE: Final = re.compile(r"(?<=\w) (?:when(?:ever)?|if|while|because|unless|until)\b", re.IGNORECASE)
+"""Begins a clause on which the statement before it depends."""
 _EVENT: Final = _any_of(
     "event", before=r"(?<!\bis )(?<!\bare )(?<!\bbe )(?<!\bbeen )(?<!\bget )(?<!\bgets )(?<!\ba )(?<!\bthe )"
 )
@@ -66,6 +72,12 @@ class Statement:
         return [word.key for word in self.words]
 
     @cached_property
+    def main_keys(self) -> list[str]:
+        """The keys of its main clause, where that comes first."""
+        clause = _CLAUSE.search(self.text)
+        return [word.key for word in self.words if clause is None or word.span[1] <= clause.start()]
+
+    @cached_property
     def announces_change(self) -> bool:
         """Whether it has a word of change."""
         return CHANGE.search(self.text) is not None
@@ -73,7 +85,7 @@ class Statement:
     @cached_property
     def ends(self) -> list[int]:
         """Where the words end that end a state."""
-        return [match.end() for match in _END.finditer(self.text)]
+        return [match.end() for match in _END.finditer(self._without_negated_ends)]
 
     @cached_property
     def tells_event(self) -> bool:
@@ -91,6 +103,16 @@ class Statement:
     def is_negated(self) -> bool:
         """Whether it has a negation."""
         return _NEGATION.search(self.text) is not None
+
+    @cached_property
+    def only_denies_end(self) -> bool:
+        """Whether it negates nothing but that something ends: "Don't quit", which says "Keep on"."""
+        return self.is_negated and _NEGATION.search(self._without_negated_ends) is None
+
+    @cached_property
+    def _without_negated_ends(self) -> str:
+        """The text with blanks for what says that nothing has ended."""
+        return _NOT_ENDED.sub(lambda match: " " * len(match[0]), self.text)
 
     @cached_property
     def possesses(self) -> bool:

@@ -304,9 +304,14 @@ async def test_labels_and_words_of_revision_state_a_value(mind: Mind, statement:
         ),
         ("Live API base url is https://api.ferry.test/v1", "Staging API base url is https://stage.ferry.test/v1"),
         ("The search cluster has 3 master nodes.", "The search cluster has 5 data nodes."),
+        ("Stay with the physio exercises every evening.", "Don't give up the physio exercises!"),
+        ("Paula coaches the under-tens.", "Paula hasn't resigned as coach of the under-tens."),
+        ("The ferry runs in winter.", "The ferry wasn't cancelled in the storm last winter."),
+        ("My back aches when I sit too long.", "I don't sit at the desk any more."),
+        ("Work starts at nine.", "Garden work starts at seven."),
     ],
 )
-async def test_additions_readings_and_other_kinds_correct_nothing(mind: Mind, statement: str, addition: str) -> None:
+async def test_additions_other_kinds_and_denied_ends_correct_nothing(mind: Mind, statement: str, addition: str) -> None:
     await kept(mind, statement)
     assert "may_supersede" not in await mind("store_memory", content=addition)
 

@@ -55,6 +55,8 @@ def test_a_changed_value_is_found_with_its_place(earlier: str, later: str, rule:
         ("The sauna is open.", "The sauna is closed."),
         ("Edgar plays the trumpet.", "Edgar no longer plays the trumpet."),
         ("Our rabbit eats hay and carrots.", "Our rabbit gets no more carrots."),
+        ("The ferry runs in winter.", "The ferry doesn't run in winter any more."),
+        ("My back aches when I sit too long.", "My back doesn't ache any more when I sit too long."),
     ],
 )
 def test_opposites_and_ends_are_corrections(earlier: str, later: str) -> None:
