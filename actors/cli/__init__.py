@@ -25,6 +25,7 @@ def _run() -> None:
     if (plain := command.parse_plain(sys.argv[1:])) is not None:
         sys.exit(command.run_proxy(plain))
     from actors.cli.commands import program
+    from events.wording import reason
 
     if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison] -- closed by the caller, as by `>&-`
         sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 -- until the process ends
@@ -35,4 +36,4 @@ def _run() -> None:
             sys.stdout.flush()
     except OSError as error:  # of standard output, such as a reader that is gone: others have become a sentence before
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or else the interpreter reports it too
-        sys.exit(1 if isinstance(error, BrokenPipeError) else f"context-graph: {error}")
+        sys.exit(1 if isinstance(error, BrokenPipeError) else f"context-graph: {reason(error)}")

@@ -20,6 +20,7 @@ import msgspec
 
 from actors.cli.checks import Check, failed, passed, warned
 from actors.runtime.types import JsonObject
+from events.wording import counted
 
 if TYPE_CHECKING:
     from actors.clients.table import Client
@@ -143,7 +144,8 @@ def _store(folder: Path) -> Iterator[Check]:
             status = store.call("store/status")
             yield _hub(folder)
             yield passed(
-                "log", f"{status['log']['position']} events, open in the hub; `context-graph verify` checks all"
+                "log",
+                f"{counted(status['log']['position'], 'event')}, open in the hub; `context-graph verify` checks all",
             )
             yield passed("models", _models(status))
     except NoStoreError as error:
@@ -198,7 +200,9 @@ def _log(folder: Path) -> Check:
     except (LogError, OSError) as error:
         return failed("log", str(error), "`context-graph verify` tells what is lost; `restore` puts a backup back")
     try:
-        return passed("log", f"{log.head.seq} events, the last as acknowledged; `context-graph verify` checks all")
+        return passed(
+            "log", f"{counted(log.head.seq, 'event')}, the last as acknowledged; `context-graph verify` checks all"
+        )
     finally:
         log.close()
 
@@ -213,7 +217,9 @@ def _earlier(folder: Path, found: int) -> Check:
     if report.problems:
         first = report.problems[0]
         return failed("log", f"{first.file}: {first.what}", "`context-graph verify` tells what is lost")
-    return warned("log", f"{report.head.seq} events, all sound, in format {found}", "run context-graph upgrade")
+    return warned(
+        "log", f"{counted(report.head.seq, 'event')}, all sound, in format {found}", "run context-graph upgrade"
+    )
 
 
 def _errors(folder: Path) -> Check:

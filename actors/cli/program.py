@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from importlib import import_module
@@ -221,6 +221,7 @@ def exit_on_error(status: int = 1) -> Iterator[None]:
     from actors.proxy.project import ProjectError
     from actors.runtime.faults import Fault
     from events.storage.log import LogError
+    from events.wording import reason
 
     expected = (ClientError, CommandError, ConfigurationError, Fault, HubError, LogError, OSError, ProjectError)
 
@@ -229,7 +230,8 @@ def exit_on_error(status: int = 1) -> Iterator[None]:
     except BrokenPipeError:
         raise
     except expected as error:
-        typer.secho(f"context-graph: {error}", err=True, fg="red")
+        words = reason(error) if isinstance(error, OSError) else error
+        typer.secho(f"context-graph: {words}", err=True, fg="red")
         raise typer.Exit(status) from None
     except RuntimeError as error:
         if str(error) != INTERRUPTED:
@@ -248,6 +250,7 @@ def perform(
     starts_hub: bool = False,
 ) -> JsonObject:
     """Call an operation, with a progress bar on standard error, print its answer, and return it."""
+    from actors.api.params.fields import EVERYWHERE
     from actors.cli.store_access import open_store
     from actors.cli.views.terminal import progress_bar
 
@@ -260,8 +263,19 @@ def perform(
         open_store(location, creates=creates, starts_hub=starts_hub) as store,
     ):
         answer = store.call(method, report, **given)
+        named = EVERYWHERE if creates else given.get("namespace", EVERYWHERE)
+        if named != EVERYWHERE:
+            _check_namespace(named, store.call("store/status")["namespaces"])
     show(answer, view, as_json=as_json)
     return answer
+
+
+def _check_namespace(named: str, known: Collection[str]) -> None:
+    """Warn of a namespace without memories, such as one with a typo: an answer is then empty for no other reason."""
+    from actors.api.responses.common import empty_namespace
+
+    if named not in known:
+        typer.secho(empty_namespace(named, known), err=True, fg="yellow")
 
 
 def show(answer: JsonObject, view: View, *, as_json: bool) -> None:

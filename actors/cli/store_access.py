@@ -119,7 +119,9 @@ def open_store(
         TimeoutError: The same, and the deadline has passed.
         OSError, ClientError: The server does not answer as it should (`Client`).
     """
-    if not creates:
+    if creates:
+        _make_folder(location.folder)
+    else:
         location.check_exists()
     with ExitStack() as stack:
         now = monotonic()
@@ -142,6 +144,16 @@ def served_store(location: StoreLocation) -> Iterator[StoreSession | None]:
         with suppress(FileNotFoundError, ConnectionRefusedError):  # no server listens
             session = _connect(location, location.seconds_left, stack)
         yield session
+
+
+def _make_folder(folder: Path) -> None:
+    """Make the folder of a store; raise `CommandError` if it can't be made."""
+    from events.wording import no_store_folder
+
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise CommandError(no_store_folder(folder, error)) from error
 
 
 def _connect_or_open(location: StoreLocation, opens_at: float, gives_up_at: float, stack: ExitStack) -> StoreSession:

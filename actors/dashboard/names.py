@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Final
 
+from events.wording import counted
+
 RELATIONS: Final = {
     "link_to": ("links to", "linked from"),
     "cluster": ("same topic as", "same topic as"),
@@ -105,18 +107,12 @@ def when(schedule: str | None) -> str:
 
 def did(counts: Mapping[str, int]) -> str:
     """Return what a run did; what it didn't is left out."""
-    words = (
-        (counts["merged"], "merged"),
-        (counts["pruned"], "hidden"),
-        (counts["clusters"], "topic"),
-        (counts["patterns"], "pattern"),
-        (counts.get("causes", 0), "cause"),
-    )
-    plural = {"topic", "pattern", "cause"}
-    return (
-        ", ".join(f"{n:,} {word}{'s' if word in plural and n != 1 else ''}" for n, word in words if n)
-        or "changed nothing"
-    )
+    found = {"topic": counts["clusters"], "pattern": counts["patterns"], "cause": counts.get("causes", 0)}
+    words = [
+        f"{number:,} {name}" for name, number in (("merged", counts["merged"]), ("hidden", counts["pruned"])) if number
+    ]
+    words += [counted(number, name) for name, number in found.items() if number]
+    return ", ".join(words) or "changed nothing"
 
 
 def closeness(name: str) -> int:

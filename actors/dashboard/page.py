@@ -32,6 +32,7 @@ from actors.runtime.faults import Fault, ForbiddenFault, InvalidParamsFault, Not
 from actors.runtime.types import JsonObject
 from actors.text.excerpts import excerpt
 from events.spaces import SPACES
+from events.wording import counted
 
 STATUS: Final = {
     InvalidParamsFault.code: 400,
@@ -241,10 +242,6 @@ def _signed(value: float) -> str:
     return f"{value:+.2f}".replace("-", "−")
 
 
-def _plural(count: int, one: str, many: str | None = None) -> str:
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
-
-
 def _spoken(what: str, address: Callable[[str], str]) -> Markup:
     """Return a sentence of the audit with each id shortened, and that of a memory or a run as a link."""
 
@@ -274,7 +271,7 @@ def _environment() -> jinja2.Environment:
     environment.filters |= {
         "minute": _minute,
         "signed": _signed,
-        "plural": _plural,
+        "plural": counted,
         "excerpt": lambda text, length=160: excerpt(text or "", length),
         "spoken": _spoken,
     }

@@ -80,7 +80,7 @@ def recognise(path: Path, options: Options) -> Source:
 
 def _file(path: Path, options: Options) -> Source:
     if path.suffix.lower() in notes.SUFFIXES:
-        return _strict(Source(notes.NAME, (path,), lambda: notes.read(path.parent, [path], options)))
+        return _strict(Source(notes.SINGLE, (path,), lambda: notes.read(path.parent, [path], options)))
     if path.is_file() and not path.stat().st_size:
         raise FormatError(f"{path} is empty; nothing was imported")
     if claude_mem.matches(path):

@@ -14,6 +14,7 @@ from pathlib import Path
 from time import monotonic
 
 from actors.proxy.endpoint import NOTICE, socket_path
+from events.wording import no_store_folder, reason
 
 if sys.platform != "win32":
     import fcntl
@@ -45,9 +46,13 @@ def lock_folder(folder: Path) -> int | None:
         The descriptor that holds the lock; None while another process holds it.
 
     Raises:
-        OSError: The folder can't be created or written to.
+        HubError: The folder can't be created.
+        OSError: It can't be written to.
     """
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise HubError(no_store_folder(folder, error)) from error
     descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -115,8 +120,10 @@ class HubLauncher:
             connection = self._connect()
             if connection is None:
                 self._start()
+        except NotADirectoryError as error:
+            raise HubError(no_store_folder(self.folder, error)) from error
         except OSError as error:
-            raise HubError(f"no hub can be started in {self.folder}: {error}") from error
+            raise HubError(f"no hub can be started in {self.folder}: {reason(error)}") from error
         if connection is not None:
             self._starting, self._killed, self._deadline = False, 0, None
         elif monotonic() > self._deadline:

@@ -13,6 +13,8 @@ from contextlib import suppress
 from itertools import chain, count
 from pathlib import Path
 
+from events.wording import reason
+
 FILE = ".context-graph.toml"
 """Names the namespace of the folder that it is in, and of those below."""
 
@@ -121,7 +123,7 @@ def claim(name: str, path: Path, store: Path) -> str:
                 _create(file, path, replace=True)
                 owner = path
         except OSError as error:
-            raise ProjectError(f"the namespace of {path} cannot be recorded: {error}") from None
+            raise ProjectError(f"the namespace of {path} cannot be recorded: {reason(error)}") from None
         if owner == path:
             return candidate
     raise AssertionError  # `count` does not end
@@ -146,7 +148,7 @@ def _configured(file: Path) -> str | None:
     except (FileNotFoundError, NotADirectoryError, PermissionError):
         return None
     except (OSError, UnicodeDecodeError) as error:
-        raise ProjectError(f"{file} cannot be read: {error}") from None
+        raise ProjectError(f"{file} cannot be read: {reason(error)}") from None
     import tomllib
 
     try:

@@ -1,7 +1,7 @@
 """The part of a long text that answers a question best."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import compress
 from math import log
 from typing import Final
@@ -28,25 +28,34 @@ _BORDERS: Final = tuple(
 """Where an excerpt may start or end, the best border first."""
 
 
-def best_passage(question: str, text: str, passages: Sequence[ScoredPassage]) -> tuple[int, int]:
+def question_terms(question: str) -> frozenset[str]:
+    """Return the starts of a question's words by which its answers are found; computed once for all results.
+
+    A stem is searched as the start of a word, which takes a third or less of stemming the text; "happy" has the stem
+    "happi".
+    """
+    return frozenset(stem[:-1] if len(stem) > 3 and stem.endswith("i") else stem for stem in stems(question))
+
+
+def best_passage(terms: Collection[str], text: str, passages: Sequence[ScoredPassage]) -> tuple[int, int]:
     """Return the characters [start, end) of the passage that answers a question best, grown to borders near it.
 
     The cosine of a passage tells its topic, in which the passages of one text hardly differ. So the words that they
     share with the question count too, the rarer among the passages the more.
 
     Args:
-        question: What is asked.
+        terms: Of the question (`question_terms`).
         text: The text of the passages.
         passages: At least one.
     """
-    shares = _shares_of_words(question, [text[passage.start : passage.end] for passage in passages])
+    shares = _shares_of_words(terms, [text[passage.start : passage.end] for passage in passages])
     scores = [passage.similarity + WORDS_WEIGHT * share for passage, share in zip(passages, shares, strict=True)]
     best = passages[scores.index(max(scores))]
     return _start(text, best.start), _end(text, best.end)
 
 
-def best_part(question: str, text: str, start: int, end: int, length: int) -> tuple[int, int]:
-    """Return the characters [start, end) of at most `length` that have most words of a question, within a part.
+def best_part(terms: Collection[str], text: str, start: int, end: int, length: int) -> tuple[int, int]:
+    """Return the characters [start, end) of at most `length` that have most terms of a question, within a part.
 
     They start where the part, a line or a sentence starts. Of those with the same words the middle one is taken, since
     it has them in its midst; without any, the first.
@@ -55,17 +64,14 @@ def best_part(question: str, text: str, start: int, end: int, length: int) -> tu
         return start, end
     starts = sorted({start, *(match.end() for border in _BORDERS[:2] for match in border.finditer(text, start, end))})
     ranges = [(first, min(first + length, end)) for first in starts if first < end]
-    shares = _shares_of_words(question, [text[first:last] for first, last in ranges])
+    shares = _shares_of_words(terms, [text[first:last] for first, last in ranges])
     most = max(shares)
     equal = [part for part, share in zip(ranges, shares, strict=True) if share == most]
     return equal[(len(equal) - 1) // 2 if most else 0]
 
 
-def _shares_of_words(question: str, parts: Sequence[str]) -> list[float]:
-    """Return the share of a question's words that each part of a text contains, weighted by rarity among the parts."""
-    # A stem is searched as the start of a word, which takes a third or less of stemming the text; "happy" has the stem
-    # "happi".
-    terms = {stem[:-1] if len(stem) > 3 and stem.endswith("i") else stem for stem in stems(question)}
+def _shares_of_words(terms: Collection[str], parts: Sequence[str]) -> list[float]:
+    """Return the share of a question's terms that each part of a text contains, weighted by rarity among the parts."""
     folded = [part.casefold() for part in parts]
     found = [[_contains(part, term) for part in folded] for term in terms]
     rarity = [log((len(parts) + 1) / (sum(where) + 0.5)) for where in found]

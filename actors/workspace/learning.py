@@ -131,7 +131,7 @@ def judge(similarities: Floats, closest: float, emotional_weight: float) -> Lear
 
 
 WINDOW: Final = 64
-"""Words that are scored together: VADER is made for sentences, and slow for pages."""
+"""Words that are scored together: VADER is made for sentences, and its time grows by the square of their number."""
 
 
 def emotional_weight(content: str) -> float:
@@ -140,9 +140,17 @@ def emotional_weight(content: str) -> float:
     w_e = 1 + |compound| / 2 of the most emotional window of the text, where VADER's compound lies in [-1, 1]: 1 for a
     neutral text, more for joy as for grief. English alone; a text in another language is neutral.
     """
-    words = content.split()
+    words = _spelled(content).split()
     windows = (" ".join(words[start : start + WINDOW]) for start in range(0, len(words), WINDOW))
     return 1.0 + max(map(_strength, windows), default=0.0) / 2
+
+
+def _spelled(content: str) -> str:
+    """Return a text with each emoji as the words that VADER takes it for, which count in a window."""
+    if content.isascii():
+        return content
+    emojis = cast("dict[str, str]", _analyzer().emojis)
+    return "".join(f" {emojis[one]} " if one in emojis else one for one in content)
 
 
 def _strength(text: str) -> float:

@@ -7,6 +7,7 @@ from events.crypto.keys import KeyRing, KeyUnreadableError
 from events.crypto.wrapping import KeyHeader
 from events.storage.database import exclusive
 from events.storage.log import LogError
+from events.wording import reason
 
 
 def change_passphrase(path: Path, old: str | None, new: str | None) -> None:
@@ -31,4 +32,4 @@ def change_passphrase(path: Path, old: str | None, new: str | None) -> None:
             ring = KeyRing.of(path.read_bytes(), old)
             replace_keys(path, ring.rewrapped(KeyHeader.create(new, ring.chain)))
         except (OSError, KeyUnreadableError) as error:
-            raise LogError(f"the passphrase can't be changed: {error}") from error
+            raise LogError(f"the passphrase can't be changed: {reason(error)}") from error

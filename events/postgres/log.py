@@ -24,6 +24,7 @@ from events.postgres.writer import Writer
 from events.storage.chain import GENESIS, Row, build_rows, decode_rows, encode_drafts, envelope_of, read_row, to_utc
 from events.storage.durable import HeadFile, check_private
 from events.storage.log import Draft, Envelope, Head, Lag, LogAwayError, LogCorruptError, LogError
+from events.wording import reason
 
 
 class PostgresLog:
@@ -87,7 +88,7 @@ class PostgresLog:
                 if offline is None:
                     self._head_file.write(self._head)
             except OSError as error:
-                raise LogError(f"the log can't be opened: {error}") from error
+                raise LogError(f"the log can't be opened: {reason(error)}") from error
             self._last = self._head.seq
             self._resources = stack.pop_all()
 
@@ -272,7 +273,7 @@ class PostgresLog:
         try:
             self._head_file.write(head)
         except OSError as error:
-            raise LogError(f"the head can't be written: {error}") from error
+            raise LogError(f"the head can't be written: {reason(error)}") from error
 
     def _compare(self, connection: Connection) -> None:
         """After a start without the server, check that it holds the log that this process knows (`LogError`)."""

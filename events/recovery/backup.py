@@ -28,6 +28,7 @@ from events.storage.log import Head, LogError
 from events.storage.replacement import FILES
 from events.verify.examination import Progress
 from events.verify.verification import verify
+from events.wording import reason
 
 
 class _Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -101,7 +102,7 @@ def new_store(target: Path) -> Generator[Path, None, None]:
             partial.rename(target)
             sync_folder(target.parent)
     except (OSError, ValueError, duckdb.Error) as error:  # ValueError: the path holds a null byte
-        raise LogError(f"{target} can't be written: {error}") from error
+        raise LogError(f"{target} can't be written: {reason(error)}") from error
     finally:
         shutil.rmtree(partial, ignore_errors=True)
 
@@ -173,7 +174,7 @@ def restore(backup: Path, folder: Path, passphrase: str | None = None, *, replac
         replacement.finish(folder)
         with exclusive(folder):
             if folder.exists() and any(folder.iterdir()) and not replace:
-                raise LogError(f"{folder} isn't empty, and `replace` wasn't given")
+                raise LogError(f"{folder} isn't empty; with --replace it is renamed, and the backup takes its place")
             with replacement.building(new):
                 try:
                     _copy_backup(backup, new, manifest)
@@ -182,7 +183,7 @@ def restore(backup: Path, folder: Path, passphrase: str | None = None, *, replac
                     raise
                 return replacement.replace(folder, now)
     except OSError as error:
-        raise LogError(f"the backup can't be put in place: {error}") from error
+        raise LogError(f"the backup can't be put in place: {reason(error)}") from error
 
 
 def quarantine(folder: Path) -> Path:
@@ -211,7 +212,7 @@ def quarantine(folder: Path) -> Path:
             sync_folder(target)
             sync_folder(folder)
         except OSError as error:
-            raise LogError(f"the store can't be set aside: {error}") from error
+            raise LogError(f"the store can't be set aside: {reason(error)}") from error
         return target
 
 
@@ -237,7 +238,7 @@ def _checked(backup: Path, passphrase: str | None) -> _Manifest:
             other = ", ".join(sorted(manifest.files.keys() ^ found.keys()))
             raise LogError(f"{backup} isn't a backup: its {MANIFEST} names other files than it has: {other}")
     except (OSError, msgspec.DecodeError) as error:
-        raise LogError(f"{backup} isn't a backup: {error}") from error
+        raise LogError(f"{backup} isn't a backup: {reason(error)}") from error
     report = verify(backup, passphrase)
     if report.problems:
         reasons = "; ".join(f"{problem.file}: {problem.what}" for problem in report.problems[:3])

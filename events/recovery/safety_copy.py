@@ -24,6 +24,7 @@ from events.storage.log import Head, LogError, PassphraseError
 from events.storage.room import check_free
 from events.verify.examination import Progress
 from events.verify.verification import verify
+from events.wording import reason
 
 _BEFORE: Final = "before-"
 _FILES: Final = (DATABASE, f"{DATABASE}.wal", "keys", "head", "format")
@@ -91,7 +92,7 @@ def copy_before(folder: Path, operation: str, passphrase: str | None, progress: 
     except _DamagedError:
         return None
     except OSError as error:
-        raise LogError(f"no copy of {folder} can be made: {error}") from error
+        raise LogError(f"no copy of {folder} can be made: {reason(error)}") from error
     return target
 
 
@@ -114,7 +115,7 @@ def copy_store(folder: Path, target: Path, passphrase: str | None, progress: Pro
     except _DamagedError as error:
         raise LogError(f"{folder} is damaged: `context-graph verify` tells what is lost") from error
     except OSError as error:
-        raise LogError(f"no copy of {folder} can be made: {error}") from error
+        raise LogError(f"no copy of {folder} can be made: {reason(error)}") from error
 
 
 class _DamagedError(Exception):

@@ -18,6 +18,7 @@ from events.storage.format import FORMAT, check_format, format_of
 from events.storage.log import LogError
 from events.verify.examination import Progress
 from events.verify.verification import verify
+from events.wording import reason
 
 
 class Upgrade(msgspec.Struct, frozen=True):
@@ -47,7 +48,7 @@ def plan(folder: Path, passphrase: str | None) -> Upgrade:
         keys, found = KeyRing.of((folder / "keys").read_bytes(), passphrase), format_of(folder)
         size = size_of(folder)
     except OSError as error:
-        raise LogError(f"the store can't be read: {error}") from error
+        raise LogError(f"the store can't be read: {reason(error)}") from error
     head = acknowledged(folder, keys.chain)
     changes: list[str] = []
     if found < FORMAT:

@@ -31,6 +31,7 @@ from events.storage.durable import HeadFile, check_files, check_private, latest_
 from events.storage.format import check_format, write_format
 from events.storage.log import Draft, Envelope, Head, LogBehindError, LogCorruptError, LogDamagedError, LogError
 from events.storage.room import Room
+from events.wording import reason
 
 _RELEASE_EVERY: Final = 4_096  # events of a long read between two releases of DuckDB's memory: some 50 MB
 
@@ -86,7 +87,7 @@ class DuckDBLog:
                 write_format(folder)
                 rekeyed = key_chain(self._head, self._keys, self._head_file)
             except OSError as error:
-                raise LogError(f"the log can't be opened: {error}") from error
+                raise LogError(f"the log can't be opened: {reason(error)}") from error
             self.append(rekeyed)
             self._resources = stack.pop_all()
 
@@ -144,7 +145,7 @@ class DuckDBLog:
         try:
             self._keys.create(ids)
         except (OSError, KeyUnreadableError) as error:
-            raise LogError(f"the keys can't be written: {error}") from error
+            raise LogError(f"the keys can't be written: {reason(error)}") from error
 
     def append(self, drafts: Sequence[Draft]) -> tuple[Envelope, ...]:
         """Append all drafts or none, durably, in one transaction.
@@ -168,7 +169,7 @@ class DuckDBLog:
             self._head_file.write(rows[-1].head)
         except (duckdb.Error, OSError, KeyUnreadableError) as error:
             self._failed = True
-            raise LogError(f"an append failed and its outcome is unknown: {error}") from error
+            raise LogError(f"an append failed and its outcome is unknown: {reason(error)}") from error
         self._head = rows[-1].head
         self._unfolded += sum(len(row.data) for row in rows)
         return tuple(envelope_of(row, draft.event) for row, draft in zip(rows, drafts, strict=True))
@@ -208,7 +209,7 @@ class DuckDBLog:
             self._keys.destroy(ids)
             self.images.erase(ids)
         except OSError as error:
-            raise LogError(f"the keys can't be written: {error}") from error
+            raise LogError(f"the keys can't be written: {reason(error)}") from error
 
     def checkpoint(self, least: int = 0) -> None:
         """Fold the write-ahead log into the main file, and release memory; takes up to a second."""

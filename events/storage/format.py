@@ -14,6 +14,7 @@ import msgspec
 
 from events.storage.durable import DurableFile
 from events.storage.log import LogError
+from events.wording import reason
 
 FORMAT: Final = 2
 """Of the stores and backups that this version writes.
@@ -49,7 +50,7 @@ def check_format(folder: Path) -> None:
     try:
         found = max(format_of(folder), _backup_format_of(folder))
     except OSError as error:
-        raise LogError(f"the format of {folder} can't be read: {error}") from error
+        raise LogError(f"the format of {folder} can't be read: {reason(error)}") from error
     if found > FORMAT:
         raise NewerFormatError(
             f"{folder} was written by a later version of context-graph: its format is {found}, and this version knows "

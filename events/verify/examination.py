@@ -18,6 +18,7 @@ from events.verify.erasures import UNEXPLAINED, ErasureCheck
 from events.vocabulary import ChainKeyed, MemoryStored, Shredded
 from events.vocabulary.codec import BlockError, UnknownKindError, decompress, is_sealed
 from events.vocabulary.values import Image
+from events.wording import counted
 
 Progress = Callable[[int, int], None]
 """Receives how many events are checked, and how many there are."""
@@ -292,9 +293,9 @@ def _problem(bad: BadRange) -> Problem:
     count = bad.last - bad.first + 1
     events = f"event {bad.first}" if count == 1 else f"events {bad.first} to {bad.last}"
     if bad.memories is None:
-        lost = f"{count} event{'s' * (count > 1)}"
+        lost = counted(count, "event")
     else:
-        memories = f"{bad.memories} {'memory' if bad.memories == 1 else 'memories'}"
+        memories = counted(bad.memories, "memory")
         others = count - bad.memories
-        lost = f"{memories} and {others} other event{'s' * (others > 1)}" if others else memories
+        lost = f"{memories} and {counted(others, 'other event')}" if others else memories
     return Problem(DATABASE, bad.first, f"{events} can't be trusted: {bad.why}", lost)

@@ -26,6 +26,7 @@ from events.storage.durable import SECTOR, has_stray_bytes, parse_slots
 from events.storage.format import check_format, is_format_damaged
 from events.storage.log import Head, LogError, LogInUseError, PassphraseError
 from events.verify.examination import UNREADABLE, Examination, Problem, Progress, Report, named
+from events.wording import reason
 
 EVERYTHING: Final = "every event"
 
@@ -60,7 +61,7 @@ def verify(
             keys = _keys(folder, passphrase, problems)
             acknowledged = _acknowledged(folder, keys.chain if keys else None, problems)
         except OSError as error:
-            raise LogError(f"the store can't be read: {error}") from error
+            raise LogError(f"the store can't be read: {reason(error)}") from error
         images = ImageFiles(folder, lambda: keys) if keys else None
         witness = spare.head(folder, keys) if spare and keys else None
         report = Examination(cursor, keys, acknowledged, problems, images=images, witness=witness).run(progress)
@@ -107,7 +108,7 @@ def examine(log: DuckDBLog, progress: Progress | None = None) -> Report:
     try:
         content = (log.folder / "head").read_bytes()
     except OSError as error:
-        raise LogError(f"the head can't be read: {error}") from error
+        raise LogError(f"the head can't be read: {reason(error)}") from error
     if not any(parse_slots(content, log.keys.chain)) and end.seq:
         problems.append(Problem("head", None, "neither slot can be read", "what was acknowledged last"))
     _check_keys(log.keys, problems)

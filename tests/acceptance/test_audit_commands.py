@@ -134,7 +134,7 @@ def test_a_memory_and_the_store_are_shown_as_they_were(folder: Path) -> None:
     before = told(folder, "show", str(DOG), "--as-of", "4")
     assert "The dog is old." in before
     assert "live" in before
-    assert told(folder, "status", "--as-of", "4").startswith("1 memories, 0 forgotten, 1 erased")
+    assert told(folder, "status", "--as-of", "4").startswith("1 memory, 0 forgotten, 1 erased")
     erased = run(folder, "show", str(FOX), "--as-of", "4")
     assert erased.returncode == 1
     assert "Memory was erased at 2026-01-01" in erased.stderr

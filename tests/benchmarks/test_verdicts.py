@@ -30,6 +30,8 @@ from benchmarks.crash.workload import Memory, Request, State, Tally
 from benchmarks.fuzz.checks import Checker
 from benchmarks.fuzz.messages import Message
 from benchmarks.fuzz.values import Known
+from benchmarks.latency.command import publish_latencies
+from benchmarks.latency.ratios import Ratio
 from benchmarks.report import Verdict, publish
 from benchmarks.sleep import verdicts as sleep
 from benchmarks.sleep.plan import DUPLICATES, Kind, Plan, make_plan
@@ -309,3 +311,25 @@ def test_the_fuzzer_notices_a_missing_answer_and_a_memory_of_another_namespace(t
     checker.received(answer(id=2, result={"results": [{"fingerprintId": "m", "content": "secret"}]}))
     checker.timed_out()
     assert [failure.what for failure in checker.failures] == ["shows m of namespace 'a': secret", "no answer"]
+
+
+def test_latencies_end_with_status_1_where_a_ratio_or_a_budget_is_missed(capsys: pytest.CaptureFixture[str]) -> None:
+    ratio = Ratio(what="inject of 20 words", median=4.0, p95=5.0, bare=2.5, ratio=1.6, target="at most 2.0", holds=True)
+    rows = {
+        "inject": {"median": 20.0, "p95": 30.0, "budget": 25.0},
+        "search": {"median": 9.0, "p95": 9.0, "budget": None},
+    }
+    good = {"ratios": [ratio], "ms": rows, "parts_ms": {}, "mind_ms": {}, "transports_ms": {}}
+    good |= {"memories": 1, "words": 20, "load": 0.5}
+    publish_latencies(good, as_json=False)
+    slow = good | {"ratios": [msgspec.structs.replace(ratio, ratio=2.4, holds=False)]}
+    over = good | {"ms": rows | {"inject": {"median": 26.0, "p95": 30.0, "budget": 25.0}}}
+    for report, missed in ((slow, "inject of 20 words: at most 2.0"), (over, "inject: at most 25 ms")):
+        capsys.readouterr()
+        with pytest.raises(Exit) as end:
+            publish_latencies(report, as_json=True)
+        assert end.value.exit_code == 1
+        assert json.loads(capsys.readouterr().out)["failed"] == [missed]
+        with pytest.raises(Exit):
+            publish_latencies(report, as_json=False)
+        assert f"fails: {missed}" in capsys.readouterr().out

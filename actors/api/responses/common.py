@@ -1,6 +1,8 @@
 """Fields that several answers share."""
 
+from collections.abc import Collection
 from datetime import datetime
+from difflib import get_close_matches
 from enum import Enum
 from uuid import UUID
 
@@ -83,6 +85,12 @@ def mean_alignment(purpose: tuple[float, ...]) -> float:
 def alignment(entry: Entry) -> float | None:
     """Return the alignment of a memory with the North Star; None without a North Star."""
     return rounded(mean_alignment(entry.purpose)) if any(entry.purpose) else None
+
+
+def empty_namespace(name: str, known: Collection[str]) -> str:
+    """Return a sentence on a namespace without memories, with the most similar name among those with some."""
+    near = get_close_matches(name, known, n=1)
+    return f"The namespace '{name}' holds no memories" + (f"; did you mean '{near[0]}'?" if near else " yet")
 
 
 def duplicate_of(twin: UUID | None) -> dict[str, str]:

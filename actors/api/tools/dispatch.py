@@ -13,13 +13,17 @@ from actors.api.operations.administration.as_of import event_at
 from actors.api.params.fields import EVERYWHERE, Reading, When
 from actors.api.params.parsing import Params, parse
 from actors.api.responses.administration import store
+from actors.api.responses.common import empty_namespace
 from actors.api.tools.tool import Tool
 from actors.runtime.ask import ask
 from actors.runtime.faults import DamagedFault, ForbiddenFault
 from actors.runtime.types import JsonObject
-from actors.store.messages import ReadErased, ReadMoved
+from actors.store.messages import ReadErased, ReadMoved, ReadStatus
 from actors.store.snapshot_policy import SnapshotBroken
 from events.storage.log import LogDamagedError
+
+RESULTS = "results"
+"""The field of what a search found."""
 
 REPLAYED = 0.1
 """The progress that `wait_until_ready` reports next; progress must rise."""
@@ -63,9 +67,25 @@ async def call(
 
 async def _run(context: Context, tool: Tool, params: Params) -> JsonObject:
     if not isinstance(params, Reading) or params.as_of is None:
-        return await tool.run(context, params) | _lag(context)
+        answer = await tool.run(context, params)
+        return answer | await _hint(context, params, answer) | _lag(context)
     async with _past(context, params.as_of) as (past, erased):
-        return await tool.run(past, params) | ({"erased_since": erased} if erased and context.visible is None else {})
+        answer = await tool.run(past, params)
+        known = {"erased_since": erased} if erased and context.visible is None else {}
+        return answer | await _hint(past, params, answer) | known
+
+
+async def _hint(context: Context, params: Params, answer: JsonObject) -> JsonObject:
+    """Return what may be wrong with a search that named a namespace and found nothing there.
+
+    It is no error: an agent may search a new namespace before it stores the first memory there.
+    """
+    named: str | None = getattr(params, NAMESPACE, None)
+    if answer.get(RESULTS) != [] or named is None or named == EVERYWHERE:
+        return {}
+    counts = (await ask(context.hub.store, ReadStatus())).namespaces
+    known = counts if context.visible is None else counts.keys() & context.visible
+    return {} if named in known else {"hint": empty_namespace(named, known)}
 
 
 def _count(context: Context, tool: Tool, *, refused: bool) -> None:

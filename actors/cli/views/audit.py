@@ -5,6 +5,7 @@ from rich.text import Text
 
 from actors.cli.views.terminal import OUT, minute
 from actors.runtime.types import JsonObject
+from events.wording import counted
 
 CHANGES = {
     "stored": "stored",
@@ -21,7 +22,7 @@ CHANGES = {
 
 def replayed(answer: JsonObject) -> None:
     """Print whether a replay leads to the present state; for an earlier moment, its digests."""
-    duration = f"{answer['events']} events replayed in {answer['seconds']:.1f} s"
+    duration = f"{counted(answer['events'], 'event')} replayed in {answer['seconds']:.1f} s"
     if "matches" not in answer:
         table = Table("projection", "digest", box=None)
         for name, one in answer["projections"].items():
@@ -43,15 +44,15 @@ def replayed(answer: JsonObject) -> None:
 def changes(answer: JsonObject) -> None:
     """Print what changed between two moments."""
     events = answer["events"]
-    OUT.print(f"from {_moment(answer['a'])} to {_moment(answer['b'])}: {events['total']} events")
+    OUT.print(f"from {_moment(answer['a'])} to {_moment(answer['b'])}: {counted(events['total'], 'event')}")
     for name, title in CHANGES.items():
         _list(answer["memories"][name], title)
     if links := answer["links"]["total"]:
-        OUT.print(f"[bold]{links}[/] links drawn", markup=True)
+        OUT.print(f"[bold]{counted(links, 'link')}[/] drawn", markup=True)
         for link in answer["links"]["shown"]:
             OUT.print(f"   {link['source']} → {link['target']}  {link['relation']}", style="dim")
     if goals := answer["goals"]["total"]:
-        OUT.print(f"[bold]{goals}[/] goals found", markup=True)
+        OUT.print(f"[bold]{counted(goals, 'goal')}[/] found", markup=True)
         for goal in answer["goals"]["shown"]:
             OUT.print(f"   {goal['description']}  {goal['namespace']}", style="dim")
     for namespace, star in answer["north_stars"].items():
@@ -69,13 +70,13 @@ def trail(answer: JsonObject) -> None:
     for event in reversed(answer["events"]):
         OUT.print(Text(f"{event['seq']:>7}  {minute(event['at'])}  {event['actor']}: {event['what']}"))
     if answer["count"] < answer["total"]:
-        OUT.print(f"the latest {answer['count']} of {answer['total']} events", style="dim")
+        OUT.print(f"the latest {answer['count']:,} of {counted(answer['total'], 'event')}", style="dim")
 
 
 def _list(memories: JsonObject, title: str) -> None:
     if not memories["total"]:
         return
-    OUT.print(f"[bold]{memories['total']}[/] {'memory' if memories['total'] == 1 else 'memories'} {title}", markup=True)
+    OUT.print(f"[bold]{counted(memories['total'], 'memory')}[/] {title}", markup=True)
     for one in memories["shown"]:
         OUT.print(Text.assemble("   ", one.get("text") or _erased(one)))
         into = f" into {one['into']}" if "into" in one else ""

@@ -4,16 +4,18 @@ from pathlib import Path
 
 from actors.cli.views.terminal import OUT, minute
 from actors.runtime.types import JsonObject
+from events.wording import counted
 
 
 def verified(answer: JsonObject) -> None:
     """Print whether a store is sound; if not, its problems and what is lost."""
-    counts = f"{answer['events']} events, {answer['sealed']} of them sealed, {answer['erased']} with destroyed keys"
+    events = counted(answer["events"], "event")
+    counts = f"{events}, {answer['sealed']} of them sealed, {answer['erased']} with destroyed keys"
     if answer["sound"]:
         OUT.print(f"[bold]sound[/]: {counts}, up to {answer['head']['hash'][:16]}…", markup=True)
         if anchors := answer.get("anchors"):
             last = max(one["event"] for one in anchors)
-            OUT.print(f"{len(anchors)} {'anchor' if len(anchors) == 1 else 'anchors'} up to event {last} confirmed")
+            OUT.print(f"{counted(len(anchors), 'anchor')} up to event {last} confirmed")
         return
     first = f" from event {answer['first_bad']} on" if answer["first_bad"] else ""
     OUT.print(f"damaged{first}; {counts} can be read and trusted", style="bold red")
@@ -26,12 +28,13 @@ def verified(answer: JsonObject) -> None:
 
 def backed_up(answer: JsonObject) -> None:
     """Print the folder of a backup."""
-    OUT.print(f"{answer['events']} events are in {answer['backup']}")
+    OUT.print(f"copied {counted(answer['events'], 'event')} to {answer['backup']}")
 
 
 def calibrated(answer: JsonObject) -> None:
     """Print the levels that a calibration fitted."""
-    OUT.print(f"calibrated on {answer['pairs']} pairs of {answer['texts']} texts, {answer['related']} of them related")
+    pairs, texts = counted(answer["pairs"], "pair"), counted(answer["texts"], "text")
+    OUT.print(f"calibrated on {pairs} of {texts}, {answer['related']} of them related")
     for key, levels in answer["spaces"].items():
         OUT.print(f"  {key}: unrelated up to {levels['unrelated']:.2f}, half related at {levels['half']:.2f}")
 
@@ -45,16 +48,15 @@ def restored(answer: JsonObject) -> None:
 
 def moved(answer: JsonObject) -> None:
     """Print where a log is now, and how to go on with it."""
-    OUT.print(
-        f"{answer['events']} events are in {answer['target']}; all {len(answer['projections'])} projections are equal"
-    )
+    events, projections = counted(answer["events"], "event"), len(answer["projections"])
+    OUT.print(f"copied {events} to {answer['target']}; all {projections} projections are equal")
     OUT.print("the original stays as it is: stop its hubs, and serve the new one with --log or --data")
 
 
 def repaired(answer: JsonObject) -> None:
     """Print what of a damaged store is in the new one, which events are lost, and which the snapshot held."""
     lost = sum(one["last"] - one["first"] + 1 for one in answer["lost"])
-    OUT.print(f"{answer['events'] - lost} of {answer['events']} events are in {answer['folder']}")
+    OUT.print(f"copied {answer['events'] - lost:,} of {counted(answer['events'], 'event')} to {answer['folder']}")
     for one in answer["lost"]:
         OUT.print(f"  lost: {_events(one)}: {one['why']}")
     for one in answer["from_snapshot"]:
@@ -64,8 +66,8 @@ def repaired(answer: JsonObject) -> None:
 def reembedded(answer: JsonObject) -> None:
     """Print the counts of a re-embedded store."""
     OUT.print(
-        f"{answer['folder']} holds {answer['memories']} memories, {answer['forgotten']} of them forgotten, "
-        f"{answer['links']} links; {answer['erased']} erased ones were left out"
+        f"{answer['folder']} holds {counted(answer['memories'], 'memory')}, {answer['forgotten']} of them forgotten, "
+        f"{counted(answer['links'], 'link')}; left out: {counted(answer['erased'], 'erased memory')}"
     )
     if answer["backup"] is not None:
         OUT.print(f"the store as it was is also in {answer['backup']}")

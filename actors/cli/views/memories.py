@@ -9,6 +9,7 @@ from actors.cli.views.terminal import OUT, minute
 from actors.runtime.settings import Confidence
 from actors.runtime.types import JsonObject
 from events.spaces import SPACES
+from events.wording import counted
 
 MAX_REASONS = 3
 NOTHING_SPEAKS = "less like the question than other memories in all respects"
@@ -16,7 +17,7 @@ NOTHING_SPEAKS = "less like the question than other memories in all respects"
 
 def stored(answer: JsonObject) -> None:
     """Print the id of a stored memory."""
-    OUT.print(f"stored [bold]{answer['fingerprintId']}[/] in {answer['embedderCount']} spaces", markup=True)
+    OUT.print(f"stored [bold]{answer['fingerprintId']}[/] in {counted(answer['embedderCount'], 'space')}", markup=True)
     if "warning" in answer:
         kinds = ", ".join(dict.fromkeys(one["kind"] for one in answer["secrets"]))
         OUT.print(f"This holds what looks like a secret: {kinds}.", style="bold yellow")
@@ -119,7 +120,7 @@ def _properties(answer: JsonObject) -> dict[str, str]:
         "importance": f"{answer['importance']:.2f}",
         "tags": ", ".join(answer["tags"]),
         "why": answer["rationale"] or "",
-        "recalled": f"{answer['accessCount']} times{last}",
+        "recalled": f"{counted(answer['accessCount'], 'time')}{last}",
         "absorbed": ", ".join(answer["lineage"]),
         "superseded by": answer["superseded_by"] or "",
         "supersedes": ", ".join(answer["supersedes"]),
@@ -133,7 +134,7 @@ def status(answer: JsonObject) -> None:
     memories = answer["memories"]
     if answer["read_only"]:
         OUT.print(answer["read_only"], style="bold red")
-    OUT.print(f"{memories['live']} memories, {memories['forgotten']} forgotten, {memories['erased']} erased")
+    OUT.print(f"{counted(memories['live'], 'memory')}, {memories['forgotten']} forgotten, {memories['erased']} erased")
     OUT.print(f"in {answer['folder']}; log at event {answer['log']['position']}, {answer['log']['hash'][:16]}…")
     if "server" in answer["log"]:
         lag = answer["log"]["lag"]

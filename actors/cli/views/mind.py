@@ -4,6 +4,7 @@ from rich.text import Text
 
 from actors.cli.views.terminal import OUT
 from actors.runtime.types import JsonObject
+from events.wording import counted
 
 
 def goals(answer: JsonObject) -> None:
@@ -15,14 +16,16 @@ def goals(answer: JsonObject) -> None:
         level = "North Star" if star and goal["goal_id"] == star["goal_id"] else goal["level"]
         OUT.print(Text.assemble((goal["description"], "bold"), f"  {level}"))
         OUT.print(
-            f"   {goal['member_count']} memories, coherence {goal['coherence']:.2f}, "
+            f"   {counted(goal['member_count'], 'memory')}, coherence {goal['coherence']:.2f}, "
             f"confidence {goal['confidence']:.2f}, told by {', '.join(goal['dominant_embedders']) or 'no space'}",
             style="dim",
         )
     sampled = answer["cluster_analysis"]
-    OUT.print(f"{sampled['sampled']} of {sampled['memories']} memories compared", style="dim")
+    OUT.print(f"{sampled['sampled']:,} of {counted(sampled['memories'], 'memory')} compared", style="dim")
     if answer["north_star_chosen"]:
-        OUT.print(f"the North Star was chosen now; {answer['memories_realigned']} memories are measured against it")
+        OUT.print(
+            f"the North Star was chosen now, and measured against {counted(answer['memories_realigned'], 'memory')}"
+        )
 
 
 def drift(answer: JsonObject) -> None:
@@ -32,8 +35,8 @@ def drift(answer: JsonObject) -> None:
         return
     trend = f", {answer['trend'].lower()}" if answer["trend"] else ""
     OUT.print(
-        f"drift [bold]{answer['level']}[/]{trend}: the latest {answer['memories']} memories are "
-        f"{answer['similarity']:.2f} aligned",
+        f"drift [bold]{answer['level']}[/]{trend}: alignment {answer['similarity']:.2f} in the latest "
+        f"{counted(answer['memories'], 'memory')}",
         markup=True,
     )
     for space in answer["most_drifted_embedders"]:
@@ -52,12 +55,13 @@ def mind(answer: JsonObject) -> None:
     )
     workspace = answer["workspace"]
     active = workspace["active_memory"]
-    OUT.print(f"{workspace['ignited']} memories in the workspace, K {answer['coupling']:g}")
+    OUT.print(f"{counted(workspace['ignited'], 'memory')} in the workspace, K {answer['coupling']:g}")
     if active:
         OUT.print(f"   {active.get('content', active['id'])}", style="green")
     life, predictions = answer["lifecycle"], answer["meta_learning"]
-    OUT.print(f"{life['stage']} after {life['interactions']} interactions", style="dim")
+    OUT.print(f"{life['stage']} after {counted(life['interactions'], 'interaction')}", style="dim")
     if predictions["accuracy"] is not None:
         OUT.print(
-            f"{predictions['scored']} predictions of usefulness, accuracy {predictions['accuracy']:.2f}", style="dim"
+            f"{counted(predictions['scored'], 'prediction')} of usefulness, accuracy {predictions['accuracy']:.2f}",
+            style="dim",
         )

@@ -5,6 +5,7 @@ from rich.table import Table
 from actors.cli.views.maintenance import backups_kept
 from actors.cli.views.terminal import OUT, minute
 from actors.runtime.types import JsonObject
+from events.wording import counted
 
 MAX_SHOWN = 10
 """Merged sets, and pruned memories, that are printed after a run."""
@@ -19,10 +20,11 @@ def run_result(answer: JsonObject) -> None:
         return
     would = "would be " if answer["dry_run"] else ""
     OUT.print(
-        f"[bold]{answer['mode']}[/] sleep over {answer['memories_looked_at']} memories: "
+        f"[bold]{answer['mode']}[/] sleep over {counted(answer['memories_looked_at'], 'memory')}: "
         f"{answer['merged_count']} {would}merged, "
-        f"{answer['pruned_count']} {would}pruned, {answer['clusters_discovered']} clusters, "
-        f"{len(answer['new_patterns'])} patterns; {answer['final_memory_count']} memories, {answer['duration_ms']} ms",
+        f"{answer['pruned_count']} {would}pruned, {counted(answer['clusters_discovered'], 'cluster')}, "
+        f"{counted(len(answer['new_patterns']), 'pattern')}; "
+        f"{counted(answer['final_memory_count'], 'memory')}, {answer['duration_ms']} ms",
         markup=True,
     )
     for merge in answer["merges"][:MAX_SHOWN]:
@@ -37,21 +39,24 @@ def run_result(answer: JsonObject) -> None:
         OUT.print(f"  … and {hidden} more", style="dim")
     for pattern in answer["new_patterns"]:
         OUT.print(f"  ~ {pattern['description']}")
-        OUT.print(f"    {pattern['memory_count']} memories, confidence {pattern['confidence']:.2f}", style="dim")
+        members = counted(pattern["memory_count"], "memory")
+        OUT.print(f"    {members}, confidence {pattern['confidence']:.2f}", style="dim")
     for drift in answer["drift"]:
         told = f"  drift in {drift['namespace']}: {drift['level']}, {drift['similarity']:.2f} aligned"
         OUT.print(told, style="dim")
     if answer["goals_adjusted"]:
-        OUT.print(f"  {answer['goals_adjusted']} goals {would}adjusted")
+        OUT.print(f"  {counted(answer['goals_adjusted'], 'goal')} {would}adjusted")
     if not answer["dry_run"]:
         OUT.print(f"context-graph undo {answer['run_id']} reverts it", style="dim")
 
 
 def undone(answer: JsonObject) -> None:
     """Print what an undo restored."""
-    OUT.print(f"{answer['restored_count']} memories are back as before the {answer['mode']} run")
-    if answer["erased_since"]:
-        OUT.print(f"{len(answer['erased_since'])} were erased since, and stay erased", style="yellow")
+    restored = answer["restored_count"]
+    are = "is" if restored == 1 else "are"
+    OUT.print(f"{counted(restored, 'memory')} {are} back as before the {answer['mode']} run")
+    if erased := len(answer["erased_since"]):
+        OUT.print(f"{counted(erased, 'memory')} erased since; that can't be undone", style="yellow")
     for namespace in answer["north_star_restored_in"]:
         OUT.print(f"the North Star of {namespace} is restored")
 
@@ -86,7 +91,7 @@ def runs(answer: JsonObject) -> None:
             OUT.print(f"  pruned  {pruned['id']}, salience {pruned['salience']:.2f}: {parts}")
             OUT.print(f"          {pruned.get('content')}", style="dim")
         for pattern in run.get("patterns", ()):
-            OUT.print(f"  pattern {pattern['description']}, {pattern['memory_count']} memories")
+            OUT.print(f"  pattern {pattern['description']}, {counted(pattern['memory_count'], 'memory')}")
     for skipped in answer["skipped"]:
         OUT.print(f"{minute(skipped['at'])}  {skipped['mode']} was skipped: {skipped['reason']}", style="yellow")
 
@@ -100,8 +105,8 @@ def candidates(answer: JsonObject) -> None:
         OUT.print(f"      {parts}{kept}", style="dim")
         OUT.print(f"      {one['memory_id']}  {one['namespace']}", style="dim")
     OUT.print(
-        f"{answer['would_be_pruned']} of {answer['memories_looked_at']} memories would be pruned; "
-        f"{answer['protected']} more are below the threshold, and protected"
+        f"{answer['would_be_pruned']:,} of {counted(answer['memories_looked_at'], 'memory')} would be pruned; "
+        f"below the threshold, but protected: {answer['protected']:,}"
     )
 
 
@@ -119,7 +124,8 @@ def schedule(answer: JsonObject) -> None:
         )
     OUT.print(table)
     if answer["modes"]["light"]["when"] and not answer["paused"]:
-        OUT.print(f"and light after {answer['idle_after_minutes']} idle minutes; while a server runs", style="dim")
+        idle = counted(answer["idle_after_minutes"], "idle minute")
+        OUT.print(f"and light after {idle}; while a server runs", style="dim")
     if answer["pruning_permitted"]:
         OUT.print("scheduled runs merge duplicates and prune")
     else:

@@ -1,14 +1,17 @@
-"""Terminal output: escaped text, a progress bar, times."""
+"""The terminal: escaped text, a progress bar, times, a secret that is typed."""
 
+import os
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 
+import typer
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.segment import Segment
 
-from actors.cli.store_access import Report
+from actors.cli.store_access import CommandError, Report
 from actors.exporters.json_text import CONTROLS
 
 UNSEEN = {code: chr(0x2400 + code) for code in range(0x20) if chr(code) not in "\n\t"} | dict.fromkeys(
@@ -46,3 +49,29 @@ def progress_bar(*, quiet: bool) -> Iterator[Report]:
 def minute(moment: str) -> str:
     """Return a time in ISO 8601 to the minute."""
     return datetime.fromisoformat(moment).strftime("%Y-%m-%d %H:%M")
+
+
+def read_secret(prompt: str, *, confirms: bool = False) -> str:
+    """Read a secret without showing it: from the terminal, or a line of standard input where there is none.
+
+    Raises:
+        CommandError: There is neither.
+    """
+    if (sys.stdin and sys.stdin.isatty()) or _has_terminal():
+        return typer.prompt(prompt, hide_input=True, confirmation_prompt=confirms)
+    line = sys.stdin.readline().rstrip("\r\n") if sys.stdin else ""
+    if not line:
+        raise CommandError(
+            f"{prompt}: there is no terminal to type it, and standard input is empty; pass it on standard input, "
+            "or set CONTEXT_GRAPH_PASSPHRASE or CONTEXT_GRAPH_PASSPHRASE_FILE"
+        )
+    return line
+
+
+def _has_terminal() -> bool:
+    """Return whether the process has a terminal beside its standard input, from which getpass reads."""
+    try:
+        os.close(os.open("/dev/tty", os.O_RDWR | getattr(os, "O_NOCTTY", 0)))
+    except OSError:
+        return False
+    return True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from actors.cli.views.terminal import ERR, OUT
 from actors.runtime.types import JsonObject
+from events.wording import counted
 
 MAX_FAILURES = 20
 """Bad lines that are printed for people; `--json` prints all."""
@@ -13,35 +14,32 @@ MAX_UNREAD = 10
 """Files of a folder which are named as not read."""
 
 
-def _memories(count: int) -> str:
-    return f"[bold]{count}[/] {'memory' if count == 1 else 'memories'}"
-
-
 def imported(answer: JsonObject) -> None:
     """Print what was taken, what was left out and why, and the first of the bad lines."""
     if "source" in answer:
-        OUT.print(f"{answer['source']}: {answer['files']} {'file' if answer['files'] == 1 else 'files'}")
+        OUT.print(f"{answer['source']}: {counted(answer['files'], 'file')}")
     if answer["dry_run"]:
-        OUT.print(f"would store up to {_memories(answer['memories'])} and {answer['links']} links", markup=True)
+        memories, links = counted(answer["memories"], "memory"), counted(answer["links"], "link")
+        OUT.print(f"would store up to [bold]{memories}[/] and {links}", markup=True)
     else:
-        before = f"; {answer['stored_before']} were imported before" if answer["stored_before"] else ""
+        before = f"; {answer['stored_before']:,} imported before" if answer["stored_before"] else ""
         if answer.get("hidden_before"):
             before += f" ({answer['hidden_before']} of them hidden since: context-graph restore ID brings one back)"
-        events = f" and {answer['events']} links and other events" if answer["events"] else ""
-        OUT.print(f"stored {_memories(answer['stored'])}{events}{before}", markup=True)
+        events = f" and {counted(answer['events'], 'other event')}" if answer["events"] else ""
+        OUT.print(f"stored [bold]{counted(answer['stored'], 'memory')}[/]{events}{before}", markup=True)
     for name, count in answer["namespaces"].items():
         OUT.print(f"  {count} in namespace {name}")
     for reason, count in answer["skipped"].items():
-        OUT.print(f"left out: {count} {reason}", style="dim")
+        OUT.print(f"left out: {reason} ({count:,})", style="dim")
     for kind, count in answer["redacted"].items():
-        OUT.print(f"{'would redact' if answer['dry_run'] else 'redacted'}: {count} {kind}", style="yellow")
+        OUT.print(f"{'would redact' if answer['dry_run'] else 'redacted'}: {counted(count, kind)}", style="yellow")
     if answer["private"]:
-        OUT.print(f"left out: {answer['private']} texts with private passages", style="dim")
+        OUT.print(f"left out: private passages of {counted(answer['private'], 'text')}", style="dim")
     unread = answer.get("unread", ())
     for one in unread[:MAX_UNREAD]:
         OUT.print(f"not read: {one['file']}: {one['reason']}", style="dim")
     if len(unread) > MAX_UNREAD:
-        OUT.print(f"not read: {len(unread) - MAX_UNREAD} more files", style="dim")
+        OUT.print(f"not read: {counted(len(unread) - MAX_UNREAD, 'more file')}", style="dim")
     for failure in answer["failed"][:MAX_FAILURES]:
         line = f"line {failure['line']}" if failure["line"] else "file"
         ERR.print(f"{failure['file']}: {line}: {failure['message']}", style="red")
@@ -51,7 +49,7 @@ def imported(answer: JsonObject) -> None:
 
 def exported(answer: JsonObject) -> None:
     """Print the count and the place of an export, and what it doesn't hold."""
-    OUT.print(f"{answer['exported']} memories are in {answer['file']}")
+    OUT.print(f"exported {counted(answer['exported'], 'memory')} to {answer['file']}")
     if answer["left_out"]:
         kinds = ", ".join(f"{count} {kind}" for kind, count in answer["left_out"].items())
         OUT.print(f"left out, since it is no part of the memories or is found again: {kinds}", style="dim")
@@ -63,7 +61,7 @@ def scanned(answer: JsonObject) -> None:
         kinds = ", ".join(dict.fromkeys(secret["kind"] for secret in one["secrets"]))
         then = f"; replaced by {one['successor']}" if "successor" in one else ""
         OUT.print(f"{one['id']} in {one['namespace']}: {kinds}{then}", style="yellow")
-    OUT.print(f"{len(answer['found'])} of {answer['scanned']} memories hold secrets")
+    OUT.print(f"secrets found in {len(answer['found']):,} of {counted(answer['scanned'], 'memory')}")
     if answer["found"] and not answer["redacted"]:
         OUT.print("scan --redact replaces them by redacted ones, and erases the originals", style="dim")
 
@@ -72,7 +70,7 @@ def moved(answer: JsonObject) -> None:
     """Print how many memories went where, and how to take it back."""
     would = "would be moved" if answer["dry_run"] else "moved"
     for source, count in answer["moved_from"].items():
-        OUT.print(f"{count} memories {would} from {source} to {answer['target']}")
+        OUT.print(f"{counted(count, 'memory')} {would} from {source} to {answer['target']}")
     if not answer["dry_run"]:
         OUT.print(f"context-graph undo {answer['run_id']} reverts it", style="dim")
         if answer["kind"] != "move":

@@ -15,6 +15,7 @@ from actors.runtime.faults import InvalidParamsFault, NotFoundFault
 from actors.runtime.settings import MoveKind
 from events.vocabulary import ConsolidationFinished, ConsolidationStarted, MemoriesMoved
 from events.vocabulary.values import Counts, Mode, Outcome, Trigger
+from events.wording import counted
 
 if TYPE_CHECKING:
     from projections.memories.entries import Entry
@@ -123,7 +124,8 @@ def _check_target(clients: ActorClients, request: MoveMemories) -> None:
     there = len(_all(clients, request.target))
     if request.kind is MoveKind.RENAME and there:
         raise InvalidParamsFault(
-            f"Invalid target: '{request.target}' has {there} memories; merge joins two namespaces", parameter="target"
+            f"Invalid target: '{request.target}' has {counted(there, 'memory')}; merge joins two namespaces",
+            parameter="target",
         )
     if request.kind is MoveKind.MERGE and not there:
         raise NotFoundFault(

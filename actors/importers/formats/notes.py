@@ -21,6 +21,7 @@ from actors.importers.records import Broken, Options, Record, Skipped, link, mem
 from actors.runtime.types import JsonObject
 
 NAME = "a folder of notes"
+SINGLE = "a note"
 MARKDOWN = (".md", ".markdown")
 SUFFIXES = (*MARKDOWN, ".txt")
 OBSERVED = "observation_of"
@@ -36,7 +37,7 @@ _RELATION = re.compile(
     r"^[ \t]*[-*] (?P<relation>[^\[\]\n]{0,80}?)[ \t]*\[\[(?P<target>[^\]\n]+)\]\][ \t]*(?:\([^()\n]*\))?[ \t]*$",
     re.MULTILINE,
 )
-_LINK = re.compile(r"\[\[([^\]\n]+)\]\]")
+_LINK = re.compile(r"\[\[([^\[\]\n]+)\]\]")
 _TAG = re.compile(r"(?<![\w/&#])#([^\W\d_][\w/-]*)")
 
 

@@ -3,6 +3,7 @@
 import os
 import random
 from collections.abc import Iterable, Sequence
+from math import inf
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,7 +11,7 @@ import anyio
 import msgspec
 from rich.console import Console
 from rich.progress import Progress
-from typer import BadParameter, Option
+from typer import BadParameter, Exit, Option
 
 from actors.comparator.messages import ListMemories
 from actors.embedder.models.backbone import Backbone
@@ -99,9 +100,27 @@ def latency(
         if memories >= REAL:
             build(folder, memories, counter(bar, "filling the store", memories))
         report = anyio.run(measure, memories, words, samples, batches, folder, bar)
+    publish_latencies(report, as_json=as_json)
+
+
+def publish_latencies(report: dict[str, Any], *, as_json: bool) -> None:
+    """Print a report as tables or JSON.
+
+    Raises:
+        Exit: a ratio or the median of an operation misses its target (status 1).
+    """
+    missed = [f"{one.what}: {one.target}" for one in report["ratios"] if not one.holds]
+    slow = {name: row for name, row in report["ms"].items() if row["median"] > (row["budget"] or inf)}
+    missed += [f"{name}: at most {row['budget']:g} ms" for name, row in slow.items()]
     if as_json:
-        print_json(report)
-        return
+        print_json(report | {"failed": missed})
+    else:
+        _print_tables(report, missed)
+    if missed:
+        raise Exit(1)
+
+
+def _print_tables(report: dict[str, Any], missed: Sequence[str]) -> None:
     tables = {
         "milliseconds": report["ms"] | report["parts_ms"],
         "median ms": report["mind_ms"],
@@ -109,4 +128,5 @@ def latency(
         "the official client, ms": report["transports_ms"],
     }
     at = f"at {report['memories']} memories, {report['words']} words; load {report['load']:.1f}"
-    Console().print(*(rows_table(name, rows) for name, rows in tables.items()), at, sep="\n")
+    failing = [f"fails: {one}" for one in missed]
+    Console().print(*(rows_table(name, rows) for name, rows in tables.items()), at, *failing, sep="\n")

@@ -18,7 +18,7 @@ from typer import BadParameter, Option
 from actors.api.operations.retrieval.query import search
 from actors.api.params.fields import MAX_CONTENT
 from actors.runtime.settings import SearchProfile
-from actors.text.passages import best_passage
+from actors.text.passages import best_passage, question_terms
 from benchmarks.datasets import DataFolders, Dataset, Document, read_dataset
 from benchmarks.report import JsonOption, Verdict, counter, progress_bar, publish
 from benchmarks.store import open_store
@@ -68,8 +68,8 @@ async def ask_all(dataset: Dataset, joined: list[Joined], bar: Progress) -> Coun
                         continue
                     answers = [span for name, span in memory.spans.items() if name in dataset.judgements[query.id]]
                     counts["questions"] += 1
-                    counts["shown"] += _shows(best_passage(query.text, memory.text, passages), answers)
-                    counts["by the cosine alone"] += _shows(best_passage("", memory.text, passages), answers)
+                    counts["shown"] += _shows(best_passage(question_terms(query.text), memory.text, passages), answers)
+                    counts["by the cosine alone"] += _shows(best_passage((), memory.text, passages), answers)
                 advance()
     return counts
 

@@ -44,7 +44,7 @@ def test_a_dry_run_a_run_and_its_undo_work_from_the_command_line(tmp_path: Path,
     assert [hit["fingerprintId"] for hit in run_json(tmp_path, "search", "socks of a dog")["results"]] == [told["kept"]]
     alone = run_json(tmp_path, "undo", done["run_id"], "--memory", told["sock"])
     assert alone["restored"] == [told["sock"]]
-    assert "1 memories are back" in run(tmp_path, "undo", done["run_id"]).stdout
+    assert "1 memory is back" in run(tmp_path, "undo", done["run_id"]).stdout
     assert len(run_json(tmp_path, "search", "socks of a dog")["results"]) == 3
     again = run(tmp_path, "undo", done["run_id"])
     assert (again.exit_code, "undone" in again.stderr) == (1, True)

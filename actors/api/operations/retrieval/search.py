@@ -21,6 +21,7 @@ from actors.comparator.messages.profiles import Weights, pool_size
 from actors.runtime.settings import Confidence
 from actors.runtime.types import JsonObject
 from actors.store.messages import Append
+from actors.text.passages import question_terms
 from actors.workspace.messages import QueryAnswered
 from events.spaces import SEMANTIC, SPACES
 from events.vocabulary import MemoryRecalled
@@ -68,7 +69,8 @@ async def search_graph(context: Context, params: SearchGraph) -> JsonObject:
         found = msgspec.structs.replace(found, hits=(), more=False)
     hits = await live_memories(context, found.hits)
     length = params.max_characters or MAX_EXCERPT
-    results = [searches.result(params.query, hit, entry, length, explain=params.explain) for hit, entry in hits]
+    terms = question_terms(params.query)
+    results = [searches.result(terms, hit, entry, length, explain=params.explain) for hit, entry in hits]
     answer: JsonObject = {"profile": found.profile.value, **searches.relevance(found.relevance)}
     if params.explain:
         answer |= searches.explanation(found)

@@ -11,6 +11,7 @@ from actors.runtime.types import JsonObject
 from events import vocabulary as ev
 from events.storage.log import Envelope
 from events.vocabulary.codec import decompress
+from events.wording import counted
 from projections.projection import event_name, is_shredded_memory
 
 HASH_DIGITS = 16
@@ -73,19 +74,21 @@ _SENTENCES: Mapping[type[ev.Event], Callable[[Any], str]] = {
     ev.MemoryReinstated: lambda e: f"memory {e.memory} holds again; nothing supersedes it any more",
     ev.MemoryTagged: lambda e: f"the tags of memory {e.memory} were changed, from {len(e.was)} to {len(e.tags)}",
     ev.CausalClausesFound: lambda e: (
-        f"memory {e.memory} states {len(e.clauses)} causes, by rules of version {e.rules}: "
+        f"memory {e.memory} states {counted(len(e.clauses), 'cause')}, by rules of version {e.rules}: "
         f"{', '.join(one.connective for one in e.clauses)}"
     ),
     ev.CausesLinked: lambda e: (
-        f"{len(e.links)} edges from causes to effects were found for {_several(e.examined)} (run {e.run})"
+        f"{counted(len(e.links), 'edge')} from causes to effects found for {_several(e.examined)} (run {e.run})"
     ),
     ev.LinksTraversed: lambda e: (
-        f"a path along {len(e.steps)} links between "
-        f"{len({end for step in e.steps for end in (step.source, step.target)})} memories was shown"
+        f"a path along {counted(len(e.steps), 'link')} between "
+        f"{counted(len({end for step in e.steps for end in (step.source, step.target)}), 'memory')} was shown"
     ),
-    ev.SpacesDeclared: lambda e: f"from here on models of the profile {e.profile} fill the {len(e.spaces)} spaces",
+    ev.SpacesDeclared: lambda e: (
+        f"from here on models of the profile {e.profile} fill {counted(len(e.spaces), 'space')}"
+    ),
     ev.SimilaritiesCalibrated: lambda e: (
-        f"similarities in {len(e.curves)} spaces were calibrated on {e.texts} texts of the store"
+        f"similarities in {counted(len(e.curves), 'space')} were calibrated on {counted(e.texts, 'text')} of the store"
     ),
     ev.ScheduleChanged: lambda e: f"{e.mode} sleep was set to {e.when or 'never'}",
     ev.ScheduleSwitched: lambda e: f"scheduled sleep was {'paused' if e.paused else 'switched on again'}",
@@ -93,7 +96,7 @@ _SENTENCES: Mapping[type[ev.Event], Callable[[Any], str]] = {
         f"scheduled sleep {'may' if e.permitted else 'may no longer'} prune, and merge what is no exact copy"
     ),
     ev.GoalDiscovered: lambda e: (
-        f"goal {e.goal} ({e.level}) was found in {len(e.members)} memories of {e.namespace}, "
+        f"goal {e.goal} ({e.level}) was found in {counted(len(e.members), 'memory')} of {e.namespace}, "
         f"coherence {e.coherence:.2f}"
     ),
     ev.NorthStarChosen: lambda e: (
@@ -102,7 +105,7 @@ _SENTENCES: Mapping[type[ev.Event], Callable[[Any], str]] = {
     ev.PurposesRealigned: lambda e: f"{_several(e.memories)} measured against goal {e.goal}",
     ev.DriftDetected: lambda e: (
         f"drift of {e.namespace} from goal {e.goal} reached {e.level}: "
-        f"the latest {e.memories} memories are {e.similarity:.2f} aligned"
+        f"alignment {e.similarity:.2f} in the latest {counted(e.memories, 'memory')}"
     ),
     ev.WorkspaceConflicted: lambda e: f"several are in the workspace at once: {_several(e.memories)}",
     ev.WorkspaceEmptied: lambda _: "nothing is left in the workspace",
@@ -120,18 +123,24 @@ _SENTENCES: Mapping[type[ev.Event], Callable[[Any], str]] = {
         f"{', which is its new name' if e.renamed else ''}{f' (run {e.run})' if e.run else ''}"
     ),
     ev.MemoriesPruned: lambda e: f"{_several([one.memory for one in e.pruned])} pruned (run {e.run})",
-    ev.ClustersFormed: lambda e: f"the memories of {e.namespace} were put into {len(e.clusters)} groups (run {e.run})",
-    ev.LinksStrengthened: lambda e: f"{len(e.links)} links were strengthened (run {e.run})",
-    ev.ShortcutsDrawn: lambda e: f"{len(e.shortcuts)} shortcuts were drawn along walked paths (run {e.run})",
+    ev.ClustersFormed: lambda e: (
+        f"the memories of {e.namespace} were put into {counted(len(e.clusters), 'group')} (run {e.run})"
+    ),
+    ev.LinksStrengthened: lambda e: f"{counted(len(e.links), 'link')} strengthened (run {e.run})",
+    ev.ShortcutsDrawn: lambda e: f"{counted(len(e.shortcuts), 'shortcut')} drawn along walked paths (run {e.run})",
     ev.MemoriesReplayed: lambda e: f"{_several(e.memories)} replayed in a dream (run {e.run})",
-    ev.PatternDiscovered: lambda e: f"a pattern was found in {len(e.members)} memories of {e.namespace} (run {e.run})",
-    ev.ChainKeyed: lambda e: f"from here on the chain is keyed; the {e.plain} events before have plain hashes",
+    ev.PatternDiscovered: lambda e: (
+        f"a pattern was found in {counted(len(e.members), 'memory')} of {e.namespace} (run {e.run})"
+    ),
+    ev.ChainKeyed: lambda e: (
+        f"from here on the chain is keyed; {counted(e.plain, 'event')} before it with plain hashes"
+    ),
     ev.DerivedEventsErased: lambda e: (
-        f"{len(e.events)} goals, patterns or causes were erased with the memories that they came from"
+        f"erased with the memories that they came from: {counted(len(e.events), 'event')} of goals, patterns or causes"
     ),
     ev.RequestsCounted: lambda e: (
-        f"over HTTP {_counted(e.calls) or 'nothing'} was called by {e.caller or 'nobody known'} from {e.since:%H:%M} on"
-        f"{f'; refused: {_counted(e.refused)}' if e.refused else ''}"
+        f"over HTTP {_times(e.calls) or 'nothing'} was called by {e.caller or 'nobody known'} from {e.since:%H:%M} on"
+        f"{f'; refused: {_times(e.refused)}' if e.refused else ''}"
         f"{f' (from {_words(e.addresses)})' if e.addresses else ''}"
     ),
     ev.GoalAdjusted: lambda e: (
@@ -218,7 +227,8 @@ def _stored(event: ev.MemoryStored) -> str:
     session = f" in session {event.session}" if event.session else ""
     speaker = event.metadata.get("speaker")
     said_by = f", said by {speaker}" if isinstance(speaker, str) else ""
-    stored = f"stored in {event.namespace}{session} as {size} characters of {event.modality} in {spaces} spaces"
+    stored = f"stored in {event.namespace}{session} as {counted(size, 'character')} of {event.modality} in "
+    stored += counted(spaces, "space")
     return f"{stored}{said_by}{_because(event.rationale)}"
 
 
@@ -242,13 +252,13 @@ def _finished(event: ev.ConsolidationFinished) -> str:
     if event.reason is not None:
         return f"the run was {event.outcome}: {event.reason}"
     counts = event.counts
-    done = f"{counts.merged} merged, {counts.pruned} pruned, {counts.clusters} groups, {counts.patterns} patterns, "
-    done += f"{counts.causes} causes"
+    done = f"{counts.merged} merged, {counts.pruned} pruned, {counted(counts.clusters, 'group')}, "
+    done += f"{counted(counts.patterns, 'pattern')}, {counted(counts.causes, 'cause')}"
     done += f", {counts.moved} moved" if counts.moved else ""
     return f"the run {event.outcome} after {event.milliseconds / 1e3:.1f} s: {done}"
 
 
-def _counted(counts: Mapping[str, int]) -> str:
+def _times(counts: Mapping[str, int]) -> str:
     return _words(name if count == 1 else f"{name} {count} times" for name, count in sorted(counts.items()))
 
 
@@ -273,7 +283,7 @@ def _several(memories: Iterable[UUID]) -> str:
         case 1:
             return f"memory {memories[0]}"
         case count:
-            return f"{count} memories ({_ids(memories)})"
+            return f"{counted(count, 'memory')} ({_ids(memories)})"
 
 
 def _ids(memories: Iterable[UUID]) -> str:

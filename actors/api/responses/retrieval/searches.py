@@ -1,6 +1,6 @@
 """Answers of searches and comparisons."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from uuid import UUID
 
 from actors.api.responses.common import alignment, body_of, rounded, shown
@@ -14,12 +14,12 @@ TOP_SPACES = 3
 """Spaces that a result names as the ones that found it."""
 
 
-def result(question: str, hit: Hit, entry: Entry, max_characters: int, *, explain: bool) -> JsonObject:
-    """Return one result of `search_graph`; of a long memory the part that answers the question best."""
+def result(terms: Collection[str], hit: Hit, entry: Entry, max_characters: int, *, explain: bool) -> JsonObject:
+    """Return one result of `search_graph`; of a long memory the part that answers a question of these terms best."""
     ranked = list(hit.spaces.items())
     text = body_of(entry).text
-    part = best_passage(question, text, hit.passages) if hit.passages else (0, len(text))
-    part = best_part(question, text, *part, max_characters)
+    part = best_passage(terms, text, hit.passages) if hit.passages else (0, len(text))
+    part = best_part(terms, text, *part, max_characters)
     answer: JsonObject = {
         "fingerprintId": str(hit.memory),
         **shown(entry, *part),

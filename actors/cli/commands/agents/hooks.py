@@ -30,6 +30,7 @@ from actors.cli.store_access import RETRY_INTERVAL, StoreLocation, StoreSession,
 from actors.runtime.settings import Confidence, ModelProfile
 from actors.runtime.types import JsonObject
 from actors.text.excerpts import excerpt
+from events.wording import counted
 
 SERVER_TIMEOUT = 1.5
 """Seconds that a session start waits for the server that starts with it: only one process can open a store."""
@@ -148,19 +149,18 @@ def brief(call: HookCall) -> None:
     """
     namespace = call.namespace
     with open_store(call.location, server_timeout=SERVER_TIMEOUT) as store:
-        count = store.call("store/status")["namespaces"].get(namespace, 0)
-        if not count:
+        if not (count := store.call("store/status")["namespaces"].get(namespace, 0)):
             return
-        lines = [f"Context Graph holds {count} memories of namespace {namespace}; search_graph finds them. {FRAME}"]
+        held = f"{counted(count, 'memory')} of namespace {namespace}"
+        lines = [f"Context Graph holds {held}, which search_graph finds. {FRAME}"]
         ignited = store.call("workspace/status", namespace=namespace)["ignited"]
         lines += [f"- in the workspace: {_quoted(one['content'], BRIEF_CHARACTERS)}" for one in ignited[:1]]
         drift = store.call("purpose/drift_check", namespace=namespace)
         results: list[JsonObject] = []
         if drift["north_star_id"]:
             lines.append(f"North Star: {drift['north_star']} (drift: {drift['level']}). What serves it best:")
-            even = [1.0] * len(drift["per_embedder_similarity"])
-            served = {"namespace": namespace, "top_k": MAX_RECALLED}
-            results = store.call("search/by_purpose", purpose_vector=even, **served)["results"]
+            even = {"purpose_vector": [1.0] * len(drift["per_embedder_similarity"]), "namespace": namespace}
+            results = store.call("search/by_purpose", top_k=MAX_RECALLED, **even)["results"]
         elif store.served:
             query = re.sub(r"[-_.]+", " ", Path(call.payload.cwd).name).strip()
             with suppress(TimeoutError):  # the models are still loading

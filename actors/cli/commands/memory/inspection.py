@@ -45,5 +45,5 @@ def drift(namespace: Namespace = None) -> None:
 
 
 @store_command(Panel.INSPECT, "consciousness/get_state", "mind.mind", reads=True)
-def mind() -> None:
+def mind(namespace: Namespace = None) -> None:
     """Show the workspace, the agreement of the spaces, and the stage of the store's life."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Annotated
 
 import typer
@@ -16,6 +17,7 @@ from actors.cli.program import (
     show,
     store_command,
 )
+from actors.proxy.serve_command import DATA
 from actors.runtime.settings import MoveKind
 from actors.runtime.types import JsonObject
 
@@ -31,6 +33,8 @@ Why = Annotated[str | None, typer.Option("--rationale", help="Why, for the audit
 def namespaces(context: typer.Context, data: Data = None, *, as_json: Json = False) -> None:
     """List the namespaces with the number of their memories and their repositories; rename, merge or move them."""
     if context.invoked_subcommand is not None:
+        if data is not None:  # for the command that follows, which otherwise takes another store
+            os.environ[DATA.variable] = str(data)
         return
     from actors.cli.store_access import open_store, store_location
     from actors.proxy.project import claims

@@ -142,7 +142,7 @@ def restore(
     as_json: Json = False,
 ) -> None:
     """Restore a memory that was forgotten, pruned or superseded, or a whole store from a backup."""
-    from actors.cli.store_access import store_location
+    from actors.cli.store_access import CommandError, store_location
     from actors.cli.views.maintenance import restored
     from actors.cli.views.memories import memory_restored
 
@@ -151,6 +151,8 @@ def restore(
     except ValueError:
         folder = data_folder(data)
         with exit_on_error():
+            if not Path(what).exists():
+                raise CommandError(f"'{what}' is neither the id of a memory nor a folder") from None
             from events.recovery.backup import restore as restore_backup
             from events.storage.log import LogInUseError
 
@@ -266,6 +268,7 @@ def change_passphrase(
     CONTEXT_GRAPH_PASSPHRASE_FILE names. The first passphrase is also taken from there if it is set.
     """
     from actors.cli.store_access import store_location
+    from actors.cli.views.terminal import read_secret
     from events.crypto.passphrase import change_passphrase as change
     from events.crypto.wrapping import check_strength, is_locked
 
@@ -274,13 +277,13 @@ def change_passphrase(
         store_location(folder).check_in_folder(MOVE_FIRST)
         keys, known = folder / "keys", passphrase()
         locked = is_locked(keys.read_bytes())
-        old = (known or typer.prompt("Present passphrase", hide_input=True)) if locked else None
+        old = (known or read_secret("Present passphrase")) if locked else None
         if remove:
             new = None
         elif known and not locked:
             new = known
         else:
-            new = typer.prompt("New passphrase", hide_input=True, confirmation_prompt=True)
+            new = read_secret("New passphrase", confirms=True)
         if new is not None and not weak:
             check_strength(new)
         change(keys, old, new)

@@ -158,6 +158,6 @@ async def test_what_cannot_be_moved_is_refused_and_changes_nothing(
 async def test_an_occupied_name_and_memories_that_are_there_already_are_refused(sleeper: Sleeper) -> None:
     (one,) = await tell(sleeper, "sea", FERRY)
     taken = await sleeper.refused("move", kind="rename", source="default", target="sea")
-    assert "'sea' has 1 memories; merge joins two namespaces" in taken.message
+    assert "'sea' has 1 memory; merge joins two namespaces" in taken.message
     there = await sleeper.refused("move", kind="move", ids=[one], target="sea")
     assert "all of them are in 'sea' already" in there.message

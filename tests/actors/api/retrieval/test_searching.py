@@ -13,6 +13,7 @@ from actors.api.operations.administration.maintenance import store_status
 from actors.api.operations.retrieval import search as search_operations
 from actors.api.params.audit import AuditTrail
 from actors.comparator.messages.profiles import FIXED_PROFILES
+from actors.text.lexical import stems
 from events.spaces import SPACES
 from events.vocabulary import MemoryErased
 from tests.actors.conftest import Agent, search, store
@@ -178,3 +179,35 @@ async def test_a_memory_that_is_erased_while_a_search_is_under_way_is_left_out(
     monkeypatch.setattr(search_operations, "describe", late)
     answer = await agent.call(tool, query="the fox", **arguments)
     assert [result["content"] for result in answer["results"]] == ["The fox jumps."]
+
+
+async def test_a_search_of_a_namespace_without_memories_says_so_and_is_no_error(context: Context, agent: Agent) -> None:
+    new = await agent.call("search_graph", query="anything yet?", namespace="kitchen")
+    assert (new["results"], new["hint"]) == ([], "The namespace 'kitchen' holds no memories yet")
+    await store(context, MEMORIES[0], namespace="kitchen")
+    assert "hint" not in await agent.call("search_graph", query="Where does Ana live?", namespace="kitchen")
+    for tool, arguments in (
+        ("search_graph", {"query": "Ana"}),
+        ("search_multi", {"query": "Ana"}),
+        ("search_single_space", {"query": "Ana", "space_index": 0}),
+    ):
+        answer = await agent.call(tool, namespace="kichten", **arguments)
+        assert answer["hint"] == "The namespace 'kichten' holds no memories; did you mean 'kitchen'?"
+    none = await agent.call("search_graph", query="Ana", namespace="kitchen", tags=["no such tag"])
+    assert (none["results"], "hint" in none) == ([], False)
+
+
+async def test_the_words_of_a_question_are_stemmed_once_for_all_results(
+    context: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for text in MEMORIES:
+        await store(context, f"{text} And then much happened that matters to nobody here. " * 60)
+    stemmed: list[str] = []
+
+    def counting(text: str) -> list[str]:
+        stemmed.append(text)
+        return stems(text)
+
+    monkeypatch.setattr("actors.text.passages.stems", counting)
+    assert len(await search(context, "Where does Ana live now?")) > 1
+    assert stemmed == ["Where does Ana live now?"]

@@ -1,0 +1,35 @@
+"""Words for sentences that a person or an agent reads: counts, reasons of the system."""
+
+from pathlib import Path
+from typing import Final
+
+_VOWELS: Final = frozenset("aeiou")
+
+
+def counted(count: int, noun: str) -> str:
+    """Return a count with its noun in the right number: "1 event", "0 memories", "1,200 files".
+
+    Args:
+        count: How many.
+        noun: A regular noun in the singular; words may stand before it ("other event").
+    """
+    if count == 1:
+        return f"1 {noun}"
+    if noun.endswith("y") and noun[-2] not in _VOWELS:
+        return f"{count:,} {noun[:-1]}ies"
+    return f"{count:,} {noun}s"
+
+
+def reason(error: Exception) -> str:
+    """Return why something failed; of an error of the system its words and file, without its number."""
+    if not isinstance(error, OSError) or error.strerror is None:
+        return str(error)
+    return error.strerror if error.filename is None else f"{error.strerror}: {error.filename}"
+
+
+def no_store_folder(folder: Path, error: OSError) -> str:
+    """Return a sentence on a folder that can't be made or written to."""
+    return (
+        f"no store can be made in {folder} ({error.strerror or error}): "
+        "choose another folder by --data or CONTEXT_GRAPH_DATA"
+    )

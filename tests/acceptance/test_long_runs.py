@@ -1,0 +1,71 @@
+"""Texts with very long runs without spaces, as dumps and attachments in notes: their time grows with their length."""
+
+import json
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.acceptance.conftest import COMMAND, PATIENCE
+
+LENGTH = 60_000
+"""Characters of a run in a stored note."""
+
+SMILE = "\N{GRINNING FACE}"
+
+READ = """
+import sys
+from pathlib import Path
+from actors.importers.formats.notes import read
+from actors.importers.records import Options, project
+from actors.text.entities import find_entities
+from actors.workspace.learning import emotional_weight
+text = sys.stdin.read()
+print(len(find_entities(text)), emotional_weight(text))
+note = Path(sys.argv[1], "note.md")
+note.write_text(text, encoding="utf-8")
+(one,) = read(note.parent, [note], Options(namespace=None, everything=False, project=project))
+assert text.strip() in one.value["content"]
+"""
+"""What reads the characters of an imported note one by one, beside the model."""
+
+
+def numbers(length: int) -> str:
+    """Return numbers between commas, as in minified JSON."""
+    rng = random.Random(7)
+    return ",".join(str(rng.randrange(1_000)) for _ in range(length // 3))[:length]
+
+
+@pytest.mark.parametrize("run", [numbers(300_000), SMILE * 60_000, "[" * 300_000, "a1b2" * 75_000])
+def test_rules_read_a_long_run_in_time_that_grows_with_its_length(tmp_path: Path, run: str) -> None:
+    """With the square of the length each of the first three takes many times the bound; linear, a second."""
+    text = f"The heron stands in the pond.\n\n{run}\n\nThe ferryman rows home.\n"
+    command = [sys.executable, "-c", READ, str(tmp_path)]
+    done = subprocess.run(command, input=text, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_notes_with_long_runs_are_imported_whole_and_found_by_their_ordinary_words(tmp_path: Path) -> None:
+    folder, store = tmp_path / "notes", tmp_path / "store"
+    folder.mkdir()
+    texts = {
+        "heron": f"The heron stands in the pond.\n\n[{numbers(LENGTH // 4)}]\n\nThe ferryman rows home.",
+        "barn": f"The barn has a red door.\n\n{SMILE * LENGTH}\n\nIts roof leaks in the west.",
+    }
+    for name, text in texts.items():
+        (folder / f"{name}.md").write_text(text, encoding="utf-8")
+
+    def run(*arguments: str) -> str:
+        command = [COMMAND, *arguments, "--data", str(store)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    assert "stored 2 memories" in run("import", str(folder))
+    kept = [json.loads(line)["content"] for line in run("export", "--format", "memories").splitlines()]
+    assert all(any(text in content for content in kept) for text in texts.values())
+    for question, answer in (("Who rows home?", "ferryman"), ("Where does the roof leak?", "roof leaks")):
+        (found,) = json.loads(run("search", question, "--top-k", "1", "--no-hub", "--json"))["results"]
+        assert answer in found["content"]

@@ -1,0 +1,157 @@
+"""What commands say to a person: counts, names with a typo, folders that can't be one, input that isn't there."""
+
+import json
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from actors.cli.commands import program
+from tests.acceptance.conftest import COMMAND, PATIENCE, refused
+from tests.actors.cli.conftest import run, run_json
+
+SINGULAR = re.compile(
+    r"(?<![\d.,:+-])1 (?:other |more )?"
+    r"(?:memories|events|links|edges|files|goals|spaces|times|interactions|clusters|patterns|groups|causes|characters)\b"
+)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    """A store with one memory in the namespace `home`."""
+    folder = tmp_path / "store"
+    done = run(folder, "store", "Mara's dog is called Bo.", "--namespace", "home", "--no-hub")
+    assert done.exit_code == 0, done.output
+    return folder
+
+
+@pytest.fixture
+def note(tmp_path: Path) -> Path:
+    file = tmp_path / "ferns.md"
+    file.write_text("Ilse waters the ferns on Sundays.\n")
+    return file
+
+
+def test_no_command_says_one_memories(store: Path, note: Path, tmp_path: Path) -> None:
+    memory = run_json(store, "search", "Bo", "--no-hub")["results"][0]["fingerprintId"]
+    renaming = ["namespaces", "rename", "home", "house", "--data", str(store), "--json"]
+    run_of_move = json.loads(CliRunner().invoke(program, renaming).stdout)["run_id"]
+    commands = (
+        ("undo", run_of_move),
+        ("status",),
+        ("namespaces",),
+        ("goals",),
+        ("mind",),
+        ("verify",),
+        ("scan",),
+        ("backup", str(tmp_path / "copy")),
+        ("export", str(tmp_path / "out.jsonl")),
+        ("import", str(note), "--dry-run"),
+        ("forget", memory),
+        ("import", str(note)),
+        ("consolidate", "deep"),
+        ("candidates",),
+        ("drift",),
+        ("diff", "0"),
+        ("diff", "2", "3"),
+        ("history", memory),
+        ("audit",),
+        ("replay",),
+    )
+    printed = {command: run(store, *command).output for command in commands}
+    assert printed["undo", run_of_move].startswith("1 memory is back")
+    assert printed["status",].startswith("1 memory, ")
+    assert {command: found for command, text in printed.items() if (found := SINGULAR.findall(text))} == {}
+
+
+# ── namespaces ──────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    "command", [("search", "dog", "--no-hub"), ("goals",), ("drift",), ("mind",), ("candidates",), ("consolidate",)]
+)
+def test_a_namespace_with_a_typo_is_named_with_the_one_that_was_meant(store: Path, command: tuple[str, ...]) -> None:
+    done = run(store, *command, "--namespace", "hoem")
+    assert done.exit_code == 0, done.output
+    assert done.stderr == "The namespace 'hoem' holds no memories; did you mean 'home'?\n"
+    assert run(store, *command, "--namespace", "home").stderr == ""
+    assert run(store, *command).stderr == ""
+
+
+def test_the_workspace_is_shown_as_one_namespace_sees_it(store: Path) -> None:
+    run(store, "store", "The ferry leaves at nine.", "--namespace", "sea", "--no-hub")
+    shown = {name: run(store, "mind", "-n", name).stdout for name in ("home", "sea", "*")}
+    assert all("in the workspace" in text for text in shown.values())
+    assert "ferry" not in shown["home"]
+
+
+def test_the_folder_before_the_name_of_a_command_on_namespaces_is_the_one_it_changes(
+    store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CONTEXT_GRAPH_DATA", str(tmp_path / "another"))
+    done = run(store, "namespaces", "rename", "home", "house")
+    assert (done.exit_code, done.stdout.splitlines()[:1]) == (0, ["1 memory moved from home to house"]), done.output
+
+
+# ── folders and files ───────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_folder_that_cannot_be_made_is_named_with_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    folder = tmp_path / "file" / "store"
+    advice = "choose another folder by --data or CONTEXT_GRAPH_DATA"
+    line = f"context-graph: no store can be made in {folder} (Not a directory): {advice}"
+    for command in (("store", "x", "--no-hub"), ("import", str(tmp_path / "file.md"))):
+        (tmp_path / "file.md").write_text("A note.\n")
+        done = run(folder, *command)
+        assert (done.exit_code, done.stderr) == (1, f"{line}\n")
+    assert refused(folder) == line
+
+
+def test_a_restore_says_what_its_argument_is_not_and_how_to_replace_a_store(store: Path, tmp_path: Path) -> None:
+    backup, empty = tmp_path / "backup", tmp_path / "empty"
+    empty.mkdir()
+    assert run(store, "backup", str(backup)).exit_code == 0
+    for what, sentence in (
+        (tmp_path / "bakcup", "is neither the id of a memory nor a folder"),
+        (empty, f"{empty} isn't a backup: No such file or directory: {empty / 'backup.json'}"),
+        (backup, f"{store} isn't empty; with --replace it is renamed, and the backup takes its place"),
+    ):
+        done = run(store, "restore", str(what))
+        assert (done.exit_code, sentence in done.stderr) == (1, True), done.output
+
+
+def test_the_import_of_one_note_calls_it_a_note(note: Path, tmp_path: Path) -> None:
+    assert run(tmp_path / "store", "import", str(note)).stdout.startswith("a note: 1 file\n")
+
+
+# ── a passphrase without a terminal ─────────────────────────────────────────────────────────────────
+
+
+def passphrase(store: Path, *arguments: str, given: str) -> subprocess.CompletedProcess[str]:
+    """Change the passphrase of a store in a session without a terminal."""
+    return subprocess.run(
+        [COMMAND, "passphrase", "--data", str(store), *arguments],
+        input=given,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+        start_new_session=True,
+    )
+
+
+def test_a_passphrase_without_a_terminal_is_read_from_standard_input_or_asked_for_in_a_sentence(store: Path) -> None:
+    missing = passphrase(store, given="")
+    assert (missing.returncode, missing.stdout) == (1, "")
+    assert missing.stderr == (
+        "context-graph: New passphrase: there is no terminal to type it, and standard input is empty; pass it on "
+        "standard input, or set CONTEXT_GRAPH_PASSPHRASE or CONTEXT_GRAPH_PASSPHRASE_FILE\n"
+    )
+    changed = passphrase(store, given="the old boathouse key\n")
+    assert (changed.returncode, changed.stderr) == (0, "")
+    assert passphrase(store, "--remove", given="another boathouse key\n").returncode == 1
+    removed = passphrase(store, "--remove", given="the old boathouse key\n")
+    assert (removed.returncode, removed.stderr) == (0, "")
