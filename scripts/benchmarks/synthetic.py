@@ -30,16 +30,29 @@ from events.vocabulary.codec import compress, decompress
 
 
 def sentences(words: int) -> list[str]:
-    """Return distinct texts of so many words each, shuffled by a fixed seed."""
-    text = _words()
-    chunks = list(dict.fromkeys(" ".join(text[at : at + words]) for at in range(0, len(text) - words, words)))
+    """Return distinct texts of so many words each, shuffled by a fixed seed; the first call takes ten seconds."""
+    chunks = list(dict.fromkeys(_chunks(_words(), words)))
     random.Random(SEED).shuffle(chunks)
     return chunks
+
+
+def some_sentences(words: int, count: int) -> list[str]:
+    """Return a few distinct texts of so many words each, where it does not matter which; takes no time."""
+    chunks: dict[str, None] = {}
+    for docstring in _docstrings():
+        chunks |= dict.fromkeys(_chunks(docstring.split(), words))
+        if len(chunks) >= count:
+            break
+    return list(chunks)[:count]
 
 
 def first_words(text: str, count: int) -> str:
     """Return the first words of a text, as a query for it."""
     return " ".join(text.split()[:count])
+
+
+def _chunks(text: Sequence[str], words: int) -> Iterator[str]:
+    return (" ".join(text[at : at + words]) for at in range(0, len(text) - words, words))
 
 
 @cache

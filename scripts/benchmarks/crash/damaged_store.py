@@ -17,7 +17,7 @@ from actors.store.snapshot_files import Snapshots
 from actors.store.spare_memories import SNAPSHOT
 from benchmarks.processes import PATIENCE, Child
 from benchmarks.store import Load, open_store, shared_models
-from benchmarks.synthetic import first_words, sentences
+from benchmarks.synthetic import first_words, some_sentences
 from events.crypto.keys import KeyRing
 from events.recovery.repair import repair
 from events.storage.log import LogError
@@ -75,7 +75,7 @@ class Observation(msgspec.Struct):
 
 async def build(scratch: Path) -> tuple[dict[str, Path], Questions]:
     """Return a store that was closed in order, a later state of it as kill -9 leaves it, and questions for both."""
-    texts = sentences(WORDS)[: IN_FILE + IN_WAL]
+    texts = some_sentences(WORDS, IN_FILE + IN_WAL)
     folder, closed, killed = (scratch / name for name in ("store", "closed", "killed"))
     async with open_store(folder) as store:
         memories = [await store.store(content=text) for text in texts[:IN_FILE]]

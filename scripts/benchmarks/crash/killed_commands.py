@@ -20,7 +20,7 @@ from typing import Final, NamedTuple
 
 from benchmarks.processes import COMMAND, PATIENCE, listing
 from benchmarks.report import SHOWN, Verdict
-from benchmarks.synthetic import sentences
+from benchmarks.synthetic import some_sentences
 from events.storage.database import DATABASE
 from events.storage.duckdb_log import DuckDBLog
 from events.storage.format import FORMAT, format_of
@@ -92,7 +92,7 @@ def kill_commands(scratch: Path, kills: int, seed: int, advance: Callable[[], ob
         ValueError: a command fails though nothing kills it.
     """
     base, file = scratch / "base", scratch / "added.jsonl"
-    texts = sentences(WORDS)[: BEFORE + ADDED]
+    texts = some_sentences(WORDS, BEFORE + ADDED)
     _write(scratch / "before.jsonl", texts[:BEFORE])
     _write(file, texts[BEFORE:])
     base.mkdir()

@@ -6,7 +6,9 @@ import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import closing
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import duckdb
 import msgspec
@@ -48,14 +50,37 @@ os.kill(os.getpid(), 9)
 
 def killed(folder: Path) -> Path:
     """Leave a store of 60 events, 30 of them in the WAL, as a process does that is killed."""
+    return _copy(_kill, folder)
+
+
+def closed(folder: Path, passphrase: str | None = None) -> Path:
+    """Leave a store of 40 events, ten of them memories, the third of which is erased."""
+    return _copy(_close, folder) if passphrase is None else _close(folder, passphrase)
+
+
+def _copy(make: Callable[[Path], Path], folder: Path) -> Path:
+    folder.mkdir(exist_ok=True)
+    for name, content in _made(make).items():
+        (folder / name).touch(mode=0o600)
+        (folder / name).write_bytes(content)
+    return folder
+
+
+@cache
+def _made(make: Callable[[Path], Path]) -> dict[str, bytes]:
+    """Make a store once for all tests; return its files by name."""
+    with TemporaryDirectory() as folder:
+        return {path.name: path.read_bytes() for path in make(Path(folder)).iterdir()}
+
+
+def _kill(folder: Path) -> Path:
     process = subprocess.run([sys.executable, "-c", KILLED, str(folder)], cwd=ROOT, check=False, timeout=60)
     assert process.returncode == -signal.SIGKILL
     assert (folder / "log.duckdb.wal").stat().st_size > 100_000
     return folder
 
 
-def closed(folder: Path, passphrase: str | None = None) -> Path:
-    """Leave a store of 40 events, ten of them memories, the third of which is erased."""
+def _close(folder: Path, passphrase: str | None = None) -> Path:
     log = DuckDBLog(folder, passphrase)
     for number in range(10):
         (memory,) = log.append([draft(stored(f"memory {number}"))])
@@ -190,8 +215,8 @@ def test_what_is_lost_is_told_and_the_rest_still_counts(tmp_path: Path):
 
 
 def test_a_chain_that_was_forged_from_one_event_on_breaks_there(tmp_path: Path):
-    for name in ("one", "two"):
-        closed(tmp_path / name)
+    closed(tmp_path / "one")
+    _close(tmp_path / "two")  # not a copy, which has the same keys
     theirs = str(tmp_path / "two" / "log.duckdb")
     tamper(tmp_path / "one", "DELETE FROM log WHERE seq > 20")
     tamper(tmp_path / "one", f"ATTACH '{theirs}' AS two; INSERT INTO log FROM two.main.log WHERE seq > 20")

@@ -1,5 +1,6 @@
 """The precision of the model: measured on the machine, remembered, or chosen by CONTEXT_GRAPH_PRECISION."""
 
+import shutil
 from itertools import permutations
 from pathlib import Path
 
@@ -31,6 +32,23 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return graph_cache.cache_folder()
 
 
+@pytest.fixture(scope="module")
+def graphs() -> list[Path]:
+    """The compiled graphs in the cache of this machine, in all precisions."""
+    for one in PRECISIONS:
+        Backbone.load(precision=one)
+    return [*graph_cache.cache_folder().glob("*.blob")]
+
+
+@pytest.fixture
+def compiled(graphs: list[Path], cache: Path) -> Path:
+    """A cache folder with compiled graphs, in which nothing was measured yet."""
+    cache.mkdir(parents=True)
+    for graph in graphs:
+        shutil.copy(graph, cache)
+    return cache
+
+
 @pytest.mark.parametrize("chosen", PRECISIONS)
 def test_the_variable_selects_the_precision(monkeypatch: pytest.MonkeyPatch, chosen: str) -> None:
     monkeypatch.setenv(precision.VARIABLE, chosen)
@@ -54,17 +72,19 @@ def test_auto_and_an_empty_value_select_the_precision_that_was_measured_to_be_fa
     assert described["chosen_by"] == "measurement"
 
 
-def test_a_remembered_precision_is_taken_without_measuring_again(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_remembered_precision_is_taken_without_measuring_again(
+    compiled: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     Backbone.load()
-    (machine,) = msgspec.json.decode((cache / "precision.json").read_bytes())
+    (machine,) = msgspec.json.decode((compiled / "precision.json").read_bytes())
     measured = {machine: {"precision": "float32", "milliseconds": {"float32": 1.0, "bfloat16": 2.0}}}
-    (cache / "precision.json").write_bytes(msgspec.json.encode(measured))
+    (compiled / "precision.json").write_bytes(msgspec.json.encode(measured))
     monkeypatch.setattr(precision, "ROUNDS", None, raising=True)
     assert Backbone.load().precision == "float32"
     assert precision.describe()["measured_ms"] == {"float32": 1.0, "bfloat16": 2.0}
 
 
-@pytest.mark.usefixtures("cache")
+@pytest.mark.usefixtures("compiled")
 def test_a_measurement_on_another_processor_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     Backbone.load()
     assert precision.recall(1) is not None
@@ -74,9 +94,8 @@ def test_a_measurement_on_another_processor_is_not_taken(monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize("damage", [b"", b"{", b'{"x": 1}'])
-def test_a_damaged_record_is_measured_and_written_again(cache: Path, damage: bytes) -> None:
-    cache.mkdir(parents=True)
-    (cache / "precision.json").write_bytes(damage)
+def test_a_damaged_record_is_measured_and_written_again(compiled: Path, damage: bytes) -> None:
+    (compiled / "precision.json").write_bytes(damage)
     Backbone.load()
     assert precision.recall(1) is not None
 
