@@ -296,6 +296,5 @@ def _problem(bad: BadRange) -> Problem:
         lost = counted(count, "event")
     else:
         memories = counted(bad.memories, "memory")
-        others = count - bad.memories
-        lost = f"{memories} and {counted(others, 'other event')}" if others else memories
+        lost = f"{memories} and {counted(others, 'other event')}" if (others := count - bad.memories) else memories
     return Problem(DATABASE, bad.first, f"{events} can't be trusted: {bad.why}", lost)
