@@ -13,7 +13,7 @@ import tree_sitter_python
 import tree_sitter_rust
 from tree_sitter import Language, Node, Parser, Tree
 
-from actors.text.lexical import STOP_WORDS, subtokens
+from projections.spaces.lexical import STOP_WORDS, subtokens
 
 _LANGUAGES: Final = {
     tree_sitter_python: (

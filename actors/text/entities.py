@@ -4,7 +4,7 @@ import re
 import unicodedata
 from typing import Final
 
-from actors.text.lexical import STOP_WORDS
+from projections.spaces.lexical import STOP_WORDS
 
 _MONTH: Final = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t(?:ember)?)?"

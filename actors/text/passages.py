@@ -1,4 +1,4 @@
-"""The part of a long text that answers a question best."""
+"""What a result shows of a long text: whole sentences or items, and of those what a question asks for."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -6,11 +6,7 @@ from itertools import compress
 from math import log
 from typing import Final
 
-from actors.text.lexical import stems
-from projections.spaces.windowed import ScoredPassage
-
-WORDS_WEIGHT: Final = 0.5
-"""Weight of the share of words beside the cosine; any from .3 to .8 shows about as many answers."""
+from projections.spaces.lexical import stems
 
 _REACH: Final = 250
 """Characters by which an excerpt grows at either end."""
@@ -37,21 +33,9 @@ def question_terms(question: str) -> frozenset[str]:
     return frozenset(stem[:-1] if len(stem) > 3 and stem.endswith("i") else stem for stem in stems(question))
 
 
-def best_passage(terms: Collection[str], text: str, passages: Sequence[ScoredPassage]) -> tuple[int, int]:
-    """Return the characters [start, end) of the passage that answers a question best, grown to borders near it.
-
-    The cosine of a passage tells its topic, in which the passages of one text hardly differ. So the words that they
-    share with the question count too, the rarer among the passages the more.
-
-    Args:
-        terms: Of the question (`question_terms`).
-        text: The text of the passages.
-        passages: At least one.
-    """
-    shares = _shares_of_words(terms, [text[passage.start : passage.end] for passage in passages])
-    scores = [passage.similarity + WORDS_WEIGHT * share for passage, share in zip(passages, shares, strict=True)]
-    best = passages[scores.index(max(scores))]
-    return _start(text, best.start), _end(text, best.end)
+def grown_to_borders(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return the characters [start, end) of a part of a text, grown to borders near it."""
+    return _start(text, start), _end(text, end)
 
 
 def best_part(terms: Collection[str], text: str, start: int, end: int, length: int) -> tuple[int, int]:

@@ -12,6 +12,7 @@ from events.quantization import Levels, levels
 from events.spaces import E1, SPACES
 from events.storage.log import Envelope
 from events.vocabulary import MemoriesMoved, MemoryStored, MemoryTagged, PurposesRealigned, SpacesDeclared
+from events.vocabulary.codec import decompress
 from projections.atlas.facets import Facets
 from projections.atlas.fingerprints import (
     CONTEXT,
@@ -38,7 +39,7 @@ from projections.spaces.directed import DirectedSpace, Direction
 from projections.spaces.graph import Graph
 from projections.spaces.sparse import SparseSpace
 from projections.spaces.tokens import TokenSpace
-from projections.spaces.windowed import ScoredPassage, WindowedSpace
+from projections.spaces.windowed import WindowedSpace
 from projections.storage.arrays import Mask, Rows, Scores, best
 from projections.time.time_mentions import NO_HINTS, QueryHints, TimeMentions
 
@@ -228,16 +229,13 @@ class Atlas(Fingerprints):
         """Tell whether every term of a query occurs in some eligible row."""
         return self._sparse(key).contains_terms(query, eligible)
 
-    def passages(self, query_e1: npt.NDArray[np.floating], rows: Rows) -> list[tuple[ScoredPassage, ...]]:
-        """Return the passages of each row in order, with their cosines in E1; () for a memory of one window."""
-        return self._semantic.passages(levels(query_e1), rows)
-
     def digest(self) -> bytes:
         """Return the SHA-256 of all spaces, filter columns, time mentions, states, clusters and ids."""
         spaces = [self._space(key).digest() for key in self._spaces]
         ids = b"".join(memory.bytes for memory in self._ids)
         folds = (self.purposes, self.facets, self.time_mentions, self._lifecycle, self._supersessions, self._clusters)
-        parts = (*spaces, self._prefix.digest(), self._context_fold.digest(), *(fold.digest() for fold in folds))
+        spaces += [self._prefix.digest(), self._passage_terms.digest()]
+        parts = (*spaces, self._context_fold.digest(), *(fold.digest() for fold in folds))
         return digest_of(*parts, ids)
 
     def refresh(self) -> None:
@@ -270,7 +268,7 @@ class Atlas(Fingerprints):
         self.time_mentions.append(stored)
         self.purposes.append(stored and stored.purpose, stored and stored.north_star)
         fingerprint, passages = (None, ()) if stored is None else (stored.fingerprint, stored.passages)
-        self.append(memory, fingerprint, passages)
+        self.append(memory, fingerprint, passages, decompress(stored.content) if stored and passages else "")
         vectors, spans = semantic_vectors(fingerprint, passages, self.dimensions[E1])
         self._prefix.append(levels(vectors[:, :PREFIX_DIMENSIONS]), spans)
         self._sketch.append(None if fingerprint is None else self._sketch_of(fingerprint.take(HYPERVECTOR, Bits)))
@@ -290,7 +288,7 @@ class Atlas(Fingerprints):
                 elif change.after is MemoryState.LIVE:
                     space.include(row)
         if change.after is MemoryState.ERASED:
-            by_row = (self.facets, self.time_mentions, self._prefix, self._sketch, self.purposes)
+            by_row = (self.facets, self.time_mentions, self._prefix, self._sketch, self._passage_terms, self.purposes)
             for part in (*by_row, *self._spaces.values()):
                 part.clear(row)
         elif change.after is MemoryState.LIVE:

@@ -9,6 +9,7 @@ import numpy as np
 from events.fingerprint import Bits, Dense, Directed, Embedding, Fingerprint, Passage, Sparse, Tokens
 from events.quantization import Float32, Levels
 from events.spaces import E1, SPACES, Kind, Space
+from projections.atlas.passage_terms import PassageTerms
 from projections.spaces.binary import BinarySpace
 from projections.spaces.context import ContextSpace
 from projections.spaces.dense import DenseSpace
@@ -54,6 +55,7 @@ class Fingerprints:
         self._context = ContextSpace(self.dimensions[CONTEXT], derived=connected)
         self._spaces = {space.key: _empty(space, self.dimensions[space.key]) for space in SPACES}
         self._spaces |= {E1: self._semantic, CONTEXT: self._context}
+        self._passage_terms = PassageTerms()
         self._ids = []
         self._rows: dict[UUID, int] = {}
 
@@ -75,11 +77,21 @@ class Fingerprints:
         """Return the memories of these rows."""
         return [self._ids[row] for row in rows]
 
-    def append(self, memory: UUID, fingerprint: Fingerprint | None, passages: Sequence[Passage] = ()) -> None:
-        """Add the next row, empty for None; an embedding of another kind than its space is a TypeError."""
+    def append(
+        self, memory: UUID, fingerprint: Fingerprint | None, passages: Sequence[Passage] = (), content: str = ""
+    ) -> None:
+        """Add the next row, empty for None; an embedding of another kind than its space is a TypeError.
+
+        Args:
+            memory: Its id.
+            fingerprint: Its embeddings.
+            passages: The windows of a long memory.
+            content: The text of the passages.
+        """
         self._rows[memory] = len(self)
         self._ids.append(memory)
         self._semantic.append(*semantic_vectors(fingerprint, passages, self.dimensions[E1]))
+        self._passage_terms.append([content[passage.start : passage.end] for passage in passages])
         for key, space in self._spaces.items():
             if not isinstance(space, WindowedSpace):
                 _append(key, space, None if fingerprint is None else fingerprint[key])
@@ -149,6 +161,22 @@ class Fingerprints:
         if not isinstance(space, TokenSpace) or not isinstance(query_tokens, Tokens):
             raise kind_mismatch(WORDING, query_tokens)
         return space.token_scores(query_tokens, rows, weighted=True)
+
+    def passage_cosines(self, query_e1: Embedding, rows: Rows) -> Scores:
+        """Return the E1 cosine in [0, 1] of each passage of these rows, row by row."""
+        if not isinstance(query_e1, Dense):
+            raise kind_mismatch(E1, query_e1)
+        return self._semantic.passage_scores(query_e1.levels, rows)
+
+    def passage_coverage(self, query_terms: Embedding, rows: Rows) -> Scores:
+        """Return the idf-weighted share of the query's terms in each passage of these rows, row by row, in [0, 1]."""
+        if not isinstance(query_terms, Sparse):
+            raise kind_mismatch(TERMS, query_terms)
+        return self._passage_terms.coverage(self._sparse(TERMS).shares(query_terms), rows)
+
+    def passage_span(self, row: int, passage: int) -> Span:
+        """Return the characters [start, end) of a passage of a row, by its place among them."""
+        return self._semantic.span(row, passage)
 
     def passage_counts(self, rows: Rows) -> Rows:
         """Return how many passages each of these rows has, shape (rows,); 0 for a memory of one window."""

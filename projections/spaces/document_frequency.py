@@ -3,6 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
+from events.fingerprint import Sparse
 from projections.projection import digest_of
 
 
@@ -29,6 +30,13 @@ class DocumentFrequency:
     def digest(self) -> bytes:
         """Return the SHA-256 of all counts."""
         return digest_of(self._holders, self.count.to_bytes(8, "little"))
+
+    def shares(self, query: Sparse) -> npt.NDArray[np.float32]:
+        """Return the idf-weighted share of each term in a query, shape (width,); they sum to 1."""
+        weights = self.idf(query.ids) * query.values.astype(np.float32)
+        shares = np.zeros(len(self._holders), np.float32)
+        shares[query.ids] = weights / weights.sum()
+        return shares
 
     def holders(self, terms: npt.NDArray[np.uint16]) -> npt.NDArray[np.int32]:
         """Return the number of counted memories that contain each term."""

@@ -100,7 +100,7 @@ class SparseSpace:
         self._norms = GrowableArray(np.float32)
         self._total = 0.0
         self._ranked: dict[str, tuple[Sparse, Scores]] = {}
-        """Cache: the last query that scored all rows by each measure, since one search scores them several times."""
+        """Cache: the last query that scored all rows by each measure; a search scores them several times."""
 
     def __len__(self) -> int:
         return len(self._slices)
@@ -168,16 +168,17 @@ class SparseSpace:
         importance = query.values.astype(np.float32) ** 2 * self._frequency.idf(query.ids)
         return self._recall(self.cosine, importance, query, count, eligible)
 
+    def shares(self, query: Sparse) -> Scores:
+        """Return the idf-weighted share of each term in a query, shape (width,)."""
+        return self._frequency.shares(query)
+
     def coverage(self, query: Sparse, rows: Rows) -> Scores:
         """Return the share of a query's idf-weighted terms that each of these rows contains, in [0, 1], shape (rows,).
 
         Neither term frequency nor length of a row counts: a name that occurs once in a long text is named.
         """
-        shares = self._frequency.idf(query.ids) * query.values.astype(np.float32)
-        by_term = np.zeros(self._width, np.float32)
-        by_term[query.ids] = shares / shares.sum()
         indices, lengths = self._slices.indices(rows)
-        return np.minimum(reduce_rows(np.add, by_term[self._terms.array[indices]], lengths), np.float32(1.0))
+        return np.minimum(reduce_rows(np.add, self.shares(query)[self._terms.array[indices]], lengths), np.float32(1.0))
 
     def contains_terms(self, query: Sparse, eligible: Mask) -> bool:
         """Tell whether every term of a query occurs in some eligible row; all eligible rows are counted ones."""
@@ -188,10 +189,7 @@ class SparseSpace:
         return len(np.unique(found[eligible[rows]])) == len(query.ids)
 
     def cosine(self, query: Sparse, rows: Rows | None = None) -> Scores:
-        """Return the cosine in [0, 1] of the query to these rows (to all if None), shape (rows,).
-
-        The array for all rows is read-only and cached until a row changes.
-        """
+        """Return the cosine in [0, 1] of the query to these rows (to all if None), shape (rows,), cached as `bm25`."""
         return self._score("cosine", self._cosine, query, rows)
 
     def build_index(self) -> None:

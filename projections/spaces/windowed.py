@@ -1,6 +1,6 @@
 """Dense vectors of whole memories and of their passages, so that a long memory is found by any of its parts."""
 
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 
@@ -14,14 +14,6 @@ Span = tuple[int, int]
 """The characters [start, end) of a passage."""
 _LIKELY: Final = 256
 """Rows by prefix that all dimensions then rank: they contain .998 of the ten nearest among 300,000 (`bench index`)."""
-
-
-class ScoredPassage(NamedTuple):
-    """The characters [start, end) of a passage, and the cosine of its embedding to a query."""
-
-    start: int
-    end: int
-    similarity: float
 
 
 class WindowedSpace:
@@ -116,16 +108,16 @@ class WindowedSpace:
         indices, lengths = self._slices.indices(rows)
         return self.vectors.take(indices[np.cumsum(lengths) - lengths])
 
-    def passages(self, query: Levels, rows: Rows) -> list[tuple[ScoredPassage, ...]]:
-        """Return the passages of each row in order, with their cosines to a query; () for a memory of one window."""
+    def passage_scores(self, query: Levels, rows: Rows) -> Scores:
+        """Return the cosine in [0, 1] of a query to each passage of these rows, row by row."""
         indices, lengths = self._slices.indices(rows)
-        if (lengths <= 1).all():
-            return [()] * len(rows)
-        spans, scores = self._spans.array[indices].tolist(), self.vectors.scores(query, indices).tolist()
-        scored = [ScoredPassage(start, end, score) for (start, end), score in zip(spans, scores, strict=True)]
-        ends = np.cumsum(lengths)
-        # The first of each is the whole memory.
-        return [tuple(scored[end - length + 1 : end]) for end, length in zip(ends, lengths, strict=True)]
+        wholes = (np.cumsum(lengths) - lengths)[lengths > 0]
+        return self.vectors.scores(query, np.delete(indices, wholes))
+
+    def span(self, row: int, passage: int) -> Span:
+        """Return the characters of a passage of a row, by its place among them."""
+        start, end = self._spans.array[self._slices.slice_of(row).start + 1 + passage].tolist()
+        return start, end
 
     def nearest(self, query: Levels, count: int, eligible: Mask) -> tuple[Rows, Scores]:
         """Return the best `count` eligible rows, best first, with their scores; fewer only if fewer are eligible."""

@@ -1,7 +1,8 @@
 """`scripts/bench relevance`: does a search know whether the store can answer the question?
 
 Questions are put to their own store, and to stores that can't answer them: another person's in the same set, and those
-of the other sets. Prompts that are about none of them are put to all.
+of the other sets. Prompts that are about none of them are put to all. With `--join`, the neighbouring documents of each
+set are also joined to long memories, which make a store of their own.
 """
 
 import tempfile
@@ -21,15 +22,18 @@ from scipy.stats import mannwhitneyu
 from typer import BadParameter, Option
 
 from actors.api.operations.retrieval.query import search
-from actors.comparator.messages import Hit, Relevance
+from actors.comparator.messages import Relevance
 from actors.runtime.settings import Confidence, SearchProfile
 from benchmarks.datasets import DEPTH, DataFolders, Dataset, Document, evenly, read_dataset
 from benchmarks.report import JsonOption, Verdict, counter, progress_bar, publish
+from benchmarks.retrieval.passages import join_documents
 from benchmarks.store import Store, open_store
 
 PROMPTS = Path(__file__).with_name("unrelated_prompts.txt")
 FOREIGN = 60
 """Questions of each other set that are put to a store."""
+MOST_JOINED = 100
+"""Long memories of a store."""
 AUROC, REFUSED, KEPT = 0.93, 0.95, 0.9
 """What is required: of the ranking by relevance, and of the shares at the shipped threshold."""
 
@@ -44,13 +48,7 @@ class Asked(msgspec.Struct, frozen=True):
     source: str
     """Name of the set that the question is from."""
     answerable: bool
-    hits: tuple[Hit, ...]
     relevance: Relevance
-
-    def similarity(self, key: str, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
-        """Return the similarities of the hits at these places, NaN where a space has nothing to say."""
-        spaces = [self.hits[row].spaces for row in rows.tolist()]
-        return np.array([one[key].similarity if key in one else np.nan for one in spaces], np.float32)
 
 
 def sample(dataset: Dataset, questions: int, documents: int) -> Dataset:
@@ -67,6 +65,27 @@ def sample(dataset: Dataset, questions: int, documents: int) -> Dataset:
     kept = answers | set(evenly(others, max(0, documents - len(answers))))
     chosen = [document for document in dataset.documents if document.id in kept]
     return msgspec.structs.replace(dataset, queries=queries, documents=chosen)
+
+
+def join(dataset: Dataset, together: int, questions: int) -> Dataset:
+    """Return a set whose neighbouring documents are joined to long memories, with questions at even distances.
+
+    Of a set of several people either half is a namespace of its own, which can't answer the questions of the other one.
+    """
+    joined = list(join_documents(dataset, together, MOST_JOINED))
+    has_people = any("namespace" in document.metadata for document in dataset.documents)
+    documents: list[Document] = []
+    queries: dict[str, Document] = {}
+    for place, memory in enumerate(joined):
+        half = {"namespace": f"half{2 * place // len(joined)}"} if has_people else {}
+        documents.append(Document(id=str(place), text=memory.text, metadata=half))
+        queries |= {one.id: Document(id=one.id, text=one.text, metadata=half) for one in memory.queries}
+    return Dataset(f"{dataset.name}, {together} joined", documents, [*evenly([*queries.values()], questions)], {})
+
+
+def origin(kind: str) -> str:
+    """Return the name of the set that a kind is made from."""
+    return kind.partition(",")[0]
 
 
 @asynccontextmanager
@@ -86,17 +105,17 @@ async def kept_store(dataset: Dataset, keep: Path | None, bar: Progress) -> Asyn
             yield store
 
 
-async def ask_all(sets: Sequence[Dataset], keep: Path | None, bar: Progress) -> list[Asked]:
-    """Put the questions of all sets, and the prompts, to the stores of all sets."""
+async def ask_all(sets: Sequence[Dataset], joined: Sequence[Dataset], keep: Path | None, bar: Progress) -> list[Asked]:
+    """Put the questions of all sets, and the prompts, to the stores of all sets and of long memories made from them."""
     prompts = [Document(id=line, text=line) for line in PROMPTS.read_text().splitlines()]
     asked: list[Asked] = []
-    for own in sets:
+    for own in (*sets, *joined):
         names = sorted({one.metadata["namespace"] for one in own.documents if "namespace" in one.metadata})
         put = [(own.name, query, query.metadata.get("namespace"), True) for query in own.queries]
         if len(names) > 1:
             following = dict(zip(names, names[1:] + names[:1], strict=True))
             put += [(own.name, query, following[query.metadata["namespace"]], False) for query in own.queries]
-        others = {one.name: evenly(one.queries, FOREIGN) for one in sets if one != own}
+        others = {one.name: evenly(one.queries, FOREIGN) for one in sets if one.name != origin(own.name)}
         for source, queries in {**others, PROMPTS.stem: prompts}.items():
             put += [(source, query, name, False) for query, name in zip(queries, cycle(names or [None]), strict=False)]
         async with kept_store(own, keep, bar) as store:
@@ -106,7 +125,7 @@ async def ask_all(sets: Sequence[Dataset], keep: Path | None, bar: Progress) -> 
                 found = await search(store.context, embedded, SearchProfile.AUTO, DEPTH, primed={})
                 if found.relevance is None:
                     raise BadParameter("the relevance of an answer is known with the embedded models only")
-                asked.append(Asked(own.name, source, answerable, found.hits, found.relevance))
+                asked.append(Asked(own.name, source, answerable, found.relevance))
     return asked
 
 
@@ -121,14 +140,19 @@ def relevance(
     questions: Annotated[int, Option(min=1, help="Questions of each set.")] = 300,
     documents: Annotated[int, Option(min=1, help="Documents of a set without namespaces.")] = 1_600,
     keep: Annotated[Path | None, Option(file_okay=False, help="Folder that keeps the stores.")] = None,
+    together: Annotated[
+        list[int] | None, Option("--join", min=2, help="Documents of a long memory; repeatable.")
+    ] = None,
     *,
     as_json: JsonOption = False,
 ) -> None:
     """Measure whether searches know what their store can answer."""
-    sets = [sample(read_dataset(folder), questions, documents) for folder in folders]
+    whole = [read_dataset(folder) for folder in folders]
+    sets = [sample(dataset, questions, documents) for dataset in whole]
+    joined = [join(dataset, count, questions) for dataset in whole for count in together or ()]
     with progress_bar() as bar:
-        asked = anyio.run(partial(ask_all, sets, keep, bar))
-    sections = {kind.name: _verdicts([one for one in asked if one.kind == kind.name]) for kind in sets}
+        asked = anyio.run(partial(ask_all, sets, joined, keep, bar))
+    sections = {kind.name: _verdicts([one for one in asked if one.kind == kind.name]) for kind in (*sets, *joined)}
     publish({**sections, "all": [*_verdicts(asked), _reliability(asked)]}, as_json=as_json)
 
 

@@ -1,25 +1,29 @@
 """Fit the relevance of an answer: `actors/comparator/search/relevance.json`.
 
-    python -m scripts.train.relevance FOLDER [FOLDER ...] [--keep STORES]
+    python -m scripts.train.relevance FOLDER [FOLDER ...] [--join SET] [--keep STORES]
 
 Each folder is a set in the BEIR layout, one kind of text. Its questions are put to its own store, to another person's
-store of the same set, and to the stores of the other sets (`scripts/benchmarks/relevance.py`). A logistic regression
-tells the first from the others by the features that the product computes; kinds weigh the same, and so do answerable
-and other questions of each kind. Two features, since more of them generalise worse: each kind is also judged by a model
-and thresholds that never saw its questions or its store. The prompts of the benchmark are never trained on.
+store of the same set, and to the stores of the other sets (`scripts/benchmarks/relevance.py`); those of a set named by
+`--join` also to stores of its neighbouring documents, joined to long memories. Logistic regressions tell the first from
+the others by the features that the product computes: one of all results of the sets themselves, and one of long results
+where nearly all are. Sets weigh the same, and so do answerable and other questions of each set. Two features each: with
+more they generalise worse. Each set is also judged by a model and thresholds that never saw its questions or its
+stores. The prompts of the benchmark are never trained on.
 
-The threshold `uncertain` is the probability below which all but `1 - REFUSED` of the questions to wrong stores stay;
-`confident` is where a wrong store reaches it in one of a hundred. Prints all figures; ten minutes on one core, two with
-kept stores.
+The threshold `uncertain` is the probability below which all but `1 - REFUSED` of the questions to wrong stores stay by
+the first regression; by the second `MORE` of them reach it in addition. `confident` is where one in a hundred reaches
+it. Prints all figures; twenty minutes on one core, three with kept stores.
 """
 
 import platform
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import partial
+from math import log
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 import anyio
 import msgspec
@@ -33,83 +37,110 @@ from typer import Option
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.datasets import read_dataset
-from benchmarks.relevance import PROMPTS, Asked, ask_all, auroc, sample
+from benchmarks.relevance import PROMPTS, Asked, ask_all, auroc, join, origin, sample
 
-from actors.comparator.search.relevance import FILE, Model, features
+from actors.comparator.search.relevance import FEATURES, FILE, Model, Regression
 
 Floats = npt.NDArray[np.float64]
-Mask = npt.NDArray[np.bool_]
 
+TOGETHER = (12, 60)
+"""Documents of a long memory: of two or three windows, and of some ten."""
 REFUSED = 0.975
-"""Share of questions to wrong stores that bring nothing."""
+"""Share of questions to wrong stores that bring nothing by the regression of whole memories."""
+MORE = 0.005
+"""Share of them that bring something by that of passages alone."""
 CERTAIN = 0.99
 RIDGE = 1e-3
 """Weight of the squared coefficients of standardised features, for a loss of some tenths of a nat."""
 
 
-class Samples(NamedTuple):
-    """Questions by row."""
+def regress(asked: Sequence[Asked], name: str) -> Regression:
+    """Return the regression that minimises the weighted log loss.
 
-    features: Floats
-    """Shape (questions, features)."""
-    answerable: Mask
-    weights: Floats
-    """They sum to 1."""
-
-
-class Fit(NamedTuple):
-    """A fitted model."""
-
-    coefficients: Floats
-    intercept: float
-    uncertain: float
-    confident: float
-
-    def __call__(self, values: Floats) -> Floats:
-        """Return the probabilities of rows of features."""
-        return 1 / (1 + np.exp(-(values @ self.coefficients + self.intercept)))
-
-
-def samples(asked: Sequence[Asked]) -> Samples:
-    """Return the features, labels and weights of questions."""
-    groups = [(one.kind, one.answerable) for one in asked]
-    counts = {group: groups.count(group) for group in set(groups)}
-    weights = np.array([1 / counts[group] for group in groups])
-    rows = [features(one.similarity, np.arange(len(one.hits))) for one in asked]
-    values = np.array([[*row.values()] for row in rows])
-    return Samples(values, np.array([one.answerable for one in asked]), weights / weights.sum())
-
-
-def fit(given: Samples) -> Fit:
-    """Return the model that minimises the weighted, regularised log loss, and its thresholds."""
-    mean = given.weights @ given.features
-    deviation = np.sqrt(given.weights @ (given.features - mean) ** 2)
-    standard = (given.features - mean) / deviation
-    signs = np.where(given.answerable, 1.0, -1.0)
+    Args:
+        asked: Questions.
+        name: Of its features.
+    """
+    if name == "memories":
+        given = [one for one in asked if one.kind == origin(one.kind) and one.relevance.features]
+    else:  # of few long results among others none may be the one that answers
+        others = {one.kind for one in asked if name not in one.relevance.features}
+        given = [one for one in asked if one.kind not in others]
+    weights = shares(given)
+    values = np.array([[one.relevance.features[name][feature] for feature in FEATURES[name]] for one in given])
+    mean = weights @ values
+    deviation = np.sqrt(weights @ (values - mean) ** 2)
+    standard = (values - mean) / deviation
+    signs = np.array([1.0 if one.answerable else -1.0 for one in given])
 
     def loss(parameters: Floats) -> float:
         logits = standard @ parameters[:-1] + parameters[-1]
-        return float(given.weights @ np.logaddexp(0, -signs * logits) + RIDGE * parameters[:-1] @ parameters[:-1])
+        return float(weights @ np.logaddexp(0, -signs * logits) + RIDGE * parameters[:-1] @ parameters[:-1])
 
-    best = minimize(loss, np.zeros(standard.shape[1] + 1)).x
+    best = minimize(loss, np.zeros(values.shape[1] + 1)).x
     coefficients = best[:-1] / deviation
-    found = Fit(coefficients, float(best[-1] - coefficients @ mean), 0.0, 0.0)
-    wrong = ~given.answerable
-    probabilities, weights = found(given.features[wrong]), given.weights[wrong]
-    order = np.argsort(probabilities)
-    share = np.cumsum(weights[order]) / weights.sum()
-    uncertain, confident = (float(probabilities[order][np.searchsorted(share, least)]) for least in (REFUSED, CERTAIN))
-    return found._replace(uncertain=uncertain, confident=confident)
+    by_name = dict(zip(FEATURES[name], coefficients.tolist(), strict=True))
+    return Regression(float(best[-1] - coefficients @ mean), by_name)
 
 
-def figures(model: Fit, judged: Samples) -> dict[str, float]:
+def shares(asked: Sequence[Asked]) -> Floats:
+    """Return the weights of questions, by which all sets count the same, and both kinds of question; they sum to 1."""
+    groups = [(origin(one.kind), one.answerable) for one in asked]
+    counts = Counter(groups)
+    weights = np.array([1 / counts[group] for group in groups])
+    return weights / weights.sum()
+
+
+def fit(asked: Sequence[Asked]) -> Model:
+    """Return the model of all questions; the regression of passages is shifted to the threshold of the other one."""
+    memories, passages = (regress(asked, name) for name in FEATURES)
+    wrong = [one for one in asked if not one.answerable and one.relevance.features]
+    whole = [one for one in wrong if one.kind == origin(one.kind)]
+    by_memories = np.array([memories.probability(one.relevance.features["memories"]) for one in whole])
+    uncertain = quantile(by_memories, shares(whole), REFUSED)
+
+    more = [
+        passages.probability(features["passages"])
+        if "passages" in features and memories.probability(features["memories"]) < uncertain
+        else 0.0
+        for features in (one.relevance.features for one in wrong)
+    ]
+    threshold = quantile(np.array(more), shares(wrong), 1 - MORE)
+    shift = log(uncertain / (1 - uncertain)) - log(threshold / (1 - threshold))
+    regressions = {
+        "memories": rounded(memories),
+        "passages": rounded(msgspec.structs.replace(passages, intercept=passages.intercept + shift)),
+    }
+    model = Model({}, regressions, round(uncertain, 3), 0.999)
+    confident = quantile(probabilities(model, wrong), shares(wrong), CERTAIN)
+    return msgspec.structs.replace(model, confident=round(confident, 3))
+
+
+def rounded(one: Regression) -> Regression:
+    """Return a regression as the file holds it."""
+    coefficients = {name: round(weight, 3) for name, weight in one.coefficients.items()}
+    return Regression(round(one.intercept, 3), coefficients)
+
+
+def probabilities(model: Model, asked: Sequence[Asked]) -> Floats:
+    """Return the probability of each question, 0 where nothing was found."""
+    return np.array([model.probability(one.relevance.features) if one.relevance.features else 0.0 for one in asked])
+
+
+def quantile(values: Floats, weights: Floats, share: float) -> float:
+    """Return the value below which a share of the weights is."""
+    order = np.argsort(values)
+    return float(values[order[np.searchsorted(np.cumsum(weights[order]) / weights.sum(), share)]])
+
+
+def figures(model: Model, judged: Sequence[Asked]) -> dict[str, float]:
     """Return AUROC, and the shares that the threshold refuses and keeps."""
-    probabilities = model(judged.features)
-    brought = probabilities >= model.uncertain
+    found, answerable = probabilities(model, judged), np.array([one.answerable for one in judged])
+    brought = found >= model.uncertain
     return {
-        "auroc": round(auroc(probabilities, judged.answerable), 3),
-        "refused": round(float(1 - brought[~judged.answerable].mean()), 3),
-        "kept": round(float(brought[judged.answerable].mean()), 3),
+        "auroc": round(auroc(found, answerable), 3),
+        "refused": round(float(1 - brought[~answerable].mean()), 3),
+        "kept": round(float(brought[answerable].mean()), 3),
     }
 
 
@@ -117,50 +148,43 @@ def main(
     folders: list[Path],
     questions: Annotated[int, Option(help="Of each set.")] = 300,
     documents: Annotated[int, Option(help="Of a set without namespaces.")] = 1_600,
+    joined: Annotated[list[str] | None, Option("--join", help="A set whose documents are also joined.")] = None,
     keep: Annotated[Path | None, Option(help="A folder for the stores, used again by the next run.")] = None,
 ) -> None:
-    """Ask, fit, judge each kind left out, and write the model."""
-    sets = [sample(read_dataset(folder), questions, documents) for folder in folders]
+    """Ask, fit, judge each set left out, and write the model."""
+    whole = {folder.name: read_dataset(folder) for folder in folders}
+    sets = [sample(dataset, questions, documents) for dataset in whole.values()]
+    long = [join(whole[name], together, questions) for name in joined or () for together in TOGETHER]
     with Progress() as bar:
-        everything = anyio.run(partial(ask_all, sets, keep, bar))
+        everything = anyio.run(partial(ask_all, sets, long, keep, bar))
     asked = [one for one in everything if one.source != PROMPTS.stem]
 
     left_out: dict[str, dict[str, float]] = {}
-    refused, kept = [], []
-    for kind in (dataset.name for dataset in sets):
-        model = fit(samples([one for one in asked if kind not in {one.kind, one.source}]))
-        judged = [one for one in asked if one.kind == kind]
-        given = samples(judged)
-        left_out[kind] = figures(model, given)
-        brought = model(given.features) >= model.uncertain
-        refused += (~brought[~given.answerable]).tolist()
-        kept += brought[given.answerable].tolist()
-        if own := [one for one in judged if one.source == kind and not one.answerable]:
-            people = samples([*(one for one in judged if one.answerable), *own])
-            left_out[f"{kind}, another person"] = figures(model, people)
-        print(f"without {kind}: {model.coefficients.round(2)} {model.intercept:.2f}, from {model.uncertain:.3f}")
-    left_out["all"] = {"refused": round(float(np.mean(refused)), 3), "kept": round(float(np.mean(kept)), 3)}
-    shipped = fit(samples(asked))
+    for dataset in sets:
+        model = fit([one for one in asked if dataset.name not in {origin(one.kind), one.source}])
+        for kind in (one.name for one in (*sets, *long) if origin(one.name) == dataset.name):
+            judged = [one for one in asked if one.kind == kind]
+            left_out[kind] = figures(model, judged)
+            own = [one for one in judged if one.source == kind]
+            if not all(one.answerable for one in own):
+                left_out[f"{kind}, another person"] = figures(model, own)
+        print(f"without {dataset.name}: {msgspec.json.encode(model.regressions).decode()}, from {model.uncertain:.3f}")
+    shipped = fit(asked)
     for name, row in left_out.items():
         print(f"{name:30}", *(f"{what} {value:.3f}" for what, value in row.items()))
-    prompts = samples([one for one in everything if one.source == PROMPTS.stem]).features
-    prompts_refused = round(float((shipped(prompts) < shipped.uncertain).mean()), 3)
-    print(f"fitted to all: {figures(shipped, samples(asked))}, prompts refused {prompts_refused}")
-    model = Model(
-        provenance={
-            "script": "scripts/train/relevance.py",
-            "arguments": {"questions": questions, "documents": documents},
-            "sets": [dataset.name for dataset in sets],
-            "left out": left_out,
-            "prompts refused": prompts_refused,
-            "date": f"{datetime.now(UTC):%Y-%m-%d}",
-            "python": platform.python_version(),
-        },
-        intercept=round(shipped.intercept, 3),
-        coefficients=dict(zip(("meaning", "words"), shipped.coefficients.round(3).tolist(), strict=True)),
-        uncertain=round(shipped.uncertain, 3),
-        confident=round(shipped.confident, 3),
-    )
+    prompts = [one for one in everything if one.source == PROMPTS.stem]
+    prompts_refused = round(float((probabilities(shipped, prompts) < shipped.uncertain).mean()), 3)
+    print(f"fitted to all: {figures(shipped, asked)}, prompts refused {prompts_refused}")
+    provenance = {
+        "script": "scripts/train/relevance.py",
+        "arguments": {"questions": questions, "documents": documents, "joined": joined or []},
+        "sets": [dataset.name for dataset in sets],
+        "left out": left_out,
+        "prompts refused": prompts_refused,
+        "date": f"{datetime.now(UTC):%Y-%m-%d}",
+        "python": platform.python_version(),
+    }
+    model = msgspec.structs.replace(shipped, provenance=provenance)
     FILE.write_bytes(msgspec.json.format(msgspec.json.encode(model), indent=2) + b"\n")
     print(FILE.read_text())
 

@@ -8,7 +8,7 @@ from events.fingerprint import Embedding
 from projections.atlas.facets import Filter
 from projections.atlas.indexes import IndexState
 from projections.spaces.directed import Direction
-from projections.spaces.windowed import ScoredPassage
+from projections.spaces.windowed import Span
 from projections.time.time_mentions import NO_HINTS, QueryHints
 
 
@@ -28,8 +28,8 @@ class Hit(Answer, frozen=True, kw_only=True):
     """The weighted mean of the spaces' similarities, in [0, 1]."""
     spaces: dict[str, SpaceScore]
     """Ordered by the rank in which each space found it."""
-    passages: tuple[ScoredPassage, ...]
-    """Of a long memory; () for one that fits the model at once."""
+    passage: Span | None
+    """The characters of the best passage of a long memory; None for one that fits the model at once."""
     context: float
     """Part of `score` from the neighbouring turns."""
     alignment: float | None = None
@@ -49,6 +49,8 @@ class Relevance(Answer, frozen=True, kw_only=True):
 
     probability: float
     confidence: Confidence
+    features: dict[str, dict[str, float]] = {}
+    """What the probability was computed from, by the regression that read it."""
 
 
 class StageReport(Answer, frozen=True, kw_only=True):

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from actors.comparator.messages import Hit, Search, SpaceScore
+from actors.comparator.search.passages import best_passages
 from actors.comparator.search.ranking import Similarities
-from actors.comparator.search.recall import e1_vector
 from projections.atlas.atlas import Atlas
 from projections.storage.arrays import Rows, Scores
 
@@ -73,7 +73,7 @@ def _explain(
     similarity = _similarities(similarities, request, weights, ranked, rows)
     contributions = {key: values[part].tolist() for key, values in ranked.contributions.items()}
     bonuses = {name: values[part].tolist() for name, values in ranked.bonuses.items()}
-    passages = atlas.passages(e1_vector(request.embeddings), rows)
+    passages = best_passages(atlas, request.embeddings, rows)
     for index, memory in enumerate(atlas.ids(rows)):
         spaces = {
             key: SpaceScore(
@@ -95,7 +95,7 @@ def _explain(
             score=sum(space.contribution for space in spaces.values()) + sum(extra.values()),
             similarity=weighted / (sum(shares.values()) or 1),
             spaces={key: spaces[key] for key in reversed(order)},
-            passages=passages[index],
+            passage=passages[index],
             **extra,
         )
 

@@ -156,7 +156,7 @@ def _relevance(
     """Return the relevance of ranked rows; None where the model can't tell."""
     if request.hints.time_only:
         return period_relevance(atlas, request.hints, rows)
-    relevance = estimate(similarities, rows, calibrated)
+    relevance = estimate(atlas, request.embeddings, similarities, rows, calibrated)
     if relevance is not None and relevance.confidence is Confidence.NOTHING:
         return relevance_by_words(atlas, request, rows) or relevance
     return relevance

@@ -1,11 +1,13 @@
 """Relevance: the probability that what a search found bears on the query, and what it is called.
 
-A logistic regression on the calibrated similarities of the best results. `relevance.json` holds its coefficients and
-the two thresholds, fitted by scripts/train/relevance.py to questions put to stores that can answer them and to stores
-that can't. It reads similarities, never fused scores, so it holds for every way of ranking.
+A logistic regression on the calibrated similarities of the best results. Those of a long memory are low where only one
+of its passages answers, so a second regression reads the words of its passages; the higher probability counts.
+`relevance.json` holds the coefficients and the two thresholds, fitted by scripts/train/relevance.py to questions put to
+stores that can answer them and to stores that can't. They read similarities, never fused scores, so they hold for every
+way of ranking.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from math import exp
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -14,10 +16,12 @@ import msgspec
 import numpy as np
 
 from actors.comparator.messages import Relevance, Search
+from actors.comparator.search.passages import passage_coverage
 from actors.comparator.search.versions import says
 from actors.runtime.settings import Confidence
 from actors.runtime.types import JsonObject
 from actors.text.queries.query_hints import asked_words
+from events.fingerprint import Embedding
 from events.spaces import E1
 from projections.atlas.atlas import Atlas
 from projections.storage.arrays import Rows, Scores
@@ -39,13 +43,29 @@ Similarity: TypeAlias = Callable[[str, Rows], Scores]
 """Returns the calibrated similarities of a query to rows in one space."""
 
 
+FEATURES: Final = {"memories": ("meaning", "words"), "passages": ("meaning", "coverage")}
+"""What the regressions read of all results, and of long ones."""
+
+
+class Regression(msgspec.Struct, frozen=True):
+    """A logistic regression."""
+
+    intercept: float
+    coefficients: dict[str, float]
+    """By the name of the feature."""
+
+    def probability(self, values: Mapping[str, float]) -> float:
+        """Return the probability of the values of its features."""
+        logit = self.intercept + sum(weight * values[name] for name, weight in self.coefficients.items())
+        return 1 / (1 + exp(-logit))
+
+
 class Model(msgspec.Struct, frozen=True):
     """The content of `relevance.json`."""
 
     provenance: JsonObject
-    intercept: float
-    coefficients: dict[str, float]
-    """By the name of the feature."""
+    regressions: dict[str, Regression]
+    """By the name of their features."""
     uncertain: float
     """Probability from which a result may be relevant."""
     confident: float
@@ -57,28 +77,44 @@ class Model(msgspec.Struct, frozen=True):
         Raises:
             ValueError: the features are others than those of `features`, or the thresholds not in order within (0, 1).
         """
-        if self.coefficients.keys() != {"meaning", "words"}:
-            raise ValueError(f"no such features: {', '.join(self.coefficients)}")
+        if {name: tuple(one.coefficients) for name, one in self.regressions.items()} != FEATURES:
+            raise ValueError(f"the features are not {FEATURES}")
         if not 0 < self.uncertain < self.confident < 1:
             raise ValueError(f"thresholds {self.uncertain} and {self.confident} are not in order within (0, 1)")
 
+    def probability(self, found: Mapping[str, Mapping[str, float]]) -> float:
+        """Return the probability that the best results are relevant, given the features of at least one of them."""
+        return max(self.regressions[name].probability(values) for name, values in found.items())
 
-def features(similarity: Similarity, rows: Rows) -> dict[str, float]:
-    """Return what the model reads of one search, by name.
+
+def features(similarity: Similarity, rows: Rows, coverage: Scores) -> dict[str, dict[str, float]]:
+    """Return what the regressions read of one search; the second one nothing where no result is long.
 
     Args:
         similarity: Of the query.
-        rows: The ranked rows, best first; at least one.
+        rows: The best ranked rows, best first; at least one.
+        coverage: Of each row the share of the query's terms in one passage, NaN for a memory of one window.
     """
-    best = rows[:CONSIDERED]
-    words = np.mean([np.nan_to_num(similarity(key, best)) for key in WORDS], axis=0)
-    return {"meaning": float(np.nan_to_num(similarity(E1, best)).max()), "words": float(words.max())}
+    meaning = np.nan_to_num(similarity(E1, rows))
+    words = np.mean([np.nan_to_num(similarity(key, rows)) for key in WORDS], axis=0)
+    found = {"memories": {"meaning": float(meaning.max()), "words": float(words.max())}}
+    is_long = ~np.isnan(coverage)
+    if is_long.any():
+        found["passages"] = {
+            "meaning": float(meaning[is_long].max()),
+            "coverage": float(coverage[is_long].max()),
+        }
+    return found
 
 
-def estimate(similarity: Similarity, rows: Rows, calibrated: Collection[str]) -> Relevance | None:
+def estimate(
+    atlas: Atlas, query: Mapping[str, Embedding], similarity: Similarity, rows: Rows, calibrated: Collection[str]
+) -> Relevance | None:
     """Return the relevance of ranked rows; None without a calibrated similarity in one of the spaces read.
 
     Args:
+        atlas: The atlas of the rows.
+        query: The embeddings of the query by space.
         similarity: Of the query.
         rows: The ranked rows, best first.
         calibrated: The spaces in which the query has a calibrated similarity.
@@ -87,11 +123,10 @@ def estimate(similarity: Similarity, rows: Rows, calibrated: Collection[str]) ->
         return None
     if not len(rows):
         return NOTHING_FOUND
-    logit = _MODEL.intercept + sum(
-        _MODEL.coefficients[name] * value for name, value in features(similarity, rows).items()
-    )
-    probability = 1 / (1 + exp(-logit))
-    return Relevance(probability=probability, confidence=_confidence(probability))
+    best = rows[:CONSIDERED]
+    found = features(similarity, best, passage_coverage(atlas, query, best))
+    probability = _MODEL.probability(found)
+    return Relevance(probability=probability, confidence=_confidence(probability), features=found)
 
 
 def relevance_by_words(atlas: Atlas, request: Search, rows: Rows) -> Relevance | None:

@@ -14,11 +14,12 @@ from typing import Final
 import numpy as np
 
 from actors.comparator.messages import Search
-from actors.text.lexical import term_frequencies
+from actors.comparator.search.passages import passage_coverage
 from actors.text.queries.recurring_dates import recurring_words
 from events.fingerprint import Embedding, Sparse
 from projections.atlas.atlas import Atlas
 from projections.atlas.fingerprints import ENTITY, TERMS
+from projections.spaces.lexical import term_frequencies
 from projections.storage.arrays import Mask, Rows, Scores
 
 MARGIN: Final = 1e-3
@@ -54,6 +55,8 @@ def ambiguous_words(request: Search) -> str | None:
 def says(atlas: Atlas, query: Mapping[str, Embedding], words: str, rows: Rows) -> Mask:
     """Return which rows contain all of these words of a query, shape (rows,); none with other terms than those of E6.
 
+    A long memory contains them together, in one passage.
+
     Args:
         atlas: The atlas of the rows.
         query: The embeddings of the query by space.
@@ -63,7 +66,8 @@ def says(atlas: Atlas, query: Mapping[str, Embedding], words: str, rows: Rows) -
     terms, asked = term_frequencies(words), query.get(TERMS)
     if not isinstance(asked, Sparse) or not np.isin(terms.ids, asked.ids).all():
         return np.zeros(len(rows), np.bool_)
-    return atlas.relevance(ENTITY, {TERMS: terms}, rows) > _ALL
+    covered = passage_coverage(atlas, {TERMS: terms}, rows)
+    return np.where(np.isnan(covered), atlas.relevance(ENTITY, {TERMS: terms}, rows), covered) > _ALL
 
 
 def version_boost(atlas: Atlas, request: Search, later: Mapping[int, int], rows: Rows, scores: Scores) -> Scores:

@@ -17,8 +17,8 @@ import msgspec
 import Stemmer
 
 from actors.consolidator.jobs import Sliced
-from actors.text.lexical import STOP_WORDS, words
 from actors.text.statements.text_equivalence import ENGLISH, synonym
+from projections.spaces.lexical import STOP_WORDS, words
 
 MIN_HOLDERS: Final = 3
 """Members that must hold a term before it may describe them."""

@@ -32,7 +32,6 @@ from actors.embedder.spaces.lexical import entity_vector, names_of
 from actors.embedder.spaces.vectors import TokenIds
 from actors.runtime.metrics import Latencies
 from actors.text.code import code_words
-from actors.text.lexical import TERM_DIMENSION
 from actors.text.windows import Range, character_ranges, select_states, split_windows, weighted_mean
 from events.fingerprint import Dense, Embedding, Passage, Tokens
 from events.quantization import Float32, pack_each
@@ -40,6 +39,7 @@ from events.spaces import E1, SPACES
 from events.vocabulary.values import Modality, SpaceModel
 from projections.atlas.code_detection import looks_like_code
 from projections.memories.sessions import Sessions
+from projections.spaces.lexical import TERM_DIMENSION
 
 MAX_PARALLEL_CHARACTERS = 2_048
 """Longest text whose lexical embeddings a thread computes beside the model: 4 ms of prose, 5 of code, 65 of random

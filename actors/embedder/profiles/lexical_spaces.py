@@ -12,9 +12,9 @@ from actors.embedder.spaces.code import code_features
 from actors.embedder.spaces.hypervector import hypervector
 from actors.embedder.spaces.lexical import entity_vector, find_lexemes
 from actors.runtime.metrics import Latencies
-from actors.text.lexical import term_frequencies
 from events.fingerprint import Bits, Dense, Sparse
 from events.quantization import Float32
+from projections.spaces.lexical import term_frequencies
 
 T = TypeVar("T")
 

@@ -9,8 +9,8 @@ from typing import Final
 from actors.embedder.messages import Lexemes
 from actors.embedder.spaces.vectors import hash_features
 from actors.text.entities import find_entities
-from actors.text.lexical import stems
 from events.quantization import Float32
+from projections.spaces.lexical import stems
 
 ENTITY_DIMENSION: Final = 384
 _ENTITY_WEIGHT, _PART_WEIGHT, _PAIR_WEIGHT, _WORD_WEIGHT = 1.0, 0.6, 0.4, 0.5

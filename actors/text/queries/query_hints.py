@@ -5,10 +5,10 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
-from actors.text.lexical import STOP_WORDS, stem_words
-from actors.text.lexical import words as tokens
 from actors.text.queries.recurring_dates import sample_moments
 from projections.spaces.directed import Direction
+from projections.spaces.lexical import STOP_WORDS, stem_words
+from projections.spaces.lexical import words as tokens
 from projections.time.expressions import find_intervals, without_times
 from projections.time.periods import Interval
 from projections.time.time_mentions import QueryHints, words

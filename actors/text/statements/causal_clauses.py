@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple, TypeAlias
 
-from actors.text.lexical import STOP_WORDS
 from actors.text.statements.causal_patterns import (
     BACKWARD,
     CLAUSE_END,
@@ -35,6 +34,7 @@ from actors.text.statements.causal_patterns import (
     VERBAL,
     WORD,
 )
+from projections.spaces.lexical import STOP_WORDS
 
 Span: TypeAlias = tuple[int, int]
 """Half-open interval [start, end) of characters."""

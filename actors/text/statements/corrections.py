@@ -9,11 +9,11 @@ other subjects and additions. The points of each sum to log odds (`scripts/bench
 from difflib import SequenceMatcher
 from typing import Final, NamedTuple
 
-from actors.text.lexical import stem_words
 from actors.text.statements.scopes import are_of_different_subjects
 from actors.text.statements.statement import Statement, Word
 from actors.text.statements.text_equivalence import ENGLISH
 from events.vocabulary.values import Span
+from projections.spaces.lexical import stem_words
 
 MIN_SIMILARITY: Final = 0.5
 """Least similarity in E1, calibrated, of two statements about one subject: 95 of 100 corrections have more than .6."""

@@ -12,9 +12,9 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Final, NamedTuple
 
-from actors.text.lexical import STOP_WORDS, stem_words
 from actors.text.statements.statement import CHANGE, STATE, Statement
 from actors.text.statements.text_equivalence import ENGLISH, synonym
+from projections.spaces.lexical import STOP_WORDS, stem_words
 
 _TOKEN: Final = re.compile(r"[-+$€£]?\w+(?:[-'’.:,/@&_]\w+)*['’]?|[.,;:!?()]")
 _PREPOSITIONS: Final = frozenset("in for at on of from under near during".split())

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Final, NamedTuple
 
-from actors.text.lexical import STOP_WORDS, stem_words
 from actors.text.statements.text_equivalence import ENGLISH, synonym
 from events.vocabulary.values import Span
+from projections.spaces.lexical import STOP_WORDS, stem_words
 
 MAX_WORDS: Final = 60
 """Content words of a statement; a longer text states more than one."""

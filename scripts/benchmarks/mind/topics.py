@@ -12,13 +12,13 @@ from sklearn.metrics import adjusted_rand_score
 from typer import BadParameter, Option
 
 from actors.comparator.messages import ReadGoals
-from actors.text.lexical import STOP_WORDS
 from actors.text.statements.text_equivalence import ENGLISH
 from benchmarks import SEED
 from benchmarks.datasets import Document, ParentFolder, find_datasets
 from benchmarks.report import JsonOption, Verdict, publish, workplace
 from benchmarks.store import open_store
 from events.vocabulary.values import DriftLevel
+from projections.spaces.lexical import STOP_WORDS
 
 TOPICS, TEXTS = (5, 12), (10, 60)
 """Least and most topics of a store, and texts of a topic."""

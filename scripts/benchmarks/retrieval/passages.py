@@ -9,19 +9,22 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated
+from unittest.mock import patch
 
 import anyio
 import msgspec
+import numpy as np
 from rich.progress import Progress
 from typer import BadParameter, Option
 
-from actors.api.operations.retrieval.query import search
+from actors.api.operations.retrieval.query import Query, search
 from actors.api.params.fields import MAX_CONTENT
 from actors.runtime.settings import SearchProfile
-from actors.text.passages import best_passage, question_terms
+from actors.text.passages import grown_to_borders
 from benchmarks.datasets import DataFolders, Dataset, Document, read_dataset
 from benchmarks.report import JsonOption, Verdict, counter, progress_bar, publish
-from benchmarks.store import open_store
+from benchmarks.store import Store, open_store
+from projections.spaces.windowed import Span
 
 SHOWN = 0.6
 """Share of an answer's characters from which it is shown."""
@@ -62,16 +65,23 @@ async def ask_all(dataset: Dataset, joined: list[Joined], bar: Progress) -> Coun
                 await store.store(content=memory.text, namespace=f"memory{number}")
                 for query in memory.queries:
                     asked = msgspec.structs.replace(query, metadata={"namespace": f"memory{number}"})
-                    found = await search(store.context, await store.embed_query(asked), SearchProfile.AUTO, 1)
-                    passages = found.hits[0].passages
-                    if not passages:
+                    embedded = await store.embed_query(asked)
+                    best = await _best_passage(store, embedded)
+                    if best is None:
                         continue
+                    with patch("actors.comparator.search.passages.COVERAGE_WEIGHT", np.float32(0)):
+                        nearest = await _best_passage(store, embedded) or best
                     answers = [span for name, span in memory.spans.items() if name in dataset.judgements[query.id]]
                     counts["questions"] += 1
-                    counts["shown"] += _shows(best_passage(question_terms(query.text), memory.text, passages), answers)
-                    counts["by the cosine alone"] += _shows(best_passage((), memory.text, passages), answers)
+                    counts["shown"] += _shows(grown_to_borders(memory.text, *best), answers)
+                    counts["by the cosine alone"] += _shows(grown_to_borders(memory.text, *nearest), answers)
                 advance()
     return counts
+
+
+async def _best_passage(store: Store, query: Query) -> Span | None:
+    found = await search(store.context, query, SearchProfile.AUTO, 1)
+    return found.hits[0].passage
 
 
 def passages(

@@ -14,12 +14,12 @@ from typer import BadParameter
 
 from actors.comparator.messages import ScorePairs
 from actors.text.entities import find_entities
-from actors.text.lexical import STOP_WORDS
 from benchmarks import SEED
 from benchmarks.datasets import PairsFile, read_graded_pairs
 from benchmarks.report import JsonOption, Verdict, counter, publish, workplace
 from benchmarks.store import Store, open_store
 from events.spaces import INDEX
+from projections.spaces.lexical import STOP_WORDS
 
 SAME, DIFFERENT = 5.0, 3.0
 """Grade of pairs that people call the same, and grade up to which they differ in a fact."""

@@ -7,12 +7,11 @@ import pytest
 from events.fingerprint import Bits, Dense, Directed, Embedding, Sparse, Tokens
 from events.quantization import pack
 from events.spaces import SPACES
-from events.vocabulary import (
-    MemoryErased,
-    MemoryForgotten,
-)
+from events.vocabulary import MemoryErased, MemoryForgotten
+from events.vocabulary.codec import compress
 from projections.atlas.facets import Filter
 from projections.spaces.directed import Direction
+from projections.spaces.lexical import term_frequencies
 from tests.events.samples import DIMENSIONS, unit
 from tests.projections.atlas.atlases import MEMORIES, atlas_of, e1, found, with_embedding
 from tests.projections.history import memory_id, passage
@@ -176,12 +175,28 @@ def test_a_long_memory_is_found_by_any_of_its_parts():
     assert atlas.recall_prefix(query.array, 1, atlas.facets.live).tolist() == [3]
     assert len({*atlas.recall_prefix(query.array, 20, atlas.facets.live).tolist()}) == 20
     rows = np.array([0, 3])
-    none, parts = atlas.passages(query.array, rows)
-    assert none == ()
-    assert [(each.start, each.end) for each in parts] == [(0, 500), (400, 900), (800, 1300)]
-    assert parts[1].similarity == max(each.similarity for each in parts) == pytest.approx(1, abs=2e-3)
-    assert atlas.scores("e1_semantic", query, rows)[1] == pytest.approx(parts[1].similarity)
+    assert atlas.passage_counts(rows).tolist() == [0, 3]
+    assert [atlas.passage_span(3, place) for place in range(3)] == [(0, 500), (400, 900), (800, 1300)]
+    cosines = atlas.passage_cosines(query, rows)
+    assert cosines.argmax() == 1
+    assert cosines[1] == pytest.approx(1, abs=2e-3)
+    assert atlas.scores("e1_semantic", query, rows)[1] == pytest.approx(cosines[1])
     assert atlas.scores("e1_semantic", Dense.of(e1(long)), rows)[1] == pytest.approx(1, abs=2e-3)
+
+
+def test_a_passage_covers_the_terms_of_a_query_that_it_contains_itself():
+    text = "Lise keeps the keys. Odd waters the ferns on Sundays."
+    spans = ((0, 20), (21, len(text)), (len(text), len(text)))
+    parts = tuple(passage(number, *span) for number, span in enumerate(spans))
+    long = msgspec.structs.replace(MEMORIES[1], content=compress(text), passages=parts)
+    events, rows = (MEMORIES[0], long, *MEMORIES[2:]), np.array([0, 1])
+    atlas = atlas_of(*events)
+    covered = {query: atlas.passage_coverage(term_frequencies(query), rows) for query in ("keys of Lise", "Lise ferns")}
+    assert covered["keys of Lise"] == pytest.approx([1, 0, 0])
+    assert covered["Lise ferns"] == pytest.approx([0.5, 0.5, 0])
+    erased = atlas_of(*events, MemoryErased(memory=memory_id(2)))
+    assert erased.passage_coverage(term_frequencies("keys"), rows).tolist() == []
+    assert erased.digest() != atlas.digest()
 
 
 def test_many_passages_of_one_memory_do_not_displace_others():

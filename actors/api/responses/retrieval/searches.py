@@ -6,7 +6,7 @@ from uuid import UUID
 from actors.api.responses.common import alignment, body_of, rounded, shown
 from actors.comparator.messages import Comparison, Found, Hit, Match, Relevance
 from actors.runtime.types import JsonObject
-from actors.text.passages import best_part, best_passage
+from actors.text.passages import best_part, grown_to_borders
 from events.spaces import INDEX, SPACES
 from projections.memories.catalog import Entry
 
@@ -18,7 +18,7 @@ def result(terms: Collection[str], hit: Hit, entry: Entry, max_characters: int, 
     """Return one result of `search_graph`; of a long memory the part that answers a question of these terms best."""
     ranked = list(hit.spaces.items())
     text = body_of(entry).text
-    part = best_passage(terms, text, hit.passages) if hit.passages else (0, len(text))
+    part = grown_to_borders(text, *hit.passage) if hit.passage else (0, len(text))
     part = best_part(terms, text, *part, max_characters)
     answer: JsonObject = {
         "fingerprintId": str(hit.memory),

@@ -1,13 +1,17 @@
 """Memories longer than the model sees: found by any part, and nobody waits for them."""
 
+from pathlib import Path
+
 import anyio
 import anyio.lowlevel
 import pytest
 
 from actors.api.context import Context
 from actors.api.operations.lifecycle.memories import store_memory
+from actors.api.operations.retrieval.search import search_graph
 from actors.api.params.memories import StoreMemory
 from actors.api.params.parsing import parse
+from actors.api.params.search import SearchGraph
 from actors.embedder import jobs
 from actors.runtime.faults import InvalidParamsFault
 from tests.actors.conftest import search, store
@@ -52,6 +56,21 @@ async def test_of_parts_about_one_topic_that_with_the_words_of_the_question_is_s
         assert f"ate {dish}" in shown["content"]
         assert shown["content"].startswith(("We reached", "In the evening", "The owner"))
         assert shown["content"].rstrip().endswith(".")
+
+
+async def test_a_question_that_one_passage_of_a_long_document_answers_is_answered(context: Context) -> None:
+    root = Path(__file__).parents[4]
+    names = ("LICENSE", "README.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "events/README.md", "projections/README.md")
+    ids = {await store(context, (root / name).read_text("utf-8")): name for name in names}
+
+    async def asked(question: str) -> tuple[str, str]:
+        answer = await search_graph(context, parse({"query": question}, SearchGraph))
+        return answer["confidence"], ids[answer["results"][0]["fingerprintId"]]
+
+    assert await asked("Who is liable for damages?") == ("confident", "LICENSE")
+    assert (await asked("What happens when a memory is erased?"))[0] == "confident"
+    for unrelated in ("Where did Jan cry?", "How do I bake rye bread?", "When is the dentist appointment?"):
+        assert (await asked(unrelated))[0] == "nothing"
 
 
 async def test_max_characters_leaves_of_each_text_the_part_with_most_words_of_the_query(context: Context) -> None:

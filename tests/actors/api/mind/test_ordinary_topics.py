@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from actors.embedder.profiles.embedded import EmbeddedProfile
-from actors.text.lexical import STOP_WORDS
 from events.storage.memory_log import MemoryLog
+from projections.spaces.lexical import STOP_WORDS
 from tests.actors.api.mind.test_mind_holds import TOMATOES
 from tests.actors.api.stream import BOAT, awake
 from tests.actors.conftest import Agent, Connect

@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from actors.text.lexical import stems
 
 from actors.api.context import Context, append, describe
 from actors.api.operations.administration.audit import audit_trail
@@ -13,7 +14,6 @@ from actors.api.operations.administration.maintenance import store_status
 from actors.api.operations.retrieval import search as search_operations
 from actors.api.params.audit import AuditTrail
 from actors.comparator.messages.profiles import FIXED_PROFILES
-from actors.text.lexical import stems
 from events.spaces import SPACES
 from events.vocabulary import MemoryErased
 from tests.actors.conftest import Agent, search, store

@@ -18,13 +18,13 @@ from actors.comparator.messages.profiles import MIN_POOL
 from actors.comparator.search import pipeline
 from actors.comparator.search.recall import SPARSE, recall
 from actors.runtime.settings import SearchProfile
-from actors.text.lexical import term_frequencies
 from actors.text.queries.query_hints import extract_hints
 from events.fingerprint import Dense, Directed, Sparse, Tokens
 from events.vocabulary import MemoryStored
 from events.vocabulary.codec import compress
 from projections.atlas.atlas import Atlas
 from projections.atlas.facets import Filter
+from projections.spaces.lexical import term_frequencies
 from projections.storage.arrays import Rows
 from projections.time.time_mentions import NO_HINTS
 from tests.actors.comparator.similar_memories import KEYS, QUESTION, atlas_of, memory, query, varied, with_embedding

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actors.text.lexical import TERM_DIMENSION, term_frequencies
 from actors.text.statements import corrections
 from actors.text.statements.corrections import MIN_SHARED, Correction
 from actors.text.statements.statement import read_statement
+from projections.spaces.lexical import TERM_DIMENSION, term_frequencies
 from projections.spaces.sparse import SparseSpace
 
 ALIKE = 0.85

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actors.text.lexical import TERM_DIMENSION, stems, subtokens, term_frequencies, words
+from projections.spaces.lexical import TERM_DIMENSION, stems, subtokens, term_frequencies, words
 
 
 def shared(first: str, second: str):

@@ -4,9 +4,11 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import Final, Protocol, cast
 from zlib import crc32
 
+import numpy as np
+import numpy.typing as npt
 import Stemmer
 
 from events.fingerprint import Sparse
@@ -35,6 +37,12 @@ STOP_WORDS: Final = frozenset(
     """.split()
 )
 """Articles, pronouns, prepositions, auxiliaries and question words. "no" and "not" carry meaning and are not listed."""
+
+
+class _Stemmer(Protocol):
+    """What PyStemmer, which has no types, offers."""
+
+    def stemWords(self, words: list[str], /) -> list[str]: ...  # noqa: N802
 
 
 def subtokens(identifier: str) -> list[str]:
@@ -69,7 +77,8 @@ def words(text: str) -> list[str]:
 def stem_words(words: Sequence[str]) -> list[str]:
     """Return the English (Snowball) stem of each word."""
     # PyStemmer objects are not thread-safe. Creating one without a cache takes 0.25 microseconds.
-    return Stemmer.Stemmer("english", 0).stemWords(list(words))
+    stemmer = cast("_Stemmer", Stemmer.Stemmer("english", 0))  # pyright: ignore[reportUnknownMemberType]
+    return stemmer.stemWords(list(words))
 
 
 def stems(text: str) -> list[str]:
@@ -92,8 +101,16 @@ def term_frequencies(text: str) -> Sparse:
     Raises:
         ValueError: The text is blank.
     """
-    counts: dict[int, float] = {}
+    return Sparse.of({term: min(count, _MAX_FREQUENCY) for term, count in _terms(text).items()})
+
+
+def distinct_terms(text: str) -> npt.NDArray[np.uint16]:
+    """Return the terms of E6 in a text, ascending; none of a blank one."""
+    return np.array(sorted(_terms(text)), np.uint16)
+
+
+def _terms(text: str) -> Counter[int]:
+    counts: Counter[int] = Counter()
     for stem, count in Counter(stems(text)).items():
-        term = crc32(stem.encode("utf-8", "surrogatepass")) % TERM_DIMENSION
-        counts[term] = counts.get(term, 0) + count
-    return Sparse.of({term: min(count, _MAX_FREQUENCY) for term, count in counts.items()})
+        counts[crc32(stem.encode("utf-8", "surrogatepass")) % TERM_DIMENSION] += count
+    return counts
