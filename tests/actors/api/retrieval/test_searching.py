@@ -6,7 +6,6 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from actors.text.lexical import stems
 
 from actors.api.context import Context, append, describe
 from actors.api.operations.administration.audit import audit_trail
@@ -16,6 +15,7 @@ from actors.api.params.audit import AuditTrail
 from actors.comparator.messages.profiles import FIXED_PROFILES
 from events.spaces import SPACES
 from events.vocabulary import MemoryErased
+from projections.spaces.lexical import stems
 from tests.actors.conftest import Agent, search, store
 
 pytestmark = [pytest.mark.anyio, pytest.mark.numeric]
