@@ -24,6 +24,7 @@ from projections.atlas.fingerprints import (
     TERMS,
     Fingerprints,
     SpaceStore,
+    holds_stems,
     kind_mismatch,
     semantic_vectors,
 )
@@ -64,9 +65,9 @@ class Atlas(Fingerprints):
     event is shredded, so that row numbers don't depend on the time of the replay.
     """
 
-    def __init__(self, dimensions: Mapping[str, int], *, connected: bool = False) -> None:
+    def __init__(self, dimensions: Mapping[str, int], *, connected: bool = False, stems: bool = True) -> None:
         """Create empty spaces, as `Fingerprints` does."""
-        super().__init__(dimensions, connected=connected)
+        super().__init__(dimensions, connected=connected, stems=stems)
         self._prefix = WindowedSpace(min(PREFIX_DIMENSIONS, self.dimensions[E1]), indexed=True)
         self._sketch = BinarySpace(min(SKETCH_BITS, self.dimensions[HYPERVECTOR]), indexed=True)
         self.purposes = PurposeSpace(len(SPACES))
@@ -83,7 +84,7 @@ class Atlas(Fingerprints):
     def of(cls, declared: SpacesDeclared) -> "Atlas":
         """Create empty spaces of the declared dimensions."""
         dimensions = {space.key: space.dimension for space in declared.spaces}
-        return cls(dimensions, connected=follows_connections(declared))
+        return cls(dimensions, connected=follows_connections(declared), stems=holds_stems(declared))
 
     def apply(self, envelope: Envelope) -> None:
         """Fold the next event of the log; a declaration of other dimensions is a ValueError."""

@@ -9,6 +9,7 @@ import numpy as np
 from events.fingerprint import Bits, Dense, Directed, Embedding, Fingerprint, Passage, Sparse, Tokens
 from events.quantization import Float32, Levels
 from events.spaces import E1, SPACES, Kind, Space
+from events.vocabulary import SpacesDeclared
 from projections.atlas.passage_terms import PassageTerms
 from projections.spaces.binary import BinarySpace
 from projections.spaces.context import ContextSpace
@@ -43,18 +44,20 @@ class Fingerprints:
 
     _ids: list[UUID]
 
-    def __init__(self, dimensions: Mapping[str, int], *, connected: bool = False) -> None:
+    def __init__(self, dimensions: Mapping[str, int], *, connected: bool = False, stems: bool = True) -> None:
         """Create empty spaces.
 
         Args:
             dimensions: Of each space; a missing one is a KeyError.
             connected: Whether E8 follows the connections of memories, or else stays as it was stored.
+            stems: Whether E6 holds the stems of words, as the terms of passages do, or what a model makes of them.
         """
         self.dimensions: Final = {space.key: dimensions[space.key] for space in SPACES}
         self._semantic = WindowedSpace(self.dimensions[E1])
         self._context = ContextSpace(self.dimensions[CONTEXT], derived=connected)
         self._spaces = {space.key: _empty(space, self.dimensions[space.key]) for space in SPACES}
         self._spaces |= {E1: self._semantic, CONTEXT: self._context}
+        self._stems = stems
         self._passage_terms = PassageTerms()
         self._ids = []
         self._rows: dict[UUID, int] = {}
@@ -91,7 +94,8 @@ class Fingerprints:
         self._rows[memory] = len(self)
         self._ids.append(memory)
         self._semantic.append(*semantic_vectors(fingerprint, passages, self.dimensions[E1]))
-        self._passage_terms.append([content[passage.start : passage.end] for passage in passages])
+        spans = passages if self._stems else ()
+        self._passage_terms.append([content[passage.start : passage.end] for passage in spans])
         for key, space in self._spaces.items():
             if not isinstance(space, WindowedSpace):
                 _append(key, space, None if fingerprint is None else fingerprint[key])
@@ -168,8 +172,13 @@ class Fingerprints:
             raise kind_mismatch(E1, query_e1)
         return self._semantic.passage_scores(query_e1.levels, rows)
 
-    def passage_coverage(self, query_terms: Embedding, rows: Rows) -> Scores:
-        """Return the idf-weighted share of the query's terms in each passage of these rows, row by row, in [0, 1]."""
+    def passage_coverage(self, query_terms: Embedding | None, rows: Rows) -> Scores:
+        """Return the idf-weighted share of the query's terms in each passage of these rows, row by row, in [0, 1].
+
+        NaN where it is unknown: for a query without terms, and where E6 holds no stems.
+        """
+        if not self._stems or query_terms is None:
+            return np.full(int(self.passage_counts(rows).sum()), np.nan, np.float32)
         if not isinstance(query_terms, Sparse):
             raise kind_mismatch(TERMS, query_terms)
         return self._passage_terms.coverage(self._sparse(TERMS).shares(query_terms), rows)
@@ -216,6 +225,11 @@ def semantic_vectors(
         return np.empty((0, dimension), np.int8), []
     vectors = np.stack([fingerprint.take(E1, Dense).levels, *(passage.levels for passage in passages)])
     return vectors, [(passage.start, passage.end) for passage in passages]
+
+
+def holds_stems(declared: SpacesDeclared) -> bool:
+    """Tell whether E6 of a store holds the stems of words; in profile `full` it is what a model makes of them."""
+    return next(space.model for space in declared.spaces if space.key == TERMS).startswith("stems/")
 
 
 def kind_mismatch(key: str, embedding: Embedding) -> TypeError:

@@ -1,6 +1,6 @@
 """Fit the relevance of an answer: `actors/comparator/search/relevance.json`.
 
-    python -m scripts.train.relevance FOLDER [FOLDER ...] [--join SET] [--keep STORES]
+    python -m scripts.train.relevance FOLDER [FOLDER ...] --join SET [--join SET ...] [--keep STORES]
 
 Each folder is a set in the BEIR layout, one kind of text. Its questions are put to its own store, to another person's
 store of the same set, and to the stores of the other sets (`scripts/benchmarks/relevance.py`); those of a set named by
@@ -10,9 +10,9 @@ where nearly all are. Sets weigh the same, and so do answerable and other questi
 more they generalise worse. Each set is also judged by a model and thresholds that never saw its questions or its
 stores. The prompts of the benchmark are never trained on.
 
-The threshold `uncertain` is the probability below which all but `1 - REFUSED` of the questions to wrong stores stay by
-the first regression; by the second `MORE` of them reach it in addition. `confident` is where one in a hundred reaches
-it. Prints all figures; twenty minutes on one core, three with kept stores.
+By the first regression a share of `REFUSED` of the questions to wrong stores stays below the threshold `uncertain`; the
+second lifts a further share of `MORE` above it. `confident` is where one in a hundred reaches it. Prints all figures;
+twenty minutes on one core, three with kept stores.
 """
 
 import platform
@@ -32,7 +32,7 @@ import numpy.typing as npt
 import typer
 from rich.progress import Progress
 from scipy.optimize import minimize
-from typer import Option
+from typer import BadParameter, Option
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
@@ -45,6 +45,8 @@ Floats = npt.NDArray[np.float64]
 
 TOGETHER = (12, 60)
 """Documents of a long memory: of two or three windows, and of some ten."""
+LONG = 0.95
+"""Share of a kind's questions with long results, from which on its memories count as long."""
 REFUSED = 0.975
 """Share of questions to wrong stores that bring nothing by the regression of whole memories."""
 MORE = 0.005
@@ -61,11 +63,14 @@ def regress(asked: Sequence[Asked], name: str) -> Regression:
         asked: Questions.
         name: Of its features.
     """
+    given = [one for one in asked if name in one.relevance.features]
     if name == "memories":
-        given = [one for one in asked if one.kind == origin(one.kind) and one.relevance.features]
+        given = [one for one in given if one.kind == origin(one.kind)]
     else:  # of few long results among others none may be the one that answers
-        others = {one.kind for one in asked if name not in one.relevance.features}
-        given = [one for one in asked if one.kind not in others]
+        read, every = (Counter(one.kind for one in questions) for questions in (given, asked))
+        given = [one for one in given if read[one.kind] > LONG * every[one.kind]]
+    if not given:
+        raise BadParameter(f"no question teaches the regression of {name}: --join a set, or name one of long memories")
     weights = shares(given)
     values = np.array([[one.relevance.features[name][feature] for feature in FEATURES[name]] for one in given])
     mean = weights @ values

@@ -25,7 +25,7 @@ def best_passages(atlas: Atlas, query: Mapping[str, Embedding], rows: Rows) -> l
 
     Args:
         atlas: The atlas of the rows.
-        query: The embeddings of the query, those of E1 and E6 among them.
+        query: The embeddings of the query, that of E1 among them; without E6 the cosine alone counts.
         rows: Shape (rows,).
     """
     counts = atlas.passage_counts(rows)
@@ -38,17 +38,17 @@ def best_passages(atlas: Atlas, query: Mapping[str, Embedding], rows: Rows) -> l
     ]
 
 
-def passage_coverage(atlas: Atlas, query: Mapping[str, Embedding], rows: Rows) -> Scores:
-    """Return the greatest share of the query's terms in one passage of each row; NaN for a memory of one window."""
-    return _best(atlas.passage_coverage(query[TERMS], rows), atlas.passage_counts(rows))
+def best_coverage(atlas: Atlas, query: Mapping[str, Embedding], rows: Rows) -> Scores:
+    """Return the greatest share of the query's terms in one passage of each row, shape (rows,).
+
+    NaN for a memory of one window, and where the share is unknown (`Fingerprints.passage_coverage`).
+    """
+    counts = atlas.passage_counts(rows)
+    best = reduce_rows(np.maximum, atlas.passage_coverage(query.get(TERMS), rows), counts)
+    best[counts == 0] = np.nan
+    return best
 
 
 def _scores(atlas: Atlas, query: Mapping[str, Embedding], rows: Rows) -> Scores:
-    covered = atlas.passage_coverage(query[TERMS], rows)
+    covered = np.nan_to_num(atlas.passage_coverage(query.get(TERMS), rows))
     return np.add(atlas.passage_cosines(query[E1], rows), COVERAGE_WEIGHT * covered, dtype=np.float32)
-
-
-def _best(scores: Scores, counts: Rows) -> Scores:
-    best = reduce_rows(np.maximum, scores, counts)
-    best[counts == 0] = np.nan
-    return best

@@ -19,6 +19,7 @@ from time import perf_counter
 from typing import Final
 from uuid import UUID
 
+import msgspec
 import numpy as np
 
 from actors.comparator.compare.calibration import Calibration
@@ -158,7 +159,8 @@ def _relevance(
         return period_relevance(atlas, request.hints, rows)
     relevance = estimate(atlas, request.embeddings, similarities, rows, calibrated)
     if relevance is not None and relevance.confidence is Confidence.NOTHING:
-        return relevance_by_words(atlas, request, rows) or relevance
+        by_words = relevance_by_words(atlas, request, rows)
+        return msgspec.structs.replace(by_words, features=relevance.features) if by_words else relevance
     return relevance
 
 

@@ -1,10 +1,10 @@
 """Relevance: the probability that what a search found bears on the query, and what it is called.
 
 A logistic regression on the calibrated similarities of the best results. Those of a long memory are low where only one
-of its passages answers, so a second regression reads the words of its passages; the higher probability counts.
-`relevance.json` holds the coefficients and the two thresholds, fitted by scripts/train/relevance.py to questions put to
-stores that can answer them and to stores that can't. They read similarities, never fused scores, so they hold for every
-way of ranking.
+of its passages answers, so a second regression reads E1 and the words of one passage of long results; the higher
+probability counts. `relevance.json` holds the coefficients and the two thresholds, fitted by scripts/train/relevance.py
+to questions put to stores that can answer them and to stores that can't. Neither reads fused scores, so they hold for
+every way of ranking.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 
 from actors.comparator.messages import Relevance, Search
-from actors.comparator.search.passages import passage_coverage
+from actors.comparator.search.passages import best_coverage
 from actors.comparator.search.versions import says
 from actors.runtime.settings import Confidence
 from actors.runtime.types import JsonObject
@@ -42,7 +42,6 @@ NOTHING_FOUND: Final = Relevance(probability=0.0, confidence=Confidence.NOTHING)
 Similarity: TypeAlias = Callable[[str, Rows], Scores]
 """Returns the calibrated similarities of a query to rows in one space."""
 
-
 FEATURES: Final = {"memories": ("meaning", "words"), "passages": ("meaning", "coverage")}
 """What the regressions read of all results, and of long ones."""
 
@@ -65,7 +64,7 @@ class Model(msgspec.Struct, frozen=True):
 
     provenance: JsonObject
     regressions: dict[str, Regression]
-    """By the name of their features."""
+    """By their names in `FEATURES`."""
     uncertain: float
     """Probability from which a result may be relevant."""
     confident: float
@@ -75,7 +74,7 @@ class Model(msgspec.Struct, frozen=True):
         """Check features and thresholds.
 
         Raises:
-            ValueError: the features are others than those of `features`, or the thresholds not in order within (0, 1).
+            ValueError: the features are others than `FEATURES`, or the thresholds not in order within (0, 1).
         """
         if {name: tuple(one.coefficients) for name, one in self.regressions.items()} != FEATURES:
             raise ValueError(f"the features are not {FEATURES}")
@@ -83,7 +82,7 @@ class Model(msgspec.Struct, frozen=True):
             raise ValueError(f"thresholds {self.uncertain} and {self.confident} are not in order within (0, 1)")
 
     def probability(self, found: Mapping[str, Mapping[str, float]]) -> float:
-        """Return the probability that the best results are relevant, given the features of at least one of them."""
+        """Return the probability that the best results are relevant, from what `features` returned."""
         return max(self.regressions[name].probability(values) for name, values in found.items())
 
 
@@ -124,7 +123,7 @@ def estimate(
     if not len(rows):
         return NOTHING_FOUND
     best = rows[:CONSIDERED]
-    found = features(similarity, best, passage_coverage(atlas, query, best))
+    found = features(similarity, best, best_coverage(atlas, query, best))
     probability = _MODEL.probability(found)
     return Relevance(probability=probability, confidence=_confidence(probability), features=found)
 

@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 
 from actors.comparator.messages import Search
-from actors.comparator.search.passages import passage_coverage
+from actors.comparator.search.passages import best_coverage
 from actors.text.queries.recurring_dates import recurring_words
 from events.fingerprint import Embedding, Sparse
 from projections.atlas.atlas import Atlas
@@ -66,7 +66,7 @@ def says(atlas: Atlas, query: Mapping[str, Embedding], words: str, rows: Rows) -
     terms, asked = term_frequencies(words), query.get(TERMS)
     if not isinstance(asked, Sparse) or not np.isin(terms.ids, asked.ids).all():
         return np.zeros(len(rows), np.bool_)
-    covered = passage_coverage(atlas, {TERMS: terms}, rows)
+    covered = best_coverage(atlas, {TERMS: terms}, rows)
     return np.where(np.isnan(covered), atlas.relevance(ENTITY, {TERMS: terms}, rows), covered) > _ALL
 
 

@@ -4,17 +4,19 @@ import msgspec
 import numpy as np
 import pytest
 
+from actors.comparator.search.passages import best_coverage, best_passages
 from events.fingerprint import Bits, Dense, Directed, Embedding, Sparse, Tokens
 from events.quantization import pack
 from events.spaces import SPACES
 from events.vocabulary import MemoryErased, MemoryForgotten
 from events.vocabulary.codec import compress
+from projections.atlas.atlas import Atlas
 from projections.atlas.facets import Filter
 from projections.spaces.directed import Direction
 from projections.spaces.lexical import term_frequencies
 from tests.events.samples import DIMENSIONS, unit
 from tests.projections.atlas.atlases import MEMORIES, atlas_of, e1, found, with_embedding
-from tests.projections.history import memory_id, passage
+from tests.projections.history import folded, history, memory_id, passage
 
 
 def cosine(one: np.ndarray, other: np.ndarray) -> float:
@@ -197,6 +199,16 @@ def test_a_passage_covers_the_terms_of_a_query_that_it_contains_itself():
     erased = atlas_of(*events, MemoryErased(memory=memory_id(2)))
     assert erased.passage_coverage(term_frequencies("keys"), rows).tolist() == []
     assert erased.digest() != atlas.digest()
+
+
+def test_where_e6_holds_no_stems_the_terms_of_passages_are_unknown():
+    long = msgspec.structs.replace(MEMORIES[1], passages=(passage(0, 0, 4), passage(1, 4, 8)))
+    atlas = folded(Atlas(DIMENSIONS, stems=False), history(MEMORIES[0], long))
+    rows = np.array([0, 1])
+    assert np.isnan(atlas.passage_coverage(term_frequencies("memory"), rows)).tolist() == [True, True]
+    assert np.isnan(best_coverage(atlas, {"e6_sparse": term_frequencies("memory")}, rows)).all()
+    query = {"e1_semantic": Dense(passage(1, 4, 8).vector), "e6_sparse": term_frequencies("memory")}
+    assert best_passages(atlas, query, rows) == [None, (4, 8)]
 
 
 def test_many_passages_of_one_memory_do_not_displace_others():

@@ -35,12 +35,6 @@ ITEMS = 24
 JUDGED_AT_ONCE = 4
 
 
-@pytest.fixture(autouse=True)
-def _waiting_linker(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep the linker from asking, for itself, while the asks of a request are counted."""
-    monkeypatch.setattr("actors.linker.actor.QUIET", 600.0)
-
-
 class Asks:
     """What was asked while inside `counted`."""
 

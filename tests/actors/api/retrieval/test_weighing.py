@@ -207,6 +207,10 @@ async def test_the_embeddings_of_a_memory_find_it(context: Context, way: Way) ->
         assert best[memory] == max(best.values())
     only = {"e1_semantic": vectors["e1_semantic"]}
     assert ids(await ranked(way, {"embeddings": only}, active_spaces=[0]))[0] == memory
+    without_terms = {key: vectors[key] for key in ("e1_semantic", "e11_entity", "e13_splade")}
+    judged = await ranked(way, {"embeddings": without_terms}, active_spaces=[0, 10, 12])
+    assert ids(judged)[0] == memory
+    assert judged["confidence"] == "confident"
     error = await way.refused("search_multi", query={"embeddings": only})
     assert error["code"] == -32602
     assert error["data"]["missing"][0] == "e2_temporal_recent"
