@@ -70,9 +70,16 @@ def sample(dataset: Dataset, questions: int, documents: int) -> Dataset:
 def join(dataset: Dataset, together: int, questions: int) -> Dataset:
     """Return a set whose neighbouring documents are joined to long memories, with questions at even distances.
 
-    Of a set of several people either half is a namespace of its own, which can't answer the questions of the other one.
+    Of a set of several people either half is a namespace of its own, and taken for another person's store.
+
+    Raises:
+        BadParameter: no so long memory answers a question.
     """
     joined = list(join_documents(dataset, together, MOST_JOINED))
+    if not joined:
+        raise BadParameter(
+            f"no {together} neighbouring documents of {dataset.name} make a memory that answers a question"
+        )
     has_people = any("namespace" in document.metadata for document in dataset.documents)
     documents: list[Document] = []
     queries: dict[str, Document] = {}

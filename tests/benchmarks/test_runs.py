@@ -79,6 +79,8 @@ def test_relevance_is_measured_against_stores_that_cannot_answer(tmp_path: Path)
         assert refused["figures"]["unrelated_prompts"] >= 0.9
         assert 0 <= kept["figures"]["kept"] <= 1
         assert stated["figures"]
+    joined = bench("relevance", *folders, "--join", "10")
+    assert joined["sections"].keys() == {"bees", "boxes", "bees, 10 joined", "boxes, 10 joined", "all"}
 
 
 def test_similarity_is_compared_with_grades_for_all_spaces_and_each(tmp_path: Path) -> None:

@@ -67,10 +67,10 @@ async def ask_all(dataset: Dataset, joined: list[Joined], bar: Progress) -> Coun
                     asked = msgspec.structs.replace(query, metadata={"namespace": f"memory{number}"})
                     embedded = await store.embed_query(asked)
                     best = await _best_passage(store, embedded)
-                    if best is None:
-                        continue
                     with patch("actors.comparator.search.passages.COVERAGE_WEIGHT", np.float32(0)):
-                        nearest = await _best_passage(store, embedded) or best
+                        nearest = await _best_passage(store, embedded)
+                    if best is None or nearest is None:  # a memory of one window is shown whole
+                        continue
                     answers = [span for name, span in memory.spans.items() if name in dataset.judgements[query.id]]
                     counts["questions"] += 1
                     counts["shown"] += _shows(grown_to_borders(memory.text, *best), answers)
