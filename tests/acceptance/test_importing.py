@@ -5,17 +5,20 @@ import os
 import signal
 import subprocess
 import time
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from actors.importers.records import memory_id
 from events.storage.duckdb_log import DuckDBLog
 from events.vocabulary import MemoryStored
 from events.vocabulary.codec import decompress
 from tests.acceptance.conftest import COMMAND, PATIENCE
 from tests.actors.importers import samples
 
+ROOT = Path(__file__).parents[2]
 PROJECTS = 20
 MEMORY = 8_000
 """Bytes that a memory takes in the log at least."""
@@ -119,3 +122,37 @@ def test_unknown_formats_and_unreadable_files_are_refused_and_change_nothing(tmp
         assert name in done.stderr
         assert "Traceback" not in done.stderr
     assert not store.exists()
+
+
+def test_sections_of_a_document_are_stored_once_and_a_changed_one_is_added(tmp_path: Path) -> None:
+    store, folder = tmp_path / "store", tmp_path / "notes"
+    folder.mkdir()
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    note = folder / "CONTRIBUTING.md"
+    note.write_text(text, "utf-8")
+    count = run_json(store, "import", str(folder))["stored"]
+    assert count > 2
+    again = run_json(store, "import", str(folder))
+    assert (again["stored"], again["stored_before"]) == (0, count)
+    note.write_text(text + "The release manager is Ilse.\n", "utf-8")
+    changed = run_json(store, "import", str(folder))
+    assert (changed["stored"], changed["stored_before"]) == (2, count - 2), "the first section names the whole text"
+    (found,) = run_json(store, "search", "Who is the release manager?", "--top-k", "1")["results"]
+    assert "The release manager is Ilse." in found["content"]
+
+
+def test_a_document_that_was_imported_whole_is_not_imported_in_sections_too(tmp_path: Path) -> None:
+    store, folder = tmp_path / "store", tmp_path / "notes"
+    folder.mkdir()
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    (folder / "CONTRIBUTING.md").write_text(text, "utf-8")
+    whole = memory_id("note", "CONTRIBUTING", sha256(text.encode()).hexdigest())
+    line = json.dumps({"id": str(whole), "content": text, "metadata": {"source": "note", "path": "CONTRIBUTING"}})
+    assert json.loads(run(store, "import", "-", "--json", given=line).stdout)["stored"] == 1
+    (folder / "todo.md").write_text("Read [[CONTRIBUTING]].", "utf-8")
+    told = run_json(store, "import", str(folder))
+    assert (told["stored"], told["events"], told["failed"]) == (1, 1, []), "the note, and its link to the whole one"
+    assert len(contents(store)) == 2
+    (folder / "todo.md").unlink()
+    run_json(store, "forget", str(whole), "--hard")
+    assert run_json(store, "import", str(folder))["stored"] == 0, "what was erased doesn't come back"

@@ -1,7 +1,8 @@
 """Folders of Markdown and plain text: Obsidian, basic-memory, the Markdown of mem0's plugin, or just notes.
 
-A note is a memory; an observation of basic-memory (`- [category] text #tag (context)`) is one of its own, linked to its
-note. Relations (`- relation_type [[Target]] (context)`) and wikilinks become links between notes.
+A note is a memory, a long one several (`actors/importers/sections.py`); an observation of basic-memory
+(`- [category] text #tag (context)`) is one of its own, linked to its note. Relations
+(`- relation_type [[Target]] (context)`) and wikilinks become links between notes.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import yaml
 
 from actors.importers.files import text, walk
 from actors.importers.records import Broken, Options, Record, Skipped, link, memory, memory_id
+from actors.importers.sections import Section, sections
 from actors.runtime.types import JsonObject
 
 NAME = "a folder of notes"
@@ -138,18 +140,22 @@ def _memories(note: _Note, options: Options) -> Iterator[Record]:
         prose, end = prose + note.body[end : one.start()], one.end()
     prose = (prose + note.body[end:]).strip()
     is_headed = not is_markdown or prose.startswith("# ") or prose.partition("\n")[0] == note.title
-    headed = prose if is_headed else f"{note.title}\n\n{prose}".strip()
-    tags = [*_tags(properties), *(_TAG.findall(_CODE.sub(" ", prose)) if is_markdown else ())]
-    kind = properties.get("type")
-    yield from memory(
-        note.place,
-        headed or note.title,
-        note.file,
-        **circumstances,
-        tags=tags,
-        memory_type=str(kind) if kind else None,
-        metadata=metadata,
-    )
+    headed = (prose if is_headed else f"{note.title}\n\n{prose}".strip()) or note.title
+    parts = sections(headed) if is_markdown else [Section((), headed)]
+    for number, part in enumerate(parts, 1):
+        content = part.text if number == 1 else part.under(note.title)
+        tags = [*_tags(properties), *(_TAG.findall(_CODE.sub(" ", content)) if is_markdown else ())]
+        division = {"heading": part.name, "section": number, "sections": len(parts)} if len(parts) > 1 else {}
+        yield from memory(
+            note.place if number == 1 else ("note", note.name, "section", *part.headings, part.text),
+            content,
+            note.file,
+            **circumstances,
+            tags=tags,
+            memory_type=str(properties["type"]) if properties.get("type") else None,
+            metadata=metadata | division,
+            part_of=str(note.id) if number > 1 else None,
+        )
     for one in found:
         place = ("note", note.name, "observation", one["category"], one["text"])
         context = _CONTEXT.search(one["text"])

@@ -10,7 +10,7 @@ from zipfile import ZipFile
 
 import pytest
 
-from actors.api.operations.ingest.imports import parse_item
+from actors.api.operations.ingest.import_items import parse_item
 from actors.importers.recogniser import recognise
 from actors.importers.records import MAX_CHARACTERS, Broken, FormatError, Item, Options, Skipped, pieces
 from actors.importers.screening import Redactions, screened

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import anyio.to_thread
 
 from actors.api.context import Context, Progress, wait_until_ready
-from actors.api.operations.ingest.imports import MemoryItem, parse_item
+from actors.api.operations.ingest.import_items import MemoryItem, parse_item
 from actors.api.operations.ingest.screening import screened
 from actors.api.params.parsing import moment
 from actors.api.tools.agent_tools import BY_METHOD

@@ -8,7 +8,8 @@ from uuid import UUID
 from msgspec import Meta
 
 from actors.api.context import Context, wait_until_ready
-from actors.api.operations.ingest.imports import MemoryImport, MemoryItem, memory_import, parse_item
+from actors.api.operations.ingest.import_items import MemoryItem, parse_item
+from actors.api.operations.ingest.imports import MemoryImport, memory_import
 from actors.api.operations.retrieval.query import Query, embed_query
 from actors.api.params.fields import MAX_BATCH
 from actors.api.params.memories import StoreMemory

@@ -2,81 +2,46 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-import math
 from collections.abc import Sequence
-from contextlib import suppress
-from datetime import datetime
-from typing import Annotated, Any, NamedTuple, TypeAlias
+from typing import Annotated, Any, TypeAlias
 from uuid import UUID, uuid4, uuid5
 
-import msgspec
 from msgspec import Meta
 
 from actors.api.confinement import check_served
 from actors.api.context import NAMESPACE, Context, wait_until_ready
+from actors.api.operations.ingest.import_items import IMPORTED, EventItem, ImportItem, MemoryItem, parse_item
 from actors.api.operations.ingest.pipeline import IngestItem, Outcome, StoredMemory, ingest
 from actors.api.operations.lifecycle.memories import item_report
-from actors.api.params.fields import MAX_BATCH, MAX_NAME
+from actors.api.params.fields import MAX_BATCH
 from actors.api.params.memories import StoreMemory
-from actors.api.params.parsing import Params, invalid, moment, parse
+from actors.api.params.parsing import Params, invalid
 from actors.api.responses import memories
-from actors.exporters.history import Carried, mentioned
+from actors.exporters.history import mentioned
 from actors.runtime.ask import ask
-from actors.runtime.faults import Fault, InvalidParamsFault, NotFoundFault
+from actors.runtime.faults import Fault, NotFoundFault
 from actors.runtime.types import JsonObject
 from actors.store.messages import Append, AppendMemories, FindMemories, FindRequests, RequestResult
-from events.vocabulary import ConsolidationStarted, MemoriesLinked, MemoriesMerged
-from projections.graph.relations import LINK_TO
+from events.vocabulary import ConsolidationStarted
 from projections.memories.entries import Entry
 from projections.memories.requests import DERIVED, IMPORTER
 from projections.projection import MemoryState
 
-IMPORTED = UUID("7a5e3f0c-3d5b-5c51-9d0b-6c1f2f6f4a27")
-"""The namespace of idempotency keys of imports (UUID version 5): a key is derived from all that the item says, its id
-included, and known for ever (`projections.memories.requests`)."""
-
-OWN_FIELDS = ("id", "links", "stored_at")
-"""Fields of an imported memory besides those of `store_memory`."""
+SECTIONS = "sections"
+"""The field of a section's metadata with the number of all sections of its text."""
 
 
 class MemoryImport(Params, frozen=True, kw_only=True):
     """Arguments of `memory/import`.
 
     An item is a memory as `store_memory` takes it, with the `id`, the `stored_at` and the `links` that it was exported
-    with; or an `event` about memories before it, with the time `at` which it happened.
+    with; or an `event` about memories before it, with the time `at` which it happened. A section of a long text is
+    `part_of` the first one, and isn't stored if that memory was imported when texts were divided otherwise, or not.
     """
 
     items: Annotated[tuple[Any, ...], Meta(min_length=1, max_length=MAX_BATCH)]
 
 
-class MemoryItem(NamedTuple):
-    """An imported memory."""
-
-    params: StoreMemory
-    key: UUID
-    id: UUID | None
-    stored_at: datetime | None
-    links: tuple[MemoriesLinked, ...] | None
-    """Those that it was stored with; None where they are to be found."""
-
-    @property
-    def others(self) -> set[UUID]:
-        """The memories that it names."""
-        linked = {end for link in self.links or () for end in (link.source, *link.targets)}
-        return (linked | {*self.params.link_to, *self.params.supersedes}) - {self.id}
-
-
-class EventItem(NamedTuple):
-    """An imported event."""
-
-    event: Carried
-    key: UUID
-    at: datetime | None
-
-
-ImportItem: TypeAlias = MemoryItem | EventItem
 Numbered: TypeAlias = tuple[int, ImportItem]
 
 
@@ -124,47 +89,6 @@ async def memory_import(context: Context, params: MemoryImport) -> JsonObject:
     }
 
 
-def parse_item(item: Any) -> ImportItem:
-    """Parse an item of an import.
-
-    Raises:
-        InvalidParamsFault: it is neither a memory nor an event that can be imported.
-    """
-    if not isinstance(item, dict):
-        raise InvalidParamsFault(f"A memory is an object, not {type(item).__name__}", parameter="items")
-    if "event" in item:
-        return _parse_event(item)
-    named = item.get("id")
-    if named is not None and not isinstance(named, str):
-        raise InvalidParamsFault("Invalid 'id': not a text", parameter="id")
-    params = parse({name: value for name, value in item.items() if name not in OWN_FIELDS}, StoreMemory)
-    if params.created_at is not None:
-        moment(params.created_at, "created_at")
-    own = _uuid(named)
-    links = None
-    if item.get("links") is not None:
-        links = _convert(item["links"], tuple[MemoriesLinked, ...], "links")
-        for link in links:
-            _check_link(link)
-            if own is None or own not in {link.source, *link.targets}:
-                raise invalid("links", "a link of a memory starts or ends at its id")
-        targets = dict.fromkeys(
-            target for link in links if link.source == own and link.relation == LINK_TO for target in link.targets
-        )
-        params = msgspec.structs.replace(params, link_to=tuple(targets))
-    return MemoryItem(params, _key(item), own, _moment(item, "stored_at"), links)
-
-
-def _parse_event(item: JsonObject) -> EventItem:
-    event = _convert(item["event"], Carried, "event")
-    if isinstance(event, MemoriesLinked):
-        _check_link(event)
-    if isinstance(event, MemoriesMerged) and len(event.absorbed) != len(event.similarities):
-        raise invalid("event", "as many similarities as absorbed memories")
-    key = uuid5(IMPORTED, f"run {event.run}") if isinstance(event, ConsolidationStarted) else _key(item)
-    return EventItem(event, key, _moment(item, "at"))
-
-
 def _fits(item: ImportItem, group: Sequence[Numbered]) -> bool:
     """Tell whether an item can be stored together with those before it: no memory that it names is among them."""
     if isinstance(item, EventItem):
@@ -176,15 +100,20 @@ def _fits(item: ImportItem, group: Sequence[Numbered]) -> bool:
 async def _store(context: Context, group: Sequence[Numbered], reports: dict[int, JsonObject], total: int) -> None:
     """Store memories that don't name each other, and report on each."""
     found = [(index, one) for index, one in group if isinstance(one, MemoryItem)]
-    known = await _known(context, {id_ for _, one in found for id_ in (*one.others, *([one.id] if one.id else ()))})
+    named = {id_ for _, one in found for id_ in (*one.others, one.id, one.part_of) if id_}
+    known = await _known(context, named)
     items: dict[UUID, IngestItem] = {}
     indexes: dict[UUID, list[int]] = {}
     for index, one in found:
         entry = known.get(one.id) if one.id else None
+        first = known.get(one.part_of) if one.part_of else None
         try:
             if entry is not None and one.id is not None:
                 _check_same(entry, one)
                 reports[index] = memories.item(index, one.id) | {"stored_before": True}
+                continue
+            if first is not None and _is_divided_otherwise(first, one.params):
+                reports[index] = memories.item(index, first.id) | {"stored_before": True}
                 continue
             _check_known(one.others, known)
         except Fault as fault:
@@ -246,6 +175,11 @@ async def _known(context: Context, ids: set[UUID]) -> dict[UUID, Entry]:
     return {entry.id: entry for entry in entries if entry is not None}
 
 
+def _is_divided_otherwise(first: Entry, part: StoreMemory) -> bool:
+    """Tell whether the text of a section was imported as other sections, as a whole, or was erased since."""
+    return first.body is None or first.body.metadata.get(SECTIONS) != part.metadata.get(SECTIONS)
+
+
 def _check_known(named: set[UUID], known: dict[UUID, Entry]) -> None:
     """Refuse what names a memory that isn't here, which no projection could apply, or one that was erased."""
     for one in sorted(named):
@@ -264,37 +198,3 @@ def _check_same(entry: Entry, item: MemoryItem) -> None:
     same = (entry.body.text, entry.body.namespace) == (item.params.content, item.params.namespace)
     if not same or (entry.body.image is None) != (item.params.image is None):
         raise invalid("id", f"another memory has the id {entry.id}", id=str(entry.id))
-
-
-def _check_link(link: MemoriesLinked) -> None:
-    if not (math.isfinite(link.weight) and 0 <= link.weight <= 1):
-        raise invalid("weight", f"{link.weight} is not from 0 to 1")
-    if not 0 < len(link.relation) <= MAX_NAME or not 0 < len(link.targets) <= MAX_BATCH:
-        raise invalid("links", f"a relation of 1 to {MAX_NAME} characters and 1 to {MAX_BATCH} targets")
-
-
-def _convert(value: Any, kind: Any, parameter: str) -> Any:
-    try:
-        return msgspec.convert(value, kind)
-    except msgspec.ValidationError as error:
-        raise invalid(parameter, str(error)) from None
-
-
-def _moment(item: JsonObject, name: str) -> datetime | None:
-    value = item.get(name)
-    if value is not None and not isinstance(value, str):
-        raise invalid(name, "not an ISO 8601 time")
-    return None if value is None else moment(value, name)
-
-
-def _uuid(named: str | None) -> UUID | None:
-    """Return an id that is a UUID; another one only tells lines apart."""
-    with suppress(TypeError, ValueError):
-        return UUID(named)
-    return None
-
-
-def _key(item: JsonObject) -> UUID:
-    """Return the idempotency key of an import, derived from its id and all else that it says."""
-    canonical = json.dumps(item, sort_keys=True, separators=(",", ":")).encode()
-    return uuid5(IMPORTED, hashlib.sha256(canonical).hexdigest())

@@ -15,10 +15,12 @@ TOP_SPACES = 3
 
 
 def result(terms: Collection[str], hit: Hit, entry: Entry, max_characters: int, *, explain: bool) -> JsonObject:
-    """Return one result of `search_graph`; of a long memory the part that answers a question of these terms best."""
+    """Return one result of `search_graph`; of a longer memory the part that answers a question of these terms best."""
     ranked = list(hit.spaces.items())
     text = body_of(entry).text
-    part = grown_to_borders(text, *hit.passage) if hit.passage else (0, len(text))
+    part = (0, len(text))
+    if hit.passage and len(text) > max_characters:
+        part = grown_to_borders(text, *hit.passage)
     part = best_part(terms, text, *part, max_characters)
     answer: JsonObject = {
         "fingerprintId": str(hit.memory),

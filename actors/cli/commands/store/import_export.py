@@ -131,7 +131,7 @@ def _path(source: str) -> Iterator[Path]:
 
 def _survey(source: Source, redactions: Redactions, report: Report, *, validates: bool) -> JsonObject:
     """Read a whole source before anything is stored; with `validates`, find the items that a store would refuse."""
-    from actors.api.operations.ingest.imports import parse_item
+    from actors.api.operations.ingest.import_items import parse_item
     from actors.api.params.fields import DEFAULT_NAMESPACE
     from actors.cli.importing import failure_of
     from actors.importers.records import Broken, Skipped

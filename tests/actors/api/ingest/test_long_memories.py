@@ -41,6 +41,14 @@ async def test_a_fact_in_the_last_line_of_a_long_memory_is_found_and_shown(conte
     assert text[best["excerpt"]["start"] : best["excerpt"]["end"]] == best["content"]
 
 
+async def test_a_memory_of_two_windows_that_fits_into_a_result_is_shown_whole(context: Context) -> None:
+    text = (Path(__file__).parents[4] / "actors/store/README.md").read_text("utf-8")
+    await store(context, text)
+    (shown,) = await search(context, "What does the store do before it acknowledges?")
+    assert shown["content"] == text
+    assert "excerpt" not in shown
+
+
 async def test_of_parts_about_one_topic_that_with_the_words_of_the_question_is_shown(context: Context) -> None:
     towns = "Arendal Bergen Drammen Egersund Fauske Gjovik Hamar Kirkenes Larvik Mandal Namsos Odda Porsgrunn".split()
     dishes = "cod lamb trout herring waffles elk crab salmon soup reindeer mussels pancakes goulash".split()

@@ -1,0 +1,134 @@
+"""The items of an import, parsed: memories and events as plain values."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from contextlib import suppress
+from datetime import datetime
+from typing import Any, NamedTuple, TypeAlias
+from uuid import UUID, uuid5
+
+import msgspec
+
+from actors.api.params.fields import MAX_BATCH, MAX_NAME
+from actors.api.params.memories import StoreMemory
+from actors.api.params.parsing import invalid, moment, parse
+from actors.exporters.history import Carried
+from actors.runtime.faults import InvalidParamsFault
+from actors.runtime.types import JsonObject
+from events.vocabulary import ConsolidationStarted, MemoriesLinked, MemoriesMerged
+from projections.graph.relations import LINK_TO
+
+IMPORTED = UUID("7a5e3f0c-3d5b-5c51-9d0b-6c1f2f6f4a27")
+"""The namespace of idempotency keys of imports (UUID version 5): a key is derived from all that the item says, its id
+included, and known for ever (`projections.memories.requests`)."""
+
+OWN_FIELDS = ("id", "links", "stored_at", "part_of")
+"""Fields of an imported memory besides those of `store_memory`."""
+
+
+class MemoryItem(NamedTuple):
+    """An imported memory."""
+
+    params: StoreMemory
+    key: UUID
+    id: UUID | None
+    stored_at: datetime | None
+    links: tuple[MemoriesLinked, ...] | None
+    """Those that it was stored with; None where they are to be found."""
+    part_of: UUID | None = None
+    """The first section of its text."""
+
+    @property
+    def others(self) -> set[UUID]:
+        """The memories that it names."""
+        linked = {end for link in self.links or () for end in (link.source, *link.targets)}
+        return (linked | {*self.params.link_to, *self.params.supersedes}) - {self.id}
+
+
+class EventItem(NamedTuple):
+    """An imported event."""
+
+    event: Carried
+    key: UUID
+    at: datetime | None
+
+
+ImportItem: TypeAlias = MemoryItem | EventItem
+
+
+def parse_item(item: Any) -> ImportItem:
+    """Parse an item of an import.
+
+    Raises:
+        InvalidParamsFault: it is neither a memory nor an event that can be imported.
+    """
+    if not isinstance(item, dict):
+        raise InvalidParamsFault(f"A memory is an object, not {type(item).__name__}", parameter="items")
+    if "event" in item:
+        return _parse_event(item)
+    named = item.get("id")
+    if named is not None and not isinstance(named, str):
+        raise InvalidParamsFault("Invalid 'id': not a text", parameter="id")
+    params = parse({name: value for name, value in item.items() if name not in OWN_FIELDS}, StoreMemory)
+    if params.created_at is not None:
+        moment(params.created_at, "created_at")
+    own = _uuid(named)
+    links = None
+    if item.get("links") is not None:
+        links = _convert(item["links"], tuple[MemoriesLinked, ...], "links")
+        for link in links:
+            _check_link(link)
+            if own is None or own not in {link.source, *link.targets}:
+                raise invalid("links", "a link of a memory starts or ends at its id")
+        targets = dict.fromkeys(
+            target for link in links if link.source == own and link.relation == LINK_TO for target in link.targets
+        )
+        params = msgspec.structs.replace(params, link_to=tuple(targets))
+    return MemoryItem(params, _key(item), own, _moment(item, "stored_at"), links, _uuid(item.get("part_of")))
+
+
+def _parse_event(item: JsonObject) -> EventItem:
+    event = _convert(item["event"], Carried, "event")
+    if isinstance(event, MemoriesLinked):
+        _check_link(event)
+    if isinstance(event, MemoriesMerged) and len(event.absorbed) != len(event.similarities):
+        raise invalid("event", "as many similarities as absorbed memories")
+    key = uuid5(IMPORTED, f"run {event.run}") if isinstance(event, ConsolidationStarted) else _key(item)
+    return EventItem(event, key, _moment(item, "at"))
+
+
+def _check_link(link: MemoriesLinked) -> None:
+    if not (math.isfinite(link.weight) and 0 <= link.weight <= 1):
+        raise invalid("weight", f"{link.weight} is not from 0 to 1")
+    if not 0 < len(link.relation) <= MAX_NAME or not 0 < len(link.targets) <= MAX_BATCH:
+        raise invalid("links", f"a relation of 1 to {MAX_NAME} characters and 1 to {MAX_BATCH} targets")
+
+
+def _convert(value: Any, kind: Any, parameter: str) -> Any:
+    try:
+        return msgspec.convert(value, kind)
+    except msgspec.ValidationError as error:
+        raise invalid(parameter, str(error)) from None
+
+
+def _moment(item: JsonObject, name: str) -> datetime | None:
+    value = item.get(name)
+    if value is not None and not isinstance(value, str):
+        raise invalid(name, "not an ISO 8601 time")
+    return None if value is None else moment(value, name)
+
+
+def _uuid(named: str | None) -> UUID | None:
+    """Return an id that is a UUID; another one only tells lines apart."""
+    with suppress(TypeError, ValueError):
+        return UUID(named)
+    return None
+
+
+def _key(item: JsonObject) -> UUID:
+    """Return the idempotency key of an import, derived from its id and all else that it says."""
+    canonical = json.dumps(item, sort_keys=True, separators=(",", ":")).encode()
+    return uuid5(IMPORTED, hashlib.sha256(canonical).hexdigest())

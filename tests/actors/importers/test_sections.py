@@ -1,0 +1,82 @@
+"""Long notes become several memories, divided at their headings."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from actors.importers.recogniser import recognise
+from actors.importers.records import Item, Options
+from actors.importers.sections import MOST_JOINED, MOST_WHOLE
+
+ROOT = Path(__file__).parents[3]
+PARAGRAPH = "The valve sticks when the boiler has been cold for a week, so open it by hand first. " * 12
+"""Some 1,000 characters."""
+
+
+def memories(path: Path) -> list[dict[str, Any]]:
+    """Return the memories of a note or a folder of notes."""
+    return [one.value for one in recognise(path, Options()).read() if isinstance(one, Item) and "content" in one.value]
+
+
+def note(folder: Path, text: str) -> Path:
+    """Write a note."""
+    file = folder / "Boiler.md"
+    file.write_text(text, "utf-8")
+    return file
+
+
+def test_every_section_of_a_long_document_is_in_one_memory_below_its_headings() -> None:
+    file = ROOT / "CONTRIBUTING.md"
+    found = memories(file)
+    assert len(found) > 2
+    text = file.read_text("utf-8")
+    for one in found:
+        own = one["content"] if one is found[0] else one["content"].partition("\n\n")[2]
+        assert " ".join(own.split()) in " ".join(text.split())
+    assert sum(len(one["content"]) for one in found) >= len(text.strip())
+    assert [one["metadata"]["section"] for one in found] == [*range(1, len(found) + 1)]
+    assert {one["metadata"]["sections"] for one in found} == {len(found)}
+    assert len({one["id"] for one in found}) == len(found)
+
+
+def test_a_section_begins_at_a_heading_that_is_none_of_code_or_of_a_quotation(tmp_path: Path) -> None:
+    quoted = f"```sh\n# a comment\n{PARAGRAPH}\n```\n\n> # Said by Ilse\n> {PARAGRAPH}"
+    winter, summer = f"In winter\n---------\n\n{quoted}\n\n### Frost\n\n{PARAGRAPH}", f"## In summer\n\n{PARAGRAPH}"
+    text = f"# Boiler\n\nBought in 2019.\n\n{winter}\n\n{summer}"
+    found = memories(note(tmp_path, text))
+    assert [one["metadata"]["heading"] for one in found] == [
+        "Boiler",
+        "Boiler › In winter",
+        "Boiler › In winter › Frost",
+        "Boiler › In summer",
+    ]
+    assert [one["content"].splitlines()[0] for one in found] == [
+        "# Boiler",
+        "Boiler",
+        "Boiler › In winter",
+        "Boiler",
+    ]
+    assert "# a comment" in found[1]["content"]
+    assert "# Said by Ilse" in found[1]["content"]
+
+
+@pytest.mark.parametrize("text", ["# Boiler\n\n## A\n\nShort.\n\n## B\n\nShort too.", "Boiler\n\n" + PARAGRAPH * 4])
+def test_a_short_note_and_one_without_headings_stay_whole(tmp_path: Path, text: str) -> None:
+    (found,) = memories(note(tmp_path, text))
+    assert found["content"] == text.strip()
+    assert "sections" not in found["metadata"]
+
+
+def test_short_sections_are_joined_up_to_two_windows(tmp_path: Path) -> None:
+    text = "# Boiler\n\n" + "".join(f"## Part {number}\n\n{PARAGRAPH[:400]}\n\n" for number in range(9))
+    assert len(text) > MOST_WHOLE
+    found = memories(note(tmp_path, text))
+    assert 2 < len(found) < 9
+    assert all(len(one["content"]) < MOST_JOINED + 100 for one in found)
+
+
+def test_tags_of_a_section_are_its_own_and_those_of_the_note(tmp_path: Path) -> None:
+    text = f"---\ntags: [house]\n---\n# Boiler\n\n{PARAGRAPH}\n\n## Frost\n\n{PARAGRAPH} #winter\n"
+    first, second = memories(note(tmp_path, text))
+    assert (first["tags"], second["tags"]) == (["house"], ["house", "winter"])
