@@ -184,17 +184,9 @@ class Linker(Actor):
             found = msgspec.structs.replace(
                 found, linked=msgspec.structs.replace(found.linked, examined=tuple(self._unrecorded))
             )
-            first, *rest = _run_events(found, trigger) if found.linked.links else (*found.clauses, found.linked)
-            append = Append(
-                id=uuid4(),
-                event=first,
-                consequences=tuple(rest),
-                actor="linker",
-                correlation_id=found.linked.run,
-                live=found.required,
-            )
+            events = _run_events(found, trigger) if found.linked.links else (*found.clauses, found.linked)
             try:
-                ask_blocking(self._store, append)
+                ask_blocking(self._store, Append.of(events, "linker", found.linked.run, found.required))
             except GoneError as error:
                 found = found.without({*error.memories})
             else:

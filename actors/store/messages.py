@@ -1,8 +1,9 @@
 """Messages of the store."""
 
+from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import TypeAlias
-from uuid import UUID
+from typing import Self, TypeAlias
+from uuid import UUID, uuid4
 
 from actors.runtime.actor import ActorRef
 from actors.runtime.faults import Fault
@@ -80,6 +81,17 @@ class Append(Message[Envelope], frozen=True, kw_only=True):
     """When an imported event happened; kept if no event of this log is later, else the time of the log's last event."""
     alike: tuple[tuple[UUID, float], ...] = ()
     """Memories whose statements a new one may correct, with their similarity in E1, calibrated (`AppendMemories`)."""
+
+    @classmethod
+    def of(
+        cls, events: Iterable[Event], actor: str, correlation_id: UUID | None = None, live: Sequence[UUID] = ()
+    ) -> Self:
+        """Return the append of at least one event, under new ids; without a correlation id, of a new request."""
+        first, *rest = events
+        request = correlation_id or uuid4()
+        return cls(
+            id=uuid4(), event=first, consequences=tuple(rest), actor=actor, correlation_id=request, live=tuple(live)
+        )
 
 
 class RequestResult(Answer, frozen=True, kw_only=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, OrderedDict, deque
 from typing import Any, assert_never, cast
-from uuid import UUID, uuid4
+from uuid import UUID
 
 import msgspec
 import pykka
@@ -231,20 +231,12 @@ class Workspace(ProjectionActor[WorkspaceProjections]):
             if not events:
                 self._answer(task)
                 continue
-            correlation = uuid4()
-            first, *consequences = events
-            append = Append(
-                id=uuid4(),
-                event=first,
-                consequences=tuple(consequences),
-                actor="workspace",
-                correlation_id=correlation,
-            )
+            append = Append.of(events, "workspace")
             try:
                 self._store.tell(append)
             except pykka.ActorDeadError:  # the process is shutting down
                 return
-            self._in_progress = correlation, task
+            self._in_progress = append.correlation_id, task
 
     def _answer(self, task: FocusTask) -> None:
         if task.reply is None:
