@@ -118,12 +118,6 @@ class AppendMemories(Message[list[RequestResult | Fault]], frozen=True, kw_only=
     """At least one."""
 
 
-class Read(Message[Envelope], frozen=True, kw_only=True):
-    """Read the `Envelope` of a memory from the log."""
-
-    memory: UUID
-
-
 class Describe(Message[tuple[Entry, ...]], frozen=True, kw_only=True):
     """Read the catalog's entries, for a merged memory that of its survivor.
 
@@ -216,7 +210,6 @@ StoreMessage: TypeAlias = (
     | Reserve
     | Append
     | AppendMemories
-    | Read
     | Describe
     | FindRequests
     | FindMemories

@@ -21,8 +21,8 @@ from actors.store.messages import (
     AppendMemories,
     Declare,
     Describe,
-    Read,
     ReadErased,
+    ReadHistory,
     ReadStatus,
     Replay,
     RequestResult,
@@ -244,7 +244,7 @@ def test_other_models_are_refused_by_name() -> None:
 def test_an_unknown_memory_is_named() -> None:
     store, _ = start(MemoryLog())
     unknown = uuid4()
-    for message in (Read(memory=unknown), Describe(memories=(unknown,))):
+    for message in (ReadHistory(memory=unknown), Describe(memories=(unknown,))):
         with pytest.raises(NotFoundFault, match=str(unknown)):
             store.ask(message, timeout=PATIENCE)
 
