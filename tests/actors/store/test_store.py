@@ -29,11 +29,11 @@ from actors.store.messages import (
 )
 from events.storage.duckdb_log import DuckDBLog
 from events.storage.log import Envelope, Log, LogCorruptError, LogError
-from events.storage.memory_log import MemoryLog
 from events.vocabulary import MemoriesLinked, MemoryErased, MemoryForgotten, Shredded
 from events.vocabulary.values import SpaceModel
 from projections.memories.catalog import Catalog
 from projections.projection import MemoryState
+from tests.events.memory_log import MemoryLog
 from tests.events.samples import draft, stored
 from tests.projections.sleeps import merged
 

@@ -15,11 +15,11 @@ from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.runtime.ask import ask
 from actors.store.messages import Append, ReadHistory
 from events.spaces import SEMANTIC, SPACES
-from events.storage.memory_log import MemoryLog
 from events.vocabulary.values import JohariRow
 from projections.mind.johari import classify
 from tests.actors.api.stream import NAMESPACE, Lived, awake, live
 from tests.actors.conftest import Agent, Connect, store
+from tests.events.memory_log import MemoryLog
 
 pytestmark = [pytest.mark.anyio, pytest.mark.numeric]
 

@@ -24,10 +24,10 @@ from actors.comparator.messages import GoalState, ReadGoals
 from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.runtime.ask import ask
 from actors.store.messages import Append, ReadHistory
-from events.storage.memory_log import MemoryLog
 from events.vocabulary import MemoryStored, PurposesRealigned
 from tests.actors.api.stream import BOAT, GARDEN, Mind, awake, told
 from tests.actors.conftest import Connect
+from tests.events.memory_log import MemoryLog
 
 pytestmark = [pytest.mark.anyio, pytest.mark.numeric]
 

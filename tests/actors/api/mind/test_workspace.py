@@ -15,11 +15,11 @@ from actors.runtime.ask import ask
 from actors.store.messages import Append, ReadHistory
 from events.fingerprint import Fingerprint
 from events.spaces import SPACES
-from events.storage.memory_log import MemoryLog
 from events.vocabulary import FocusMoved, MemoryIgnited
 from tests.actors.api.conftest import Way
 from tests.actors.api.stream import GARDEN, NAMESPACE, SPRING, Lasting, Mind, awake, live, told
 from tests.actors.conftest import Connect
+from tests.events.memory_log import MemoryLog
 
 pytestmark = [pytest.mark.anyio, pytest.mark.numeric]
 
