@@ -221,17 +221,7 @@ async def append(context: Context, *events: Event) -> None:
     """Append events, all or none, and wait until they are durable; no-op in a past state of the store."""
     if context.as_of is not None:
         return
-    first, *consequences = events
-    await ask(
-        context.hub.store,
-        Append(
-            id=uuid4(),
-            event=first,
-            consequences=tuple(consequences),
-            actor=context.actor,
-            correlation_id=context.correlation_id,
-        ),
-    )
+    await ask(context.hub.store, Append.of(events, context.actor, context.key))
 
 
 async def find_request(context: Context) -> RequestResult | None:

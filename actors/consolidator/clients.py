@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeVar
-from uuid import UUID, uuid4
+from uuid import UUID
 
 import msgspec
 
@@ -74,14 +74,4 @@ class ActorClients(msgspec.Struct, frozen=True):
         Raises:
             GoneError: Some of these are not live; nothing was appended.
         """
-        first, *rest = events
-        self.ask_store(
-            Append(
-                id=uuid4(),
-                event=first,
-                consequences=tuple(rest),
-                actor=actor,
-                correlation_id=correlation or uuid4(),
-                live=tuple(live),
-            )
-        )
+        self.ask_store(Append.of(events, actor, correlation, live))

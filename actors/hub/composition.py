@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 import msgspec
 from threadpoolctl import threadpool_limits
@@ -21,7 +21,7 @@ from actors.embedder.models.sentence_model import model_name
 from actors.hub.anchors import Anchors
 from actors.hub.backups import Backups
 from actors.hub.history import HistoryCache
-from actors.hub.hub import Hub, start_actors
+from actors.hub.hub import ActorOptions, Hub, start_actors
 from actors.proxy.endpoint import print_notice
 from actors.runtime.actor import LOGGER
 from actors.runtime.ask import LONG_TIMEOUT, ask_blocking
@@ -58,18 +58,16 @@ def utc_now() -> datetime:
 
 
 @contextmanager
-def start_hub(  # noqa: PLR0913 -- what may be chosen about a hub, by name
+def start_hub(
     log: Log,
     folder: Path,
     load: Callable[[Latencies], Profile],
     profile: str = ModelProfile.EMBEDDED,
     *,
-    priming: bool = False,
-    scheduled: bool = False,
     namespaces: frozenset[str] | None = None,
     clock: Callable[[], datetime] = utc_now,
     snapshots: Snapshots | None = None,
-    ends: bool = True,
+    **options: Unpack[ActorOptions],
 ) -> Iterator[Hub]:
     """Start the actors on a log and begin its replay; stop them on exit.
 
@@ -80,15 +78,13 @@ def start_hub(  # noqa: PLR0913 -- what may be chosen about a hub, by name
     threadpool_limits(BLAS_THREADS, user_api="blas")
     latencies = Latencies()
     embedder = Embedder.start(lambda: load(latencies), latencies)
-    actors = start_actors(
-        log, latencies, clock, embedder, priming=priming, scheduled=scheduled, snapshots=snapshots, ends=ends
-    )
+    actors = start_actors(log, latencies, clock, embedder, snapshots=snapshots, **options)
     hub = Hub(
         **msgspec.structs.asdict(actors),
         folder=folder,
         profile=model_name(profile),
         embedder=embedder,
-        priming=priming,
+        priming=options.get("priming", False),
         history=HistoryCache(),
         snapshots=snapshots,
         backups=Backups(folder),
@@ -113,19 +109,17 @@ def start_hub(  # noqa: PLR0913 -- what may be chosen about a hub, by name
 
 
 @contextmanager
-def open_hub(  # noqa: PLR0913 -- what may be chosen about a store, by name
+def open_hub(
     folder: Path,
     profile: str = ModelProfile.EMBEDDED,
     models: Path | None = None,
     *,
-    priming: bool = False,
-    scheduled: bool = False,
     namespaces: frozenset[str] | None = None,
     patience: float = 0.0,
     load: Callable[[Latencies], Profile] | None = None,
     address: str | None = None,
     upgrades: bool = True,
-    ends: bool = True,
+    **options: Unpack[ActorOptions],
 ) -> Iterator[Hub]:
     """Open the store in a folder, creating it if there is none.
 
@@ -141,17 +135,7 @@ def open_hub(  # noqa: PLR0913 -- what may be chosen about a store, by name
     log = _open_log(folder, address, monotonic() + patience, upgrades=upgrades)
     load = load or partial(load_profile, profile=profile, models=models)
     snapshots = Snapshots(folder, log.snapshot_keys)
-    with start_hub(
-        log,
-        folder,
-        load,
-        profile,
-        priming=priming,
-        scheduled=scheduled,
-        namespaces=namespaces,
-        snapshots=snapshots,
-        ends=ends,
-    ) as hub:
+    with start_hub(log, folder, load, profile, namespaces=namespaces, snapshots=snapshots, **options) as hub:
         yield hub
 
 

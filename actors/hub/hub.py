@@ -7,7 +7,7 @@ from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 import msgspec
 import pykka
@@ -58,13 +58,21 @@ class Actors(msgspec.Struct, frozen=True):
             ref.stop()
 
 
+class ActorOptions(TypedDict, total=False):
+    """Arguments of `start_actors` that whoever opens a store chooses."""
+
+    priming: bool
+    scheduled: bool
+    ends: bool
+
+
 def start_actors(
     log: Log,
     latencies: Latencies,
     clock: Callable[[], datetime],
     embedder: ActorRef | None = None,
     *,
-    priming: bool,
+    priming: bool = False,
     scheduled: bool = False,
     snapshots: Snapshots | None = None,
     ends: bool = True,

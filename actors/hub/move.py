@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from events.storage.chain import StoredLog
+
+E = TypeVar("E", Row, Envelope)
 
 Report = Callable[[float, float | None, str], None]
 """Receives (done, total, what)."""
@@ -74,7 +76,8 @@ def move(source: StoredLog, target: str, report: Report) -> Moved:
     if is_url(target) and source.images is not None and source.images.files():
         raise LogError("the log has images, which a log on a PostgreSQL server can't keep: nothing was moved")
     head = source.head
-    rows = _counted(verify_chain(GENESIS, head, source.rows(1, head.seq), source.keys), head.seq, report)
+    verified = verify_chain(GENESIS, head, source.rows(1, head.seq), source.keys)
+    rows = _reported(verified, head.seq, report, "events copied")
     wanted = digests(rebuild(_reported(source.read(), head.seq, report)))
     if is_url(target):
         from events.postgres.moving import new_log
@@ -108,13 +111,7 @@ def check_unchanged(source: Log) -> None:
         raise LogError("other hubs appended events meanwhile: nothing was done; stop them and start again")
 
 
-def _counted(rows: Iterable[Row], last: int, report: Report) -> Iterator[Row]:
-    for row in rows:
-        yield row
-        report(row.seq, last, "events copied")
-
-
-def _reported(envelopes: Iterable[Envelope], last: int, report: Report) -> Iterator[Envelope]:
-    for envelope in envelopes:
-        yield envelope
-        report(envelope.seq, last, "events replayed")
+def _reported(events: Iterable[E], last: int, report: Report, what: str = "events replayed") -> Iterator[E]:
+    for event in events:
+        yield event
+        report(event.seq, last, what)

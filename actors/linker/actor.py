@@ -6,10 +6,7 @@ It works after memories are acknowledged, so that storing them takes no longer. 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from itertools import islice
-from threading import Timer
-from time import monotonic
 from typing import TYPE_CHECKING, assert_never
 from uuid import UUID, uuid4
 
@@ -19,7 +16,7 @@ import pykka
 from actors.comparator.messages import FindCauses, ListUnexamined
 from actors.embedder.messages import EmbedContent, EmbeddedContent
 from actors.linker.messages import ExamineCauses, ExaminedCauses, LinkCauses, LinkerMessage, MemoriesAdded
-from actors.runtime.actor import LOGGER, Actor, ActorRef
+from actors.runtime.actor import LOGGER, Actor, ActorRef, Debounce
 from actors.runtime.ask import MODEL_TIMEOUT, ask_blocking
 from actors.runtime.faults import Fault
 from actors.store.messages import Append, Describe, GoneError
@@ -75,22 +72,21 @@ class Linker(Actor):
         """Memories in which nothing was found and whose examination is not in the log."""
         self._pending: dict[UUID, None] = {}
         """Memories that were added and not examined yet."""
-        self._added_at = 0.0
-        self._timer: Timer | None = None
+        self._debounce = Debounce(self.actor_ref, ExamineNext())
 
     def on_stop(self) -> None:
         """Stop the timer."""
-        self._stop_timer()
+        self._debounce.cancel()
 
     def on_receive(self, message: LinkerMessage | ExamineNext) -> object:
         """Route a message."""
         match message:
             case MemoriesAdded(memories=memories):
-                self._added_at = monotonic()
                 self._pending |= dict.fromkeys(memories)
-                self._wake_in(QUIET)
+                self._debounce.trigger(QUIET)
             case ExamineNext():
-                self._examine_next()
+                if self._debounce.elapsed():
+                    self._examine_next()
             case LinkCauses():
                 self._link_all(message)
             case ExamineCauses(run=run, namespace=namespace, skip=skip):
@@ -100,29 +96,8 @@ class Linker(Actor):
                 assert_never(message)
         return None
 
-    def _wake_in(self, seconds: float) -> None:
-        if self._timer is None:
-            self._timer = Timer(seconds, self._wake)
-            self._timer.daemon = True
-            self._timer.start()
-
-    def _stop_timer(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer.join()
-            self._timer = None
-
-    def _wake(self) -> None:
-        with suppress(pykka.ActorDeadError):
-            self.actor_ref.tell(ExamineNext())
-
     def _examine_next(self) -> None:
-        """Examine a few of the memories that were added, unless more arrive; then wait for the rest of the pause."""
-        self._stop_timer()  # that of memories which were added during the last batch runs still
-        left = self._added_at + QUIET - monotonic()
-        if left > 0:
-            self._wake_in(left)
-            return
+        """Examine a few of the memories that were added."""
         batch = tuple(islice(self._pending, BATCH))
         for memory in batch:
             del self._pending[memory]
@@ -209,17 +184,9 @@ class Linker(Actor):
             found = msgspec.structs.replace(
                 found, linked=msgspec.structs.replace(found.linked, examined=tuple(self._unrecorded))
             )
-            first, *rest = _run_events(found, trigger) if found.linked.links else (*found.clauses, found.linked)
-            append = Append(
-                id=uuid4(),
-                event=first,
-                consequences=tuple(rest),
-                actor="linker",
-                correlation_id=found.linked.run,
-                live=found.required,
-            )
+            events = _run_events(found, trigger) if found.linked.links else (*found.clauses, found.linked)
             try:
-                ask_blocking(self._store, append)
+                ask_blocking(self._store, Append.of(events, "linker", found.linked.run, found.required))
             except GoneError as error:
                 found = found.without({*error.memories})
             else:

@@ -6,10 +6,13 @@ next start replays the log.
 """
 
 import logging
+import math
 import os
 import queue
+from contextlib import suppress
 from contextvars import ContextVar
-from time import perf_counter
+from threading import Timer
+from time import monotonic, perf_counter
 from types import TracebackType
 from typing import Any, TypeAlias, cast
 
@@ -95,3 +98,56 @@ class Actor(pykka.ThreadingActor):
             exc_info=(exception_type, exception_value, traceback) if exception_type and exception_value else None,
         )
         os._exit(EXIT_UNCERTAIN)
+
+
+class Debounce:
+    """A timer that sends a message to an actor after a quiet interval. Used from the actor's thread.
+
+    Args:
+        actor: Receives the message, and then asks `elapsed`.
+        message: Sent at most once per interval.
+    """
+
+    def __init__(self, actor: ActorRef, message: object) -> None:
+        self._actor = actor
+        self._message = message
+        self._timer: Timer | None = None
+        self._first_at = 0.0
+        self._due_at = 0.0
+
+    def trigger(self, quiet: float, longest: float = math.inf) -> None:
+        """Start or extend the interval.
+
+        Args:
+            quiet: Seconds without a trigger before the timer fires.
+            longest: Seconds after which it fires even if triggers keep coming.
+        """
+        now = monotonic()
+        if self._timer is None:
+            self._first_at = now
+            self._start(quiet)
+        self._due_at = min(now + quiet, self._first_at + longest)
+
+    def elapsed(self) -> bool:
+        """Return whether the interval is over; called on the message. Waits for the rest if triggers came meanwhile."""
+        self.cancel()
+        left = self._due_at - monotonic()
+        if left > 0:
+            self._start(left)
+        return left <= 0
+
+    def cancel(self) -> None:
+        """Stop the timer and its thread."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer.join()
+            self._timer = None
+
+    def _start(self, seconds: float) -> None:
+        self._timer = Timer(seconds, self._send)
+        self._timer.daemon = True
+        self._timer.start()
+
+    def _send(self) -> None:
+        with suppress(pykka.ActorDeadError):
+            self._actor.tell(self._message)

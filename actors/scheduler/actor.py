@@ -7,7 +7,7 @@ from contextlib import suppress
 from datetime import UTC, datetime, timedelta, tzinfo
 from functools import cached_property
 from typing import TYPE_CHECKING, assert_never
-from uuid import UUID, uuid4
+from uuid import UUID
 from zoneinfo import ZoneInfoNotFoundError
 
 import pykka
@@ -161,9 +161,9 @@ class Scheduler(ProjectionActor[SchedulerProjections]):
 
     def _append(self, event: Event) -> Reply[ScheduleState]:
         """Append a change; the reply is resolved when the event returns from the log."""
-        correlation = uuid4()
-        self._store.tell(Append(id=uuid4(), event=event, actor="front", correlation_id=correlation))
-        reply = self._pending_changes[correlation] = Reply[ScheduleState]()
+        append = Append.of([event], "front")
+        self._store.tell(append)
+        reply = self._pending_changes[append.correlation_id] = Reply[ScheduleState]()
         return reply
 
     def _appended(self, envelopes: tuple[Envelope, ...], *, replayed: bool) -> None:

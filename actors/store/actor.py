@@ -212,7 +212,7 @@ class Store(ProjectionActor[StoreProjections]):
         checked = self._leadership.check((message.event, *message.consequences), self._projections.lease)
         if not isinstance(checked, ConsolidatorChanged):
             return checked
-        change = Append(id=uuid4(), event=checked, actor="store", correlation_id=message.correlation_id)
+        change = Append.of([checked], "store", message.correlation_id)
         self._commits.pending.append(pending_append(change, self._clock(), is_memory=False))
         self._commits.flush()
         return self._take_turn()

@@ -1,8 +1,9 @@
 """Messages of the store."""
 
+from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import TypeAlias
-from uuid import UUID
+from typing import Self, TypeAlias
+from uuid import UUID, uuid4
 
 from actors.runtime.actor import ActorRef
 from actors.runtime.faults import Fault
@@ -81,6 +82,17 @@ class Append(Message[Envelope], frozen=True, kw_only=True):
     alike: tuple[tuple[UUID, float], ...] = ()
     """Memories whose statements a new one may correct, with their similarity in E1, calibrated (`AppendMemories`)."""
 
+    @classmethod
+    def of(
+        cls, events: Iterable[Event], actor: str, correlation_id: UUID | None = None, live: Sequence[UUID] = ()
+    ) -> Self:
+        """Return the append of at least one event, under new ids; without a correlation id, of a new request."""
+        first, *rest = events
+        request = correlation_id or uuid4()
+        return cls(
+            id=uuid4(), event=first, consequences=tuple(rest), actor=actor, correlation_id=request, live=tuple(live)
+        )
+
 
 class RequestResult(Answer, frozen=True, kw_only=True):
     """The events that a request appended, now or when it came for the first time."""
@@ -104,12 +116,6 @@ class AppendMemories(Message[list[RequestResult | Fault]], frozen=True, kw_only=
 
     appends: tuple[Append, ...]
     """At least one."""
-
-
-class Read(Message[Envelope], frozen=True, kw_only=True):
-    """Read the `Envelope` of a memory from the log."""
-
-    memory: UUID
 
 
 class Describe(Message[tuple[Entry, ...]], frozen=True, kw_only=True):
@@ -204,7 +210,6 @@ StoreMessage: TypeAlias = (
     | Reserve
     | Append
     | AppendMemories
-    | Read
     | Describe
     | FindRequests
     | FindMemories

@@ -10,7 +10,6 @@ from actors.runtime.faults import NotFoundFault, StorageFault
 from actors.store.messages import (
     Describe,
     FindMemories,
-    Read,
     ReadErased,
     ReadEvents,
     ReadHistory,
@@ -28,24 +27,13 @@ from projections.memories.entries import Entry
 from projections.projection import MemoryState
 
 Query: TypeAlias = (
-    Read
-    | ReadLive
-    | Describe
-    | FindMemories
-    | ReadUsages
-    | ReadHistory
-    | ReadEvents
-    | ReadErased
-    | ReadMoved
-    | ReadStatus
+    ReadLive | Describe | FindMemories | ReadUsages | ReadHistory | ReadEvents | ReadErased | ReadMoved | ReadStatus
 )
 
 
 def answer(message: Query, log: Log, catalog: Catalog, declared: SpacesDeclared | None) -> object:
     """Answer as the messages say; an unknown memory is a `NotFoundFault`, what can't be read a `LogError`."""
     match message:
-        case Read(memory=memory):
-            return log.get([_entry(catalog, memory).seq])[0]
         case Describe(memories=memories, own=own):
             read = catalog.get if own else catalog.resolve
             return tuple(read(_known(catalog, memory)) for memory in memories)
@@ -58,7 +46,7 @@ def answer(message: Query, log: Log, catalog: Catalog, declared: SpacesDeclared 
             found = {envelope.seq: envelope for envelope in log.get(seqs)}
             return tuple(found[seq] for seq in seqs)
         case ReadHistory(memory=memory):
-            return tuple(log.get(_entry(catalog, memory).events))
+            return tuple(log.get(catalog.get(_known(catalog, memory)).events))
         case ReadEvents(seqs=seqs):
             return tuple(log.get(seqs))
         case ReadErased(stored_until=seq):
@@ -75,10 +63,6 @@ def _known(catalog: Catalog, memory: UUID) -> UUID:
     if memory not in catalog:
         raise NotFoundFault(f"Memory not found: {memory}", id=str(memory))
     return memory
-
-
-def _entry(catalog: Catalog, memory: UUID) -> Entry:
-    return catalog.get(_known(catalog, memory))
 
 
 def _live_entry(catalog: Catalog, memory: UUID) -> Entry:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from threading import Event, Thread, Timer
-from time import monotonic
+from threading import Event, Thread
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import msgspec
 import pykka
 
-from actors.runtime.actor import EXIT_UNCERTAIN, LOGGER, ActorRef
+from actors.runtime.actor import EXIT_UNCERTAIN, LOGGER, ActorRef, Debounce
 from actors.runtime.messages import LoadSnapshot, Message, SnapshotWritten, WriteSnapshot
 from actors.runtime.reply import Reply
 from actors.store.snapshot_draft import SnapshotDraft
@@ -88,8 +87,7 @@ class SnapshotPolicy:
         self._draft: SnapshotDraft | None = None
         self._reply: Reply[bool] = Reply()
         self._sync_thread: Thread | None = None
-        self._timer: Timer | None = None
-        self._last_append = 0.0
+        self._idle = Debounce(store, IdleReached())
         self._stopped = Event()
         self._hurried = Event()
         self._verifier: Thread | None = None
@@ -125,18 +123,9 @@ class SnapshotPolicy:
         self._hurried.set()
 
     def on_append(self, head: Head) -> None:
-        """Start the idle timer once a snapshot is worth its cost."""
-        self._last_append = monotonic()
-        if self._timer is None and head.seq - self._last_seq >= MIN_EVENTS:
-            self._start_timer(IDLE)
-
-    def _is_idle(self) -> bool:
-        """Tell whether no event has come for `IDLE` seconds; otherwise start the timer again."""
-        self._timer = None
-        left = self._last_append + IDLE - monotonic()
-        if left > 0:
-            self._start_timer(left)
-        return left <= 0
+        """Start or extend the idle interval once a snapshot is worth its cost."""
+        if head.seq - self._last_seq >= MIN_EVENTS:
+            self._idle.trigger(IDLE)
 
     def begin(self, head: Head, owners: Mapping[str, Callable[[WriteSnapshot], object]], after: int) -> Reply[bool]:
         """Begin a snapshot; the reply says in the end whether it was taken.
@@ -171,7 +160,7 @@ class SnapshotPolicy:
             case SnapshotSynced():
                 self._on_synced(message)
             case IdleReached():
-                if self._is_idle():
+                if self._idle.elapsed():
                     take()
             case SnapshotBroken(error=error):
                 self.on_damage(error)
@@ -219,9 +208,7 @@ class SnapshotPolicy:
         """Stop all threads."""
         self._stopped.set()
         self._hurried.set()
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer.join()
+        self._idle.cancel()
         if self._verifier is not None:
             self._verifier.join()
         self._join()
@@ -242,11 +229,6 @@ class SnapshotPolicy:
         if self._sync_thread is not None:
             self._sync_thread.join()
             self._sync_thread = None
-
-    def _start_timer(self, seconds: float) -> None:
-        self._timer = Timer(seconds, self._tell, (IdleReached(),))
-        self._timer.daemon = True
-        self._timer.start()
 
     def _tell(self, message: object) -> None:
         with suppress(pykka.ActorDeadError):

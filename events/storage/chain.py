@@ -224,7 +224,7 @@ def _context(id_: UUID, kind: str) -> bytes:
     return id_.bytes + kind.encode()
 
 
-def key_chain(head: Head, keys: KeyRing, head_file: HeadFile | None = None) -> list[Draft]:
+def key_chain(head: Head, keys: KeyRing, head_file: HeadFile) -> list[Draft]:
     """Give a log its chain key, if it has none.
 
     Args:
@@ -240,9 +240,8 @@ def key_chain(head: Head, keys: KeyRing, head_file: HeadFile | None = None) -> l
     """
     if keys.chain is None:
         chain = ChainKey.create(head.seq + 1)
-        if head_file is not None:
-            # Heads stay readable without their tags, so a crash between the two files leaves the store as it was.
-            head_file.authenticate(chain)
+        # Heads stay readable without their tags, so a crash between the two files leaves the store as it was.
+        head_file.authenticate(chain)
         keys.key_chain(chain)
     if keys.chain is None or not 0 < head.seq == keys.chain.first - 1:
         return []

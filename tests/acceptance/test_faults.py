@@ -22,7 +22,7 @@ from actors.hub.composition import open_hub, start_hub
 from actors.proxy.endpoint import HUB_INFO, SOCKET, read_hub_info
 from actors.proxy.launcher import LOCK, LOG, MAX_LOG
 from actors.runtime.metrics import Latencies
-from actors.store.messages import Read, ReadStatus, TakeSnapshot
+from actors.store.messages import ReadHistory, ReadStatus, TakeSnapshot
 from events.storage.database import DATABASE
 from events.storage.duckdb_log import DuckDBLog
 from events.storage.log import LogError
@@ -88,7 +88,7 @@ def remembered(folder: Path, template: Template) -> bool:
     """Open a store that nobody serves; return whether all memories are in it."""
     with open_hub(folder) as hub:
         hub.replayed.get(timeout=PATIENCE)
-        found: list[Any] = [hub.store.ask(Read(memory=id_)) for id_ in template.memories]
+        found: list[Any] = [hub.store.ask(ReadHistory(memory=id_))[0] for id_ in template.memories]
     return [envelope.id for envelope in found] == [*template.memories]
 
 

@@ -23,7 +23,7 @@ from actors.hub.composition import start_hub
 from actors.hub.hub import Hub
 from actors.runtime.metrics import Latencies
 from events.storage.log import Log
-from events.storage.memory_log import MemoryLog
+from tests.events.memory_log import MemoryLog
 
 
 @pytest.fixture(scope="session")

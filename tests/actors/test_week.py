@@ -31,7 +31,6 @@ from actors.scheduler import actor
 from actors.scheduler.messages import ChangeSchedule, PermitPruning, ReadSchedule, ScheduleState, SwitchSchedule, Tick
 from actors.store.messages import Append, Describe
 from events.storage.log import Envelope
-from events.storage.memory_log import MemoryLog
 from events.vocabulary import (
     ConsolidationFinished,
     ConsolidationSkipped,
@@ -54,6 +53,7 @@ from projections.projection import MemoryState
 from tests.actors.conftest import loaded
 from tests.actors.consolidator.asleep import BOUND, Gate
 from tests.actors.consolidator.planted_memories import LIFE, TRIVIA
+from tests.events.memory_log import MemoryLog
 
 pytestmark = pytest.mark.numeric
 

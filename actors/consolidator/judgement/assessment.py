@@ -15,6 +15,7 @@ from actors.consolidator.clients import ActorClients
 from actors.consolidator.judgement.salience import protection, salience
 from actors.workspace.messages import CountIgnitions
 from events.vocabulary.values import Salience
+from projections.memories.entries import Usage
 
 if TYPE_CHECKING:
     from projections.memories.catalog import Entry
@@ -94,14 +95,13 @@ def _assess(
     bodies = [one.body for one in all_entries if one.body is not None]
     if not bodies:
         raise ValueError(f"an erased memory cannot be assessed: {entry.id}")
-    score = salience(
+    usage = Usage(
         importance=max(body.importance for body in bodies),
         created_at=max(body.created_at for body in bodies),
         stored_at=max(one.stored_at for one in all_entries),
-        now=now,
         accesses=sum(one.access_count for one in entries),
         alignment=float(np.mean(entry.purpose)) if entry.purpose else 0.0,
-        ignitions=sum(ignitions.get(memory, 0) for one in entries for memory in (one.id, *one.lineage)),
+        memories=tuple(memory for one in entries for memory in (one.id, *one.lineage)),
     )
     reasons = (
         protection(
@@ -116,4 +116,4 @@ def _assess(
         )
         for body in bodies
     )
-    return Assessment(entry.id, score, next(filter(None, reasons), None))
+    return Assessment(entry.id, salience(usage, ignitions, now), next(filter(None, reasons), None))

@@ -41,53 +41,20 @@ EGO: Final = frozenset({"ego", "self", "identity"})
 """Memory types of the agent's identity."""
 
 
-def salience(
-    importance: float,
-    created_at: datetime,
-    stored_at: datetime,
-    now: datetime,
-    accesses: int,
-    alignment: float,
-    ignitions: int,
-) -> Salience:
-    """Return the salience of a memory, part by part.
-
-    Half of recency is the age of its content, half the age of the stored memory: otherwise an old archive would be
-    pruned on the day of its import.
-
-    Args:
-        importance: As stored, in [0, 1].
-        created_at: Time of its content; a future time counts as now.
-        stored_at: Time of storage.
-        now: Reference time.
-        accesses: Number of answers that contained it.
-        alignment: With the North Star, in [-1, 1]; 0 without one. Negative values count as 0.
-        ignitions: Number of times it entered the workspace.
-    """
-    half_lives = ((now - stored_at) / HALF_LIFE, (now - created_at) / HALF_LIFE)
-    return Salience(*_parts(np.array((importance, *half_lives, accesses, alignment, ignitions), np.float64)).tolist())
+def salience(usage: Usage, ignitions: Mapping[UUID, int], now: datetime) -> Salience:
+    """Return the salience of a memory, part by part; arguments as in `totals`."""
+    return Salience(*_parts(np.array(_factors(usage, ignitions, now), np.float64)).tolist())
 
 
 def totals(usages: Sequence[Usage | None], ignitions: Mapping[UUID, int], now: datetime) -> Values:
     """Return the salience of many memories at once, shape (memories,); 0 for None, an erased one.
 
     Args:
-        usages: Of each memory.
+        usages: Of each memory. A future time of its content counts as now, a negative alignment as 0.
         ignitions: Number of times that memories entered the workspace.
         now: Reference time.
     """
-    rows = [
-        (
-            one.importance,
-            (now - one.stored_at) / HALF_LIFE,
-            (now - one.created_at) / HALF_LIFE,
-            one.accesses,
-            one.alignment,
-            sum(ignitions.get(memory, 0) for memory in one.memories),
-        )
-        for one in usages
-        if one is not None
-    ]
+    rows = [_factors(one, ignitions, now) for one in usages if one is not None]
     found = np.zeros(len(usages))
     found[[one is not None for one in usages]] = _parts(np.array(rows, np.float64).reshape(-1, 6).T).sum(axis=0)
     return found
@@ -128,13 +95,24 @@ def protection(
     return next((reason for reason, holds in reasons.items() if holds), None)
 
 
-def _parts(values: Values) -> Values:
-    """Return the fields of `Salience` in their order, shape (5, ...).
+def _factors(usage: Usage, ignitions: Mapping[UUID, int], now: datetime) -> tuple[float, ...]:
+    """Return importance, half-lives since it was stored, half-lives since its content, accesses, alignment, ignitions.
 
-    Args:
-        values: Shape (6, ...): importance, half-lives since it was stored, half-lives since its content, accesses,
-            alignment, ignitions.
+    Half of recency is the age of its content, half the age of the stored memory: otherwise an old archive would be
+    pruned on the day of its import.
     """
+    return (
+        usage.importance,
+        (now - usage.stored_at) / HALF_LIFE,
+        (now - usage.created_at) / HALF_LIFE,
+        usage.accesses,
+        usage.alignment,
+        sum(ignitions.get(memory, 0) for memory in usage.memories),
+    )
+
+
+def _parts(values: Values) -> Values:
+    """Return the fields of `Salience` in their order, shape (5, ...), of `_factors`, shape (6, ...)."""
     importance, stored, created, accesses, alignment, ignitions = values
     recency = (np.exp2(-np.maximum(stored, 0.0)) + np.exp2(-np.maximum(created, 0.0))) / 2
     access = ACCESS * np.minimum(accesses / FULL_ACCESSES, 1.0)

@@ -16,11 +16,11 @@ from actors.runtime.ask import ask
 from actors.runtime.faults import Fault
 from events.spaces import INDEX, SPACES
 from events.storage.log import Draft, Log
-from events.storage.memory_log import MemoryLog
 from events.vocabulary import Event
 from events.vocabulary.values import Mode
 from tests.actors.api.stream import Lasting, Mind, awake
 from tests.actors.consolidator.planted_memories import Kind, Memory, memories
+from tests.events.memory_log import MemoryLog
 
 PATIENCE = 60.0
 

@@ -14,8 +14,8 @@ from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.hub.composition import start_hub
 from actors.hub.hub import Hub
 from events.storage.log import Log
-from events.storage.memory_log import MemoryLog
 from tests.actors.conftest import loaded
+from tests.events.memory_log import MemoryLog
 
 GARDEN = (
     (

@@ -18,11 +18,11 @@ from actors.store.messages import Append, Describe, ReadStatus
 from events.fingerprint import Fingerprint
 from events.spaces import SPACES
 from events.storage.log import Envelope
-from events.storage.memory_log import MemoryLog
 from events.vocabulary import ConsolidationFinished, ConsolidationStarted, Event, SpacesDeclared
 from events.vocabulary.values import Mode, SpaceModel
 from projections.memories.entries import Entry
 from projections.projection import MemoryState
+from tests.events.memory_log import MemoryLog
 from tests.events.samples import DIMENSIONS, random_fingerprint, stored
 
 BOUND = 10.0

@@ -20,9 +20,9 @@ from actors.importers.records import Item, Options
 from actors.runtime.faults import InvalidParamsFault
 from events.spaces import SPACES
 from events.storage.log import Log
-from events.storage.memory_log import MemoryLog
 from tests.actors.conftest import search
 from tests.actors.importers import samples
+from tests.events.memory_log import MemoryLog
 
 pytestmark = pytest.mark.anyio
 

@@ -21,10 +21,10 @@ from actors.scheduler.messages import ReadSchedule
 from events.recovery.backup import restore
 from events.storage.duckdb_log import DuckDBLog
 from events.storage.log import Log
-from events.storage.memory_log import MemoryLog
 from events.verify.verification import verify
 from events.vocabulary.values import Mode
 from tests.actors.conftest import Agent, Connect, loaded
+from tests.events.memory_log import MemoryLog
 
 pytestmark = pytest.mark.anyio
 

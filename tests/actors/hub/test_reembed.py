@@ -36,11 +36,11 @@ from actors.runtime.faults import EmbeddingFault, InvalidParamsFault
 from actors.runtime.settings import SleepMode
 from events.storage.duckdb_log import DuckDBLog
 from events.storage.log import Envelope, Head
-from events.storage.memory_log import MemoryLog
 from events.vocabulary import MemoriesLinked, MemoryErased, MemoryForgotten, MemoryStored, MemoryTagged, SpacesDeclared
 from projections.registry import digests, rebuild
 from tests.acceptance.conftest import COMMAND, PATIENCE
 from tests.actors.conftest import search, store
+from tests.events.memory_log import MemoryLog
 from tests.events.samples import draft, stored
 
 KEPT = (

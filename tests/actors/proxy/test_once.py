@@ -13,7 +13,6 @@ from actors.proxy.endpoint import REQUEST_KEY
 from actors.runtime.ask import ask
 from actors.store.messages import Append
 from events.storage.log import Envelope
-from events.storage.memory_log import MemoryLog
 from events.vocabulary import (
     ConsolidationStarted,
     ConsolidationUndone,
@@ -25,6 +24,7 @@ from events.vocabulary import (
 )
 from tests.actors.api.stream import GARDEN, Lasting
 from tests.actors.conftest import Agent, Connect
+from tests.events.memory_log import MemoryLog
 from tests.events.samples import started
 
 pytestmark = pytest.mark.anyio

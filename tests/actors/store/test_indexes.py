@@ -14,12 +14,12 @@ from actors.api.params.parsing import parse
 from actors.api.params.sleep import ConsolidateMemories
 from actors.comparator.messages import Indexes, ReadIndexes
 from actors.hub.hub import Hub
-from events.storage.memory_log import MemoryLog
 from events.vocabulary import MemoryErased
 from projections.registry import digests, rebuild
 from projections.spaces import graph
 from tests.actors.conftest import search, store
 from tests.actors.store.test_snapshot_files import BOUND, fill, kept
+from tests.events.memory_log import MemoryLog
 
 SENTENCES = [
     f"{who} {did} {what}."

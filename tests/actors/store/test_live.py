@@ -8,7 +8,7 @@ import pykka
 import pytest
 
 from actors.runtime.faults import NotFoundFault
-from actors.store.messages import Append, Describe, GoneError, Read
+from actors.store.messages import Append, Describe, GoneError, ReadHistory
 from events.vocabulary import (
     ConsolidationUndone,
     Event,
@@ -156,7 +156,7 @@ def test_a_chain_of_merges_is_described_by_its_last_survivor_and_an_undo_ends_th
 def test_content_is_read_as_it_was_stored_whoever_answers_for_it(kept: Kept) -> None:
     survivor, absorbed = kept.ids[:2]
     kept(append(merged(survivor, absorbed)))
-    assert kept(Read(memory=absorbed)).id == absorbed
+    assert kept(ReadHistory(memory=absorbed))[0].id == absorbed
 
 
 def test_an_unknown_memory_is_named_whichever_entry_is_wanted(kept: Kept) -> None:

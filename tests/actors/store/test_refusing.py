@@ -19,10 +19,10 @@ from actors.store.messages import Describe, ReadStatus, Replay, TakeSnapshot
 from actors.workspace.messages import Attention, ReadAttention, SetCoupling
 from events.storage.log import Envelope, LogFullError
 from events.storage.log_prefix import LogPrefix
-from events.storage.memory_log import MemoryLog
 from events.vocabulary import MemoryErased, MemoryForgotten
 from projections.projection import MemoryState
 from tests.actors.store.test_store import Listener, append
+from tests.events.memory_log import MemoryLog
 from tests.events.samples import draft, stored
 
 BOUND = 30.0

@@ -214,7 +214,7 @@ def test_one_is_taken_once_nothing_has_happened_for_a_while(tmp_path: Path, monk
     now = 1_000.0
     armed: list[float] = []
     monkeypatch.setattr(snapshot_policy, "MIN_EVENTS", 5)
-    monkeypatch.setattr(snapshot_policy, "monotonic", lambda: now)
+    monkeypatch.setattr("actors.runtime.actor.monotonic", lambda: now)
     monkeypatch.setattr("actors.store.actor.MIN_EVENTS", 5)
 
     class Unstarted(threading.Timer):
@@ -224,7 +224,7 @@ def test_one_is_taken_once_nothing_has_happened_for_a_while(tmp_path: Path, monk
         def join(self, timeout: float | None = None) -> None:
             """It never began."""
 
-    monkeypatch.setattr(snapshot_policy, "Timer", Unstarted)
+    monkeypatch.setattr("actors.runtime.actor.Timer", Unstarted)
     with kept(tmp_path) as store:
         fill(store, 3)
         assert armed == []

@@ -21,19 +21,19 @@ from actors.store.messages import (
     AppendMemories,
     Declare,
     Describe,
-    Read,
     ReadErased,
+    ReadHistory,
     ReadStatus,
     Replay,
     RequestResult,
 )
 from events.storage.duckdb_log import DuckDBLog
 from events.storage.log import Envelope, Log, LogCorruptError, LogError
-from events.storage.memory_log import MemoryLog
 from events.vocabulary import MemoriesLinked, MemoryErased, MemoryForgotten, Shredded
 from events.vocabulary.values import SpaceModel
 from projections.memories.catalog import Catalog
 from projections.projection import MemoryState
+from tests.events.memory_log import MemoryLog
 from tests.events.samples import draft, stored
 from tests.projections.sleeps import merged
 
@@ -244,7 +244,7 @@ def test_other_models_are_refused_by_name() -> None:
 def test_an_unknown_memory_is_named() -> None:
     store, _ = start(MemoryLog())
     unknown = uuid4()
-    for message in (Read(memory=unknown), Describe(memories=(unknown,))):
+    for message in (ReadHistory(memory=unknown), Describe(memories=(unknown,))):
         with pytest.raises(NotFoundFault, match=str(unknown)):
             store.ask(message, timeout=PATIENCE)
 

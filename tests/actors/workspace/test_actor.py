@@ -20,7 +20,7 @@ from actors.runtime.faults import Fault, NotFoundFault, PurposeFault, StorageFau
 from actors.runtime.messages import Appended
 from actors.runtime.metrics import Latencies
 from actors.store.messages import Append, AppendMemories, RequestResult
-from actors.workspace import debounce
+from actors.workspace import actor
 from actors.workspace.actor import MAX_CANDIDATES, UNCLAIMED, Workspace
 from actors.workspace.messages import (
     Attention,
@@ -197,8 +197,8 @@ class Mind:
 @pytest.fixture
 def mind(monkeypatch: pytest.MonkeyPatch) -> Iterator[Mind]:
     """Return a workspace whose debounce timer never fires, so that nothing depends on time."""
-    monkeypatch.setattr(debounce, "INTERVAL", 3_600.0)
-    monkeypatch.setattr(debounce, "MAX_DELAY", 3_600.0)
+    monkeypatch.setattr(actor, "INTERVAL", 3_600.0)
+    monkeypatch.setattr(actor, "MAX_DELAY", 3_600.0)
     mind = Mind()
     yield mind
     mind.workspace.stop(timeout=BOUND)
@@ -302,7 +302,7 @@ def test_of_two_pending_queries_only_the_later_one_is_measured(mind: Mind):
 
 
 def test_a_focus_is_processed_after_the_debounce_interval(mind: Mind, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(debounce, "INTERVAL", 0.001)
+    monkeypatch.setattr(actor, "INTERVAL", 0.001)
     mind.query()
     assert focus_of(mind.decided()).namespace == "n"
 

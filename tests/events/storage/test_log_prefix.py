@@ -9,9 +9,9 @@ import pytest
 from events.storage.duckdb_log import DuckDBLog
 from events.storage.log import Log, LogCorruptError, LogError
 from events.storage.log_prefix import LogPrefix
-from events.storage.memory_log import MemoryLog
 from events.vocabulary import MemoryErased, Shredded
 from tests.events.log_suite import fill, forgotten
+from tests.events.memory_log import MemoryLog
 from tests.events.samples import NOON, draft, stored
 
 

@@ -7,8 +7,8 @@ import pytest
 from events.crypto.keys import KeyUnreadableError
 from events.storage.chain import Row
 from events.storage.log import LogCorruptError
-from events.storage.memory_log import MemoryLog
 from tests.events.log_suite import LogSuite, fill
+from tests.events.memory_log import MemoryLog
 from tests.events.samples import draft, stored
 
 CHANGES = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import get_args
 from uuid import UUID
 
@@ -80,20 +81,21 @@ async def memory_export(context: Context, params: MemoryExport) -> JsonObject:
         if params.after not in listed:
             raise NotFoundFault(f"Memory not found: {params.after}", id=str(params.after))
         end = listed.index(params.after) + 1
-    size = EMBEDDED if params.include_embeddings else DESCRIBED
+    size, longest = (EMBEDDED, EMBEDDED) if params.include_embeddings else (DESCRIBED, PAGE)
     page: list[JsonObject] = []
     room = PAGE_CHARACTERS
-    while end < len(listed) and len(page) < (size if params.include_embeddings else PAGE) and room > 0:
+    while end < len(listed) and len(page) < longest and room > 0:
         wanted = listed[end : end + size]
         for memory, entry in zip(wanted, await describe(context, *wanted), strict=True):
             end += 1
-            if entry.id == memory and entry.state is MemoryState.LIVE:  # a merged memory stands in its survivor
-                page.append(memories.exported(entry) | await _image(context, entry))
-                if params.include_embeddings:
-                    page[-1] |= await _embeddings(context, entry)
-                room -= _size(page[-1])
-                if room <= -PAGE_CHARACTERS:  # images; texts of one round stay below
-                    break
+            if entry.id != memory or entry.state is not MemoryState.LIVE:  # a merged memory stands in its survivor
+                continue
+            page.append(memories.exported(entry) | await _image(context, entry))
+            if params.include_embeddings:
+                page[-1] |= await _embeddings(context, entry)
+            room -= _size(page[-1])
+            if room <= -PAGE_CHARACTERS:  # images; texts of one round stay below
+                break
     following = {"next_after": str(listed[end - 1])} if end < len(listed) else {}
     return {"memories": page} | following
 
@@ -105,41 +107,53 @@ async def store_export(context: Context, params: StoreExport) -> JsonObject:
         await _listed(context, params.namespace)
     await ask(context.hub.store, FindRequests(keys=()))  # commits events that are pending, such as recalls
     last = (await ask(context.hub.store, ReadStatus())).head.seq
-    end = min(last, params.after + EVENTS)
-    envelopes = list(await ask(context.hub.store, ReadEvents(seqs=tuple(range(params.after + 1, end + 1)))))
-    cut = envelopes[-1].correlation_id if end < last else None
-    whole = [one for one in envelopes if one.correlation_id != cut]  # a memory and its links belong on one page
-    if whole and end < last:
-        end = whole[-1].seq
-        envelopes = [one for one in envelopes if one.seq <= end]
+    seqs = range(params.after + 1, min(last, params.after + EVENTS) + 1)
+    envelopes = _whole_requests(await ask(context.hub.store, ReadEvents(seqs=tuple(seqs))), last)
     named = {id_ for one in envelopes for id_ in _named(one)}
     found = await ask(context.hub.store, FindMemories(memories=tuple(named)))
     entries = {entry.id: entry for entry in found if entry is not None and _is_wanted(entry, params.namespace)}
     gone = named - entries.keys()
+    born_with = _born_with(envelopes)
     lines: list[JsonObject] = []
     left_out: Counter[str] = Counter()
     room = PAGE_CHARACTERS
-    born: dict[UUID, list[MemoriesLinked]] = {}
+    end = envelopes[-1].seq if envelopes else last
     for one in envelopes:
-        if isinstance(one.event, MemoriesLinked) and one.causation_id is not None:
-            born.setdefault(one.causation_id, []).append(one.event)
-    stored_here = {one.id for one in envelopes if isinstance(one.event, MemoryStored)}
-    for one in envelopes:
-        if room <= 0 and one.causation_id not in stored_here:
+        if room <= 0 and one.causation_id not in born_with:
             end = one.seq - 1
             break
         if isinstance(one.event, MemoryStored):
-            if one.id in entries:
-                lines.append(_memory_line(one, one.event, entries[one.id], born.get(one.id, []), gone))
-                lines[-1] |= await _image(context, entries[one.id])
+            if entry := entries.get(one.id):
+                line = _memory_line(one, one.event, entry, born_with[one.id], gone)
+                lines.append(line | await _image(context, entry))
                 room -= _size(lines[-1])
+        elif isinstance(one.event, MemoriesLinked) and one.causation_id in born_with:
+            continue  # it is in the line of its memory
         elif isinstance(one.event, _CARRIED):
-            kept = without(one.event, gone)
-            if kept is not None and not (isinstance(kept, MemoriesLinked) and one.causation_id in stored_here):
+            if kept := without(one.event, gone):
                 lines.append({"event": msgspec.to_builtins(kept), "id": str(one.id), "at": iso(one.at)})
         elif not isinstance(one.event, _NOT_COUNTED):
             left_out[event_name(one.event)] += 1
     return {"lines": lines, "left_out": dict(left_out), "last": last} | ({"next_after": end} if end < last else {})
+
+
+def _whole_requests(envelopes: Sequence[Envelope], last: int) -> Sequence[Envelope]:
+    """Leave out the events of the last request, unless the log ends with them: a memory and its links share a page."""
+    if not envelopes or envelopes[-1].seq == last:
+        return envelopes
+    request = envelopes[-1].correlation_id
+    end = max((one.seq for one in envelopes if one.correlation_id != request), default=envelopes[-1].seq)
+    return [one for one in envelopes if one.seq <= end]
+
+
+def _born_with(envelopes: Sequence[Envelope]) -> dict[UUID, list[MemoriesLinked]]:
+    """Return the links that each memory was stored with, of all memories that these events store."""
+    links: dict[UUID, list[MemoriesLinked]] = {one.id: [] for one in envelopes if isinstance(one.event, MemoryStored)}
+    for one in envelopes:
+        cause = one.causation_id
+        if isinstance(one.event, MemoriesLinked) and cause is not None and cause in links:
+            links[cause].append(one.event)
+    return links
 
 
 async def _image(context: Context, entry: Entry) -> JsonObject:

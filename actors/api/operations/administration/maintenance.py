@@ -17,7 +17,6 @@ from actors.api.progress import reporter
 from actors.api.responses.administration import store
 from actors.comparator.messages import ReadIndexes
 from actors.runtime.ask import ask, log_fault
-from actors.runtime.faults import StorageFault
 from actors.runtime.settings import passphrase
 from actors.runtime.types import JsonObject
 from actors.store.messages import ReadStatus
@@ -75,10 +74,7 @@ async def _on_files(
     context: Context, work: Callable[Concatenate[StoredLog, P], T], *arguments: P.args, **options: P.kwargs
 ) -> T:
     await wait_until_replayed(context)
-    log = context.hub.log
-    if not isinstance(log, DuckDBLog) and context.hub.shared is None:
-        raise StorageFault("this log is in memory alone")
-    stored = cast("StoredLog", log)
+    stored = cast("StoredLog", context.hub.log)
     try:
         return await anyio.to_thread.run_sync(lambda: work(stored, *arguments, **options))
     except LogError as error:

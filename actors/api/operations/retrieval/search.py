@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from time import perf_counter
 from typing import TypeVar
-from uuid import UUID, uuid4
+from uuid import UUID
 
 import msgspec
 
@@ -119,7 +119,7 @@ def record_recall(context: Context, query: Query, found: list[UUID], weights: We
         return
     if found:
         event = MemoryRecalled(memories=tuple(found), query_sha256=hashlib.sha256(query.text.encode()).digest())
-        context.hub.store.tell(Append(id=uuid4(), event=event, actor=context.actor, correlation_id=uuid4()))
+        context.hub.store.tell(Append.of([event], context.actor))
     keys = frozenset({*SEMANTIC, *(key for key, weight in weights.items() if weight >= 1 / len(SPACES))})
     context.hub.workspace.tell(
         QueryAnswered(

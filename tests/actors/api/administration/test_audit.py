@@ -14,7 +14,6 @@ from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.runtime.ask import ask
 from actors.runtime.faults import InvalidParamsFault, NotFoundFault, StorageFault
 from actors.store.messages import Append, ReadHistory
-from events.storage.memory_log import MemoryLog
 from events.vocabulary import MemoriesMerged, MemoryForgotten
 from projections.graph.links import Links
 from projections.registry import rebuild
@@ -23,6 +22,7 @@ from tests.actors.api.sleeper import Sleeper, found, settled
 from tests.actors.api.stream import TOOLS, Mind, awake
 from tests.actors.api.telling import DOG, FOX, OWL, kept, now, refused
 from tests.actors.consolidator.planted_memories import Kind
+from tests.events.memory_log import MemoryLog
 
 pytestmark = pytest.mark.anyio
 

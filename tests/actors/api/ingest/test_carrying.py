@@ -15,11 +15,11 @@ from actors.api.params.memories import MemoryDelete
 from actors.api.params.parsing import parse
 from actors.api.params.search import SearchGraph
 from events.storage.log import Log
-from events.storage.memory_log import MemoryLog
 from events.vocabulary import MemoryStored
 from events.vocabulary.values import Learning
 from tests.actors.api.stream import Lasting
 from tests.actors.conftest import store
+from tests.events.memory_log import MemoryLog
 
 pytestmark = pytest.mark.anyio
 

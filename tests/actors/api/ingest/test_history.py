@@ -17,9 +17,9 @@ from actors.api.params.parsing import parse
 from actors.api.params.search import SearchGraph
 from actors.api.params.sleep import ConsolidateMemories
 from events.storage.log import Log
-from events.storage.memory_log import MemoryLog
 from events.vocabulary import MemoryStored
 from tests.actors.conftest import Agent, store
+from tests.events.memory_log import MemoryLog
 
 pytestmark = pytest.mark.anyio
 

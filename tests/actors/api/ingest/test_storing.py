@@ -20,10 +20,10 @@ from actors.embedder.jobs import Rows
 from actors.embedder.profiles.embedded import EmbeddedProfile
 from events.quantization import Float32
 from events.storage.log import Draft, Envelope, Log
-from events.storage.memory_log import MemoryLog
 from events.vocabulary import MemoryStored
 from tests.actors.api.conftest import Way
 from tests.actors.conftest import Agent, store
+from tests.events.memory_log import MemoryLog
 
 pytestmark = pytest.mark.anyio
 

@@ -10,9 +10,9 @@ from actors.api.context import Context
 from actors.api.tools.agent_tools import BY_METHOD
 from actors.api.tools.dispatch import call
 from actors.runtime.faults import InvalidParamsFault
-from events.storage.memory_log import MemoryLog
 from events.vocabulary import MemoryTagged, Shredded
 from tests.actors.conftest import store
+from tests.events.memory_log import MemoryLog
 
 pytestmark = pytest.mark.anyio
 

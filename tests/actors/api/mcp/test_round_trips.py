@@ -23,8 +23,8 @@ from actors.runtime.ask import ask
 from actors.store.messages import ReadStatus
 from actors.workspace.messages import ReadAttention
 from events.storage.log import Log
-from events.storage.memory_log import MemoryLog
 from tests.actors.conftest import Agent, Connect
+from tests.events.memory_log import MemoryLog
 
 pytestmark = pytest.mark.anyio
 
@@ -142,4 +142,4 @@ async def test_a_request_goes_through_the_functions_that_the_architecture_lists_
     through_tests = [name for name in listed if not name.startswith(("actors.hub.", "actors.api.mcp.flow_control."))]
     assert [name for name in called if name in through_tests] == through_tests, "in this order"
     if appends:
-        assert [*called].index("events.storage.memory_log.MemoryLog.append") > [*called].index(through_tests[-1])
+        assert [*called].index("tests.events.memory_log.MemoryLog.append") > [*called].index(through_tests[-1])

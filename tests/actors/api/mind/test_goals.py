@@ -22,13 +22,13 @@ from actors.comparator.compare.calibration import Calibration
 from actors.comparator.compare.similarity import one_to_many
 from actors.embedder.profiles.embedded import EmbeddedProfile
 from events.spaces import INDEX, SPACES, TEMPORAL
-from events.storage.memory_log import MemoryLog
 from events.vocabulary import MemoryStored, SpacesDeclared
 from projections.atlas.atlas import Atlas
 from projections.mind.goals import Goals
 from tests.actors.api.conftest import Way
 from tests.actors.api.stream import BOAT, GARDEN, NAMESPACE, SPRING, Lived, Mind, Told, awake, live, told
 from tests.actors.conftest import store
+from tests.events.memory_log import MemoryLog
 
 pytestmark = [pytest.mark.anyio, pytest.mark.numeric]
 

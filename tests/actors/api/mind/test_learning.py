@@ -13,13 +13,13 @@ import pytest
 from actors.api.context import Context
 from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.runtime.ask import ask
-from actors.store.messages import Append, Read
+from actors.store.messages import Append, ReadHistory
 from events.spaces import SEMANTIC, SPACES
-from events.storage.memory_log import MemoryLog
 from events.vocabulary.values import JohariRow
 from projections.mind.johari import classify
 from tests.actors.api.stream import NAMESPACE, Lived, awake, live
 from tests.actors.conftest import Agent, Connect, store
+from tests.events.memory_log import MemoryLog
 
 pytestmark = [pytest.mark.anyio, pytest.mark.numeric]
 
@@ -182,7 +182,7 @@ async def test_what_several_spaces_say_together_is_told_as_an_insight(
     context: Context, agent: Agent, windows: dict[str, JohariRow], insights: list[str]
 ) -> None:
     kept = await store(context, "The compost is warm.")
-    plain = await ask(context.hub.store, Read(memory=UUID(kept)))
+    plain, *_ = await ask(context.hub.store, ReadHistory(memory=UUID(kept)))
     rows = tuple(windows.get(space.key, OPEN) for space in SPACES)
     judged = Append(
         id=uuid4(),

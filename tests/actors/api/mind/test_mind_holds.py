@@ -23,11 +23,11 @@ from actors.api.progress import Progress
 from actors.comparator.messages import GoalState, ReadGoals
 from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.runtime.ask import ask
-from actors.store.messages import Append, Read, ReadHistory
-from events.storage.memory_log import MemoryLog
+from actors.store.messages import Append, ReadHistory
 from events.vocabulary import MemoryStored, PurposesRealigned
 from tests.actors.api.stream import BOAT, GARDEN, Mind, awake, told
 from tests.actors.conftest import Connect
+from tests.events.memory_log import MemoryLog
 
 pytestmark = [pytest.mark.anyio, pytest.mark.numeric]
 
@@ -173,7 +173,7 @@ async def test_a_memory_that_was_judged_before_there_was_a_north_star_is_measure
     mind: Mind,
 ) -> None:
     first, *_ = await keep(mind, *BOAT)
-    judged = (await ask(mind.hub.store, Read(memory=UUID(first)))).event
+    judged = (await ask(mind.hub.store, ReadHistory(memory=UUID(first))))[0].event
     assert (judged.north_star, list(judged.purpose)) == (None, NEUTRAL)
     star = (await mind("discover_goals"))["north_star"]["goal_id"]
     late = uuid4()

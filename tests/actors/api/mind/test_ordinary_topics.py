@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 import pytest
 
 from actors.embedder.profiles.embedded import EmbeddedProfile
-from events.storage.memory_log import MemoryLog
 from projections.spaces.lexical import STOP_WORDS
 from tests.actors.api.mind.test_mind_holds import TOMATOES
 from tests.actors.api.stream import BOAT, awake
 from tests.actors.conftest import Agent, Connect
 from tests.benchmarks.texts import BEES
+from tests.events.memory_log import MemoryLog
 
 pytestmark = [pytest.mark.anyio, pytest.mark.numeric]
 

@@ -12,14 +12,14 @@ import pytest
 from actors.api.pulse import read_pulse
 from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.runtime.ask import ask
-from actors.store.messages import Append, Read
+from actors.store.messages import Append, ReadHistory
 from events.fingerprint import Fingerprint
 from events.spaces import SPACES
-from events.storage.memory_log import MemoryLog
 from events.vocabulary import FocusMoved, MemoryIgnited
 from tests.actors.api.conftest import Way
 from tests.actors.api.stream import GARDEN, NAMESPACE, SPRING, Lasting, Mind, awake, live, told
 from tests.actors.conftest import Connect
+from tests.events.memory_log import MemoryLog
 
 pytestmark = [pytest.mark.anyio, pytest.mark.numeric]
 
@@ -71,7 +71,9 @@ async def test_a_memory_ignites_when_its_spaces_agree_and_not_when_meaning_alone
     mind: Mind, log: MemoryLog
 ) -> None:
     first, other, *_ = await keep(mind, SEEDLINGS, *ASIDE)
-    alike, unlike = [(await ask(mind.hub.store, Read(memory=UUID(memory)))).event for memory in (first, other)]
+    alike, unlike = [
+        (await ask(mind.hub.store, ReadHistory(memory=UUID(memory))))[0].event for memory in (first, other)
+    ]
     parts = {space.key: (alike if space.key == "e1_semantic" else unlike).fingerprint[space.key] for space in SPACES}
     half = uuid4()
     event = msgspec.structs.replace(unlike, fingerprint=Fingerprint.of(parts))

@@ -13,8 +13,8 @@ from actors.api.params.memories import StoreMemory
 from actors.api.params.parsing import parse
 from actors.runtime.faults import InvalidParamsFault
 from events.storage.log import Envelope, LogCorruptError, LogError
-from events.storage.memory_log import MemoryLog
 from tests.actors.conftest import Agent, Connect, store
+from tests.events.memory_log import MemoryLog
 
 pytestmark = pytest.mark.anyio
 

@@ -11,9 +11,9 @@ import pytest
 from actors.api.context import Context
 from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.hub.composition import start_hub
-from events.storage.memory_log import MemoryLog
 from tests.actors.api.conftest import Way, Ways
 from tests.actors.conftest import loaded, store
+from tests.events.memory_log import MemoryLog
 
 pytestmark = pytest.mark.anyio
 

@@ -17,10 +17,10 @@ from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.runtime.settings import SearchProfile
 from events.spaces import INDEX, SPACES
 from events.storage.log import Draft, Log
-from events.storage.memory_log import MemoryLog
 from events.vocabulary import Event, SpacesDeclared
 from tests.actors.api.conftest import Way, Ways
 from tests.actors.conftest import store
+from tests.events.memory_log import MemoryLog
 from tests.events.samples import stored
 
 pytestmark = [pytest.mark.anyio, pytest.mark.requirement("S002/tests/real-model"), pytest.mark.numeric]

@@ -8,10 +8,10 @@ import pytest
 
 from actors.api.operations.administration.maintenance import store_status
 from actors.embedder.profiles.embedded import EmbeddedProfile
-from events.storage.memory_log import MemoryLog
 from events.vocabulary import MemoriesLinked, MemoriesMerged
 from tests.actors.api.sleeper import Sleeper, end, everywhere, found, hits, kinds
 from tests.actors.api.stream import awake
+from tests.events.memory_log import MemoryLog
 
 pytestmark = [pytest.mark.anyio, pytest.mark.numeric]
 

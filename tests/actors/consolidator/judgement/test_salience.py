@@ -1,5 +1,6 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from uuid import UUID
 
 import pytest
 from hypothesis import given
@@ -8,8 +9,10 @@ from hypothesis import strategies as st
 from actors.consolidator.judgement.salience import ALIGNMENT, protection, salience
 from actors.consolidator.messages import SALIENCE_THRESHOLD
 from events.vocabulary.values import Salience
+from projections.memories.entries import Usage
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
+MEMORY = UUID(int=1)
 
 
 def ago(days: float) -> datetime:
@@ -17,18 +20,9 @@ def ago(days: float) -> datetime:
 
 
 def judge(**known: Any) -> Salience:
-    return salience(
-        **{
-            "importance": 0.5,
-            "created_at": NOW,
-            "stored_at": NOW,
-            "now": NOW,
-            "accesses": 0,
-            "alignment": 0.0,
-            "ignitions": 0,
-            **known,
-        }
-    )
+    usage = Usage(importance=0.5, created_at=NOW, stored_at=NOW, accesses=0, alignment=0.0, memories=(MEMORY,))
+    ignitions = {MEMORY: known.pop("ignitions", 0)}
+    return salience(usage._replace(**known), ignitions, NOW)
 
 
 def protected(**known: Any) -> str | None:

@@ -1,10 +1,11 @@
-"""A log in memory, which a process keeps as long as it runs: for tests, and for programs that need no files."""
+"""A log in memory, for tests whose subject is not how events reach the disk."""
 
 from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 from typing import NoReturn
 from uuid import UUID
 
+from events.crypto.chain_key import ChainKey
 from events.crypto.keys import KeyRing
 from events.storage.chain import (
     GENESIS,
@@ -13,7 +14,6 @@ from events.storage.chain import (
     decode_rows,
     encode_drafts,
     envelope_of,
-    key_chain,
     read_row,
     to_utc,
 )
@@ -29,7 +29,7 @@ class MemoryLog:
     def __init__(self) -> None:
         self._rows: list[Row] = []
         self._keys = KeyRing()
-        key_chain(GENESIS, self._keys)
+        self._keys.key_chain(ChainKey.create(1))
         self._closed = False
 
     @property
