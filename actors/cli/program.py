@@ -12,7 +12,6 @@ from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
-from uuid import UUID
 
 import typer
 
@@ -251,17 +250,16 @@ def perform(
 ) -> JsonObject:
     """Call an operation, with a progress bar on standard error, print its answer, and return it."""
     from actors.api.params.fields import EVERYWHERE
+    from actors.cli.memory_ids import with_full_ids
     from actors.cli.store_access import open_store
     from actors.cli.views.terminal import progress_bar
 
-    given = {
-        name: str(value) if isinstance(value, UUID) else value for name, value in arguments.items() if value is not None
-    }
     with (
         exit_on_error(),
         progress_bar(quiet=as_json) as report,
         open_store(location, creates=creates, starts_hub=starts_hub) as store,
     ):
+        given = with_full_ids(store, arguments)
         answer = store.call(method, report, **given)
         named = EVERYWHERE if creates else given.get("namespace", EVERYWHERE)
         if named != EVERYWHERE:

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from actors.runtime.faults import NotFoundFault, StorageFault
 from actors.store.messages import (
     Describe,
+    FindByPrefix,
     FindMemories,
     Read,
     ReadErased,
@@ -32,6 +33,7 @@ Query: TypeAlias = (
     | ReadLive
     | Describe
     | FindMemories
+    | FindByPrefix
     | ReadUsages
     | ReadHistory
     | ReadEvents
@@ -39,6 +41,10 @@ Query: TypeAlias = (
     | ReadMoved
     | ReadStatus
 )
+
+
+ID_DIGITS = 32
+"""Hexadecimal digits of an id."""
 
 
 def answer(message: Query, log: Log, catalog: Catalog, declared: SpacesDeclared | None) -> object:
@@ -51,6 +57,9 @@ def answer(message: Query, log: Log, catalog: Catalog, declared: SpacesDeclared 
             return tuple(read(_known(catalog, memory)) for memory in memories)
         case FindMemories(memories=memories):
             return tuple(catalog.get(memory) if memory in catalog else None for memory in memories)
+        case FindByPrefix(digits=digits):
+            shift, first = 4 * (ID_DIGITS - len(digits)), int(digits, 16)
+            return tuple(memory for memory in catalog if memory.int >> shift == first)
         case ReadUsages(memories=memories):
             return catalog.usages(memories)
         case ReadLive(memories=memories):

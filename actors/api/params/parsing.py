@@ -44,6 +44,8 @@ class Params(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
 P = TypeVar("P", bound=Params)
 
+FULL_ID = "not a full id: give all of its 36 characters, as they stand in answers"
+
 fields = cache(msgspec.structs.fields)
 """Cached, since reading annotations takes longer than all other parsing."""
 
@@ -127,6 +129,8 @@ def _translated(error: msgspec.ValidationError, kind: type[Params]) -> InvalidPa
         unknown = path.partition("unknown field `")[2].rstrip("`")
         return InvalidParamsFault(path, **({"parameter": unknown} if unknown else {}))
     parameter = path.rstrip("`")
+    if problem == "Invalid UUID":
+        return invalid(parameter, FULL_ID)
     allowed = _choices(next((field.type for field in fields(kind) if field.name == parameter), None))
     choices = f"; one of {', '.join(allowed)}" if allowed else ""
     return invalid(parameter, f"{problem[0].lower()}{problem[1:]}{choices}")

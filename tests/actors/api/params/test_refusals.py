@@ -55,7 +55,7 @@ def _without(field: str) -> dict[str, Any]:
         (GOOD | {"modality": "smell"}, "Invalid 'modality': invalid enum value 'smell'"),
         (GOOD | {"tags": "one"}, "Invalid 'tags': expected `array`, got `str`"),
         (GOOD | {"tags": ["fine", 2]}, "Invalid 'tags[1]': expected `str`, got `int`"),
-        (GOOD | {"link_to": ["no uuid"]}, "Invalid 'link_to[0]': invalid UUID"),
+        (GOOD | {"link_to": ["no uuid"]}, "Invalid 'link_to[0]': not a full id: give all of its 36 characters"),
         (GOOD | {"created_at": "yesterday"}, "Invalid 'created_at': not an ISO 8601 time"),
         (GOOD | {"metadata": {"x": "y" * 20_000}}, "Invalid 'metadata': 20006 bytes, at most 16384"),
         (GOOD | {"metadata": {"x": 2**70}}, "Invalid 'metadata'"),
