@@ -74,11 +74,16 @@ def typer_option(option: Option, **settings: Any) -> Any:
     )
 
 
-# With `readable=True` typer would report an unreadable folder in its own way, unlike all other errors.
-Data = Annotated[
-    Path | None,
-    typer_option(DATA, file_okay=False, readable=False, show_default="the platform's data directory"),
-]
+def store_folder(name: str) -> Path:
+    """Return the folder of a store; an empty name, as of a variable that isn't set, would be the current folder."""
+    if not name:
+        raise typer.BadParameter("it is empty; name a folder, or leave the option out")
+    if os.path.isfile(name):
+        raise typer.BadParameter(f"'{name}' is a file, not a folder")
+    return Path(name)
+
+
+Data = Annotated[Path | None, typer_option(DATA, parser=store_folder, show_default="the platform's data directory")]
 
 
 def exported_option(option: Option, **settings: Any) -> Any:
