@@ -358,6 +358,16 @@ def test_an_empty_folder_is_refused_instead_of_taking_the_current_one(
     assert "it is empty" in done.stderr
 
 
+def test_an_import_of_an_empty_name_does_not_read_the_current_folder(tmp_path: Path) -> None:
+    here, store = tmp_path / "here", tmp_path / "store"
+    here.mkdir()
+    (here / "ferns.md").write_text("Ilse waters the ferns on Sundays.\n")
+    command = [COMMAND, "import", "", "--data", str(store)]
+    done = subprocess.run(command, cwd=here, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    assert (done.returncode, done.stdout, "an empty name" in done.stderr) == (1, "", True)
+    assert not store.exists()
+
+
 def test_an_empty_variable_for_the_folder_counts_as_none(tmp_path: Path) -> None:
     surroundings = os.environ | {
         "CONTEXT_GRAPH_DATA": "",

@@ -48,7 +48,7 @@ class MemoryList(Reading, frozen=True, kw_only=True):
 class MemoryResolve(Params, frozen=True, kw_only=True):
     """Return the full id of the one memory whose id begins with some characters."""
 
-    prefix: Annotated[str, Meta(min_length=1, max_length=MAX_NAME)]
+    prefix: Annotated[str, Meta(max_length=MAX_NAME)]
 
 
 class StoreCalendar(Reading, frozen=True, kw_only=True):

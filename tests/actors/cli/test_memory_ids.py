@@ -68,5 +68,6 @@ def test_a_start_that_names_no_single_memory_is_refused_with_what_it_may_mean(
 def test_what_is_no_id_at_all_is_told_as_such(store: Path) -> None:
     done = run(store, "show", "my note")
     assert done.exit_code == 1
+    assert "'' is neither" in run(store, "show", "").stderr
     assert "'my note' is neither a memory's id nor its start" in done.stderr
     assert "Memory not found" in run(store, "show", str(uuid4())).stderr

@@ -79,7 +79,7 @@ def merge(
 def move(
     target: Annotated[str, typer.Argument(help="The namespace that they are put into; it may be new.")],
     ids: Annotated[
-        list[MemoryId] | None, typer.Argument(parser=MemoryId, metavar="[MEMORY]...", help="Ids of memories.")
+        list[MemoryId] | None, typer.Argument(parser=MemoryId, metavar="MEMORY", help="Ids of memories.")
     ] = None,
     source: Annotated[str | None, typer.Option("--from", help="The namespace of a session.")] = None,
     session: Annotated[str | None, typer.Option("--session", "-s", help="Move all of this conversation.")] = None,

@@ -113,6 +113,8 @@ def _path(source: str) -> Iterator[Path]:
     """Yield the path of a source; standard input is copied to a file, since it is read twice."""
     from actors.importers.records import FormatError
 
+    if not source:
+        raise FormatError("name the file or folder to import: an empty name would be the current folder")
     if source != STANDARD:
         path = Path(source).expanduser()
         if not path.exists():
