@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from functools import cache
+from math import inf
 from types import ModuleType
 from typing import Final
 
@@ -117,12 +118,11 @@ def _parse(content: str) -> Tree | None:
     likeliest = sorted(_LANGUAGES, key=lambda grammar: -len(re.findall(_LANGUAGES[grammar], sample, re.MULTILINE)))
     first, second = likeliest[:2]
     tree = _parse_bounded(source, first)
-    if tree is not None and not (errors := _count_errors(tree)):
+    errors = inf if tree is None else _count_errors(tree)
+    if not errors:
         return tree
     other = _parse_bounded(source, second)
-    if tree is None or (other is not None and _count_errors(other) < errors):
-        return other
-    return tree
+    return other if other is not None and _count_errors(other) < errors else tree
 
 
 def _parse_bounded(source: bytes, grammar: ModuleType) -> Tree | None:
