@@ -12,7 +12,6 @@ from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
-from uuid import UUID
 
 import typer
 
@@ -75,11 +74,16 @@ def typer_option(option: Option, **settings: Any) -> Any:
     )
 
 
-# With `readable=True` typer would report an unreadable folder in its own way, unlike all other errors.
-Data = Annotated[
-    Path | None,
-    typer_option(DATA, file_okay=False, readable=False, show_default="the platform's data directory"),
-]
+def store_folder(name: str) -> Path:
+    """Return the folder of a store; an empty name, as of a variable that isn't set, would be the current folder."""
+    if not name:
+        raise typer.BadParameter("it is empty; name a folder, or leave the option out")
+    if os.path.isfile(name):
+        raise typer.BadParameter(f"'{name}' is a file, not a folder")
+    return Path(name)
+
+
+Data = Annotated[Path | None, typer_option(DATA, parser=store_folder, show_default="the platform's data directory")]
 
 
 def exported_option(option: Option, **settings: Any) -> Any:
@@ -251,17 +255,16 @@ def perform(
 ) -> JsonObject:
     """Call an operation, with a progress bar on standard error, print its answer, and return it."""
     from actors.api.params.fields import EVERYWHERE
+    from actors.cli.memory_ids import with_full_ids
     from actors.cli.store_access import open_store
     from actors.cli.views.terminal import progress_bar
 
-    given = {
-        name: str(value) if isinstance(value, UUID) else value for name, value in arguments.items() if value is not None
-    }
     with (
         exit_on_error(),
         progress_bar(quiet=as_json) as report,
         open_store(location, creates=creates, starts_hub=starts_hub) as store,
     ):
+        given = with_full_ids(store, arguments)
         answer = store.call(method, report, **given)
         named = EVERYWHERE if creates else given.get("namespace", EVERYWHERE)
         if named != EVERYWHERE:

@@ -47,7 +47,15 @@ class Skipped(msgspec.Struct, frozen=True):
     reason: str
 
 
-Record: TypeAlias = Item | Broken | Skipped
+class Ignored(msgspec.Struct, frozen=True):
+    """A part of a file that can't be read and isn't needed: the rest of the file is imported."""
+
+    file: str
+    line: int
+    reason: str
+
+
+Record: TypeAlias = Item | Broken | Skipped | Ignored
 
 
 def project(folder: str | None) -> str | None:

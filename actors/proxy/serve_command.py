@@ -49,7 +49,7 @@ NAMESPACES = Option(
     "Which namespaces the hub serves; requests for others are refused. All by default.",
     metavar="A,B",
 )
-DATA = Option("data", "CONTEXT_GRAPH_DATA", "The store's folder.")
+DATA = Option("data", "CONTEXT_GRAPH_DATA", "The store's folder.", metavar="FOLDER")
 LOG = Option(
     "log",
     "CONTEXT_GRAPH_LOG",
@@ -181,7 +181,7 @@ def parse_plain(arguments: Sequence[str], environment: Mapping[str, str] = os.en
     except (getopt.GetoptError, KeyError, ValueError):
         return None
     is_file = os.path.isfile(command.folder)
-    return command if command.linger >= 0 and not is_file else None
+    return command if command.linger >= 0 and not is_file and last.get("data") != "" else None
 
 
 def _values(arguments: Sequence[str], environment: Mapping[str, str]) -> dict[str, list[str]]:

@@ -145,6 +145,13 @@ class FindMemories(Message[tuple[Entry | None, ...]], frozen=True, kw_only=True)
     memories: tuple[UUID, ...]
 
 
+class FindByPrefix(Message[tuple[UUID, ...]], frozen=True, kw_only=True):
+    """Read the ids of all memories, in any state, that begin with some hexadecimal digits, in the order of arrival."""
+
+    digits: str
+    """Lower case, without hyphens."""
+
+
 class ReadUsages(Message[tuple[Usage | None, ...]], frozen=True, kw_only=True):
     """Read what the salience of memories depends on; None for an erased one. An unknown id is a `KeyError`."""
 
@@ -213,6 +220,7 @@ StoreMessage: TypeAlias = (
     | Describe
     | FindRequests
     | FindMemories
+    | FindByPrefix
     | ReadUsages
     | ReadLive
     | ReadHistory

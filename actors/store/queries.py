@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from actors.runtime.faults import NotFoundFault, StorageFault
 from actors.store.messages import (
     Describe,
+    FindByPrefix,
     FindMemories,
     ReadErased,
     ReadEvents,
@@ -27,8 +28,21 @@ from projections.memories.entries import Entry
 from projections.projection import MemoryState
 
 Query: TypeAlias = (
-    ReadLive | Describe | FindMemories | ReadUsages | ReadHistory | ReadEvents | ReadErased | ReadMoved | ReadStatus
+    ReadLive
+    | Describe
+    | FindMemories
+    | FindByPrefix
+    | ReadUsages
+    | ReadHistory
+    | ReadEvents
+    | ReadErased
+    | ReadMoved
+    | ReadStatus
 )
+
+
+ID_DIGITS = 32
+"""Hexadecimal digits of an id."""
 
 
 def answer(message: Query, log: Log, catalog: Catalog, declared: SpacesDeclared | None) -> object:
@@ -39,6 +53,9 @@ def answer(message: Query, log: Log, catalog: Catalog, declared: SpacesDeclared 
             return tuple(read(_known(catalog, memory)) for memory in memories)
         case FindMemories(memories=memories):
             return tuple(catalog.get(memory) if memory in catalog else None for memory in memories)
+        case FindByPrefix(digits=digits):
+            shift, first = 4 * (ID_DIGITS - len(digits)), int(digits, 16)
+            return tuple(memory for memory in catalog if memory.int >> shift == first)
         case ReadUsages(memories=memories):
             return catalog.usages(memories)
         case ReadLive(memories=memories):

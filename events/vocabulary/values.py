@@ -246,3 +246,8 @@ class Counts(msgspec.Struct, frozen=True, kw_only=True):
     """Edges from causes to effects."""
     moved: int = 0
     """Memories that were put into another namespace."""
+
+    @property
+    def any_change(self) -> bool:
+        """Whether it did anything, or would have."""
+        return self != Counts(looked_at=self.looked_at)

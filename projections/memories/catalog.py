@@ -144,6 +144,9 @@ class Catalog:
     def __contains__(self, memory: UUID) -> bool:
         return memory in self._entries
 
+    def __iter__(self) -> Iterator[UUID]:
+        return iter(self._ids)
+
     def requested(self, correlation: UUID) -> tuple[int, ...]:
         """Return the sequence numbers of what a request appended that stored, deleted or restored something."""
         return self._requests.of(correlation)

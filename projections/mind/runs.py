@@ -25,7 +25,7 @@ from events.vocabulary import (
     PurposesRealigned,
     ShortcutsDrawn,
 )
-from events.vocabulary.values import Mode, Pruned, Shortcut, Strengthened, Trigger
+from events.vocabulary.values import Mode, Outcome, Pruned, Shortcut, Strengthened, Trigger
 from projections.projection import digest_of
 
 MAX_SKIPPED: Final = 100
@@ -81,6 +81,13 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     def interrupted(self) -> bool:
         """Whether it is unfinished: interrupted, or still running."""
         return self.finished is None
+
+    @property
+    def can_be_undone(self) -> bool:
+        """Whether it left anything to undo."""
+        finished = self.finished
+        done = finished is not None and finished.outcome is Outcome.FINISHED and finished.counts.any_change
+        return done and not self.params.dry_run and self.undone_at is None
 
     @property
     def active_merges(self) -> tuple[MemoriesMerged, ...]:

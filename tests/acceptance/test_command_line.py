@@ -317,3 +317,66 @@ def test_an_import_of_a_folder_names_the_files_that_it_does_not_read(tmp_path: P
     assert "scan-09.pdf" not in told
     assert "not read: 2 more files" in told
     assert "app.json" not in told
+
+
+@pytest.mark.parametrize(
+    ("front", "problem"),
+    [
+        ("title: {{title}}\ndate: {{date}}", "line 2: its properties are no YAML and are left out"),
+        ("tags: [plants\ndate: 2026-03-01", "line 3: its properties are no YAML and are left out"),
+        ("date: 2024-99-99", "line 1: its properties are no YAML and are left out"),
+        ("- only\n- a list", "line 1: its properties are no YAML and are left out"),
+    ],
+)
+def test_a_note_with_properties_that_cannot_be_read_is_stored_without_them(
+    tmp_path: Path, front: str, problem: str
+) -> None:
+    note = tmp_path / "ferns.md"
+    note.write_text(f"---\n{front}\n---\nIlse waters the ferns on Sundays.\n")
+    store = tmp_path / "store"
+    done = run(store, "import", str(note))
+    assert (done.returncode, "stored 1 memory" in done.stdout) == (0, True), done.stderr
+    assert f"{note}: {problem}" in " ".join(done.stderr.split())
+    assert "ferns on Sundays" in run_json(store, "search", "ferns")["results"][0]["content"]
+    again = run_json(store, "import", str(note))
+    assert (again["stored"], again["stored_before"], again["failed"]) == (0, 1, [])
+    assert [one["file"] for one in again["ignored"]] == [str(note)]
+
+
+@pytest.mark.parametrize(
+    "arguments", [("status",), ("store", "Bo sleeps."), ("serve",), ("namespaces",), ("hub",), ("install", "--all")]
+)
+def test_an_empty_folder_is_refused_instead_of_taking_the_current_one(
+    tmp_path: Path, arguments: tuple[str, ...]
+) -> None:
+    command = [COMMAND, *arguments, "--data", ""]
+    done = subprocess.run(
+        command, cwd=tmp_path, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE, check=False
+    )
+    assert (done.returncode, done.stdout, list(tmp_path.iterdir())) == (2, "", [])
+    assert "'--data'" in done.stderr
+    assert "it is empty" in done.stderr
+
+
+def test_an_import_of_an_empty_name_does_not_read_the_current_folder(tmp_path: Path) -> None:
+    here, store = tmp_path / "here", tmp_path / "store"
+    here.mkdir()
+    (here / "ferns.md").write_text("Ilse waters the ferns on Sundays.\n")
+    command = [COMMAND, "import", "", "--data", str(store)]
+    done = subprocess.run(command, cwd=here, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    assert (done.returncode, done.stdout, "an empty name" in done.stderr) == (1, "", True)
+    assert not store.exists()
+
+
+def test_an_empty_variable_for_the_folder_counts_as_none(tmp_path: Path) -> None:
+    surroundings = os.environ | {
+        "CONTEXT_GRAPH_DATA": "",
+        "XDG_DATA_HOME": str(tmp_path / "data"),
+        "HOME": str(tmp_path),
+    }
+    here = tmp_path / "here"
+    here.mkdir()
+    command = [COMMAND, "store", "Bo sleeps in the kitchen.", "--no-hub"]
+    subprocess.run(command, cwd=here, env=surroundings, capture_output=True, timeout=PATIENCE, check=True)
+    assert list(here.iterdir()) == []
+    assert len([*tmp_path.rglob("log.duckdb")]) == 1

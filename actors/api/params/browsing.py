@@ -6,8 +6,17 @@ from uuid import UUID
 
 from msgspec import Meta
 
-from actors.api.params.fields import DEFAULT_NAMESPACE, MAX_BATCH, Moment, Namespace, NamespaceFilter, Reading
+from actors.api.params.fields import (
+    DEFAULT_NAMESPACE,
+    MAX_BATCH,
+    MAX_NAME,
+    Moment,
+    Namespace,
+    NamespaceFilter,
+    Reading,
+)
 from actors.api.params.fields import SessionFilter as SessionName
+from actors.api.params.parsing import Params
 
 
 class ListedState(StrEnum):
@@ -34,6 +43,12 @@ class MemoryList(Reading, frozen=True, kw_only=True):
     oldest_first: bool = False
     offset: Annotated[int, Meta(ge=0)] = 0
     limit: Annotated[int, Meta(ge=1, le=MAX_BATCH)] = 50
+
+
+class MemoryResolve(Params, frozen=True, kw_only=True):
+    """Return the full id of the one memory whose id begins with some characters."""
+
+    prefix: Annotated[str, Meta(max_length=MAX_NAME)]
 
 
 class StoreCalendar(Reading, frozen=True, kw_only=True):

@@ -1,6 +1,7 @@
 """Parse the arguments of operations into immutable structs; errors name the parameter and its limit."""
 
 import json
+import re
 from datetime import UTC, datetime
 from enum import Enum
 from functools import cache
@@ -43,6 +44,9 @@ class Params(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
 
 P = TypeVar("P", bound=Params)
+
+_TOO_LONG = re.compile(r"Expected `str` of length <= (\d+)")
+FULL_ID = "not a full id: give all of its 36 characters, as they stand in answers"
 
 fields = cache(msgspec.structs.fields)
 """Cached, since reading annotations takes longer than all other parsing."""
@@ -125,8 +129,15 @@ def _translated(error: msgspec.ValidationError, kind: type[Params]) -> InvalidPa
     problem, at, path = str(error).rpartition(" - at `$.")
     if not at:
         unknown = path.partition("unknown field `")[2].rstrip("`")
-        return InvalidParamsFault(path, **({"parameter": unknown} if unknown else {}))
+        if not unknown:
+            return InvalidParamsFault(path)
+        known = ", ".join(kind.__struct_fields__)
+        return InvalidParamsFault(f"Unknown parameter '{unknown}'; known are {known}", parameter=unknown)
     parameter = path.rstrip("`")
+    if limit := _TOO_LONG.fullmatch(problem):
+        return invalid(parameter, f"longer than {int(limit[1]):,} characters")
+    if problem == "Invalid UUID":
+        return invalid(parameter, FULL_ID)
     allowed = _choices(next((field.type for field in fields(kind) if field.name == parameter), None))
     choices = f"; one of {', '.join(allowed)}" if allowed else ""
     return invalid(parameter, f"{problem[0].lower()}{problem[1:]}{choices}")

@@ -69,6 +69,8 @@ def trail(answer: JsonObject) -> None:
     """Print events, one a line, the latest last."""
     for event in reversed(answer["events"]):
         OUT.print(Text(f"{event['seq']:>7}  {minute(event['at'])}  {event['actor']}: {event['what']}"))
+    if not answer["events"]:
+        OUT.print("there is no such event")
     if answer["count"] < answer["total"]:
         OUT.print(f"the latest {answer['count']:,} of {counted(answer['total'], 'event')}", style="dim")
 

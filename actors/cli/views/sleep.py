@@ -46,7 +46,7 @@ def run_result(answer: JsonObject) -> None:
         OUT.print(told, style="dim")
     if answer["goals_adjusted"]:
         OUT.print(f"  {counted(answer['goals_adjusted'], 'goal')} {would}adjusted")
-    if not answer["dry_run"]:
+    if answer["can_be_undone"]:
         OUT.print(f"context-graph undo {answer['run_id']} reverts it", style="dim")
 
 

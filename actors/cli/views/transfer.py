@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from actors.cli.views.terminal import ERR, OUT
 from actors.runtime.types import JsonObject
 from events.wording import counted
 
-MAX_FAILURES = 20
-"""Bad lines that are printed for people; `--json` prints all."""
+MAX_PROBLEMS = 20
+"""Bad lines, and properties left out, that are printed for people; `--json` prints all."""
 
 
 MAX_UNREAD = 10
@@ -40,11 +42,17 @@ def imported(answer: JsonObject) -> None:
         OUT.print(f"not read: {one['file']}: {one['reason']}", style="dim")
     if len(unread) > MAX_UNREAD:
         OUT.print(f"not read: {counted(len(unread) - MAX_UNREAD, 'more file')}", style="dim")
-    for failure in answer["failed"][:MAX_FAILURES]:
-        line = f"line {failure['line']}" if failure["line"] else "file"
-        ERR.print(f"{failure['file']}: {line}: {failure['message']}", style="red")
-    if len(answer["failed"]) > MAX_FAILURES:
-        ERR.print(f"and {len(answer['failed']) - MAX_FAILURES} more", style="red")
+    _print_problems(answer.get("ignored", ()), "yellow")
+    _print_problems(answer["failed"], "red")
+
+
+def _print_problems(problems: Sequence[JsonObject], style: str) -> None:
+    """Print the first of the lines that were left out or failed."""
+    for one in problems[:MAX_PROBLEMS]:
+        line = f"line {one['line']}" if one["line"] else "file"
+        ERR.print(f"{one['file']}: {line}: {one['message']}", style=style)
+    if len(problems) > MAX_PROBLEMS:
+        ERR.print(f"and {len(problems) - MAX_PROBLEMS} more", style=style)
 
 
 def exported(answer: JsonObject) -> None:

@@ -74,6 +74,8 @@ def _check_undoable(run: Run) -> None:
         reason = "a dry run changed nothing"
     elif run.finished is None or run.finished.outcome is not Outcome.FINISHED:
         reason = "the run did not finish, and changed nothing"
+    elif not run.can_be_undone:
+        reason = "the run changed nothing"
     if reason:
         raise InvalidParamsFault(f"Invalid run_id: {reason}", parameter="run_id")
 

@@ -18,7 +18,7 @@ import msgspec
 import yaml
 
 from actors.importers.files import text, walk
-from actors.importers.records import Broken, Options, Record, Skipped, link, memory, memory_id
+from actors.importers.records import Broken, Ignored, Options, Record, Skipped, link, memory, memory_id
 from actors.importers.sections import Section, sections
 from actors.runtime.types import JsonObject
 
@@ -26,6 +26,7 @@ NAME = "a folder of notes"
 SINGLE = "a note"
 MARKDOWN = (".md", ".markdown")
 SUFFIXES = (*MARKDOWN, ".txt")
+UNREADABLE = "its properties are no YAML and are left out, its text is imported"
 OBSERVED = "observation_of"
 WIKILINK = "links_to"
 OWN_PLACE = {"tags", "categories", "type", "created", "created_at", "date", "title"}
@@ -87,10 +88,13 @@ def read(root: Path, files: list[Path], options: Options) -> Iterator[Record]:
     links: list[tuple[_Note, str, str]] = []
     names: dict[str, UUID | None] = {}
     for file in files:
-        note = _parse(root, file)
-        if isinstance(note, Broken):
-            yield note
+        parsed = _parse(root, file)
+        if isinstance(parsed, Broken):
+            yield parsed
             continue
+        note, ignored = parsed
+        if ignored is not None:
+            yield ignored
         for name in (note.properties.get("permalink"), note.title, note.name, Path(note.name).name):
             if name:
                 names.setdefault(str(name).lower(), None if note.is_empty else note.id)
@@ -105,26 +109,35 @@ def read(root: Path, files: list[Path], options: Options) -> Iterator[Record]:
             yield Skipped("links to empty files" if name in names else "links to notes that don't exist")
 
 
-def _parse(root: Path, file: Path) -> _Note | Broken:
+def _parse(root: Path, file: Path) -> tuple[_Note, Ignored | None] | Broken:
+    """Return a note, and which of its properties can't be read, such as those of a template (`title: {{title}}`)."""
     content = text(file)
     if isinstance(content, Broken):
         return content
     front = _FRONT.match(content) if file.suffix.lower() in MARKDOWN else None
-    properties: JsonObject = {}
-    if front:
-        try:
-            properties = yaml.safe_load(front[1]) or {}
-        except yaml.YAMLError as error:
-            mark = getattr(error, "problem_mark", None)
-            return Broken(str(file), mark.line + 2 if mark else 1, f"not YAML: {getattr(error, 'problem', error)}")
-        if not isinstance(properties, dict):
-            return Broken(str(file), 1, "the properties are no list of names and values")
+    read = _properties(front[1], file) if front else {}
+    properties, ignored = ({}, read) if isinstance(read, Ignored) else (read, None)
     name = file.relative_to(root).with_suffix("").as_posix()
     digest = hashlib.sha256(content.encode()).hexdigest()
     start = front.end() if front else 0
     title = str(properties.get("title") or Path(name).name)
     line = content.count("\n", 0, start) + 1
-    return _Note(file, name, ("note", name, digest), title, content[start:], line, properties)
+    return _Note(file, name, ("note", name, digest), title, content[start:], line, properties), ignored
+
+
+def _properties(front: str, file: Path) -> JsonObject | Ignored:
+    """Return the properties in the front matter of a note, which begins at its second line."""
+    try:
+        properties = yaml.safe_load(front) or {}
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        problem = getattr(error, "problem", None) or str(error)
+        return Ignored(str(file), mark.line + 2 if mark else 1, f"{UNREADABLE} ({problem})")
+    except (ValueError, RecursionError) as error:  # of a date such as 2024-99-99, of a thousand brackets
+        return Ignored(str(file), 1, f"{UNREADABLE} ({error})")
+    if not isinstance(properties, dict):
+        return Ignored(str(file), 1, f"{UNREADABLE} (no names with values)")
+    return properties
 
 
 def _memories(note: _Note, options: Options) -> Iterator[Record]:

@@ -29,6 +29,10 @@ _TIMES: Final = frozenset(ENGLISH["corrections"]["times"].split())
 _PLURAL_TIMES: Final = frozenset(time for time in _TIMES if time.endswith("s") and time[:-1] in _TIMES)
 _BORDERS: Final = STOP_WORDS | _DETERMINERS | _EACH | _PLURAL_TIMES
 _NUMBERS: Final = frozenset(ENGLISH["equivalence"]["numbers"].replace(",", " ").split())
+_NO_HEADS: Final = frozenset(
+    stem_words((ENGLISH["corrections"]["attributes"] + ENGLISH["corrections"]["adverbs"]).split())
+)
+"""Words after a subject that don't make another one of it."""
 _VERSIONS: Final = frozenset(stem_words("old new former current previous latest another".split()))
 """Modifiers that tell versions of one thing apart, not two things."""
 
@@ -70,6 +74,10 @@ def are_of_different_subjects(earlier: Statement, later: Statement) -> bool:
     stems, others = ({stem for phrase in side for stem in phrase.stems} for side in (left, right))
     if left and right and not (later.announces_change or later.ends) and _narrows(left[0], right[0], stems):
         return True
+    if left and right and _has_other_head(left[0], right[0], earlier, later):
+        predicates = [{stem for phrase in side[1:] for stem in phrase.stems} for side in (left, right)]
+        if not (later.announces_change or later.ends) or not predicates[0].isdisjoint(predicates[1]):
+            return True
     return any(
         _are_other_kinds(one, other, stems, others)
         or (not (one.at_once or other.at_once) and _exclude(one, other, stems, others))
@@ -89,6 +97,21 @@ def _narrows(one: _Phrase, other: _Phrase, stems: set[str]) -> bool:
     added = other.stems[: -len(one.stems)]
     is_subject = one.before and other.before and other.stems[len(added) :] == one.stems
     return is_subject and not stems.issuperset(added) and _VERSIONS.isdisjoint(added)
+
+
+def _has_other_head(one: _Phrase, other: _Phrase, earlier: Statement, later: Statement) -> bool:
+    """Return whether one subject is part of a compound in the other: "the library", "the library café"."""
+    if not (one.before and other.before):
+        return False
+    if len(one.stems) > len(other.stems):
+        one, other, earlier, later = other, one, later, earlier
+    if other.stems[: len(one.stems)] != one.stems or other.stems[-1] in {*_NO_HEADS, *earlier.keys}:
+        return False
+    verb = later.state_at or 0
+    # A noun stands before the verb at once; an adverb ("finally", "usually") is none.
+    nouns = {word.key for word in later.words if word.kind == "words" and not later.text[word.span[1] : verb].strip()}
+    last = later.text[:verb].rstrip()
+    return other.stems[-1] in nouns and not last.endswith("ly")
 
 
 def _are_modified(one: list[str], other: list[str], stems: set[str], others: set[str]) -> bool:

@@ -79,3 +79,14 @@ async def test_a_key_sees_what_it_permits_and_the_hub_serves(some: Context) -> N
     none = some.for_caller(Caller(name="none", scope=Scope.WRITE, namespaces=frozenset({"island"})))
     with pytest.raises(ForbiddenFault, match="This hub serves harbour, town, and the key permits none of them"):
         await call(none, BY_NAME["search_graph"], {"query": "when does the ferry leave"})
+
+
+async def test_the_start_of_an_id_names_memories_of_the_served_namespaces_alone(
+    everything: Context, some: Context
+) -> None:
+    ferry = await put(some, "the ferry leaves the harbour at nine", "harbour")
+    other = await put(everything, "the ferry to the island leaves at ten", "island")
+    assert await call(some, BY_METHOD["memory/resolve"], {"prefix": ferry[:9]}) == {"id": ferry}
+    assert await call(everything, BY_METHOD["memory/resolve"], {"prefix": other[:9]}) == {"id": other}
+    with pytest.raises(NotFoundFault, match=f"no id begins with '{other[:9]}'"):
+        await call(some, BY_METHOD["memory/resolve"], {"prefix": other[:9]})

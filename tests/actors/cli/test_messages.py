@@ -80,6 +80,10 @@ def test_a_namespace_with_a_typo_is_named_with_the_one_that_was_meant(store: Pat
     assert run(store, *command).stderr == ""
 
 
+def test_an_audit_without_events_says_so(store: Path) -> None:
+    assert run(store, "audit", "--since", "2099-01-01").stdout == "there is no such event\n"
+
+
 def test_the_workspace_is_shown_as_one_namespace_sees_it(store: Path) -> None:
     run(store, "store", "The ferry leaves at nine.", "--namespace", "sea", "--no-hub")
     shown = {name: run(store, "mind", "-n", name).stdout for name in ("home", "sea", "*")}
@@ -96,6 +100,11 @@ def test_the_folder_before_the_name_of_a_command_on_namespaces_is_the_one_it_cha
 
 
 # ── folders and files ───────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_text_that_is_too_long_is_refused_in_words(store: Path) -> None:
+    done = run(store, "store", "x" * 70_000, "--no-hub")
+    assert (done.exit_code, done.stderr) == (1, "context-graph: Invalid 'content': longer than 65,536 characters\n")
 
 
 def test_a_folder_that_cannot_be_made_is_named_with_what_to_do(tmp_path: Path) -> None:

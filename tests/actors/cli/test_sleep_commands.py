@@ -141,3 +141,16 @@ def test_an_unknown_mode_is_refused_with_the_known_ones(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert "light" in done.stderr
     assert json.loads(run(tmp_path, "consolidations", "--json").stdout)["runs"] == []
+
+
+def test_a_run_that_changed_nothing_offers_no_undo(tmp_path: Path) -> None:
+    run_json(tmp_path, "store", DOG)
+    done = run(tmp_path, "consolidate")
+    assert "0 merged, 0 pruned" in done.stdout
+    assert "undo" not in done.stdout
+    (listed,) = run_json(tmp_path, "consolidations")["runs"]
+    assert listed["can_be_undone"] is False, "which the page of the run goes by too"
+    refused = run(tmp_path, "undo", listed["run_id"])
+    assert (refused.exit_code, "the run changed nothing" in refused.stderr) == (1, True)
+    run_json(tmp_path, "store", f"{DOG} ")
+    assert "undo" in run(tmp_path, "consolidate").stdout

@@ -1,6 +1,6 @@
 import pytest
 
-from actors.text.code import code_words
+from actors.text.code import code_words, count_syntax
 from projections.atlas.code_detection import looks_like_code
 from tests.actors.text.code_samples import CPP, GO, JAVASCRIPT, PYTHON, RENAMED, RUST
 
@@ -28,3 +28,18 @@ def test_prose_does_not_look_like_code(content: str):
 def test_words_of_code_are_its_names_and_comments_without_punctuation():
     assert code_words("def getUserName(user_id):  # Finds Bob's name") == "def get user name user id Finds Bob s name"
     assert code_words("{};") == "{};"
+
+
+@pytest.mark.parametrize("unit", ["-,", "!*&", "\\\n", 'r#"'], ids=repr)
+def test_a_text_that_a_parser_takes_minutes_for_has_hardly_a_shape_and_everywhere_the_same(unit: str) -> None:
+    """Without a bound one of them takes hours, others 12 s or more, and the embedder does nothing else meanwhile."""
+    text = unit * (65_536 // len(unit))
+    counted = count_syntax(text)
+    assert counted == count_syntax(text)
+    assert counted.total() <= 3
+
+
+def test_the_densest_code_as_long_as_a_memory_keeps_its_shapes() -> None:
+    line = "for(let i=0;i<n;i++){a[i]=b[i]*(c-d)+f(i,n);}"
+    counts = count_syntax(line * (65_536 // len(line)))
+    assert sum(count for shape, count in counts.items() if shape.startswith("for_statement(")) == 65_536 // len(line)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from uuid import UUID
 
 import anyio.to_thread
 import numpy as np
 
 from actors.api.context import Context, confined, wait_until_replayed
-from actors.api.params.browsing import GoalList, MemoryList, StoreCalendar, StoreMap
+from actors.api.params.browsing import GoalList, MemoryList, MemoryResolve, StoreCalendar, StoreMap
 from actors.api.params.parsing import moment
 from actors.api.responses.mind import goals
 from actors.api.responses.retrieval import browsing
@@ -16,13 +17,22 @@ from actors.comparator.messages import ReadGoals
 from actors.comparator.messages.browse import Columns, ReadColumns
 from actors.consolidator.messages import MeasureDrift, ReadSalience
 from actors.runtime.ask import LONG_TIMEOUT, ask
+from actors.runtime.faults import InvalidParamsFault, NotFoundFault
 from actors.runtime.types import JsonObject
-from actors.store.messages import FindMemories
+from actors.store.messages import FindByPrefix, FindMemories
+from events.wording import counted
 from projections.memories.entries import Entry
 from projections.projection import MemoryState
 
 JUDGED = 2_048
 """Memories whose salience is asked for at once: other requests wait for some 17 ms, 8 µs for each."""
+
+STARTS_AN_ID = re.compile(r"[0-9a-fA-F](-?[0-9a-fA-F]){0,31}-?", re.ASCII)
+"""The first digits of an id, with its hyphens or without."""
+FEWEST_DIGITS = 6
+"""Of the start of an id: with fewer, the next memory that is stored may well make it ambiguous."""
+SHOWN_IDS = 5
+"""Ids that are listed where several begin alike."""
 
 
 async def memory_list(context: Context, params: MemoryList) -> JsonObject:
@@ -48,6 +58,39 @@ async def memory_list(context: Context, params: MemoryList) -> JsonObject:
     page = (order if params.oldest_first else order[::-1])[params.offset : params.offset + params.limit]
     entries = await _entries(context, [columns.memories[row] for row in page.tolist()])
     return {"memories": [browsing.listed(entry) for entry in entries], "total": len(rows)}
+
+
+async def memory_resolve(context: Context, params: MemoryResolve) -> JsonObject:
+    """Return the full id of the memory, in any state, whose id begins with some characters; a person types no more.
+
+    Raises:
+        InvalidParamsFault: They are no start of an id, too few, or the start of several.
+        NotFoundFault: No id begins with them.
+    """
+    given = params.prefix
+    if not (start := STARTS_AN_ID.fullmatch(given)):
+        example = "6ea84d64-72b8-416e-beb5-cf9ce9f031db"
+        problem = f"'{given}' is neither a memory's id nor its start: an id has 32 hexadecimal digits, as {example}"
+        raise InvalidParamsFault(problem, parameter="prefix")
+    await wait_until_replayed(context)
+    digits = start.group().replace("-", "").lower()
+    found = await ask(context.hub.store, FindByPrefix(digits=digits))
+    if context.visible is not None:
+        seen = await context.visible_among(found)
+        found = tuple(one for one in found if one in seen)
+    if len(digits) < FEWEST_DIGITS:
+        matching = f"{counted(len(found), 'id')} {'begins' if len(found) == 1 else 'begin'} so"
+        problem = f"'{given}' is too short for a memory's id: give {FEWEST_DIGITS} characters or more; {matching}"
+        raise InvalidParamsFault(problem, parameter="prefix", matching=len(found))
+    match found:
+        case (only,):
+            return {"id": str(only)}
+        case ():
+            raise NotFoundFault(f"Memory not found: no id begins with '{given}'", prefix=given)
+        case _:
+            named = ", ".join(str(one) for one in found[:SHOWN_IDS]) + (", …" if len(found) > SHOWN_IDS else "")
+            problem = f"'{given}' is the start of {len(found):,} ids, {named}; give more characters of one"
+            raise InvalidParamsFault(problem, parameter="prefix", matching=len(found))
 
 
 async def store_calendar(context: Context, params: StoreCalendar) -> JsonObject:

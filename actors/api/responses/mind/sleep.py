@@ -39,6 +39,7 @@ def consolidation(run: RunResult, entries: Entries) -> JsonObject:
     return {
         "run_id": str(run.run),
         **pick(run, "mode", "namespace", "outcome", "reason", "dry_run"),
+        "can_be_undone": run.outcome is Outcome.FINISHED and not run.dry_run and run.counts.any_change,
         "pruned_count": run.counts.pruned,
         "merged_count": run.counts.merged,
         "clusters_discovered": run.counts.clusters,
@@ -171,9 +172,6 @@ def _skipped(skips: Iterable[tuple[datetime, ConsolidationSkipped]]) -> list[Jso
 
 def _run(run: Run, *, running: bool = False) -> JsonObject:
     finished = run.finished
-    can_be_undone = (
-        finished and finished.outcome is Outcome.FINISHED and not run.params.dry_run and run.undone_at is None
-    )
     return {
         "run_id": str(run.run),
         **pick(run, "mode", "trigger", "namespace", "started_at", "finished_at", "undone_at"),
@@ -184,7 +182,7 @@ def _run(run: Run, *, running: bool = False) -> JsonObject:
         "final_memory_count": finished.memories if finished else None,
         "duration_ms": round(finished.milliseconds) if finished else None,
         "undone_memories": [str(memory) for memory in run.undone],
-        "can_be_undone": bool(can_be_undone),
+        "can_be_undone": run.can_be_undone,
     }
 
 

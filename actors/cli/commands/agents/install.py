@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from actors.cli.program import Json, Panel, app, exit_on_error, show
+from actors.cli.program import Json, Panel, app, exit_on_error, show, store_folder
 from actors.clients.table import CLIENTS
 from actors.runtime.types import JsonObject
 
@@ -25,7 +25,10 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the changes as a d
 @app.command(rich_help_panel=Panel.CONNECT)
 def install(
     clients: Names = None,
-    data: Annotated[Path | None, typer.Option(help="The store's folder, if not the platform's.")] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(parser=store_folder, metavar="FOLDER", help="The store's folder, if not the platform's."),
+    ] = None,
     *,
     everywhere: All = False,
     capture: Annotated[

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from typing import Annotated
-from uuid import UUID
 
 import typer
 
+from actors.cli.memory_ids import HELP, Memory, MemoryId
 from actors.cli.program import AsOf, Call, Namespace, Panel, store_command
 
 
@@ -17,7 +17,7 @@ def status(as_of: AsOf = None) -> None:
 
 @store_command(Panel.INSPECT, "memory/retrieve", "memories.memory", reads=True)
 def show(
-    id: Annotated[str, typer.Argument(metavar="MEMORY", help="Id of the memory.")],
+    id: Memory,
     as_of: AsOf = None,
 ) -> None:
     """Show a memory with its state and links."""
@@ -25,8 +25,8 @@ def show(
 
 @store_command(Panel.INSPECT, "memory/compare", reads=True)
 def compare(
-    one: Annotated[UUID, typer.Argument(help="Id of a memory.")],
-    other: Annotated[UUID, typer.Argument(help="Id of another one.")],
+    one: Annotated[MemoryId, typer.Argument(parser=MemoryId, metavar="ONE", help=HELP)],
+    other: Annotated[MemoryId, typer.Argument(parser=MemoryId, metavar="OTHER", help="Another one.")],
 ) -> Call:
     """Show the similarity of two memories, space by space."""
     from actors.cli.views.memories import compared

@@ -7,10 +7,10 @@ from functools import partial
 from io import TextIOWrapper
 from pathlib import Path
 from typing import Annotated
-from uuid import UUID
 
 import typer
 
+from actors.cli.memory_ids import Memory, MemoryId
 from actors.cli.program import AsOf, Call, Namespace, Panel, Session, Tags, store_command
 from actors.runtime.settings import Confidence, SearchProfile
 
@@ -54,9 +54,14 @@ def store(
     ] = None,
     rationale: Annotated[str | None, typer.Option("--rationale", "-r", help="Why it is worth remembering.")] = None,
     created_at: Annotated[str | None, typer.Option(help="ISO 8601, if not now.")] = None,
-    link_to: Annotated[list[str] | None, typer.Option(help="Id of a memory to link it to.")] = None,
+    link_to: Annotated[
+        list[MemoryId] | None, typer.Option(parser=MemoryId, metavar="MEMORY", help="Id of a memory to link it to.")
+    ] = None,
     supersedes: Annotated[
-        list[str] | None, typer.Option(help="Id of a memory that it corrects; `restore` of that id undoes it.")
+        list[MemoryId] | None,
+        typer.Option(
+            parser=MemoryId, metavar="MEMORY", help="Id of a memory that it corrects; `restore` of that id undoes it."
+        ),
     ] = None,
     *,
     redact: Annotated[bool, typer.Option("--redact", help="Leave out what looks like a secret.")] = False,
@@ -94,7 +99,7 @@ def search(
 
 @store_command(Panel.REMEMBER, "memory/delete", "memories.forgotten")
 def forget(
-    id: Annotated[UUID, typer.Argument(metavar="MEMORY", help="Id of the memory.")],
+    id: Memory,
     *,
     soft: Annotated[
         bool, typer.Option(" /--hard", show_default=False, help="Destroy its key, so that it can never be restored.")

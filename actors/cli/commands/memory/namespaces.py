@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from actors.cli.memory_ids import MemoryId
 from actors.cli.program import (
     Data,
     Json,
@@ -77,7 +78,9 @@ def merge(
 @store_command(Panel.TIDY, "namespace/move", "transfer.moved", to=group, kind=MoveKind.MOVE)
 def move(
     target: Annotated[str, typer.Argument(help="The namespace that they are put into; it may be new.")],
-    ids: Annotated[list[str] | None, typer.Argument(help="Ids of memories.")] = None,
+    ids: Annotated[
+        list[MemoryId] | None, typer.Argument(parser=MemoryId, metavar="MEMORY", help="Ids of memories.")
+    ] = None,
     source: Annotated[str | None, typer.Option("--from", help="The namespace of a session.")] = None,
     session: Annotated[str | None, typer.Option("--session", "-s", help="Move all of this conversation.")] = None,
     rationale: Why = None,

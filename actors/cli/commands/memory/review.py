@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from actors.cli.memory_ids import full_id
 from actors.cli.program import Data, Embedder, Json, Models, Panel, app, data_folder, exit_on_error, show
 from actors.runtime.settings import ModelProfile
 from actors.runtime.types import JsonObject
@@ -47,6 +48,7 @@ def review(
     location = store_location(data_folder(data), embedder, models)
     with exit_on_error(), open_store(location) as store:
         pending = {one["id"]: one for one in _pending(store, namespace)}
+        wishes = {full_id(store, given): wish for given, wish in wishes.items()}
         if unknown := sorted(wishes.keys() - pending.keys()):
             raise CommandError(f"nothing to review has the id {unknown[0]}")
         kept = dropped = 0

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from actors.cli.memory_ids import MemoryId
 from actors.cli.program import Namespace, Panel, store_command
 from actors.runtime.settings import SleepMode
 
@@ -34,7 +35,10 @@ def consolidate(
 @store_command(Panel.TIDY, "memory/undo_consolidation", "sleep.undone")
 def undo(
     run_id: Annotated[str, typer.Argument(help="Id of the run, as `consolidations` shows it.")],
-    memory_id: Annotated[str | None, typer.Option("--memory", help="Undo only what was done to this memory.")] = None,
+    memory_id: Annotated[
+        MemoryId | None,
+        typer.Option("--memory", parser=MemoryId, metavar="MEMORY", help="Undo only what was done to this memory."),
+    ] = None,
 ) -> None:
     """Undo a run."""
 

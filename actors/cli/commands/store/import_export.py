@@ -113,6 +113,8 @@ def _path(source: str) -> Iterator[Path]:
     """Yield the path of a source; standard input is copied to a file, since it is read twice."""
     from actors.importers.records import FormatError
 
+    if not source:
+        raise FormatError("name the file or folder to import: an empty name would be the current folder")
     if source != STANDARD:
         path = Path(source).expanduser()
         if not path.exists():
@@ -134,11 +136,12 @@ def _survey(source: Source, redactions: Redactions, report: Report, *, validates
     from actors.api.operations.ingest.import_items import parse_item
     from actors.api.params.fields import DEFAULT_NAMESPACE
     from actors.cli.importing import failure_of
-    from actors.importers.records import Broken, Skipped
+    from actors.importers.records import Broken, Ignored, Skipped
     from actors.importers.screening import screened
     from actors.runtime.faults import Fault
 
     failed: list[JsonObject] = []
+    ignored: list[JsonObject] = []
     skipped: Counter[str] = Counter()
     namespaces: Counter[str] = Counter()
     links = 0
@@ -147,6 +150,8 @@ def _survey(source: Source, redactions: Redactions, report: Report, *, validates
         match record:
             case Broken():
                 failed.append({"file": record.file, "line": record.line, "message": record.reason})
+            case Ignored():
+                ignored.append({"file": record.file, "line": record.line, "message": record.reason})
             case Skipped(reason=reason):
                 skipped[reason] += 1
             case item:
@@ -168,6 +173,7 @@ def _survey(source: Source, redactions: Redactions, report: Report, *, validates
         "namespaces": dict(sorted(namespaces.items())),
         "skipped": dict(skipped.most_common()),
         "unread": [{"file": str(file), "reason": reason} for file, reason in source.unread],
+        "ignored": ignored,
         "failed": failed,
     }
 

@@ -7,10 +7,10 @@ from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Annotated
-from uuid import UUID
 
 import typer
 
+from actors.cli.memory_ids import MemoryId, names_memory
 from actors.cli.program import (
     Data,
     Embedder,
@@ -146,26 +146,21 @@ def restore(
     from actors.cli.views.maintenance import restored
     from actors.cli.views.memories import memory_restored
 
-    try:
-        memory = UUID(what)
-    except ValueError:
-        folder = data_folder(data)
-        with exit_on_error():
-            if not Path(what).exists():
-                raise CommandError(f"'{what}' is neither the id of a memory nor a folder") from None
-            from events.recovery.backup import restore as restore_backup
-            from events.storage.log import LogInUseError
+    folder = data_folder(data)
+    if names_memory(what):
+        perform(store_location(folder), "memory/restore", {"id": MemoryId(what)}, memory_restored, as_json=as_json)
+        return
+    with exit_on_error():
+        if not Path(what).exists():
+            raise CommandError(f"'{what}' is neither the id of a memory nor a folder")
+        from events.recovery.backup import restore as restore_backup
+        from events.storage.log import LogInUseError
 
-            try:
-                replaced = restore_backup(Path(what), folder, passphrase(), replace=replace)
-            except LogInUseError as error:
-                raise LogInUseError(
-                    f"{error}; if that is a hub, end it by: context-graph stop --data {folder}"
-                ) from error
-        show({"restored": str(folder), "replaced": str(replaced) if replaced else None}, restored, as_json=as_json)
-    else:
-        location = store_location(data_folder(data))
-        perform(location, "memory/restore", {"id": str(memory)}, memory_restored, as_json=as_json)
+        try:
+            replaced = restore_backup(Path(what), folder, passphrase(), replace=replace)
+        except LogInUseError as error:
+            raise LogInUseError(f"{error}; if that is a hub, end it by: context-graph stop --data {folder}") from error
+    show({"restored": str(folder), "replaced": str(replaced) if replaced else None}, restored, as_json=as_json)
 
 
 @app.command(rich_help_panel=Panel.MAINTAIN)

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from actors.cli.memory_ids import Memory
 from actors.cli.program import (
     AsOf,
     Data,
@@ -78,9 +79,7 @@ def diff(
 
 
 @store_command(Panel.TRUST, "audit/trail", "audit.trail", reads=True)
-def history(
-    memory_id: Annotated[str, typer.Argument(metavar="MEMORY", help="Id of the memory.")], limit: Limit = 50
-) -> None:
+def history(memory_id: Memory, limit: Limit = 50) -> None:
     """Show what happened to a memory, from the log."""
 
 

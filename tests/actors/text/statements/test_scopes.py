@@ -24,6 +24,10 @@ OTHER_SUBJECTS = [
     ("Upload timeout is 120 seconds.", "Login upload timeout is 30 seconds."),
     ("The hive has 8 brood frames.", "The hive has 12 honey frames."),
     ("The team has six backend developers.", "The team now has two frontend developers."),
+    ("The library is open on Sundays.", "The library café is closed on Sundays."),
+    ("The library café is open on Sundays.", "The library is now closed on Sundays."),
+    ("The museum is open until 6.", "The museum shop is open until 5."),
+    ("The ferry costs 12 euros a day.", "The ferry parking costs 8 euros a day."),
 ]
 CORRECTIONS = [
     ("My bike has 21 gears.", "Actually my bike has 7 gears."),
@@ -41,6 +45,12 @@ CORRECTIONS = [
     ("The hive has 8 brood frames.", "The hive has 10 brood frames."),
     ("The team has six developers.", "The team now has eight backend developers."),
     ("The wall is one metre high.", "The wall is 1.40 metres high."),
+    ("The library is open on Sundays.", "The library is closed on Sundays."),
+    ("The sauna ticket costs 30 euros.", "The sauna ticket price is 35 euros."),
+    ("The choir rehearsal is on Monday at 3.", "The choir rehearsal time is Monday at 4."),
+    ("The greenhouse is at 19 degrees.", "The greenhouse usually is at 24 degrees."),
+    ("My back aches when I sit.", "My back is fine again when I sit now."),
+    ("Mara lives in Oslo.", "Mara Lind lives in Bergen now."),
 ]
 
 
