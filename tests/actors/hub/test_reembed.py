@@ -374,6 +374,7 @@ async def test_what_was_merged_or_pruned_stays_so_and_can_still_be_undone(start:
         await undo_consolidation(context, UndoConsolidation(run_id=UUID(run), memory_id=UUID(apart)))
         await memory_restore(context, MemoryRestore(id=UUID(back)))
         await memory_delete(context, MemoryDelete(id=UUID(gone), soft=False))
+        later = await store(context, "Mara's dog is  called Bo.", tags=["home"])
         undone = await consolidate_memories(context, ConsolidateMemories(mode=SleepMode.DEEP, salience_threshold=0))
         await undo_consolidation(context, UndoConsolidation(run_id=UUID(undone["run_id"])))
         before = (await store_status(context))["memories"]
@@ -382,18 +383,18 @@ async def test_what_was_merged_or_pruned_stays_so_and_can_still_be_undone(start:
     with start(DuckDBLog(new)) as hub:
         context = Context(hub)
         after = (await store_status(context))["memories"]
-        assert before == {"live": 3, "forgotten": 0, "pruned": 1, "merged": 1, "erased": 1}
+        assert before == {"live": 4, "forgotten": 0, "pruned": 1, "merged": 1, "erased": 1}
         assert after == before | {"erased": 0}
         answer = await memory_retrieve(context, MemoryRetrieve(id=UUID(absorbed)))
         assert (answer["id"], answer["lineage"], answer["tags"]) == (kept, [absorbed], ["pets", "dogs"])
         assert (await memory_retrieve(context, MemoryRetrieve(id=UUID(pruned))))["state"] == "pruned"
         found = {hit["fingerprintId"] for hit in await search(context, "odd sock of Mara's dog", top_k=100)}
-        assert found == {kept, apart, back}
+        assert found == {kept, apart, later, back}
         listed = (await list_consolidations(context, ListConsolidations()))["runs"]
         assert [one["run_id"] for one in listed] == [run], "the other one hides nothing"
         again = await undo_consolidation(context, UndoConsolidation(run_id=UUID(run)))
         assert {*again["restored"]} == {absorbed, pruned}
-        assert (await store_status(context))["memories"]["live"] == 5
+        assert (await store_status(context))["memories"]["live"] == 6
 
 
 @pytest.mark.anyio
