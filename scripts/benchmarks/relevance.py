@@ -1,7 +1,8 @@
 """`scripts/bench relevance`: does a search know whether the store can answer the question?
 
 Questions are put to their own store, and to stores that can't answer them: another person's in the same set, and those
-of the other sets. Prompts that are about none of them are put to all. With `--join`, the neighbouring documents of each
+of the other sets. Prompts that are about none of them are put to all. With `--only`, a part of each set is also a store
+of its own, since the best of few memories is less similar by chance. With `--join`, the neighbouring documents of each
 set are also joined to long memories, which make a store of their own.
 """
 
@@ -34,6 +35,10 @@ FOREIGN = 60
 """Questions of each other set that are put to a store."""
 MOST_JOINED = 100
 """Long memories of a store."""
+FEWEST_QUESTIONS = 20
+"""Questions of a small store; with fewer its shares say nothing."""
+JOINED = "joined"
+"""The end of the name of a set of long memories."""
 AUROC, REFUSED, KEPT = 0.93, 0.95, 0.9
 """What is required: of the ranking by relevance, and of the shares at the shipped threshold."""
 
@@ -67,6 +72,17 @@ def sample(dataset: Dataset, questions: int, documents: int) -> Dataset:
     return msgspec.structs.replace(dataset, queries=queries, documents=chosen)
 
 
+def small(dataset: Dataset, documents: int) -> Dataset | None:
+    """Return a part of a set with so many documents and two questions for five of them.
+
+    None for a set with namespaces, which are small already, and for one whose questions have too many answers.
+    """
+    part = sample(dataset, documents * 2 // 5, documents)
+    if len(part.documents) > documents or len(part.queries) < FEWEST_QUESTIONS:
+        return None
+    return msgspec.structs.replace(part, name=f"{dataset.name}, {documents} only")
+
+
 def join(dataset: Dataset, together: int, questions: int) -> Dataset:
     """Return a set whose neighbouring documents are joined to long memories, with questions at even distances.
 
@@ -87,7 +103,7 @@ def join(dataset: Dataset, together: int, questions: int) -> Dataset:
         half = {"namespace": f"half{2 * place // len(joined)}"} if has_people else {}
         documents.append(Document(id=str(place), text=memory.text, metadata=half))
         queries |= {one.id: Document(id=one.id, text=one.text, metadata=half) for one in memory.queries}
-    return Dataset(f"{dataset.name}, {together} joined", documents, [*evenly([*queries.values()], questions)], {})
+    return Dataset(f"{dataset.name}, {together} {JOINED}", documents, [*evenly([*queries.values()], questions)], {})
 
 
 def origin(kind: str) -> str:
@@ -112,11 +128,11 @@ async def kept_store(dataset: Dataset, keep: Path | None, bar: Progress) -> Asyn
             yield store
 
 
-async def ask_all(sets: Sequence[Dataset], joined: Sequence[Dataset], keep: Path | None, bar: Progress) -> list[Asked]:
-    """Put the questions of all sets, and the prompts, to the stores of all sets and of long memories made from them."""
+async def ask_all(sets: Sequence[Dataset], made: Sequence[Dataset], keep: Path | None, bar: Progress) -> list[Asked]:
+    """Put the questions of all sets, and the prompts, to the stores of all sets and of sets that are made from them."""
     prompts = [Document(id=line, text=line) for line in PROMPTS.read_text().splitlines()]
     asked: list[Asked] = []
-    for own in (*sets, *joined):
+    for own in (*sets, *made):
         names = sorted({one.metadata["namespace"] for one in own.documents if "namespace" in one.metadata})
         put = [(own.name, query, query.metadata.get("namespace"), True) for query in own.queries]
         if len(names) > 1:
@@ -147,6 +163,9 @@ def relevance(
     questions: Annotated[int, Option(min=1, help="Questions of each set.")] = 300,
     documents: Annotated[int, Option(min=1, help="Documents of a set without namespaces.")] = 1_600,
     keep: Annotated[Path | None, Option(file_okay=False, help="Folder that keeps the stores.")] = None,
+    few: Annotated[
+        int | None, Option("--only", min=FEWEST_QUESTIONS * 5 // 2, help="Documents of a small store of each set.")
+    ] = None,
     together: Annotated[
         list[int] | None, Option("--join", min=2, help="Documents of a long memory; repeatable.")
     ] = None,
@@ -157,9 +176,11 @@ def relevance(
     whole = [read_dataset(folder) for folder in folders]
     sets = [sample(dataset, questions, documents) for dataset in whole]
     joined = [join(dataset, count, questions) for dataset in whole for count in together or ()]
+    parts = [part for dataset in whole if few and (part := small(dataset, few))]
     with progress_bar() as bar:
-        asked = anyio.run(partial(ask_all, sets, joined, keep, bar))
-    sections = {kind.name: _verdicts([one for one in asked if one.kind == kind.name]) for kind in (*sets, *joined)}
+        asked = anyio.run(partial(ask_all, sets, [*parts, *joined], keep, bar))
+    kinds = (*sets, *parts, *joined)
+    sections = {kind.name: _verdicts([one for one in asked if one.kind == kind.name]) for kind in kinds}
     publish({**sections, "all": [*_verdicts(asked), _reliability(asked)]}, as_json=as_json)
 
 

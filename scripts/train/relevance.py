@@ -3,12 +3,13 @@
     python -m scripts.train.relevance FOLDER [FOLDER ...] --join SET [--join SET ...] [--keep STORES]
 
 Each folder is a set in the BEIR layout, one kind of text. Its questions are put to its own store, to another person's
-store of the same set, and to the stores of the other sets (`scripts/benchmarks/relevance.py`); those of a set named by
-`--join` also to stores of its neighbouring documents, joined to long memories. Logistic regressions tell the first from
-the others by the features that the product computes: one of all results of the sets themselves, and one of long results
-where nearly all are. Sets weigh the same, and so do answerable and other questions of each set. Two features each: with
-more they generalise worse. Each set is also judged by a model and thresholds that never saw its questions or its
-stores. The prompts of the benchmark are never trained on.
+store of the same set, and to the stores of the other sets (`scripts/benchmarks/relevance.py`); some also to a store of
+`FEW` of its documents, which teaches what the number of memories does; those of a set named by `--join` also to stores
+of its neighbouring documents, joined to long memories. Logistic regressions tell the first from the others by the
+features that the product computes: one of all results of the sets and their small stores, and one of long results where
+nearly all are. Stores weigh the same in the first, sets in the second, and so do answerable and other questions. More
+features generalise worse. Each set is also judged by a model and thresholds that never saw its questions or its stores.
+The prompts of the benchmark are never trained on.
 
 By the first regression a share of `REFUSED` of the questions to wrong stores stays below the threshold `uncertain`; the
 second lifts a further share of `MORE` above it. `confident` is where one in a hundred reaches it. Prints all figures;
@@ -18,7 +19,7 @@ twenty minutes on one core, three with kept stores.
 import platform
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from math import log
@@ -37,12 +38,14 @@ from typer import BadParameter, Option
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.datasets import read_dataset
-from benchmarks.relevance import PROMPTS, Asked, ask_all, auroc, join, origin, sample
+from benchmarks.relevance import JOINED, PROMPTS, Asked, ask_all, auroc, join, origin, sample, small
 
 from actors.comparator.search.relevance import FEATURES, FILE, Model, Regression
 
 Floats = npt.NDArray[np.float64]
 
+FEW = 100
+"""Documents of a small store."""
 TOGETHER = (12, 60)
 """Documents of a long memory: of two or three windows, and of some ten."""
 LONG = 0.95
@@ -65,13 +68,13 @@ def regress(asked: Sequence[Asked], name: str) -> Regression:
     """
     given = [one for one in asked if name in one.relevance.features]
     if name == "memories":
-        given = [one for one in given if one.kind == origin(one.kind)]
+        given = [one for one in given if not one.kind.endswith(JOINED)]
     else:  # of few long results among others none may be the one that answers
         read, every = (Counter(one.kind for one in questions) for questions in (given, asked))
         given = [one for one in given if read[one.kind] > LONG * every[one.kind]]
     if not given:
         raise BadParameter(f"no question teaches the regression of {name}: --join a set, or name one of long memories")
-    weights = shares(given)
+    weights = shares(given, (lambda kind: kind) if name == "memories" else origin)
     values = np.array([[one.relevance.features[name][feature] for feature in FEATURES[name]] for one in given])
     mean = weights @ values
     deviation = np.sqrt(weights @ (values - mean) ** 2)
@@ -88,9 +91,14 @@ def regress(asked: Sequence[Asked], name: str) -> Regression:
     return Regression(float(best[-1] - coefficients @ mean), by_name)
 
 
-def shares(asked: Sequence[Asked]) -> Floats:
-    """Return the weights of questions, by which all sets count the same, and both kinds of question; they sum to 1."""
-    groups = [(origin(one.kind), one.answerable) for one in asked]
+def shares(asked: Sequence[Asked], group_of: Callable[[str], str] = origin) -> Floats:
+    """Return the weights of questions, by which all groups count the same, and both kinds of question; they sum to 1.
+
+    Args:
+        asked: Questions.
+        group_of: Returns the group of a kind; by default the set that it is made from.
+    """
+    groups = [(group_of(one.kind), one.answerable) for one in asked]
     counts = Counter(groups)
     weights = np.array([1 / counts[group] for group in groups])
     return weights / weights.sum()
@@ -100,9 +108,9 @@ def fit(asked: Sequence[Asked]) -> Model:
     """Return the model of all questions; the regression of passages is shifted to the threshold of the other one."""
     memories, passages = (regress(asked, name) for name in FEATURES)
     wrong = [one for one in asked if not one.answerable and one.relevance.features]
-    whole = [one for one in wrong if one.kind == origin(one.kind)]
+    whole = [one for one in wrong if not one.kind.endswith(JOINED)]
     by_memories = np.array([memories.probability(one.relevance.features["memories"]) for one in whole])
-    uncertain = quantile(by_memories, shares(whole), REFUSED)
+    uncertain = quantile(by_memories, shares(whole, lambda kind: kind), REFUSED)
 
     more = [
         passages.probability(features["passages"])
@@ -159,15 +167,16 @@ def main(
     """Ask, fit, judge each set left out, and write the model."""
     whole = {folder.name: read_dataset(folder) for folder in folders}
     sets = [sample(dataset, questions, documents) for dataset in whole.values()]
+    few = [part for dataset in whole.values() if (part := small(dataset, FEW))]
     long = [join(whole[name], together, questions) for name in joined or () for together in TOGETHER]
     with Progress() as bar:
-        everything = anyio.run(partial(ask_all, sets, long, keep, bar))
+        everything = anyio.run(partial(ask_all, sets, [*few, *long], keep, bar))
     asked = [one for one in everything if one.source != PROMPTS.stem]
 
     left_out: dict[str, dict[str, float]] = {}
     for dataset in sets:
-        model = fit([one for one in asked if dataset.name not in {origin(one.kind), one.source}])
-        for kind in (one.name for one in (*sets, *long) if origin(one.name) == dataset.name):
+        model = fit([one for one in asked if dataset.name not in {origin(one.kind), origin(one.source)}])
+        for kind in (one.name for one in (*sets, *few, *long) if origin(one.name) == dataset.name):
             judged = [one for one in asked if one.kind == kind]
             left_out[kind] = figures(model, judged)
             own = [one for one in judged if one.source == kind]

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from itertools import islice
 from math import isnan
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -37,6 +37,8 @@ class RankedSimilarities:
         self._similarities = similarities
         self._ranked = ranked
         self._places = {row: place for place, row in enumerate(ranked.rows.tolist())}
+        self.calibrated: Final = similarities.calibrated
+        """The spaces in which the query has a calibrated similarity."""
 
     def __call__(self, key: str, rows: Rows) -> Scores:
         """Return the similarity of these ranked rows in one space, shape (rows,)."""

@@ -13,7 +13,7 @@ Fused scores are never compared with a threshold. The similarity of a hit is cal
 ranking.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from datetime import timedelta
 from time import perf_counter
 from typing import Final
@@ -129,7 +129,7 @@ def search(
         similarities = Similarities(atlas, calibration, request.embeddings, request.hints.direction)
         known = RankedSimilarities(similarities, ranked)
         hits = explain_page(atlas, known, request, weights, ranked)
-        relevance = _relevance(atlas, request, known, ranked.rows, similarities.calibrated)
+        relevance = _relevance(atlas, request, known, ranked.rows, eligible)
         timer.record("explanation", len(hits[: request.limit]))
     return Found(
         hits=hits[: request.limit],
@@ -152,12 +152,12 @@ def _eligible(atlas: Atlas, request: Search) -> Mask:
 
 
 def _relevance(
-    atlas: Atlas, request: Search, similarities: RankedSimilarities, rows: Rows, calibrated: Collection[str]
+    atlas: Atlas, request: Search, similarities: RankedSimilarities, rows: Rows, eligible: Mask
 ) -> Relevance | None:
     """Return the relevance of ranked rows; None where the model can't tell."""
     if request.hints.time_only:
         return period_relevance(atlas, request.hints, rows)
-    relevance = estimate(atlas, request.embeddings, similarities, rows, calibrated)
+    relevance = estimate(atlas, request.embeddings, similarities, rows, similarities.calibrated, eligible)
     if relevance is not None and relevance.confidence is Confidence.NOTHING:
         by_words = relevance_by_words(atlas, request, rows)
         return msgspec.structs.replace(by_words, features=relevance.features) if by_words else relevance

@@ -1,14 +1,15 @@
 """Relevance: the probability that what a search found bears on the query, and what it is called.
 
-A logistic regression on the calibrated similarities of the best results. Those of a long memory are low where only one
-of its passages answers, so a second regression reads E1 and the words of one passage of long results; the higher
-probability counts. `relevance.json` holds the coefficients and the two thresholds, fitted by scripts/train/relevance.py
-to questions put to stores that can answer them and to stores that can't. Neither reads fused scores, so they hold for
-every way of ranking.
+A logistic regression on the calibrated similarities of the best results and on how many windows were searched: the more
+there are, the more similar is the best of those that have nothing to do with the query. The similarities of a long
+memory are low where only one of its passages answers, so a second regression reads E1 and the words of one passage of
+long results; the higher probability counts. `relevance.json` holds the coefficients and the two thresholds, fitted by
+scripts/train/relevance.py to questions put to stores that can answer them and to stores that can't. Neither reads fused
+scores, so they hold for every way of ranking.
 """
 
 from collections.abc import Callable, Collection, Mapping
-from math import exp
+from math import exp, log
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -24,7 +25,7 @@ from actors.text.queries.query_hints import asked_words
 from events.fingerprint import Embedding
 from events.spaces import E1
 from projections.atlas.atlas import Atlas
-from projections.storage.arrays import Rows, Scores
+from projections.storage.arrays import Mask, Rows, Scores
 
 FILE: Final = Path(__file__).with_name("relevance.json")
 
@@ -42,7 +43,10 @@ NOTHING_FOUND: Final = Relevance(probability=0.0, confidence=Confidence.NOTHING)
 Similarity: TypeAlias = Callable[[str, Rows], Scores]
 """Returns the calibrated similarities of a query to rows in one space."""
 
-FEATURES: Final = {"memories": ("meaning", "words"), "passages": ("meaning", "coverage")}
+SIZES: Final = (50, 5_000)
+"""Fewest and most windows between which their number counts: those of most stores of the fit."""
+
+FEATURES: Final = {"memories": ("meaning", "words", "size"), "passages": ("meaning", "coverage")}
 """What the regressions read of all results, and of long ones."""
 
 
@@ -86,17 +90,19 @@ class Model(msgspec.Struct, frozen=True):
         return max(self.regressions[name].probability(values) for name, values in found.items())
 
 
-def features(similarity: Similarity, rows: Rows, coverage: Scores) -> dict[str, dict[str, float]]:
+def features(similarity: Similarity, rows: Rows, coverage: Scores, searched: int) -> dict[str, dict[str, float]]:
     """Return what the regressions read of one search; the second one nothing where no result is long.
 
     Args:
         similarity: Of the query.
         rows: The best ranked rows, best first; at least one.
         coverage: Of each row the share of the query's terms in one passage, NaN for a memory of one window.
+        searched: How many windows the memories have that might have been found.
     """
+    size = log(min(max(searched, SIZES[0]), SIZES[1]))
     meaning = np.nan_to_num(similarity(E1, rows))
     words = np.mean([np.nan_to_num(similarity(key, rows)) for key in WORDS], axis=0)
-    found = {"memories": {"meaning": float(meaning.max()), "words": float(words.max())}}
+    found = {"memories": {"meaning": float(meaning.max()), "words": float(words.max()), "size": size}}
     is_long = ~np.isnan(coverage)
     if is_long.any():
         found["passages"] = {
@@ -107,7 +113,12 @@ def features(similarity: Similarity, rows: Rows, coverage: Scores) -> dict[str, 
 
 
 def estimate(
-    atlas: Atlas, query: Mapping[str, Embedding], similarity: Similarity, rows: Rows, calibrated: Collection[str]
+    atlas: Atlas,
+    query: Mapping[str, Embedding],
+    similarity: Similarity,
+    rows: Rows,
+    calibrated: Collection[str],
+    eligible: Mask,
 ) -> Relevance | None:
     """Return the relevance of ranked rows; None without a calibrated similarity in one of the spaces read.
 
@@ -117,13 +128,15 @@ def estimate(
         similarity: Of the query.
         rows: The ranked rows, best first.
         calibrated: The spaces in which the query has a calibrated similarity.
+        eligible: Which rows might have been found, shape (rows of the atlas,).
     """
     if not {E1, *WORDS}.issubset(calibrated):
         return None
     if not len(rows):
         return NOTHING_FOUND
     best = rows[:CONSIDERED]
-    found = features(similarity, best, best_coverage(atlas, query, best))
+    windows = int(np.maximum(atlas.passage_counts(np.flatnonzero(eligible)), 1).sum())
+    found = features(similarity, best, best_coverage(atlas, query, best), windows)
     probability = _MODEL.probability(found)
     return Relevance(probability=probability, confidence=_confidence(probability), features=found)
 

@@ -1,5 +1,6 @@
 """Relevance: a search says how likely its results bear on the query, and brings nothing on request if they don't."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,6 +9,8 @@ from actors.api.context import Context
 from actors.api.operations.retrieval.search import search_graph
 from actors.api.params.parsing import parse
 from actors.api.params.search import SearchGraph
+from actors.importers.recogniser import recognise
+from actors.importers.records import Item, Options
 from actors.runtime.faults import InvalidParamsFault
 from tests.actors.conftest import Agent, store
 
@@ -141,3 +144,17 @@ async def test_a_query_of_vectors_has_no_relevance_to_ask_for(context: Context, 
     assert refused.structured_content
     assert refused.structured_content["error"]["code"] == InvalidParamsFault.code
     assert "min_confidence" in refused.structured_content["error"]["message"]
+
+
+async def test_a_question_in_other_words_is_answered_from_a_few_memories(context: Context) -> None:
+    limits = Path(__file__).parents[4] / "docs/limits.md"
+    sections = [one.value for one in recognise(limits, Options()).read() if isinstance(one, Item)]
+    for section in sections:
+        await store(context, section["content"])
+    for question in (
+        "Is it fine to put the files on a network drive?",
+        "what happens to passwords that I paste in by accident?",
+    ):
+        assert (await ask(context, question))["confidence"] != "nothing"
+    for unrelated in ("How long do I boil eggs?", "Who won the cup final in 1998?", "my knee hurts after running"):
+        assert (await ask(context, unrelated))["confidence"] == "nothing"
