@@ -14,6 +14,8 @@ from actors.runtime.types import JsonObject
 if TYPE_CHECKING:
     from actors.cli.store_access import StoreSession
 
+LONGEST = 36
+"""Characters of an id with its hyphens."""
 HEXADECIMAL = frozenset(string.hexdigits + "-")
 
 HELP = "Id of a memory, or its first six characters or more."
@@ -31,7 +33,8 @@ Memory = Annotated[MemoryId, typer.Argument(parser=MemoryId, metavar="MEMORY", h
 
 def names_memory(text: str) -> bool:
     """Return whether a text names a memory rather than a path: it is a full id, or may be the start of one."""
-    return is_full(text) or (HEXADECIMAL.issuperset(text) and not Path(text).exists())
+    may_be_start = 0 < len(text) <= LONGEST and HEXADECIMAL.issuperset(text)
+    return is_full(text) or (may_be_start and not Path(text).exists())
 
 
 def is_full(given: str) -> bool:

@@ -13,6 +13,8 @@ MOST_WHOLE: Final = 2_000
 """Characters of a text that stays whole: a search shows as many of one result."""
 MOST_JOINED: Final = 1_500
 """Characters up to which a section is joined to those before it: two windows of the model."""
+LONGEST_HEADING: Final = 200
+"""Characters of a heading. A line of dashes makes one of the whole paragraph above it, which is rarely meant."""
 SEPARATOR: Final = " › "
 
 _MARKDOWN: Final = MarkdownIt("commonmark").disable("inline")
@@ -70,8 +72,9 @@ def _divided(text: str) -> Iterator[Section]:
 
 
 def _headings(text: str) -> Iterator[tuple[int, str, int]]:
-    """Yield level, text and line of each heading that is in no list or quotation."""
+    """Yield level, text and line of each heading of one line that is in no list or quotation."""
     tokens = _MARKDOWN.parse(text)
     for token, inline in pairwise(tokens):
-        if token.type == "heading_open" and not token.level and token.map:
+        is_heading = token.type == "heading_open" and not token.level
+        if is_heading and token.map and "\n" not in inline.content and len(inline.content) <= LONGEST_HEADING:
             yield int(token.tag[1:]), inline.content, token.map[0]

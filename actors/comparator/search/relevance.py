@@ -135,8 +135,10 @@ def estimate(
     if not len(rows):
         return NOTHING_FOUND
     best = rows[:CONSIDERED]
-    windows = int(np.maximum(atlas.passage_counts(np.flatnonzero(eligible)), 1).sum())
-    found = features(similarity, best, best_coverage(atlas, query, best), windows)
+    searched = int(eligible.sum())
+    if searched < SIZES[1]:
+        searched = int(np.maximum(atlas.passage_counts(np.flatnonzero(eligible)), 1).sum())
+    found = features(similarity, best, best_coverage(atlas, query, best), searched)
     probability = _MODEL.probability(found)
     return Relevance(probability=probability, confidence=_confidence(probability), features=found)
 

@@ -158,7 +158,7 @@ def _memories(note: _Note, options: Options) -> Iterator[Record]:
     for number, part in enumerate(parts, 1):
         content = part.text if number == 1 else part.under(note.title)
         tags = [*_tags(properties), *(_TAG.findall(_CODE.sub(" ", content)) if is_markdown else ())]
-        division = {"heading": part.name, "section": number, "sections": len(parts)} if len(parts) > 1 else {}
+        division = {"heading": part.name, "section": number, "sections": len(parts)}
         yield from memory(
             note.place if number == 1 else ("note", note.name, "section", *part.headings, part.text),
             content,
@@ -166,7 +166,7 @@ def _memories(note: _Note, options: Options) -> Iterator[Record]:
             **circumstances,
             tags=tags,
             memory_type=str(properties["type"]) if properties.get("type") else None,
-            metadata=metadata | division,
+            metadata=metadata | ({"division": division} if len(parts) > 1 else {}),
             part_of=str(note.id) if number > 1 else None,
         )
     for one in found:

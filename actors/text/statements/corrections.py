@@ -106,8 +106,7 @@ def evidence(earlier: Statement, later: Statement) -> dict[str, float]:
         if _kind(old[start:end]) == _kind(new[first:last]) != "words"
     }
     is_frame = len(replaced) == 1 and not removed and replaced[0][2] - replaced[0][1] <= min(MAX_VALUE, len(old) - 1)
-    resumes = _resumes(earlier, later)
-    change = resumes or (later.announces_change and not earlier.announces_change)
+    change = later.announces_change and not earlier.announces_change
     ended = not earlier.ends and any(
         -REACH < word.span[0] - end < REACH and word.key in left for end in later.ends for word in new
     )
@@ -115,8 +114,8 @@ def evidence(earlier: Statement, later: Statement) -> dict[str, float]:
     values, newer = ({word.key for word in words if word.kind in {"number", "time"}} for words in (old, new))
     return {
         "share": share,
-        "state": float(earlier.state_at is not None or resumes),  # an end lasts until it is taken back
-        "event": float(earlier.tells_event and not resumes),
+        "state": float(earlier.state_at is not None),
+        "event": float(earlier.tells_event),
         "event told": float(later.tells_event and not change and not ended),
         "frame": float(is_frame),
         "value": float(is_frame and bool(kinds)),
@@ -143,19 +142,11 @@ def _is_too_different(earlier: Statement, later: Statement) -> bool:
     Where more than a value is missing too, only similarity, share and state can speak for a correction, and they sum to
     -1.2 points at most.
     """
-    if later.announces_change or later.ends or _resumes(earlier, later):
+    if later.announces_change or later.ends:
         return False
     words = {*earlier.keys}
     missing = len(words.difference(later.keys))
     return missing > MAX_VALUE and 2 * missing > len(words)
-
-
-def _resumes(earlier: Statement, later: Statement) -> bool:
-    """Return whether a text says that what an earlier one ended goes on: "stopped selling bread", "sells it again"."""
-    if not earlier.ends or later.ends or not later.resumes:
-        return False
-    words = {*earlier.keys}
-    return 2 * len(words & {*later.keys}) >= len(words)
 
 
 def _changes(earlier: Statement, later: Statement) -> list[tuple[str, int, int, int, int]]:

@@ -30,7 +30,6 @@ def _any_of(*lists: str, before: str = "", after: str = "") -> re.Pattern[str]:
 
 
 CHANGE, _END, _POSSESSION = _any_of("change"), _any_of("no_longer", "end"), _any_of("possession")
-_RESUMPTION: Final = _any_of("resumption")
 _NOT_ENDED: Final = _any_of("end", "ending", before=r"(?:\b(?:not|never)|\w+n['’]t)\s+(?:\w+\s+)?")
 """A negated word that ends a state: "don't quit", "never gave up", "won't get off"."""
 # "Rent is", "work starts": what precedes another verb is a noun.
@@ -87,11 +86,6 @@ class Statement:
     def ends(self) -> list[int]:
         """Where the words end that end a state."""
         return [match.end() for match in _END.finditer(self._without_negated_ends)]
-
-    @cached_property
-    def resumes(self) -> bool:
-        """Whether it says that something which had ended goes on."""
-        return not self.is_negated and _RESUMPTION.search(self.text) is not None
 
     @cached_property
     def tells_event(self) -> bool:

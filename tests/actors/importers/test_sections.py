@@ -35,8 +35,8 @@ def test_every_section_of_a_long_document_is_in_one_memory_below_its_headings() 
         own = one["content"] if one is found[0] else one["content"].partition("\n\n")[2]
         assert " ".join(own.split()) in " ".join(text.split())
     assert sum(len(one["content"]) for one in found) >= len(text.strip())
-    assert [one["metadata"]["section"] for one in found] == [*range(1, len(found) + 1)]
-    assert {one["metadata"]["sections"] for one in found} == {len(found)}
+    assert [one["metadata"]["division"]["section"] for one in found] == [*range(1, len(found) + 1)]
+    assert {one["metadata"]["division"]["sections"] for one in found} == {len(found)}
     assert len({one["id"] for one in found}) == len(found)
 
 
@@ -45,7 +45,7 @@ def test_a_section_begins_at_a_heading_that_is_none_of_code_or_of_a_quotation(tm
     winter, summer = f"In winter\n---------\n\n{quoted}\n\n### Frost\n\n{PARAGRAPH}", f"## In summer\n\n{PARAGRAPH}"
     text = f"# Boiler\n\nBought in 2019.\n\n{winter}\n\n{summer}"
     found = memories(note(tmp_path, text))
-    assert [one["metadata"]["heading"] for one in found] == [
+    assert [one["metadata"]["division"]["heading"] for one in found] == [
         "Boiler",
         "Boiler › In winter",
         "Boiler › In winter › Frost",
@@ -65,7 +65,7 @@ def test_a_section_begins_at_a_heading_that_is_none_of_code_or_of_a_quotation(tm
 def test_a_short_note_and_one_without_headings_stay_whole(tmp_path: Path, text: str) -> None:
     (found,) = memories(note(tmp_path, text))
     assert found["content"] == text.strip()
-    assert "sections" not in found["metadata"]
+    assert "division" not in found["metadata"]
 
 
 def test_short_sections_are_joined_up_to_two_windows(tmp_path: Path) -> None:
@@ -80,3 +80,15 @@ def test_tags_of_a_section_are_its_own_and_those_of_the_note(tmp_path: Path) -> 
     text = f"---\ntags: [house]\n---\n# Boiler\n\n{PARAGRAPH}\n\n## Frost\n\n{PARAGRAPH} #winter\n"
     first, second = memories(note(tmp_path, text))
     assert (first["tags"], second["tags"]) == (["house"], ["house", "winter"])
+
+
+def test_a_line_of_dashes_below_a_paragraph_makes_no_heading_of_it(tmp_path: Path) -> None:
+    minutes = "\n".join(f"[00:{number:02}] Ilse: {PARAGRAPH[:60]}" for number in range(40))
+    found = memories(note(tmp_path, f"# Boiler\n\n{minutes}\n---\n\n## Frost\n\n{PARAGRAPH}"))
+    assert [one["metadata"]["division"]["heading"] for one in found] == ["Boiler", "Boiler › Frost"]
+    assert "[00:39] Ilse" in found[0]["content"]
+
+
+def test_a_property_of_a_note_is_kept_beside_what_its_sections_are(tmp_path: Path) -> None:
+    text = f"---\nsection: Cellar\n---\n# Boiler\n\n{PARAGRAPH}\n\n## Frost\n\n{PARAGRAPH}"
+    assert [one["metadata"]["section"] for one in memories(note(tmp_path, text))] == ["Cellar", "Cellar"]

@@ -27,8 +27,8 @@ from projections.memories.entries import Entry
 from projections.memories.requests import DERIVED, IMPORTER
 from projections.projection import MemoryState
 
-SECTIONS = "sections"
-"""The field of a section's metadata with the number of all sections of its text."""
+DIVISION = "division"
+"""The field of a section's metadata that says which of how many `sections` of its text it is."""
 
 
 class MemoryImport(Params, frozen=True, kw_only=True):
@@ -177,7 +177,12 @@ async def _known(context: Context, ids: set[UUID]) -> dict[UUID, Entry]:
 
 def _is_divided_otherwise(first: Entry, part: StoreMemory) -> bool:
     """Tell whether the text of a section was imported as other sections, as a whole, or was erased since."""
-    return first.body is None or first.body.metadata.get(SECTIONS) != part.metadata.get(SECTIONS)
+    return first.body is None or _sections(first.body.metadata) != _sections(part.metadata)
+
+
+def _sections(metadata: JsonObject) -> object:
+    division = metadata.get(DIVISION)
+    return division.get("sections") if isinstance(division, dict) else None
 
 
 def _check_known(named: set[UUID], known: dict[UUID, Entry]) -> None:

@@ -151,7 +151,7 @@ def restore(
         perform(store_location(folder), "memory/restore", {"id": MemoryId(what)}, memory_restored, as_json=as_json)
         return
     with exit_on_error():
-        if not Path(what).exists():
+        if not what or not Path(what).exists():
             raise CommandError(f"'{what}' is neither the id of a memory nor a folder")
         from events.recovery.backup import restore as restore_backup
         from events.storage.log import LogInUseError

@@ -66,26 +66,14 @@ def test_opposites_and_ends_are_corrections(earlier: str, later: str) -> None:
 @pytest.mark.parametrize(
     ("earlier", "later"),
     [
-        ("The shop has stopped selling bread.", "The shop sells bread again."),
-        ("The shop stopped selling bread.", "The shop has resumed selling bread."),
-        ("The night bus no longer runs to Aldby.", "The night bus runs to Aldby again."),
-        ("They closed the pool on the hill.", "The pool on the hill is open once more."),
-    ],
-)
-def test_what_goes_on_again_corrects_what_had_ended(earlier: str, later: str) -> None:
-    assert find_correction(earlier, later, ALIKE) is not None
-
-
-@pytest.mark.parametrize(
-    ("earlier", "later"),
-    [
-        ("The shop has stopped selling bread.", "The shop never sells bread again."),
         ("The shop sells bread.", "The shop sells bread again."),
         ("Anna's cat died in May.", "Anna's dog is ill again."),
-        ("The bakery closed in June.", "The bakery in the park has rye bread again."),
+        ("Ilse stopped smoking.", "Ilse told us again that smoking is bad."),
+        ("Anna left the company in May.", "Anna met the company again in May."),
+        ("Marco cancelled the gym membership.", "Marco went back to the gym desk about the membership card."),
     ],
 )
-def test_again_corrects_nothing_where_nothing_had_ended_or_something_else(earlier: str, later: str) -> None:
+def test_what_is_said_again_of_something_that_ended_corrects_nothing(earlier: str, later: str) -> None:
     assert find_correction(earlier, later, ALIKE) is None
 
 
