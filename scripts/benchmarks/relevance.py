@@ -177,6 +177,8 @@ def relevance(
     sets = [sample(dataset, questions, documents) for dataset in whole]
     joined = [join(dataset, count, questions) for dataset in whole for count in together or ()]
     parts = [part for dataset in whole if few and (part := small(dataset, few))]
+    if few and not parts:
+        raise BadParameter(f"no set has {few} documents that answer {FEWEST_QUESTIONS} questions or more")
     with progress_bar() as bar:
         asked = anyio.run(partial(ask_all, sets, [*parts, *joined], keep, bar))
     kinds = (*sets, *parts, *joined)

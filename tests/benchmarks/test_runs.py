@@ -83,6 +83,14 @@ def test_relevance_is_measured_against_stores_that_cannot_answer(tmp_path: Path)
     assert joined["sections"].keys() == {"bees", "boxes", "bees, 10 joined", "boxes, 10 joined", "all"}
 
 
+def test_relevance_is_measured_in_a_small_store_of_each_set_that_has_one(tmp_path: Path) -> None:
+    folders = [str(write(tmp_path / "bees", stream())), str(write(tmp_path / "boxes", talk(80)))]
+    report = bench("relevance", *folders, "--only", "50")
+    assert report["sections"].keys() == {"bees", "boxes", "boxes, 50 only", "all"}
+    _, refused, _ = report["sections"]["boxes, 50 only"]
+    assert {"all", "bees", "unrelated_prompts"} == refused["figures"].keys()
+
+
 def test_similarity_is_compared_with_grades_for_all_spaces_and_each(tmp_path: Path) -> None:
     pairs = [("A dog runs.", "A dog is running.", 5), ("A cat sleeps.", "The market fell.", 0), ("Bees.", "Bears.", 1)]
     lines = [json.dumps({"text_a": one, "text_b": other, "score": score}) for one, other, score in pairs]
