@@ -244,7 +244,7 @@ async def test_namespaces_that_look_alike_are_different_ones(context: Context) -
 
 
 async def test_no_question_confined_to_a_namespace_shows_anothers_memory(context: Context, agent: Agent) -> None:
-    hidden = "The vault opens with the number 7741."
+    hidden = "The vault opens with the word mandragora."
     mine = await store(context, "The vault is in the cellar.", namespace="mine")
     await store(context, hidden, namespace="theirs", session="s", tags=["vault"])
     purpose = [1.0] * 13
@@ -265,7 +265,7 @@ async def test_no_question_confined_to_a_namespace_shows_anothers_memory(context
     }
     for tool, arguments in questions.items():
         result = await agent.client.call_tool(tool, arguments | {"namespace": "mine"})
-        assert "7741" not in json.dumps(result.structured_content), tool
+        assert "mandragora" not in json.dumps(result.structured_content), tool
     assert [hit["fingerprintId"] for hit in await search(context, hidden, namespace="mine")] == [mine]
 
 
