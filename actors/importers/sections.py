@@ -9,6 +9,8 @@ from typing import Final
 import msgspec
 from markdown_it import MarkdownIt
 
+from actors.importers.dates import date_in_heading
+
 MOST_WHOLE: Final = 2_000
 """Characters of a text that stays whole: a search shows as many of one result."""
 MOST_JOINED: Final = 1_500
@@ -33,6 +35,11 @@ class Section(msgspec.Struct, frozen=True):
         """Its headings, from the outermost one."""
         return SEPARATOR.join(self.headings)
 
+    @property
+    def date(self) -> str | None:
+        """The day or month that the innermost of its headings states which states one, in ISO 8601."""
+        return next((date for one in reversed(self.headings) if (date := date_in_heading(one))), None)
+
     def under(self, title: str) -> str:
         """Return its text below the title of the whole and the headings that it is under."""
         above = [one for one in (title, *self.headings[:-1]) if one]
@@ -43,14 +50,15 @@ def sections(text: str) -> list[Section]:
     """Return the sections of Markdown in order, neighbouring short ones joined; a single one if the text is short.
 
     A section begins at a heading, and the first one where the text does. What stands under no heading, or is longer
-    than `MOST_JOINED`, is not divided further.
+    than `MOST_JOINED`, is not divided further. Sections of different dates are not joined.
     """
     if len(text) <= MOST_WHOLE:
-        return [Section((), text)]
+        title = next(_headings(text), None)
+        return [Section((title[1],) if title and title[2] == 0 else (), text)]
     joined: list[Section] = []
     for section in _divided(text.replace("\r", "\n")):
         last = joined[-1] if joined else None
-        if last and len(last.text) + len(section.text) <= MOST_JOINED:
+        if last and len(last.text) + len(section.text) <= MOST_JOINED and last.date == section.date:
             joined[-1] = msgspec.structs.replace(last, text=f"{last.text}\n\n{section.text}")
         else:
             joined.append(section)

@@ -17,6 +17,7 @@ from uuid import UUID
 import msgspec
 import yaml
 
+from actors.importers.dates import date_in_path
 from actors.importers.files import text, walk
 from actors.importers.records import Broken, Ignored, Options, Record, Skipped, link, memory, memory_id
 from actors.importers.sections import Section, sections
@@ -143,7 +144,7 @@ def _properties(front: str, file: Path) -> JsonObject | Ignored:
 def _memories(note: _Note, options: Options) -> Iterator[Record]:
     """Yield a note without its observations, and each observation; links of observations follow them."""
     properties = note.properties
-    circumstances = {"namespace": options.namespace, "created_at": _created(note)}
+    created = _created(note)
     metadata = {"source": "note", "path": note.name, "title": note.title, **note.metadata}
     is_markdown = note.file.suffix.lower() in MARKDOWN
     hidden = _CODE.sub(lambda code: " " * len(code[0]), note.body)  # code holds neither tags nor observations
@@ -163,7 +164,8 @@ def _memories(note: _Note, options: Options) -> Iterator[Record]:
             note.place if number == 1 else ("note", note.name, "section", *part.headings, part.text),
             content,
             note.file,
-            **circumstances,
+            namespace=options.namespace,
+            created_at=part.date or created,
             tags=tags,
             memory_type=str(properties["type"]) if properties.get("type") else None,
             metadata=metadata | ({"division": division} if len(parts) > 1 else {}),
@@ -180,7 +182,8 @@ def _memories(note: _Note, options: Options) -> Iterator[Record]:
             f"{note.title}: {statement}",
             note.file,
             line,
-            **circumstances,
+            namespace=options.namespace,
+            created_at=created,
             tags=[one["category"], *_TAG.findall(statement)],
             memory_type="observation",
             metadata=about | ({"context": context["context"]} if context else {}),
@@ -206,14 +209,14 @@ def _tags(properties: JsonObject) -> list[str]:
 
 
 def _created(note: _Note) -> str:
-    """Return when a note was made, by its properties or else by its file."""
+    """Return when a note was made, by its properties, or else its path, or else its file."""
     for name in ("created", "created_at", "date"):
         value = note.properties.get(name)
         if isinstance(value, date | datetime):
             return value.isoformat()
         if isinstance(value, str) and value:
             return value
-    return datetime.fromtimestamp(note.file.stat().st_mtime, UTC).isoformat()
+    return date_in_path(note.name) or datetime.fromtimestamp(note.file.stat().st_mtime, UTC).isoformat()
 
 
 def _plain(value: object) -> object:
