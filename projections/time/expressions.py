@@ -275,7 +275,7 @@ _PATTERNS: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str], _Referenc
     (lex.compiled(rf"{lex.PART}\b{lex.MONTH},?(?: of)? {lex.YEAR}"), _month_or_season),
     (lex.compiled(rf"{lex.PART}\b{lex.SEASON}(?: of)? {lex.YEAR}"), _month_or_season),
     (
-        lex.compiled(rf"{lex.PART}(?:the )?{lex.NOT_AFTER_NUMBER}{lex.YEAR}(?P<decade>s)?\b{lex.NOT_BEFORE_UNIT}"),
+        lex.compiled(rf"{lex.PART}(?:the )?{lex.NOT_A_NUMBER}{lex.YEAR}(?P<decade>s)?\b{lex.NOT_BEFORE_UNIT}"),
         _year_or_decade,
     ),
     (lex.compiled(rf"{lex.NOT_A_VERB}{lex.WHICH}(?:{lex.MONTH}|{lex.SEASON})"), _month_or_season),

@@ -256,6 +256,7 @@ def test_relative_words_count_in_universal_time():
         "They march on, and march again: they decided to march.",
         "May is my friend; ask April about it.",
         "Python 2.2019 and version 1.2020.3",
+        "PEP 2026 and RFC 1918: listen on port 1521, see page 1984 and room 1204, or error 1603",
         "It cost $2000, or 2000 dollars, 1500 people paid.",
         "1,500",
         "2000%",
