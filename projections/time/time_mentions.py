@@ -49,6 +49,8 @@ class QueryHints(msgspec.Struct, frozen=True, kw_only=True):
     """Times that it names."""
     time_only: bool = False
     """Whether it asks for whatever is of these times: it names nothing else that a memory could be about."""
+    latest: bool = False
+    """Whether it asks for the latest of what was said of its subject, or for how things are now."""
     recurring: tuple[datetime, ...] = ()
     """Sample moments that share the recurring hour, day or season that it names."""
     start: bool = False

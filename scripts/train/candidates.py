@@ -21,7 +21,8 @@ from benchmarks.store import Store, open_store
 from actors.comparator.messages import Search
 from actors.comparator.messages.profiles import pool_size
 from actors.comparator.search import fusion
-from actors.comparator.search.pipeline import REACH, indices_of, later_penalty
+from actors.comparator.search.period import later_penalty
+from actors.comparator.search.pipeline import REACH, indices_of
 from actors.comparator.search.recall import NO_ROWS
 from actors.comparator.search.recall import recall as recall_rows
 from actors.comparator.search.weights.measurements import measure
@@ -144,7 +145,7 @@ async def _candidates(
     asks = asked_spaces(hints) | {fusion.WORDING_AROUND: measured["session"] > 0}
     return {
         "scores": np.stack([candidates.standardised(view) for view in views], axis=1),
-        "fixed": -later_penalty(atlas, rows, hints),
+        "fixed": -later_penalty(atlas, hints, rows),
         "grades": [relevant.get(documents[str(memory)], 0.0) for memory in atlas.ids(rows)],
         "turns": turns,
         "ideal": sorted(relevant.values(), reverse=True),

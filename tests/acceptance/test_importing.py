@@ -156,3 +156,20 @@ def test_a_document_that_was_imported_whole_is_not_imported_in_sections_too(tmp_
     (folder / "todo.md").unlink()
     run_json(store, "forget", str(whole), "--hard")
     assert run_json(store, "import", str(folder))["stored"] == 0, "what was erased doesn't come back"
+
+
+def test_dated_minutes_answer_for_their_time_although_their_files_are_new(tmp_path: Path) -> None:
+    folder, store = tmp_path / "minutes", tmp_path / "store"
+    folder.mkdir()
+    heads = {"2019-03-14": "Rosa", "2020-11-12": "Bruno", "2022-06-09": "Noor", "2024-02-08": "Ilse"}
+    for day, name in heads.items():
+        text = f"# Allotments\n\n## Water\n\n{name} reads the meter of the water pump and pays the bill for the water."
+        (folder / f"{day}.md").write_text(text)
+    assert run(store, "import", str(folder)).returncode == 0
+    for question, answer in (
+        ("Who reads the water meter in March 2019?", "Rosa"),
+        ("water meter, November 2020", "Bruno"),
+        ("Who reads the meter of the water pump now?", "Ilse"),
+    ):
+        (first,) = run_json(store, "search", question, "--top-k", "1")["results"]
+        assert answer in first["content"], question

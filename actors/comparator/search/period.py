@@ -1,8 +1,12 @@
-"""Questions for whatever is of a time ("What happened last week?"): memories of that time come first, and answer them.
+"""What the time of a memory adds to its rank beside the space of times (E2).
 
-Such a question has no subject, so neither the spaces of meaning nor the learned relevance say anything of its answer.
+- A question for whatever is of a time ("What happened last week?") has no subject, so neither the spaces of meaning nor
+  the learned relevance say anything of its answer. Memories of that time come first, and answer it.
+- A question for the latest ("Who is the chair now?"): of the best memories, the later ones rank higher.
+- A question that was asked in the past: what is from after it ranks lower.
 """
 
+from datetime import timedelta
 from typing import Final
 
 import numpy as np
@@ -16,6 +20,15 @@ from projections.time.time_mentions import QueryHints
 
 BONUS: Final = 8.0
 """What a memory of the time ranks higher, in standard deviations of the fused scores: more than what these span."""
+NEAR_BEST: Final = 0.75
+"""How far below the best a memory may rank, in standard deviations of the fused scores, to be as much to the point."""
+LATEST_BONUS: Final = 1.0
+"""What the latest of those memories ranks higher than the earliest, in the same unit."""
+LATER_PENALTY: Final = 2.0
+"""What a memory from after the time of a question ranks lower, in standard deviations of the fused scores: whoever
+asked as of that day could not mean it."""
+LATER_SLACK: Final = timedelta(days=1)
+"""A memory of the day of the question may be what it is about."""
 ANSWERED: Final = Relevance(probability=1.0, confidence=Confidence.CONFIDENT)
 """Whatever is of the time answers a question for it."""
 
@@ -30,6 +43,31 @@ def of_period(atlas: Atlas, hints: QueryHints, rows: Rows) -> Mask:
 def period_bonus(atlas: Atlas, hints: QueryHints, rows: Rows) -> Scores:
     """Return the bonus of memories of the time that a question asks for, shape (rows,)."""
     return np.float32(BONUS) * of_period(atlas, hints, rows)
+
+
+def latest_bonus(atlas: Atlas, hints: QueryHints, rows: Rows, scores: Scores) -> Scores:
+    """Return the bonus of the later of the rows near the best, by the order of their times, shape (rows,).
+
+    Args:
+        atlas: The atlas of the rows.
+        hints: What the question says; without `latest` there is no bonus.
+        rows: Shape (rows,).
+        scores: Their fused scores, shape (rows,).
+    """
+    bonus = np.zeros(len(rows), np.float32)
+    if hints.latest:
+        near = np.flatnonzero(scores >= scores.max(initial=-np.inf) - NEAR_BEST)
+        times, order = np.unique(atlas.facets.created(rows[near]), return_inverse=True)
+        bonus[near] = LATEST_BONUS * order / max(1, len(times) - 1)
+    return bonus
+
+
+def later_penalty(atlas: Atlas, hints: QueryHints, rows: Rows) -> Scores:
+    """Return the penalty of memories that did not exist when the question was asked, shape (rows,)."""
+    if hints.unknown is None:
+        return np.zeros(len(rows), np.float32)
+    later = atlas.facets.created_between(hints.unknown.start + LATER_SLACK, hints.unknown.end, rows)
+    return np.float32(LATER_PENALTY) * later
 
 
 def period_relevance(atlas: Atlas, hints: QueryHints, rows: Rows) -> Relevance:

@@ -14,7 +14,6 @@ ranking.
 """
 
 from collections.abc import Mapping
-from datetime import timedelta
 from time import perf_counter
 from typing import Final
 from uuid import UUID
@@ -28,7 +27,7 @@ from actors.comparator.messages import Found, Hit, Relevance, Search, StageRepor
 from actors.comparator.messages.profiles import Weights
 from actors.comparator.search import fusion
 from actors.comparator.search.explanation import RankedRows, RankedSimilarities, explain_page
-from actors.comparator.search.period import period_bonus, period_relevance
+from actors.comparator.search.period import later_penalty, latest_bonus, period_bonus, period_relevance
 from actors.comparator.search.ranking import LATE_INTERACTION, Similarities
 from actors.comparator.search.recall import NO_ROWS, recall
 from actors.comparator.search.recency_boost import renewal_bonus
@@ -39,7 +38,6 @@ from actors.runtime.settings import Confidence
 from projections.atlas.atlas import Atlas
 from projections.atlas.fingerprints import RECENCY
 from projections.storage.arrays import Mask, Rows, Scores, top_k, union
-from projections.time.time_mentions import QueryHints
 
 MAX_RERANKED: Final = 256
 """Candidates that reach late interaction, at least; more if each recall method returns more."""
@@ -64,12 +62,6 @@ in their order, a bonus for the three best memories of the answer before changes
 SHARED_PENALTY: Final = 0.5
 """What a memory of a shared namespace ranks lower, in standard deviations of the fused scores: a clearly better match
 still comes before those of the project."""
-
-LATER_PENALTY: Final = 2.0
-"""What a memory from after the time of a question ranks lower, in standard deviations of the fused scores: whoever
-asked as of that day could not mean it."""
-LATER_SLACK: Final = timedelta(days=1)
-"""A memory of the day of the question may be what it is about."""
 
 
 class StageTimer:
@@ -236,9 +228,12 @@ def _order(
     if weights.get(fusion.WORDING_AROUND, 0) > 0:
         candidates.score_around(neighbours, in_session)
     contributions = candidates.contributions(weights)
-    of_time = period_bonus(atlas, request.hints, rows) - later_penalty(atlas, rows, request.hints)
+    of_time = period_bonus(atlas, request.hints, rows) - later_penalty(atlas, request.hints, rows)
     contributions[RECENCY] = contributions.get(RECENCY, np.float32(0)) + of_time
     fused = fusion.total(contributions, len(rows))
+    of_latest = latest_bonus(atlas, request.hints, rows, fused)
+    contributions[RECENCY] += of_latest
+    fused += of_latest
     bonuses = {"context": fusion.neighbour_bonus(fused, neighbours, in_session)}
     if request.include_alignment:
         bonuses["alignment"] = _alignment_bonus(atlas, rows)
@@ -282,14 +277,6 @@ def _scope_penalty(atlas: Atlas, rows: Rows, shared: tuple[str, ...]) -> Scores:
     if not shared:
         return np.zeros(len(rows), np.float32)
     return np.float32(-SHARED_PENALTY) * atlas.facets.in_any(shared)[rows]
-
-
-def later_penalty(atlas: Atlas, rows: Rows, hints: QueryHints) -> Scores:
-    """Return the penalty of memories that did not exist when the question was asked, shape (rows,)."""
-    if hints.unknown is None:
-        return np.zeros(len(rows), np.float32)
-    later = atlas.facets.created_between(hints.unknown.start + LATER_SLACK, hints.unknown.end, rows)
-    return np.float32(LATER_PENALTY) * later
 
 
 def indices_of(turns: Rows, rows: Rows) -> Rows:

@@ -72,6 +72,13 @@ _END = re.compile(
     r"(?:the )?(?:very )?last (?:thing|message|turn|topic|question))\b",
     re.IGNORECASE,
 )
+_LATEST: Final = re.compile(
+    r"\b(?:latest|newest|most recent(?:ly)?|current(?:ly)?|present(?:ly)?|at the moment|now|nowadays|these days|so far|"
+    r"up to date|still|yet|any ?more|any longer)\b",
+    re.IGNORECASE,
+)
+_MOST_WORDS: Final = 24
+"""Words of a question for the latest; a longer one tells something, of which it says "now"."""
 _GENERAL: Final = frozenset(
     stem_words(
         """
@@ -135,6 +142,11 @@ def is_time_only(query: str, asked_at: datetime) -> bool:
     return _GENERAL.issuperset(stem_words(left))
 
 
+def asks_for_latest(query: str) -> bool:
+    """Return whether a query that names no time asks for the latest there is about its subject."""
+    return _LATEST.search(query) is not None and len(query.split()) <= _MOST_WORDS
+
+
 def asked_words(query: str) -> str:
     """Return the words of a question that name what it is about, without those that ask; "" if nothing does.
 
@@ -163,6 +175,7 @@ def extract_hints(query: str, asked_at: datetime, now: datetime | None = None) -
         direction=causal_direction(query),
         intervals=intervals,
         time_only=bool(intervals) and is_time_only(query, asked_at),
+        latest=not intervals and asks_for_latest(query),
         recurring=sample_moments(query, asked_at),
         start=part is SessionPart.START,
         end=part is SessionPart.END,

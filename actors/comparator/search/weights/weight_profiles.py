@@ -1,6 +1,7 @@
 """Choose the weight of each view of a search: those of a fixed profile, or of `auto`, which measures the question."""
 
 from collections.abc import Collection, Mapping
+from datetime import timedelta
 from typing import Final
 
 from actors.comparator.messages import Search
@@ -13,6 +14,7 @@ from actors.runtime.settings import SearchProfile
 from events.spaces import SPACES
 from events.vocabulary.values import Modality
 from projections.atlas.atlas import Atlas
+from projections.atlas.fingerprints import RECENCY
 from projections.storage.arrays import Mask
 
 LEAST_SHARE: Final = 0.01
@@ -21,6 +23,11 @@ LEAST_SHARE: Final = 0.01
 AMONG_IMAGES: Final = 4.0
 """Factor of the weight of what images show where only images are searched: their captions are short and alike, and
 standardising would let small differences between them decide."""
+
+A_MONTH: Final = timedelta(days=31)
+SHARP_TIME: Final = 1.5
+"""Factor of the weight of times where a question names a month, a day or less: fewer memories are of it than of a year,
+so it tells more."""
 
 
 def weighted_views(request: Search) -> list[str]:
@@ -48,6 +55,8 @@ def applied_weights(atlas: Atlas, request: Search, eligible: Mask, candidates: C
         weights = AUTO.weights(measured, request.hints)
         if not measured["session"]:
             weights[WORDING_AROUND] = 0.0
+        if any(time.end - time.start <= A_MONTH for time in request.hints.intervals):
+            weights[RECENCY] *= SHARP_TIME
         if request.filter.modality is Modality.IMAGE:
             weights[SHOWN] *= AMONG_IMAGES
         least = LEAST_SHARE * sum(weights[view] for view in views)

@@ -278,3 +278,31 @@ async def test_a_time_that_counts_from_an_event_is_found_by_the_event(context: C
     best = await first(context, "What did Mara buy two weeks before the trip to Lisbon?")
     assert best["content"] == boots
     assert best["contributions"]["e2_temporal_recent"] > 0
+
+
+MINUTES = (
+    (
+        "Minutes of the allotment society. Chair: Rosa opened the meeting; we thanked the chair for the seeds.",
+        "2019-03-14",
+    ),
+    (
+        "Minutes of the allotment society. Election: Ilse is elected as the new chair, with nine votes of twelve.",
+        "2021-03-11",
+    ),
+    (
+        "Minutes of the allotment society. Pump: the chair of the water group, Bruno, reports that it leaks.",
+        "2020-05-20",
+    ),
+    ("Minutes of the allotment society. Ilse hands over after three years: Noor chairs from today on.", "2024-03-21"),
+    ("Minutes of the allotment society. Fences: the fox came back, so Bruno buys wire.", "2024-06-06"),
+)
+
+
+@pytest.mark.parametrize("question", ["Who is the current chair?", "most recent news of the chair"])
+async def test_a_question_for_the_latest_ranks_the_later_of_the_memories_to_the_point_higher(
+    context: Context, question: str
+) -> None:
+    await told(context, *((text, f"{day}T18:00:00Z") for text, day in MINUTES))
+    found = await search(context, question, asked_at="2024-08-01T12:00:00Z", profile="auto")
+    assert [one["content"] for one in found[:2]] == [MINUTES[3][0], MINUTES[1][0]]
+    assert found[0]["contributions"]["e2_temporal_recent"] > 0
