@@ -20,7 +20,7 @@ import yaml
 from actors.importers.dates import date_in_path
 from actors.importers.files import text, walk
 from actors.importers.records import Broken, Ignored, Options, Record, Skipped, link, memory, memory_id
-from actors.importers.sections import Section, sections
+from actors.importers.sections import parts, sections
 from actors.runtime.types import JsonObject
 
 NAME = "a folder of notes"
@@ -155,11 +155,11 @@ def _memories(note: _Note, options: Options) -> Iterator[Record]:
     prose = (prose + note.body[end:]).strip()
     is_headed = not is_markdown or prose.startswith("# ") or prose.partition("\n")[0] == note.title
     headed = (prose if is_headed else f"{note.title}\n\n{prose}".strip()) or note.title
-    parts = sections(headed) if is_markdown else [Section((), headed)]
-    for number, part in enumerate(parts, 1):
+    divided = sections(headed) if is_markdown else parts(headed)
+    for number, part in enumerate(divided, 1):
         content = part.text if number == 1 else part.under(note.title)
         tags = [*_tags(properties), *(_TAG.findall(_CODE.sub(" ", content)) if is_markdown else ())]
-        division = {"heading": part.name, "section": number, "sections": len(parts)}
+        division = {"heading": part.name, "section": number, "sections": len(divided)}
         yield from memory(
             note.place if number == 1 else ("note", note.name, "section", *part.headings, part.text),
             content,
@@ -168,7 +168,7 @@ def _memories(note: _Note, options: Options) -> Iterator[Record]:
             created_at=part.date or created,
             tags=tags,
             memory_type=str(properties["type"]) if properties.get("type") else None,
-            metadata=metadata | ({"division": division} if len(parts) > 1 else {}),
+            metadata=metadata | ({"division": division} if len(divided) > 1 else {}),
             part_of=str(note.id) if number > 1 else None,
         )
     for one in found:

@@ -41,7 +41,7 @@ def test_every_section_of_a_long_document_is_in_one_memory_below_its_headings() 
 
 
 def test_a_section_begins_at_a_heading_that_is_none_of_code_or_of_a_quotation(tmp_path: Path) -> None:
-    quoted = f"```sh\n# a comment\n{PARAGRAPH}\n```\n\n> # Said by Ilse\n> {PARAGRAPH}"
+    quoted = f"```sh\n# a comment\n{PARAGRAPH[:600]}\n```\n\n> # Said by Ilse\n> {PARAGRAPH}"
     winter, summer = f"In winter\n---------\n\n{quoted}\n\n### Frost\n\n{PARAGRAPH}", f"## In summer\n\n{PARAGRAPH}"
     text = f"# Boiler\n\nBought in 2019.\n\n{winter}\n\n{summer}"
     found = memories(note(tmp_path, text))
@@ -92,3 +92,38 @@ def test_a_line_of_dashes_below_a_paragraph_makes_no_heading_of_it(tmp_path: Pat
 def test_a_property_of_a_note_is_kept_beside_what_its_sections_are(tmp_path: Path) -> None:
     text = f"---\nsection: Cellar\n---\n# Boiler\n\n{PARAGRAPH}\n\n## Frost\n\n{PARAGRAPH}"
     assert [one["metadata"]["section"] for one in memories(note(tmp_path, text))] == ["Cellar", "Cellar"]
+
+
+def test_what_is_long_below_a_heading_is_divided_at_its_least_nested_items(tmp_path: Path) -> None:
+    talk = "".join(f"    - Ilse: {number}. {PARAGRAPH[:150]}\n" for number in range(12))
+    minutes = f"- Roll call\n    - All are here\n- Frost in the cellar (*Bruno*)\n{talk}- Keys\n    - Noor has them\n"
+    found = memories(note(tmp_path, f"# Boiler\n\n## Minutes\n\n{minutes}"))
+    assert [one["metadata"]["division"]["heading"] for one in found] == [
+        "Boiler",
+        "Boiler › Minutes › Frost in the cellar (*Bruno*)",
+    ]
+    assert found[1]["content"].startswith("Boiler › Minutes › Frost in the cellar (*Bruno*)\n\n- Ilse: ")
+    assert all(len(one["content"]) < MOST_WHOLE for one in found)
+    whole = " ".join("".join(one["content"] for one in found).split())
+    assert all(f"Ilse: {number}. The valve" in whole for number in range(12))
+    assert "Noor has them" in whole
+
+
+@pytest.mark.parametrize("name", ["Boiler.md", "Boiler.txt"])
+def test_a_long_text_without_headings_is_divided_at_its_paragraphs(tmp_path: Path, name: str) -> None:
+    paragraphs = [f"{number}. {PARAGRAPH[:700]}" for number in range(6)]
+    file = tmp_path / name
+    file.write_text("\n\n".join(paragraphs))
+    found = memories(file)
+    assert len(found) == 3
+    assert all(one["content"].startswith("Boiler\n\n") for one in found[1:])
+    assert all(sum(paragraph in one["content"] for one in found) == 1 for paragraph in paragraphs)
+
+
+def test_lines_of_a_long_paragraph_are_parted_after_sentences_only_and_code_never(tmp_path: Path) -> None:
+    lines = "\n".join(f"[00:{number:02}] Ilse: {PARAGRAPH[:85]}" for number in range(40))
+    code = "\n".join(f"valve_{number} = open(); close()." for number in range(120))
+    found = memories(note(tmp_path, f"# Boiler\n\n{lines}\n\n```py\n{code}\n```\n"))
+    assert [one["content"].count("```") for one in found] == [0] * (len(found) - 1) + [2]
+    assert sum(one["content"].count("Ilse") for one in found) == 40
+    assert all(one["content"].count("[00:") == one["content"].count("by hand first.") for one in found)

@@ -314,7 +314,7 @@ def test_ids_are_the_same_whenever_a_source_is_read(tmp_path: Path) -> None:
 
 
 def test_a_text_that_is_too_long_becomes_several_memories(tmp_path: Path) -> None:
-    text = "\n\n".join(f"Paragraph {number} " + "word " * 300 for number in range(80))
+    text = " ".join(f"Sentence {number} " + "word " * 300 for number in range(80))
     (tmp_path / "long.txt").write_text(text, "utf-8")
     _, items, _, _ = read(tmp_path / "long.txt")
     assert len(items) == 3
