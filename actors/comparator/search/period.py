@@ -20,10 +20,9 @@ from projections.time.time_mentions import QueryHints
 
 BONUS: Final = 8.0
 """What a memory of the time ranks higher, in standard deviations of the fused scores: more than what these span."""
-NEAR_BEST: Final = 0.75
-"""How far below the best a memory may rank, in standard deviations of the fused scores, to be as much to the point."""
-LATEST_BONUS: Final = 1.0
-"""What the latest of those memories ranks higher than the earliest, in the same unit."""
+NEAR_BEST: Final = 1.5
+"""How far below the best a memory may rank, in standard deviations of the fused scores, to be about the subject too; and
+what the latest of these ranks higher than the earliest."""
 LATER_PENALTY: Final = 2.0
 """What a memory from after the time of a question ranks lower, in standard deviations of the fused scores: whoever
 asked as of that day could not mean it."""
@@ -58,7 +57,7 @@ def latest_bonus(atlas: Atlas, hints: QueryHints, rows: Rows, scores: Scores) ->
     if hints.latest:
         near = np.flatnonzero(scores >= scores.max(initial=-np.inf) - NEAR_BEST)
         times, order = np.unique(atlas.facets.created(rows[near]), return_inverse=True)
-        bonus[near] = LATEST_BONUS * order / max(1, len(times) - 1)
+        bonus[near] = NEAR_BEST * order / max(1, len(times) - 1)
     return bonus
 
 

@@ -19,6 +19,7 @@ from actors.api.tools.agent_tools import BY_METHOD
 from actors.api.tools.dispatch import call
 from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.hub.composition import open_hub
+from tests.acceptance.conftest import listens
 from tests.actors.conftest import loaded
 
 COMMAND = str(Path(sys.executable).parent / "context-graph")
@@ -99,6 +100,7 @@ def site(tmp_path_factory: pytest.TempPathFactory, profile: EmbeddedProfile) -> 
     folder = tmp_path_factory.mktemp("store")
     made = Site(folder, _fill(folder, profile))
     hub = subprocess.Popen([COMMAND, "hub", "--data", str(folder), "--no-sleep", "--linger", str(PATIENCE)])
+    listens(folder)  # or the command of the link would start a hub of its own, which sleeps and stays for an hour
     try:
         made.address = "http://" + urlsplit(made.link()).netloc
         yield made
