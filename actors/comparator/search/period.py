@@ -21,8 +21,8 @@ from projections.time.time_mentions import QueryHints
 BONUS: Final = 8.0
 """What a memory of the time ranks higher, in standard deviations of the fused scores: more than what these span."""
 NEAR_BEST: Final = 1.5
-"""How far below the best a memory may rank, in standard deviations of the fused scores, to be about the subject too; and
-what the latest of these ranks higher than the earliest."""
+"""How far below the best a memory may rank, in standard deviations of the fused scores, to be about the subject too;
+and what the latest of these ranks higher than the earliest."""
 LATER_PENALTY: Final = 2.0
 """What a memory from after the time of a question ranks lower, in standard deviations of the fused scores: whoever
 asked as of that day could not mean it."""
@@ -57,7 +57,7 @@ def latest_bonus(atlas: Atlas, hints: QueryHints, rows: Rows, scores: Scores) ->
     if hints.latest:
         near = np.flatnonzero(scores >= scores.max(initial=-np.inf) - NEAR_BEST)
         times, order = np.unique(atlas.facets.created(rows[near]), return_inverse=True)
-        bonus[near] = NEAR_BEST * order / max(1, len(times) - 1)
+        bonus[near] = NEAR_BEST * (order / max(1, len(times) - 1)) ** 2  # the latest stands out from the one before it
     return bonus
 
 
