@@ -18,7 +18,7 @@ from events.vocabulary import ConsolidationFinished, ConsolidationStarted, Conso
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from actors.store.log.following import Following
+    from actors.store.log.following import Follower
     from projections.mind.consolidator_lease import ConsolidatorLease
 
 
@@ -26,11 +26,11 @@ class Leadership:
     """Decides about the appends of consolidation runs. Used by the thread of the store's actor.
 
     Args:
-        shared: The log and its server; every run is allowed where the log isn't shared.
+        follower: Of the log; None where it isn't shared, and every run is allowed.
     """
 
-    def __init__(self, shared: Following) -> None:
-        self._shared = shared
+    def __init__(self, follower: Follower | None) -> None:
+        self._follower = follower
         self._hub: UUID = uuid4()
 
     def check(self, events: Sequence[Event], lease: ConsolidatorLease) -> ConsolidatorChanged | StorageFault | None:
@@ -43,7 +43,7 @@ class Leadership:
         Returns:
             What must be appended before them, why they can't be appended, or None where nothing speaks against them.
         """
-        if not self._shared.shared:
+        if self._follower is None:
             return None
         started = {event.run for event in events if isinstance(event, ConsolidationStarted)}
         finished = {event.run for event in events if isinstance(event, ConsolidationFinished)}
@@ -53,7 +53,7 @@ class Leadership:
             )
         if started <= finished:  # decided at once: nothing can come between
             return None
-        if not self._shared.lead():
+        if not self._follower.lead():
             leader = f" ({lease.latest.host})" if lease.latest is not None else ""
             return StorageFault(f"Storage failed: another hub{leader} consolidates this log; ask it for the run")
         if lease.latest is not None and lease.latest.hub == self._hub:
