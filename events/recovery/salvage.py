@@ -11,7 +11,7 @@ from contextlib import ExitStack, closing, suppress
 from datetime import datetime
 from itertools import groupby
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 from uuid import UUID
 
 import duckdb
@@ -64,6 +64,10 @@ class _Metadata(NamedTuple):
     causation_id: UUID | None
 
 
+_Rows: TypeAlias = Mapping[int, _Metadata | None]
+"""By the number of a lost event; None where nothing can be read."""
+
+
 class Salvage:
     """A readable copy of a damaged log in a temporary folder; nothing in the folder of the log is changed.
 
@@ -102,11 +106,13 @@ class Salvage:
             if self.report.bad and spare is not None:
                 spares = spares or spare.memories(folder, keys)
             last = max([self.report.head.seq, *(bad.last for bad in self.report.bad)])
-            lost = dict(self._placeholders(self.report.bad, spares))
-            used = dict(self._used(lost, spares))
-            self.lost: Final[Mapping[int, Envelope]] = lost | used
-            self.bad: Final = tuple(_parts(self.report.bad, lost, lost.keys() - used.keys()))
-            self.spared: Final = tuple(_parts(self.report.bad, lost, used.keys()))
+            rows = {seq: self._metadata(seq) for bad in self.report.bad for seq in range(bad.first, bad.last + 1)}
+            ids = frozenset(self._ids())
+            placeholders = dict(self._placeholders(self.report.bad, rows, ids, spares))
+            used = dict(_used(spares, rows, ids))
+            self.lost: Final[Mapping[int, Envelope]] = placeholders | used
+            self.bad: Final = tuple(_parts(self.report.bad, placeholders, rows.keys() - used.keys()))
+            self.spared: Final = tuple(_parts(self.report.bad, placeholders, used.keys()))
             self.head: Final = Head(last, bytes(32) if last in self.lost else self.report.head.hash)
             self._resources = stack.pop_all()
 
@@ -143,22 +149,20 @@ class Salvage:
         self._resources.close()
 
     def _placeholders(
-        self, bad: Collection[BadRange], spares: Mapping[int, Envelope]
+        self, bad: Iterable[BadRange], rows: _Rows, ids: Iterable[UUID], spares: Mapping[int, Envelope]
     ) -> Iterator[tuple[int, Envelope]]:
         """Yield an envelope for each lost event, with its metadata as far as they can be read.
 
         A memory whose id is damaged takes one from the keys, which later events name: each sealed event has a key. Of
         what precedes the last spare, every memory is a spare, or was erased.
         """
-        seqs = {seq for one in bad for seq in range(one.first, one.last + 1)}
-        rows = {seq: row for seq in seqs if (row := self._metadata(seq)) is not None}
-        named = {row.id for row in rows.values()} | set(self._ids()) | {one.id for one in spares.values()}
+        named = {*ids, *(row.id for row in rows.values() if row is not None), *(one.id for one in spares.values())}
         shown = max(spares, default=0)
         orphans = self._orphans(named)
         at = datetime.fromtimestamp(0)  # noqa: DTZ006 -- in UTC without a zone, as rows have it
         for one in bad:
             for seq in range(one.first, one.last + 1):
-                row = rows.get(seq)
+                row = rows[seq]
                 if row is None:
                     orphan = next(orphans, None) if seq > shown else None
                     id_, kind = (UUID(int=seq), _UNKNOWN) if orphan is None else (orphan, _MEMORY)
@@ -166,23 +170,6 @@ class Salvage:
                 at = row.at
                 place = Row(seq, *row, b"", b"", b"")
                 yield seq, envelope_of(place, EventLost(kind=row.kind, why=one.why))
-
-    def _used(self, lost: Mapping[int, Envelope], spares: Mapping[int, Envelope]) -> Iterator[tuple[int, Envelope]]:
-        """Yield the spares of lost events; what can be read of a row names the request, so that it isn't repeated."""
-        ids = set(self._ids())
-        for seq in sorted(lost.keys() & spares.keys(), reverse=True):
-            row, spare = self._metadata(seq), spares[seq]
-            if isinstance(spare.event, MemoryForgotten) and row is not None:
-                if (row.kind, row.at) != (kind_of(spare.event), to_utc(spare.at)):
-                    continue  # another event of the memory
-                spare = msgspec.structs.replace(spare, id=row.id)
-            if row is None or row.id != spare.id:
-                if spare.id not in ids:
-                    ids.add(spare.id)
-                    yield seq, spare
-            else:
-                causes = {"correlation_id": row.correlation_id, "causation_id": row.causation_id}
-                yield seq, msgspec.structs.replace(spare, **causes)
 
     def _orphans(self, named: Collection[UUID]) -> Iterator[UUID]:
         """Yield the ids of keys that belong to no row and no snapshot, destroyed ones last."""
@@ -202,7 +189,25 @@ class Salvage:
         return []
 
 
-def _parts(bad: Iterable[BadRange], lost: Mapping[int, Envelope], wanted: Collection[int]) -> Iterator[BadRange]:
+def _used(spares: Mapping[int, Envelope], rows: _Rows, ids: Iterable[UUID]) -> Iterator[tuple[int, Envelope]]:
+    """Yield the spares of lost events; what can be read of a row names the request, so that it isn't repeated."""
+    known = set(ids)
+    for seq in sorted(rows.keys() & spares.keys(), reverse=True):
+        row, spare = rows[seq], spares[seq]
+        if isinstance(spare.event, MemoryForgotten) and row is not None:
+            if (row.kind, row.at) != (kind_of(spare.event), to_utc(spare.at)):
+                continue  # another event of the memory
+            spare = msgspec.structs.replace(spare, id=row.id)
+        if row is not None and row.id == spare.id:
+            yield seq, msgspec.structs.replace(spare, correlation_id=row.correlation_id, causation_id=row.causation_id)
+        elif spare.id not in known:
+            known.add(spare.id)
+            yield seq, spare
+
+
+def _parts(
+    bad: Iterable[BadRange], placeholders: Mapping[int, Envelope], wanted: Collection[int]
+) -> Iterator[BadRange]:
     """Yield the parts of ranges of lost events that are wanted; memories are counted by their placeholders."""
     for one in bad:
         seqs = [seq for seq in range(one.first, one.last + 1) if seq in wanted]
@@ -211,7 +216,7 @@ def _parts(bad: Iterable[BadRange], lost: Mapping[int, Envelope], wanted: Collec
             continue
         for _, run in groupby(enumerate(seqs), lambda pair: pair[1] - pair[0]):
             part = [seq for _, seq in run]
-            kinds = [event.kind for seq in part if isinstance(event := lost[seq].event, EventLost)]
+            kinds = [event.kind for seq in part if isinstance(event := placeholders[seq].event, EventLost)]
             memories = None if _UNKNOWN in kinds else sum(kind.startswith("memory_stored.") for kind in kinds)
             yield BadRange(part[0], part[-1], one.why, memories)
 
