@@ -157,8 +157,8 @@ async def _embed_group(context: Context, group: Sequence[PendingMemory]) -> None
 
     async with AsyncExitStack() as limits:
         if len(group) > 1:
-            await limits.enter_async_context(context.limits.groups)
-        await limits.enter_async_context(context.limits.embedding)
+            await limits.enter_async_context(context.process.groups)
+        await limits.enter_async_context(context.process.embedding)
         asked = [(context.hub.embedder, embed_message(one, on_progress)) for one in group]
         await ask_streaming(asked, settle, MODEL_TIMEOUT)
 
