@@ -91,9 +91,10 @@ class Committer:
                 while events := self._shared.follow():
                     self._fold_others(events)
                 self._fold_others(self._shared.begin())
+                self._settle_uncertain()
             except LogAwayError as error:
+                self._shared.give_back()
                 return away_fault(error)
-            self._settle_uncertain()
         if not self._flush_told:
             self._flush_told = True
             self._store.tell(Flush())
@@ -223,16 +224,21 @@ class Committer:
         self._found |= {event.id: event for event in committed}
 
     def _settle_uncertain(self) -> None:
-        """Answer the uncertain appends: their transaction has ended, and all events of the log are known."""
-        uncertain, self._uncertain = self._uncertain, []
-        found, self._found = self._found, {}
-        for one in uncertain:
-            events = tuple(found[draft.id] for draft in one.drafts if draft.id in found)
+        """Answer the uncertain appends: their transaction has ended, and all events of the log are known.
+
+        Raises:
+            LogAwayError: the server can't be reached; those that aren't answered stay uncertain.
+        """
+        while self._uncertain:
+            one = self._uncertain[0]
+            events = tuple(self._found[draft.id] for draft in one.drafts if draft.id in self._found)
             if events:
                 faults = unreadable(self._log, events[:1] if one.read_back else ())
                 one.answer(faults.get(events[0].seq) or request_result(self._projections().catalog, events))
             else:
                 self.refuse([one], away_fault("the connection was lost before the commit"))
+            del self._uncertain[0]
+        self._found = {}
 
     def fail_uncertain(self) -> None:
         """Refuse the uncertain appends; the log isn't asked any more what became of them."""
