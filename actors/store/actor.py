@@ -29,7 +29,7 @@ from actors.store.corrections import find_superseded
 from actors.store.log.commit import HeldAppends, answered, event_time, pending_append
 from actors.store.log.committer import Committer, Flush
 from actors.store.log.following import Follower, FollowerMessage, FollowLog, LogLost, away_fault
-from actors.store.log.leadership import Leadership
+from actors.store.log.leadership import check_runs
 from actors.store.log.replay import fold_log, read_digests
 from actors.store.messages import (
     Append,
@@ -102,7 +102,6 @@ class Store(ProjectionActor[StoreProjections]):
             log, latencies, self._snapshots, self.actor_ref, self._apply, lambda: self._projections
         )
         self._follower = Follower(log, self.actor_ref) if isinstance(log, SharedLog) else None
-        self._leadership = Leadership(self._follower)
 
     @property
     def _catalog(self) -> Catalog:
@@ -212,7 +211,8 @@ class Store(ProjectionActor[StoreProjections]):
 
     def _check_consolidator(self, message: Append) -> StorageFault | None:
         """Return why a consolidation run can't be begun or finished here; let this hub take over if it can."""
-        checked = self._leadership.check((message.event, *message.consequences), self._projections.lease)
+        events = (message.event, *message.consequences)
+        checked = check_runs(events, self._projections.lease, self._follower)
         if not isinstance(checked, ConsolidatorChanged):
             return checked
         change = Append.of([checked], "store", message.correlation_id)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from threading import Event, Thread
 from typing import Final, TypeAlias
+from uuid import uuid4
 
 import msgspec
 import pykka
@@ -42,6 +43,8 @@ class Follower:
     """
 
     def __init__(self, log: SharedLog, store: ActorRef) -> None:
+        self.hub: Final = uuid4()
+        """Identifies this hub among those that follow the log."""
         self._log = log
         self._store = store
         self._stopped = Event()
