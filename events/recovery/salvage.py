@@ -53,19 +53,8 @@ DAMAGED: Final = "damaged"
 """The name of a file that says what was found in a log that is opened already."""
 
 
-class _Metadata(NamedTuple):
-    """The columns of a row that tell of its event, in their order."""
-
-    id: UUID
-    at: datetime
-    kind: str
-    actor: str
-    correlation_id: UUID
-    causation_id: UUID | None
-
-
-_Rows: TypeAlias = Mapping[int, _Metadata | None]
-"""By the number of a lost event; None where nothing can be read."""
+_Rows: TypeAlias = Mapping[int, Row | None]
+"""Of lost events, by number, without data and hashes; None where not even the metadata can be read."""
 
 
 class Salvage:
@@ -166,10 +155,9 @@ class Salvage:
                 if row is None:
                     orphan = next(orphans, None) if seq > shown else None
                     id_, kind = (UUID(int=seq), _UNKNOWN) if orphan is None else (orphan, _MEMORY)
-                    row = _Metadata(id_, at, kind, _UNKNOWN, UUID(int=0), None)
+                    row = Row(seq, id_, at, kind, _UNKNOWN, UUID(int=0), None, b"", b"", b"")
                 at = row.at
-                place = Row(seq, *row, b"", b"", b"")
-                yield seq, envelope_of(place, EventLost(kind=row.kind, why=one.why))
+                yield seq, envelope_of(row, EventLost(kind=row.kind, why=one.why))
 
     def _orphans(self, named: Collection[UUID]) -> Iterator[UUID]:
         """Yield the ids of keys that belong to no row and no snapshot, destroyed ones last."""
@@ -177,10 +165,10 @@ class Salvage:
         found = [id_ for id_ in self._keys.ids() if id_ not in named and id_.hex not in snapshots]
         yield from sorted(found, key=lambda id_: not self._keys.has(id_))
 
-    def _metadata(self, seq: int) -> _Metadata | None:
+    def _metadata(self, seq: int) -> Row | None:
         with suppress(duckdb.Error):
             fields = self.database.execute(_METADATA, [seq]).fetchone()
-            return None if fields is None else _Metadata(*fields)
+            return None if fields is None else Row(seq, *fields, b"", b"", b"")
         return None
 
     def _ids(self) -> list[UUID]:
