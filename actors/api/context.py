@@ -48,11 +48,12 @@ ACTOR = "front"
 
 
 class ProcessState:
-    """What all requests of the process share: semaphores in front of the embedder, and more."""
+    """What all requests of the process share."""
 
     def __init__(self) -> None:
         self.embedding = anyio.Semaphore(EMBEDDING_AT_ONCE)
         self.groups = anyio.Semaphore(GROUPS_AT_ONCE)
+        """This one and `embedding` are in front of the embedder."""
         self.key_locks = KeyLocks()
         self.web: WebServer | None = None
         """None where nothing is served over HTTP."""

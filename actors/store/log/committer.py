@@ -138,7 +138,7 @@ class Committer:
             self.erasures.carry_out(envelopes)
             faults = unreadable(self._log, [events[0] for one, events in appended if one.read_back])
         except LogAwayError:
-            self._keep_uncertain(pending, envelopes)
+            self._keep_uncertain(pending, envelopes)  # committed, but not read back
             appended, faults = [], {}
         except (LogError, OSError):
             self._exit_uncertain()
