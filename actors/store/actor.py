@@ -111,7 +111,7 @@ class Store(ProjectionActor[StoreProjections]):
         """Commit the pending appends and close the log."""
         if self._snapshots is not None:
             self._snapshots.verified = True
-        self._held.release(self.on_receive, unacknowledged=True)
+        self._held.release(self._on_append, unacknowledged=True)
         self._commits.flush()
         if self._follower is not None:
             self._follower.stop()
@@ -163,7 +163,7 @@ class Store(ProjectionActor[StoreProjections]):
         else:
             self._commits.lose(message.error)
         if self._commits.absence is not None:
-            self._held.release(self.on_receive)
+            self._held.release(self._on_append)
 
     def _on_append(self, message: Append | AppendMemories) -> Reply[object]:
         """Queue an append; while the log isn't verified, hold it, unless its server is away."""
@@ -285,7 +285,7 @@ class Store(ProjectionActor[StoreProjections]):
             if isinstance(message, SnapshotBroken):
                 self._read_only = describe_damage(str(message.error))
             if isinstance(message, LogVerified | SnapshotBroken):
-                self._held.release(self.on_receive)
+                self._held.release(self._on_append)
 
     def _declare(self, message: Declare) -> Reply[object] | None:
         """Log the models of a new store; of another one, check that they are those it was made with."""
