@@ -168,7 +168,7 @@ class Salvage:
     def _metadata(self, seq: int) -> Row | None:
         with suppress(duckdb.Error):
             fields = self.database.execute(_METADATA, [seq]).fetchone()
-            return None if fields is None else Row(seq, *fields, b"", b"", b"")
+            return None if fields is None else Row._make((seq, *fields, b"", b"", b""))
         return None
 
     def _ids(self) -> list[UUID]:
