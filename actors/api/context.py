@@ -47,17 +47,21 @@ ACTOR = "front"
 """The author of events that a request appends."""
 
 
-class ConcurrencyLimits:
-    """Semaphores in front of the embedder, shared by all requests of the process."""
+class ProcessState:
+    """What all requests of the process share."""
 
     def __init__(self) -> None:
         self.embedding = anyio.Semaphore(EMBEDDING_AT_ONCE)
         self.groups = anyio.Semaphore(GROUPS_AT_ONCE)
+        """This one and `embedding` are in front of the embedder."""
+        self.key_locks = KeyLocks()
+        self.web: WebServer | None = None
+        """None where nothing is served over HTTP."""
 
 
 @dataclass
 class StoreState:
-    """What is known about a store once its log is replayed and its models are loaded."""
+    """What all requests to a store share: what is known once its log is replayed and its models are loaded."""
 
     lock: anyio.Lock = field(default_factory=anyio.Lock)
     replayed: bool = False
@@ -72,39 +76,32 @@ class StoreState:
 
 @dataclass
 class Context:
-    """What an operation needs besides its parameters.
-
-    Args:
-        hub: The store.
-        as_of: The time at which a past state of the store stands; nothing is appended to it. None for the present.
-        key: Idempotency key of the request, which is the correlation id of the events it appends.
-        resent: Whether the request may have been done before: then the log is searched for it first.
-        progress: Receives progress reports.
-        limits: Shared by all requests.
-        locks: Of idempotency keys, shared by all requests.
-        state: Shared by all requests to the same store.
-    """
+    """What an operation needs besides its parameters: of the process and its store, the caller, and the request."""
 
     hub: Hub
-    as_of: datetime | None = None
-    key: UUID | None = None
-    resent: bool = False
-    progress: Progress = ignore_progress
-    limits: ConcurrencyLimits = field(default_factory=ConcurrencyLimits)
-    locks: KeyLocks = field(default_factory=KeyLocks)
+    """The store."""
+    process: ProcessState = field(default_factory=ProcessState)
     state: StoreState = field(default_factory=StoreState)
-    pulse: Pulse | None = None
-    """Of the memory that this request stored."""
-    namespace: str | None = None
-    """That the request is about; None for all."""
+
+    caller: Caller | None = None
+    """Who sends the request over HTTP; None on the hub's own socket, which only its user can reach."""
     project: str | None = None
     """Namespace of the session, for requests that name none."""
     traced: bool = True
     """Whether searches log what they found and move the focus; not where a person looks at what an agent would see."""
-    caller: Caller | None = None
-    """Who sends the request over HTTP; None on the hub's own socket, which only its user can reach."""
-    web: WebServer | None = None
-    """None where nothing is served over HTTP."""
+
+    key: UUID | None = None
+    """Idempotency key of the request, which is the correlation id of the events it appends."""
+    resent: bool = False
+    """Whether the request may have been done before: then the log is searched for it first."""
+    progress: Progress = ignore_progress
+    """Receives progress reports."""
+    as_of: datetime | None = None
+    """The time at which a past state of the store stands; nothing is appended to it. None for the present."""
+    namespace: str | None = None
+    """That the request is about; None for all."""
+    pulse: Pulse | None = None
+    """Of the memory that this request stored."""
 
     def for_request(self, progress: Progress, key: UUID | None = None, *, resent: bool = False) -> Self:
         """Return the context of one request to the same store."""

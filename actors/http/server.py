@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import anyio
@@ -55,7 +54,8 @@ class HttpServer:
         hold: Callable[[], AbstractContextManager[None]],
         announce: Callable[[str], object],
     ) -> None:
-        self._context = replace(context.for_caller(NOBODY), web=self)
+        context.process.web = self
+        self._context = context.for_caller(NOBODY)
         self._per_minute = per_minute
         self._group = group
         self._hold = hold

@@ -123,8 +123,8 @@ async def serve_socket(
         group.start_soon(_warm_up, context)
         group.start_soon(_back_up_after_sleep, hub)
         group.start_soon(_limit_log, hub.folder)
-        context.web = HttpServer(context, per_minute, group, connections.hold, partial(_announce, hub.folder, info))
-        refused = await _listen(context.web, http)
+        web = HttpServer(context, per_minute, group, connections.hold, partial(_announce, hub.folder, info))
+        refused = await _listen(web, http)
         if refused is None:
             await _wait_until_idle(connections, linger)
         group.cancel_scope.cancel()

@@ -116,7 +116,7 @@ class Linker(Actor):
         """Examine the latest memories that are not examined, batch by batch."""
         found = self._unexamined(message.namespace, frozenset(), message.limit)
         for start in range(0, len(found), BATCH):
-            self._record(self._examine(uuid4(), found[start : start + BATCH]), message.trigger)
+            self._record(self._examine(uuid4(), found[start : start + BATCH]), Trigger.REQUEST)
         for memory in found:
             self._pending.pop(memory, None)
 

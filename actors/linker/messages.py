@@ -8,7 +8,6 @@ import msgspec
 
 from actors.runtime.messages import Answer, Message
 from events.vocabulary import CausalClausesFound, CausesLinked
-from events.vocabulary.values import Trigger
 
 
 class MemoriesAdded(Message[None], frozen=True, kw_only=True):
@@ -24,7 +23,6 @@ class LinkCauses(Message[None], frozen=True, kw_only=True):
     """None for all."""
     limit: int
     """Memories that are examined, the latest ones; a deep run examines all."""
-    trigger: Trigger = Trigger.REQUEST
 
 
 class ExaminedCauses(Answer, frozen=True, kw_only=True):

@@ -28,8 +28,8 @@ from actors.runtime.reply import Reply, gather
 from actors.store.corrections import find_superseded
 from actors.store.log.commit import HeldAppends, answered, event_time, pending_append
 from actors.store.log.committer import Committer, Flush
-from actors.store.log.following import FollowerMessage, FollowLog, LogLost, away_fault
-from actors.store.log.leadership import Leadership
+from actors.store.log.following import Follower, FollowerMessage, FollowLog, LogLost, away_fault
+from actors.store.log.leadership import check_runs
 from actors.store.log.replay import fold_log, read_digests
 from actors.store.messages import (
     Append,
@@ -56,7 +56,7 @@ from actors.store.snapshot_policy import (
     SnapshotSynced,
 )
 from events.recovery.salvage import describe_damage
-from events.storage.log import Envelope, Head, Log, LogAwayError, LogDamagedError, LogError
+from events.storage.log import Envelope, Head, Log, LogAwayError, LogDamagedError, LogError, SharedLog
 from events.vocabulary import ConsolidatorChanged, SpacesDeclared
 from projections.memories.catalog import Catalog
 from projections.projection import MemoryState
@@ -101,8 +101,7 @@ class Store(ProjectionActor[StoreProjections]):
         self._commits = Committer(
             log, latencies, self._snapshots, self.actor_ref, self._apply, lambda: self._projections
         )
-
-        self._leadership = Leadership(self._commits.shared)
+        self._follower = Follower(log, self.actor_ref) if isinstance(log, SharedLog) else None
 
     @property
     def _catalog(self) -> Catalog:
@@ -112,9 +111,11 @@ class Store(ProjectionActor[StoreProjections]):
         """Commit the pending appends and close the log."""
         if self._snapshots is not None:
             self._snapshots.verified = True
-        self._held.release(self.on_receive, unacknowledged=True)
+        self._held.release(self._on_append, unacknowledged=True)
         self._commits.flush()
-        self._commits.shared.stop()
+        if self._follower is not None:
+            self._follower.stop()
+        self._commits.fail_uncertain()
         if self._snapshots is not None:
             self._snapshots.stop()
         try:
@@ -129,7 +130,7 @@ class Store(ProjectionActor[StoreProjections]):
                 return self._on_append(message)
             case FindRequests(keys=keys):
                 self._commits.flush()  # events of the request may be pending
-                self._commits.shared.on_message(FollowLog())  # or another hub may have appended them
+                self._commits.follow()  # or another hub may have appended them
                 return tuple(find_request(self._log, self._catalog, key) for key in keys)
             case Reserve(ids=ids):
                 with suppress(LogError):  # the append makes missing keys, and reports the error
@@ -157,13 +158,16 @@ class Store(ProjectionActor[StoreProjections]):
 
     def _on_follower(self, message: FollowerMessage) -> None:
         """Take notice of the server; if it is away, refuse the appends that wait for the verification of the log."""
-        self._commits.shared.on_message(message)
-        if self._commits.shared.absence is not None:
-            self._held.release(self.on_receive)
+        if isinstance(message, FollowLog):
+            self._commits.follow()
+        else:
+            self._commits.lose(message.error)
+        if self._commits.absence is not None:
+            self._held.release(self._on_append)
 
     def _on_append(self, message: Append | AppendMemories) -> Reply[object]:
         """Queue an append; while the log isn't verified, hold it, unless its server is away."""
-        if self._snapshots is not None and not self._snapshots.verified and self._commits.shared.absence is None:
+        if self._snapshots is not None and not self._snapshots.verified and self._commits.absence is None:
             self._snapshots.hurry()
             return self._held.add(message)
         if isinstance(message, Append):
@@ -193,23 +197,22 @@ class Store(ProjectionActor[StoreProjections]):
             fault = self._take_turn()
         if fault is None:
             fault = self._check_consolidator(message)
-        now = self._clock()
         if fault is not None:
-            pending = pending_append(message, now, is_memory=is_memory)
+            pending = pending_append(message, self._clock(), is_memory=is_memory)
             self._commits.refuse([pending], fault)
             return pending.reply
         if message.alike:  # in this turn: another hub may have superseded them too
             consequences = (*message.consequences, *find_superseded(message, self._catalog))
             message = msgspec.structs.replace(message, consequences=consequences)
-        pending = pending_append(
-            message, event_time(message, now, self._commits.pending, self._log), is_memory=is_memory
-        )
+        at = event_time(message, self._clock(), self._commits.pending, self._log)
+        pending = pending_append(message, at, is_memory=is_memory)
         self._commits.pending.append(pending)
         return pending.reply
 
     def _check_consolidator(self, message: Append) -> StorageFault | None:
         """Return why a consolidation run can't be begun or finished here; let this hub take over if it can."""
-        checked = self._leadership.check((message.event, *message.consequences), self._projections.lease)
+        events = (message.event, *message.consequences)
+        checked = check_runs(events, self._projections.lease, self._follower)
         if not isinstance(checked, ConsolidatorChanged):
             return checked
         change = Append.of([checked], "store", message.correlation_id)
@@ -222,13 +225,12 @@ class Store(ProjectionActor[StoreProjections]):
         if self._read_only:
             return StorageFault(f"Storage failed: {self._read_only}")
         unverified = self._snapshots is not None and not self._snapshots.verified
-        return (self._commits.shared.absence if unverified else None) or self._commits.take_turn()
+        return (self._commits.absence if unverified else None) or self._commits.take_turn()
 
     def _check_live(self, memories: tuple[UUID, ...]) -> None:
         """Raise `GoneError` if a memory that an append depends on was deleted after the append was decided."""
         self._commits.flush()
-        gone = tuple(memory for memory in memories if self._catalog.get(memory).state is not MemoryState.LIVE)
-        if gone:
+        if gone := tuple(memory for memory in memories if self._catalog.get(memory).state is not MemoryState.LIVE):
             raise GoneError(gone)
 
     def _replay(self) -> Head:
@@ -255,7 +257,8 @@ class Store(ProjectionActor[StoreProjections]):
             if self._log.images is not None:
                 with suppress(OSError):  # the next start tries again
                     self._log.images.sweep(self._catalog)
-        self._commits.shared.start()
+        if self._follower is not None:
+            self._follower.start()
         self._replayed = True
         return self._log.head
 
@@ -282,7 +285,7 @@ class Store(ProjectionActor[StoreProjections]):
             if isinstance(message, SnapshotBroken):
                 self._read_only = describe_damage(str(message.error))
             if isinstance(message, LogVerified | SnapshotBroken):
-                self._held.release(self.on_receive)
+                self._held.release(self._on_append)
 
     def _declare(self, message: Declare) -> Reply[object] | None:
         """Log the models of a new store; of another one, check that they are those it was made with."""

@@ -1,7 +1,6 @@
 """Opening the log of a folder as far as it can be trusted: for writing, or read-only with the reason in words."""
 
 from collections.abc import Callable
-from contextlib import nullcontext
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Final
@@ -57,50 +56,60 @@ def open_log(
         PassphraseError: The passphrase is wrong, or missing, or given for a store without one.
         LogError: Nothing can be read, or a later version wrote it.
     """
-    read_only = _BACKUP if is_backup(folder) else None
-    found = format_of(folder) if (folder / DATABASE).exists() else FORMAT
-    if found < FORMAT and not upgrades:
-        read_only = read_only or _EARLIER.format(found)
-    marked = damage = marked_damage(folder)
-    copied = found >= FORMAT
     while True:
         try:
-            if marked is not None and not verify(folder, passphrase, spare=spare).problems:
-                unmark_damaged(folder)
-                damage = None
-            marked = None
-            if not copied and read_only is None and damage is None:
-                read_only, damage = _copy(folder, passphrase, found, notify)
-                copied = True
-            reason = describe_damage(damage) if damage else read_only
-            with exclusive(folder) if reason else nullcontext():  # what is read is a copy of the files
-                return DuckDBLog(folder, passphrase, read_only=reason, spare=spare)
+            return _open(folder, passphrase, upgrades=upgrades, spare=spare, notify=notify)
         except LogInUseError:
             if monotonic() >= until:
                 raise
             sleep(LOCK_POLL)
-        except PassphraseError:
-            raise
-        except LogError as error:
-            if damage is not None:  # nothing can be read
-                raise LogError(damage) from error
-            if not isinstance(error, LogDamagedError):
-                raise
+
+
+def _open(
+    folder: Path, passphrase: str | None, *, upgrades: bool, spare: Spare | None, notify: Callable[[str], object]
+) -> DuckDBLog:
+    damage = marked_damage(folder)
+    if damage is not None and not verify(folder, passphrase, spare=spare).problems:
+        unmark_damaged(folder)
+        damage = None
+    found = format_of(folder) if (folder / DATABASE).exists() else FORMAT
+    read_only = _BACKUP if is_backup(folder) else None
+    if found < FORMAT and not upgrades:
+        read_only = read_only or _EARLIER.format(found)
+    if damage is None and read_only is None:
+        try:
+            if found < FORMAT:
+                read_only = _copy(folder, passphrase, found, notify)
+            if read_only is None:
+                return DuckDBLog(folder, passphrase, spare=spare)
+        except LogDamagedError as error:
             damage = str(error)
+    try:
+        with exclusive(folder):  # what is read is a copy of the files
+            reason = describe_damage(damage) if damage else read_only
+            return DuckDBLog(folder, passphrase, read_only=reason, spare=spare)
+    except (LogInUseError, PassphraseError):
+        raise
+    except LogError as error:
+        if damage is None:
+            raise
+        raise LogError(damage) from error
 
 
-def _copy(
-    folder: Path, passphrase: str | None, found: int, notify: Callable[[str], object]
-) -> tuple[str | None, str | None]:
-    """Copy a store before its upgrade; return why it must be opened read-only instead, and its damage."""
+def _copy(folder: Path, passphrase: str | None, found: int, notify: Callable[[str], object]) -> str | None:
+    """Copy a store before its upgrade; return why it must be opened read-only instead.
+
+    Raises:
+        LogDamagedError: it is damaged.
+    """
     try:
         copy = copy_before(folder, "upgrade", passphrase)
     except (LogInUseError, PassphraseError):
         raise
     except LogError as error:
-        return _NO_COPY.format(error), None
+        return _NO_COPY.format(error)
     if copy is None:
         problems = verify(folder, passphrase).problems
-        return None, f"{problems[0].file}: {problems[0].what}" if problems else "its copy isn't sound"
+        raise LogDamagedError(f"{problems[0].file}: {problems[0].what}" if problems else "its copy isn't sound")
     notify(_COPIED.format(found, copy, copy, folder))
-    return None, None
+    return None

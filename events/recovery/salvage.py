@@ -11,7 +11,7 @@ from contextlib import ExitStack, closing, suppress
 from datetime import datetime
 from itertools import groupby
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 from uuid import UUID
 
 import duckdb
@@ -53,15 +53,8 @@ DAMAGED: Final = "damaged"
 """The name of a file that says what was found in a log that is opened already."""
 
 
-class _Metadata(NamedTuple):
-    """The columns of a row that tell of its event, in their order."""
-
-    id: UUID
-    at: datetime
-    kind: str
-    actor: str
-    correlation_id: UUID
-    causation_id: UUID | None
+_Rows: TypeAlias = Mapping[int, Row | None]
+"""Of lost events, by number, without data and hashes; None where not even the metadata can be read."""
 
 
 class Salvage:
@@ -102,11 +95,13 @@ class Salvage:
             if self.report.bad and spare is not None:
                 spares = spares or spare.memories(folder, keys)
             last = max([self.report.head.seq, *(bad.last for bad in self.report.bad)])
-            lost = dict(self._placeholders(self.report.bad, spares))
-            used = dict(self._used(lost, spares))
-            self.lost: Final[Mapping[int, Envelope]] = lost | used
-            self.bad: Final = tuple(_parts(self.report.bad, lost, lost.keys() - used.keys()))
-            self.spared: Final = tuple(_parts(self.report.bad, lost, used.keys()))
+            rows = {seq: self._metadata(seq) for bad in self.report.bad for seq in range(bad.first, bad.last + 1)}
+            ids = frozenset(self._ids())
+            placeholders = dict(self._placeholders(self.report.bad, rows, ids, spares))
+            used = dict(_used(spares, rows, ids))
+            self.lost: Final[Mapping[int, Envelope]] = placeholders | used
+            self.bad: Final = tuple(_parts(self.report.bad, placeholders, rows.keys() - used.keys()))
+            self.spared: Final = tuple(_parts(self.report.bad, placeholders, used.keys()))
             self.head: Final = Head(last, bytes(32) if last in self.lost else self.report.head.hash)
             self._resources = stack.pop_all()
 
@@ -143,46 +138,26 @@ class Salvage:
         self._resources.close()
 
     def _placeholders(
-        self, bad: Collection[BadRange], spares: Mapping[int, Envelope]
+        self, bad: Iterable[BadRange], rows: _Rows, ids: Iterable[UUID], spares: Mapping[int, Envelope]
     ) -> Iterator[tuple[int, Envelope]]:
         """Yield an envelope for each lost event, with its metadata as far as they can be read.
 
         A memory whose id is damaged takes one from the keys, which later events name: each sealed event has a key. Of
         what precedes the last spare, every memory is a spare, or was erased.
         """
-        seqs = {seq for one in bad for seq in range(one.first, one.last + 1)}
-        rows = {seq: row for seq in seqs if (row := self._metadata(seq)) is not None}
-        named = {row.id for row in rows.values()} | set(self._ids()) | {one.id for one in spares.values()}
+        named = {*ids, *(row.id for row in rows.values() if row is not None), *(one.id for one in spares.values())}
         shown = max(spares, default=0)
         orphans = self._orphans(named)
         at = datetime.fromtimestamp(0)  # noqa: DTZ006 -- in UTC without a zone, as rows have it
         for one in bad:
             for seq in range(one.first, one.last + 1):
-                row = rows.get(seq)
+                row = rows[seq]
                 if row is None:
                     orphan = next(orphans, None) if seq > shown else None
                     id_, kind = (UUID(int=seq), _UNKNOWN) if orphan is None else (orphan, _MEMORY)
-                    row = _Metadata(id_, at, kind, _UNKNOWN, UUID(int=0), None)
+                    row = Row(seq, id_, at, kind, _UNKNOWN, UUID(int=0), None, b"", b"", b"")
                 at = row.at
-                place = Row(seq, *row, b"", b"", b"")
-                yield seq, envelope_of(place, EventLost(kind=row.kind, why=one.why))
-
-    def _used(self, lost: Mapping[int, Envelope], spares: Mapping[int, Envelope]) -> Iterator[tuple[int, Envelope]]:
-        """Yield the spares of lost events; what can be read of a row names the request, so that it isn't repeated."""
-        ids = set(self._ids())
-        for seq in sorted(lost.keys() & spares.keys(), reverse=True):
-            row, spare = self._metadata(seq), spares[seq]
-            if isinstance(spare.event, MemoryForgotten) and row is not None:
-                if (row.kind, row.at) != (kind_of(spare.event), to_utc(spare.at)):
-                    continue  # another event of the memory
-                spare = msgspec.structs.replace(spare, id=row.id)
-            if row is None or row.id != spare.id:
-                if spare.id not in ids:
-                    ids.add(spare.id)
-                    yield seq, spare
-            else:
-                causes = {"correlation_id": row.correlation_id, "causation_id": row.causation_id}
-                yield seq, msgspec.structs.replace(spare, **causes)
+                yield seq, envelope_of(row, EventLost(kind=row.kind, why=one.why))
 
     def _orphans(self, named: Collection[UUID]) -> Iterator[UUID]:
         """Yield the ids of keys that belong to no row and no snapshot, destroyed ones last."""
@@ -190,10 +165,10 @@ class Salvage:
         found = [id_ for id_ in self._keys.ids() if id_ not in named and id_.hex not in snapshots]
         yield from sorted(found, key=lambda id_: not self._keys.has(id_))
 
-    def _metadata(self, seq: int) -> _Metadata | None:
+    def _metadata(self, seq: int) -> Row | None:
         with suppress(duckdb.Error):
             fields = self.database.execute(_METADATA, [seq]).fetchone()
-            return None if fields is None else _Metadata(*fields)
+            return None if fields is None else Row._make((seq, *fields, b"", b"", b""))
         return None
 
     def _ids(self) -> list[UUID]:
@@ -202,7 +177,25 @@ class Salvage:
         return []
 
 
-def _parts(bad: Iterable[BadRange], lost: Mapping[int, Envelope], wanted: Collection[int]) -> Iterator[BadRange]:
+def _used(spares: Mapping[int, Envelope], rows: _Rows, ids: Iterable[UUID]) -> Iterator[tuple[int, Envelope]]:
+    """Yield the spares of lost events; what can be read of a row names the request, so that it isn't repeated."""
+    known = set(ids)
+    for seq in sorted(rows.keys() & spares.keys(), reverse=True):
+        row, spare = rows[seq], spares[seq]
+        if isinstance(spare.event, MemoryForgotten) and row is not None:
+            if (row.kind, row.at) != (kind_of(spare.event), to_utc(spare.at)):
+                continue  # another event of the memory
+            spare = msgspec.structs.replace(spare, id=row.id)
+        if row is not None and row.id == spare.id:
+            yield seq, msgspec.structs.replace(spare, correlation_id=row.correlation_id, causation_id=row.causation_id)
+        elif spare.id not in known:
+            known.add(spare.id)
+            yield seq, spare
+
+
+def _parts(
+    bad: Iterable[BadRange], placeholders: Mapping[int, Envelope], wanted: Collection[int]
+) -> Iterator[BadRange]:
     """Yield the parts of ranges of lost events that are wanted; memories are counted by their placeholders."""
     for one in bad:
         seqs = [seq for seq in range(one.first, one.last + 1) if seq in wanted]
@@ -211,7 +204,7 @@ def _parts(bad: Iterable[BadRange], lost: Mapping[int, Envelope], wanted: Collec
             continue
         for _, run in groupby(enumerate(seqs), lambda pair: pair[1] - pair[0]):
             part = [seq for _, seq in run]
-            kinds = [event.kind for seq in part if isinstance(event := lost[seq].event, EventLost)]
+            kinds = [event.kind for seq in part if isinstance(event := placeholders[seq].event, EventLost)]
             memories = None if _UNKNOWN in kinds else sum(kind.startswith("memory_stored.") for kind in kinds)
             yield BadRange(part[0], part[-1], one.why, memories)
 

@@ -89,8 +89,8 @@ async def _hint(context: Context, params: Params, answer: JsonObject) -> JsonObj
 
 
 def _count(context: Context, tool: Tool, *, refused: bool) -> None:
-    if context.caller is not None and context.web is not None:
-        context.web.count(context.caller, tool.name, refused=refused)
+    if context.caller is not None and context.process.web is not None:
+        context.process.web.count(context.caller, tool.name, refused=refused)
 
 
 def _lag(context: Context) -> JsonObject:
@@ -109,8 +109,8 @@ async def _past(context: Context, when: When) -> AsyncIterator[tuple[Context, in
     # What left the namespaces of a limited caller since is no longer its to read, and what came into them is.
     moved = () if context.visible is None else await ask(context.hub.store, ReadMoved(stored_until=seq))
     later = tuple(sorted((*erased, *moved), key=lambda one: one.seq))
-    if context.caller is not None and context.web is not None and not context.hub.is_open_as_of(seq, later):
-        context.web.take_replay(context.caller)
+    if context.caller is not None and context.process.web is not None and not context.hub.is_open_as_of(seq, later):
+        context.process.web.take_replay(context.caller)
     async with context.hub.as_of(seq, later) as then:
         while not await to_thread.run_sync(then.wait):
             read = then.log.position

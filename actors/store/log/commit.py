@@ -46,11 +46,13 @@ class HeldAppends:
         self._held.append((message, Reply()))
         return self._held[-1][1]
 
-    def release(self, receive: Callable[[Append | AppendMemories], Any], *, unacknowledged: bool = False) -> None:
+    def release(
+        self, receive: Callable[[Append | AppendMemories], Reply[object]], *, unacknowledged: bool = False
+    ) -> None:
         """Handle the appends in their order.
 
         Args:
-            receive: Handles one, and returns its result or a reply.
+            receive: Queues one, and returns its reply.
             unacknowledged: Whether the log stays unverified; memories, whose sender waits, are then refused.
         """
         held, self._held = self._held, []

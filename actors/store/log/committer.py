@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
+from time import monotonic
 from typing import TYPE_CHECKING, NoReturn
 
 import msgspec
@@ -14,11 +15,13 @@ from actors.runtime.faults import DISK_FULL, StorageFault
 from actors.runtime.messages import Appended, AppendRejected
 from actors.store.log.commit import PendingAppend, unreadable
 from actors.store.log.erasures import Erasures, erasure_of_derived
-from actors.store.log.following import Following, away_fault
+from actors.store.log.following import RETRY_AFTER_MS, FollowLog, away_fault
 from actors.store.queries import request_result
-from events.storage.log import Envelope, Log, LogAwayError, LogError, LogFullError, LogUncertainError
+from events.storage.log import Envelope, Log, LogAwayError, LogError, LogFullError, LogUncertainError, SharedLog
 
 if TYPE_CHECKING:
+    from uuid import UUID
+
     from actors.runtime.metrics import Latencies
     from actors.store.snapshot_policy import SnapshotPolicy
     from projections.registry import StoreProjections
@@ -26,6 +29,9 @@ if TYPE_CHECKING:
 CHECKPOINT = 48 << 20
 """Bytes of events after which the write-ahead log is folded, some 4,000 memories. DuckDB holds them in memory until
 then, half as many bytes again. A checkpoint takes .1 to .3 s, for which appends wait."""
+
+UNCERTAIN = 10.0
+"""Seconds that a request waits to learn whether its commit, during which the server was lost, was made."""
 
 
 class Flush(msgspec.Struct, frozen=True):
@@ -35,11 +41,13 @@ class Flush(msgspec.Struct, frozen=True):
 class Committer:
     """Holds the appends that wait for the next commit. Used by the thread of the store's actor.
 
+    Other hubs may append to the log as well: then their events are folded before those of this hub, in the log's order.
+
     Args:
         log: The store is its only writer in this process.
         latencies: Records commit times.
         snapshots: Of the store; None for a store without.
-        store: Receives a `Flush` for each turn.
+        store: Receives a `Flush` for each turn, and `FollowLog` while there are more events of other hubs.
         apply: Folds an event into the store's own projections.
         projections: Returns these projections.
     """
@@ -54,6 +62,7 @@ class Committer:
         projections: Callable[[], StoreProjections],
     ) -> None:
         self._log = log
+        self._shared = log if isinstance(log, SharedLog) else None
         self._latencies = latencies
         self._snapshots = snapshots
         self._store = store
@@ -63,15 +72,33 @@ class Committer:
         self.pending: list[PendingAppend] = []
         self._flush_told = False
         self.erasures = Erasures(log, snapshots)
-        self.shared = Following(log, self._fold_others, self._answer_late, store)
+        self._away: LogError | None = None
+        self._uncertain: list[PendingAppend] = []
+        """During whose commit the server was lost."""
+        self._uncertain_until = 0.0
+        self._found: dict[UUID, Envelope] = {}
+        """Events of uncertain appends that are in the log."""
+
+    @property
+    def absence(self) -> StorageFault | None:
+        """Why nothing can be appended while the server is away; None while it answers."""
+        return None if self._away is None else away_fault(self._away)
 
     def take_turn(self) -> StorageFault | None:
-        """Take the turn to append to a shared log until the next flush; return why nothing can be appended."""
-        fault = self.shared.begin()
-        if fault is None and not self._flush_told:
+        """Fold the events of other hubs, then take the turn to append until the next flush; return why it can't be."""
+        if self._shared is not None and not self._shared.in_turn:
+            try:
+                while events := self._shared.follow():
+                    self._fold_others(events)
+                self._fold_others(self._shared.begin())
+                self._settle_uncertain()
+            except LogAwayError as error:
+                self._shared.give_back()
+                return away_fault(error)
+        if not self._flush_told:
             self._flush_told = True
             self._store.tell(Flush())
-        return fault
+        return None
 
     def flush(self) -> None:
         """Commit the pending appends, notify the owners of projections, then resolve the replies.
@@ -83,7 +110,8 @@ class Committer:
         drafts = [draft for one in pending for draft in one.drafts]
         drafts += erasure_of_derived(drafts, self._projections().derived)
         if not drafts:
-            self.shared.give_back()
+            if self._shared is not None:
+                self._shared.give_back()
             return
         try:
             with self._latencies.timed("commit"):
@@ -94,7 +122,7 @@ class Committer:
         except LogAwayError as error:
             self.refuse(pending, away_fault(error))
         except LogUncertainError:
-            self.shared.keep(pending)
+            self._keep_uncertain(pending)
         except (LogError, OSError):
             self._exit_uncertain()
         else:
@@ -110,7 +138,7 @@ class Committer:
             self.erasures.carry_out(envelopes)
             faults = unreadable(self._log, [events[0] for one, events in appended if one.read_back])
         except LogAwayError:
-            self.shared.keep(pending, envelopes)
+            self._keep_uncertain(pending, envelopes)  # committed, but not read back
             appended, faults = [], {}
         except (LogError, OSError):
             self._exit_uncertain()
@@ -146,8 +174,36 @@ class Committer:
         LOGGER.critical("a commit failed with an unknown outcome; stopping", exc_info=True)
         os._exit(EXIT_UNCERTAIN)
 
+    def follow(self) -> None:
+        """Fold the next events of other hubs; after the last one, learn what became of uncertain appends."""
+        if self._shared is None:
+            return
+        try:
+            events = self._shared.follow()
+            self._fold_others(events)
+        except LogAwayError as error:
+            self.lose(error)
+            return
+        self._away = None
+        if events:
+            self._store.tell(FollowLog())
+        elif self._uncertain:
+            self.take_turn()
+
+    def lose(self, error: LogError) -> None:
+        """Note that the server doesn't answer; fail what has waited too long for its outcome."""
+        if self._away is None:
+            LOGGER.warning("the log can't be used, searches go on without it: %s", error)
+        self._away = error
+        if self._uncertain and monotonic() > self._uncertain_until:
+            self.fail_uncertain()
+
     def _fold_others(self, envelopes: tuple[Envelope, ...]) -> None:
-        """Fold events of other hubs, and carry out the erasures among them."""
+        """Fold events of other hubs, and of uncertain appends, and carry out the erasures among them."""
+        if not envelopes:
+            return
+        ids = {draft.id for one in self._uncertain for draft in one.drafts}
+        self._found |= {envelope.id: envelope for envelope in envelopes if envelope.id in ids}
         for envelope in envelopes:
             self._apply(envelope)
         self.tell(Appended(envelopes=envelopes, foreign=True))
@@ -155,13 +211,46 @@ class Committer:
             self._snapshots.on_append(self._log.head)
         self.erasures.carry_out(envelopes)
 
-    def _answer_late(self, one: PendingAppend, outcome: tuple[Envelope, ...] | StorageFault) -> None:
-        """Answer an append during which the server of the log was lost."""
-        if isinstance(outcome, StorageFault):
-            self.refuse([one], outcome)
-            return
-        faults = unreadable(self._log, outcome[:1] if one.read_back else ())
-        one.answer(faults.get(outcome[0].seq) or request_result(self._projections().catalog, outcome))
+    def _keep_uncertain(self, pending: Sequence[PendingAppend], committed: Iterable[Envelope] = ()) -> None:
+        """Keep appends during which the server was lost, until the log tells what became of them.
+
+        Args:
+            pending: The appends.
+            committed: Those of their events that are known to be in the log.
+        """
+        if not self._uncertain:
+            self._uncertain_until = monotonic() + UNCERTAIN
+        self._uncertain += pending
+        self._found |= {event.id: event for event in committed}
+
+    def _settle_uncertain(self) -> None:
+        """Answer the uncertain appends: their transaction has ended, and all events of the log are known.
+
+        Raises:
+            LogAwayError: the server can't be reached; those that aren't answered stay uncertain.
+        """
+        while self._uncertain:
+            one = self._uncertain[0]
+            events = tuple(self._found[draft.id] for draft in one.drafts if draft.id in self._found)
+            if events:
+                faults = unreadable(self._log, events[:1] if one.read_back else ())
+                one.answer(faults.get(events[0].seq) or request_result(self._projections().catalog, events))
+            else:
+                self.refuse([one], away_fault("the connection was lost before the commit"))
+            del self._uncertain[0]
+        self._found = {}
+
+    def fail_uncertain(self) -> None:
+        """Refuse the uncertain appends; the log isn't asked any more what became of them."""
+        uncertain, self._uncertain = self._uncertain, []
+        fault = StorageFault(
+            "Storage failed: the log's server was lost during the commit, and it is unknown whether this was "
+            "stored; look for it before you send it again",
+            retry_after_ms=RETRY_AFTER_MS,
+            outcome="unknown",
+        )
+        if uncertain:
+            self.refuse(uncertain, fault)
 
     def refuse(self, pending: Sequence[PendingAppend], fault: StorageFault) -> None:
         """Answer appends of which nothing was written, and notify the owners of projections."""

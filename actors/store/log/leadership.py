@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import platform
 from typing import TYPE_CHECKING
-from uuid import UUID, uuid4
 
 from actors.runtime.faults import StorageFault
 from events.vocabulary import ConsolidationFinished, ConsolidationStarted, ConsolidatorChanged, Event
@@ -18,45 +17,35 @@ from events.vocabulary import ConsolidationFinished, ConsolidationStarted, Conso
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from actors.store.log.following import Following
+    from actors.store.log.following import Follower
     from projections.mind.consolidator_lease import ConsolidatorLease
 
 
-class Leadership:
-    """Decides about the appends of consolidation runs. Used by the thread of the store's actor.
+def check_runs(
+    events: Sequence[Event], lease: ConsolidatorLease, follower: Follower | None
+) -> ConsolidatorChanged | StorageFault | None:
+    """Decide about an append to a log. The turn is taken, so the lease is up to date.
 
     Args:
-        shared: The log and its server; every run is allowed where the log isn't shared.
+        events: To be appended together.
+        lease: Of the log.
+        follower: Of the log; None where it isn't shared, and every run is allowed.
+
+    Returns:
+        What must be appended before them, why they can't be appended, or None where nothing speaks against them.
     """
-
-    def __init__(self, shared: Following) -> None:
-        self._shared = shared
-        self._hub: UUID = uuid4()
-
-    def check(self, events: Sequence[Event], lease: ConsolidatorLease) -> ConsolidatorChanged | StorageFault | None:
-        """Decide about an append. The turn is taken, so the lease is up to date.
-
-        Args:
-            events: To be appended together.
-            lease: Of the log.
-
-        Returns:
-            What must be appended before them, why they can't be appended, or None where nothing speaks against them.
-        """
-        if not self._shared.shared:
-            return None
-        started = {event.run for event in events if isinstance(event, ConsolidationStarted)}
-        finished = {event.run for event in events if isinstance(event, ConsolidationFinished)}
-        if not all(lease.may_finish(run) for run in finished - started):
-            return StorageFault(
-                "Storage failed: another hub has taken over the consolidation; this run changes nothing"
-            )
-        if started <= finished:  # decided at once: nothing can come between
-            return None
-        if not self._shared.lead():
-            leader = f" ({lease.latest.host})" if lease.latest is not None else ""
-            return StorageFault(f"Storage failed: another hub{leader} consolidates this log; ask it for the run")
-        if lease.latest is not None and lease.latest.hub == self._hub:
-            return None
-        epoch = 1 + (lease.latest.epoch if lease.latest is not None else 0)
-        return ConsolidatorChanged(epoch=epoch, hub=self._hub, host=f"{platform.node()}, process {os.getpid()}")
+    if follower is None:
+        return None
+    started = {event.run for event in events if isinstance(event, ConsolidationStarted)}
+    finished = {event.run for event in events if isinstance(event, ConsolidationFinished)}
+    if not all(lease.may_finish(run) for run in finished - started):
+        return StorageFault("Storage failed: another hub has taken over the consolidation; this run changes nothing")
+    if started <= finished:  # decided at once: nothing can come between
+        return None
+    if not follower.lead():
+        leader = f" ({lease.latest.host})" if lease.latest is not None else ""
+        return StorageFault(f"Storage failed: another hub{leader} consolidates this log; ask it for the run")
+    if lease.latest is not None and lease.latest.hub == follower.hub:
+        return None
+    epoch = 1 + (lease.latest.epoch if lease.latest is not None else 0)
+    return ConsolidatorChanged(epoch=epoch, hub=follower.hub, host=f"{platform.node()}, process {os.getpid()}")

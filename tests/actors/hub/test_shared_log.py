@@ -196,16 +196,23 @@ async def test_an_answer_that_may_be_older_than_it_may_be_says_so(
         open_hub(tmp_path / "here", address=address).__enter__()
 
 
+@pytest.mark.parametrize("again", [False, True], ids=["once", "again while it is read back"])
 async def test_a_store_whose_commit_was_not_answered_is_acknowledged_once_the_log_shows_it(
-    opened: Open, monkeypatch: pytest.MonkeyPatch
+    opened: Open, monkeypatch: pytest.MonkeyPatch, *, again: bool
 ) -> None:
     here = Context(opened("here"))
     await store(here, "the ferry leaves the eastern harbour at nine")
-    commit = Writer.commit
+    commit, get = Writer.commit, PostgresLog.get
+
+    def away(_log: PostgresLog, _seqs: object) -> None:
+        monkeypatch.setattr(PostgresLog, "get", get)
+        raise LogAwayError("the server is away again")
 
     def lost_after(writer: Writer) -> None:
         commit(writer)
         monkeypatch.setattr(Writer, "commit", commit)
+        if again:
+            monkeypatch.setattr(PostgresLog, "get", away)
         writer.close()
         raise LogUncertainError("the connection was lost during a commit")
 

@@ -19,6 +19,6 @@ async def http_login(context: Context, _params: HttpLogin) -> JsonObject:
 
 
 def _server(context: Context) -> WebServer:
-    if context.web is None:
+    if context.process.web is None:
         raise UnknownOperationFault("This process serves no HTTP")
-    return context.web
+    return context.process.web

@@ -121,17 +121,16 @@ async def _store(context: Context, group: Sequence[Numbered], reports: dict[int,
             continue
         items.setdefault(one.key, IngestItem(one.params, one.key, one.id, one.links, context.actor, one.stored_at))
         indexes.setdefault(one.key, []).append(index)
-    keys = list(items)
 
-    async def report(place: int, outcome: Outcome) -> None:
+    async def report(key: UUID, outcome: Outcome) -> None:
         repeated = isinstance(outcome, StoredMemory) and outcome.repeated
-        for index in indexes[keys[place]]:
+        for index in indexes[key]:
             reports[index] = item_report(index, outcome) | ({"stored_before": True} if repeated else {})
             repeated = isinstance(outcome, StoredMemory)  # an equal item of the same batch
         await context.progress(len(reports), total, "memories stored")
 
     if items:
-        await ingest(context, list(items.values()), report, look_up=True)
+        await ingest(context, items, report, look_up=True)
 
 
 async def _append(context: Context, group: Sequence[Numbered], reports: dict[int, JsonObject]) -> None:

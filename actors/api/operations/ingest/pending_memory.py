@@ -82,20 +82,14 @@ class PendingMemory:
         self.image = item.image
         """What it shows: the bytes of the file."""
         self.is_settled = anyio.Event()
-        self._result: EmbeddedMemory | Outcome | None = None
+        self.result: EmbeddedMemory | Outcome
+        """Its embeddings, until it has an outcome. There is none before it is settled."""
         if not self.item.params.content.strip():
             self.settle(InvalidParamsFault("Content is private as a whole: nothing is left", parameter="content"))
 
-    @property
-    def result(self) -> EmbeddedMemory | Outcome:
-        """Its embeddings, or its outcome if it isn't embedded; a TypeError before it is settled."""
-        if self._result is None:
-            raise TypeError(f"{self.id} isn't settled")
-        return self._result
-
     def settle(self, result: EmbeddedMemory | Outcome) -> None:
         """Set the result."""
-        self._result = result
+        self.result = result
         self.is_settled.set()
 
 

@@ -6,11 +6,12 @@ together while the rest of their group is in the model: see ARCHITECTURE.md, "Ho
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from functools import partial
 from hashlib import sha256
 from itertools import islice, takewhile
+from typing import TypeVar
 from uuid import UUID
 
 import anyio
@@ -50,8 +51,8 @@ STORED_AS_GIVEN = ("namespace", "session", "modality", "tags", "rationale", "mem
 """Parameters that are fields of the event too."""
 
 
-OnOutcome = Callable[[int, Outcome], Awaitable[None]]
-"""Receives the outcome of each item, in order, by its place."""
+Name = TypeVar("Name")
+"""By which the caller of `ingest` knows an item."""
 
 
 async def ingest_one(context: Context, item: IngestItem) -> StoredMemory:
@@ -62,36 +63,42 @@ async def ingest_one(context: Context, item: IngestItem) -> StoredMemory:
     """
     outcomes: list[Outcome] = []
 
-    async def collect(_place: int, outcome: Outcome) -> None:
+    async def collect(_name: None, outcome: Outcome) -> None:
         outcomes.append(outcome)
 
-    await ingest(context, [item], collect)
+    await ingest(context, {None: item}, collect)
     if isinstance(outcomes[0], Fault):
         raise outcomes[0]
     return outcomes[0]
 
 
 async def ingest(
-    context: Context, items: Sequence[IngestItem], on_outcome: OnOutcome, *, look_up: bool = False
+    context: Context,
+    items: Mapping[Name, IngestItem],
+    on_outcome: Callable[[Name, Outcome], Awaitable[None]],
+    *,
+    look_up: bool = False,
 ) -> None:
     """Store memories, each for itself: a fault of one concerns no other.
 
     Args:
         context: Of the request.
-        items: In the order in which they are stored.
-        on_outcome: Called in the order of the items, as soon as each is stored.
+        items: In the order in which they are stored, by a name of the caller's.
+        on_outcome: Called with the name and the outcome of each item, in their order, as soon as it is stored.
         look_up: Whether to search the log for the keys first, which saves embedding what is stored already.
     """
     await wait_until_ready(context)
-    pending = [PendingMemory(item) for item in items]
+    pending = [PendingMemory(item) for item in items.values()]
+    names = iter(items)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(partial(_embed, context, pending, look_up=look_up or context.resent))
         done = 0
         while done < len(pending):
             await pending[done].is_settled.wait()
             group = list(takewhile(lambda one: one.is_settled.is_set(), islice(pending, done, done + GROUP)))
-            for place, outcome in enumerate(await _judge_and_append(context, group), start=done):
-                await on_outcome(place, outcome)
+            outcomes = await _judge_and_append(context, group)
+            for name, outcome in zip(islice(names, len(group)), outcomes, strict=True):
+                await on_outcome(name, outcome)
             done += len(group)
 
 
@@ -104,7 +111,8 @@ async def _embed(context: Context, pending: Sequence[PendingMemory], *, look_up:
             group = [one for one in pending[start : start + GROUP] if not one.is_settled.is_set()]
             for one in group:
                 await _prepare(context, one)
-            tasks.start_soon(_embed_group, context, [one for one in group if not one.is_settled.is_set()])
+            if group := [one for one in group if not one.is_settled.is_set()]:
+                tasks.start_soon(_embed_group, context, group)
 
 
 async def _settle_repeated(context: Context, pending: Sequence[PendingMemory]) -> None:
@@ -138,21 +146,19 @@ async def _prepare(context: Context, one: PendingMemory) -> None:
 
 
 async def _embed_group(context: Context, group: Sequence[PendingMemory]) -> None:
-    if not group:
-        return
     # Their keys reach the disk while they are in the model, instead of before the commit.
     context.hub.store.tell(Reserve(ids=tuple(one.id for one in group)))
     on_progress = reporter(context.progress, "windows embedded") if len(group) == 1 else None
     remaining = iter(group)
 
     def settle(answers: Sequence[EmbeddedMemory | Fault]) -> None:
-        for one, answer in zip(islice(remaining, len(answers)), answers, strict=True):
-            one.settle(answer)
+        for answer in answers:
+            next(remaining).settle(answer)
 
     async with AsyncExitStack() as limits:
         if len(group) > 1:
-            await limits.enter_async_context(context.limits.groups)
-        await limits.enter_async_context(context.limits.embedding)
+            await limits.enter_async_context(context.process.groups)
+        await limits.enter_async_context(context.process.embedding)
         asked = [(context.hub.embedder, embed_message(one, on_progress)) for one in group]
         await ask_streaming(asked, settle, MODEL_TIMEOUT)
 
@@ -167,23 +173,22 @@ async def _judge_and_append(context: Context, group: Sequence[PendingMemory]) ->
             answers = await ask(context.hub.workspace, JudgeAndAppend(memories=tuple(unjudged(embedded))))
         except Fault as fault:
             answers = [fault] * len(embedded)
-    outcomes = {one.id: one.result for one in group if not isinstance(one.result, EmbeddedMemory)}
     for (one, embeddings), answer in zip(embedded, answers, strict=True):
         if isinstance(answer, Fault):
-            outcomes[one.id] = answer
+            one.settle(answer)
             continue
         if answer.pulse is not None:
             publish_pulse(context, answer.pulse, one.item.params.namespace, answer.result.events[0].seq)
-        outcomes[one.id] = await _outcome(context, one, answer.result, embeddings.milliseconds)
-    shown = {one.id: outcomes[one.id] for one, _ in embedded if one.image is not None}
-    stored = tuple(one.id for one in outcomes.values() if isinstance(one, StoredMemory))
+        one.settle(await _outcome(context, one, answer.result, embeddings.milliseconds))
+    outcomes = [one.result for one in group if not isinstance(one.result, EmbeddedMemory)]
+    stored = tuple(outcome.id for outcome in outcomes if isinstance(outcome, StoredMemory))
     # After an `InternalFault`, which is a timeout here, the memory may still be appended.
-    unused = [id_ for id_, outcome in shown.items() if id_ not in stored and not isinstance(outcome, InternalFault)]
-    if unused:
+    shown = [one for one, _ in embedded if one.image is not None and not isinstance(one.result, InternalFault)]
+    if unused := [one.id for one in shown if one.id not in stored]:
         await images.discard_unstored(context, unused)
     if context.hub.linker is not None and stored:
         context.hub.linker.tell(MemoriesAdded(memories=stored))
-    return [outcomes[one.id] for one in group]
+    return outcomes
 
 
 async def _keep_images(context: Context, group: Sequence[PendingMemory]) -> None:

@@ -98,15 +98,13 @@ async def memory_inject_batch(context: Context, params: MemoryInjectBatch) -> Js
             items[index] = _new_item(context, wanted, key)
         except Fault as fault:
             reports[index] = memories.item(index, fault=fault)
-    indexes = list(items)
 
-    async def report(place: int, outcome: Outcome) -> None:
-        given = items[indexes[place]].params
-        findings = {} if isinstance(outcome, Fault) else await _findings(context, given, outcome)
-        reports[indexes[place]] = item_report(indexes[place], outcome) | findings
+    async def report(index: int, outcome: Outcome) -> None:
+        findings = {} if isinstance(outcome, Fault) else await _findings(context, items[index].params, outcome)
+        reports[index] = item_report(index, outcome) | findings
         await context.progress(len(reports), len(params.items), "memories stored")
 
-    await ingest(context, list(items.values()), report)
+    await ingest(context, items, report)
     results = [reports[index] for index in range(len(params.items))]
     succeeded = sum(one["success"] for one in results)
     return {"succeeded": succeeded, "failed": len(results) - succeeded, "results": results}

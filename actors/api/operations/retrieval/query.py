@@ -113,6 +113,6 @@ async def embed_query(context: Context, query: Query, session: str | None = None
         session=session,
         hints=query.hints,
     )
-    async with context.limits.embedding:
+    async with context.process.embedding:
         embedded = await ask(context.hub.embedder, message, MODEL_TIMEOUT)
     return replace(query, embeddings=embedded.embeddings)
