@@ -1,8 +1,8 @@
-"""Ids of memories on the command line: in full, or by their first characters, as git takes the names of commits."""
+"""Ids of memories and runs on the command line: in full, or by their first characters, as git takes names."""
 
 from __future__ import annotations
 
-import string
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 from uuid import UUID
@@ -14,15 +14,21 @@ from actors.runtime.types import JsonObject
 if TYPE_CHECKING:
     from actors.cli.store_access import StoreSession
 
-LONGEST = 36
-"""Characters of an id with its hyphens."""
-HEXADECIMAL = frozenset(string.hexdigits + "-")
+_START = re.compile(r"[0-9a-f]{1,32}|" + r"[0-9a-f]{8}(-[0-9a-f]{4}){0,3}(-[0-9a-f]{0,12})?", re.ASCII | re.IGNORECASE)
+"""What may be the start of an id: hyphens stand at their places only, so that a date is none."""
 
 HELP = "Id of a memory, or its first six characters or more."
+RUN_HELP = "Id of the run, or its first six characters or more, as `consolidations` shows it."
 
 
 class MemoryId(str):
     """An id as a person gave it; `full_id` completes it."""
+
+    __slots__ = ()
+
+
+class RunId(str):
+    """The id of a run as a person gave it; `full_id` completes it."""
 
     __slots__ = ()
 
@@ -33,8 +39,7 @@ Memory = Annotated[MemoryId, typer.Argument(parser=MemoryId, metavar="MEMORY", h
 
 def names_memory(text: str) -> bool:
     """Return whether a text names a memory rather than a path: it is a full id, or may be the start of one."""
-    may_be_start = 0 < len(text) <= LONGEST and HEXADECIMAL.issuperset(text)
-    return is_full(text) or (may_be_start and not Path(text).exists())
+    return is_full(text) or (_START.fullmatch(text) is not None and not Path(text).exists())
 
 
 def is_full(given: str) -> bool:
@@ -47,20 +52,21 @@ def is_full(given: str) -> bool:
 
 
 def full_id(store: StoreSession, given: str) -> str:
-    """Return the full id of the memory that a full id, or the start of one, names.
+    """Return the full id of the memory, or the run, that a full id or the start of one names.
 
     Raises:
-        ClientError, Fault: The start is too short, none's, or that of several memories; the message says which.
+        ClientError, Fault: The start is too short, none's, or that of several; the message says which.
     """
-    return str(UUID(given)) if is_full(given) else store.call("memory/resolve", prefix=given)["id"]
+    of = "run" if isinstance(given, RunId) else "memory"
+    return str(UUID(given)) if is_full(given) else store.call("memory/resolve", prefix=given, of=of)["id"]
 
 
 def with_full_ids(store: StoreSession, arguments: JsonObject) -> JsonObject:
-    """Return the arguments of an operation without those that are None, and with each `MemoryId` completed."""
+    """Return the arguments of an operation without those that are None, and with each id completed."""
 
     def completed(value: Any) -> Any:
         if isinstance(value, list):
             return [completed(one) for one in value]
-        return full_id(store, value) if isinstance(value, MemoryId) else value
+        return full_id(store, value) if isinstance(value, MemoryId | RunId) else value
 
     return {name: completed(value) for name, value in arguments.items() if value is not None}

@@ -74,8 +74,15 @@ def typer_option(option: Option, **settings: Any) -> Any:
     )
 
 
+def given_path(name: str | Path) -> Path:
+    """Return the path that a person names; an empty name, as of a variable that isn't set, would be this folder."""
+    if not str(name):
+        raise typer.BadParameter("it is empty; name a file or folder")
+    return Path(name).expanduser()
+
+
 def store_folder(name: str) -> Path:
-    """Return the folder of a store; an empty name, as of a variable that isn't set, would be the current folder."""
+    """Return the folder of a store."""
     if not name:
         raise typer.BadParameter("it is empty; name a folder, or leave the option out")
     if os.path.isfile(name):

@@ -146,6 +146,12 @@ def served_store(location: StoreLocation) -> Iterator[StoreSession | None]:
         yield session
 
 
+def check_outside(target: Path, folder: Path) -> None:
+    """Raise `CommandError` if what is to be created lies in the folder of the store that it is made from."""
+    if target.resolve().is_relative_to(folder.resolve()):
+        raise CommandError(f"{target} is inside the store's folder {folder}: choose a place outside of it")
+
+
 def _make_folder(folder: Path) -> None:
     """Make the folder of a store; raise `CommandError` if it can't be made."""
     from events.wording import no_store_folder

@@ -259,7 +259,7 @@ class ReadRuns(Message[RunList], frozen=True, kw_only=True):
     """Read one run, or the latest ones."""
 
     run: UUID | None = None
-    limit: int = 10
+    limit: int | None = 10
     namespaces: frozenset[str] | None = None
     """Of the latest runs, those over one of these; None for all."""
 

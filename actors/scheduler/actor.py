@@ -156,7 +156,7 @@ class Scheduler(ProjectionActor[SchedulerProjections]):
             raise InvalidParamsFault(
                 "Invalid mode: dreams aren't scheduled, only light, deep and rem", parameter="mode"
             )
-        timing.check([message.when], self._tz)
+        timing.check({message.mode: message.when}, self._tz)
         return ScheduleChanged(mode=message.mode, when=message.when)
 
     def _append(self, event: Event) -> Reply[ScheduleState]:

@@ -49,7 +49,7 @@ class CheckSchedules(Message[None], frozen=True, kw_only=True):
         InvalidParamsFault: One can't be.
     """
 
-    whens: tuple[str | None, ...]
+    whens: dict[Mode, str | None]
 
 
 class ChangeSchedule(Message[ScheduleState], frozen=True, kw_only=True):

@@ -1,7 +1,7 @@
 """When sleep is due: pure functions of the schedule and the time."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta, tzinfo
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -66,18 +66,18 @@ def parse_when(text: str, tz: tzinfo) -> When:
     return trigger
 
 
-def check(whens: Iterable[str | None], tz: tzinfo) -> None:
+def check(whens: Mapping[Mode, str | None], tz: tzinfo) -> None:
     """Check that `parse_when` accepts schedules; None, for never, is valid.
 
     Raises:
-        InvalidParamsFault: One is invalid; the parameter is called `when`.
+        InvalidParamsFault: One is invalid; the parameter is called as its mode.
     """
-    try:
-        for when in whens:
+    for mode, when in whens.items():
+        try:
             if when is not None:
                 parse_when(when, tz)
-    except ValueError as error:
-        raise InvalidParamsFault(f"Invalid when: {error}", parameter="when") from None
+        except ValueError as error:
+            raise InvalidParamsFault(f"Invalid '{mode.value}': {error}", parameter=mode.value) from None
 
 
 def next_run(schedule: Schedule, mode: Mode, now: datetime, tz: tzinfo) -> datetime | None:

@@ -194,7 +194,9 @@ def _create(database: duckdb.DuckDBPyConnection) -> None:
 def _open_error(path: Path, error: duckdb.Error) -> LogError:
     if isinstance(error, duckdb.IOException) and "Could not set lock" in str(error):
         holder = re.search(r"PID (\d+)", str(error))
-        return LogInUseError(f"{path} is open in another process{f', PID {holder[1]}' if holder else ''}")
+        process = f"another process{f', PID {holder[1]}' if holder else ''}"
+        advice = f"if that is a hub, end it by: context-graph stop --data {path.parent}"
+        return LogInUseError(f"{path} is open in {process}; {advice}")
     if "already attached" in str(error):
         return LogInUseError(f"{path} is open already in this process")
     if "ermission denied" in str(error):

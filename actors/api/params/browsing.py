@@ -45,10 +45,18 @@ class MemoryList(Reading, frozen=True, kw_only=True):
     limit: Annotated[int, Meta(ge=1, le=MAX_BATCH)] = 50
 
 
+class Named(StrEnum):
+    """What an id belongs to."""
+
+    MEMORY = "memory"
+    RUN = "run"
+
+
 class MemoryResolve(Params, frozen=True, kw_only=True):
-    """Return the full id of the one memory whose id begins with some characters."""
+    """Return the full id of the one memory, or run, whose id begins with some characters."""
 
     prefix: Annotated[str, Meta(max_length=MAX_NAME)]
+    of: Named = Named.MEMORY
 
 
 class StoreCalendar(Reading, frozen=True, kw_only=True):

@@ -92,8 +92,14 @@ def forgotten(answer: JsonObject) -> None:
 
 
 def memory_restored(answer: JsonObject) -> None:
-    """Print the id of a restored memory."""
-    OUT.print(f"{answer['fingerprintId']} is back")
+    """Print what was restored: a hidden memory, or the validity of one that was superseded."""
+    memory = answer["fingerprintId"]
+    if "was_superseded_by" in answer:
+        OUT.print(f"{memory} is back: it holds again, and {answer['was_superseded_by']} supersedes it no more")
+    elif "superseded_by" in answer:
+        OUT.print(f"{memory} is back; {answer['superseded_by']} still supersedes it: restore it again to end that")
+    else:
+        OUT.print(f"{memory} is back")
 
 
 def memory(answer: JsonObject) -> None:

@@ -9,9 +9,9 @@ from events.wording import counted
 
 def goals(answer: JsonObject) -> None:
     """Print the goals that were found, and the North Star."""
-    star = answer["north_star"]
+    star, namespace = answer["north_star"], answer["namespace"]
     if star is None:
-        OUT.print("no North Star: no group of memories is about one thing yet", style="yellow")
+        OUT.print(f"no North Star in {namespace}: no group of memories is about one thing yet", style="yellow")
     for goal in answer["discovered_goals"]:
         level = "North Star" if star and goal["goal_id"] == star["goal_id"] else goal["level"]
         OUT.print(Text.assemble((goal["description"], "bold"), f"  {level}"))
@@ -21,7 +21,9 @@ def goals(answer: JsonObject) -> None:
             style="dim",
         )
     sampled = answer["cluster_analysis"]
-    OUT.print(f"{sampled['sampled']:,} of {counted(sampled['memories'], 'memory')} compared", style="dim")
+    OUT.print(
+        f"{sampled['sampled']:,} of {counted(sampled['memories'], 'memory')} in {namespace} compared", style="dim"
+    )
     if answer["north_star_chosen"]:
         OUT.print(
             f"the North Star was chosen now, and measured against {counted(answer['memories_realigned'], 'memory')}"
@@ -31,7 +33,7 @@ def goals(answer: JsonObject) -> None:
 def drift(answer: JsonObject) -> None:
     """Print the drift of the latest memories."""
     if answer["level"] is None:
-        OUT.print("there is no North Star yet; `goals` finds one")
+        OUT.print(f"there is no North Star in {answer['namespace']} yet; `goals` finds one")
         return
     trend = f", {answer['trend'].lower()}" if answer["trend"] else ""
     OUT.print(

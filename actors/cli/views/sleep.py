@@ -1,11 +1,14 @@
 """Views of consolidation runs and their schedule."""
 
-from rich.table import Table
+from rich.table import Column, Table
 
 from actors.cli.views.maintenance import backups_kept
 from actors.cli.views.terminal import OUT, minute
 from actors.runtime.types import JsonObject
 from events.wording import counted
+
+COUNTS = ("merged", "pruned", "moved", "clusters", "patterns")
+"""Columns of the list of runs."""
 
 MAX_SHOWN = 10
 """Merged sets, and pruned memories, that are printed after a run."""
@@ -66,7 +69,7 @@ def runs(answer: JsonObject) -> None:
     if not answer["runs"]:
         OUT.print("there was no run yet")
         return
-    table = Table("started", "mode", "by", "merged", "pruned", "clusters", "patterns", "outcome", box=None)
+    table = Table(Column("started", no_wrap=True), "mode", "by", *COUNTS, "outcome", box=None, collapse_padding=True)
     for run in answer["runs"]:
         counts = run["counts"] or {}
         outcome = "undone" if run["undone_at"] else "dry run" if run["dry_run"] else run["outcome"]
@@ -74,7 +77,7 @@ def runs(answer: JsonObject) -> None:
             minute(run["started_at"]),
             run["mode"],
             run["trigger"],
-            *(str(counts.get(name, "")) for name in ("merged", "pruned", "clusters", "patterns")),
+            *(str(counts.get(name, "")) for name in COUNTS),
             outcome,
         )
     OUT.print(table)
@@ -90,6 +93,10 @@ def runs(answer: JsonObject) -> None:
             parts = ", ".join(f"{name} {value:.2f}" for name, value in pruned["parts"].items())
             OUT.print(f"  pruned  {pruned['id']}, salience {pruned['salience']:.2f}: {parts}")
             OUT.print(f"          {pruned.get('content')}", style="dim")
+        for moved in run.get("moved", ()):
+            OUT.print(
+                f"  moved   {counted(len(moved['memories']), 'memory')} from {moved['source']} to {moved['target']}"
+            )
         for pattern in run.get("patterns", ()):
             OUT.print(f"  pattern {pattern['description']}, {counted(pattern['memory_count'], 'memory')}")
     for skipped in answer["skipped"]:

@@ -69,7 +69,7 @@ def _check_undoable(run: Run) -> None:
     """Reject a run that left nothing to undo."""
     reason = None
     if run.undone_at is not None:
-        reason = f"the run was undone at {run.undone_at}"
+        reason = f"the run was undone at {run.undone_at:%Y-%m-%dT%H:%M:%SZ}"
     elif run.params.dry_run:
         reason = "a dry run changed nothing"
     elif run.finished is None or run.finished.outcome is not Outcome.FINISHED:

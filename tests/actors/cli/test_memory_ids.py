@@ -71,3 +71,29 @@ def test_what_is_no_id_at_all_is_told_as_such(store: Path) -> None:
     assert "'' is neither" in run(store, "show", "").stderr
     assert "'my note' is neither a memory's id nor its start" in done.stderr
     assert "Memory not found" in run(store, "show", str(uuid4())).stderr
+
+
+def test_the_start_of_a_runs_id_is_enough_wherever_a_run_is_named(store: Path) -> None:
+    moved = run(store, "namespaces", "--data", str(store), "move", "sea", "fe0011", "--json")
+    whole = json.loads(moved.stdout)["run_id"]
+    assert run_json(store, "consolidations", whole[:6])["runs"][0]["run_id"] == whole
+    assert run_json(store, "audit", "--run", whole[:9].upper())["total"] == 3
+    assert run_json(store, "undo", whole[:8])["restored"] == [FERRY]
+    assert f"undone at {run_json(store, 'consolidations', whole)['runs'][0]['undone_at'][:19]}Z" in (
+        run(store, "undo", whole[:8]).stderr
+    )
+    other = "000000" if whole[0] != "0" else "111111"
+    for given, sentence in (
+        (other, f"Run not found: no id begins with '{other}'"),
+        (whole[:3], f"'{whole[:3]}' is too short for a run's id: give 6 characters or more; 1 id begins so"),
+        ("", "'' is neither a run's id nor its start: an id has 32 hexadecimal digits, as "),
+    ):
+        for command in (("undo",), ("consolidations",), ("audit", "--run")):
+            done = run(store, *command, given)
+            assert (done.exit_code, done.stderr.startswith(f"context-graph: {sentence}")) == (1, True), done.output
+
+
+def test_a_date_is_no_start_of_an_id_but_the_name_of_a_folder_that_is_missing(store: Path) -> None:
+    done = run(store, "restore", "2026-10-03")
+    assert done.exit_code == 1
+    assert done.stderr == "context-graph: '2026-10-03' is neither the id of a memory nor a folder\n"

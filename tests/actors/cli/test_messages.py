@@ -80,6 +80,34 @@ def test_a_namespace_with_a_typo_is_named_with_the_one_that_was_meant(store: Pat
     assert run(store, *command).stderr == ""
 
 
+def test_goals_say_of_which_namespace_they_are(store: Path) -> None:
+    assert run(store, "goals").stdout.splitlines()[-1] == "0 of 0 memories in default compared"
+    assert run(store, "goals", "-n", "home").stdout.startswith("no North Star in home: ")
+    assert "no North Star in home yet" in run(store, "drift", "-n", "home").stdout
+    for command in ("goals", "drift"):
+        done = run(store, command, "-n", "*")
+        assert (done.exit_code, "Invalid 'namespace': each namespace has goals of its own" in done.stderr) == (1, True)
+
+
+@pytest.mark.parametrize(("since", "until"), [("3", "1"), ("2026-03-02", "2026-03-01")])
+def test_an_audit_that_ends_before_it_begins_is_refused(store: Path, since: str, until: str) -> None:
+    done = run(store, "audit", "--since", since, "--until", until)
+    assert (done.exit_code, done.stderr) == (1, f"context-graph: Invalid 'since': {since} is after 'until', {until}\n")
+
+
+def test_a_restore_says_whether_a_memory_is_shown_again_or_holds_again(store: Path) -> None:
+    old = run_json(store, "search", "Bo", "--no-hub")["results"][0]["fingerprintId"]
+    new = run_json(store, "store", "Mara's dog is called Bobo.", "--supersedes", old, "--no-hub")["fingerprintId"]
+    run(store, "forget", old)
+    assert (
+        run(store, "restore", old).stdout == f"{old} is back; {new} still supersedes it: restore it again to end that\n"
+    )
+    assert run(store, "restore", old).stdout == f"{old} is back: it holds again, and {new} supersedes it no more\n"
+    assert run(store, "restore", old).exit_code == 1
+    run(store, "forget", old)
+    assert run(store, "restore", old).stdout == f"{old} is back\n"
+
+
 def test_an_audit_without_events_says_so(store: Path) -> None:
     assert run(store, "audit", "--since", "2099-01-01").stdout == "there is no such event\n"
 
@@ -100,6 +128,49 @@ def test_the_folder_before_the_name_of_a_command_on_namespaces_is_the_one_it_cha
 
 
 # ── folders and files ───────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("export",),
+        ("export", "-f", "markdown"),
+        ("reembed",),
+        ("repair",),
+        ("backup",),
+        ("move", "--to"),
+        ("anchor", "--file"),
+        ("anchor", "--git"),
+        ("schedule", "--anchor"),
+        ("doctor", "--bundle"),
+        ("store", "A ferry.", "--modality", "image", "--image"),
+    ],
+)
+def test_an_empty_path_is_refused_and_never_the_current_folder(
+    store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
+) -> None:
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    done = run(store, *command, "")
+    assert (done.exit_code, "it is empty; name a file or folder" in done.stderr) == (2, True), done.output
+    assert [*(tmp_path / "here").iterdir()] == []
+
+
+@pytest.mark.parametrize("command", [("reembed",), ("repair",), ("backup",), ("move", "--to")])
+def test_nothing_is_created_inside_the_store_that_it_is_made_from(store: Path, command: tuple[str, ...]) -> None:
+    before = {path.name for path in store.iterdir()}
+    done = run(store, *command, str(store / "copy"))
+    assert (done.exit_code, f"inside the store's folder {store}: choose" in done.stderr) == (1, True), done.output
+    assert {path.name for path in store.iterdir()} == before
+
+
+def test_a_backup_onto_something_names_its_argument_and_a_misspelt_address_is_no_folder(
+    store: Path, tmp_path: Path
+) -> None:
+    done = run(store, "backup", str(tmp_path))
+    assert (done.exit_code, done.stderr) == (1, f"context-graph: Invalid 'target': {tmp_path} exists already\n")
+    done = run(store, "move", "--to", "postgre://host/base")
+    assert (done.exit_code, "'postgre://host/base' is no address of a PostgreSQL server" in done.stderr) == (1, True)
 
 
 def test_a_text_that_is_too_long_is_refused_in_words(store: Path) -> None:

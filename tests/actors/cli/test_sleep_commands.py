@@ -120,10 +120,10 @@ def test_a_run_that_reached_its_time_limit_ends_with_status_1(tmp_path: Path) ->
         (("consolidate", "--max-memories", str(2**64)), "max_memories"),
         (("consolidate", "--threshold", "2"), "salience_threshold"),
         (("consolidate", "--max-seconds", "0"), "max_seconds"),
-        (("undo", "no-id"), "run_id"),
+        (("undo", "no-id"), "neither a run's id nor its start"),
         (("undo", "00000000-0000-4000-8000-000000000001"), "Run not found"),
         (("consolidations", "00000000-0000-4000-8000-000000000001"), "Run not found"),
-        (("schedule", "--deep", "sometimes"), "sometimes"),
+        (("schedule", "--deep", "sometimes"), "'deep': 'sometimes'"),
     ],
 )
 def test_invalid_arguments_end_with_one_sentence_and_status_1(
@@ -154,3 +154,14 @@ def test_a_run_that_changed_nothing_offers_no_undo(tmp_path: Path) -> None:
     assert (refused.exit_code, "the run changed nothing" in refused.stderr) == (1, True)
     run_json(tmp_path, "store", f"{DOG} ")
     assert "undo" in run(tmp_path, "consolidate").stdout
+
+
+@pytest.mark.usefixtures("told")
+def test_a_move_is_listed_with_what_it_moved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    moved = run(tmp_path, "namespaces", "--data", str(tmp_path), "rename", "default", "kennel", "--json")
+    run_id = json.loads(moved.stdout)["run_id"]
+    head, row, *_ = run(tmp_path, "consolidations").stdout.splitlines()
+    assert row.split()[2] == "move", "a time stands in one line"
+    assert row.split()[3:][head.split().index("moved") - 2] == "3"
+    assert "moved   3 memories from default to kennel" in run(tmp_path, "consolidations", run_id[:8]).stdout

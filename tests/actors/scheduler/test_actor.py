@@ -321,9 +321,9 @@ def test_what_somebody_changes_is_written_down_as_theirs_and_answered_when_it_ho
 @pytest.mark.parametrize(
     ("mode", "when", "parameter"),
     [
-        (LIGHT, "1m", "when"),
-        (LIGHT, "", "when"),
-        (DEEP, "at night", "when"),
+        (LIGHT, "1m", "light"),
+        (LIGHT, "", "light"),
+        (DEEP, "at night", "deep"),
         (DREAM, "2h", "mode"),
         (DREAM, None, "mode"),
     ],

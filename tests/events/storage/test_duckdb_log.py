@@ -101,7 +101,7 @@ def test_a_log_that_another_process_holds_is_refused_with_its_pid(folder: Path):
     try:
         assert writer.stdout is not None
         writer.stdout.readline()
-        with pytest.raises(LogInUseError, match=f"PID {writer.pid}"):
+        with pytest.raises(LogInUseError, match=f"PID {writer.pid}; .*context-graph stop --data"):
             DuckDBLog(folder)
     finally:
         writer.kill()

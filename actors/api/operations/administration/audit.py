@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from datetime import timedelta
+from datetime import datetime
 from time import perf_counter
 from typing import TYPE_CHECKING, TypeVar
 from uuid import UUID
@@ -13,7 +13,7 @@ import anyio.to_thread
 from msgspec.structs import replace
 
 from actors.api.context import Context, wait_until_replayed
-from actors.api.operations.administration.as_of import event_at, from_log, last_event, read
+from actors.api.operations.administration.as_of import INSTANT, event_at, from_log, last_event, read
 from actors.api.params.audit import AuditTrail, StoreDiff, StoreReplay
 from actors.api.params.parsing import invalid
 from actors.api.progress import reporter
@@ -37,15 +37,13 @@ T = TypeVar("T")
 EVENTS_AT_ONCE = 256
 """Events between two progress reports."""
 
-INSTANT = timedelta(microseconds=1)
-"""The resolution of times in the log."""
-
 ANOTHER = "another namespace"
 """Stands for the name of one that the caller doesn't see."""
 
 
 async def audit_trail(context: Context, params: AuditTrail) -> JsonObject:
     """Return what happened, the latest first: to a memory, in a run, or in the whole store; one page of it."""
+    _check_order(params)
     await wait_until_replayed(context)
     first = 1 if params.since is None else await _since(context, params.since)
     last = context.hub.log.head.seq if params.until is None else await _until(context, params.until)
@@ -62,6 +60,20 @@ async def audit_trail(context: Context, params: AuditTrail) -> JsonObject:
         "total": len(concerned),
     }
     return answer | ({"next_before": page[0]} if len(page) < len(left) else {})
+
+
+def _check_order(params: AuditTrail) -> None:
+    if params.since is None or params.until is None:
+        return
+    match read(params.since, "since"), read(params.until, "until"):
+        case int(since), int(until):
+            backwards = since > until
+        case datetime() as since, datetime() as until:
+            backwards = since > until
+        case _:  # the number of an event and a time
+            backwards = False
+    if backwards:
+        raise invalid("since", f"{params.since} is after 'until', {params.until}")
 
 
 async def _visible_page(

@@ -65,7 +65,7 @@ async def store_back_up(context: Context, params: StoreBackUp) -> JsonObject:
     target = Path(params.target)
     if not target.is_absolute():
         raise invalid("target", "not an absolute path")
-    _check_outside(target, context.hub.folder)
+    _check_free(target, context.hub.folder)
     head = await _on_files(context, _copy, target, _cancellable(reporter(context.progress, "events copied")))
     return {"backup": str(target), "events": head.seq, "hash": head.hash.hex()}
 
@@ -91,9 +91,12 @@ def _cancellable(report: Callable[..., object]) -> Callable[[int, int], None]:
     return advance
 
 
-def _check_outside(target: Path, folder: Path) -> None:
+def _check_free(target: Path, folder: Path) -> None:
+    """Refuse the place of a backup if something is there, or if it is inside the store."""
     if target.resolve().is_relative_to(folder.resolve()):
         raise invalid("target", f"it is inside the store's folder {folder}: choose one outside, as {folder}-backup")
+    if target.exists():
+        raise invalid("target", f"{target} exists already")
 
 
 def _copy(log: StoredLog, target: Path, progress: Progress) -> Head:

@@ -54,6 +54,8 @@ class EventItem(NamedTuple):
     event: Carried
     key: UUID
     at: datetime | None
+    id: UUID | None
+    """In the log that it was exported from."""
 
 
 ImportItem: TypeAlias = MemoryItem | EventItem
@@ -97,7 +99,8 @@ def _parse_event(item: JsonObject) -> EventItem:
     if isinstance(event, MemoriesMerged) and len(event.absorbed) != len(event.similarities):
         raise invalid("event", "as many similarities as absorbed memories")
     key = uuid5(IMPORTED, f"run {event.run}") if isinstance(event, ConsolidationStarted) else _key(item)
-    return EventItem(event, key, _moment(item, "at"))
+    named = item.get("id")
+    return EventItem(event, key, _moment(item, "at"), _uuid(named if isinstance(named, str) else None))
 
 
 def _check_link(link: MemoriesLinked) -> None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Annotated, Any, TypeAlias
 from uuid import UUID, uuid4, uuid5
 
 from msgspec import Meta
+from msgspec.json import encode
 
 from actors.api.confinement import check_served
 from actors.api.context import NAMESPACE, Context, wait_until_ready
+from actors.api.operations.administration.as_of import INSTANT, from_log
 from actors.api.operations.ingest.import_items import IMPORTED, EventItem, ImportItem, MemoryItem, parse_item
 from actors.api.operations.ingest.pipeline import IngestItem, Outcome, StoredMemory, ingest
 from actors.api.operations.lifecycle.memories import item_report
@@ -17,14 +20,16 @@ from actors.api.params.fields import MAX_BATCH
 from actors.api.params.memories import StoreMemory
 from actors.api.params.parsing import Params, invalid
 from actors.api.responses import memories
+from actors.consolidator.messages import ReadRuns
 from actors.exporters.history import mentioned
 from actors.runtime.ask import ask
 from actors.runtime.faults import Fault, NotFoundFault
 from actors.runtime.types import JsonObject
 from actors.store.messages import Append, AppendMemories, FindMemories, FindRequests, RequestResult
-from events.vocabulary import ConsolidationStarted
+from events.vocabulary import ConsolidationStarted, Event
 from projections.memories.entries import Entry
 from projections.memories.requests import DERIVED, IMPORTER
+from projections.mind.runs import Run
 from projections.projection import MemoryState
 
 DIVISION = "division"
@@ -137,17 +142,22 @@ async def _append(context: Context, group: Sequence[Numbered], reports: dict[int
     """Append events by one commit, unless they name a memory or a run that isn't here, and report on each."""
     found = [(index, one) for index, one in group if isinstance(one, EventItem)]
     known = await _known(context, {id_ for _, one in found for id_ in mentioned(one.event)})
-    wanted = {run for _, one in found if isinstance(run := getattr(one.event, "run", None), UUID)}
-    started = await ask(context.hub.store, FindRequests(keys=tuple(uuid5(IMPORTED, f"run {run}") for run in wanted)))
-    runs = {run for run, request in zip(wanted, started, strict=True) if request is not None}
+    runs = {run: await _run(context, run) for run in dict.fromkeys(_run_of(one.event) for _, one in found) if run}
+    here = await _happened_here(context, [one for _, one in found], known, runs)
+    keys = tuple(uuid5(IMPORTED, f"run {run}") for run in runs)
+    imported = await ask(context.hub.store, FindRequests(keys=keys))
+    started = {run for (run, entry), request in zip(runs.items(), imported, strict=True) if entry or request}
     appends: dict[int, Append] = {}
     for index, one in found:
-        run = getattr(one.event, "run", None)
+        run = _run_of(one.event)
+        if one in here:
+            reports[index] = _event_report(index, one.event) | {"stored_before": True}
+            continue
         try:
             _check_known(mentioned(one.event), known)
             if isinstance(one.event, ConsolidationStarted):
-                runs.add(one.event.run)
-            elif run is not None and run not in runs:
+                started.add(one.event.run)
+            elif run is not None and run not in started:
                 raise NotFoundFault(f"Run not found: {run}; its start is imported first", id=str(run))
         except Fault as fault:
             reports[index] = memories.item(index, fault=fault)
@@ -162,10 +172,43 @@ async def _append(context: Context, group: Sequence[Numbered], reports: dict[int
         if isinstance(outcome, Fault):
             reports[index] = memories.item(index, fault=outcome)
         else:
-            kind = str(append.event.__struct_config__.tag)
-            reports[index] = {"index": index, "success": True, "event": kind}
+            reports[index] = _event_report(index, append.event)
             if outcome.repeated:
                 reports[index]["stored_before"] = True
+
+
+def _event_report(index: int, event: Event) -> JsonObject:
+    return {"index": index, "success": True, "event": str(event.__struct_config__.tag)}
+
+
+def _run_of(event: Event) -> UUID | None:
+    return getattr(event, "run", None)
+
+
+async def _run(context: Context, run: UUID) -> Run | None:
+    with suppress(NotFoundFault):
+        return (await ask(context.hub.consolidator, ReadRuns(run=run))).runs[0]
+    return None
+
+
+async def _happened_here(
+    context: Context, items: Sequence[EventItem], known: Mapping[UUID, Entry], runs: Mapping[UUID, Run | None]
+) -> Sequence[EventItem]:
+    """Return the items that are events of this log: the store, or one that imported its export, exported them.
+
+    Read are events about the same memories and runs alone, from the time that the items span.
+    """
+    times = [one.at for one in items if one.at is not None]
+    concerned = {seq for entry in known.values() for seq in entry.events}
+    concerned |= {seq for run in runs.values() if run is not None for seq in run.events}
+    if not times or not concerned:
+        return ()
+    log = context.hub.log
+    first = await from_log(log.seq_at, min(times) - INSTANT)
+    last = await from_log(log.seq_at, max(times))
+    found = await from_log(log.get, [seq for seq in concerned if first < seq <= last])
+    ids, events = {one.id for one in found}, {(one.at, encode(one.event)) for one in found}
+    return [one for one in items if one.id in ids or (one.at, encode(one.event)) in events]
 
 
 async def _known(context: Context, ids: set[UUID]) -> dict[UUID, Entry]:

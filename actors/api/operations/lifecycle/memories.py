@@ -173,26 +173,30 @@ async def memory_delete(context: Context, params: MemoryDelete) -> JsonObject:
 
 
 async def memory_restore(context: Context, params: MemoryRestore) -> JsonObject:
-    """Restore a memory that was forgotten, pruned or superseded."""
+    """Restore a memory that was hidden, or let one hold again that was superseded; the answer says which.
+
+    A hidden memory that was superseded as well comes back superseded, as it was before.
+    """
     await wait_until_replayed(context)
     entry = await read_entry(context, params.id)
     (shown,) = await confined(context, [entry])
-    answer = {"fingerprintId": str(params.id), "restored": True}
+    answer: JsonObject = {"fingerprintId": str(params.id), "restored": True}
+    by = {} if shown.superseded_by is None else {"superseded_by": str(shown.superseded_by)}
     reinstated = tuple(MemoryReinstated(memory=one) for one in (entry.id, *entry.lineage))
     if earlier := await find_request(context):
         if tuple(envelope.event for envelope in earlier.events) not in ((MemoryRestored(memory=entry.id),), reinstated):
             raise key_conflict()
-        return answer
+        return answer | by
     if entry.state is MemoryState.ERASED:
         raise erased(entry)
     if entry.state is not MemoryState.LIVE:
         await append(context, MemoryRestored(memory=entry.id))
-    elif shown.superseded_by is not None:
-        await append(context, *reinstated)
-    else:
+        return answer | by
+    if not by:
         problem = f"memory {params.id} is neither forgotten nor superseded: there is nothing to restore"
         raise invalid("id", problem, id=str(params.id))
-    return answer
+    await append(context, *reinstated)
+    return answer | {"was_superseded_by": str(shown.superseded_by)}
 
 
 async def memory_tag(context: Context, params: MemoryTag) -> JsonObject:

@@ -224,16 +224,14 @@ async def store_schedule(context: Context, params: ChangeSchedules) -> JsonObjec
     """Change when the store sleeps, and return how it stands."""
     await wait_until_replayed(context)
     whens = {Mode.LIGHT: params.light, Mode.DEEP: params.deep, Mode.REM: params.rem}
-    schedules = [
-        ChangeSchedule(mode=mode, when=None if when.lower() == NEVER else when)
-        for mode, when in whens.items()
-        if when is not None
-    ]
-    await ask(context.hub.scheduler, CheckSchedules(whens=tuple(schedule.when for schedule in schedules)))
+    wanted = {mode: None if when.lower() == NEVER else when for mode, when in whens.items() if when is not None}
+    await ask(context.hub.scheduler, CheckSchedules(whens=wanted))
     target = None if params.anchor is None or params.anchor.lower() == NEVER else params.anchor
     if params.anchor is not None:
         await _check_anchor(context, target)
-    changes: list[ChangeSchedule | SwitchSchedule | PermitPruning] = [*schedules]
+    changes: list[ChangeSchedule | SwitchSchedule | PermitPruning] = [
+        ChangeSchedule(mode=mode, when=when) for mode, when in wanted.items()
+    ]
     if params.paused is not None:
         changes.append(SwitchSchedule(paused=params.paused))
     if params.pruning_permitted is not None:

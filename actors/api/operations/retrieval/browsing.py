@@ -9,13 +9,13 @@ import anyio.to_thread
 import numpy as np
 
 from actors.api.context import Context, confined, wait_until_replayed
-from actors.api.params.browsing import GoalList, MemoryList, MemoryResolve, StoreCalendar, StoreMap
+from actors.api.params.browsing import GoalList, MemoryList, MemoryResolve, Named, StoreCalendar, StoreMap
 from actors.api.params.parsing import moment
 from actors.api.responses.mind import goals
 from actors.api.responses.retrieval import browsing
 from actors.comparator.messages import ReadGoals
 from actors.comparator.messages.browse import Columns, ReadColumns
-from actors.consolidator.messages import MeasureDrift, ReadSalience
+from actors.consolidator.messages import MeasureDrift, ReadRuns, ReadSalience
 from actors.runtime.ask import LONG_TIMEOUT, ask
 from actors.runtime.faults import InvalidParamsFault, NotFoundFault
 from actors.runtime.types import JsonObject
@@ -61,7 +61,7 @@ async def memory_list(context: Context, params: MemoryList) -> JsonObject:
 
 
 async def memory_resolve(context: Context, params: MemoryResolve) -> JsonObject:
-    """Return the full id of the memory, in any state, whose id begins with some characters; a person types no more.
+    """Return the full id of the memory, in any state, or the run whose id begins with some characters.
 
     Raises:
         InvalidParamsFault: They are no start of an id, too few, or the start of several.
@@ -70,27 +70,41 @@ async def memory_resolve(context: Context, params: MemoryResolve) -> JsonObject:
     given = params.prefix
     if not (start := STARTS_AN_ID.fullmatch(given)):
         example = "6ea84d64-72b8-416e-beb5-cf9ce9f031db"
-        problem = f"'{given}' is neither a memory's id nor its start: an id has 32 hexadecimal digits, as {example}"
+        problem = (
+            f"'{given}' is neither a {params.of}'s id nor its start: an id has 32 hexadecimal digits, as {example}"
+        )
         raise InvalidParamsFault(problem, parameter="prefix")
     await wait_until_replayed(context)
     digits = start.group().replace("-", "").lower()
-    found = await ask(context.hub.store, FindByPrefix(digits=digits))
-    if context.visible is not None:
-        seen = await context.visible_among(found)
-        found = tuple(one for one in found if one in seen)
+    found = await (_memories_named if params.of is Named.MEMORY else _runs_named)(context, digits)
     if len(digits) < FEWEST_DIGITS:
         matching = f"{counted(len(found), 'id')} {'begins' if len(found) == 1 else 'begin'} so"
-        problem = f"'{given}' is too short for a memory's id: give {FEWEST_DIGITS} characters or more; {matching}"
+        problem = f"'{given}' is too short for a {params.of}'s id: give {FEWEST_DIGITS} characters or more; {matching}"
         raise InvalidParamsFault(problem, parameter="prefix", matching=len(found))
     match found:
         case (only,):
             return {"id": str(only)}
         case ():
-            raise NotFoundFault(f"Memory not found: no id begins with '{given}'", prefix=given)
+            raise NotFoundFault(f"{params.of.capitalize()} not found: no id begins with '{given}'", prefix=given)
         case _:
             named = ", ".join(str(one) for one in found[:SHOWN_IDS]) + (", …" if len(found) > SHOWN_IDS else "")
             problem = f"'{given}' is the start of {len(found):,} ids, {named}; give more characters of one"
             raise InvalidParamsFault(problem, parameter="prefix", matching=len(found))
+
+
+async def _memories_named(context: Context, digits: str) -> tuple[UUID, ...]:
+    """Return the memories that the caller sees whose ids begin with some digits."""
+    found = await ask(context.hub.store, FindByPrefix(digits=digits))
+    if context.visible is None:
+        return found
+    seen = await context.visible_among(found)
+    return tuple(one for one in found if one in seen)
+
+
+async def _runs_named(context: Context, digits: str) -> tuple[UUID, ...]:
+    """Return the runs that the caller sees whose ids begin with some digits."""
+    found = await ask(context.hub.consolidator, ReadRuns(limit=None, namespaces=context.visible))
+    return tuple(one.run for one in found.runs if one.run.hex.startswith(digits))
 
 
 async def store_calendar(context: Context, params: StoreCalendar) -> JsonObject:

@@ -25,9 +25,10 @@ def goal(found: GoalDiscovered) -> JsonObject:
     }
 
 
-def discovery(found: GoalDiscovery) -> JsonObject:
+def discovery(namespace: str, found: GoalDiscovery) -> JsonObject:
     """Return the answer of `discover_goals`."""
     return {
+        "namespace": namespace,
         "discovered_goals": [goal(one) for one in found.goals],
         "hierarchy": [
             {"parent_goal_id": str(one.parent), "child_goal_id": str(one.goal)} for one in found.goals if one.parent

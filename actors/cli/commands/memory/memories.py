@@ -5,13 +5,12 @@ from __future__ import annotations
 import sys
 from functools import partial
 from io import TextIOWrapper
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from actors.cli.memory_ids import Memory, MemoryId
-from actors.cli.program import AsOf, Call, Namespace, Panel, Session, Tags, store_command
+from actors.cli.program import AsOf, Call, Namespace, Panel, Session, Tags, given_path, store_command
 from actors.runtime.settings import Confidence, SearchProfile
 
 
@@ -27,13 +26,13 @@ def _text(content: str) -> str:
 
 
 def _importance(given: float) -> float:
-    if not 0 <= given <= 1:
+    if given < 0 or given > 1:
         typer.secho(f"importance is 0 to 1: {given:g} counts as {int(given > 1)}", err=True, fg="yellow")
     return given
 
 
 def _absolute(path: str | None) -> str | None:
-    return path if path is None or path.startswith("data:") else str(Path(path).expanduser().absolute())
+    return path if path is None or path.startswith("data:") else str(given_path(path).absolute())
 
 
 @store_command(Panel.REMEMBER, "memory/store", "memories.stored", embeds=True, creates=True)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from actors.cli.memory_ids import MemoryId
-from actors.cli.program import Namespace, Panel, store_command
+from actors.cli.memory_ids import RUN_HELP, MemoryId, RunId
+from actors.cli.program import Namespace, Panel, given_path, store_command
 from actors.runtime.settings import SleepMode
 
 KEPT = 3
@@ -34,7 +33,7 @@ def consolidate(
 
 @store_command(Panel.TIDY, "memory/undo_consolidation", "sleep.undone")
 def undo(
-    run_id: Annotated[str, typer.Argument(help="Id of the run, as `consolidations` shows it.")],
+    run_id: Annotated[RunId, typer.Argument(parser=RunId, metavar="RUN", help=RUN_HELP)],
     memory_id: Annotated[
         MemoryId | None,
         typer.Option("--memory", parser=MemoryId, metavar="MEMORY", help="Undo only what was done to this memory."),
@@ -45,7 +44,9 @@ def undo(
 
 @store_command(Panel.TIDY, "memory/consolidations", "sleep.runs", reads=True)
 def consolidations(
-    run_id: Annotated[str | None, typer.Argument(help="Show this run, memory by memory.")] = None,
+    run_id: Annotated[
+        RunId | None, typer.Argument(parser=RunId, metavar="RUN", help="Show this run, memory by memory.")
+    ] = None,
     limit: Annotated[int, typer.Option(help="1 to 100.")] = 10,
 ) -> None:
     """Show what the latest runs did and why."""
@@ -74,7 +75,7 @@ def _target(text: str) -> str:
     if text.lower() == "off":
         return text
     git = text.startswith("git:")
-    return ("git:" if git else "") + str(Path(text.removeprefix("git:")).expanduser().absolute())
+    return ("git:" if git else "") + str(given_path(text.removeprefix("git:")).absolute())
 
 
 @store_command(Panel.TIDY, "store/schedule", "sleep.schedule")

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from actors.cli.program import Data, Json, Panel, app, data_folder, exit_on_error, show
+from actors.cli.program import Data, Json, Panel, app, data_folder, exit_on_error, given_path, show
 from actors.runtime.types import JsonObject
 
 STYLES = {"ok": "green", "warning": "yellow", "failed": "red"}
@@ -19,7 +19,8 @@ STYLES = {"ok": "green", "warning": "yellow", "failed": "red"}
 def doctor(
     data: Data = None,
     bundle: Annotated[
-        Path | None, typer.Option(help="Write a zip file for a bug report: no memories, no names of namespaces.")
+        Path | None,
+        typer.Option(parser=given_path, help="Write a zip file for a bug report: no memories, no names of namespaces."),
     ] = None,
     *,
     as_json: Json = False,

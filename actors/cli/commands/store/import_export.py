@@ -27,6 +27,7 @@ from actors.cli.program import (
     app,
     data_folder,
     exit_on_error,
+    given_path,
     show,
 )
 from actors.runtime.settings import ModelProfile
@@ -191,9 +192,9 @@ def _project(store: Path, folder: str | None) -> str | None:
 
 @app.command(rich_help_panel=Panel.MAINTAIN)
 def export(
-    file: Annotated[Path, typer.Argument(help="Target file, for Markdown a folder; - is standard output.")] = Path(
-        STANDARD
-    ),
+    file: Annotated[
+        Path, typer.Argument(parser=given_path, help="Target file, for Markdown a folder; - is standard output.")
+    ] = Path(STANDARD),
     data: Data = None,
     namespace: Namespace = None,
     as_of: AsOf = None,

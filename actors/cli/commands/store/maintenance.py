@@ -21,6 +21,7 @@ from actors.cli.program import (
     app,
     data_folder,
     exit_on_error,
+    given_path,
     perform,
     show,
     store_command,
@@ -125,7 +126,10 @@ def _verify(folder: Path, anchor: str | None, *, quiet: bool) -> JsonObject:
 @store_command(Panel.MAINTAIN, "store/backup", "maintenance.backed_up", reads=True)
 def backup(
     target: Annotated[
-        str, typer.Argument(callback=lambda path: str(Path(path).absolute()), help="A folder that does not exist yet.")
+        str,
+        typer.Argument(
+            callback=lambda path: str(given_path(path).absolute()), help="A folder that does not exist yet."
+        ),
     ],
 ) -> None:
     """Copy the store, even in use; the copy is a store of its own, and `restore` puts it back."""
@@ -154,24 +158,20 @@ def restore(
         if not what or not Path(what).exists():
             raise CommandError(f"'{what}' is neither the id of a memory nor a folder")
         from events.recovery.backup import restore as restore_backup
-        from events.storage.log import LogInUseError
 
-        try:
-            replaced = restore_backup(Path(what), folder, passphrase(), replace=replace)
-        except LogInUseError as error:
-            raise LogInUseError(f"{error}; if that is a hub, end it by: context-graph stop --data {folder}") from error
+        replaced = restore_backup(Path(what), folder, passphrase(), replace=replace)
     show({"restored": str(folder), "replaced": str(replaced) if replaced else None}, restored, as_json=as_json)
 
 
 @app.command(rich_help_panel=Panel.MAINTAIN)
 def repair(
-    new_folder: Annotated[Path, typer.Argument(file_okay=False, help="A folder that does not exist yet.")],
+    new_folder: Annotated[Path, typer.Argument(parser=given_path, help="A folder that does not exist yet.")],
     data: Data = None,
     *,
     as_json: Json = False,
 ) -> None:
     """Create a new store from all that can be proved of a damaged one, which stays unchanged, and from its snapshot."""
-    from actors.cli.store_access import store_location
+    from actors.cli.store_access import check_outside, store_location
     from actors.cli.views.maintenance import repaired
     from actors.cli.views.terminal import progress_bar
     from actors.store.spare_memories import SNAPSHOT
@@ -180,6 +180,7 @@ def repair(
     folder = data_folder(data)
     with exit_on_error(), progress_bar(quiet=as_json) as report:
         store_location(folder).check_in_folder(RESTORE)
+        check_outside(new_folder, folder)
         result = write_repaired(
             folder, new_folder, passphrase(), lambda done, total: report(done, total, "events written"), SNAPSHOT
         )
@@ -190,7 +191,7 @@ def repair(
 
 @app.command(rich_help_panel=Panel.MAINTAIN)
 def reembed(
-    new_folder: Annotated[Path, typer.Argument(file_okay=False, help="A folder that is empty or does not exist.")],
+    new_folder: Annotated[Path, typer.Argument(parser=given_path, help="A folder that is empty or does not exist.")],
     data: Data = None,
     embedder: Embedder = ModelProfile.EMBEDDED,
     models: Models = None,
@@ -212,7 +213,7 @@ def reembed(
     import anyio
     import msgspec
 
-    from actors.cli.store_access import store_location
+    from actors.cli.store_access import check_outside, store_location
     from actors.cli.views.maintenance import reembedded
     from actors.cli.views.terminal import progress_bar
     from actors.embedder.loading import load_profile, start_pool
@@ -231,6 +232,7 @@ def reembed(
     folder = data_folder(data)
     with exit_on_error(), progress_bar(quiet=as_json) as report:
         store_location(folder).check_exists()
+        check_outside(new_folder, folder)
         copy = None
         if not no_backup and (folder / DATABASE).exists():
             copy = copy_before(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from actors.cli.program import Data, Json, Log, Panel, app, data_folder, exit_on_error, show
+from actors.cli.program import Data, Json, Log, Panel, app, data_folder, exit_on_error, given_path, show
 
 if TYPE_CHECKING:
     from events.storage.chain import StoredLog
@@ -28,14 +28,20 @@ def move(
     """Copy the log to a server or into a folder, and compare all that follows from both; the original stays."""
     import msgspec
 
+    from actors.cli.store_access import CommandError, check_outside
     from actors.cli.views.maintenance import moved
     from actors.cli.views.terminal import progress_bar
     from actors.hub.move import move as move_log
     from events.postgres.address import is_url
 
-    target = to if is_url(to) else str(Path(to).absolute())
-    with exit_on_error(), progress_bar(quiet=as_json) as report, closing(_opened(data_folder(data))) as source:
-        answer = msgspec.to_builtins(move_log(source, target, report))
+    folder, target = data_folder(data), to if is_url(to) else str(given_path(to).absolute())
+    with exit_on_error(), progress_bar(quiet=as_json) as report:
+        if not is_url(to):
+            if "://" in to:
+                raise CommandError(f"'{to}' is no address of a PostgreSQL server, postgresql://…")
+            check_outside(Path(target), folder)
+        with closing(_opened(folder)) as source:
+            answer = msgspec.to_builtins(move_log(source, target, report))
     show(answer, moved, as_json=as_json)
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from actors.cli.memory_ids import Memory
+from actors.cli.memory_ids import Memory, RunId
 from actors.cli.program import (
     AsOf,
     Data,
@@ -18,6 +18,7 @@ from actors.cli.program import (
     app,
     data_folder,
     exit_on_error,
+    given_path,
     show,
     store_command,
 )
@@ -32,10 +33,10 @@ Moment = Annotated[str | None, typer.Option(help="Number of an event, or a time.
 def anchor(
     data: Data = None,
     *,
-    file: Annotated[Path | None, typer.Option(dir_okay=False, help="Append it to this file too.")] = None,
+    file: Annotated[Path | None, typer.Option(parser=given_path, help="Append it to this file too.")] = None,
     git: Annotated[
         Path | None,
-        typer.Option(file_okay=False, help="Add it to the git notes of this repository's HEAD."),
+        typer.Option(parser=given_path, help="Add it to the git notes of this repository's HEAD."),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -85,7 +86,9 @@ def history(memory_id: Memory, limit: Limit = 50) -> None:
 
 @store_command(Panel.TRUST, "audit/trail", "audit.trail", reads=True)
 def audit(
-    run_id: Annotated[str | None, typer.Option("--run", help="Only events of this run.")] = None,
+    run_id: Annotated[
+        RunId | None, typer.Option("--run", parser=RunId, metavar="RUN", help="Only events of this run.")
+    ] = None,
     since: Moment = None,
     until: Moment = None,
     limit: Limit = 50,

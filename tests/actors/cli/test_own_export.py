@@ -1,0 +1,47 @@
+"""A store that imports its own export, or that of a store which imported it, holds no event twice."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.actors.cli.conftest import run, run_json
+
+
+@pytest.fixture
+def flat(tmp_path: Path) -> Path:
+    """A store in which a memory was corrected, a copy merged, a namespace renamed, and a memory forgotten."""
+    folder = tmp_path / "flat"
+    for text in ("The rent is 1240 a month.", "The rent is 1260 a month.", *["The plumber is Mr. Okafor."] * 2):
+        last = run_json(folder, "store", text, "-n", "flat", "--no-hub")["fingerprintId"]
+    run_json(folder, "consolidate")
+    assert run(folder, "namespaces", "--data", str(folder), "rename", "flat", "home").exit_code == 0
+    assert run(folder, "forget", last).exit_code == 0
+    return folder
+
+
+def told(store: Path, file: Path) -> dict[str, Any]:
+    """Import a file, and return the summary."""
+    done = run(store, "import", str(file), "--json")
+    assert done.exit_code == 0, done.output
+    return json.loads(done.stdout)
+
+
+def test_the_import_of_a_stores_own_export_changes_nothing_and_leaves_its_runs_to_undo(
+    flat: Path, tmp_path: Path
+) -> None:
+    own, copied = tmp_path / "own.jsonl", tmp_path / "copied.jsonl"
+    assert run(flat, "export", str(own)).exit_code == 0
+    hidden = [one["id"] for one in map(json.loads, own.read_text().splitlines()) if "Okafor" in one.get("content", "")]
+    assert run(flat, "restore", hidden[-1]).exit_code == 0
+    events = run_json(flat, "audit")["total"]
+    assert told(flat, own)["stored"] == 0
+    assert run_json(flat, "audit")["total"] == events, "what was forgotten then is still restored"
+    assert told(tmp_path / "copy", own)["stored"] == 4
+    assert run(tmp_path / "copy", "export", str(copied)).exit_code == 0
+    told(flat, copied)
+    assert run_json(flat, "audit")["total"] == events
+    moved, merged = run_json(flat, "consolidations")["runs"]
+    assert len(run_json(flat, "undo", moved["run_id"])["restored"]) == 4
+    assert len(run_json(flat, "undo", merged["run_id"])["restored"]) == 1
