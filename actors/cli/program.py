@@ -78,7 +78,10 @@ def given_path(name: str | Path) -> Path:
     """Return the path that a person names; an empty name, as of a variable that isn't set, would be this folder."""
     if not str(name):
         raise typer.BadParameter("it is empty; name a file or folder")
-    return Path(name).expanduser()
+    try:
+        return Path(name).expanduser()
+    except RuntimeError:  # "~name" of no user is a file's name
+        return Path(name)
 
 
 def store_folder(name: str) -> Path:

@@ -19,28 +19,32 @@ LONGEST: Final = timedelta(days=31)
 MOST_WORDS: Final = 5
 """Words of a heading beside its date; in a longer one the date is a part of what is told."""
 
-_YEAR: Final = r"(?<!\d)(?P<year>(?:19|20)\d\d)"
-_SEPARATOR: Final = r"[-_./ ]"
-_NUMERIC: Final = (
-    re.compile(rf"{_YEAR}(?P<by>{_SEPARATOR}?)(?P<month>\d\d)(?P=by)(?P<day>\d\d)(?:[T_ -]?\d{{4}}(?:\d\d)?)?(?!\d)"),
-    re.compile(rf"{_YEAR}-?[Ww](?P<week>\d\d)(?!\d)"),
-    re.compile(rf"{_YEAR}{_SEPARATOR}(?P<month>\d\d)(?!\d)"),
+_NUMERIC: Final = re.compile(
+    r"""
+    (?<!\d)(?:
+        (?P<day>\d\d?)\.(?P<month>\d\d?)\.(?P<year>(?:19|20)\d\d)  # 5.3.2024
+    |   (?<!\d\d[-_/.]\d\d[-_/.])(?P<y>(?:19|20)\d\d)(?:
+            (?P<by>[-_./\ ]?)(?P<m>\d\d)(?P=by)(?P<d>\d\d)(?:[T_\ -]?\d{4}(?:\d\d)?)?  # 2024-03-05, 202403051230
+        |   -?[Ww](?P<week>\d\d)  # 2024-W10
+        |   [-_./\ ](?P<only>\d\d)  # 2024-03
+        )
+    )(?!\d)
+    """,
+    re.VERBOSE,
 )
+"""Where the day comes first with hyphens, it may be the month: that is no date."""
 _ISO_DAY: Final = re.compile(r"\b\d{4}-\d\d-\d\d\b")
 
 
 def date_in_path(path: str) -> str | None:
     """Return the date in a path without suffix, in ISO 8601, a month or a week as its first day; None without one.
 
-    `2024-03-05`, `2024_03_05`, `2024/03/05`, `20240305`, `202403051230`, `2024-03`, `2024-W10`, `5-March-2024` and
-    `Mar 2024` are dates; of several the last one in numbers counts, else the latest in words. What is from before 1970
-    or still to come is none.
+    `2024-03-05`, `2024_03_05`, `2024/03/05`, `20240305`, `202403051230`, `05.03.2024`, `2024-03`, `2024-W10`,
+    `5-March-2024` and `Mar 2024` are dates; of several the last one in numbers counts, else the latest in words. Dates
+    before 1970 and in the future don't count, nor does `2010-11` beside other words: it may be a season.
     """
-    for pattern in _NUMERIC:
-        days = [day for match in pattern.finditer(path) if (day := _day(match.groupdict()))]
-        if days:
-            return days[-1]
-    return next(reversed(_in_words(re.sub(r"[-_/]+", " ", path))), None)
+    days = [day for match in _NUMERIC.finditer(path) if (day := _day(match, path))]
+    return days[-1] if days else next(reversed(_in_words(re.sub(r"[-_/]+", " ", path))), None)
 
 
 def date_in_heading(heading: str) -> str | None:
@@ -53,12 +57,14 @@ def date_in_heading(heading: str) -> str | None:
     return next(iter(stated), None)
 
 
-def _day(groups: dict[str, str | None]) -> str | None:
-    """Return the day of a numeric date; None where the calendar has none or it isn't past."""
-    year, week = int(groups["year"] or 0), groups.get("week")
+def _day(match: re.Match[str], path: str) -> str | None:
+    """Return the day of a numeric date in a path; None where the calendar has none or it isn't past."""
+    year = int(match["y"] or match["year"])
+    month, day = match["m"] or match["only"] or match["month"], match["d"] or match["day"]
+    if match["only"] and int(month) == year % 100 + 1 and match[0] not in path.split("/"):
+        return None
     try:
-        found = date.fromisocalendar(year, int(week), 1) if week else None
-        found = found or date(year, int(groups["month"] or 0), int(groups.get("day") or 1))
+        found = date(year, int(month), int(day or 1)) if month else date.fromisocalendar(year, int(match["week"]), 1)
     except ValueError:
         return None
     return found.isoformat() if EARLIEST.date() <= found <= datetime.now(UTC).date() else None

@@ -7,9 +7,9 @@ items, and so is a text that has no headings.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
 from itertools import accumulate, pairwise
-from textwrap import dedent
 from typing import Final, NamedTuple
 
 import msgspec
@@ -35,7 +35,10 @@ _MARKDOWN: Final = MarkdownIt("commonmark").disable("inline")
 _BLOCKS: Final = frozenset(
     "paragraph_open list_item_open fence code_block html_block heading_open blockquote_open".split()
 )
-_MARKER: Final = re.compile(r"\s*(?:[-*+]|\d+[.)])\s+(?:\[[ xX]\]\s+)?")
+_MARKER: Final = re.compile(r"[\s>]*(?:[-*+]|\d+[.)])\s+(?:\[[ xX]\]\s+)?")
+_DELIMITERS: Final = re.compile(r"[\s|:-]*-[\s|:-]*")
+"""The second line of a table, which is a paragraph to CommonMark and stays in one part."""
+_BLANK_LINES: Final = re.compile(r"\A(?:[ \t]*\n)+")
 _SENTENCE_END: Final = re.compile(r"[.!?:;…][\"'”’)\]*_]*\s*\Z")
 _IN_PARAGRAPH: Final = 100
 """Added to the level of a line in a paragraph: only where no block begins in reach is a paragraph divided."""
@@ -45,25 +48,27 @@ class Section(msgspec.Struct, frozen=True):
     """A part of a text."""
 
     headings: tuple[str, ...]
-    """Its first heading, after those that it is under, and before the items of a list that it is under."""
+    """Its first heading, after those that it is under."""
     text: str
+    items: tuple[str, ...] = ()
+    """The items of a list that it is under, below the headings."""
     is_continued: bool = False
     """Whether it begins below its last heading or item instead of with it."""
 
     @property
     def name(self) -> str:
-        """Its headings, from the outermost one."""
-        return SEPARATOR.join(self.headings)
+        """Its headings and items, from the outermost one."""
+        return SEPARATOR.join((*self.headings, *self.items))
 
     @property
     def date(self) -> str | None:
-        """The day or month that the innermost of its headings states which states one, in ISO 8601."""
+        """The day or month in ISO 8601 that the innermost heading with a date states."""
         return next((date for one in reversed(self.headings) if (date := date_in_heading(one))), None)
 
     def under(self, title: str) -> str:
         """Return its text below the title of the whole and what it is under."""
         headings = self.headings if self.is_continued else self.headings[:-1]
-        above = [one for one in (title, *headings) if one]
+        above = [one for one in (title, *headings, *self.items) if one]
         return f"{SEPARATOR.join(dict.fromkeys(above))}\n\n{self.text}"
 
 
@@ -80,7 +85,8 @@ def sections(text: str) -> list[Section]:
     for section in (part for one in _divided(text.replace("\r", "\n")) for part in _parts(one)):
         last = joined[-1] if joined else None
         is_short = last is not None and len(last.text) + len(section.text) <= MOST_JOINED
-        if last and is_short and last.date == section.date and not section.is_continued:
+        is_whole = last is not None and not (last.is_continued or section.is_continued)
+        if last and is_short and is_whole and last.date == section.date:
             joined[-1] = msgspec.structs.replace(last, text=f"{last.text}\n\n{section.text}")
         else:
             joined.append(section)
@@ -113,27 +119,47 @@ class _Cut(NamedTuple):
     """How deeply it is nested."""
     place: int
     """Characters before it."""
-    items: tuple[str, ...]
+    items: tuple[str, ...] = ()
     """The items that it is in, from the outermost one."""
+    end: int = 0
+    """Where the innermost of these ends, in characters; 0 for nowhere."""
 
 
 def _parts(section: Section) -> Iterator[Section]:
-    """Yield a section, a long one in parts of up to `MOST_JOINED` characters where its blocks allow it.
+    """Yield a section, a long one in parts of up to `MOST_JOINED` characters where its blocks allow it."""
+    if len(section.text) <= MOST_WHOLE:
+        yield section
+        return
+    cut, cuts = _Cut(0, 0), [*_cuts(section.text), _Cut(0, len(section.text))]
+    places = [one.place for one in cuts]
+    while cut is not cuts[-1]:
+        following = _following(cut, cuts, places)
+        yield _part(section, cut, following.place)
+        cut = following
 
-    Of the places in reach the least nested one is taken, of those the last. A part from within a list is under the
-    items that it is in.
+
+def _following(cut: _Cut, cuts: Sequence[_Cut], places: Sequence[int]) -> _Cut:
+    """Return where the part from a place on ends: at the end of the item that it is in, or before.
+
+    Of the places in reach the least nested one is taken, of those the last.
     """
-    text, begin, items = section.text, 0, ()
-    cuts = _cuts(text) if len(text) > MOST_WHOLE else []
-    while len(text) - begin > MOST_WHOLE:
-        ahead = [one for one in cuts if one.place >= begin + LEAST]
-        reached = [one for one in ahead if one.place <= begin + MOST_JOINED]
-        cut = min(reached, key=lambda one: (one.level, -one.place)) if reached else next(iter(ahead), None)
-        if cut is None:
-            break
-        yield Section((*section.headings, *items), dedent(text[begin : cut.place]).strip(), begin > 0)
-        begin, items = cut.place, cut.items
-    yield Section((*section.headings, *items), dedent(text[begin:]).strip(), begin > 0)
+    end = cut.end or places[-1]
+    if end - cut.place > MOST_WHOLE:
+        first = bisect_left(places, cut.place + LEAST)
+        reached = cuts[first : bisect_right(places, min(cut.place + MOST_JOINED, end))]
+        if reached:
+            return min(reached, key=lambda one: (one.level, -one.place))
+        end = min(end, places[first])
+    return cuts[bisect_left(places, end)]
+
+
+def _part(section: Section, cut: _Cut, end: int) -> Section:
+    """Return the part from a place on; one from within a list loses the indentation of its first line."""
+    text = _BLANK_LINES.sub("", section.text[cut.place : end]).rstrip()
+    if cut.items:
+        indentation = text[: len(text) - len(text.lstrip())]
+        text = "\n".join(line.removeprefix(indentation) for line in text.split("\n"))
+    return msgspec.structs.replace(section, text=text, items=cut.items, is_continued=cut.place > 0)
 
 
 def _cuts(text: str) -> list[_Cut]:
@@ -148,12 +174,14 @@ def _cuts(text: str) -> list[_Cut]:
         first, end = token.map
         items = [one for one in items if one[0] > first]
         above = tuple(item for _, item in items)
-        cuts.append(_Cut(token.level, starts[first], above))
+        until = min(starts[items[-1][0]], len(text)) if items else 0
+        cuts.append(_Cut(token.level, starts[first], above, until))
         if token.type == "list_item_open":
-            items.append((end, excerpt(_MARKER.sub("", lines[first], count=1), LONGEST_ITEM)))
-        elif token.type == "paragraph_open":
+            marker = _MARKER.match(lines[first])
+            items.append((end, excerpt(lines[first][marker.end() if marker else 0 :], LONGEST_ITEM)))
+        elif token.type == "paragraph_open" and not (end > first + 1 and _DELIMITERS.fullmatch(lines[first + 1])):
             within = (line for line in range(first + 1, end) if _SENTENCE_END.search(lines[line - 1]))
-            cuts += [_Cut(token.level + _IN_PARAGRAPH, starts[line], above) for line in within]
+            cuts += [_Cut(token.level + _IN_PARAGRAPH, starts[line], above, until) for line in within]
     return cuts
 
 

@@ -21,9 +21,9 @@ MONTH_NAME: Final = (
 )
 MONTH: Final = rf"(?P<month>{MONTH_NAME})\b\.?"
 YEAR: Final = r"(?<![\w.,$€£#])(?P<year>1\d{3}|20\d\d)(?![\d%]|[.,]\d)"
-_NUMBERED: Final = "pep rfc iso http port issue ticket error page room line number no.".split()
+_NUMBERED: Final = "pep rfc iso http port issue ticket error page room line number".split()
 NOT_A_NUMBER: Final = r"(?=[12]\d{3})(?<!\d{3} )(?<!\b\d{3}-)(?<!\w\()(?<!= )" + "".join(
-    rf"(?<!\b{re.escape(name)} )" for name in _NUMBERED
+    rf"(?<!\b{name} )" for name in _NUMBERED
 )
 """Before a year on its own: rejects digits of telephone numbers, calls and assignments, and numbers of things."""
 NOT_BEFORE_UNIT: Final = (

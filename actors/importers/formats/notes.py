@@ -161,7 +161,7 @@ def _memories(note: _Note, options: Options) -> Iterator[Record]:
         tags = [*_tags(properties), *(_TAG.findall(_CODE.sub(" ", content)) if is_markdown else ())]
         division = {"heading": part.name, "section": number, "sections": len(divided)}
         yield from memory(
-            note.place if number == 1 else ("note", note.name, "section", *part.headings, part.text),
+            note.place if number == 1 else ("note", note.name, "section", *part.headings, *part.items, part.text),
             content,
             note.file,
             namespace=options.namespace,

@@ -85,7 +85,7 @@ class Committer:
         return None if self._away is None else away_fault(self._away)
 
     def take_turn(self) -> StorageFault | None:
-        """Fold the events of other hubs, then take the turn to append until the next flush; return why it can't be."""
+        """Fold the events of other hubs, then take the turn to append until the next flush, or return why not."""
         if self._shared is not None and not self._shared.in_turn:
             try:
                 while events := self._shared.follow():

@@ -73,8 +73,11 @@ _END = re.compile(
     re.IGNORECASE,
 )
 _LATEST: Final = re.compile(
-    r"\b(?:latest|newest|most recent(?:ly)?|current(?:ly)?|present(?:ly)?|at the moment|now|nowadays|these days|so far|"
-    r"up to date|still|yet|any ?more|any longer)\b",
+    r"\b(?:latest|newest|most recent(?:ly)?|currently|presently|at (?:the moment|present)|now(?:adays)?|these days)\b|"
+    r"\bso far\b|"
+    r"(?:\b(?:the|a|an|my|our|your|his|her|its|their)|'s) current (?!account|through|in|of|at|flow|is|was|and)\w|"
+    r"\bcurrent (?:state|status|plan|version|value|rule|limit)\b|"
+    r"\b(?:is|are|does|do|has|have|can|'s)\b.*\bstill\b(?! life)",
     re.IGNORECASE,
 )
 _MOST_WORDS: Final = 24

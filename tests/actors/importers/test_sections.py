@@ -97,16 +97,18 @@ def test_a_property_of_a_note_is_kept_beside_what_its_sections_are(tmp_path: Pat
 def test_what_is_long_below_a_heading_is_divided_at_its_least_nested_items(tmp_path: Path) -> None:
     talk = "".join(f"    - Ilse: {number}. {PARAGRAPH[:150]}\n" for number in range(12))
     minutes = f"- Roll call\n    - All are here\n- Frost in the cellar (*Bruno*)\n{talk}- Keys\n    - Noor has them\n"
-    found = memories(note(tmp_path, f"# Boiler\n\n## Minutes\n\n{minutes}"))
-    assert [one["metadata"]["division"]["heading"] for one in found] == [
-        "Boiler",
-        "Boiler › Minutes › Frost in the cellar (*Bruno*)",
-    ]
-    assert found[1]["content"].startswith("Boiler › Minutes › Frost in the cellar (*Bruno*)\n\n- Ilse: ")
-    assert all(len(one["content"]) < MOST_WHOLE for one in found)
-    whole = " ".join("".join(one["content"] for one in found).split())
-    assert all(f"Ilse: {number}. The valve" in whole for number in range(12))
-    assert "Noor has them" in whole
+    found = memories(
+        note(tmp_path, f"# Boiler\n\n## 2023-06-02\n\n- Founded 1999-05-02\n{minutes}\n## Holidays\n\nNone.")
+    )
+    frost = "Boiler › 2023-06-02 › Frost in the cellar (*Bruno*)"
+    _, first, *middle, keys, holidays = found
+    assert [one["metadata"]["division"]["heading"] for one in middle] == [frost] * len(middle)
+    assert all(one["content"].startswith(f"{frost}\n\n- Ilse: ") for one in middle)
+    assert all(line.startswith("- Ilse: ") for one in middle for line in one["content"].splitlines()[2:])
+    assert (first["content"] + "".join(one["content"] for one in middle)).count("Ilse: ") == 12
+    assert keys["content"] == "Boiler › 2023-06-02\n\n- Keys\n    - Noor has them"
+    assert holidays["content"] == "Boiler\n\n## Holidays\n\nNone."
+    assert {one["created_at"] for one in [*middle, keys]} == {"2023-06-02"}, "an item is no heading"
 
 
 @pytest.mark.parametrize("name", ["Boiler.md", "Boiler.txt"])
@@ -120,10 +122,15 @@ def test_a_long_text_without_headings_is_divided_at_its_paragraphs(tmp_path: Pat
     assert all(sum(paragraph in one["content"] for one in found) == 1 for paragraph in paragraphs)
 
 
-def test_lines_of_a_long_paragraph_are_parted_after_sentences_only_and_code_never(tmp_path: Path) -> None:
+def test_lines_of_a_long_paragraph_are_parted_after_sentences_only_and_code_and_tables_never(tmp_path: Path) -> None:
     lines = "\n".join(f"[00:{number:02}] Ilse: {PARAGRAPH[:85]}" for number in range(40))
     code = "\n".join(f"valve_{number} = open(); close()." for number in range(120))
     found = memories(note(tmp_path, f"# Boiler\n\n{lines}\n\n```py\n{code}\n```\n"))
     assert [one["content"].count("```") for one in found] == [0] * (len(found) - 1) + [2]
     assert sum(one["content"].count("Ilse") for one in found) == 40
     assert all(one["content"].count("[00:") == one["content"].count("by hand first.") for one in found)
+    indented = "\n".join(f"    valve_{number} = open(); close()." for number in range(120))
+    table = "\n".join(["Valve | State", "--- | ---", *(f"{number} | It sticks." for number in range(200))])
+    for block in (indented, table):
+        found = memories(note(tmp_path, f"# Boiler\n\n{PARAGRAPH}\n\n{block}\n\n{PARAGRAPH}"))
+        assert any(block in one["content"] for one in found)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import TypeVar
 
 import anyio.to_thread
@@ -16,9 +16,6 @@ from actors.runtime.faults import InvalidParamsFault
 from events.storage.log import LogError
 
 T = TypeVar("T")
-
-INSTANT = timedelta(microseconds=1)
-"""The resolution of times in the log."""
 
 DIGITS = 18
 """Of a sequence number, at most."""

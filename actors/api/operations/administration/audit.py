@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from time import perf_counter
 from typing import TYPE_CHECKING, TypeVar
 from uuid import UUID
@@ -13,7 +13,7 @@ import anyio.to_thread
 from msgspec.structs import replace
 
 from actors.api.context import Context, wait_until_replayed
-from actors.api.operations.administration.as_of import INSTANT, event_at, from_log, last_event, read
+from actors.api.operations.administration.as_of import event_at, from_log, last_event, read
 from actors.api.params.audit import AuditTrail, StoreDiff, StoreReplay
 from actors.api.params.parsing import invalid
 from actors.api.progress import reporter
@@ -36,6 +36,9 @@ T = TypeVar("T")
 
 EVENTS_AT_ONCE = 256
 """Events between two progress reports."""
+
+INSTANT = timedelta(microseconds=1)
+"""The resolution of times in the log."""
 
 ANOTHER = "another namespace"
 """Stands for the name of one that the caller doesn't see."""

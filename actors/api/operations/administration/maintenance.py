@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -95,7 +96,7 @@ def _check_free(target: Path, folder: Path) -> None:
     """Refuse the place of a backup if something is there, or if it is inside the store."""
     if target.resolve().is_relative_to(folder.resolve()):
         raise invalid("target", f"it is inside the store's folder {folder}: choose one outside, as {folder}-backup")
-    if target.exists():
+    if os.path.exists(target):  # noqa: PTH110 -- Path.exists raises where it can't look
         raise invalid("target", f"{target} exists already")
 
 

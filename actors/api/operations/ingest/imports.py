@@ -12,7 +12,7 @@ from msgspec.json import encode
 
 from actors.api.confinement import check_served
 from actors.api.context import NAMESPACE, Context, wait_until_ready
-from actors.api.operations.administration.as_of import INSTANT, from_log
+from actors.api.operations.administration.as_of import from_log
 from actors.api.operations.ingest.import_items import IMPORTED, EventItem, ImportItem, MemoryItem, parse_item
 from actors.api.operations.ingest.pipeline import IngestItem, Outcome, StoredMemory, ingest
 from actors.api.operations.lifecycle.memories import item_report
@@ -163,7 +163,7 @@ async def _append(context: Context, group: Sequence[Numbered], reports: dict[int
             reports[index] = memories.item(index, fault=fault)
         else:
             appends[index] = Append(
-                id=uuid4(), event=one.event, actor=IMPORTER, correlation_id=one.key, once=True, at=one.at
+                id=one.id or uuid4(), event=one.event, actor=IMPORTER, correlation_id=one.key, once=True, at=one.at
             )
     outcomes: Sequence[RequestResult | Fault] = ()
     if appends:
@@ -194,19 +194,13 @@ async def _run(context: Context, run: UUID) -> Run | None:
 async def _happened_here(
     context: Context, items: Sequence[EventItem], known: Mapping[UUID, Entry], runs: Mapping[UUID, Run | None]
 ) -> Sequence[EventItem]:
-    """Return the items that are events of this log: the store, or one that imported its export, exported them.
+    """Return the items that are events of this log: they come from an export of this store, or of one that imported it.
 
-    Read are events about the same memories and runs alone, from the time that the items span.
+    Only events about the same memories and runs are read.
     """
-    times = [one.at for one in items if one.at is not None]
     concerned = {seq for entry in known.values() for seq in entry.events}
     concerned |= {seq for run in runs.values() if run is not None for seq in run.events}
-    if not times or not concerned:
-        return ()
-    log = context.hub.log
-    first = await from_log(log.seq_at, min(times) - INSTANT)
-    last = await from_log(log.seq_at, max(times))
-    found = await from_log(log.get, [seq for seq in concerned if first < seq <= last])
+    found = await from_log(context.hub.log.get, sorted(concerned)) if concerned else ()
     ids, events = {one.id for one in found}, {(one.at, encode(one.event)) for one in found}
     return [one for one in items if one.id in ids or (one.at, encode(one.event)) in events]
 

@@ -175,7 +175,8 @@ async def memory_delete(context: Context, params: MemoryDelete) -> JsonObject:
 async def memory_restore(context: Context, params: MemoryRestore) -> JsonObject:
     """Restore a memory that was hidden, or let one hold again that was superseded; the answer says which.
 
-    A hidden memory that was superseded as well comes back superseded, as it was before.
+    A hidden memory that was superseded as well comes back superseded, as it was before. A repeated request doesn't say
+    what superseded a memory before it held again.
     """
     await wait_until_replayed(context)
     entry = await read_entry(context, params.id)
