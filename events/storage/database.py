@@ -161,6 +161,24 @@ def select_pages(cursor: duckdb.DuckDBPyConnection, first: int, last: int) -> It
         yield from select_range(cursor, start, min(start + PAGE - 1, last))
 
 
+def last_numbers(cursor: duckdb.DuckDBPyConnection, known: int) -> tuple[int, int | None]:
+    """Return the number of the last event, 0 without one, and a number of a row that is no event's; None without one.
+
+    Numbers are contiguous. A changed byte may give a row one far above all others, up to which nobody can look up all.
+
+    Args:
+        cursor: On the log.
+        known: Number of an event that was in the log; the answer if DuckDB can't tell the last one.
+    """
+    query = "SELECT coalesce(max(seq), 0), coalesce(max(seq) FILTER (seq <= ?), 0) FROM log.main.log"
+    try:
+        (rows,) = cursor.execute("SELECT count(*) FROM log.main.log").fetchone() or (0,)
+        highest, last = cursor.execute(query, [2 * max(rows, known) + PAGE]).fetchone() or (0, 0)
+    except duckdb.Error:
+        return known, None
+    return last, highest if highest > last else None
+
+
 def select_last(cursor: duckdb.DuckDBPyConnection) -> Row | None:
     """Return the last row, if there is one."""
     fields = cursor.execute(f"{_SELECT} ORDER BY seq DESC LIMIT 1").fetchone()

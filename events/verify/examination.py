@@ -11,7 +11,7 @@ import msgspec
 from events.crypto.images import IMAGES, ImageFiles
 from events.crypto.keys import KeyRing
 from events.storage.chain import GENESIS, Row, read_row
-from events.storage.database import DATABASE, PAGE, expected_schema, schema, select_pages, select_range
+from events.storage.database import DATABASE, PAGE, expected_schema, last_numbers, schema, select_pages, select_range
 from events.storage.durable import latest_head
 from events.storage.log import Head, LogCorruptError, LogError
 from events.verify.erasures import UNEXPLAINED, ErasureCheck
@@ -160,11 +160,11 @@ class Examination:
                 self._problems.append(Problem(DATABASE, None, f"{name} is {how}", "no event"))
 
     def _count_rows(self, cursor: duckdb.DuckDBPyConnection) -> int:
-        try:
-            answer = cursor.execute("SELECT coalesce(max(seq), 0) FROM log.main.log").fetchone()
-            return answer[0] if answer else 0
-        except duckdb.Error:
-            return self._acknowledged.seq if self._acknowledged else 0
+        known = latest_head((self._witness, self._acknowledged)) or GENESIS
+        last, stray = last_numbers(cursor, known.seq)
+        if stray is not None:
+            self._problems.append(Problem(DATABASE, None, f"a row has the number {stray}", "one event"))
+        return last
 
     def _check_range(self, cursor: duckdb.DuckDBPyConnection, first: int, last: int) -> None:
         """Check some rows; where DuckDB can't read them together, halve the range until the unreadable ones remain."""

@@ -135,6 +135,21 @@ def test_a_memory_whose_whole_row_is_gone_keeps_the_id_that_later_events_name(
     rebuild(events)
 
 
+@pytest.mark.parametrize("number", [10**4, 2**40, 2**62])
+def test_a_row_with_a_number_far_above_all_others_is_one_lost_event(
+    store: Path, truth: list[Envelope], number: int, tmp_path: Path
+) -> None:
+    with duckdb.connect(str(store / "log.duckdb")) as database:
+        database.execute("DROP TRIGGER no_update ON log; DROP TRIGGER no_delete ON log")
+        database.execute("UPDATE log SET seq = ? WHERE seq = 4", [number])
+    assert any(str(number) in problem.what for problem in verify(store).problems)
+    events = salvaged(store)
+    assert lost_of(events, truth) == [4]
+    assert len(events) == len(truth)
+    (lost,) = repair(store, tmp_path / "new").lost
+    assert (lost.first, lost.last) == (4, 4)
+
+
 def test_what_was_acknowledged_and_is_cut_off_is_counted(store: Path, truth: list[Envelope], tmp_path: Path) -> None:
     with duckdb.connect(str(store / "log.duckdb")) as database:
         database.execute("DROP TRIGGER no_delete ON log")
