@@ -80,8 +80,9 @@ _LATEST: Final = re.compile(
     r"\b(?:is|are|does|do|has|have|can|'s)\b.*\bstill\b(?! life)",
     re.IGNORECASE,
 )
-_MOST_WORDS: Final = 24
-"""Words of a question for the latest; a longer one tells something, of which it says "now"."""
+_MOST_CHARACTERS: Final = 200
+"""Characters of a question for the latest. A longer one tells something, of which it says "now"; and where "is" is
+repeated, the pattern takes quadratic time."""
 _GENERAL: Final = frozenset(
     stem_words(
         """
@@ -147,7 +148,7 @@ def is_time_only(query: str, asked_at: datetime) -> bool:
 
 def asks_for_latest(query: str) -> bool:
     """Return whether a query that names no time asks for the latest there is about its subject."""
-    return _LATEST.search(query) is not None and len(query.split()) <= _MOST_WORDS
+    return len(query) <= _MOST_CHARACTERS and _LATEST.search(query) is not None
 
 
 def asked_words(query: str) -> str:

@@ -235,3 +235,10 @@ def test_a_passphrase_without_a_terminal_is_read_from_standard_input_or_asked_fo
     assert passphrase(store, "--remove", given="another boathouse key\n").returncode == 1
     removed = passphrase(store, "--remove", given="the old boathouse key\n")
     assert (removed.returncode, removed.stderr) == (0, "")
+
+
+def test_a_path_of_nobodys_home_is_a_file(store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = run(store, "export", "~kept.jsonl")
+    assert done.exit_code == 0, done.output
+    assert (tmp_path / "~kept.jsonl").stat().st_size

@@ -7,8 +7,9 @@ import pytest
 from actors.api.context import Context
 from actors.api.operations.ingest.imports import MemoryImport, memory_import
 from actors.api.operations.retrieval.ranking import search_multi, search_single_space
+from actors.api.operations.retrieval.search import search_graph
 from actors.api.params.parsing import parse
-from actors.api.params.search import SearchMulti, SearchSingleSpace
+from actors.api.params.search import SearchGraph, SearchMulti, SearchSingleSpace
 from actors.runtime.faults import InvalidParamsFault
 from tests.actors.conftest import search, store
 
@@ -306,3 +307,12 @@ async def test_a_question_for_the_latest_ranks_the_later_of_the_memories_to_the_
     found = await search(context, question, asked_at="2024-08-01T12:00:00Z", profile="auto")
     assert [one["content"] for one in found[:2]] == [MINUTES[3][0], MINUTES[1][0]]
     assert found[0]["contributions"]["e2_temporal_recent"] > 0
+
+
+async def test_a_named_month_weighs_more_than_a_named_year(context: Context) -> None:
+    await told(context, *((text, f"{day}T18:00:00Z") for text, day in MINUTES))
+    applied = {}
+    for time in ("March 2021", "2021"):
+        asked = parse({"query": f"Who leads the society in {time}?", "profile": "auto", "explain": True}, SearchGraph)
+        applied[time] = (await search_graph(context, asked))["weightsApplied"]["e2_temporal_recent"]
+    assert applied["March 2021"] > 1.25 * applied["2021"], applied

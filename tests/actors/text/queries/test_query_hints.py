@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from actors.text.queries import recurring_dates
 from actors.text.queries.query_hints import (
     SessionPart,
+    asks_for_latest,
     causal_direction,
     causal_subject,
     extract_hints,
@@ -91,7 +92,42 @@ def test_hints_hold_direction_times_and_words():
     assert said.words == {"why", "does", "ana", "python", "job", "fail", "on", "sunday", "mornings", "since"}
 
 
-@pytest.mark.parametrize("piece", ["a", "a_", "_", "1", " ", "what caused ", "first ", "'", "é"])
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Who is the chair now?",
+        "most recent word on the roof",
+        "What is Ana's current job?",
+        "heating: current status",
+        "Is the shed still locked at night?",
+        "What is holding up the repair at present?",
+    ],
+)
+def test_a_query_asks_for_the_latest(question: str):
+    assert asks_for_latest(question)
+    assert extract_hints(question, ASKED).latest
+    assert not extract_hints(f"In 2019: {question}", ASKED).latest
+    assert not asks_for_latest(f"{'We talked for long about the roof. ' * 6}{question}")
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What present did Mara give to Bo?",
+        "Who was present at the meeting?",
+        "Which current flows through the pump?",
+        "What was the current in the coil?",
+        "Who owns my current account?",
+        "still life painting by Ilse",
+        "Are there any more seeds?",
+        "What does Noor know about the roof?",
+    ],
+)
+def test_words_that_look_like_it_ask_for_no_latest(question: str):
+    assert not asks_for_latest(question)
+
+
+@pytest.mark.parametrize("piece", ["a", "a_", "_", "1", " ", "what caused ", "first ", "is,", "'", "é"])
 def test_patterns_take_linear_time_on_repetitive_queries(piece: str):
     """With a pattern that backtracks for each of its ways to begin, this would take hours."""
     question = piece * (8_192 // len(piece)) + "! What was the first thing?"
