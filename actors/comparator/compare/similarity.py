@@ -16,7 +16,7 @@ from actors.comparator.compare.calibration import Calibration
 from actors.comparator.messages import Compare, Comparison
 from actors.comparator.rows import live_row, rows_of
 from events.fingerprint import Dense, Embedding
-from events.spaces import E1, SPACES
+from events.spaces import E1, INDEX, SPACES
 from projections.atlas.atlas import Atlas
 from projections.atlas.fingerprints import Fingerprints
 from projections.storage.arrays import Rows
@@ -85,15 +85,18 @@ def many_to_many(
 ) -> npt.NDArray[np.float32]:
     """Return calibrated similarities, shape (references, targets, 13); NaN where either memory is erased.
 
-    A space that has nothing to say of a pair takes the mean of the others, so that it moves no mean over spaces.
+    A space that has nothing to say of a pair is NaN too, and so is E7 unless both memories are code: of prose it knows
+    the topic alone.
     """
     rows = rows_of(atlas, targets)
     readable = np.flatnonzero(~atlas.facets.erased[rows])
+    code = atlas.facets.is_code(rows)
     scores = np.full((len(references), len(rows), len(SPACES)), np.nan, np.float32)
-    for index, row in enumerate(rows_of(atlas, references).tolist()):
+    for index, row in enumerate(rows_of(atlas, references)):
         if not atlas.facets.erased[row]:
-            known = one_to_many(atlas, calibration, row, rows[readable])
-            scores[index, readable] = np.where(np.isnan(known), np.nanmean(known, axis=1, keepdims=True), known)
+            scores[index, readable] = one_to_many(atlas, calibration, int(row), rows[readable])
+            both_code = code & atlas.facets.is_code(row[None])
+            scores[index, ~both_code, INDEX["e7_code"]] = np.nan
     return scores
 
 

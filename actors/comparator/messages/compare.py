@@ -92,7 +92,10 @@ class Compare(Message[tuple[Comparison, ...]], frozen=True, kw_only=True):
 
 
 class ScorePairs(Message[npt.NDArray[np.float32]], frozen=True, kw_only=True):
-    """Score pairs; calibrated float32 of shape (references, targets, 13), NaN for erased memories."""
+    """Score pairs; calibrated float32 of shape (references, targets, 13).
+
+    NaN for erased memories, and where a space has nothing to say of a pair: E7, for one, unless both are code.
+    """
 
     references: tuple[UUID, ...]
     targets: tuple[UUID, ...]

@@ -72,7 +72,8 @@ def north_star(sizes: Sequence[int], coherences: Sequence[float], topicality: Se
 def distinguishing(scores: Similarities, groups: npt.NDArray[np.int64], group: int) -> tuple[str, ...]:
     """Return up to three spaces in which two of a group are far more similar than one of them and one of the rest.
 
-    Far is a large effect by Cohen's d. Temporal spaces are left out.
+    Far is a large effect by Cohen's d. Temporal spaces are left out, and those that know fewer than half of the pairs
+    within the group.
 
     Args:
         scores: Of the exemplars of all groups, and of memories in none.
@@ -87,7 +88,7 @@ def distinguishing(scores: Similarities, groups: npt.NDArray[np.int64], group: i
     effects = []
     for index, space in enumerate(SPACES):
         one, other = (pairs[:, index][~np.isnan(pairs[:, index])] for pairs in (within, across))
-        if space.key in SEMANTIC and len(one) and len(other):
+        if space.key in SEMANTIC and 2 * len(one) >= len(within) and len(other):
             # The bound keeps the effect finite where all pairs are equal.
             deviation = max(sqrt((one.var() + other.var()) / 2), 1e-6)
             effects.append((float(one.mean() - other.mean()) / deviation, -index))
@@ -103,7 +104,9 @@ def parents(levels: Sequence[GoalLevel], scores: Similarities, groups: npt.NDArr
         groups: Position of the goal of each exemplar; other numbers are ignored.
     """
     order = list(GoalLevel)
-    overall = np.nan_to_num(scores) @ np.array([WEIGHTS[space.key] for space in SPACES], np.float32)
+    weights = np.array([WEIGHTS[space.key] for space in SPACES], np.float32)
+    # Each pair has the weighted mean of the spaces that say something of it.
+    overall = np.nan_to_num(scores) @ weights / np.maximum(~np.isnan(scores) @ weights, np.finfo(np.float32).tiny)
     belongs = (groups == np.arange(len(levels))[:, None]).astype(np.float64)
     belongs /= np.maximum(belongs.sum(axis=1, keepdims=True), 1)
     means = belongs @ overall @ belongs.T

@@ -142,6 +142,7 @@ async def test_each_topic_of_ordinary_sentences_is_a_goal_with_a_name_of_its_own
         words = {word.casefold() for term in goal["description"].split(", ") for word in (term, *term.split())}
         assert words
         assert not words & NO_NAMES
+        assert "e7_code" not in goal["dominant_embedders"], "none of these memories is code"
     again = await told.agent.call("discover_goals", max_goals=20, min_confidence=0.5)
     assert again["discovered_goals"] == goals
     assert (again["north_star"], again["north_star_chosen"]) == (found["north_star"], False)

@@ -58,6 +58,13 @@ def test_a_goal_names_the_spaces_that_distinguish_it_but_no_temporal_one():
     assert not {"e6_sparse", "e8_graph", *TEMPORAL} & set(found)
 
 
+def test_a_space_that_knows_few_pairs_of_a_goal_does_not_distinguish_it():
+    scores, groups = blocks(5, 5)
+    scores[:5, :5, INDEX["e7_code"]] = np.nan
+    scores[0, 1, INDEX["e7_code"]] = scores[1, 0, INDEX["e7_code"]] = 1
+    assert "e7_code" not in distinguishing(scores, groups, 0)
+
+
 def test_nothing_distinguishes_a_goal_that_holds_all_memories():
     scores, groups = blocks(6)
     assert distinguishing(scores, groups, 0) == ()
@@ -71,6 +78,16 @@ def test_the_parent_of_a_goal_is_the_most_similar_one_of_a_wider_level():
     levels = (GoalLevel.OPERATIONAL, GoalLevel.TACTICAL, GoalLevel.NORTH_STAR, GoalLevel.TACTICAL)
     assert parents(levels, scores, groups) == [2, 2, None, None]
     assert parents((GoalLevel.TACTICAL,) * 4, scores, groups) == [None] * 4
+
+
+def test_spaces_that_have_nothing_to_say_do_not_make_a_goal_less_similar_to_its_parent():
+    scores, groups = blocks(4, 4, within=0.8, across=0.6)
+    levels = (GoalLevel.OPERATIONAL, GoalLevel.TACTICAL)
+    assert parents(levels, scores, groups) == [1, None]
+    known = [INDEX[key] for key in ("e1_semantic", "e12_late_interaction")]
+    between = groups[:, None] != groups
+    scores[between] = np.where(np.isin(np.arange(len(SPACES)), known), scores[between], np.nan)
+    assert parents(levels, scores, groups) == [1, None]
 
 
 def test_time_has_no_weight_in_what_memories_are_about():
