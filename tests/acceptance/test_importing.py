@@ -169,6 +169,7 @@ def test_dated_minutes_answer_for_their_time_although_their_files_are_new(tmp_pa
     for question, answer in (
         ("Who reads the water meter in March 2019?", "Rosa"),
         ("water meter, November 2020", "Bruno"),
+        ("water meter November 2020", "Bruno"),
         ("Who reads the meter of the water pump now?", "Ilse"),
     ):
         (first,) = run_json(store, "search", question, "--top-k", "1")["results"]
