@@ -63,6 +63,8 @@ class EmbeddedQuery(Answer, frozen=True, kw_only=True):
     """A query's embeddings by space key. E4 is missing without a session, which gives the position."""
 
     embeddings: dict[str, Embedding]
+    unfamiliar: float = 0.0
+    """Share of its wordpieces that are parts of words unknown to the model of E1: large in other languages."""
 
 
 class LoadModels(Message[tuple[SpaceModel, ...]], frozen=True, kw_only=True):

@@ -55,6 +55,8 @@ REFUSED = 0.975
 MORE = 0.005
 """Share of them that bring something by that of passages alone."""
 CERTAIN = 0.99
+OTHERS = "other_languages"
+"""The regression that `scripts/train/other_languages.py` fits, which stays as it is."""
 RIDGE = 1e-3
 """Weight of the squared coefficients of standardised features, for a loss of some tenths of a nat."""
 
@@ -106,7 +108,7 @@ def shares(asked: Sequence[Asked], group_of: Callable[[str], str] = origin) -> F
 
 def fit(asked: Sequence[Asked]) -> Model:
     """Return the model of all questions; the regression of passages is shifted to the threshold of the other one."""
-    memories, passages = (regress(asked, name) for name in FEATURES)
+    memories, passages = regress(asked, "memories"), regress(asked, "passages")
     wrong = [one for one in asked if not one.answerable and one.relevance.features]
     whole = [one for one in wrong if not one.kind.endswith(JOINED)]
     by_memories = np.array([memories.probability(one.relevance.features["memories"]) for one in whole])
@@ -120,7 +122,9 @@ def fit(asked: Sequence[Asked]) -> Model:
     ]
     threshold = quantile(np.array(more), shares(wrong), 1 - MORE)
     shift = log(uncertain / (1 - uncertain)) - log(threshold / (1 - threshold))
+    shipped = msgspec.json.decode(FILE.read_bytes(), type=Model)
     regressions = {
+        **shipped.regressions,
         "memories": rounded(memories),
         "passages": rounded(msgspec.structs.replace(passages, intercept=passages.intercept + shift)),
     }
@@ -197,6 +201,7 @@ def main(
         "prompts refused": prompts_refused,
         "date": f"{datetime.now(UTC):%Y-%m-%d}",
         "python": platform.python_version(),
+        OTHERS: msgspec.json.decode(FILE.read_bytes(), type=Model).provenance[OTHERS],
     }
     model = msgspec.structs.replace(shipped, provenance=provenance)
     FILE.write_bytes(msgspec.json.format(msgspec.json.encode(model), indent=2) + b"\n")

@@ -109,6 +109,8 @@ class Search(Message[Found], frozen=True, kw_only=True):
     hints: QueryHints = NO_HINTS
     """Times, session ends and modalities that the text mentions."""
     embeddings: dict[str, Embedding]
+    unfamiliar: float = 0.0
+    """Share of the query that the model of E1 does not read in whole words."""
     profile: SearchProfile
     filter: Filter
     limit: int
@@ -136,6 +138,8 @@ class Rank(Message[Ranked], frozen=True, kw_only=True):
     """Rank all memories that pass the filter by exactly these weights."""
 
     embeddings: dict[str, Embedding]
+    unfamiliar: float = 0.0
+    """As of `Search`."""
     weights: dict[str, float]
     shown: tuple[str, ...] = ()
     """Further spaces, without weight, whose similarity each match reports."""
@@ -149,6 +153,8 @@ class RankByPerspectives(Message[Ranked], frozen=True, kw_only=True):
     """Rank memories in each of some spaces, and fuse by reciprocal rank with constant `k`."""
 
     embeddings: dict[str, Embedding]
+    unfamiliar: float = 0.0
+    """As of `Search`."""
     keys: tuple[str, ...]
     direction: Direction | None = None
     filter: Filter

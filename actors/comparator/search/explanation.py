@@ -41,9 +41,9 @@ class RankedSimilarities:
         """The spaces in which the query has a calibrated similarity."""
 
     def __call__(self, key: str, rows: Rows) -> Scores:
-        """Return the similarity of these ranked rows in one space, shape (rows,)."""
+        """Return the similarity of rows in one space, shape (rows,)."""
         raw = self._ranked.similarities.get(key)
-        if raw is None:
+        if raw is None or not self._places.keys() >= set(rows.tolist()):
             return self._similarities(key, rows)
         return self._similarities.calibrate(key, raw[[self._places[row] for row in rows.tolist()]])
 

@@ -149,7 +149,9 @@ def _relevance(
     """Return the relevance of ranked rows; None where the model can't tell."""
     if request.hints.time_only:
         return period_relevance(atlas, request.hints, rows)
-    relevance = estimate(atlas, request.embeddings, similarities, rows, similarities.calibrated, eligible)
+    relevance = estimate(
+        atlas, request.embeddings, similarities, rows, similarities.calibrated, eligible, request.unfamiliar
+    )
     if relevance is not None and relevance.confidence is Confidence.NOTHING:
         by_words = relevance_by_words(atlas, request, rows)
         return msgspec.structs.replace(by_words, features=relevance.features) if by_words else relevance

@@ -99,11 +99,15 @@ def rank(atlas: Atlas, calibration: Calibration, message: Rank | RankByPerspecti
         case Rank(embeddings=embeddings, weights=weights, shown=shown):
             similarities = Similarities(atlas, calibration, embeddings, message.direction)
             found = by_weights(similarities, weights, eligible, limit, minimum, shown)
-            relevance = estimate(atlas, embeddings, similarities, found.rows, similarities.calibrated, eligible)
+            relevance = estimate(
+                atlas, embeddings, similarities, found.rows, similarities.calibrated, eligible, message.unfamiliar
+            )
         case RankByPerspectives(embeddings=embeddings, keys=keys):
             similarities = Similarities(atlas, calibration, embeddings, message.direction)
             found = by_perspectives(similarities, keys, eligible, limit, minimum, message.k)
-            relevance = estimate(atlas, embeddings, similarities, found.rows, similarities.calibrated, eligible)
+            relevance = estimate(
+                atlas, embeddings, similarities, found.rows, similarities.calibrated, eligible, message.unfamiliar
+            )
         case RankByPurpose(purpose=UUID() as memory):
             found = by_purpose(atlas, atlas.purposes.at(live_row(atlas, memory)), eligible, limit, minimum)
         case RankByPurpose(purpose=purpose):

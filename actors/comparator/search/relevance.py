@@ -4,8 +4,12 @@ A logistic regression on the calibrated similarities of the best results and on 
 there are, the more similar is the best of those that have nothing to do with the query. The similarities of a long
 memory are low where only one of its passages answers, so a second regression reads E1 and the words of one passage of
 long results; the higher probability counts. `relevance.json` holds the coefficients and the two thresholds, fitted by
-scripts/train/relevance.py to questions put to stores that can answer them and to stores that can't. Neither reads fused
+scripts/train/relevance.py to questions put to stores that can answer them and to stores that can't. None reads fused
 scores, so they hold for every way of ranking.
+
+Two texts in a language that the model of E1 does not know are similar whatever they say. So where it reads little of a
+query in whole words, a third regression counts (scripts/train/other_languages.py). It reads by how much the best result
+is more similar than others in the language, and which words of the query it has.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -46,8 +50,25 @@ Similarity: TypeAlias = Callable[[str, Rows], Scores]
 SIZES: Final = (50, 5_000)
 """Fewest and most windows between which their number counts: those of most stores of the fit."""
 
-FEATURES: Final = {"memories": ("meaning", "words", "size"), "passages": ("meaning", "coverage")}
-"""What the regressions read of all results, and of long ones."""
+FEATURES: Final = {
+    "memories": ("meaning", "words", "size"),
+    "passages": ("meaning", "coverage"),
+    "other_languages": ("lead", "own_words", "size"),
+}
+"""What the regressions read of all results, of long ones, and of all results of a query in an unfamiliar language."""
+
+UNFAMILIAR: Final = (0.15, 0.45)
+"""Shares of a query that the model does not read in whole words, between which the third regression replaces the others
+by degrees: one English question in ten has more than the first."""
+
+SAMPLED: Final = 200
+"""Memories whose similarities tell what is usual in the language of a query."""
+
+SAME_LANGUAGE: Final = 0.2
+"""Calibrated similarity in E1 from which on a memory is taken to be in the language of a query."""
+
+USUAL: Final = 0.9
+"""Quantile of these similarities that the best result must exceed."""
 
 
 class Regression(msgspec.Struct, frozen=True):
@@ -85,12 +106,22 @@ class Model(msgspec.Struct, frozen=True):
         if not 0 < self.uncertain < self.confident < 1:
             raise ValueError(f"thresholds {self.uncertain} and {self.confident} are not in order within (0, 1)")
 
-    def probability(self, found: Mapping[str, Mapping[str, float]]) -> float:
-        """Return the probability that the best results are relevant, from what `features` returned."""
-        return max(self.regressions[name].probability(values) for name, values in found.items())
+    def probability(self, found: Mapping[str, Mapping[str, float]], unfamiliar: float = 0.0) -> float:
+        """Return the probability that the best results are relevant.
+
+        Args:
+            found: What `features` returned.
+            unfamiliar: The share of the query that the model of E1 does not read in whole words.
+        """
+        by_name = {name: self.regressions[name].probability(values) for name, values in found.items()}
+        other = by_name.pop("other_languages", 0.0)
+        share = float(np.interp(unfamiliar, UNFAMILIAR, (0.0, 1.0)))
+        return (1 - share) * max(by_name.values()) + share * other
 
 
-def features(similarity: Similarity, rows: Rows, coverage: Scores, searched: int) -> dict[str, dict[str, float]]:
+def features(
+    similarity: Similarity, rows: Rows, coverage: Scores, searched: int, others: Rows
+) -> dict[str, dict[str, float]]:
     """Return what the regressions read of one search; the second one nothing where no result is long.
 
     Args:
@@ -98,11 +129,17 @@ def features(similarity: Similarity, rows: Rows, coverage: Scores, searched: int
         rows: The best ranked rows, best first; at least one.
         coverage: Of each row the share of the query's terms in one passage, NaN for a memory of one window.
         searched: How many windows the memories have that might have been found.
+        others: Rows that tell what is usual, for a query in an unfamiliar language; without any the third regression
+            reads nothing.
     """
     size = log(min(max(searched, SIZES[0]), SIZES[1]))
     meaning = np.nan_to_num(similarity(E1, rows))
-    words = np.mean([np.nan_to_num(similarity(key, rows)) for key in WORDS], axis=0)
+    own, related = (np.nan_to_num(similarity(key, rows)) for key in WORDS)
+    words = (own + related) / 2
     found = {"memories": {"meaning": float(meaning.max()), "words": float(words.max()), "size": size}}
+    if len(others):
+        lead = _lead(float(meaning.max()), np.nan_to_num(similarity(E1, others)))
+        found["other_languages"] = {"lead": lead, "own_words": float(own.max()), "size": size}
     is_long = ~np.isnan(coverage)
     if is_long.any():
         found["passages"] = {
@@ -119,6 +156,7 @@ def estimate(
     rows: Rows,
     calibrated: Collection[str],
     eligible: Mask,
+    unfamiliar: float,
 ) -> Relevance | None:
     """Return the relevance of ranked rows; None without a calibrated similarity in one of the spaces read.
 
@@ -129,17 +167,20 @@ def estimate(
         rows: The ranked rows, best first.
         calibrated: The spaces in which the query has a calibrated similarity.
         eligible: Which rows might have been found, shape (rows of the atlas,).
+        unfamiliar: The share of the query that the model of E1 does not read in whole words.
     """
     if not {E1, *WORDS}.issubset(calibrated):
         return None
     if not len(rows):
         return NOTHING_FOUND
     best = rows[:CONSIDERED]
-    searched = int(eligible.sum())
+    able = np.flatnonzero(eligible)
+    searched = len(able)
     if searched < SIZES[1]:
-        searched = int(np.maximum(atlas.passage_counts(np.flatnonzero(eligible)), 1).sum())
-    found = features(similarity, best, best_coverage(atlas, query, best), searched)
-    probability = _MODEL.probability(found)
+        searched = int(np.maximum(atlas.passage_counts(able), 1).sum())
+    others = able[:: len(able) // SAMPLED + 1] if unfamiliar > UNFAMILIAR[0] else able[:0]
+    found = features(similarity, best, best_coverage(atlas, query, best), searched, others)
+    probability = _MODEL.probability(found, unfamiliar)
     return Relevance(probability=probability, confidence=_confidence(probability), features=found)
 
 
@@ -158,6 +199,19 @@ def relevance_by_words(atlas: Atlas, request: Search, rows: Rows) -> Relevance |
     if words and says(atlas, request.embeddings, words, rows[:NAMING]).any():
         return Relevance(probability=_MODEL.uncertain, confidence=Confidence.UNCERTAIN)
     return None
+
+
+def _lead(best: float, others: Scores) -> float:
+    """Return how far the best similarity in E1 is from what is usual in its language (0) to identity (1).
+
+    Args:
+        best: Of the results.
+        others: Of a sample of the memories, which may contain the best.
+    """
+    alike = np.sort(others)[:-1]
+    alike = alike[alike >= SAME_LANGUAGE]
+    usual = float(np.quantile(alike, USUAL)) if len(alike) else 0.0
+    return (best - usual) / max(1 - usual, 1e-6)
 
 
 def _confidence(probability: float) -> Confidence:

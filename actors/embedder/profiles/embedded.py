@@ -204,7 +204,9 @@ class EmbeddedProfile:
             yield from self._chosen.embed(embeddings, request.text, is_query=True)
         embeddings["e8_graph"] = embeddings[E1]
         embeddings |= self._renamed(lexemes, request.namespace, sessions)
-        return complete_query(request, embeddings, sessions=sessions, latencies=self.latencies)
+        # A model of the user's choice fills E1 with its own vocabulary.
+        unfamiliar = 0.0 if isinstance(self._chosen, SentenceSpaces) else self._spaces.vocabulary.unfamiliar(text.ids)
+        return complete_query(request, embeddings, sessions=sessions, latencies=self.latencies, unfamiliar=unfamiliar)
 
     def _renamed(self, lexemes: Lexemes, namespace: str, sessions: Sessions) -> dict[str, Embedding]:
         """Return E11 with what the namespace calls the same people and things; nothing if it has no other names."""

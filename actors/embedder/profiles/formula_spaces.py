@@ -109,7 +109,12 @@ def complete_memory(
 
 
 def complete_query(
-    request: EmbedQuery, embeddings: Mapping[str, Embedding], *, sessions: Sessions, latencies: Latencies
+    request: EmbedQuery,
+    embeddings: Mapping[str, Embedding],
+    *,
+    sessions: Sessions,
+    latencies: Latencies,
+    unfamiliar: float = 0.0,
 ) -> EmbeddedQuery:
     """Return a query at the time that it names, by default at its own time.
 
@@ -130,7 +135,8 @@ def complete_query(
     if request.session is not None:
         position = 0 if hints.start else sessions.next_position(request.namespace, request.session)
         completed[ORDER] = timed(latencies, ORDER, lambda: _order(position))
-    return EmbeddedQuery(embeddings={space.key: completed[space.key] for space in SPACES if space.key in completed})
+    ordered = {space.key: completed[space.key] for space in SPACES if space.key in completed}
+    return EmbeddedQuery(embeddings=ordered, unfamiliar=unfamiliar)
 
 
 def _samples(interval: Interval) -> list[datetime]:

@@ -16,6 +16,7 @@ import numpy as np
 from actors.embedder import weights
 from actors.embedder.models.backbone import Backbone, pool
 from actors.embedder.profiles.formula_spaces import PERIODICITY, RECENCY
+from actors.embedder.profiles.word_pieces import WordPieces
 from actors.embedder.spaces import causal, code, context, expansion, temporal, tokens
 from actors.embedder.spaces.vectors import TokenIds, unit
 from events.fingerprint import Dense, Directed, Embedding, Sparse, Tokens
@@ -61,18 +62,20 @@ class NeuralSpaces(NamedTuple):
     topic_head: Float32
     token_weights: tokens.TokenWeights
     expansion_head: expansion.ExpansionHead
+    vocabulary: WordPieces
 
     @classmethod
     def load(cls, backbone: Backbone) -> NeuralSpaces:
         """Load the shipped weights; a damaged file is a `WeightsError`."""
-        token_weights = tokens.TokenWeights.load()
+        token_weights, vocabulary = tokens.TokenWeights.load(), backbone.vocabulary()
         return cls(
             backbone,
             weights.load(ROTATION)["rotation"].astype(np.float32),
             causal.CausalHeads.load(),
             code.load_topic_head(),
             token_weights,
-            expansion.ExpansionHead.load(backbone.vocabulary(), token_weights.informativeness),
+            expansion.ExpansionHead.load(vocabulary, token_weights.informativeness),
+            WordPieces(vocabulary),
         )
 
     def encoders(self) -> dict[str, Encoder]:

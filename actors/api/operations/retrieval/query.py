@@ -41,6 +41,8 @@ class Query:
     filter: Filter
     asked_at: datetime
     """The time that "yesterday" counts from."""
+    unfamiliar: float = 0.0
+    """As `EmbeddedQuery` has it."""
 
 
 async def parse_query(context: Context, text: str, asked_at: datetime, wanted: Filter) -> Query:
@@ -91,6 +93,7 @@ async def search(
             text=query.text,
             hints=query.hints,
             embeddings=query.embeddings,
+            unfamiliar=query.unfamiliar,
             profile=profile,
             filter=query.filter,
             limit=limit,
@@ -115,4 +118,4 @@ async def embed_query(context: Context, query: Query, session: str | None = None
     )
     async with context.process.embedding:
         embedded = await ask(context.hub.embedder, message, MODEL_TIMEOUT)
-    return replace(query, embeddings=embedded.embeddings)
+    return replace(query, embeddings=embedded.embeddings, unfamiliar=embedded.unfamiliar)

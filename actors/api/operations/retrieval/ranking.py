@@ -115,6 +115,7 @@ async def memory_search_multi_perspective(context: Context, params: MemorySearch
         context,
         RankByPerspectives(
             embeddings=query.embeddings,
+            unfamiliar=query.unfamiliar,
             keys=keys,
             direction=query.hints.direction,
             filter=wanted,
@@ -175,6 +176,7 @@ async def _rank_by_weights(
     """Rank for a query; record the recall if it was asked in words."""
     message = Rank(
         embeddings=query.embeddings,
+        unfamiliar=query.unfamiliar,
         weights=weights,
         shown=shown,
         direction=query.hints.direction,

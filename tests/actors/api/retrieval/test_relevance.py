@@ -62,6 +62,76 @@ async def test_a_search_knows_whether_its_results_bear_on_the_question(context: 
         assert 0 <= found["relevance"] < min(answerable)
 
 
+OTHER_LANGUAGES = (
+    (
+        (
+            ("De garage vervangt zaterdag de remmen van de auto.", "Wanneer worden de remmen vervangen?"),
+            ("Oom Henk heeft de boot aan meneer Visser verkocht.", "Aan wie is de boot verkocht?"),
+            ("De wasmachine lekt bij de afvoerslang.", "Waar lekt de wasmachine?"),
+            ("De reservesleutels liggen onder de pot met rozemarijn.", "Waar liggen de reservesleutels?"),
+            ("De cursus pottenbakken kost tachtig euro per maand.", "Wat kost de cursus pottenbakken?"),
+            ("Sanne is allergisch voor aardbeien.", "Waar is Sanne allergisch voor?"),
+            ("De ketel is in november nagekeken door monteur Jansen.", "Wie heeft de ketel nagekeken?"),
+            ("Opa heeft een kersenboom achter het huis geplant.", "Wat heeft opa geplant?"),
+            ("Het wachtwoord van de printer staat in het groene schrift.", "Waar staat het wachtwoord van de printer?"),
+            ("De trein naar Groningen vertrekt van spoor vier.", "Van welk spoor gaat de trein naar Groningen?"),
+        ),
+        (
+            "Hoe heet de kat van de buren?",
+            "Wanneer komt de nieuwe bank?",
+            "Waarom is de vergadering verplaatst?",
+            "Waar hebben we gisteren geparkeerd?",
+            "Welke wijn vindt Marta lekker?",
+            "Wie brengt de taart mee?",
+            "Hoeveel schapen heeft de herder?",
+            "Wat zei de advocaat?",
+            "Waar koop je vers brood?",
+            "Wanneer verloopt het paspoort?",
+        ),
+    ),
+    (
+        (
+            ("정비사가 토요일 아침에 자동차 브레이크를 교체합니다.", "브레이크는 언제 교체하나요?"),
+            ("삼촌이 배를 박 선생님에게 팔았다.", "배를 누구에게 팔았나요?"),
+            ("세탁기 배수 호스에서 물이 샌다.", "세탁기는 어디서 물이 새나요?"),
+            ("여분의 열쇠는 로즈마리 화분 밑에 있다.", "여분의 열쇠는 어디에 있나요?"),
+            ("도자기 수업은 한 달에 팔만 원이다.", "도자기 수업은 얼마인가요?"),
+            ("지우는 딸기 알레르기가 있다.", "지우는 무슨 알레르기가 있나요?"),
+            ("보일러는 십일월에 김 기사님이 점검했다.", "보일러는 누가 점검했나요?"),
+            ("할아버지가 집 뒤에 벚나무를 심었다.", "할아버지는 무엇을 심었나요?"),
+            ("프린터 비밀번호는 초록색 공책에 적혀 있다.", "프린터 비밀번호는 어디에 있나요?"),
+            ("부산행 기차는 사 번 승강장에서 출발한다.", "부산행 기차는 어느 승강장에서 출발하나요?"),
+        ),
+        (
+            "이웃집 고양이 이름이 뭐예요?",
+            "새 소파는 언제 오나요?",
+            "회의는 왜 미뤄졌나요?",
+            "어제 어디에 주차했나요?",
+            "마르타는 어떤 와인을 좋아하나요?",
+            "케이크는 누가 가져오나요?",
+            "양치기의 양은 몇 마리예요?",
+            "변호사가 뭐라고 했나요?",
+            "신선한 빵은 어디서 사나요?",
+            "여권은 언제 만료되나요?",
+        ),
+    ),
+)
+"""Two languages to which nothing was fitted: memories with questions for them, and other questions."""
+
+
+@pytest.mark.numeric
+@pytest.mark.parametrize(("known", "unknown"), OTHER_LANGUAGES, ids=["Dutch", "Korean"])
+async def test_a_question_in_another_language_is_not_answered_by_whatever_is_in_that_language(
+    context: Context, known: tuple[tuple[str, str], ...], unknown: tuple[str, ...]
+) -> None:
+    for memory, _ in known:
+        await store(context, memory)
+    kept = [await ask(context, question, min_confidence="uncertain") for _, question in known]
+    assert sum(bool(found["results"]) for found in kept) >= 8
+    refused = [await ask(context, question, min_confidence="uncertain") for question in unknown]
+    assert sum(not found["results"] for found in refused) >= 7, "all but one were confident"
+
+
 @pytest.mark.parametrize(
     ("question", "answer"),
     [
