@@ -57,7 +57,7 @@ FEATURES: Final = {
 }
 """What the regressions read of all results, of long ones, and of all results of a query in an unfamiliar language."""
 
-UNFAMILIAR: Final = (0.15, 0.45)
+UNFAMILIAR: Final = (0.2, 0.35)
 """Shares of a query that the model does not read in whole words, between which the third regression replaces the others
 by degrees: one English question in ten has more than the first."""
 
