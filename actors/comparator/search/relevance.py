@@ -59,7 +59,7 @@ FEATURES: Final = {
 
 UNFAMILIAR: Final = (0.2, 0.35)
 """Shares of a query that the model does not read in whole words, between which the third regression replaces the others
-by degrees: one English question in ten has more than the first."""
+by degrees: fewer than one English question in ten have more than the first."""
 
 SAMPLED: Final = 200
 """Memories whose similarities tell what is usual in the language of a query."""
