@@ -88,6 +88,8 @@ def _list(memories: JsonObject, title: str) -> None:
 
 
 def _erased(one: JsonObject) -> str:
+    if one["erased_at"] is None and one["reason"]:
+        return f"({one['reason']})"  # a memory that is lost
     why = f", because: {one['reason']}" if one["reason"] else ""
     when = f" {minute(one['erased_at'])}" if one["erased_at"] else ""
     return f"(erased{when}{why})"
