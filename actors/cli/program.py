@@ -84,8 +84,15 @@ def given_path(name: str | Path) -> Path:
         return Path(name)
 
 
+def named(value: str) -> str:
+    """Return the value of an option; an empty one, as of a variable that isn't set, is refused."""
+    if not value:
+        raise typer.BadParameter("it is empty; name one, or leave the option out")
+    return value
+
+
 def store_folder(name: str) -> Path:
-    """Return the folder of a store."""
+    """Return the folder of a store, or of models."""
     if not name:
         raise typer.BadParameter("it is empty; name a folder, or leave the option out")
     if os.path.isfile(name):
@@ -108,10 +115,8 @@ def exported_option(option: Option, **settings: Any) -> Any:
 
 
 Log = Annotated[str | None, exported_option(LOG)]
-Embedder = Annotated[str, typer_option(EMBEDDER)]
-Models = Annotated[
-    Path | None, typer_option(MODELS, file_okay=False, readable=False, show_default="from the Hugging Face hub")
-]
+Embedder = Annotated[str, typer_option(EMBEDDER, callback=named)]
+Models = Annotated[Path | None, typer_option(MODELS, parser=store_folder, show_default="from the Hugging Face hub")]
 StartHub = Annotated[
     bool,
     typer.Option(
