@@ -113,9 +113,7 @@ def _whole(file: Path, *, replace: bool) -> Iterator[Path]:
         problem = "is a folder" if file.is_dir() else "is in no folder that exists"
         raise InvalidParamsFault(f"{file} {problem}: name a file", parameter="file")
     if file.exists() and not (replace and file.is_file()):
-        advice = (
-            "name another; with --replace the export takes its place" if file.is_file() else "it is no plain file"
-        )
+        advice = "name another; with --replace the export takes its place" if file.is_file() else "it is no plain file"
         raise InvalidParamsFault(f"{file} exists already: {advice}", parameter="file")
     target = file.with_name(file.name + UNFINISHED)
     try:
