@@ -1,4 +1,4 @@
-"""What the pages call relations, kinds of runs, their triggers and authors, and schedules."""
+"""What the pages call relations, kinds of runs, their triggers, and schedules."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -41,18 +41,6 @@ TRIGGERS: Final = {
 }
 """Why a run began."""
 
-_AUTHORS: Final = {
-    "front": "an agent, or you",
-    "http:ui": "you, on a page",
-    "http:nobody": "somebody without a key",
-    "workspace": "attention",
-    "consolidator": "sleep",
-    "scheduler": "schedule",
-    "linker": "search for causes",
-    "store": "the store",
-}
-"""Who caused an event."""
-
 EVENTS: Final = {
     "stored": ("stored", {"memory_stored"}),
     "found": ("found in a search", {"memory_recalled"}),
@@ -87,11 +75,6 @@ _DAYS: Final = {
 
 _NEAREST: Final = ("causes", "causal_shortcut", "link_to", "shortcut", "next", "cluster")
 """Relations in the order in which they are listed; others come before the last one."""
-
-
-def author(name: str) -> str:
-    """Return who caused an event, by the name in the log."""
-    return _AUTHORS.get(name) or name.replace("http:", "key ")
 
 
 def when(schedule: str | None) -> str:

@@ -12,7 +12,7 @@ from markupsafe import Markup, escape
 
 from actors.api.responses.parts import PARTS, SPACE_NAMES
 from actors.dashboard import names
-from actors.text.excerpts import excerpt
+from actors.text.plain_excerpts import plain_excerpt
 from events.spaces import SPACES
 from events.wording import counted
 
@@ -60,7 +60,7 @@ def _environment() -> jinja2.Environment:
         "minute": _minute,
         "signed": _signed,
         "plural": counted,
-        "excerpt": lambda text, length=160: excerpt(text or "", length),
+        "excerpt": lambda text, length=160: plain_excerpt(text or "", length),
         "spoken": _spoken,
     }
     environment.globals |= {
@@ -70,7 +70,6 @@ def _environment() -> jinja2.Environment:
         "MODES": names.MODES,
         "RUNS": names.RUNS,
         "TRIGGERS": names.TRIGGERS,
-        "author": names.author,
         "when_words": names.when,
         "did": names.did,
         "relation": names.relation,

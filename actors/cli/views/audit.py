@@ -68,7 +68,7 @@ def changes(answer: JsonObject) -> None:
 def trail(answer: JsonObject) -> None:
     """Print events, one a line, the latest last."""
     for event in reversed(answer["events"]):
-        OUT.print(Text(f"{event['seq']:>7}  {minute(event['at'])}  {event['actor']}: {event['what']}"))
+        OUT.print(Text(f"{event['seq']:>7}  {minute(event['at'])}  {event['by']}: {event['what']}"))
     if not answer["events"]:
         OUT.print("there is no such event")
     if answer["count"] < answer["total"]:

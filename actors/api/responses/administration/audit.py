@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 from uuid import UUID
 
+from actors.api.responses.administration.authors import author
 from actors.runtime.types import JsonObject
 from events import vocabulary as ev
 from events.storage.log import Envelope
@@ -28,6 +29,7 @@ def describe_event(envelope: Envelope, memory: UUID | None = None) -> JsonObject
         "at": envelope.at.isoformat(),
         "kind": event_name(envelope.event),
         "actor": envelope.actor,
+        "by": author(envelope.actor),
         "request": str(envelope.correlation_id),
         "cause": None if envelope.causation_id is None else str(envelope.causation_id),
         "what": sentence,

@@ -101,6 +101,21 @@ def test_every_event_of_a_memory_is_described_from_its_side() -> None:
     assert "importance 0.10, recency 0.05, access 0.04" in lives[x][4]
 
 
+@pytest.mark.parametrize(
+    ("actor", "words"),
+    [
+        ("scheduler", "sleep, on schedule"),
+        ("import", "an import"),
+        ("http:ui", "a person, on a page"),
+        ("http:laptop", "the key laptop"),
+        ("a later version's", "a later version's"),
+    ],
+)
+def test_who_caused_an_event_is_told_in_words(actor: str, words: str) -> None:
+    told = describe_event(msgspec.structs.replace(wrapped(stored("The tide is high.")), actor=actor))
+    assert (told["actor"], told["by"]) == (actor, words)
+
+
 def test_of_many_memories_only_the_first_are_named() -> None:
     (event,) = [event for event in SAMPLES if type(event).__name__ == "MemoryRecalled"]
     many = msgspec.structs.replace(event, memories=tuple(memory_id(number) for number in range(1, 101)))
