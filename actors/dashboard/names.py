@@ -1,4 +1,4 @@
-"""What the pages call relations, kinds of runs, their triggers, and schedules."""
+"""What the pages call relations, kinds of runs, and schedules."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -31,15 +31,6 @@ MODES: Final = {
     "rem": "Also looks for patterns, drift and causes",
     "dream": "Replays fading memories and strengthens links",
 }
-
-TRIGGERS: Final = {
-    "request": "because somebody asked for it",
-    "schedule": "on schedule",
-    "made up": "on schedule, late",
-    "idle": "in a quiet moment",
-    "stored": "after new memories",
-}
-"""Why a run began."""
 
 EVENTS: Final = {
     "stored": ("stored", {"memory_stored"}),

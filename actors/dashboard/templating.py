@@ -10,6 +10,7 @@ from typing import Final
 import jinja2
 from markupsafe import Markup, escape
 
+from actors.api.responses.administration.authors import TRIGGERS
 from actors.api.responses.parts import PARTS, SPACE_NAMES
 from actors.dashboard import names
 from actors.text.plain_excerpts import plain_excerpt
@@ -69,7 +70,7 @@ def _environment() -> jinja2.Environment:
         "PARTS": PARTS,
         "MODES": names.MODES,
         "RUNS": names.RUNS,
-        "TRIGGERS": names.TRIGGERS,
+        "TRIGGERS": TRIGGERS,
         "when_words": names.when,
         "did": names.did,
         "relation": names.relation,

@@ -8,7 +8,7 @@ from uuid import UUID
 
 import pytest
 
-from actors.api.context import Context
+from actors.api.context import Context, wait_until_ready
 from actors.api.tools.agent_tools import BY_METHOD
 from actors.api.tools.dispatch import call
 from actors.cli.views.memories import found as show_found
@@ -204,3 +204,31 @@ async def test_what_a_search_says_of_its_relevance_agrees_with_its_class(
     printed = capsys.readouterr().out
     assert "relevance 0.54 of 1" in printed
     assert ("nothing of this clearly bears on the query" in printed) is (confidence is Confidence.NOTHING)
+
+
+async def test_an_empty_store_sleeps_and_goes_on(served: Served) -> None:
+    await wait_until_ready(served.context)
+    assert (await call(served.context, BY_METHOD["memory/consolidate"], {"mode": "light"}))["outcome"] == "finished"
+    for _ in range(2):  # the comparator checks its indexes after the run, between two questions
+        await call(served.context, BY_METHOD["store/status"], {})
+    await store(served.context, "The ferry leaves at nine.")
+    async with served.browser() as client:
+        assert "The ferry leaves at nine." in (await client.get("/search?q=ferry")).text
+
+
+async def test_a_store_of_one_memory_says_nothing_that_is_empty(served: Served) -> None:
+    await store(served.context, "The ferry leaves at nine.")
+    async with served.browser() as client:
+        page = (await client.get("/search?q=ferry")).text
+        assert "The ferry leaves at nine." in page
+        assert re.search(r"Found by\s*</p>", page) is None
+        assert "Just before" not in (await client.get("/past?at=1")).text
+
+
+async def test_excerpts_on_pages_are_plain_and_a_memory_shown_whole_is_as_it_was_written(served: Served) -> None:
+    note = "## Tides\n\n**High** water is at noon, `low` water at six."
+    memory = await store(served.context, note)
+    async with served.browser() as client:
+        for path in ("/", "/timeline", "/search?q=high+water"):
+            assert "Tides High water is at noon, low water at six." in (await client.get(path)).text, path
+        assert note in (await client.get(f"/memory/{memory}")).text

@@ -1,4 +1,4 @@
-"""Who or what caused an event, in words."""
+"""Who or what caused an event, and why a run began, in words."""
 
 from typing import Final
 
@@ -18,6 +18,15 @@ _AUTHORS: Final = {
     "snapshot": "a repair, from the snapshot",
     "reembed": "a re-embedding",
 }
+
+TRIGGERS: Final = {
+    "request": "on request",
+    "schedule": "on schedule",
+    "made up": "on schedule, late",
+    "idle": "in a quiet moment",
+    "stored": "after new memories",
+}
+"""Why a run began."""
 
 _OAUTH: Final = "oauth:"
 
