@@ -93,9 +93,7 @@ def named(value: str) -> str:
 
 def store_folder(name: str) -> Path:
     """Return the folder of a store, or of models."""
-    if not name:
-        raise typer.BadParameter("it is empty; name a folder, or leave the option out")
-    if os.path.isfile(name):
+    if os.path.isfile(named(name)):
         raise typer.BadParameter(f"'{name}' is a file, not a folder")
     return Path(name)
 
@@ -163,8 +161,7 @@ def store_command(
 ) -> Callable[[Callable[..., Call | None]], Callable[..., Call | None]]:
     """Register a command that calls one operation.
 
-    The decorated function declares the options, and turns them into a `Call`. If it returns None, the options are the
-    arguments, under their names.
+    The decorated function declares the options and returns a `Call`, or None if the options are its arguments.
 
     Args:
         panel: Group in `--help`.
@@ -218,8 +215,7 @@ def store_command(
 
 def _is_given(context: typer.Context, parameter: str) -> bool:
     """Tell whether the command line or the environment gives an option."""
-    source = context.get_parameter_source(parameter)
-    return source is not None and source.name in {"COMMANDLINE", "ENVIRONMENT"}
+    return getattr(context.get_parameter_source(parameter), "name", "") in {"COMMANDLINE", "ENVIRONMENT"}
 
 
 def _view(name: str) -> View:
