@@ -232,3 +232,14 @@ async def test_excerpts_on_pages_are_plain_and_a_memory_shown_whole_is_as_it_was
         for path in ("/", "/timeline", "/search?q=high+water"):
             assert "Tides High water is at noon, low water at six." in (await client.get(path)).text, path
         assert note in (await client.get(f"/memory/{memory}")).text
+
+
+async def test_a_change_that_is_refused_leads_back_to_where_it_was_asked_for(served: Served) -> None:
+    memory = await store(served.context, "The ferry leaves at nine.")
+    async with served.browser() as client:
+        (csrf,) = set(re.findall(r'name="csrf" value="([^"]+)"', (await client.get("/")).text))
+        forms = {f"/memory/{memory}/erase": {}, "/sleep/schedule": {"light": "whenever"}}
+        for path, fields in forms.items():
+            answer = await client.post(path, data={"csrf": csrf, **fields})
+            assert answer.status_code == 400
+            assert f'<a href="{path.rpartition("/")[0]}">Back</a>' in answer.text
