@@ -71,7 +71,7 @@ async def _by_profile(request: Request, query: str, profile: str, namespace: str
         "weights": found["weightsApplied"],
         "stages": found["stages"],
         "milliseconds": found["queryLatencyMs"],
-        "confidence": CONFIDENCE.get(found.get("confidence")),
+        "confidence": CONFIDENCE.get(found.get("confidence", "")),
         "relevance": found.get("relevance"),
     }
 
@@ -115,7 +115,7 @@ async def _by_weights(request: Request, query: str, _profile: str, namespace: st
             }
         ],
         "milliseconds": meta["search_time_ms"],
-        "confidence": CONFIDENCE.get(found.get("confidence")),
+        "confidence": CONFIDENCE.get(found.get("confidence", "")),
         "relevance": found.get("relevance"),
     }
 
