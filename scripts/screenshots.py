@@ -5,18 +5,20 @@ import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import anyio
-from benchmarks.processes import COMMAND, PATIENCE, login_link
+from benchmarks.processes import COMMAND, PATIENCE, login_link, wait_until
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from actors.api.context import Context
 from actors.api.tools.agent_tools import BY_METHOD
 from actors.api.tools.dispatch import call
 from actors.hub.composition import open_hub
+from actors.proxy.endpoint import read_hub_info
 
 ROOT = Path(__file__).parents[1]
 CHROMIUM = "/usr/bin/chromium"
@@ -79,6 +81,8 @@ def served(folder: Path) -> Iterator[str]:
         anyio.run(fill, Context(hub))
     hub_process = subprocess.Popen([COMMAND, "hub", "--data", str(folder), "--no-sleep", "--linger", str(PATIENCE)])
     try:
+        # The command that makes the link would start a second hub where none listens, which sleeps and stays.
+        wait_until(partial(read_hub_info, folder), "no hub listens")
         yield login_link(folder)
     finally:
         hub_process.terminate()
@@ -94,7 +98,8 @@ def visit(page: Page, address: str, name: str) -> None:
         if start:
             page.goto(address + start)
         found = page.locator(link)
-        (found.last if name == "run" else found.first).click()  # the oldest run is the one that merged
+        with page.expect_navigation():
+            (found.last if name == "run" else found.first).click()  # the oldest run is the one that merged
     page.wait_for_load_state("networkidle")
 
 

@@ -84,11 +84,16 @@ def given_path(name: str | Path) -> Path:
         return Path(name)
 
 
+def named(value: str) -> str:
+    """Return the value of an option; an empty one, as of a variable that isn't set, is refused."""
+    if not value:
+        raise typer.BadParameter("it is empty; name one, or leave the option out")
+    return value
+
+
 def store_folder(name: str) -> Path:
-    """Return the folder of a store."""
-    if not name:
-        raise typer.BadParameter("it is empty; name a folder, or leave the option out")
-    if os.path.isfile(name):
+    """Return the folder of a store, or of models."""
+    if os.path.isfile(named(name)):
         raise typer.BadParameter(f"'{name}' is a file, not a folder")
     return Path(name)
 
@@ -108,10 +113,8 @@ def exported_option(option: Option, **settings: Any) -> Any:
 
 
 Log = Annotated[str | None, exported_option(LOG)]
-Embedder = Annotated[str, typer_option(EMBEDDER)]
-Models = Annotated[
-    Path | None, typer_option(MODELS, file_okay=False, readable=False, show_default="from the Hugging Face hub")
-]
+Embedder = Annotated[str, typer_option(EMBEDDER, callback=named)]
+Models = Annotated[Path | None, typer_option(MODELS, parser=store_folder, show_default="from the Hugging Face hub")]
 StartHub = Annotated[
     bool,
     typer.Option(
@@ -158,8 +161,7 @@ def store_command(
 ) -> Callable[[Callable[..., Call | None]], Callable[..., Call | None]]:
     """Register a command that calls one operation.
 
-    The decorated function declares the options, and turns them into a `Call`. If it returns None, the options are the
-    arguments, under their names.
+    The decorated function declares the options and returns a `Call`, or None if the options are its arguments.
 
     Args:
         panel: Group in `--help`.
@@ -213,8 +215,7 @@ def store_command(
 
 def _is_given(context: typer.Context, parameter: str) -> bool:
     """Tell whether the command line or the environment gives an option."""
-    source = context.get_parameter_source(parameter)
-    return source is not None and source.name in {"COMMANDLINE", "ENVIRONMENT"}
+    return getattr(context.get_parameter_source(parameter), "name", "") in {"COMMANDLINE", "ENVIRONMENT"}
 
 
 def _view(name: str) -> View:

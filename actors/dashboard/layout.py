@@ -7,7 +7,7 @@ from itertools import accumulate
 from typing import Final
 
 from actors.runtime.types import JsonObject
-from actors.text.excerpts import excerpt
+from actors.text.plain_excerpts import plain_excerpt
 
 WIDTH: Final = 880
 HEIGHT: Final = 520
@@ -57,7 +57,7 @@ def surroundings(centre: JsonObject, neighbours: Sequence[JsonObject]) -> JsonOb
     for one, hops in [(centre, 0), *((one, one["hops"]) for one in neighbours)]:
         x, y = places[one["id"]]
         node = {"id": one["id"], "hops": hops, "content": one["content"], "x": round(x), "y": round(y)}
-        nodes.append(node | {"radius": RADII[hops], "label": excerpt(one["content"], LABEL)})
+        nodes.append(node | {"radius": RADII[hops], "label": plain_excerpt(one["content"], LABEL)})
     _place_labels(nodes)
     return {
         "width": WIDTH,

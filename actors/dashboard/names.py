@@ -1,4 +1,4 @@
-"""What the pages call relations, kinds of runs, their triggers and authors, and schedules."""
+"""What the pages call relations, kinds of runs, and schedules."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -31,27 +31,6 @@ MODES: Final = {
     "rem": "Also looks for patterns, drift and causes",
     "dream": "Replays fading memories and strengthens links",
 }
-
-TRIGGERS: Final = {
-    "request": "because somebody asked for it",
-    "schedule": "on schedule",
-    "made up": "on schedule, late",
-    "idle": "in a quiet moment",
-    "stored": "after new memories",
-}
-"""Why a run began."""
-
-_AUTHORS: Final = {
-    "front": "an agent, or you",
-    "http:ui": "you, on a page",
-    "http:nobody": "somebody without a key",
-    "workspace": "attention",
-    "consolidator": "sleep",
-    "scheduler": "schedule",
-    "linker": "search for causes",
-    "store": "the store",
-}
-"""Who caused an event."""
 
 EVENTS: Final = {
     "stored": ("stored", {"memory_stored"}),
@@ -87,11 +66,6 @@ _DAYS: Final = {
 
 _NEAREST: Final = ("causes", "causal_shortcut", "link_to", "shortcut", "next", "cluster")
 """Relations in the order in which they are listed; others come before the last one."""
-
-
-def author(name: str) -> str:
-    """Return who caused an event, by the name in the log."""
-    return _AUTHORS.get(name) or name.replace("http:", "key ")
 
 
 def when(schedule: str | None) -> str:

@@ -1,18 +1,14 @@
-"""What every page needs: the operations, the templates, and the conversion of faults into pages."""
+"""What every page needs: the operations, and the conversion of answers and faults into pages."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Final
 from urllib.parse import urlencode
 from uuid import UUID
 
-import jinja2
-from markupsafe import Markup, escape
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
@@ -21,18 +17,14 @@ from actors.api.confinement import permitted
 from actors.api.context import Context
 from actors.api.params.fields import Reading
 from actors.api.progress import Progress, ignore_progress
-from actors.api.responses.parts import PARTS, SPACE_NAMES
 from actors.api.tools.agent_tools import BY_METHOD
 from actors.api.tools.dispatch import call
-from actors.dashboard import names
 from actors.dashboard.jobs import Jobs
 from actors.dashboard.maps import Maps
 from actors.dashboard.replays import Handler, ReplayProgress, Replays
+from actors.dashboard.templating import TEMPLATES
 from actors.runtime.faults import Fault, ForbiddenFault, InvalidParamsFault, NotFoundFault, RateLimitFault
 from actors.runtime.types import JsonObject
-from actors.text.excerpts import excerpt
-from events.spaces import SPACES
-from events.wording import counted
 
 STATUS: Final = {
     InvalidParamsFault.code: 400,
@@ -43,8 +35,6 @@ STATUS: Final = {
 """HTTP status of a fault; 500 for all others."""
 
 AS_OF: Final = "as_of"
-
-_IDS: Final = re.compile(r"(goal |run )?\b([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\b")
 
 
 @dataclass(frozen=True)
@@ -196,14 +186,19 @@ def link(request: Request, path: str, **parameters: object) -> str:
 
 def render(request: Request, template: str, status: int = 200, /, **values: Any) -> Response:
     """Return a page."""
+    context: Context = request.state.context
+    is_past, read_only, scope = moment(request) is not None, context.hub.log.read_only, caller_of(request).scope
+    changeable = not is_past and read_only is None
     shown = {
         "request": request,
         "path": request.url.path,
         "as_of": moment(request),
         "as_of_time": getattr(request.state, "as_of_time", None),
         "csrf": request.state.csrf,
-        "may_write": caller_of(request).scope.covers(Scope.WRITE) and not moment(request),
-        "may_administer": caller_of(request).scope.covers(Scope.ADMIN) and not moment(request),
+        "read_only": read_only,
+        "may_write": scope.covers(Scope.WRITE) and changeable,
+        "may_administer": scope.covers(Scope.ADMIN) and changeable,
+        "may_check": scope.covers(Scope.ADMIN) and sees_all(request) and not is_past,
         "sees_all": sees_all(request),
         "link": lambda path, **parameters: link(request, path, **parameters),
     }
@@ -222,72 +217,10 @@ def missing(request: Request) -> Response:
 
 def _problem(request: Request, message: str, status: int) -> Response:
     # A fault of a page that another request began to make comes without the time which that request found.
-    found = {"title": "This did not work", "message": message, "as_of_time": None}
+    found = {"title": "This did not work", "message": message, "status": status, "as_of_time": None}
     return render(request, "problem.html", status, **found)
 
 
 def _replaying(request: Request, progress: ReplayProgress) -> Response:
     here = f"{request.url.path}?{request.url.query}"
     return render(request, "replaying.html", 202, progress=progress, here=here)
-
-
-def _minute(value: str | None) -> str:
-    """Return an ISO 8601 time to the minute, in UTC."""
-    if not value:
-        return ""
-    return datetime.fromisoformat(value).astimezone(UTC).strftime("%Y-%m-%d %H:%M")
-
-
-def _signed(value: float) -> str:
-    return f"{value:+.2f}".replace("-", "−")
-
-
-def _spoken(what: str, address: Callable[[str], str]) -> Markup:
-    """Return a sentence of the audit with each id shortened, and that of a memory or a run as a link."""
-
-    def shortened(found: re.Match[str]) -> str:
-        before, uuid = found.group(1) or "", found.group(2)
-        if before == "goal ":
-            return f"{before}{uuid[:8]}"
-        folder = "sleep" if before == "run " else "memory"
-        return f'{before}<a href="{escape(address(f"/{folder}/{uuid}"))}" title="{uuid}">{uuid[:8]}</a>'
-
-    return Markup(_IDS.sub(shortened, str(escape(what))))  # noqa: S704 -- escaped before the links are put in
-
-
-def memories_in(what: str) -> list[str]:
-    """Return the ids of the memories that a sentence of the audit names, each once."""
-    return list(dict.fromkeys(uuid for before, uuid in _IDS.findall(what) if not before))
-
-
-def _environment() -> jinja2.Environment:
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("actors.dashboard"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {
-        "minute": _minute,
-        "signed": _signed,
-        "plural": counted,
-        "excerpt": lambda text, length=160: excerpt(text or "", length),
-        "spoken": _spoken,
-    }
-    environment.globals |= {
-        "SPACES": SPACES,
-        "SPACE_NAMES": SPACE_NAMES,
-        "PARTS": PARTS,
-        "MODES": names.MODES,
-        "RUNS": names.RUNS,
-        "TRIGGERS": names.TRIGGERS,
-        "author": names.author,
-        "when_words": names.when,
-        "did": names.did,
-        "relation": names.relation,
-    }
-    return environment
-
-
-TEMPLATES: Final = _environment()

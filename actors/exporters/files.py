@@ -31,16 +31,17 @@ class Export(msgspec.Struct, frozen=True):
     """The argument `as_of`, if there is one."""
 
 
-def write(wanted: Export, form: str, file: Path | None) -> JsonObject:
+def write(wanted: Export, form: str, file: Path | None, *, replace: bool = False) -> JsonObject:
     """Write an export, and return its summary.
 
     Args:
         wanted: What is exported.
         form: `jsonl`, `memories`, `markdown` or `parquet`.
         file: The target; None for standard output, which takes JSON lines only.
+        replace: Whether an export takes the place of a file of that name.
 
     Raises:
-        InvalidParamsFault: the target can't be standard output, or is a folder that isn't empty.
+        InvalidParamsFault: the target can't be standard output, exists already, or is a folder that isn't empty.
     """
     left_out: Counter[str] = Counter()
     if form == "markdown":
@@ -48,12 +49,12 @@ def write(wanted: Export, form: str, file: Path | None) -> JsonObject:
     elif form == "parquet":
         if file is None:
             raise InvalidParamsFault("Parquet needs a file: name one", parameter="file")
-        with _whole(file) as target:
+        with _whole(file, replace=replace) as target:
             exported = parquet.write(target, _memories(wanted, include_embeddings=True))
     else:
         lines = _history(wanted, left_out) if form == "jsonl" else _memories(wanted)
         exported = 0
-        with _text(file) as target:
+        with _text(file, replace=replace) as target:
             for line in lines:
                 target.write(to_json(line) + "\n")
                 exported += "content" in line
@@ -97,20 +98,23 @@ def _links(wanted: Export) -> Iterator[tuple[str, str, str]]:
 
 
 @contextmanager
-def _text(file: Path | None) -> Iterator[IO[str]]:
+def _text(file: Path | None, *, replace: bool) -> Iterator[IO[str]]:
     if file is None:
         yield sys.stdout
         return
-    with _whole(file) as target, target.open("w", encoding="utf-8") as text:
+    with _whole(file, replace=replace) as target, target.open("w", encoding="utf-8") as text:
         yield text
 
 
 @contextmanager
-def _whole(file: Path) -> Iterator[Path]:
+def _whole(file: Path, *, replace: bool) -> Iterator[Path]:
     """Yield a path beside a file, which takes the file's place if the body succeeds."""
     if file.is_dir() or not file.parent.is_dir():
         problem = "is a folder" if file.is_dir() else "is in no folder that exists"
         raise InvalidParamsFault(f"{file} {problem}: name a file", parameter="file")
+    if file.exists() and not (replace and file.is_file()):
+        advice = "name another; with --replace the export takes its place" if file.is_file() else "it is no plain file"
+        raise InvalidParamsFault(f"{file} exists already: {advice}", parameter="file")
     target = file.with_name(file.name + UNFINISHED)
     try:
         yield target

@@ -32,7 +32,7 @@ BY_BEARER = (MCP_PATH, "/metrics")
 _PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Context Graph</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <link rel="stylesheet" href="/static/style.css"></head><body><main><h1>Context Graph</h1>
-<p>{text}</p></main></body></html>
+<p role="alert">{text}</p></main></body></html>
 """
 _LOGGED_OUT = "Run <code>context-graph ui</code> on the computer that holds the memories, and open the link it prints."
 _LINK_SPENT = "This link was used before, or is older than five minutes. " + _LOGGED_OUT

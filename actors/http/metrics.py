@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from starlette.responses import PlainTextResponse, Response
 
 from actors.api.context import wait_until_replayed
+from actors.api.responses.administration.store import COUNTED
 from actors.comparator.messages import ReadIndexes
 from actors.runtime.ask import ask
 from actors.runtime.metrics import BUCKETS, Histogram
@@ -31,8 +32,7 @@ async def metrics(request: Request) -> Response:
         return PlainTextResponse("Metrics need a key for all namespaces\n", 403)
     await wait_until_replayed(context)
     status = await ask(context.hub.store, ReadStatus())
-    named = ("live", "forgotten", "pruned", "merged", "erased")
-    states = {f'{{state="{name}"}}': getattr(status, name) for name in named}
+    states = {f'{{state="{name}"}}': getattr(status, name) for name in COUNTED}
     indexes = await ask(context.hub.comparator, ReadIndexes())
     lags = {f'{{space="{space}"}}': state.lag for space, state in indexes.states.items()}
     answers: Mapping[int, int] = request.app.state.answers

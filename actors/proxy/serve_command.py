@@ -181,7 +181,8 @@ def parse_plain(arguments: Sequence[str], environment: Mapping[str, str] = os.en
     except (getopt.GetoptError, KeyError, ValueError):
         return None
     is_file = os.path.isfile(command.folder)
-    return command if command.linger >= 0 and not is_file and last.get("data") != "" else None
+    is_empty = "" in (last.get(option.name) for option in (DATA, EMBEDDER, MODELS))
+    return command if command.linger >= 0 and not is_file and not is_empty else None
 
 
 def _values(arguments: Sequence[str], environment: Mapping[str, str]) -> dict[str, list[str]]:

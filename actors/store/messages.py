@@ -30,6 +30,8 @@ class Status(Answer, frozen=True, kw_only=True):
     pruned: int
     merged: int
     erased: int
+    lost: int
+    """Memories whose event was damaged on the disk."""
     namespaces: dict[str, int]
     head: Head
     declared: SpacesDeclared | None

@@ -106,12 +106,14 @@ def _moved_after(log: Log, catalog: Catalog, seq: int) -> Iterator[Envelope]:
 
 def _status(log: Log, catalog: Catalog, declared: SpacesDeclared | None) -> Status:
     states = catalog.states()
+    lost = sum(entry.is_lost for entry in catalog.erased())
     return Status(
         live=states[MemoryState.LIVE],
         forgotten=states[MemoryState.FORGOTTEN],
         pruned=states[MemoryState.PRUNED],
         merged=states[MemoryState.MERGED],
-        erased=states[MemoryState.ERASED],
+        erased=states[MemoryState.ERASED] - lost,
+        lost=lost,
         namespaces=dict(catalog.namespaces()),
         head=log.head,
         declared=declared,

@@ -60,8 +60,9 @@ def states(atlas: Atlas, recalls: Mapping[str, float]) -> dict[str, IndexState]:
 def check(atlas: Atlas) -> Iterator[tuple[str, float | None]]:
     """Yield the name of each index and its recall of the neighbours of one row, index by index and row by row."""
     for name, graph in atlas.graphs().items():
-        for row in np.linspace(0, graph.rows - 1, SAMPLES, dtype=np.int64).tolist():
-            yield name, graph.recall(row)
+        if graph.rows:
+            for row in np.linspace(0, graph.rows - 1, SAMPLES, dtype=np.int64).tolist():
+                yield name, graph.recall(row)
 
 
 def megabytes(projections: ComparatorProjections) -> dict[str, float]:

@@ -7,6 +7,7 @@ import sys
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
+from datetime import UTC, date, datetime
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from threading import Thread
@@ -74,6 +75,32 @@ def test_a_program_stores_finds_forgets_and_restores(opened: Opened, request: py
     with pytest.raises(ContextGraphError, match="Content cannot be empty") as refused:
         memory.store("")
     assert refused.value.code == -32602
+
+
+def test_a_text_is_one_tag_and_a_date_may_be_a_text(opened: Opened, request: pytest.FixtureRequest) -> None:
+    memory = opened(f"tagged-{request.node.callspec.params['opened']}")
+    moment = datetime(2026, 3, 9, 8, 30, tzinfo=UTC)
+    for when, read in (
+        ("2026-03-09T08:30:00Z", moment),
+        (moment, moment),
+        (date(2026, 3, 9), datetime(2026, 3, 9, tzinfo=UTC)),
+    ):
+        stored = memory.get(memory.store(f"Bo the dog was vaccinated, as noted {when}.", tags="dog", created_at=when))
+        assert (stored["tags"], datetime.fromisoformat(stored["createdAt"])) == (["dog"], read)
+    assert len(memory.search("vaccinated dog", tags="dog")) == 3
+    assert memory.search("vaccinated dog", tags="d") == []
+    with pytest.raises(ContextGraphError, match="created_at"):
+        memory.store("The cat was not.", created_at="last spring")
+
+
+def test_a_closed_store_opens_no_connection_again(opened: Opened, request: pytest.FixtureRequest) -> None:
+    memory = opened(f"closed-{request.node.callspec.params['opened']}")
+    memory.store(FACTS[0])
+    memory.close()
+    for use in (memory.store, memory.search, memory.tools()[1]):
+        with pytest.raises(RuntimeError, match="the store is closed: open another Memory"):
+            use("ferns")
+    memory.close()
 
 
 def test_a_program_goes_on_after_its_hub_has_ended(data: Path) -> None:
@@ -190,6 +217,8 @@ async def test_an_event_loop_uses_the_same_store(folder: Path, url: str) -> None
         stored = await memory.store("The tide turns at noon.")
         assert [one.id for one in await memory.search("When does the tide turn?")] == [stored]
         assert (await memory.get(memory=stored))["namespace"] == "loop"
+    with pytest.raises(RuntimeError, match="the store is closed"):
+        await memory.search("When does the tide turn?")
 
 
 def test_keys_are_listed_with_their_last_use_and_revoked_at_once(folder: Path, url: str) -> None:

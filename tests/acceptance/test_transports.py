@@ -28,7 +28,7 @@ WITHIN = {"namespace": "harbour"}
 DATED = {"created_at": "2026-03-01T12:00:00Z"}
 TIMED = re.compile(r"latencies_ms|milliseconds|replayed|next_cursor|\w+(?:_ms|Ms|_secs|_seconds)")
 """Fields that measure time, or hold one: a dream replays what has faded by then."""
-OWN = {"actor", "folder", "hash", "position", "seq"}
+OWN = {"actor", "by", "folder", "hash", "position", "seq"}
 """Fields of a store and of its log; an event of the workspace may be appended before or after another."""
 QUIET = {"coherence", "learning_score", "suggested_action"}
 """Fields of a pulse that follow from the workspace's latest simulation, which waits for a quiet moment."""

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from actors.api.params.fields import MAX_EXCERPT
 from actors.runtime.types import JsonObject
-from actors.text.excerpts import excerpt
+from actors.text.plain_excerpts import plain_excerpt
 from projections.memories.catalog import Body, Entry
 
 LABEL = 120
@@ -74,7 +74,7 @@ def shown(entry: Entry, start: int = 0, end: int | None = None) -> JsonObject:
 
 def start_of(entry: Entry | None, length: int) -> str | None:
     """Return the start of a memory on one line; None for an erased one."""
-    return None if entry is None or entry.body is None else excerpt(entry.body.text, length)
+    return None if entry is None or entry.body is None else plain_excerpt(entry.body.text, length)
 
 
 def mean_alignment(purpose: tuple[float, ...]) -> float:

@@ -68,7 +68,7 @@ def changes(answer: JsonObject) -> None:
 def trail(answer: JsonObject) -> None:
     """Print events, one a line, the latest last."""
     for event in reversed(answer["events"]):
-        OUT.print(Text(f"{event['seq']:>7}  {minute(event['at'])}  {event['actor']}: {event['what']}"))
+        OUT.print(Text(f"{event['seq']:>7}  {minute(event['at'])}  {event['by']}: {event['what']}"))
     if not answer["events"]:
         OUT.print("there is no such event")
     if answer["count"] < answer["total"]:
@@ -88,6 +88,8 @@ def _list(memories: JsonObject, title: str) -> None:
 
 
 def _erased(one: JsonObject) -> str:
+    if one["erased_at"] is None and one["reason"]:
+        return f"({one['reason']})"  # a memory that is lost
     why = f", because: {one['reason']}" if one["reason"] else ""
     when = f" {minute(one['erased_at'])}" if one["erased_at"] else ""
     return f"(erased{when}{why})"

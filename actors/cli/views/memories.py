@@ -40,7 +40,7 @@ def found(answer: JsonObject, *, explain: bool) -> None:
     if not answer["results"]:
         OUT.print("nothing found")
     elif answer.get("confidence") == Confidence.NOTHING:
-        OUT.print("probably nothing of this bears on the query", style="yellow")
+        OUT.print("nothing of this clearly bears on the query", style="yellow")
     for rank, hit in enumerate(answer["results"], 1):
         OUT.print(Text.assemble((f"{rank}. ", "bold"), hit["content"]))
         session = f", session {hit['session']}" if "session" in hit else ""
@@ -58,7 +58,7 @@ def found(answer: JsonObject, *, explain: bool) -> None:
             top = ", ".join(f"{space['space']} {space['contribution']:+.2f}" for space in hit["topSpaces"])
             OUT.print(f"   top spaces: {top}", style="dim")
         OUT.print(f"   {hit['fingerprintId']}", style="dim")
-    sure = f", relevant with probability {answer['relevance']:.2f}" if "relevance" in answer else ""
+    sure = f", relevance {answer['relevance']:.2f} of 1" if "relevance" in answer else ""
     OUT.print(f"{answer['count']} found in {answer['queryLatencyMs']:.0f} ms as {answer['profile']}{sure}", style="dim")
 
 
@@ -141,6 +141,8 @@ def status(answer: JsonObject) -> None:
     if answer["read_only"]:
         OUT.print(answer["read_only"], style="bold red")
     OUT.print(f"{counted(memories['live'], 'memory')}, {memories['forgotten']} forgotten, {memories['erased']} erased")
+    if lost := memories["lost"]:
+        OUT.print(f"{counted(lost, 'memory')} lost, because the store was damaged", style="bold yellow")
     OUT.print(f"in {answer['folder']}; log at event {answer['log']['position']}, {answer['log']['hash'][:16]}…")
     if "server" in answer["log"]:
         lag = answer["log"]["lag"]

@@ -9,7 +9,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from actors.dashboard.names import EVENTS, author
+from actors.dashboard.names import EVENTS
 from actors.dashboard.page import chosen, in_background, number, operate, render
 from actors.runtime.faults import InvalidParamsFault, NotFoundFault
 from actors.runtime.types import JsonObject
@@ -23,12 +23,15 @@ MOST = 10**15
 LONGEST = 100
 """Characters of the name of an author."""
 
+IDS = {"memory_id": "memory", "run_id": "run"}
+"""Conditions that are ids, and of what."""
+
 CHECKS = {"verify": "store/verify", "replay": "store/replay"}
 
 
 async def audit(request: Request) -> Response:
     """Show the log in words, the latest first."""
-    wanted, kind, by = _filter(request), _kind(request), _by(request)
+    wanted, kind, by = await _filter(request), _kind(request), _by(request)
     before = number(chosen(request, "before"), "before", 0, 1, MOST) or None
     shown: list[JsonObject] = []
     seen, total, earlier = 0, None, before
@@ -55,7 +58,7 @@ async def audit(request: Request) -> Response:
 
 async def export(request: Request) -> Response:
     """Download the filtered log as lines of JSON, the latest first."""
-    wanted, kind, by = _filter(request), _kind(request), _by(request)
+    wanted, kind, by = await _filter(request), _kind(request), _by(request)
     first = await operate(request, "audit/trail", **wanted, limit=READ)
 
     async def lines() -> AsyncIterator[str]:
@@ -78,8 +81,12 @@ async def check(request: Request) -> Response:
     return in_background(request, kind, CHECKS[kind])
 
 
-def _filter(request: Request) -> dict[str, Any]:
-    wanted = {name: chosen(request, name) for name in ("memory_id", "run_id", "since", "until")}
+async def _filter(request: Request) -> dict[str, Any]:
+    """Return the conditions of a form, each id completed that is given by its first characters."""
+    wanted: dict[str, Any] = {name: chosen(request, name) for name in (*IDS, "since", "until")}
+    for name, of in IDS.items():
+        if wanted[name] is not None:
+            wanted[name] = (await operate(request, "memory/resolve", prefix=wanted[name], of=of))["id"]
     return {name: value for name, value in wanted.items() if value is not None}
 
 
@@ -104,5 +111,5 @@ def _chosen(events: list[JsonObject], kind: str | None, by: str | None) -> list[
     return [
         one
         for one in events
-        if (kinds is None or one["kind"] in kinds) and name in f"{one['actor']} {author(one['actor'])}".casefold()
+        if (kinds is None or one["kind"] in kinds) and name in f"{one['actor']} {one['by']}".casefold()
     ]

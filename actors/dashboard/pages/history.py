@@ -5,7 +5,8 @@ from __future__ import annotations
 from starlette.requests import Request
 from starlette.responses import Response
 
-from actors.dashboard.page import chosen, in_background, memories_in, number, operate, render
+from actors.dashboard.page import chosen, in_background, number, operate, render
+from actors.dashboard.templating import memories_in
 
 MOST = 10**15
 SHOWN = 20

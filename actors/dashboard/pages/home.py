@@ -10,9 +10,9 @@ from actors.dashboard.page import operate, render
 
 SHOWN_DAYS = 60
 LATEST = 6
-RUNS = 10
+RUNS = 100
 LINKING = "link"
-"""The mode of runs that only look for causes, and come after each store."""
+"""The mode of runs that only look for causes, and come after each store; the last of another mode is shown first."""
 
 
 async def home(request: Request) -> Response:
@@ -21,7 +21,7 @@ async def home(request: Request) -> Response:
     latest = await operate(request, "memory/list", limit=LATEST)
     workspace = await operate(request, "workspace/status")
     status = await operate(request, "store/status")
-    runs = await operate(request, "memory/consolidations", limit=RUNS)
+    runs = (await operate(request, "memory/consolidations", limit=RUNS))["runs"]
     return render(
         request,
         "home.html",
@@ -30,5 +30,5 @@ async def home(request: Request) -> Response:
         latest=latest["memories"],
         workspace=workspace,
         status=status,
-        last_run=next((run for run in runs["runs"] if run["mode"] != LINKING), None),
+        last_run=next((run for run in runs if run["mode"] != LINKING), next(iter(runs), None)),
     )

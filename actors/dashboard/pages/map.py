@@ -11,6 +11,7 @@ from actors.dashboard.maps import StoreMap
 from actors.dashboard.page import chosen, link, moment, operate, render
 from actors.runtime.faults import InvalidParamsFault
 from actors.runtime.types import JsonObject
+from actors.text.plain_excerpts import plain_excerpt
 
 COLOURS = {
     "namespace": "Project",
@@ -21,6 +22,8 @@ COLOURS = {
 
 MAX_TEXTS = 60
 """Points whose texts are sent at once."""
+MAX_TEXT = 300
+"""Characters of each."""
 
 
 async def map_page(request: Request) -> Response:
@@ -74,7 +77,7 @@ async def texts(request: Request) -> Response:
     answers = [
         {
             "n": int(number),
-            "content": found[memory]["content"][:300],
+            "content": plain_excerpt(found[memory]["content"], MAX_TEXT),
             "created": found[memory]["createdAt"],
             "namespace": found[memory]["namespace"],
             "url": link(request, f"/memory/{memory}"),

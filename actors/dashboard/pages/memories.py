@@ -26,7 +26,9 @@ async def memory(request: Request) -> Response:
     life = await operate(request, "audit/trail", memory_id=asked, limit=EVENTS)
     (own,) = (await operate(request, "memory/list", ids=[asked]))["memories"] or [None]
     if own is None:
-        return render(request, "erased.html", 410, id=asked, life=life["events"])
+        happened = {event["kind"] for event in life["events"]}
+        lost = "event_lost" in happened and "memory_erased" not in happened
+        return render(request, "erased.html", 410, id=asked, life=life["events"], lost=lost)
     found = await operate(request, "memory/retrieve", id=asked)
     live = own["state"] == "live"
     return render(

@@ -16,10 +16,11 @@ from events.spaces import SPACES
 CUSTOM = "custom"
 RESULTS = 10
 CONFIDENCE = {
-    Confidence.CONFIDENT.value: "The answer is probably among them",
-    Confidence.UNCERTAIN.value: "The answer may be among them",
-    Confidence.NOTHING.value: "Probably none of them answers the question",
+    Confidence.CONFIDENT.value: ("The answer is probably among them", "high enough to rely on"),
+    Confidence.UNCERTAIN.value: ("The answer may be among them", "too low to rely on"),
+    Confidence.NOTHING.value: ("None of them clearly answers the question", "too low to count as an answer"),
 }
+"""What each class says of the results, and of their relevance: the bounds between classes are no round numbers."""
 FULL = 100
 """Position of a slider that stands for the largest weight."""
 

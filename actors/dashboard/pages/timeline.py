@@ -15,17 +15,20 @@ PAGE = 40
 SHOWN_DAYS = 120
 SESSIONS = 40
 MOST = 10_000_000
-LAST_DAY = date(9999, 12, 30)
-"""The last one that another follows."""
+FROM, TO = "From", "To"
+"""What the page calls the first and the last day, both of which are shown."""
 
 
 async def timeline(request: Request) -> Response:
-    """Show memories by time: the latest, those of a day or of some days, or those of a session as they were said."""
+    """Show memories by time: the latest, those of some days, or those of a session as they were said.
+
+    Raises:
+        InvalidParamsFault: A day is none, or the first comes after the last.
+    """
     namespace, session, state = chosen(request, "namespace"), chosen(request, "session"), chosen(request, "state")
-    day, last = _day(request, "day"), _day(request, "last")
-    if day and last and last <= day:
-        last = None
-    end = last or day
+    day, last = _day(request, "day", FROM), _day(request, "last", TO)
+    if day and last and last < day:
+        raise InvalidParamsFault(f"Invalid '{TO}': {last} is before '{FROM}', {day}", parameter="last")
     offset = number(chosen(request, "offset"), "offset", 0, 0, MOST)
     calendar = await operate(request, "store/calendar", namespace=namespace, sessions=SESSIONS)
     found = await operate(
@@ -35,7 +38,7 @@ async def timeline(request: Request) -> Response:
         session=session,
         state=state,
         since=f"{day}T00:00:00+00:00" if day else None,
-        until=f"{end + timedelta(days=1)}T00:00:00+00:00" if end else None,
+        until=f"{last + timedelta(days=1)}T00:00:00+00:00" if last and last < date.max else None,
         oldest_first=bool(session),
         offset=offset,
         limit=PAGE,
@@ -58,12 +61,11 @@ async def timeline(request: Request) -> Response:
     )
 
 
-def _day(request: Request, name: str) -> date | None:
+def _day(request: Request, name: str, label: str) -> date | None:
     text = chosen(request, name)
     if text is None:
         return None
     try:
-        day = date.fromisoformat(text)
+        return date.fromisoformat(text)
     except ValueError:
-        raise InvalidParamsFault(f"Invalid '{name}': expected a date such as 2026-03-09", parameter=name) from None
-    return min(day, LAST_DAY)
+        raise InvalidParamsFault(f"Invalid '{label}': expected a date such as 2026-03-09", parameter=name) from None

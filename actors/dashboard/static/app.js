@@ -35,3 +35,8 @@ document.addEventListener("htmx:beforeSwap", (event) => {
   }));
   event.detail.shouldSwap = false;
 });
+
+// A live page whose server can't be reached says so, until an answer arrives.
+function showConnection(lost) { document.getElementById("connection").hidden = !lost; }
+document.addEventListener("htmx:sendError", () => showConnection(true));
+document.addEventListener("htmx:beforeOnLoad", () => showConnection(false));

@@ -14,10 +14,17 @@ async function start() {
   let meta, n, x, y, age, codes, colour, group, palette, texts, chosen, asked, pending = 0;
   if (!await load(holder.dataset.points, holder.dataset.salience ? "none" : holder.dataset.colour)) return;
 
+  // Returns an answer; null for a refusal, or where the server can't be reached, which the page then says.
+  async function ask(address) {
+    const answer = await fetch(address).catch(() => null);
+    showConnection(answer === null);
+    return answer && answer.ok ? answer : null;
+  }
+
   // Salience takes longer than the places: the points are shown without it until it is there.
   async function load(address, by) {
-    const answer = await fetch(address);
-    if (!answer.ok) { say("The map could not be loaded. Load the page again."); return false; }
+    const answer = await ask(address);
+    if (!answer) { say("The map could not be loaded. Load the page again."); return false; }
     meta = JSON.parse(answer.headers.get("X-Map"));
     const bytes = await answer.arrayBuffer();
     n = meta.count;
@@ -122,7 +129,10 @@ async function start() {
     }
   }
 
-  const fetchTexts = async (points) => (await fetch(`${holder.dataset.texts}${holder.dataset.texts.includes("?") ? "&" : "?"}map=${meta.token}&n=${points.join(",")}`)).json();
+  async function fetchTexts(points) {
+    const answer = await ask(`${holder.dataset.texts}${holder.dataset.texts.includes("?") ? "&" : "?"}map=${meta.token}&n=${points.join(",")}`);
+    return answer ? answer.json() : [];
+  }
 
   async function read(points) {
     const wanted = points.join(",");

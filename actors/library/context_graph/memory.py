@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from datetime import datetime
+from datetime import date
 from functools import partial, wraps
 from os import PathLike
 from pathlib import Path
@@ -62,32 +62,46 @@ class Memory:
         content: str,
         *,
         rationale: str | None = None,
-        tags: Sequence[str] = (),
+        tags: str | Sequence[str] = (),
         session: str | None = None,
         metadata: Mapping[str, Any] | None = None,
-        created_at: datetime | None = None,
+        created_at: date | str | None = None,
         **more: Any,
     ) -> str:
-        """Store a text and return its id; further arguments are those of `store_memory`."""
+        """Store a text and return its id; further arguments are those of `store_memory`.
+
+        Args:
+            content: The text.
+            rationale: Why it is worth remembering.
+            tags: One, or several.
+            session: The conversation that it is a turn of.
+            metadata: Further fields.
+            created_at: When it was said, also as an ISO 8601 text; UTC if it names no zone. Now by default.
+            **more: Further arguments of `store_memory`.
+
+        Raises:
+            ContextGraphError: It can't be stored.
+            RuntimeError: The store is closed.
+        """
         answer = self.call(
             "store_memory",
             content=content,
             **_given(
                 rationale=rationale,
-                tags=[*tags] or None,
+                tags=_tags(tags),
                 session=session,
                 metadata=None if metadata is None else dict(metadata),
-                created_at=None if created_at is None else created_at.isoformat(),
+                created_at=created_at.isoformat() if isinstance(created_at, date) else created_at,
                 **more,
             ),
         )
         return answer["fingerprintId"]
 
     def search(
-        self, query: str, *, limit: int = 10, tags: Sequence[str] = (), session: str | None = None, **more: Any
+        self, query: str, *, limit: int = 10, tags: str | Sequence[str] = (), session: str | None = None, **more: Any
     ) -> list[Found]:
         """Return the memories that answer a question, the best first; further arguments as of `search_graph`."""
-        given = _given(top_k=limit, tags=[*tags] or None, session=session, **more)
+        given = _given(top_k=limit, tags=_tags(tags), session=session, **more)
         answer = self.call("search_graph", query=query, **given)
         return [Found(one["fingerprintId"], one["content"], one["similarity"], one) for one in answer["results"]]
 
@@ -145,7 +159,7 @@ class Memory:
         return [remember, recall, forget_memory]
 
     def close(self) -> None:
-        """Close the connection; the store stays."""
+        """Close the connection, after which a call is a `RuntimeError`; the store stays."""
         self._transport.close()
 
     def __enter__(self) -> Self:
@@ -202,6 +216,11 @@ class AsyncMemory:
 
     async def __aexit__(self, *_error: object) -> None:
         self.opened.close()
+
+
+def _tags(tags: str | Sequence[str]) -> list[str] | None:
+    """Return tags as a list, a text as one tag; None without any."""
+    return ([tags] if isinstance(tags, str) else [*tags]) or None
 
 
 def _given(**arguments: Any) -> JsonObject:

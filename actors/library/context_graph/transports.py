@@ -30,6 +30,7 @@ FORBIDDEN = -32003
 """Code of a call that its key doesn't permit."""
 LONGEST = 86_400.0
 """Seconds that a connection to the hub lasts."""
+CLOSED = "the store is closed: open another Memory"
 
 
 class ContextGraphError(Exception):
@@ -52,7 +53,7 @@ class Transport(Protocol):
     """Calls a tool and returns its structured answer."""
 
     def call(self, tool: str, arguments: JsonObject) -> JsonObject:
-        """Call; raises `ContextGraphError`."""
+        """Call; raises `ContextGraphError`, and `RuntimeError` once it is closed."""
         ...
 
     def close(self) -> None:
@@ -76,6 +77,7 @@ class SocketTransport:
         self._launcher = HubLauncher(folder, [])
         self._namespace = namespace
         self._failures = (HubError, ClientError, OSError)
+        self._closed = False
         try:
             self._client: Client | None = self._connect()
         except self._failures as error:
@@ -91,8 +93,7 @@ class SocketTransport:
                 try:
                     result = self._request(tool, arguments, meta)
                 except (ConnectionError, TimeoutError):  # the hub ended, or the connection is `LONGEST` old
-                    self.close()
-                    self._client = None
+                    self._disconnect()
                     result = self._request(tool, arguments, meta | {RESENT: True})
         except self._failures as error:
             code = getattr(error, "code", None)  # of a `ClientError` that repeats the hub's answer
@@ -100,11 +101,18 @@ class SocketTransport:
         return structured(result)
 
     def close(self) -> None:
-        """Close the connection."""
-        if self._client is not None:
-            self._client.close()
+        """Close the connection; later calls open none."""
+        self._closed = True
+        self._disconnect()
+
+    def _disconnect(self) -> None:
+        client, self._client = self._client, None
+        if client is not None:
+            client.close()
 
     def _request(self, tool: str, arguments: JsonObject, meta: JsonObject) -> JsonObject:
+        if self._closed:
+            raise RuntimeError(CLOSED)
         self._client = self._client or self._connect()
         return self._client.request("tools/call", name=tool, arguments=arguments, _meta=meta)
 
@@ -140,6 +148,8 @@ class HttpTransport:
 
     def call(self, tool: str, arguments: JsonObject) -> JsonObject:
         """Call a tool."""
+        if self._client.is_closed:
+            raise RuntimeError(CLOSED)
         try:
             params = {"name": tool, "arguments": arguments, "_meta": self._meta}
             body, more = stateless("tools/call", params)

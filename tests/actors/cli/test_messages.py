@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from actors.cli.commands import program
+from actors.proxy.serve_command import parse_plain
 from tests.acceptance.conftest import COMMAND, PATIENCE, refused
 from tests.actors.cli.conftest import run, run_json
 
@@ -154,6 +155,30 @@ def test_an_empty_path_is_refused_and_never_the_current_folder(
     done = run(store, *command, "")
     assert (done.exit_code, "it is empty; name a file or folder" in done.stderr) == (2, True), done.output
     assert [*(tmp_path / "here").iterdir()] == []
+
+
+@pytest.mark.parametrize("option", ["--embedder", "--models"])
+def test_an_empty_choice_of_models_is_refused_by_the_name_of_its_option(
+    store: Path, tmp_path: Path, option: str
+) -> None:
+    for command in (("reembed", str(tmp_path / "new")), ("search", "ferry"), ("import", str(store))):
+        done = run(store, *command, option, "")
+        told = " ".join(done.stderr.replace("│", " ").split())
+        assert (done.exit_code, f"Invalid value for '{option}'" in told, "it is empty" in told) == (2, True, True), told
+    assert parse_plain(["serve", option, ""], {}) is None, "serve is left to the command that refuses it"
+    assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize("form", ["jsonl", "memories", "parquet"])
+def test_an_export_takes_the_place_of_a_file_only_where_that_is_said(store: Path, tmp_path: Path, form: str) -> None:
+    file = tmp_path / "kept"
+    file.write_text("a letter")
+    done = run(store, "export", str(file), "-f", form)
+    problem = f"context-graph: {file} exists already: name another; with --replace the export takes its place\n"
+    assert (done.exit_code, done.stderr, file.read_text()) == (1, problem, "a letter")
+    assert run(store, "export", str(file), "-f", form, "--replace").exit_code == 0
+    assert file.read_bytes() != b"a letter"
+    assert [*tmp_path.glob("kept*")] == [file]
 
 
 @pytest.mark.parametrize("command", [("reembed",), ("repair",), ("backup",), ("move", "--to")])

@@ -41,7 +41,7 @@ def test_the_import_of_a_stores_own_export_changes_nothing_and_leaves_its_runs_t
     run_json(tmp_path / "used", "store", "The copy is in use.", "--no-hub")
     for copy in ("new", "used"):  # in the one in use, events get later times
         assert told(tmp_path / copy, own)["stored"] == 4
-        assert run(tmp_path / copy, "export", str(copied)).exit_code == 0
+        assert run(tmp_path / copy, "export", str(copied), "--replace").exit_code == 0
         told(flat, copied)
     added = [one["kind"] for one in run_json(flat, "audit", "--since", str(events + 1))["events"]]
     assert sorted(added) == ["focus_moved", "memory_stored"], "the memory of the copy alone is new"

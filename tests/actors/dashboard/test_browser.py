@@ -3,6 +3,7 @@
 import json
 import re
 import subprocess
+from collections.abc import Callable
 
 import httpx2
 from axe_playwright_python.sync_playwright import Axe
@@ -166,6 +167,19 @@ def test_the_log_is_filtered_and_downloaded(site: Site, go: Go) -> None:
     assert len(lines) == page.locator(".audit tbody tr").count()
 
 
+def test_the_log_is_filtered_by_the_start_of_an_id(site: Site, go: Go) -> None:
+    page = go(f"/audit?memory_id={site.ids[0][:8]}")
+    expect(page.locator(".audit tbody tr").last).to_contain_text("stored in shop")
+    assert page.get_by_label("Memory").input_value() == site.ids[0]
+    command = [COMMAND, "consolidate", "light", "--dry-run", "--json", "--data", str(site.folder)]
+    run = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)["run_id"]
+    page = go(f"/audit?run_id={run[:8]}")
+    assert all(f"/sleep/{run}" in row.inner_html() for row in page.locator(".audit tbody tr").all())
+    page = go(f"/audit?memory_id={site.ids[0][:3]}")
+    expect(page.get_by_role("alert")).to_contain_text("give 6 characters or more")
+    site.problems = [one for one in site.problems if "400" not in one]
+
+
 def test_the_log_is_filtered_by_what_happened_and_by_whom(site: Site, go: Go) -> None:
     page = go("/audit")
     page.get_by_label("What").select_option("stored")
@@ -173,6 +187,7 @@ def test_the_log_is_filtered_by_what_happened_and_by_whom(site: Site, go: Go) ->
     rows = page.locator(".audit tbody tr")
     assert rows.count() >= len(TEXTS)
     assert all("was stored" in row for row in rows.all_inner_texts())
+    expect(rows.first.locator("td").last).to_have_text("an agent or a command")
     page.get_by_label("By").fill("search for")
     page.get_by_role("button", name="Filter").click()
     expect(page.get_by_text("No event matches")).to_be_visible()
@@ -212,6 +227,29 @@ def test_the_map_shows_its_points_before_it_knows_their_salience(site: Site, pag
     asked.continue_()
     expect(page.locator("#legend")).not_to_contain_text("measuring")
     expect(page.locator("#legend")).to_contain_text(".2 to .4")
+
+
+def test_a_live_page_says_when_its_server_is_lost_and_when_it_is_back(site: Site, go: Go) -> None:
+    def choose(page: Page) -> None:
+        profile = page.locator("#profile")
+        profile.select_option("balanced" if profile.input_value() != "balanced" else "fact_checking")
+
+    uses: dict[str, Callable[[Page], None]] = {
+        "/search?q=tokens": choose,
+        "/map": lambda page: page.locator("#map").press("Enter"),
+    }
+    for path, use in uses.items():
+        page = go(path)
+        page.wait_for_load_state("networkidle")
+        lost = page.get_by_role("alert").filter(has_text="The connection to the server is lost")
+        page.route("**/*", lambda route: route.abort())
+        use(page)
+        expect(lost).to_be_visible()
+        page.unroute("**/*")
+        use(page)
+        expect(lost).to_be_hidden()
+    # The browser's console names the requests that failed.
+    site.problems = [one for one in site.problems if "ERR_FAILED" not in one and not one.startswith("htmx:")]
 
 
 def test_memories_are_browsed_by_day_and_by_session(go: Go) -> None:
@@ -285,6 +323,7 @@ def test_pages_fit_a_phone_and_are_read_without_javascript(site: Site, browser: 
     for path in PAGES:
         page.goto(site.address + path)
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
+    assert page.evaluate("[...document.querySelectorAll('.table')].every(one => one.scrollWidth <= one.clientWidth)")
     context.close()
     assert site.problems == []
 

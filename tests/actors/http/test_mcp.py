@@ -41,8 +41,8 @@ async def test_what_a_key_stored_carries_its_name_in_the_audit(served: Served) -
         await agent.call("store_memory", content="Bread is baked on Fridays.")
         await agent.call("search_graph", query="When is bread baked?")
         trail = await agent.call("audit_trail")
-    by = {event["kind"]: event["actor"] for event in trail["events"]}
-    assert by["memory_stored"] == by["memory_recalled"] == "http:laptop"
+    by = {event["kind"]: (event["actor"], event["by"]) for event in trail["events"]}
+    assert by["memory_stored"] == by["memory_recalled"] == ("http:laptop", "the key laptop")
 
 
 async def test_a_session_belongs_to_the_key_that_began_it(served: Served) -> None:

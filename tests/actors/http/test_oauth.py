@@ -90,7 +90,7 @@ async def test_a_token_permits_its_scope_in_its_namespaces(
         assert (await agent.refused("store_memory", content="x", namespace="other"))["code"] == -32003
         assert (await agent.refused("consolidate_memories"))["code"] == -32003
         trail = await agent.call("audit_trail")
-    assert "http:oauth:anna" in {event["actor"] for event in trail["events"]}
+    assert ("http:oauth:anna", "the account anna") in {(event["actor"], event["by"]) for event in trail["events"]}
 
 
 @pytest.mark.parametrize(

@@ -383,7 +383,7 @@ async def test_what_was_merged_or_pruned_stays_so_and_can_still_be_undone(start:
     with start(DuckDBLog(new)) as hub:
         context = Context(hub)
         after = (await store_status(context))["memories"]
-        assert before == {"live": 4, "forgotten": 0, "pruned": 1, "merged": 1, "erased": 1}
+        assert before == {"live": 4, "forgotten": 0, "pruned": 1, "merged": 1, "erased": 1, "lost": 0}
         assert after == before | {"erased": 0}
         answer = await memory_retrieve(context, MemoryRetrieve(id=UUID(absorbed)))
         assert (answer["id"], answer["lineage"], answer["tags"]) == (kept, [absorbed], ["pets", "dogs"])

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 from uuid import UUID
 
+from actors.api.responses.administration.authors import TRIGGERS, author
 from actors.runtime.types import JsonObject
 from events import vocabulary as ev
 from events.storage.log import Envelope
@@ -28,6 +29,7 @@ def describe_event(envelope: Envelope, memory: UUID | None = None) -> JsonObject
         "at": envelope.at.isoformat(),
         "kind": event_name(envelope.event),
         "actor": envelope.actor,
+        "by": author(envelope.actor),
         "request": str(envelope.correlation_id),
         "cause": None if envelope.causation_id is None else str(envelope.causation_id),
         "what": sentence,
@@ -111,12 +113,12 @@ _SENTENCES: Mapping[type[ev.Event], Callable[[Any], str]] = {
     ev.WorkspaceEmptied: lambda _: "nothing is left in the workspace",
     ev.CouplingAdjusted: lambda e: f"the coupling K was set from {e.previous:g} to {e.coupling:g}",
     ev.ConsolidationStarted: lambda e: (
-        f"a {e.mode} run over {e.namespace or 'all namespaces'} began by {e.trigger}"
+        f"a {e.mode} run over {e.namespace or 'all namespaces'} began {TRIGGERS[e.trigger]}"
         f"{', as a dry run' if e.dry_run else ''} (run {e.run}){_because(e.rationale)}"
     ),
     ev.ConsolidatorChanged: lambda e: f"{e.host} consolidates from now on (epoch {e.epoch})",
     ev.ConsolidationUndone: lambda e: f"run {e.run} was undone{f' for {_ids(e.memories)}' if e.memories else ''}",
-    ev.ConsolidationSkipped: lambda e: f"a {e.mode} run by {e.trigger} didn't begin: {e.reason}",
+    ev.ConsolidationSkipped: lambda e: f"a {e.mode} run ({TRIGGERS[e.trigger]}) didn't begin: {e.reason}",
     ev.MemoriesMerged: lambda e: f"{_several(e.absorbed)} merged into {e.survivor} (run {e.run})",
     ev.MemoriesMoved: lambda e: (
         f"{_several(e.memories)} {'' if e.run else 'returned '}from {e.source} to {e.target}"

@@ -29,6 +29,9 @@ NOTES = {
 }
 """What a space can't say."""
 
+COUNTED = ("live", "forgotten", "pruned", "merged", "erased", "lost")
+"""Counts of memories, in the order of the answer."""
+
 
 def lag(behind: Lag) -> JsonObject:
     """Return how far a hub is behind the log that it shares."""
@@ -42,7 +45,7 @@ def status(state: Status, indexes: Indexes, hub: Hub) -> JsonObject:
     return {
         "folder": str(hub.folder),
         "read_only": state.read_only,
-        "memories": {name: getattr(state, name) for name in ("live", "forgotten", "pruned", "merged", "erased")},
+        "memories": {name: getattr(state, name) for name in COUNTED},
         "namespaces": state.namespaces,
         "serves": None if hub.namespaces is None else sorted(hub.namespaces),
         "indexes": indexes.counts,

@@ -208,6 +208,7 @@ def export(
         ),
     ] = ExportFormat.JSONL,
     *,
+    replace: Annotated[bool, typer.Option("--replace", help="Put the export in the place of a file.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print a summary as JSON, if there is a file.")] = False,
 ) -> None:
     """Write memories, in the order of storage: everything that happened to them, or the live ones."""
@@ -225,6 +226,6 @@ def export(
         open_store(location) as store,
     ):
         wanted = Export(store.call, report, namespace, {} if as_of is None else {"as_of": as_of})
-        result = write(wanted, form.value, None if str(file) == STANDARD else file)
+        result = write(wanted, form.value, None if str(file) == STANDARD else file, replace=replace)
     if str(file) != STANDARD:
         show(result, exported, as_json=as_json)

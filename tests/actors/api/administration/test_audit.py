@@ -66,13 +66,13 @@ async def test_each_entry_names_who_when_why_and_the_request(mind: Mind) -> None
     head = await now(mind)
     (stored,) = (await mind("audit_trail", memory_id=fox, until=head))["events"][-1:]
     (envelope,) = mind.hub.log.get([stored["seq"]])
-    assert stored["actor"] == "front"
+    assert (stored["actor"], stored["by"]) == ("front", "an agent or a command")
     assert stored["kind"] == "memory_stored"
     assert (stored["at"], stored["request"]) == (envelope.at.isoformat(), str(envelope.correlation_id))
     for part in ("session walk", "said by Ana", "because: it may come back"):
         assert part in stored["what"]
     focus = (await mind("audit_trail", since=head))["events"][0]
-    assert (focus["actor"], focus["kind"]) == ("workspace", "focus_moved")
+    assert (focus["actor"], focus["by"], focus["kind"]) == ("workspace", "attention", "focus_moved")
 
 
 async def test_a_consequence_names_the_event_that_caused_it(mind: Mind) -> None:

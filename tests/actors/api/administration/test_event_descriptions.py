@@ -8,9 +8,10 @@ import pytest
 
 from actors.api.responses.administration.audit import describe_event
 from events.storage.log import Envelope
-from events.vocabulary import Event, Known, Shredded
+from events.vocabulary import ConsolidationSkipped, Event, Known, Shredded
+from events.vocabulary.values import Mode, Trigger
 from projections.memories.catalog import Catalog
-from tests.events.samples import NOON, draft, stored
+from tests.events.samples import NOON, draft, started, stored
 from tests.events.vocabulary.test_codec import SAMPLES
 from tests.projections.history import folded, memory_id
 from tests.projections.sleeps import IDS, erased, forgotten, linked, log_of, merged, pruned, restored, undone
@@ -99,6 +100,36 @@ def test_every_event_of_a_memory_is_described_from_its_side() -> None:
     assert lives[s][1] == f"absorbed {y} (run {run})"
     assert "salience 0.21" in lives[x][4]
     assert "importance 0.10, recency 0.05, access 0.04" in lives[x][4]
+
+
+@pytest.mark.parametrize(
+    ("actor", "words"),
+    [
+        ("scheduler", "sleep, on schedule"),
+        ("import", "an import"),
+        ("http:ui", "a person, on a page"),
+        ("http:laptop", "the key laptop"),
+        ("a later version's", "a later version's"),
+    ],
+)
+def test_who_caused_an_event_is_told_in_words(actor: str, words: str) -> None:
+    told = describe_event(msgspec.structs.replace(wrapped(stored("The tide is high.")), actor=actor))
+    assert (told["actor"], told["by"]) == (actor, words)
+
+
+@pytest.mark.parametrize("trigger", Trigger)
+def test_why_a_run_began_or_not_is_told_in_words(trigger: Trigger) -> None:
+    words = {
+        Trigger.REQUEST: "on request",
+        Trigger.SCHEDULE: "on schedule",
+        Trigger.MADE_UP: "on schedule, late",
+        Trigger.IDLE: "in a quiet moment",
+        Trigger.STORED: "after new memories",
+    }[trigger]
+    began = describe_event(wrapped(started(IDS[0], trigger=trigger)))["what"]
+    assert began == f"a light run over all namespaces began {words} (run {IDS[0]})"
+    skipped = describe_event(wrapped(ConsolidationSkipped(mode=Mode.REM, trigger=trigger, reason="it is paused")))
+    assert skipped["what"] == f"a rem run ({words}) didn't begin: it is paused"
 
 
 def test_of_many_memories_only_the_first_are_named() -> None:

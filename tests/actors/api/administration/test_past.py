@@ -140,6 +140,7 @@ async def test_an_erased_memory_reads_as_erased_as_of_any_moment_and_no_search_f
         "pruned": 0,
         "merged": 0,
         "erased": 1,
+        "lost": 0,
     }
     assert (await mind("search_graph", query=FOX, as_of=then))["erased_since"] == 1
     assert "erased_since" not in await mind("search_graph", query=FOX, as_of=await now(mind))

@@ -219,7 +219,7 @@ async def test_deleted_memories_are_found_no_more(context: Context, agent: Agent
     assert (await agent.call("memory_retrieve", id=forgotten))["state"] == "forgotten"
     assert (await agent.refused("memory_retrieve", id=erased))["code"] == -32010
     memories = (await store_status(context))["memories"]
-    assert memories == {"live": 1, "forgotten": 1, "pruned": 0, "merged": 0, "erased": 1}
+    assert memories == {"live": 1, "forgotten": 1, "pruned": 0, "merged": 0, "erased": 1, "lost": 0}
 
 
 class Noting(MemoryLog):

@@ -1,0 +1,61 @@
+"""The start of a text that may be Markdown, without its marks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Final
+
+from markdown_it import MarkdownIt
+
+from actors.text.excerpts import excerpt
+
+if TYPE_CHECKING:
+    from markdown_it.token import Token
+
+_MARKDOWN: Final = MarkdownIt("zero").enable(["heading", "lheading", "fence", "backticks", "emphasis"])
+"""Finds marks of headings, of code and of strong words. Lists, links and the rest are legible as they are written."""
+_READ: Final = 8
+"""Characters that are read for each one of an excerpt, since marks and spaces are left out."""
+_STRONG: Final = "**"
+
+
+def plain_excerpt(text: str, length: int) -> str:
+    """Return an excerpt of a text, without marks of headings, code and strong words in Markdown.
+
+    Args:
+        text: Of any length; the first `_READ * length` characters are read.
+        length: Most characters of the excerpt.
+    """
+    given = text.lstrip()
+    start = given[: _READ * length]
+    return excerpt("".join(_blocks(_MARKDOWN.parse(start))) + (" …" if len(start) < len(given) else ""), length)
+
+
+def _blocks(blocks: Sequence[Token]) -> Iterator[str]:
+    for block in blocks:
+        if block.type == "inline":
+            yield from _parts(block.children or ())
+        else:
+            yield block.content
+        yield " "
+
+
+def _parts(parts: Sequence[Token]) -> Iterator[str]:
+    """Yield the text of a paragraph; a power such as `2**3**4` and a name such as `__init__` stay as they are."""
+    before = ""
+    kept: list[bool] = []
+    for part in parts:
+        match part.type:
+            case "strong_open":
+                kept.append(part.markup != _STRONG or before[-1:].isalnum())
+                text = part.markup if kept[-1] else ""
+            case "strong_close":
+                text = part.markup if kept.pop() else ""
+            case "em_open" | "em_close":
+                text = part.markup
+            case "softbreak":
+                text = " "
+            case _:
+                text = part.content
+        before = text or before
+        yield text

@@ -1,0 +1,245 @@
+"""What pages tell of a store that can't be changed, or that is damaged."""
+
+import re
+from collections.abc import AsyncIterator, Iterator
+from html import unescape
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+
+from actors.api.context import Context, wait_until_ready
+from actors.api.tools.agent_tools import BY_METHOD
+from actors.api.tools.dispatch import call
+from actors.cli.views.memories import found as show_found
+from actors.cli.views.memories import status as show_status
+from actors.comparator.messages import Relevance
+from actors.embedder.profiles.embedded import EmbeddedProfile
+from actors.hub.composition import start_hub
+from actors.hub.hub import Hub
+from actors.runtime.ask import ask
+from actors.runtime.settings import Confidence
+from actors.store.messages import Append
+from events.storage.duckdb_log import DuckDBLog
+from events.vocabulary import ConsolidationFinished, EventLost
+from events.vocabulary.values import Counts, Mode, Outcome, Trigger
+from tests.actors.conftest import loaded, store
+from tests.actors.http.conftest import Serve, Served
+from tests.events.samples import draft, started
+
+pytestmark = pytest.mark.anyio
+
+WHY = "it lies on a disk that is only read"
+LOST = UUID(int=77)
+PAGES = ("/", "/search?q=ferry", "/map", "/timeline", "/goals", "/sleep", "/past?at=2", "/audit", "/no/such/page")
+CHANGING = re.compile(r'<form method="post" action="(?!/audit/(?:verify|replay)|/past/changes|/logout)[^"]*')
+"""The form of a change; checks of the log change nothing."""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "store"
+
+
+@pytest.fixture
+async def ids(folder: Path, profile: EmbeddedProfile) -> list[str]:
+    """Fill the store: a memory and its copy, a forgotten one, a run, and the trace of one that a damaged log lost."""
+    with start_hub(DuckDBLog(folder), folder, loaded(profile)) as hub:
+        context = Context(hub)
+        found = [await store(context, text) for text in ("The ferry leaves at nine.", "The ferry  leaves at nine.")]
+        found.append(await store(context, "The mast was painted green."))
+        await call(context, BY_METHOD["memory/delete"], {"id": found[2]})
+        found.append((await call(context, BY_METHOD["memory/consolidate"], {"mode": "light"}))["run_id"])
+    log = DuckDBLog(folder)
+    log.append([draft(EventLost(kind="memory_stored.1", why="its content is damaged"), id=LOST)])
+    log.close()
+    return found
+
+
+@pytest.fixture
+def reading(folder: Path, ids: list[str], profile: EmbeddedProfile) -> Iterator[Hub]:
+    with start_hub(DuckDBLog(folder, read_only=WHY), folder, loaded(profile)) as hub:
+        yield hub
+
+
+@pytest.fixture
+async def only_read(reading: Hub, serve: Serve) -> AsyncIterator[Served]:
+    """A server of the filled store, opened read-only."""
+    async with serve(Context(reading)) as served:
+        yield served
+
+
+async def linked(context: Context, times: int) -> None:
+    """Note searches for causes, as they follow each pause in storing."""
+    for number in range(times):
+        run = UUID(int=1_000 + number)
+        found = Counts(looked_at=1)
+        ended = ConsolidationFinished(
+            run=run, outcome=Outcome.FINISHED, counts=found, memories=1, milliseconds=1.0, reason=None
+        )
+        await ask(context.hub.store, Append.of((started(run, Mode.LINK, Trigger.STORED), ended), "linker", run))
+
+
+async def test_no_page_of_a_store_that_is_only_read_offers_a_change_and_each_says_why(
+    only_read: Served, ids: list[str]
+) -> None:
+    same, _, forgotten, run = ids
+    async with only_read.browser() as client:
+        for path in (*PAGES, f"/memory/{same}", f"/memory/{forgotten}", f"/sleep/{run}", f"/memory/{same}/graph"):
+            page = (await client.get(path)).text
+            assert CHANGING.findall(page) == [], path
+            assert f"Nothing can be changed here</strong>: {WHY}" in page, path
+        assert "Verify every event" in (await client.get("/audit")).text
+        past = (await client.get("/audit?as_of=2")).text
+        assert WHY not in past, "the banner of the past says that nothing can be changed"
+
+
+async def test_a_memory_that_a_damaged_log_lost_is_counted_and_told_apart_from_erased_ones(
+    only_read: Served, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answer = await call(only_read.context, BY_METHOD["store/status"], {})
+    assert answer["memories"] == {"live": 1, "forgotten": 1, "pruned": 0, "merged": 1, "erased": 0, "lost": 1}
+    show_status(answer)
+    assert "0 erased\n1 memory lost, because the store was damaged" in capsys.readouterr().out
+    async with only_read.browser() as client:
+        home = (await client.get("/")).text
+        assert "<strong>1</strong> <span>lost, because the store was damaged" in home
+        assert "erased for good" not in home
+        answer = await client.get(f"/memory/{LOST}")
+        assert answer.status_code == 410
+        assert "This memory is lost" in answer.text
+        assert "its content is damaged" in answer.text
+        assert "erased" not in answer.text
+    changes = await call(only_read.context, BY_METHOD["store/diff"], {"a": 1})
+    (lost,) = [one for one in changes["memories"]["stored"]["shown"] if one["id"] == str(LOST)]
+    assert lost["reason"].startswith("lost, because")
+
+
+async def test_home_tells_of_the_last_sleep_also_where_many_searches_for_causes_came_after_it(served: Served) -> None:
+    await store(served.context, "The ferry leaves at nine.")
+    slept = await call(served.context, BY_METHOD["memory/consolidate"], {"mode": "light"})
+    async with served.browser() as client:
+        await linked(served.context, 12)
+        home = (await client.get("/")).text
+        assert "The last run was <strong>Light sleep</strong>" in home
+        assert slept["run_id"] in home
+
+
+async def test_home_tells_of_a_search_for_causes_where_nothing_else_ran(served: Served) -> None:
+    await store(served.context, "The ferry leaves at nine.")
+    await linked(served.context, 1)
+    async with served.browser() as client:
+        home = (await client.get("/")).text
+    assert "The last run was <strong>Search for causes</strong>" in home
+    assert "No run yet" not in home
+
+
+async def test_the_days_of_the_timeline_are_whole_and_both_belong_to_it(served: Served) -> None:
+    times = {
+        "before": "2026-03-08T23:59:59.999999Z",
+        "first": "2026-03-09T00:00:00Z",
+        "within": "2026-03-10T12:00:00Z",
+        "last": "2026-03-11T23:59:59.999999Z",
+        "after": "2026-03-12T00:00:00Z",
+    }
+    for word, at in times.items():
+        await store(served.context, f"The {word} barge of the week passed the lock.", created_at=at)
+    cases = {
+        "day=2026-03-09&last=2026-03-11": ("first within last", "2026-03-09 to 2026-03-11"),
+        "day=2026-03-10&last=2026-03-10": ("within", "2026-03-10"),
+        "day=2026-03-10": ("within last after", "From 2026-03-10"),
+        "last=2026-03-09": ("before first", "Until 2026-03-09"),
+        "day=0001-01-01&last=9999-12-31": (" ".join(times), "0001-01-01 to 9999-12-31"),
+    }
+    async with served.browser() as client:
+        for query, (words, heading) in cases.items():
+            page = (await client.get(f"/timeline?{query}")).text
+            assert [one for one in times if f"The {one} barge" in page] == words.split(), query
+            assert f"<h1>{heading}</h1>" in page
+
+
+@pytest.mark.parametrize(
+    ("query", "problem"),
+    [
+        ("day=2026-03-11&last=2026-03-09", "Invalid 'To': 2026-03-09 is before 'From', 2026-03-11"),
+        ("day=2026-02-30", "Invalid 'From': expected a date such as 2026-03-09"),
+        ("last=tomorrow", "Invalid 'To': expected a date such as 2026-03-09"),
+    ],
+)
+async def test_a_day_that_is_none_or_in_the_wrong_order_is_refused_by_the_name_of_its_field(
+    served: Served, query: str, problem: str
+) -> None:
+    async with served.browser() as client:
+        answer = await client.get(f"/timeline?{query}")
+    assert answer.status_code == 400
+    assert problem in unescape(answer.text)
+    assert 'href="/timeline">Show the page without its conditions' in answer.text
+
+
+@pytest.mark.parametrize(
+    ("confidence", "verdict", "meaning"),
+    [
+        (Confidence.NOTHING, "None of them clearly answers the question.", "too low to count as an answer"),
+        (Confidence.UNCERTAIN, "The answer may be among them.", "too low to rely on"),
+        (Confidence.CONFIDENT, "The answer is probably among them.", "high enough to rely on"),
+    ],
+)
+async def test_what_a_search_says_of_its_relevance_agrees_with_its_class(
+    served: Served,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    confidence: Confidence,
+    verdict: str,
+    meaning: str,
+) -> None:
+    """The classes begin at .66 and .89, so that a probability above one half may be that of `nothing`."""
+    await store(served.context, "The ferry leaves at nine.")
+    found = Relevance(probability=0.54, confidence=confidence)
+    monkeypatch.setattr("actors.comparator.search.pipeline.estimate", lambda *_: found)
+    async with served.browser() as client:
+        page = (await client.get("/search?q=vat+rates")).text
+    assert f'<strong>{verdict}</strong> <span class="meta">Relevance 0.54 of 1, {meaning}.</span>' in page
+    answer = await call(served.context, BY_METHOD["search/graph"], {"query": "vat rates", "explain": True})
+    show_found(answer, explain=False)
+    printed = capsys.readouterr().out
+    assert "relevance 0.54 of 1" in printed
+    assert ("nothing of this clearly bears on the query" in printed) is (confidence is Confidence.NOTHING)
+
+
+async def test_an_empty_store_sleeps_and_goes_on(served: Served) -> None:
+    await wait_until_ready(served.context)
+    assert (await call(served.context, BY_METHOD["memory/consolidate"], {"mode": "light"}))["outcome"] == "finished"
+    for _ in range(2):  # the comparator checks its indexes after the run, between two questions
+        await call(served.context, BY_METHOD["store/status"], {})
+    await store(served.context, "The ferry leaves at nine.")
+    async with served.browser() as client:
+        assert "The ferry leaves at nine." in (await client.get("/search?q=ferry")).text
+
+
+async def test_a_store_of_one_memory_says_nothing_that_is_empty(served: Served) -> None:
+    await store(served.context, "The ferry leaves at nine.")
+    async with served.browser() as client:
+        page = (await client.get("/search?q=ferry")).text
+        assert "The ferry leaves at nine." in page
+        assert re.search(r"Found by\s*</p>", page) is None
+        assert "Just before" not in (await client.get("/past?at=1")).text
+
+
+async def test_excerpts_on_pages_are_plain_and_a_memory_shown_whole_is_as_it_was_written(served: Served) -> None:
+    note = "## Tides\n\n**High** water is at noon, `low` water at six."
+    memory = await store(served.context, note)
+    async with served.browser() as client:
+        for path in ("/", "/timeline", "/search?q=high+water"):
+            assert "Tides High water is at noon, low water at six." in (await client.get(path)).text, path
+        assert note in (await client.get(f"/memory/{memory}")).text
+
+
+async def test_a_change_that_is_refused_leads_back_to_where_it_was_asked_for(served: Served) -> None:
+    memory = await store(served.context, "The ferry leaves at nine.")
+    async with served.browser() as client:
+        (csrf,) = set(re.findall(r'name="csrf" value="([^"]+)"', (await client.get("/")).text))
+        forms = {f"/memory/{memory}/erase": {}, "/sleep/schedule": {"light": "whenever"}}
+        for path, fields in forms.items():
+            answer = await client.post(path, data={"csrf": csrf, **fields})
+            assert answer.status_code == 400
+            assert f'<a href="{path.rpartition("/")[0]}">Back</a>' in answer.text
