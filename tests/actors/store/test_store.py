@@ -37,7 +37,7 @@ from tests.events.memory_log import MemoryLog
 from tests.events.samples import draft, stored
 from tests.projections.sleeps import merged
 
-PATIENCE = 5.0
+PATIENCE = 60.0
 
 
 class Listener(Actor):

@@ -74,7 +74,7 @@ def _made(make: Callable[[Path], Path]) -> dict[str, bytes]:
 
 
 def _kill(folder: Path) -> Path:
-    process = subprocess.run([sys.executable, "-c", KILLED, str(folder)], cwd=ROOT, check=False, timeout=60)
+    process = subprocess.run([sys.executable, "-c", KILLED, str(folder)], cwd=ROOT, check=False, timeout=120)
     assert process.returncode == -signal.SIGKILL
     assert (folder / "log.duckdb.wal").stat().st_size > 100_000
     return folder
@@ -163,7 +163,7 @@ def verified_elsewhere(folder: Path) -> str:
         "import sys; from pathlib import Path; from events.verify.verification import verify; verify(Path(sys.argv[1]))"
     )
     process = subprocess.run(
-        [sys.executable, "-c", program, str(folder)], cwd=ROOT, check=False, capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", program, str(folder)], cwd=ROOT, check=False, capture_output=True, text=True, timeout=120
     )
     return process.stderr
 
