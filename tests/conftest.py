@@ -92,6 +92,9 @@ STOP_S = 60.0
 os.environ["CONTEXT_GRAPH_NAMESPACE"] = "default"
 # A hub that a command leaves behind would outlive the test's folder.
 os.environ["CONTEXT_GRAPH_HUB"] = "0"
+# Each process would otherwise take what a measurement under the load of the suite found faster, by chance one or the
+# other, and close scores may be in another order in bfloat16.
+os.environ.setdefault("CONTEXT_GRAPH_PRECISION", "float32")
 
 CARRIED = pytest.StashKey[dict[str, list[str]]]()
 WHOLE = pytest.StashKey[bool]()
