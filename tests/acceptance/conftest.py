@@ -21,6 +21,9 @@ from actors.proxy.launcher import LOCK
 
 COMMAND = str(Path(sys.executable).parent / "context-graph")
 
+PATIENT = Path(__file__).parent / "patient" / "context-graph"
+"""The same command without the time limits of its hooks, which are no subject of most tests."""
+
 PATIENCE = 120.0
 """Seconds that an answer may take on a busy machine before a test gives up on it."""
 
@@ -134,7 +137,8 @@ def running(folder: Path) -> dict[int, list[str]]:
     for process in Path("/proc").iterdir():
         if process.name.isdecimal() and int(process.name) != os.getpid():
             with suppress(FileNotFoundError, ProcessLookupError):
-                line = (process / "cmdline").read_text().split("\0")
+                # Tests that run beside this one start commands with arguments that are not UTF-8.
+                line = os.fsdecode((process / "cmdline").read_bytes()).split("\0")
                 if str(folder) in line:
                     found[int(process.name)] = line
     return found

@@ -3,12 +3,13 @@
 import json
 import os
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.acceptance.conftest import COMMAND, PATIENCE
+from tests.acceptance.conftest import COMMAND, PATIENCE, PATIENT
 
 RAN = "# We decided to keep `batch.py` on Python 2.7 forever."
 CAUSE = """The root cause was that `TenantIterator` never released its connection.
@@ -84,7 +85,7 @@ def end_session(data: Path, file: Path, *options: str, **environment: str) -> No
     with os.fdopen(ended) as end:
         try:
             done = subprocess.run(
-                [COMMAND, "hook", "session-end", "--data", str(data), "--namespace", "clinic", *options],
+                [sys.executable, PATIENT, "hook", "session-end", "--data", data, "--namespace", "clinic", *options],
                 input=json.dumps(payload),
                 env=inherited | {"OMP_NUM_THREADS": "1"} | environment,
                 capture_output=True,

@@ -110,29 +110,29 @@ def test_an_answer_that_cannot_be_written_is_one_sentence(tmp_path: Path, shown:
     assert (done.returncode, done.stderr) == (1, "context-graph: No space left on device\n")
 
 
-def test_a_person_compares_forgets_and_restores(tmp_path: Path) -> None:
-    one, other = (
-        run_json(tmp_path, "store", text)["fingerprintId"] for text in ("The dog sleeps.", "A dog is asleep.")
-    )
-    compared = run_json(tmp_path, "compare", one, other)
+def test_a_person_compares_forgets_and_restores(data: Path, window: Open) -> None:
+    window().initialize()  # a hub answers all commands, so that none of them loads the models
+    one, other = (run_json(data, "store", text)["fingerprintId"] for text in ("The dog sleeps.", "A dog is asleep."))
+    compared = run_json(data, "compare", one, other)
     assert 0.6 < compared["overall_similarity"] < 1
-    assert f"{compared['overall_similarity']:.2f} alike" in run(tmp_path, "compare", one, other).stdout
-    assert "restore brings it back" in run(tmp_path, "forget", one, "--reason", "outdated").stdout
-    assert [hit["fingerprintId"] for hit in run_json(tmp_path, "search", "dog")["results"]] == [other]
-    assert run(tmp_path, "compare", one, other).returncode == 1
-    assert f"{one} is back" in run(tmp_path, "restore", one).stdout
-    assert len(run_json(tmp_path, "search", "dog")["results"]) == 2
-    assert run(tmp_path, "restore", one).stderr.startswith("context-graph: Invalid 'id'")
-    assert "erased for good" in run(tmp_path, "forget", other, "--hard").stdout
-    assert run(tmp_path, "restore", other).returncode == 1
+    assert f"{compared['overall_similarity']:.2f} alike" in run(data, "compare", one, other).stdout
+    assert "restore brings it back" in run(data, "forget", one, "--reason", "outdated").stdout
+    assert [hit["fingerprintId"] for hit in run_json(data, "search", "dog")["results"]] == [other]
+    assert run(data, "compare", one, other).returncode == 1
+    assert f"{one} is back" in run(data, "restore", one).stdout
+    assert len(run_json(data, "search", "dog")["results"]) == 2
+    assert run(data, "restore", one).stderr.startswith("context-graph: Invalid 'id'")
+    assert "erased for good" in run(data, "forget", other, "--hard").stdout
+    assert run(data, "restore", other).returncode == 1
 
 
-def test_a_result_shows_its_text_time_and_place_and_why_it_was_found(tmp_path: Path) -> None:
+def test_a_result_shows_its_text_time_and_place_and_why_it_was_found(data: Path, window: Open) -> None:
+    window().initialize()
     bo, when = "Mara's dog is called Bo.", "2026-03-02T12:00:00+00:00"
     place = ("--namespace", "home", "--session", "spring", "--created-at", when)
-    assert run(tmp_path, "store", bo, *place).stdout.startswith("stored ")
-    run(tmp_path, "store", "Ferries leave at noon.", "--namespace", "home")
-    found = run(tmp_path, "search", "Who is Mara's dog?", "--namespace", "home").stdout
+    assert run(data, "store", bo, *place).stdout.startswith("stored ")
+    run(data, "store", "Ferries leave at noon.", "--namespace", "home")
+    found = run(data, "search", "Who is Mara's dog?", "--namespace", "home").stdout
     first, where, why, *_ = (line.strip() for line in found.splitlines())
     assert first == f"1. {bo}"
     assert where == "2026-03-02 12:00 in home, session spring"
@@ -141,9 +141,9 @@ def test_a_result_shows_its_text_time_and_place_and_why_it_was_found(tmp_path: P
     assert why.startswith("found by ")
     assert {"wording", "same words", "names", "meaning"} & {*re.split(", | and ", why.removeprefix("found by "))}
     assert re.search(r"\be\d{1,2}(_|\b)", found.replace(bo, "")) is None, "no space by its key, no vector"
-    explained = run(tmp_path, "search", "Who is Mara's dog?", "--namespace", "home", "--explain").stdout
+    explained = run(data, "search", "Who is Mara's dog?", "--namespace", "home", "--explain").stdout
     assert re.search(r"^ *e1 \d\.\d\d .* e13 \d\.\d\d", explained, re.MULTILINE)
-    assert "2 memories" in run(tmp_path, "status").stdout
+    assert "2 memories" in run(data, "status").stdout
 
 
 def test_a_result_without_competition_says_why_it_was_found_too(tmp_path: Path) -> None:

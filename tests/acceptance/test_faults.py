@@ -112,7 +112,7 @@ def disk(tmp_path: Path) -> Iterator[Path]:
     ):
         pytest.skip("no disk of its own can be had")
     yield folder
-    subprocess.run(["umount", str(folder)], check=True)
+    subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
 def test_on_a_full_disk_nothing_is_stored_searches_go_on_and_with_room_so_do_stores(disk: Path) -> None:

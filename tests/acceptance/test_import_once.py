@@ -14,8 +14,8 @@ from events.vocabulary import MemoryStored
 from events.vocabulary.codec import decompress
 from tests.acceptance.conftest import Server
 
-BATCH = 100
-"""Items of one request, as `context-graph import` sends them."""
+BATCH = 50
+"""Items of one request."""
 
 
 def batches(items: list[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
@@ -65,7 +65,7 @@ def stored(data: Path) -> Iterator[str]:
         log.close()
 
 
-@pytest.mark.parametrize("count", [400, pytest.param(25_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [200, pytest.param(25_000, marks=pytest.mark.slow)])
 def test_a_file_that_is_imported_three_times_and_killed_once_is_stored_once(
     servers: Callable[[], Server], tmp_path: Path, count: int
 ) -> None:

@@ -152,7 +152,12 @@ def test_the_configured_hooks_run(home: Path, data: Path) -> None:
         group = json.loads((home / file).read_text())["hooks"][event][-1]
         (handler,) = group["hooks"]
         completed = subprocess.run(
-            ["/bin/sh", "-c", handler["command"]], input="{}", capture_output=True, text=True, timeout=60, check=False
+            ["/bin/sh", "-c", handler["command"]],
+            input="{}",
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            check=False,
         )
         assert (completed.returncode, completed.stdout) == (0, "")
     assert "async" not in (home / ".codex/hooks.json").read_text(), "Codex skips such hooks"

@@ -198,7 +198,7 @@ def launched(root: Path, home: Path, *arguments: str) -> subprocess.CompletedPro
         env={"PATH": "/usr/bin:/bin", "HOME": str(home)},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
         check=False,
     )
 

@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.acceptance.conftest import COMMAND, LINGER, Server
+from tests.acceptance.conftest import COMMAND, LINGER, PATIENT, Server
 
 DOG = "Mara's dog is called Bo and is allergic to chicken."
 DESK = "The clinic's front desk closes at noon on Fridays."
@@ -117,7 +118,7 @@ def test_a_hook_recalls_what_a_search_in_its_project_finds(data: Path, clinic: P
     with serving(data, clinic) as server:
         answer(server, "store_memory", content=DESK)
         answer(server, "store_memory", content=f"{DESK} Really.", namespace="other")
-        command = [COMMAND, "hook", "user-prompt-submit"]
+        command = [sys.executable, PATIENT, "hook", "user-prompt-submit"]
         done = subprocess.run(command, env=variables, input=payload, capture_output=True, text=True, check=True)
         recalled = json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"].splitlines()[1:]
         assert [json.loads(line[line.index('"') :]) for line in recalled] == [DESK]

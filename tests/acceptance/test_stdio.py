@@ -105,7 +105,7 @@ def test_a_second_server_on_the_same_folder_says_who_has_it(servers: Callable[[]
     first = servers()
     first.initialize()
     second = servers()
-    assert second.process.wait(timeout=60) == 1
+    assert second.process.wait(timeout=PATIENCE) == 1
     first.close()
 
 

@@ -88,6 +88,8 @@ def test_the_installed_command_serves_stores_and_searches(command: Path, data: P
     finally:
         server.kill()
     entries = ["install", "--client", "cursor", "--json"]
-    subprocess.run([command, *entries], env={"HOME": str(tmp_path), "PATH": "/usr/bin:/bin"}, check=True, timeout=60)
+    subprocess.run(
+        [command, *entries], env={"HOME": str(tmp_path), "PATH": "/usr/bin:/bin"}, check=True, timeout=PATIENCE
+    )
     written = json.loads((tmp_path / ".cursor" / "mcp.json").read_text())["mcpServers"]["context-graph"]
     assert written["command"] == str(command)

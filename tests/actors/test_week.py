@@ -267,13 +267,14 @@ def lived(week: W, profile: EmbeddedProfile, folder: Path) -> W:
     return week
 
 
-@pytest.fixture(scope="module")
+# Of the session, as tests of this module may be run by a worker in several parts: a week takes some ten seconds.
+@pytest.fixture(scope="session")
 def trusted(profile: EmbeddedProfile, tmp_path_factory: pytest.TempPathFactory) -> Week:
     """A week in which scheduled runs may prune, and merge what isn't an exact copy."""
     return lived(Week(Kept(), permitted=True), profile, tmp_path_factory.mktemp("trusted"))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def careful(profile: EmbeddedProfile, tmp_path_factory: pytest.TempPathFactory) -> Week:
     """A week in which nobody has said that they may."""
     return lived(Week(Kept(), permitted=False), profile, tmp_path_factory.mktemp("careful"))

@@ -68,7 +68,7 @@ def states(log: Log, memories: Iterable[UUID]) -> dict[UUID, MemoryState]:
     return {memory: catalog.get(memory).state for memory in memories if memory in catalog}
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def week(profile: EmbeddedProfile, tmp_path_factory: pytest.TempPathFactory) -> AccountedWeek:
     folder = tmp_path_factory.mktemp("accounted")
     week = AccountedWeek(Written(folder), permitted=True)  # pyright: ignore[reportArgumentType] -- see `Written`

@@ -142,7 +142,7 @@ class LogSuite:
         with ThreadPoolExecutor(4) as pool:
             answers = [pool.submit(log.get, [1 + number % 8]) for number in range(64)]
             later = fill(log, 16)
-            assert [answer.result(timeout=20) for answer in answers] == [[envelopes[n % 8]] for n in range(64)]
+            assert [answer.result(timeout=60) for answer in answers] == [[envelopes[n % 8]] for n in range(64)]
         assert list(log.read(after=8)) == later
 
     def test_a_batch_with_an_event_that_cannot_be_written_leaves_no_trace(self, log: Log):

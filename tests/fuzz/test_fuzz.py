@@ -1,4 +1,4 @@
-"""Hostile messages and mutated files in the suite; `scripts/bench fuzz --messages 1000000` sends a million."""
+"""Some hostile messages and mutated files in the suite; `scripts/bench fuzz --messages 1000000` sends a million."""
 
 import json
 import subprocess
@@ -19,19 +19,19 @@ def campaign(*options: str) -> dict:
     return json.loads(done.stdout)
 
 
-def test_eight_thousand_hostile_messages_do_no_harm() -> None:
-    report = campaign("--messages", "8000")
+def test_two_thousand_hostile_messages_do_no_harm() -> None:
+    report = campaign("--messages", "2000")
     assert report["failures"] == []
     assert report["passed"], f"grown by {report['growth_mb']} MB"
-    assert report["messages"] == 8_000
-    assert report["stored"] > 20, "enough was stored to be lost"
+    assert report["messages"] == 2_000
+    assert report["stored"] > 5, "enough was stored to be lost"
     assert {"ok", "-32700", "-32600", "-32601", "-32602", "-32010"} <= report["codes"].keys()
 
 
-def test_two_thousand_mutated_files_do_no_harm() -> None:
-    report = campaign("--files", "2000")
+def test_five_hundred_mutated_files_do_no_harm() -> None:
+    report = campaign("--files", "500")
     assert report["failures"] == []
-    assert report["files"] == 2_000
+    assert report["files"] == 500
     assert {"keys", "head", "snapshot, sealed again", "row, sealed again", "store"} <= report["kinds"].keys()
 
 

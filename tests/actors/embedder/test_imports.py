@@ -31,7 +31,8 @@ def test_a_store_and_a_search_load_no_torch_nor_timer_and_send_no_usage_data(tmp
     home.mkdir()
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, str(tmp_path / "store")],
-        env=os.environ | {"HOME": str(home), "XDG_CACHE_HOME": str(tmp_path / "cache")},
+        env=os.environ
+        | {"HOME": str(home), "XDG_CACHE_HOME": str(tmp_path / "cache"), "CONTEXT_GRAPH_PRECISION": "auto"},
         capture_output=True,
         text=True,
         check=False,

@@ -43,7 +43,7 @@ class Served:
         """Yield an HTTP client that follows no redirects, with a key or without."""
         if key is not None:
             headers["authorization"] = f"Bearer {key}"
-        async with httpx2.AsyncClient(base_url=self.url, headers=headers, timeout=30) as client:
+        async with httpx2.AsyncClient(base_url=self.url, headers=headers, timeout=60) as client:
             yield client
 
     @asynccontextmanager

@@ -28,7 +28,7 @@ from actors.proxy.endpoint import HUB_INFO, MAX_SOCKET_PATH, SOCKET, HubInfo, Se
 
 pytestmark = pytest.mark.anyio
 
-PATIENCE = 30.0
+PATIENCE = 60.0
 Doors = Callable[..., AbstractAsyncContextManager[Connections]]
 CARD_HERE = HubInfo(pid=1, version="0", options=ServeOptions())
 

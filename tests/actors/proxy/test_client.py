@@ -31,7 +31,7 @@ def test_nothing_is_sent_to_a_server_of_another_user(tmp_path: Path) -> None:
         assert server.stdout is not None
         assert server.stdout.readline() == "listening\n"
         with pytest.raises(ClientError, match="another user"):
-            Client(tmp_path, 10)
+            Client(tmp_path, 60)
         assert server.stdout.readline() == "b''\n"
 
 
@@ -50,8 +50,8 @@ def test_a_server_that_is_gone_is_no_closed_output(tmp_path: Path) -> None:
         listener.bind(str(tmp_path / SOCKET))
         listener.listen()
         server = pool.submit(shake_hands)
-        with closing(Client(tmp_path, 10)) as client:
-            server.result(10)
+        with closing(Client(tmp_path, 60)) as client:
+            server.result(60)
             with pytest.raises(ConnectionResetError, match="the server closed the connection"):
                 client.request("store/status")
 

@@ -47,7 +47,7 @@ class Routed:
     async def end(self, name: str) -> None:
         """End a hub, and wait until nothing listens any more."""
         self.hubs[name].cancel()
-        with anyio.fail_after(30):
+        with anyio.fail_after(60):
             async with httpx2.AsyncClient(timeout=2) as http:
                 while True:
                     try:

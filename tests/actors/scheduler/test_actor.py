@@ -41,7 +41,7 @@ from events.vocabulary import (
 from events.vocabulary.values import Counts, Mode, Outcome, Trigger
 from tests.events.samples import started, stored
 
-BOUND = 5.0
+BOUND = 60.0
 """Seconds that anything may take; all of it takes milliseconds when nothing is wrong."""
 
 LIGHT, DEEP, REM, DREAM, *_ = Mode

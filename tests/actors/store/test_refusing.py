@@ -25,7 +25,7 @@ from tests.actors.store.test_store import Listener, append
 from tests.events.memory_log import MemoryLog
 from tests.events.samples import draft, stored
 
-BOUND = 30.0
+BOUND = 60.0
 
 
 class Full(MemoryLog):

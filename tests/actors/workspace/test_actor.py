@@ -43,7 +43,7 @@ from projections.mind.workspace import CAPACITY, DEFAULT_COUPLING, FADING_THRESH
 from tests.actors.comparator.similar_memories import query
 from tests.events.samples import NOON, random_fingerprint, stored
 
-BOUND = 5.0
+BOUND = 60.0
 """Timeout in seconds; everything takes milliseconds when nothing is wrong."""
 
 ONE, TWO, THREE, NEW, UNKNOWN = (UUID(int=number) for number in (1, 2, 3, 50, 404))

@@ -105,9 +105,9 @@ def test_a_key_that_one_process_destroys_is_gone_for_all(log: PostgresLog, open_
 def test_a_waiting_process_is_told_of_each_commit(log: PostgresLog, open_log: Open) -> None:
     with closing(open_log("two").listen()) as listener:
         fill(log, 1)
-        assert listener.wait(30) == 1
+        assert listener.wait(60) == 1
         listener.wake()
-        assert listener.wait(30) == 1
+        assert listener.wait(60) == 1
 
 
 def test_the_passphrase_of_the_log_is_needed_everywhere(open_log: Open) -> None:

@@ -46,7 +46,7 @@ def test_a_log_over_tls_with_a_password_is_appended_to_and_followed(
         closing(log.listen()) as listener,
     ):
         envelopes = fill(log, 3)
-        assert listener.wait(30) == 3
+        assert listener.wait(60) == 3
         remember_address(tmp_path / "one", f"postgresql://{locked}:right@{where}")
         assert "right" not in (tmp_path / "one" / ADDRESS).read_text(encoding="utf-8")
         monkeypatch.setenv("PGPASSWORD", "right")

@@ -105,7 +105,7 @@ def test_a_log_that_another_process_holds_is_refused_with_its_pid(folder: Path):
             DuckDBLog(folder)
     finally:
         writer.kill()
-        writer.communicate(timeout=20)
+        writer.communicate(timeout=60)
 
 
 def start_writer(folder: Path) -> "subprocess.Popen[str]":
@@ -125,7 +125,7 @@ def test_a_kill_in_the_middle_of_appends_loses_nothing_that_was_acknowledged(fol
         assert writer.stdout is not None
         acknowledged = [int(writer.stdout.readline()) for _ in range(rng.randint(1, 40))]
         writer.send_signal(signal.SIGKILL)
-        rest, _ = writer.communicate(timeout=20)
+        rest, _ = writer.communicate(timeout=60)
         # The kill may cut a number in two; only whole lines were promised.
         acknowledged += [int(line) for line in rest.splitlines(keepends=True) if line.endswith("\n")]
         envelopes = reopened(folder)
@@ -227,7 +227,7 @@ def test_a_log_whose_wal_was_deleted_is_refused(folder: Path):
     assert writer.stdout is not None
     acknowledged = [int(writer.stdout.readline()) for _ in range(5)][-1]
     writer.kill()
-    writer.communicate(timeout=20)
+    writer.communicate(timeout=60)
     (folder / "log.duckdb.wal").unlink()
     with pytest.raises(LogBehindError) as refusal:
         DuckDBLog(folder)

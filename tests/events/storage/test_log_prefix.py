@@ -97,7 +97,7 @@ def test_any_thread_may_read_the_past_while_the_log_goes_on(log: Log):
     with ThreadPoolExecutor(3) as pool:
         readers = [pool.submit(lambda: list(past.read())) for _ in range(9)]
         fill(log, 30)
-        assert all(reader.result(timeout=20) == envelopes[:20] for reader in readers)
+        assert all(reader.result(timeout=60) == envelopes[:20] for reader in readers)
 
 
 def test_a_past_of_a_past_is_one(log: Log):

@@ -30,8 +30,10 @@ ROOT = Path(__file__).parents[3]
 HEADER = len(KeyHeader.create(None, ChainKey.create(1)).content)
 
 KILLED = """
-import os, sys
+import os, random, sys
 from pathlib import Path
+
+os.urandom = random.Random(20261128).randbytes  # of ids and nonces: a flipped bit hits the same in each run
 from events.storage.duckdb_log import DuckDBLog
 from tests.events.log_suite import erase, fill
 from tests.events.samples import draft, stored
@@ -74,7 +76,7 @@ def _made(make: Callable[[Path], Path]) -> dict[str, bytes]:
 
 
 def _kill(folder: Path) -> Path:
-    process = subprocess.run([sys.executable, "-c", KILLED, str(folder)], cwd=ROOT, check=False, timeout=60)
+    process = subprocess.run([sys.executable, "-c", KILLED, str(folder)], cwd=ROOT, check=False, timeout=120)
     assert process.returncode == -signal.SIGKILL
     assert (folder / "log.duckdb.wal").stat().st_size > 100_000
     return folder
@@ -96,6 +98,14 @@ def files(folder: Path) -> dict[str, tuple[str, int]]:
     return {
         path.name: (hashlib.sha256(path.read_bytes()).hexdigest(), path.stat().st_mtime_ns) for path in folder.iterdir()
     }
+
+
+def wal_header(folder: Path) -> int:
+    """Return the length of the header of a WAL: up to the last end mark before the size of the first entry.
+
+    The identifier of the database in it is random, and may hold such a mark too.
+    """
+    return (folder / "log.duckdb.wal").read_bytes().rindex(b"\xff\xff", 0, 44) + 2
 
 
 def flip(path: Path, at: int) -> None:
@@ -163,7 +173,7 @@ def verified_elsewhere(folder: Path) -> str:
         "import sys; from pathlib import Path; from events.verify.verification import verify; verify(Path(sys.argv[1]))"
     )
     process = subprocess.run(
-        [sys.executable, "-c", program, str(folder)], cwd=ROOT, check=False, capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", program, str(folder)], cwd=ROOT, check=False, capture_output=True, text=True, timeout=120
     )
     return process.stderr
 
@@ -361,8 +371,7 @@ def test_a_flip_in_an_event_of_the_wal_costs_that_event_alone(tmp_path: Path):
 
 def test_a_flip_in_a_size_of_the_wal_is_named(tmp_path: Path):
     folder = killed(tmp_path)
-    content = (folder / "log.duckdb.wal").read_bytes()
-    flip(folder / "log.duckdb.wal", content.index(b"\xff\xff") + 2 + 5)  # the entry seems to go on for terabytes
+    flip(folder / "log.duckdb.wal", wal_header(folder) + 5)  # the entry seems to go on for terabytes
     report = verify(folder)
     assert (report.first_bad, report.events) == (31, 30)
 
@@ -370,7 +379,7 @@ def test_a_flip_in_a_size_of_the_wal_is_named(tmp_path: Path):
 def test_a_flip_in_the_header_of_the_wal_is_named_or_changes_nothing(tmp_path: Path):
     folder = killed(tmp_path)
     path = folder / "log.duckdb.wal"
-    for at in range(0, path.read_bytes().index(b"\xff\xff") + 2, 4):
+    for at in range(0, wal_header(folder), 4):
         flip(path, at)
         report = verify(folder)
         assert report.problems or report.events == 60

@@ -256,7 +256,7 @@ async def test_an_idle_view_is_closed(mind: Mind, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(hubs.HistoricalView, "close", told)
     await kept(mind, FOX)
     await hits(mind, "fox", as_of=await now(mind))
-    with anyio.fail_after(10):
+    with anyio.fail_after(60):
         await closed.wait()
     assert await hits(mind, "fox", as_of=await now(mind)), "and opened again for whoever asks then"
 

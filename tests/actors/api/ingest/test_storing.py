@@ -273,7 +273,7 @@ async def test_what_went_through_the_model_is_stored_while_the_rest_of_its_group
 
     def waiting_for_the_first(rows: Rows) -> list[Float32]:
         states = forward(rows)
-        in_time.append(not in_time or log.stored.wait(10))
+        in_time.append(not in_time or log.stored.wait(60))
         return states
 
     texts = [f"{number} " + "ferries leave the harbour at noon " * 5 for number in range(GROUP)]

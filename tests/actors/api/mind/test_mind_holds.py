@@ -64,7 +64,7 @@ def hooked(mind: Mind, monkeypatch: pytest.MonkeyPatch) -> Hooked:
 
     def waited_for(progress: Progress, what: str) -> Callable[[int, int], None]:
         loop = asyncio.get_running_loop()
-        return lambda done, total: asyncio.run_coroutine_threadsafe(progress(done, total, what), loop).result(30)
+        return lambda done, total: asyncio.run_coroutine_threadsafe(progress(done, total, what), loop).result(60)
 
     monkeypatch.setattr(front_goals, "reporter", waited_for)
     return lambda progress: discover_goals(mind.context.for_request(progress), parse({}, DiscoverGoals))

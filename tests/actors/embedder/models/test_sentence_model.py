@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 from actors.api.context import Context
+from actors.cli.commands import program
 from actors.embedder.loading import load_profile
 from actors.embedder.models.backbone import Backbone, package_folder, pool
 from actors.embedder.models.sentence_model import ModelUnavailableError, SentenceModel
@@ -153,22 +155,23 @@ def test_prompts_of_a_model_are_used_and_are_no_part_of_its_tokens(profile_with_
 
 
 def test_the_command_re_embeds_with_a_chosen_model_on_a_device_and_in_processes(tiny: Path, tmp_path: Path) -> None:
-    def run(*arguments: str) -> Any:
-        done = subprocess.run(
-            [COMMAND, *arguments, "--json"], capture_output=True, text=True, timeout=PATIENCE, check=False
-        )
-        assert done.returncode == 0, done.stderr
+    def run_here(*arguments: str) -> Any:
+        done = CliRunner().invoke(program, [*arguments, "--json"])
+        assert done.exit_code == 0, done.output
         return json.loads(done.stdout)
 
     old, new = str(tmp_path / "old"), str(tmp_path / "new")
     lines = tmp_path / "texts.jsonl"
     lines.write_text("".join(json.dumps({"content": text}) + "\n" for text in TEXTS), encoding="utf-8")
-    run("import", str(lines), "--data", old)
-    options = ("--embedder", str(tiny), "--device", "cpu", "--workers", "2")
-    assert run("reembed", new, "--data", old, *options)["memories"] == len(TEXTS)
-    found = run("search", TEXTS[0], "--data", new, "--embedder", str(tiny))
+    run_here("import", str(lines), "--data", old)
+    options = ("--embedder", str(tiny), "--device", "cpu", "--workers", "2", "--json")
+    command = [COMMAND, "reembed", new, "--data", old, *options]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["memories"] == len(TEXTS)
+    found = run_here("search", TEXTS[0], "--data", new, "--embedder", str(tiny))
     assert found["results"][0]["content"] == TEXTS[0]
-    status = run("status", "--data", new)
+    status = run_here("status", "--data", new)
     assert status["profile"] == tiny.name
 
 

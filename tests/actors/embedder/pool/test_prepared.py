@@ -10,7 +10,7 @@ from actors.embedder.pool.prepared import BulkEmbedding
 from actors.embedder.pool.worker import Batch, Embedded
 from actors.runtime.faults import EmbeddingFault
 
-PATIENCE = 30.0
+PATIENCE = 60.0
 
 
 class Pool:

@@ -284,7 +284,7 @@ def test_a_job_that_waits_for_its_lexical_embeddings_lets_others_run(
     told = Event()
 
     def slow(*arguments: Any, **more: Any) -> LexicalEmbeddings:
-        assert told.wait(10)
+        assert told.wait(60)
         return embed_at_once(*arguments, **more)
 
     monkeypatch.setattr(profiles, "embed_at_once", slow)
