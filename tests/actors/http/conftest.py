@@ -71,8 +71,9 @@ Serve = Callable[..., AbstractAsyncContextManager[Served]]
 
 
 @pytest.fixture
-def serve() -> Serve:
-    """Serve a context over HTTP."""
+def serve(monkeypatch: pytest.MonkeyPatch) -> Serve:
+    """Serve a context over HTTP; requests are noted at the end alone, however long a test takes."""
+    monkeypatch.setattr("actors.http.access.requests.EVERY", 3_600.0)
 
     @asynccontextmanager
     async def on(context: Context, params: HttpListen = ANY_PORT) -> AsyncIterator[Served]:
