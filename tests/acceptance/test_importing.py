@@ -158,6 +158,7 @@ def test_a_document_that_was_imported_whole_is_not_imported_in_sections_too(tmp_
     assert run_json(store, "import", str(folder))["stored"] == 0, "what was erased doesn't come back"
 
 
+@pytest.mark.numeric
 def test_dated_minutes_answer_for_their_time_although_their_files_are_new(tmp_path: Path) -> None:
     folder, store = tmp_path / "minutes", tmp_path / "store"
     folder.mkdir()
