@@ -50,7 +50,7 @@ FORWARD: Final = connective(rf"(?:, |, and |and )?(?:(?:which|that|this) )?{ADVE
 """Cause, verb, effect."""
 JOINING: Final = connective(
     rf"(?:[,;:–—-]+ ?(?:and )?|and )(?:{CONSEQUENTLY}),?|"
-    r"so(?= (?:i|he|she|it|they|we|you|i'm|we're)(?! (?:can|could|may|might)\b))"
+    r"so(?= (?:i|he|she|it|they|we|you|i'm|we're)\b(?! (?:can|could|may|might)\b))"
 )
 """Cause, adverb, effect, in one sentence."""
 REFERRING: Final = re.compile(rf"\s*(?:and )?(?:{CONSEQUENTLY})(?![\w'-]),?", re.IGNORECASE)

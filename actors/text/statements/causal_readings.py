@@ -166,7 +166,7 @@ def _opening(text: str, start: int, end: int) -> Reading | None:
     """Read a phrase before the main clause."""
     for name, opening, is_reason in _OPENINGS:
         match = opening.match(text, start, end)
-        for cut in _cuts(text, match.end(), end, only_comma=not name) if match else ():
+        for cut in _cuts(text, match.end(), end, only_comma=name in {"", "being"}) if match else ():
             phrase, main = (match.end(), cut), (skip_leading(text, cut, end), end)
             if FINITE.search(text, *main) and is_reason(text[slice(*phrase)].strip(), text[slice(*main)]):
                 connective = name or WORD.findall(match.group())[0]
@@ -218,7 +218,7 @@ _OPENINGS: Final[tuple[tuple[str, re.Pattern[str], Callable[[str, str], bool]], 
     ("after", _AFTER, _is_after_reason),
     ("", _AFFECTED, _is_phrase),
     ("", _HAVING, _is_phrase),
-    ("", _ABSOLUTE, _is_phrase),
+    ("being", _ABSOLUTE, _is_phrase),
 )
 """By name, what begins them, and whether the phrase and the main clause are cause and effect. A phrase without a name
 begins with a participle, by which it is called, and ends with a comma."""
