@@ -109,8 +109,8 @@ async def test_a_chain_of_sentences_in_ordinary_wording_is_one_path(context: Con
 async def test_a_repair_is_no_cause_of_the_damage(context: Context) -> None:
     await told(
         context,
-        "The tram to the quarry stopped at noon because the cable of the brake motor snapped.",
-        "I replaced the cable by hand. The tram runs again since four; the motor got a new cover.",
+        "Breakfast was cold because the plug of the kitchen toaster melted.",
+        "I bought another plug for the toaster today. The old one is in the bin; breakfast is at eight.",
     )
     assert context.hub.linker is not None
     await ask(context.hub.linker, LinkCauses(limit=100))
