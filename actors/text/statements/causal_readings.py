@@ -96,7 +96,9 @@ _HAVING: Final = re.compile(
     r"had|hurt|injured|overslept)\b|unable to\b",
     re.IGNORECASE,
 )
-_ABSOLUTE: Final = re.compile(r"(?:the|my|our|his|her|their|its)\s+(?:[\w'’-]+\s+){1,3}?being\s+\w", re.IGNORECASE)
+_ABSOLUTE: Final = re.compile(
+    r"(?:the|my|our|his|her|their|its)\s+(?:[\w'’-]+\s+){1,3}?(?P<name>being)\s+\w", re.IGNORECASE
+)
 
 _NO_CLAUSE: Final = re.compile(rf"{any_of('prepositions')}\b", re.IGNORECASE)
 
@@ -164,13 +166,15 @@ def _adverb(text: str, start: int, end: int) -> Reading | None:
 
 def _opening(text: str, start: int, end: int) -> Reading | None:
     """Read a phrase before the main clause."""
-    for name, opening, is_reason in _OPENINGS:
-        match = opening.match(text, start, end)
-        for cut in _cuts(text, match.end(), end, only_comma=name in {"", "being"}) if match else ():
+    for opening in _OPENINGS:
+        match = opening.pattern.match(text, start, end)
+        if match is None:
+            continue
+        for cut in _cuts(text, match.end(), end, only_comma=opening.is_participle):
             phrase, main = (match.end(), cut), (skip_leading(text, cut, end), end)
-            if FINITE.search(text, *main) and is_reason(text[slice(*phrase)].strip(), text[slice(*main)]):
-                connective = name or WORD.findall(match.group())[0]
-                cause = phrase if name in {"with", "as", "after"} else (match.start(), cut)
+            if FINITE.search(text, *main) and opening.is_reason(text[slice(*phrase)].strip(), text[slice(*main)]):
+                connective = match.groupdict().get("name") or WORD.findall(match.group())[0]
+                cause = (match.start(), cut) if opening.belongs else phrase
                 return Reading(connective.lower(), cause, first_clause(text, main))
     return None
 
@@ -211,29 +215,37 @@ def _is_phrase(phrase: str, main: str) -> bool:
     return bool(phrase) and _NO_CLAUSE.match(main) is None
 
 
-_OPENINGS: Final[tuple[tuple[str, re.Pattern[str], Callable[[str, str], bool]], ...]] = (
-    ("with", _WITH, _is_with_reason),
-    ("without", _WITHOUT, _is_without_reason),
-    ("as", _AS, _is_as_reason),
-    ("after", _AFTER, _is_after_reason),
-    ("", _AFFECTED, _is_phrase),
-    ("", _HAVING, _is_phrase),
-    ("being", _ABSOLUTE, _is_phrase),
+class _Opening(NamedTuple):
+    """A kind of phrase before the main clause."""
+
+    pattern: re.Pattern[str]
+    """Of its start, which names it, or whose group "name" does."""
+    is_reason: Callable[[str, str], bool]
+    """Tells whether the rest of the phrase and the main clause are cause and effect."""
+    belongs: bool = False
+    """Whether the start belongs to the cause."""
+    is_participle: bool = False
+    """Whether it always ends with a comma."""
+
+
+_OPENINGS: Final = (
+    _Opening(_WITH, _is_with_reason),
+    _Opening(_WITHOUT, _is_without_reason, belongs=True),
+    _Opening(_AS, _is_as_reason),
+    _Opening(_AFTER, _is_after_reason),
+    _Opening(_AFFECTED, _is_phrase, belongs=True, is_participle=True),
+    _Opening(_HAVING, _is_phrase, belongs=True, is_participle=True),
+    _Opening(_ABSOLUTE, _is_phrase, belongs=True, is_participle=True),
 )
-"""By name, what begins them, and whether the phrase and the main clause are cause and effect. A phrase without a name
-begins with a participle, by which it is called, and ends with a comma."""
 
 
 def _degree(text: str, start: int, end: int) -> Reading | None:
     """Read a degree: so loud that, such a noise that, too tired to."""
     for match in _DEGREE.finditer(text, start + 1, end):
         if not _GLAD.match(match.group()):
-            cause_end, name = (
-                match.start("that") if match["that"] else match.end(),
-                WORD.findall(match.group())[0].lower(),
-            )
-            effect = match.end("that") if match["that"] else match.end()
-            return Reading(f"{name} … that", last_clause(text, (start, cause_end)), first_clause(text, (effect, end)))
+            name, that = WORD.findall(match.group())[0].lower(), "that" if match["that"] else 0
+            cause = (start, match.start(that) if that else match.end())
+            return Reading(f"{name} … that", last_clause(text, cause), first_clause(text, (match.end(that), end)))
     match = _TOO.search(text, start, end)
     if match is None or HYPOTHETICAL.search(text[start : match.start()]):
         return None
