@@ -30,12 +30,13 @@ SURE: Final = 0.75
 conversations and encyclopaedias no two of different texts reach it, apart from those of one word."""
 SURE_WORD: Final = 0.85
 """The same where a phrase has only one term."""
-LIKELY: Final = 0.55
-"""Least agreement of two phrases that share a rare term."""
-COVERED: Final = 0.5
-"""Least agreement where one phrase has only terms of the other, such as "the fine" after "had to pay a fine"."""
-LIKELY_WHOLE: Final = 0.6
-"""Least agreement of a phrase and a memory as a whole, which must share two rare terms, or all terms of the phrase."""
+LIKELY: Final = ((1, 1.0, 0.5), (2, 0.5, 0.55), (1, 0.5, 0.6), (1, 0.0, 0.65))
+"""Least agreement of two phrases, by their shared rare terms and the share of the shorter one's terms that the other
+has: "the fine" after "had to pay a fine" has all."""
+LIKELY_WHOLE: Final = ((2, 0.66, 0.5), (1, 1.0, 0.6), (1, 0.5, 0.65))
+"""The same of a phrase of several terms and a memory as a whole, which must have terms of the phrase."""
+MIN_TERMS: Final = 2
+"""Of a phrase that only resembles a memory as a whole."""
 RARE: Final = (6, 500)
 """A term is rare if at most so many memories contain it, and one more for each so many that are stored."""
 SPREAD: Final = 0.12
@@ -175,10 +176,14 @@ class Agreement:
             return True
         shared = terms & others
         rare = sum(map(self._is_rare, shared))
+        limits = LIKELY
+        phrase = min(terms, others, key=len)
         if one.clause is None or other.clause is None:
-            phrase = terms if other.clause is None else others
-            return agreement >= LIKELY_WHOLE and (rare > 1 or (rare > 0 and shared == phrase and len(phrase) > 1))
-        return rare > 0 and agreement >= (COVERED if shared in (terms, others) else LIKELY)
+            limits, phrase = LIKELY_WHOLE, terms if other.clause is None else others
+            if len(phrase) < MIN_TERMS:
+                return False
+        share = len(shared) / max(len(phrase), 1)
+        return any(rare >= count and share >= part and agreement >= least for count, part, least in limits)
 
     def _is_rare(self, term: int) -> bool:
         if term not in self._rare:

@@ -6,11 +6,10 @@ that ("since 2019", "so that", "so far" state no cause), and a phrase too short 
 
 import re
 from collections.abc import Iterator
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
 
 from actors.text.statements.causal_patterns import (
     BACKWARD,
-    CLAUSE_END,
     CONDITION,
     DENIED,
     FINITE,
@@ -20,8 +19,6 @@ from actors.text.statements.causal_patterns import (
     IS_SO,
     JOINING,
     LABEL,
-    LAST_CLAUSE,
-    LEADING,
     NAMING,
     NO_CLAUSE,
     NO_PROSE,
@@ -34,12 +31,11 @@ from actors.text.statements.causal_patterns import (
     VERBAL,
     WORD,
 )
+from actors.text.statements.causal_readings import readings
+from actors.text.statements.clause_spans import Span, first_clause, last_clause, main_comma, skip_leading, trimmed
 from projections.spaces.lexical import STOP_WORDS
 
-Span: TypeAlias = tuple[int, int]
-"""Half-open interval [start, end) of characters."""
-
-RULES: Final = 1
+RULES: Final = 2
 """Version of the rules, which is logged with what they find. Raise it with any change that finds other clauses."""
 
 MIN_WORDS: Final = 1
@@ -52,6 +48,8 @@ STATEMENT_WORDS: Final = range(3, 26)
 """Words of a plain statement."""
 MAX_CLAUSES: Final = 32
 """Clauses of one text."""
+MAX_READINGS: Final = 6
+"""Of them, those in ordinary wording: a text with more is a story, whose phrases take time to embed and join little."""
 
 
 class CausalClause(NamedTuple):
@@ -67,11 +65,16 @@ def causal_clauses(text: str) -> tuple[CausalClause, ...]:
     """Return the clauses of a text in its order; a chain within one sentence yields one for each of its links."""
     found: list[CausalClause] = []
     previous: Span | None = None
+    read = 0
     label = LABEL.match(text)
     for match in SENTENCE.finditer(text, label.end() if label else 0):
         sentence = match.span()
         if len(match.group()) <= MAX_SENTENCE and not match.group().rstrip("\"'”)").endswith("?"):
-            found += _clauses(text, sentence, previous)
+            stated = [*_clauses(text, sentence, previous)]
+            if not stated and read < MAX_READINGS:
+                stated = [*_read(text, sentence, previous)]
+                read += len(stated)
+            found += stated
         previous = sentence
         if len(found) >= MAX_CLAUSES:
             break
@@ -116,20 +119,30 @@ def _clauses(text: str, sentence: Span, previous: Span | None) -> Iterator[Causa
     if naming := NAMING.match(text, start, end):
         yield from _accepted(text, naming, naming.span("cause"), naming.span("effect"))
         return
-    begin = _skip_leading(text, start, end)
+    begin = skip_leading(text, start, end)
     if (referring := REFERRING.match(text, start, end)) and not IS_SO.search(referring.group()):
         if previous is not None:
             yield from _accepted(text, referring, _main(text, previous), _main(text, (referring.end(), end)))
         yield from _inner(text, (referring.end(), end))
         return
     if opening := OPENING.match(text, begin, end):
-        comma = _main_comma(text, opening.end(), end)
+        comma = main_comma(text, opening.end(), end)
         if comma is not None and _is_cause(text, opening, (opening.end(), comma), (comma + 1, end)):
             effect = (comma + 1, end)
             yield from _accepted(text, opening, (opening.end(), comma), _main(text, effect))
             yield from _inner(text, effect)
         return
     yield from _inner(text, (begin, end))
+
+
+def _read(text: str, sentence: Span, previous: Span | None) -> Iterator[CausalClause]:
+    """Yield the clauses of a sentence without a connective."""
+    if CONDITION.match(text, *sentence):
+        return
+    for reading in readings(text, sentence):
+        cause = reading.cause or (_main(text, previous) if previous else None)
+        if cause is not None:
+            yield from _accepted(text, reading.connective, cause, reading.effect)
 
 
 def _inner(text: str, part: Span) -> Iterator[CausalClause]:
@@ -142,8 +155,8 @@ def _inner(text: str, part: Span) -> Iterator[CausalClause]:
     before, after = (start, match.start()), (match.end(), end)
     cause, effect = (before, after) if forward else (after, before)
     if forward or _is_cause(text, match, cause, effect):
-        left = _last_clause(text, before)
-        right = _first_clause(text, _main(text, after))
+        left = last_clause(text, before)
+        right = first_clause(text, _main(text, after))
         yield from _accepted(text, match, *((left, right) if forward else (right, left)))
     yield from _inner(text, after)
 
@@ -190,14 +203,16 @@ def _is_cause(text: str, match: re.Match[str], cause: Span, effect: Span) -> boo
     return bool(FINITE.search(subordinate) and len(WORD.findall(subordinate)) > 2 and not PERFECT.search(main))
 
 
-def _accepted(text: str, connective: re.Match[str], cause: Span, effect: Span) -> Iterator[CausalClause]:
+def _accepted(text: str, connective: str | re.Match[str], cause: Span, effect: Span) -> Iterator[CausalClause]:
     """Yield a clause of both phrases, if each can be recognised elsewhere."""
-    spans = [_trimmed(text, span) for span in (cause, effect)]
+    spans = [trimmed(text, span) for span in (cause, effect)]
     if all(_is_recognisable(text[slice(*span)]) for span in spans):
         yield CausalClause(_name(connective), spans[0], spans[1])
 
 
-def _name(connective: re.Match[str]) -> str:
+def _name(connective: str | re.Match[str]) -> str:
+    if isinstance(connective, str):
+        return connective
     if connective.re is NAMING:
         return "the reason"
     words = " ".join(connective.group().lower().strip(" ,;:–—-").split())
@@ -211,9 +226,9 @@ def _is_recognisable(phrase: str) -> bool:
 def _main(text: str, part: Span) -> Span:
     """Return the part without an opening subordinate clause and without what follows its first inner connective."""
     start, end = part
-    start = _skip_leading(text, start, end)
+    start = skip_leading(text, start, end)
     if opening := OPENING.match(text, start, end):
-        comma = _main_comma(text, opening.end(), end)
+        comma = main_comma(text, opening.end(), end)
         if comma is not None:
             start = comma + 1
     inner = _first(text, start, end) if start < end else None
@@ -222,40 +237,3 @@ def _main(text: str, part: Span) -> Span:
         if forward or _is_cause(text, match, (match.end(), end), (start, match.start())):
             end = match.start()
     return start, end
-
-
-def _first_clause(text: str, part: Span) -> Span:
-    start, end = part
-    cut = CLAUSE_END.search(text, start + 1, end)
-    return (start, cut.start()) if cut is not None and WORD.search(text, start, cut.start()) else part
-
-
-def _last_clause(text: str, part: Span) -> Span:
-    start, end = part
-    for cut in LAST_CLAUSE.finditer(text, start, end):
-        if FINITE.search(text, cut.end(), end):
-            start = cut.end()
-    return start, end
-
-
-def _main_comma(text: str, start: int, end: int) -> int | None:
-    """Return the place of the comma between an opening clause and the main one: the first whose rest is a clause."""
-    for match in re.compile(r",(?=\s)").finditer(text, start, end):
-        rest = text[match.end() : end]
-        if FINITE.search(rest) and len(WORD.findall(rest)) > 1 and not re.match(r"\s*(?:and|or|which|who)\b", rest):
-            return match.start()
-    return None
-
-
-def _skip_leading(text: str, start: int, end: int) -> int:
-    match = LEADING.match(text, start, end)
-    return match.end() if match else start
-
-
-def _trimmed(text: str, span: Span) -> Span:
-    """Return a span without conjunctions at its start and punctuation at its ends."""
-    start, end = span
-    start = _skip_leading(text, start, end)
-    while end > start and not (text[end - 1].isalnum() or text[end - 1] in ")%"):
-        end -= 1
-    return start, max(start, end)

@@ -20,7 +20,7 @@ FORWARD_VERB: Final = (
     r"(?:lead|leads|led|leading) to|(?:causes|caused|causing)(?! (?:of|by)\b)|(?:results?|resulted|resulting) in|"
     r"(?:brings?|brought|bringing) about|(?:gives?|gave|giving) rise to|"
     r"(?:triggered|triggering|provoked|provoking|prompted|prompting|forced|forcing)(?! by\b)|"
-    r"(?:means?|meant|meaning) that|"
+    r"(?:means?|meant|meaning) that|(?:is|was) why(?= )|"
     r"ma(?:de|kes?|king)(?= (?:it|me|him|her|us|them|everyone|everybody|people) )|"
     r"(?:is|was|are|were) (?:the (?:\w+ )?(?:cause of|reason for)|(?:responsible|to blame) for)"
 )
@@ -33,7 +33,7 @@ BACKWARD_VERB: Final = (
 VERBAL: Final = re.compile(BACKWARD_VERB, re.IGNORECASE)
 CONSEQUENTLY: Final = (
     r"therefore|consequently|as a (?:direct )?(?:result|consequence)(?! of\b)|in consequence|for (?:this|that) reason|"
-    r"because of (?:this|that)|(?:that|this|which)(?:'s| is| was) why|hence|thus|accordingly|so(?= )"
+    r"because of (?:this|that)|(?:that|this|which)(?:'s| is| was) (?:why|how)|hence|thus|accordingly|so(?= )"
 )
 
 
@@ -50,7 +50,7 @@ FORWARD: Final = connective(rf"(?:, |, and |and )?(?:(?:which|that|this) )?{ADVE
 """Cause, verb, effect."""
 JOINING: Final = connective(
     rf"(?:[,;:–—-]+ ?(?:and )?|and )(?:{CONSEQUENTLY}),?|"
-    r"so(?= (?:i|he|she|it|they|we|you|i'm|we're)(?! (?:can|could|may|might)\b))"
+    r"so(?= (?:i|he|she|it|they|we|you|i'm|we're)\b(?! (?:can|could|may|might)\b))"
 )
 """Cause, adverb, effect, in one sentence."""
 REFERRING: Final = re.compile(rf"\s*(?:and )?(?:{CONSEQUENTLY})(?![\w'-]),?", re.IGNORECASE)
@@ -106,8 +106,8 @@ NO_CLAUSE: Final = re.compile(
 )
 """After "so": a degree, a purpose or a filler, and no effect."""
 LEADING: Final = re.compile(
-    r"(?:\s|[,;:\"'“”(–—-]|(?:and|but|or|so|then|well|yes|yeah|oh|that|which|who|however|also|now|later|finally|today|"
-    r"yesterday|in the end|of course|when|after|while|where)\b(?=\s|,))+",
+    r"(?:\s|[,;:\"'“”(–—-]|(?:and|but|or|so|then|well|yes|yeah|oh|that|which|who|however|also|now(?! that\b)|later|"
+    r"finally|today|yesterday|in the end|of course|when|after|while|where)\b(?=\s|,))+",
     re.IGNORECASE,
 )
 CLAUSE_END: Final = re.compile(

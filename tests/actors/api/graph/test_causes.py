@@ -36,6 +36,15 @@ APART = (
     "The library bought a new scanner because the old one was stolen.",
 )
 
+PLAINLY = (
+    "A rotten beam brought down the roof of the barn.",
+    "With the barn roof down, the hay got soaked.",
+    "The soaked hay was so heavy that the cart broke an axle.",
+    "The broken axle kept Uncle Piet from driving to the cattle market.",
+    "Piet didn't drive to the cattle market and the calves therefore stayed unsold.",
+)
+"""Causes in ordinary wording: verbs, and phrases beside the main clause."""
+
 PLAIN = (
     ("He ate too much candy.", "He got a stomach ache."),
     ("The baby was hungry.", "The baby cried."),
@@ -86,6 +95,26 @@ async def test_a_chain_of_sentences_with_connectives_is_one_path_that_shows_its_
     assert all(0.5 <= one["agreement"] <= 1 for one in evidence)
     back = await way("find_causal_path", start_concept=ids[-1], end_concept=ids[0], path_type="causal")
     assert back["path_found"] is False, "an effect is no cause"
+
+
+@pytest.mark.requirement("TOOL-INJECT-001/causal-path")
+async def test_a_chain_of_sentences_in_ordinary_wording_is_one_path(context: Context, agent: Agent) -> None:
+    await told(context, *APART)
+    ids = await told(context, *PLAINLY)
+    answer = await path(agent, ids[0], ids[-1])
+    assert nodes(answer) == ids
+    assert [step["evidence"]["rule"] for step in answer["path"][1:]] == ["with", "so … that", "kept", "therefore"]
+
+
+async def test_a_repair_is_no_cause_of_the_damage(context: Context) -> None:
+    await told(
+        context,
+        "Breakfast was cold because the plug of the kitchen toaster melted.",
+        "I bought another plug for the toaster today. The old one is in the bin; breakfast is at eight.",
+    )
+    assert context.hub.linker is not None
+    await ask(context.hub.linker, LinkCauses(limit=100))
+    assert links(context.hub.log) == []
 
 
 @pytest.mark.requirement("TOOL-INJECT-001/causal-path")

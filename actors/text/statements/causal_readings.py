@@ -1,0 +1,279 @@
+"""Readings: causes and effects that a sentence states in ordinary wording, without "because" or "led to".
+
+They are verbs of change whose subject is no actor, phrases before and after the main clause ("with the bridge closed,
+…"), degrees ("so loud that"), and adverbs inside a clause ("and we therefore …"). Each counts only where its
+surroundings exclude a time, a manner or a comparison.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from itertools import islice
+from typing import Final, NamedTuple
+
+from actors.text.statements.causal_patterns import FINITE, HYPOTHETICAL, WORD
+from actors.text.statements.causal_verbs import DETERMINER, any_of, is_no_actor, stated_effects
+from actors.text.statements.clause_spans import Span, first_clause, last_clause, main_comma, skip_leading
+
+MAX_OPENING: Final = 120
+"""Characters of a phrase before the main clause that no comma ends."""
+MAX_CUTS: Final = 6
+"""Places where a noun phrase begins in it that are tried as its end."""
+REACH: Final = 48
+"""Characters before a place in which the words that precede it are sought."""
+
+
+class Reading(NamedTuple):
+    """A cause and an effect; the cause is None where it is the sentence before."""
+
+    connective: str
+    cause: Span | None
+    effect: Span
+
+
+_NAME: Final = r"(?-i:[A-Z])[\w'’-]*"
+_SUBJECT: Final = rf"(?:i|we|he|she|they|it|nobody|everyone|{DETERMINER}|{_NAME})"
+
+_CLAUSE_START: Final = re.compile(
+    r"(?<=[\w)])\s+(?=(?:I|we|he|she|they|it|the|an?|my|our|his|her|their|its|this|these|those|nobody|everyone|no|[A-Z][\w'’-]*)"
+    r"\s)"
+)
+"""Where a main clause may begin without a comma."""
+_UNFINISHED: Final = re.compile(
+    rf"\b(?:{any_of('prepositions')}|{DETERMINER}|is|are|was|were|\w+ing|have|has|had|said|told|like|own|mr|mrs|dr|st|not)$",
+    re.IGNORECASE,
+)
+"""Before it: the phrase goes on."""
+
+_PREDICATE: Final = any_of("predicate")
+_WITH: Final = re.compile(r"with\s+(?!(?:\w+ ){0,2}(?:eyes|arms|hands|legs|head|mouth|face)\b)", re.IGNORECASE)
+_WITH_STATE: Final = re.compile(
+    rf"(?:.*\s)?{_PREDICATE}$|(?:no|hardly any|(?:too|so) (?:little|few|many|much)|only (?:one|two|three|a))\s|"
+    rf"(?:{DETERMINER}|{_NAME})\s+(?:[\w'’-]+\s+){{1,4}}?{_PREDICATE}\b(?!\s+[a-z]+$)",
+    re.IGNORECASE,
+)
+_BROKEN: Final = re.compile(rf"(?:{DETERMINER})\s+(?:\w+ )?{any_of('broken')}\s+\w+", re.IGNORECASE)
+_WITHOUT: Final = re.compile(
+    r"without\s+(?!(?:a|any|further|another)\s+(?:word|doubt|hesitation|delay|question|warning|ado)\b)", re.IGNORECASE
+)
+_FAILS: Final = re.compile(
+    r"\b(?:not|no|never|hardly|nobody|nothing|none|unable|could|cannot|\w+n['’]t|no longer|had to|too|far|only|failed|"
+    r"stopped)\b",
+    re.IGNORECASE,
+)
+
+_AS: Final = re.compile(
+    r"as\s+(?!\d|(?:soon|far|long|well|if|though|for|of|to|usual|always|ever|before|planned|expected|agreed|a|an|in|at|"
+    r"we all|you|i said|it were|it is known|mentioned|such|many|much|more|per|with|is|was|are|were|has)\b)",
+    re.IGNORECASE,
+)
+_INNER_AS: Final = re.compile(rf",?\s+as\s+(?={_SUBJECT}\s)", re.IGNORECASE)
+_NO_REASON: Final = re.compile(
+    rf"\b(?:{any_of('no_reason')}|(?:as|so|such|same|not) (?:\w+ ){{0,3}}\w+)$", re.IGNORECASE
+)
+_STATE: Final = re.compile(
+    rf"{_SUBJECT}(?:\s+(?!(?:of|in|on|which|that|who|you)\b)[\w'’-]+){{0,4}}?(?:"
+    r"(?:\s+(?:am|is|are|was|were)|'s|'re|'m)\s+(?!(?:\w+ing|in|at|on|to|about|by|before|then|when|of|presented|shown|known|"
+    r"described|mentioned|usual|often|always|never)\b)\w|"
+    r"\s+(?:had|has|have)\s+been\s|\s+had\s+(?!(?:anticipated|expected|planned|hoped|promised|feared|said|predicted|to)\b)\w|"
+    r"\s+(?:has|have)\s+(?:an?|no|the|not|never|only|such|too|so|gone|lost|run out)\s|"
+    r"\s+(?:not|never|no longer|cannot|could|needed|wanted|lacked|feared|liked|hated)\s|\w*n['’]t\s)|"
+    r"(?:nobody|no one|nothing|none)\s+\w+|no\s+\w+\s+\w+",
+    re.IGNORECASE,
+)
+"""A clause that tells a state: after "as" it is a reason, an event a time."""
+
+_AFTER: Final = re.compile(r"(?:after|once|following)\s+", re.IGNORECASE)
+_INNER_AFTER: Final = re.compile(r",?\s+(?:after|following)\s+(?=\w)", re.IGNORECASE)
+_TIME: Final = re.compile(rf"(?:{DETERMINER}\s+|\w+\s+)?{any_of('times')}(?!\w)", re.IGNORECASE)
+_BECAME: Final = re.compile(rf"(?<![\w'’-]){any_of('became')}(?![\w'’-])", re.IGNORECASE)
+
+_AFFECTED: Final = re.compile(
+    rf"(?:still |\w+ly )?{any_of('affected')}\s+(?:by|with|from|of|in|on|at|without|to|for|after)\s+", re.IGNORECASE
+)
+_HAVING: Final = re.compile(
+    r"being\s+(?!(?:an?|said|able)\b)(?=\w)|(?:not )?having\s+"
+    r"(?:lost|missed|forgotten|run out|failed|no|not|slept|broken|been|"
+    r"had|hurt|injured|overslept)\b|unable to\b",
+    re.IGNORECASE,
+)
+_ABSOLUTE: Final = re.compile(
+    r"(?:the|my|our|his|her|their|its)\s+(?:[\w'’-]+\s+){1,3}?(?P<name>being)\s+\w", re.IGNORECASE
+)
+
+_NO_CLAUSE: Final = re.compile(rf"{any_of('prepositions')}\b", re.IGNORECASE)
+
+_DEGREE: Final = re.compile(
+    r"(?<!\bdo)(?<!\bdid)(?<!\bthink)(?<!\bsay)(?<!\bsaid)(?<!\bhope)\s(?:so\s+(?!called\b)(?:[\w'’-]+\s+){1,3}?|such\s+|"
+    r"such\s+(?!as\b|an? (?:way|manner|fashion)\b)(?:[\w'’-]+\s+){1,4}?)"
+    rf"(?:(?P<that>that)\s+(?:(?<=such that )\w|(?={_SUBJECT}\s|[\w'’-]+(?:\s+[\w'’-]+)?\s+{FINITE.pattern}))|"
+    r"(?=(?:i|we|he|she|it|they)\s+(?:could|can|had to)))",
+    re.IGNORECASE,
+)
+_GLAD: Final = re.compile(
+    r"\s+so\s+(?:(?:very|really)\s+)?(?:glad|happy|sure|sorry|proud|lucky|certain|afraid|pleased|grateful|thankful|excited|"
+    r"thrilled|convinced|confident|relieved|surprised|touched|honou?red|sad|cool|great|nice|good)\b",
+    re.IGNORECASE,
+)
+_TOO: Final = re.compile(
+    r"(?<!\bnot)(?<!\bnever)(?<!n['’]t)\s(?:far |much |just )?too\s+(?!(?:good|happy|glad|kind|pleased)\b)\w+\s+"
+    r"(?=to\s+(?!(?:the|say|tell|mention|an?|my|his|her|our|their|be true)\b)\w)",
+    re.IGNORECASE,
+)
+
+_THEREFORE: Final = (
+    re.compile(
+        r"(?:[,;]\s*|\s)and\s+(?=(?:[\w'’-]+\s+){1,5}?"
+        r"(?P<adverb>therefore|consequently|thus|hence|as a result|for that reason)\b(?!\s+\w+ing\b))",
+        re.IGNORECASE,
+    ),
+    re.compile(r",\s*(?:and )?(?P<adverb>which in turn|that in turn)\s", re.IGNORECASE),
+)
+_REFERRING: Final = re.compile(
+    r"(?:[\w'’-]+\s+){1,6}?(?P<adverb>therefore|consequently|thus|hence)\b(?! far\b)", re.IGNORECASE
+)
+_LACK: Final = re.compile(r"\s(?:for|from)\s+(?=(?:being|lack of|want of|fear of)\s)", re.IGNORECASE)
+_THANKS: Final = re.compile(
+    r"\b(?:thank\w*|sorry|apolog\w+|prais\w+|known|famous|reputation|credit|excuse|love|proud)\b", re.IGNORECASE
+)
+
+
+def readings(text: str, sentence: Span) -> Iterator[Reading]:
+    """Yield what a sentence without a connective states, by the first reading that applies."""
+    start, end = sentence
+    begin = skip_leading(text, start, end)
+    for read, place in (
+        (_adverb, begin),
+        (_opening, start),  # "after" would be skipped
+        (_opening, begin),
+        (_degree, begin),
+        (_trailing, begin),
+        (_verb, begin),
+    ):
+        if (found := read(text, place, end)) is not None:
+            yield found
+            return
+
+
+def _adverb(text: str, start: int, end: int) -> Reading | None:
+    """Read an adverb inside a clause: and … therefore, which in turn."""
+    for pattern in _THEREFORE:
+        if match := pattern.search(text, start, end):
+            cause, effect = (start, match.start()), (match.end(), end)
+            return Reading(match["adverb"].lower(), last_clause(text, cause), first_clause(text, effect))
+    match = _REFERRING.match(text, start, end)
+    return Reading(match["adverb"].lower(), None, (start, end)) if match else None
+
+
+def _opening(text: str, start: int, end: int) -> Reading | None:
+    """Read a phrase before the main clause."""
+    for opening in _OPENINGS:
+        match = opening.pattern.match(text, start, end)
+        if match is None:
+            continue
+        for cut in _cuts(text, match.end(), end, only_comma=opening.is_participle):
+            phrase, main = (match.end(), cut), (skip_leading(text, cut, end), end)
+            if FINITE.search(text, *main) and opening.is_reason(text[slice(*phrase)].strip(), text[slice(*main)]):
+                connective = match.groupdict().get("name") or WORD.findall(match.group())[0]
+                cause = (match.start(), cut) if opening.belongs else phrase
+                return Reading(connective.lower(), cause, first_clause(text, main))
+    return None
+
+
+def _cuts(text: str, start: int, end: int, *, only_comma: bool) -> Iterator[int]:
+    """Yield where the main clause may begin after an opening phrase: at a comma, else where one noun phrase ends."""
+    comma = main_comma(text, start, end)
+    if comma is not None:
+        yield comma
+    if not only_comma:
+        stop = min(end if comma is None else comma, start + MAX_OPENING)
+        for match in islice(_CLAUSE_START.finditer(text, start, stop), MAX_CUTS):
+            if not _UNFINISHED.search(text, max(start, match.start() - REACH), match.start()):
+                yield match.start()
+
+
+def _is_with_reason(phrase: str, main: str) -> bool:
+    return _is_without_reason(phrase, main) if _BROKEN.match(phrase) else _WITH_STATE.match(phrase) is not None
+
+
+def _is_without_reason(_: str, main: str) -> bool:
+    """Tell whether a main clause after "without …" is no act: it fails, changes, or has no actor."""
+    if _FAILS.search(main) or _BECAME.search(main):
+        return True
+    verb = FINITE.search(main, 1)
+    return verb is not None and is_no_actor(main[: verb.start()].strip())
+
+
+def _is_as_reason(phrase: str, _: str) -> bool:
+    return _STATE.match(phrase) is not None
+
+
+def _is_after_reason(phrase: str, main: str) -> bool:
+    return not _TIME.match(phrase.rstrip(".! ")) and _BECAME.search(main.partition(",")[0]) is not None
+
+
+def _is_phrase(phrase: str, main: str) -> bool:
+    return bool(phrase) and _NO_CLAUSE.match(main) is None
+
+
+class _Opening(NamedTuple):
+    """A kind of phrase before the main clause."""
+
+    pattern: re.Pattern[str]
+    """Of its start, which names it, or whose group "name" does."""
+    is_reason: Callable[[str, str], bool]
+    """Tells whether the rest of the phrase and the main clause are cause and effect."""
+    belongs: bool = False
+    """Whether the start belongs to the cause."""
+    is_participle: bool = False
+    """Whether it always ends with a comma."""
+
+
+_OPENINGS: Final = (
+    _Opening(_WITH, _is_with_reason),
+    _Opening(_WITHOUT, _is_without_reason, belongs=True),
+    _Opening(_AS, _is_as_reason),
+    _Opening(_AFTER, _is_after_reason),
+    _Opening(_AFFECTED, _is_phrase, belongs=True, is_participle=True),
+    _Opening(_HAVING, _is_phrase, belongs=True, is_participle=True),
+    _Opening(_ABSOLUTE, _is_phrase, belongs=True, is_participle=True),
+)
+
+
+def _degree(text: str, start: int, end: int) -> Reading | None:
+    """Read a degree: so loud that, such a noise that, too tired to."""
+    for match in _DEGREE.finditer(text, start + 1, end):
+        if not _GLAD.match(match.group()):
+            name, that = WORD.findall(match.group())[0].lower(), "that" if match["that"] else 0
+            cause = (start, match.start(that) if that else match.end())
+            return Reading(f"{name} … that", last_clause(text, cause), first_clause(text, (match.end(that), end)))
+    match = _TOO.search(text, start, end)
+    if match is None or HYPOTHETICAL.search(text[start : match.start()]):
+        return None
+    return Reading("too … to", last_clause(text, (start, match.end())), first_clause(text, (match.end(), end)))
+
+
+def _trailing(text: str, start: int, end: int) -> Reading | None:
+    """Read a phrase after the main clause: as the kitchen was hot, after the frost, for being unsafe."""
+    for match in _INNER_AS.finditer(text, start + 1, end):
+        cause = text[match.start() : end].lstrip(" ,")
+        if (
+            not _NO_REASON.search(text[max(start, match.start() - REACH) : match.start()])
+            and _AS.match(cause)
+            and _is_as_reason(cause[3:], "")
+        ):
+            return Reading("as", (match.end(), end), last_clause(text, (start, match.start())))
+    for match in _INNER_AFTER.finditer(text, start + 1, end):
+        main = last_clause(text, (start, match.start()))
+        if _is_after_reason(text[match.end() : end], text[slice(*main)]):
+            return Reading("after", (match.end(), end), main)
+    match = _LACK.search(text, start, end)
+    if match is None or _THANKS.search(text, start, match.start()):
+        return None
+    return Reading(match.group().strip().lower(), (match.end(), end), last_clause(text, (start, match.start())))
+
+
+def _verb(text: str, start: int, end: int) -> Reading | None:
+    """Read a verb whose subject is a cause."""
+    for stated in stated_effects(text, start, end):
+        return Reading(stated.verb, stated.subject, first_clause(text, stated.effect))
+    return None
