@@ -21,7 +21,7 @@ from events.crypto.chain_key import ChainKey
 from events.crypto.keys import KeyRing
 from events.recovery.mending import open_mended
 from events.storage.chain import Row, envelope_of, read_row, to_utc
-from events.storage.database import DATABASE, connect, select_pages
+from events.storage.database import DATABASE, QUERY_ERRORS, connect, select_pages
 from events.storage.durable import latest_head, parse_slots
 from events.storage.log import Envelope, Head, LogError
 from events.verify.examination import BadRange, Examination, Report
@@ -166,13 +166,13 @@ class Salvage:
         yield from sorted(found, key=lambda id_: not self._keys.has(id_))
 
     def _metadata(self, seq: int) -> Row | None:
-        with suppress(duckdb.Error):
+        with suppress(*QUERY_ERRORS):
             fields = self.database.execute(_METADATA, [seq]).fetchone()
             return None if fields is None else Row._make((seq, *fields, b"", b"", b""))
         return None
 
     def _ids(self) -> list[UUID]:
-        with suppress(duckdb.Error):
+        with suppress(*QUERY_ERRORS):
             return [id_ for (id_,) in self.database.execute("SELECT id FROM log.main.log").fetchall()]
         return []
 

@@ -90,6 +90,11 @@ def _as_opened(folder: Path, passphrase: str | None, report: Report, spare: Spar
     if refused := [one for one in report.bad if one.why.startswith(UNREADABLE)]:
         first, last = refused[0].first, refused[-1].last
         files.append(Problem(DATABASE, None, f"of events {first} to {last}, {refused[0].why}", ""))
+    missed = {seq for one in {*report.bad} - {*refused} for seq in range(one.first, one.last + 1)}
+    if shown := missed - {seq for one in (*bad, *spared) for seq in range(one.first, one.last + 1)}:
+        file = DATABASE if not (folder / f"{DATABASE}.wal").exists() else f"{DATABASE}.wal"
+        what = f"DuckDB leaves out events {min(shown)} to {max(shown)}, which a mended copy shows"
+        files.append(Problem(file, None, what, ""))
     return msgspec.structs.replace(
         readable, acknowledged=report.acknowledged, problems=named(files, bad, spared), bad=bad, spared=spared
     )

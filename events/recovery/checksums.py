@@ -1,0 +1,85 @@
+"""DuckDB's checksum of a block or of an entry of its write-ahead log, and the single changed byte that it tells.
+
+The checksum is the XOR of the 64-bit words, each multiplied by an odd number, and of a hash of the bytes that are left
+over (DuckDB, `src/common/checksum.cpp`). The multiplication can be inverted: if one byte has changed, the stored and
+the computed checksum tell what each word must have been if it is the changed one. That differs in one byte from what
+the word is if it is the changed one, and else by chance.
+
+The multiplication carries a change only upwards. A change in the lowest byte of a word changes all 64 bits of the
+checksum, and the chance that another word fits is 2**-56; one in the highest byte changes the highest 8 bits, and every
+word fits. So the lower bytes of a word can be put back: the lower five of eight in a block of 262,144 bytes, and in
+an entry of up to 262,144 bytes.
+"""
+
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+WORD: Final = np.dtype("<u8")
+
+_FACTOR: Final = 0xBF58476D1CE4E5B9
+_INVERSE: Final = np.uint64(pow(_FACTOR, -1, 2**64))
+_SEED: Final = 5381
+_REST_FACTOR: Final = 0xC6A4A7935BD1E995
+_REST_SEED: Final = 0xE17A1465
+_MASK: Final = 2**64 - 1
+_BYTE: Final = 0xFF
+
+_CHANCE: Final = 1 / 500
+"""Most words that may be expected to fit by chance. Of one changed byte, the word that changed is among those that fit,
+so a single one that fits is right. Several changed bytes may be taken for one with this probability at most."""
+
+
+def checksum(data: bytes | npt.NDArray[np.uint64]) -> int:
+    """Return the checksum of a buffer, or of an array of words."""
+    words, rest = _divided(data) if isinstance(data, bytes) else (data, b"")
+    result = _SEED ^ int(np.bitwise_xor.reduce(words * np.uint64(_FACTOR)))
+    return result ^ _hashed(rest) if rest else result
+
+
+def restored(data: bytes, stored: int) -> bytes | None:
+    """Return a buffer without the one change that its checksum tells.
+
+    Args:
+        data: The buffer, of which one byte has changed, or of its checksum.
+        stored: The checksum of the buffer before the change.
+
+    Returns:
+        The buffer as it was; None if no change of one byte explains the checksum, or more than one.
+    """
+    difference = checksum(data) ^ stored
+    if not difference:
+        return data
+    words, rest = _divided(data)
+    shift = ((difference & -difference).bit_length() - 1) // 8 * 8  # of the lowest byte that changed, in its word too
+    if (len(words) + 1) * 2.0 ** (shift - 56) > _CHANCE:
+        return None
+    one_byte = _BYTE << shift
+    before = (words * np.uint64(_FACTOR) ^ np.uint64(difference)) * _INVERSE
+    fitting = np.flatnonzero(((before ^ words) & np.uint64(_MASK ^ one_byte)) == 0)
+    found = [data[: 8 * at] + before[at].tobytes() + data[8 * at + 8 :] for at in fitting[:2].tolist()]
+    found += [data[: 8 * len(words)] + one for one in _variants(rest) if _hashed(one) == _hashed(rest) ^ difference]
+    if not difference & (_MASK ^ one_byte):
+        found.append(data)  # the checksum itself has changed
+    return found[0] if len(found) == 1 else None
+
+
+def _divided(data: bytes) -> tuple[npt.NDArray[np.uint64], bytes]:
+    """Return the words of a buffer, and the bytes that are left over, fewer than a word."""
+    words = np.frombuffer(data, WORD, len(data) // WORD.itemsize)
+    return words, data[words.nbytes :]
+
+
+def _variants(rest: bytes) -> list[bytes]:
+    """Return all buffers that differ from one in one byte."""
+    changes = ((at, change) for at in range(len(rest)) for change in range(1, 256))
+    return [rest[:at] + bytes([rest[at] ^ change]) + rest[at + 1 :] for at, change in changes]
+
+
+def _hashed(rest: bytes) -> int:
+    """Return the hash of fewer bytes than a word, by MurmurHash64A."""
+    mixed = (_REST_SEED ^ (len(rest) * _REST_FACTOR)) & _MASK
+    mixed = ((mixed ^ int.from_bytes(rest, "little")) * _REST_FACTOR) & _MASK
+    mixed = ((mixed ^ (mixed >> 47)) * _REST_FACTOR) & _MASK
+    return mixed ^ (mixed >> 47)
