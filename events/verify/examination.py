@@ -33,6 +33,7 @@ Progress = Callable[[int, int], None]
 
 UNREADABLE: Final = "DuckDB can't read it"
 """How the reason begins why an event can't be trusted that DuckDB refuses."""
+NAMED: Final = "the events that are named here"
 SPARED: Final = "nothing, the snapshot holds it; the chain doesn't prove that"
 
 _MEMORY: Final = "memory_stored"
@@ -88,10 +89,9 @@ def named(
     problems: Iterable[Problem], bad: Collection[BadRange], spared: Collection[BadRange] = ()
 ) -> tuple[Problem, ...]:
     """Return the problems of files, and one for each range of events that is lost, or that a snapshot holds."""
-    lost = "the events that are named here" if bad else "no event"
     return (
         *(
-            msgspec.structs.replace(problem, lost=lost)
+            msgspec.structs.replace(problem, lost=NAMED if bad else "no event")
             if problem.file.startswith(DATABASE) and not problem.lost
             else problem
             for problem in problems
