@@ -11,6 +11,8 @@ word fits. So the lower bytes of a word can be put back: the lower five of eight
 an entry of up to 262,144 bytes.
 """
 
+from collections.abc import Iterator
+from itertools import islice
 from typing import Final
 
 import numpy as np
@@ -51,18 +53,28 @@ def restored(data: bytes, stored: int) -> bytes | None:
     difference = checksum(data) ^ stored
     if not difference:
         return data
-    words, rest = _divided(data)
-    shift = ((difference & -difference).bit_length() - 1) // 8 * 8  # of the lowest byte that changed, in its word too
-    if (len(words) + 1) * 2.0 ** (shift - 56) > _CHANCE:
+    if (len(data) // WORD.itemsize + 1) * 2.0 ** (_shift(difference) - 56) > _CHANCE:
         return None
-    one_byte = _BYTE << shift
-    before = (words * np.uint64(_FACTOR) ^ np.uint64(difference)) * _INVERSE
-    fitting = np.flatnonzero(((before ^ words) & np.uint64(_MASK ^ one_byte)) == 0)
-    found = [data[: 8 * at] + before[at].tobytes() + data[8 * at + 8 :] for at in fitting[:2].tolist()]
-    found += [data[: 8 * len(words)] + one for one in _variants(rest) if _hashed(one) == _hashed(rest) ^ difference]
-    if not difference & (_MASK ^ one_byte):
-        found.append(data)  # the checksum itself has changed
+    found = list(islice(explanations(data, stored), 2))
     return found[0] if len(found) == 1 else None
+
+
+def explanations(data: bytes, stored: int) -> Iterator[bytes]:
+    """Yield what a buffer may have been, if one byte of it, or of its checksum, has changed."""
+    difference = checksum(data) ^ stored
+    words, rest = _divided(data)
+    others = np.uint64(_MASK ^ _BYTE << _shift(difference))
+    before = (words * np.uint64(_FACTOR) ^ np.uint64(difference)) * _INVERSE
+    for at in np.flatnonzero(((before ^ words) & others) == 0).tolist():
+        yield data[: 8 * at] + before[at].tobytes() + data[8 * at + 8 :]
+    yield from (data[: words.nbytes] + one for one in _variants(rest) if _hashed(one) == _hashed(rest) ^ difference)
+    if not difference & int(others):
+        yield data
+
+
+def _shift(difference: int) -> int:
+    """Return where the lowest byte begins that differs between two checksums: the byte of the word that changed."""
+    return ((difference & -difference).bit_length() - 1) // 8 * 8
 
 
 def _divided(data: bytes) -> tuple[npt.NDArray[np.uint64], bytes]:

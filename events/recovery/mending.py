@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from events.recovery.checksums import WORD, checksum, restored
-from events.recovery.write_ahead_log import HEADER, forms
+from events.recovery.write_ahead_log import HEADER, best_form
 from events.storage.database import QUERY_ERRORS, connect
 from events.storage.log import LogError
 
@@ -39,10 +39,6 @@ connect(Path(sys.argv[1]), read_only=True).execute("SELECT count(hash) FROM log.
 
 def open_mended(path: Path, copy: Path) -> duckdb.DuckDBPyConnection:
     """Copy a database with its write-ahead log, mend the copy as far as necessary, and open it read-only.
-
-    DuckDB takes an entry of the write-ahead log that seems to reach beyond its end for one that a crash cut off, and
-    ends the replay there without an error. So the form of the write-ahead log that gives most rows is read; of several,
-    the one that is changed least.
 
     Args:
         path: The database, which stays as it is.
@@ -74,7 +70,7 @@ def open_mended(path: Path, copy: Path) -> duckdb.DuckDBPyConnection:
 
     with copy.open("rb") as file:
         headers = file.read(_HEADERS * HEADER)
-    return open_with(max(forms(wal.read_bytes(), headers), key=rows))
+    return open_with(best_form(wal.read_bytes(), headers, rows))
 
 
 def _first(attempts: list[Callable[[], _Result]]) -> _Result:

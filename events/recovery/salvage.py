@@ -156,7 +156,8 @@ class Salvage:
                     orphan = next(orphans, None) if seq > shown else None
                     id_, kind = (UUID(int=seq), _UNKNOWN) if orphan is None else (orphan, _MEMORY)
                     row = Row(seq, id_, at, kind, _UNKNOWN, UUID(int=0), None, b"", b"", b"")
-                at = row.at
+                at = row.at if isinstance(row.at, datetime) else at  # DuckDB returns words for an impossible time
+                row = row._replace(at=at)
                 yield seq, envelope_of(row, EventLost(kind=row.kind, why=one.why))
 
     def _orphans(self, named: Collection[UUID]) -> Iterator[UUID]:

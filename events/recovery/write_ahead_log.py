@@ -1,4 +1,4 @@
-"""The forms of a damaged write-ahead log of DuckDB 2.0 among which the one is found of which DuckDB reads most.
+"""The form of a damaged write-ahead log of DuckDB 2.0 of which DuckDB reads most.
 
 A write-ahead log begins with a header, which has no checksum: the version, the database's identifier, and the number of
 the checkpoint that it continues. The database's own headers hold the same, so that it can be made anew. Entries follow,
@@ -7,10 +7,11 @@ each with its size and its checksum (DuckDB, `src/storage/write_ahead_log.cpp`, 
 
 import re
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable
+from itertools import islice
 from typing import Final, NamedTuple
 
-from events.recovery.checksums import checksum, restored
+from events.recovery.checksums import checksum, explanations, restored
 
 HEADER: Final = 4_096
 """Bytes of a header of the database, of which it has three."""
@@ -30,6 +31,8 @@ _ENTRY: Final = struct.Struct("<QQ")
 """Size and checksum of an entry."""
 _SIZE: Final = re.compile(rb"(?=[\s\S]{3}\0{5})")
 """Where the size of an entry below 16 MB may begin; the checksum decides."""
+_GUESSES: Final = 64
+"""Explanations of a damaged entry that are tried: DuckDB replays the write-ahead log for each."""
 _FLUSH: Final = b"d\0d"
 """How the last entry of a transaction begins: field 100 holds the type, 100."""
 
@@ -38,24 +41,35 @@ class _Entry(NamedTuple):
     """An entry, with the byte put back that has changed, if its checksum tells that."""
 
     body: bytes
-    damaged: bool
-    """Whether it isn't as it was written."""
+    explanations: tuple[bytes, ...] | None = None
+    """What it may have been if one byte of it has changed; None if it is as it was written."""
 
 
-def forms(content: bytes, database: bytes) -> Iterator[bytes]:
-    """Yield a write-ahead log as it is, and ever less of it.
+def best_form(content: bytes, database: bytes, rows: Callable[[bytes], int]) -> bytes:
+    """Return the form of a write-ahead log that gives most rows; of several, the one that is changed least.
+
+    DuckDB takes an entry that seems to reach beyond the end for one that a crash cut off, and ends the replay there
+    without an error. So that a form can be replayed says little.
 
     Args:
         content: Of the write-ahead log.
         database: The three headers of the database.
+        rows: Returns how many rows a form gives, a negative number if DuckDB can't read it.
     """
-    yield content
     header, start = _header(content, database)
     entries = _entries(content, start)
-    yield header + _joined(entries)
-    yield header + _joined(_undamaged(entries))
-    yield header + content[start : _whole(content, start)]
-    yield b""
+    corrected, without = header + _joined(entries), header + _joined(_undamaged(entries))
+    forms = (content, corrected, without, header + content[start : _whole(content, start)], b"")
+    counts = [rows(form) for form in forms]
+    most, best = max(counts), forms[counts.index(max(counts))]
+    damaged = [number for number, entry in enumerate(entries) if entry.explanations is not None]
+    if len(damaged) == 1 and counts[1] <= counts[2]:  # DuckDB can't decode the entry
+        (number,) = damaged
+        for body in entries[number].explanations or ():
+            explained = header + _joined([*entries[:number], _Entry(body), *entries[number + 1 :]])
+            if rows(explained) > most:
+                return explained
+    return best
 
 
 def _header(content: bytes, database: bytes) -> tuple[bytes, int]:
@@ -88,7 +102,7 @@ def _entries(content: bytes, start: int) -> list[_Entry]:
     while len(content) - start >= _ENTRY.size:
         end = _entry_end(content, start)
         if end is not None:
-            entry = _Entry(content[start + _ENTRY.size : end], damaged=False)
+            entry = _Entry(content[start + _ENTRY.size : end])
         elif (found := _damaged_entry(content, start)) is not None:
             entry, end = found
         else:
@@ -118,17 +132,18 @@ def _damaged_entry(content: bytes, start: int) -> tuple[_Entry, int] | None:
     start += _ENTRY.size
     end = start + size
     if end <= len(content):
-        if (body := restored(content[start:end], stored)) is not None:
-            return _Entry(body, damaged=False), end
+        body = content[start:end]
+        if (found := restored(body, stored)) is not None:
+            return _Entry(found), end
         if end == len(content) or _entry_end(content, end) is not None:
-            return _Entry(content[start:end], damaged=True), end
+            return _Entry(body, tuple(islice(explanations(body, stored), _GUESSES))), end
     following = (found.start() for found in _SIZE.finditer(content, start))
     next_start = next((at for at in following if _entry_end(content, at) is not None), None)
     body = content[start:next_start]
-    damaged = checksum(body) != stored
-    if next_start is not None or not damaged:
-        return _Entry(body, damaged), start + len(body)
-    return (_Entry(content[start:end], damaged=True), end) if end <= len(content) else None
+    is_whole = checksum(body) == stored
+    if next_start is not None or is_whole:
+        return _Entry(body, None if is_whole else ()), start + len(body)
+    return (_Entry(content[start:end], ()), end) if end <= len(content) else None
 
 
 def _whole(content: bytes, start: int) -> int:
@@ -145,7 +160,7 @@ def _undamaged(entries: list[_Entry]) -> list[_Entry]:
     for number, entry in enumerate(entries, 1):
         transaction.append(entry)
         if entry.body.startswith(_FLUSH) or number == len(entries):
-            kept += [] if any(one.damaged for one in transaction) else transaction
+            kept += [] if any(one.explanations is not None for one in transaction) else transaction
             transaction = []
     return kept
 

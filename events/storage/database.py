@@ -171,16 +171,19 @@ def select_pages(cursor: duckdb.DuckDBPyConnection, first: int, last: int) -> It
 def last_numbers(cursor: duckdb.DuckDBPyConnection, known: int) -> tuple[int, int | None]:
     """Return the number of the last event, 0 without one, and a number of a row that is no event's; None without one.
 
-    Numbers are contiguous. A changed byte may give a row one far above all others, up to which nobody can look up all.
+    Numbers are contiguous, so more than half of those behind the known one are there. A changed byte may give a row one
+    far above all others, up to which nobody can look up all.
 
     Args:
         cursor: On the log.
         known: Number of an event that was in the log; the answer if DuckDB can't tell the last one.
     """
-    query = "SELECT coalesce(max(seq), 0), coalesce(max(seq) FILTER (seq <= ?), 0) FROM log.main.log"
+    ranks = "SELECT seq, row_number() OVER (ORDER BY seq) AS rank FROM log.main.log WHERE seq > $known"
+    later = f"SELECT max(seq), max(seq) FILTER (2 * rank > seq - $known) FROM ({ranks})"
     try:
-        (rows,) = cursor.execute("SELECT count(*) FROM log.main.log").fetchone() or (0,)
-        highest, last = cursor.execute(query, [2 * max(rows, known) + PAGE]).fetchone() or (0, 0)
+        (end,) = cursor.execute("SELECT max(seq) FROM log.main.log WHERE seq <= ?", [known]).fetchone() or (None,)
+        highest, last = cursor.execute(later, {"known": known}).fetchone() or (None, None)
+        last, highest = last or end or 0, highest or end or 0
     except QUERY_ERRORS:
         return known, None
     return last, highest if highest > last else None
