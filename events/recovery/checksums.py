@@ -6,9 +6,9 @@ the computed checksum tell what each word must have been if it is the changed on
 the word is if it is the changed one, and else by chance.
 
 The multiplication carries a change only upwards. A change in the lowest byte of a word changes all 64 bits of the
-checksum, and the chance that another word fits is 2**-56; one in the highest byte changes the highest 8 bits, and every
-word fits. So the lower bytes of a word can be put back: the lower five of eight in a block of 262,144 bytes, and in
-an entry of up to 262,144 bytes.
+checksum, and hardly any other word fits; one in the highest byte changes the highest 8 bits, and every word fits. What
+can be put back are nearly all changes in the lower three or four bytes of a word, depending on how many words there
+are, and some above: three of five of the bytes of an entry with one memory, nearly half of those of a block.
 """
 
 from collections.abc import Iterator
@@ -28,9 +28,10 @@ _REST_SEED: Final = 0xE17A1465
 _MASK: Final = 2**64 - 1
 _BYTE: Final = 0xFF
 
-_CHANCE: Final = 1 / 500
-"""Most words that may be expected to fit by chance. Of one changed byte, the word that changed is among those that fit,
-so a single one that fits is right. Several changed bytes may be taken for one with this probability at most."""
+_CHANCE: Final = 0.1
+"""Most words that may be expected to fit by chance. If one byte has changed, its word is among those that fit, so that
+a single one that fits is right. Several changed bytes may be taken for one with this probability at most, and that only
+if all of them lie in the upper parts of words."""
 
 
 def checksum(data: bytes | npt.NDArray[np.uint64]) -> int:
@@ -53,7 +54,10 @@ def restored(data: bytes, stored: int) -> bytes | None:
     difference = checksum(data) ^ stored
     if not difference:
         return data
-    if (len(data) // WORD.itemsize + 1) * 2.0 ** (_shift(difference) - 56) > _CHANCE:
+    # Another word fits if the bytes above the changed one agree, or if each changed bit of the product goes the same
+    # way: up or down. The direction of the highest bit makes no difference.
+    directions = (difference & _MASK >> 1).bit_count()
+    if (len(data) // WORD.itemsize + 1) * (2.0 ** (_shift(difference) - 56) + 2.0**-directions) > _CHANCE:
         return None
     found = list(islice(explanations(data, stored), 2))
     return found[0] if len(found) == 1 else None

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from events.recovery.checksums import WORD, checksum, restored
 from events.recovery.write_ahead_log import HEADER, best_form
-from events.storage.database import QUERY_ERRORS, connect
+from events.storage.database import QUERY_ERRORS, connect, count_rows
 from events.storage.log import LogError
 
 _Result = TypeVar("_Result")
@@ -64,7 +64,7 @@ def open_mended(path: Path, copy: Path) -> duckdb.DuckDBPyConnection:
     def rows(content: bytes) -> int:
         try:
             with closing(open_with(content)) as database:
-                return database.execute("SELECT count(*) FROM log.main.log").fetchall()[0][0]
+                return count_rows(database)
         except (LogError, *QUERY_ERRORS):
             return -1
 

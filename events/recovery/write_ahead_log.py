@@ -63,7 +63,7 @@ def best_form(content: bytes, database: bytes, rows: Callable[[bytes], int]) -> 
     counts = [rows(form) for form in forms]
     most, best = max(counts), forms[counts.index(max(counts))]
     damaged = [number for number, entry in enumerate(entries) if entry.explanations is not None]
-    if len(damaged) == 1 and counts[1] <= counts[2]:  # DuckDB can't decode the entry
+    if len(damaged) == 1 and counts[1] <= max(counts[2:]):  # DuckDB can't decode the entry
         (number,) = damaged
         for body in entries[number].explanations or ():
             explained = header + _joined([*entries[:number], _Entry(body), *entries[number + 1 :]])

@@ -168,6 +168,12 @@ def select_pages(cursor: duckdb.DuckDBPyConnection, first: int, last: int) -> It
         yield from select_range(cursor, start, min(start + PAGE - 1, last))
 
 
+def count_rows(cursor: duckdb.DuckDBPyConnection) -> int:
+    """Return how many rows there are, if the table has all columns."""
+    (count,) = cursor.execute(f"SELECT count(*) FROM ({_SELECT})").fetchone() or (0,)
+    return count
+
+
 def last_numbers(cursor: duckdb.DuckDBPyConnection, known: int) -> tuple[int, int | None]:
     """Return the number of the last event, 0 without one, and a number of a row that is no event's; None without one.
 
