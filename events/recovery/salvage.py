@@ -28,7 +28,12 @@ from events.verify.examination import BadRange, Examination, Report
 from events.vocabulary import EventLost, MemoryForgotten
 from events.vocabulary.codec import kind_of
 
-_METADATA: Final = 'SELECT id, "at", kind, actor, correlation_id, causation_id FROM log.main.log WHERE seq = ?'
+_METADATA: Final = """
+SELECT id, CASE WHEN "at" BETWEEN '0001-01-01' AND '9999-12-31' THEN "at" ELSE 'epoch'::TIMESTAMP END,
+    kind, actor, correlation_id, causation_id
+FROM log.main.log WHERE seq = ?
+"""
+"""Of a time that Python can't hold, DuckDB would return words."""
 _UNKNOWN: Final = "unknown"
 _MEMORY: Final = "memory_stored.unknown"
 """The tag of a memory whose version can't be read."""
@@ -156,8 +161,7 @@ class Salvage:
                     orphan = next(orphans, None) if seq > shown else None
                     id_, kind = (UUID(int=seq), _UNKNOWN) if orphan is None else (orphan, _MEMORY)
                     row = Row(seq, id_, at, kind, _UNKNOWN, UUID(int=0), None, b"", b"", b"")
-                at = row.at if isinstance(row.at, datetime) else at  # DuckDB returns words for an impossible time
-                row = row._replace(at=at)
+                at = row.at
                 yield seq, envelope_of(row, EventLost(kind=row.kind, why=one.why))
 
     def _orphans(self, named: Collection[UUID]) -> Iterator[UUID]:

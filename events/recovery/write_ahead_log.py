@@ -58,16 +58,16 @@ def best_form(content: bytes, database: bytes, rows: Callable[[bytes], int]) -> 
     """
     header, start = _header(content, database)
     entries = _entries(content, start)
-    corrected, without = header + _joined(entries), header + _joined(_undamaged(entries))
-    forms = (content, corrected, without, header + content[start : _whole(content, start)], b"")
-    counts = [rows(form) for form in forms]
-    most, best = max(counts), forms[counts.index(max(counts))]
+    corrected = header + _joined(entries)
+    lesser = header + _joined(_undamaged(entries)), header + content[start : _whole(content, start)], b""
+    counts = {form: rows(form) for form in dict.fromkeys((content, corrected, *lesser))}
+    best = max(counts, key=counts.__getitem__)
     damaged = [number for number, entry in enumerate(entries) if entry.explanations is not None]
-    if len(damaged) == 1 and counts[1] <= max(counts[2:]):  # DuckDB can't decode the entry
+    if len(damaged) == 1 and counts[corrected] <= max(counts[form] for form in lesser):  # DuckDB can't decode the entry
         (number,) = damaged
         for body in entries[number].explanations or ():
             explained = header + _joined([*entries[:number], _Entry(body), *entries[number + 1 :]])
-            if rows(explained) > most:
+            if rows(explained) > counts[best]:
                 return explained
     return best
 
@@ -78,10 +78,8 @@ def _header(content: bytes, database: bytes) -> tuple[bytes, int]:
     # A kill between a checkpoint and the deletion of what it has folded in leaves the header of the checkpoint before.
     made, earlier = (_made_header(database[_IDENTIFIER], number) for number in (iteration, max(0, iteration - 1)))
     header = earlier if content.startswith(earlier) else made
-    starts = (
-        len(header),
-        content.find(_HEADER_END) + len(_HEADER_END),
-    )  # they differ if the database's header is damaged
+    # The two differ if one of the headers is damaged.
+    starts = len(header), content.find(_HEADER_END) + len(_HEADER_END)
     return header, next((start for start in starts if _entry_end(content, start) is not None), starts[0])
 
 
