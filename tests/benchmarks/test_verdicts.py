@@ -131,14 +131,17 @@ def test_the_effect_of_a_flip_is_classified_by_the_answers(seen: Observation, fa
 def retrieved(*memories: tuple[str, float, float]) -> dict[str, str]:
     """Return answers about memories, with one number for E1 and one for E8."""
     vectors = [{"e1_semantic": [meaning], bit_flips.GRAPH: [graph]} for _, meaning, graph in memories]
-    answers = [{"content": one[0], "vectors": found} for one, found in zip(memories, vectors, strict=True)]
+    answers = [
+        {"content": one[0], "embeddings": {name: {} for name in found if any(found[name])}, "vectors": found}
+        for one, found in zip(memories, vectors, strict=True)
+    ]
     return {f"{MEMORY} {number}": json.dumps(answer) for number, answer in enumerate(answers)}
 
 
 def test_of_other_memories_than_the_lost_one_all_but_the_graph_is_compared() -> None:
     right = retrieved(("one", 1, 1), ("two", 2, 2), ("three", 3, 3))
     lost = {f"{MEMORY} 0": f"!-32010 Memory is {LOST}"}
-    assert readable(Observation(retrieved(("one", 1, 1), ("two", 2, 9), ("three", 3, 3)) | lost), right) == 1
+    assert readable(Observation(retrieved(("one", 1, 1), ("two", 2, 9), ("three", 3, 0)) | lost), right) == 1
     assert readable(Observation(retrieved(("one", 1, 1), ("two", 9, 2), ("three", 3, 3)) | lost), right) == 0.5
     assert readable(Observation(retrieved(("one", 1, 1), ("twx", 2, 2), ("three", 3, 3)) | lost), right) == 0.5
 

@@ -147,7 +147,9 @@ def _without_graph(answer: str | None) -> object:
         return answer
     # A lost memory takes its names out of the graph: that changes E8 of a neighbour, whose own row is whole.
     found = json.loads(answer)
-    return {**found, "vectors": {name: one for name, one in found["vectors"].items() if name != GRAPH}}
+    for spaces in (found["embeddings"], found["vectors"]):
+        spaces.pop(GRAPH, None)
+    return found
 
 
 def _is_refusal(answer: str) -> bool:
