@@ -1,50 +1,33 @@
 """A copy of a damaged DuckDB 2.0 file that DuckDB reads row by row.
 
 DuckDB refuses a block of 262,144 bytes whole if one byte of it has changed, and a memory takes some 8,000; of a
-write-ahead log it refuses all. The copy gets new checksums, so that only the changed row is lost: its hash and its
-encryption show the change.
-
-A block, or an entry of the write-ahead log, carries the XOR of its 64-bit words, each multiplied by an odd number, and
-a hash of the bytes that are left over (DuckDB, `src/common/checksum.cpp`, `src/storage/wal_replay.cpp`).
+write-ahead log it refuses all. A single changed byte is put back where the checksum tells it (`checksums`). What else
+is damaged gets a new checksum, so that only the changed row is lost: its hash and its encryption show the change. They
+show a wrong repair too, which is then one more row lost, and never a wrong one.
 """
 
-import re
 import shutil
-import struct
 import subprocess
 import sys
 from collections.abc import Callable, Collection
 from contextlib import closing
 from pathlib import Path
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, TypeVar
 
 import duckdb
 import numpy as np
 import numpy.typing as npt
 
-from events.storage.database import connect
+from events.recovery.checksums import WORD, checksum, restored
+from events.recovery.write_ahead_log import HEADER, best_form
+from events.storage.database import QUERY_ERRORS, connect, count_rows
 from events.storage.log import LogError
 
 _Result = TypeVar("_Result")
 
-_HEADER: Final = 4_096
 _HEADERS: Final = 3
 """Headers before the first block."""
 _BLOCK: Final = 262_144
-_WORD: Final = np.dtype("<u8")
-_FACTOR: Final = np.uint64(0xBF58476D1CE4E5B9)
-_SEED: Final = np.uint64(5381)
-_REST_FACTOR: Final = 0xC6A4A7935BD1E995
-_REST_SEED: Final = 0xE17A1465
-_MASK: Final = 2**64 - 1
-
-_WAL_HEADER_END: Final = b"\xff\xff"
-_ENTRY: Final = struct.Struct("<QQ")
-"""Size and checksum of an entry of the write-ahead log."""
-_SIZE: Final = re.compile(rb"(?=[\s\S]{3}\0{5})")
-"""Where the size of an entry below 16 MB may begin; the checksum decides."""
-_FLUSH: Final = b"d\0d"
-"""How the last entry of a transaction begins: field 100 holds the type, 100."""
 
 _PROBE: Final = """
 import sys
@@ -67,6 +50,7 @@ def open_mended(path: Path, copy: Path) -> duckdb.DuckDBPyConnection:
     if not path.is_file():
         raise LogError(f"{path} is missing, or no file")
     shutil.copyfile(path, copy)
+    _restore(copy)
     metadata = _first([lambda: _metadata_blocks(copy), lambda: _after_headers(copy), lambda: _after_all(copy)])
     _mend_blocks(copy, metadata)
     wal, wal_copy = _wal(path), _wal(copy)
@@ -77,19 +61,16 @@ def open_mended(path: Path, copy: Path) -> duckdb.DuckDBPyConnection:
         wal_copy.write_bytes(content)
         return connect(copy, read_only=True)
 
-    content = wal.read_bytes()
-    entries = _wal_entries(content)
-    mended = (_joined(content, entries), _joined(content, _undamaged(entries)), content[: _whole(content)], b"")
-
-    def rows(wal: bytes) -> int:
-        """Return how many rows there are: DuckDB ends its replay without a word at an entry that it can't decode."""
+    def rows(content: bytes) -> int:
         try:
-            with closing(open_with(wal)) as database:
-                return database.execute("SELECT count(*) FROM log.main.log").fetchall()[0][0]
-        except (LogError, duckdb.Error):
+            with closing(open_with(content)) as database:
+                return count_rows(database)
+        except (LogError, *QUERY_ERRORS):
             return -1
 
-    return _first([lambda: open_with(content), lambda: open_with(max(mended, key=rows))])
+    with copy.open("rb") as file:
+        headers = file.read(_HEADERS * HEADER)
+    return open_with(best_form(wal.read_bytes(), headers, rows))
 
 
 def _first(attempts: list[Callable[[], _Result]]) -> _Result:
@@ -98,12 +79,20 @@ def _first(attempts: list[Callable[[], _Result]]) -> _Result:
     for attempt in others:
         try:
             return attempt()
-        except (LogError, duckdb.Error):
+        except (LogError, *QUERY_ERRORS):
             continue
     try:
         return last()
-    except duckdb.Error as error:
+    except QUERY_ERRORS as error:
         raise LogError(f"DuckDB can't read the log: {error}") from error
+
+
+def _restore(copy: Path) -> None:
+    """Put the changed byte of a header or block back where its checksum tells that; leave others as they are."""
+    for piece in (*_pieces(copy, 0, HEADER)[:_HEADERS], *_pieces(copy, _HEADERS * HEADER, _BLOCK)):
+        if checksum(piece[1:]) != int(piece[0]) and (data := restored(piece[1:].tobytes(), int(piece[0]))) is not None:
+            piece[1:] = np.frombuffer(data, WORD)
+            _correct(piece)
 
 
 def _metadata_blocks(copy: Path) -> frozenset[int]:
@@ -115,7 +104,7 @@ def _metadata_blocks(copy: Path) -> frozenset[int]:
 
 def _after_headers(copy: Path) -> frozenset[int]:
     """Mend the headers, most of whose bytes are unused; DuckDB checks their fields by itself."""
-    for header in _pieces(copy, 0, _HEADER)[:_HEADERS]:
+    for header in _pieces(copy, 0, HEADER)[:_HEADERS]:
         _correct(header)
     return _metadata_blocks(copy)
 
@@ -134,7 +123,7 @@ def _after_all(copy: Path) -> frozenset[int]:
 
 def _mend_blocks(copy: Path, metadata: Collection[int]) -> None:
     """Correct the checksum of each block but those with metadata."""
-    for number, block in enumerate(_pieces(copy, _HEADERS * _HEADER, _BLOCK)):
+    for number, block in enumerate(_pieces(copy, _HEADERS * HEADER, _BLOCK)):
         if number not in metadata:
             _correct(block)
 
@@ -142,102 +131,14 @@ def _mend_blocks(copy: Path, metadata: Collection[int]) -> None:
 def _pieces(path: Path, offset: int, size: int) -> npt.NDArray[np.uint64]:
     """Map the file from an offset on as pieces of a size in bytes, shape (pieces, words)."""
     count = max(0, path.stat().st_size - offset) // size
-    shape = (count, size // _WORD.itemsize)
-    return np.memmap(path, _WORD, "r+", offset, shape) if count else np.empty(shape, _WORD)
+    shape = (count, size // WORD.itemsize)
+    return np.memmap(path, WORD, "r+", offset, shape) if count else np.empty(shape, WORD)
 
 
 def _correct(piece: npt.NDArray[np.uint64]) -> None:
-    checksum = _SEED ^ np.bitwise_xor.reduce(piece[1:] * _FACTOR)
-    if piece[0] != checksum:
-        piece[0] = checksum
-
-
-class _WalEntry(NamedTuple):
-    """An entry of the write-ahead log."""
-
-    body: bytes
-    damaged: bool
-
-
-def _wal_entries(content: bytes) -> list[_WalEntry]:
-    """Return the entries of a write-ahead log; the size of a damaged one may be what changed."""
-    entries: list[_WalEntry] = []
-    start = _wal_start(content)
-    while len(content) - start >= _ENTRY.size:
-        end = _entry_end(content, start)
-        damaged = end is None
-        if end is None:
-            end = _end_of_damaged(content, start)
-        if end is None:
-            break
-        entries.append(_WalEntry(content[start + _ENTRY.size : end], damaged))
-        start = end
-    return entries
-
-
-def _wal_start(content: bytes) -> int:
-    return content.find(_WAL_HEADER_END) + len(_WAL_HEADER_END)
-
-
-def _whole(content: bytes) -> int:
-    """Return how many bytes of a write-ahead log precede its first damaged entry."""
-    start = _wal_start(content)
-    while (end := _entry_end(content, start)) is not None:
-        start = end
-    return start
-
-
-def _entry_end(content: bytes, start: int) -> int | None:
-    """Return where an intact entry ends; None where none begins."""
-    if len(content) - start <= _ENTRY.size:
-        return None
-    size, stored = _ENTRY.unpack_from(content, start)
-    end = start + _ENTRY.size + size
-    if not size or end > len(content) or _checksum(content[start + _ENTRY.size : end]) != stored:
-        return None
-    return end
-
-
-def _end_of_damaged(content: bytes, start: int) -> int | None:
-    """Return where a damaged entry ends: where its size says, if an intact one follows or none; or before the next."""
-    end = start + _ENTRY.size + _ENTRY.unpack_from(content, start)[0]
-    if end == len(content) or (end < len(content) and _entry_end(content, end) is not None):
-        return end
-    for found in _SIZE.finditer(content, start + _ENTRY.size):
-        if _entry_end(content, found.start()) is not None:
-            return found.start()
-    return end if end <= len(content) else None
-
-
-def _undamaged(entries: list[_WalEntry]) -> list[_WalEntry]:
-    """Leave out the transactions with a damaged entry, which DuckDB can't replay though its checksum is corrected."""
-    kept: list[_WalEntry] = []
-    transaction: list[_WalEntry] = []
-    for entry in entries:
-        transaction.append(entry)
-        if entry.body.startswith(_FLUSH):
-            kept += [] if any(one.damaged for one in transaction) else transaction
-            transaction = []
-    return kept
-
-
-def _joined(content: bytes, entries: list[_WalEntry]) -> bytes:
-    """Return a write-ahead log of these entries behind the header of another."""
-    parts = (_ENTRY.pack(len(entry.body), _checksum(entry.body)) + entry.body for entry in entries)
-    return content[: _wal_start(content)] + b"".join(parts)
-
-
-def _checksum(data: bytes) -> int:
-    """Return DuckDB's checksum of a buffer; the last bytes, fewer than a word, are hashed by MurmurHash64A."""
-    words = np.frombuffer(data[: len(data) // 8 * 8], _WORD)
-    result = int(_SEED ^ np.bitwise_xor.reduce(words * _FACTOR))
-    rest = data[len(words) * 8 :]
-    if not rest:
-        return result
-    mixed = (_REST_SEED ^ (len(rest) * _REST_FACTOR)) & _MASK
-    mixed = ((mixed ^ int.from_bytes(rest, "little")) * _REST_FACTOR) & _MASK
-    mixed = ((mixed ^ (mixed >> 47)) * _REST_FACTOR) & _MASK
-    return result ^ mixed ^ (mixed >> 47)
+    correct = checksum(piece[1:])
+    if int(piece[0]) != correct:
+        piece[0] = correct
 
 
 def _wal(path: Path) -> Path:

@@ -12,13 +12,11 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
-import duckdb
-
 from events.crypto.images import ImageFiles
 from events.crypto.keys import KeyRing
 from events.recovery.backup import is_backup, new_store, write_manifest
 from events.storage import replacement
-from events.storage.database import DATABASE, connect, exclusive
+from events.storage.database import DATABASE, QUERY_ERRORS, connect, exclusive
 from events.storage.format import check_format, format_of
 from events.storage.log import Head, LogError, PassphraseError
 from events.storage.room import check_free
@@ -136,7 +134,7 @@ def _copy(folder: Path, target: Path) -> None:
     try:
         with closing(connect(target / DATABASE)) as database:  # a backup has no write-ahead log
             database.execute("CHECKPOINT log")
-    except (LogError, duckdb.Error) as error:
+    except (LogError, *QUERY_ERRORS) as error:
         raise _DamagedError from error
 
 

@@ -21,14 +21,19 @@ from events.crypto.chain_key import ChainKey
 from events.crypto.keys import KeyRing
 from events.recovery.mending import open_mended
 from events.storage.chain import Row, envelope_of, read_row, to_utc
-from events.storage.database import DATABASE, connect, select_pages
+from events.storage.database import DATABASE, QUERY_ERRORS, connect, select_pages
 from events.storage.durable import latest_head, parse_slots
 from events.storage.log import Envelope, Head, LogError
 from events.verify.examination import BadRange, Examination, Report
 from events.vocabulary import EventLost, MemoryForgotten
 from events.vocabulary.codec import kind_of
 
-_METADATA: Final = 'SELECT id, "at", kind, actor, correlation_id, causation_id FROM log.main.log WHERE seq = ?'
+_METADATA: Final = """
+SELECT id, CASE WHEN "at" BETWEEN '0001-01-01' AND '9999-12-31' THEN "at" ELSE 'epoch'::TIMESTAMP END,
+    kind, actor, correlation_id, causation_id
+FROM log.main.log WHERE seq = ?
+"""
+"""Of a time that Python can't hold, DuckDB would return words."""
 _UNKNOWN: Final = "unknown"
 _MEMORY: Final = "memory_stored.unknown"
 """The tag of a memory whose version can't be read."""
@@ -166,13 +171,13 @@ class Salvage:
         yield from sorted(found, key=lambda id_: not self._keys.has(id_))
 
     def _metadata(self, seq: int) -> Row | None:
-        with suppress(duckdb.Error):
+        with suppress(*QUERY_ERRORS):
             fields = self.database.execute(_METADATA, [seq]).fetchone()
             return None if fields is None else Row._make((seq, *fields, b"", b"", b""))
         return None
 
     def _ids(self) -> list[UUID]:
-        with suppress(duckdb.Error):
+        with suppress(*QUERY_ERRORS):
             return [id_ for (id_,) in self.database.execute("SELECT id FROM log.main.log").fetchall()]
         return []
 

@@ -18,6 +18,9 @@ Parser: TypeAlias = Callable[[str], duckdb.Statement]
 DATABASE: Final = "log.duckdb"
 """The file's name in its folder. Its write-ahead log is `log.duckdb.wal`."""
 
+QUERY_ERRORS: Final = (duckdb.Error, UnicodeDecodeError)
+"""Raised where DuckDB can't read a damaged file; the second one if its message quotes bytes that are no UTF-8."""
+
 PAGE: Final = 256
 """Rows of one query: DuckDB materialises the whole result of a query, however little is fetched."""
 
@@ -69,12 +72,13 @@ _PARSED: Final = 32
 _PLACEHOLDERS: Final = f"({', '.join('?' * len(Row._fields))})"
 
 
-def connect(path: Path, *, read_only: bool = False) -> duckdb.DuckDBPyConnection:
+def connect(path: Path, *, read_only: bool = False, creates: bool = True) -> duckdb.DuckDBPyConnection:
     """Attach the file to a DuckDB instance of its own, so that a second one is refused within a process too.
 
     Args:
         path: Of the file, which is created unless it is opened read-only.
         read_only: Change nothing on disk, not even fold in the write-ahead log of a crashed process.
+        creates: Whether what is missing of the schema is created (`create_schema`).
 
     Raises:
         LogInUseError: it is open already, here or in another process.
@@ -87,9 +91,9 @@ def connect(path: Path, *, read_only: bool = False) -> duckdb.DuckDBPyConnection
         database.execute("PRAGMA disable_checkpoint_on_shutdown")
         database.execute(f"ATTACH '{quoted}' AS log ({'READ_ONLY' if read_only else _ROW_GROUPS})")
         database.execute("SET enable_external_access = false")  # no other file can be opened from here on
-        if not read_only:
-            _create(database)
-    except duckdb.Error as error:
+        if creates and not read_only:
+            create_schema(database)
+    except QUERY_ERRORS as error:
         database.close()
         raise _open_error(path, error) from error
     return database
@@ -109,22 +113,25 @@ def exclusive(folder: Path) -> Generator[None, None, None]:
         yield
 
 
-def schema(cursor: duckdb.DuckDBPyConnection) -> dict[str, str]:
-    """Return the SQL of all that the file defines, by kind and name."""
-    found: dict[str, str] = {}
-    for kind, function in (("table", "tables"), ("view", "views"), ("index", "indexes"), ("trigger", "triggers")):
-        user_defined = "NOT internal" if kind == "view" else "true"
-        query = f"SELECT {kind}_name, sql FROM duckdb_{function}() WHERE database_name = 'log' AND {user_defined}"
-        found |= {f"{kind} {name}": sql for name, sql in cursor.execute(query).fetchall()}
-    return found
+def create_schema(database: duckdb.DuckDBPyConnection) -> None:
+    """Create what is missing of the schema; DuckDB then cuts its write-ahead log off where its replay ended."""
+    database.execute(_SCHEMA)
+    for trigger in _TRIGGERS:
+        database.execute(trigger)
 
 
-def expected_schema() -> dict[str, str]:
-    """Return what `schema` finds in a new log."""
+def schema_faults(cursor: duckdb.DuckDBPyConnection) -> list[str]:
+    """Return how the schema of the file differs from that of a new log, in a sentence for each table, index, …."""
     with duckdb.connect(":memory:", config=_CONFIG) as database:
         database.execute("ATTACH ':memory:' AS log")
-        _create(database)
-        return schema(database)
+        create_schema(database)
+        expected = _schema(database)
+    found = _schema(cursor)
+    return [
+        f"{name} is {'missing' if name not in found else 'unknown' if name not in expected else 'not as it should be'}"
+        for name in sorted(expected.keys() | found.keys())
+        if found.get(name) != expected.get(name)
+    ]
 
 
 def caching_parser(database: duckdb.DuckDBPyConnection) -> Parser:
@@ -161,28 +168,39 @@ def select_pages(cursor: duckdb.DuckDBPyConnection, first: int, last: int) -> It
         yield from select_range(cursor, start, min(start + PAGE - 1, last))
 
 
+def count_rows(cursor: duckdb.DuckDBPyConnection) -> int:
+    """Return how many rows there are, if the table has all columns."""
+    (count,) = cursor.execute(f"SELECT count(*) FROM ({_SELECT})").fetchone() or (0,)
+    return count
+
+
 def last_numbers(cursor: duckdb.DuckDBPyConnection, known: int) -> tuple[int, int | None]:
     """Return the number of the last event, 0 without one, and a number of a row that is no event's; None without one.
 
-    Numbers are contiguous. A changed byte may give a row one far above all others, up to which nobody can look up all.
+    Numbers are contiguous, so more than half of those behind the known one are there. A changed byte may give a row one
+    far above all others, up to which nobody can look up all.
 
     Args:
         cursor: On the log.
         known: Number of an event that was in the log; the answer if DuckDB can't tell the last one.
     """
-    query = "SELECT coalesce(max(seq), 0), coalesce(max(seq) FILTER (seq <= ?), 0) FROM log.main.log"
+    ranks = "SELECT seq, row_number() OVER (ORDER BY seq) AS rank FROM log.main.log WHERE seq > $known"
+    later = f"SELECT max(seq), max(seq) FILTER (2 * rank > seq - $known) FROM ({ranks})"
     try:
-        (rows,) = cursor.execute("SELECT count(*) FROM log.main.log").fetchone() or (0,)
-        highest, last = cursor.execute(query, [2 * max(rows, known) + PAGE]).fetchone() or (0, 0)
-    except duckdb.Error:
+        (end,) = cursor.execute("SELECT max(seq) FROM log.main.log WHERE seq <= ?", [known]).fetchone() or (None,)
+        highest, last = cursor.execute(later, {"known": known}).fetchone() or (None, None)
+        last, highest = last or end or 0, highest or end or 0
+    except QUERY_ERRORS:
         return known, None
     return last, highest if highest > last else None
 
 
 def select_last(cursor: duckdb.DuckDBPyConnection) -> Row | None:
-    """Return the last row, if there is one."""
-    fields = cursor.execute(f"{_SELECT} ORDER BY seq DESC LIMIT 1").fetchone()
-    return Row(*fields) if fields else None
+    """Return the last row, if there is one; None too if the write-ahead log that creates the table isn't replayed."""
+    with suppress(duckdb.CatalogException):
+        fields = cursor.execute(f"{_SELECT} ORDER BY seq DESC LIMIT 1").fetchone()
+        return Row(*fields) if fields else None
+    return None
 
 
 def select_seq(cursor: duckdb.DuckDBPyConnection, moment: datetime, last: int) -> int:
@@ -203,13 +221,17 @@ class _UnreadableError(LogDamagedError):
     """DuckDB can't open the file, and not because it is in use."""
 
 
-def _create(database: duckdb.DuckDBPyConnection) -> None:
-    database.execute(_SCHEMA)
-    for trigger in _TRIGGERS:
-        database.execute(trigger)
+def _schema(cursor: duckdb.DuckDBPyConnection) -> dict[str, str]:
+    """Return the SQL of all that the file defines, by kind and name."""
+    found: dict[str, str] = {}
+    for kind, function in (("table", "tables"), ("view", "views"), ("index", "indexes"), ("trigger", "triggers")):
+        user_defined = "NOT internal" if kind == "view" else "true"
+        query = f"SELECT {kind}_name, sql FROM duckdb_{function}() WHERE database_name = 'log' AND {user_defined}"
+        found |= {f"{kind} {name}": sql for name, sql in cursor.execute(query).fetchall()}
+    return found
 
 
-def _open_error(path: Path, error: duckdb.Error) -> LogError:
+def _open_error(path: Path, error: Exception) -> LogError:
     if isinstance(error, duckdb.IOException) and "Could not set lock" in str(error):
         holder = re.search(r"PID (\d+)", str(error))
         process = f"another process{f', PID {holder[1]}' if holder else ''}"

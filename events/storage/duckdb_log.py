@@ -27,7 +27,7 @@ from events.storage.chain import (
     to_utc,
     verify_row,
 )
-from events.storage.durable import HeadFile, check_files, check_private, latest_head
+from events.storage.durable import HeadFile, check_files, check_private, has_acknowledged, latest_head
 from events.storage.format import check_format, write_format
 from events.storage.log import Draft, Envelope, Head, LogBehindError, LogCorruptError, LogDamagedError, LogError
 from events.storage.room import Room
@@ -76,7 +76,9 @@ class DuckDBLog:
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
                 check_private(folder)
                 check_files(folder, (database.DATABASE, "keys"))
-                self._database = stack.enter_context(closing(database.connect(folder / database.DATABASE)))
+                # To create what a damaged write-ahead log hides would cut off the rest of it.
+                found = database.connect(folder / database.DATABASE, creates=not has_acknowledged(folder))
+                self._database = stack.enter_context(closing(found))
                 (folder / database.DATABASE).chmod(0o600)  # DuckDB applies the umask
                 self._parse = database.caching_parser(self._database)
                 self._writer = self._database.cursor()
@@ -237,7 +239,7 @@ class DuckDBLog:
         try:
             with closing(self._database.cursor()) as cursor:
                 yield cursor
-        except duckdb.Error as error:
+        except database.QUERY_ERRORS as error:
             raise LogDamagedError(f"DuckDB can't work on the log: {error}") from error
 
     def _read_copy(self, reason: str) -> None:
@@ -262,6 +264,7 @@ class DuckDBLog:
                 raise LogBehindError(head.seq, last)
             if last and self._row(cursor, last).head != acknowledged:
                 raise LogCorruptError(last, "it isn't the event that was acknowledged")
+            database.create_schema(cursor)
         # A crash may leave committed events that weren't acknowledged. They are visible from now on, so they must stay.
         if head != self._head_file.acknowledged:
             self._head_file.write(head)

@@ -11,7 +11,15 @@ import msgspec
 from events.crypto.images import IMAGES, ImageFiles
 from events.crypto.keys import KeyRing
 from events.storage.chain import GENESIS, Row, read_row
-from events.storage.database import DATABASE, PAGE, expected_schema, last_numbers, schema, select_pages, select_range
+from events.storage.database import (
+    DATABASE,
+    PAGE,
+    QUERY_ERRORS,
+    last_numbers,
+    schema_faults,
+    select_pages,
+    select_range,
+)
 from events.storage.durable import latest_head
 from events.storage.log import Head, LogCorruptError, LogError
 from events.verify.erasures import UNEXPLAINED, ErasureCheck
@@ -25,6 +33,7 @@ Progress = Callable[[int, int], None]
 
 UNREADABLE: Final = "DuckDB can't read it"
 """How the reason begins why an event can't be trusted that DuckDB refuses."""
+NAMED: Final = "the events that are named here"
 SPARED: Final = "nothing, the snapshot holds it; the chain doesn't prove that"
 
 _MEMORY: Final = "memory_stored"
@@ -80,10 +89,9 @@ def named(
     problems: Iterable[Problem], bad: Collection[BadRange], spared: Collection[BadRange] = ()
 ) -> tuple[Problem, ...]:
     """Return the problems of files, and one for each range of events that is lost, or that a snapshot holds."""
-    lost = "the events that are named here" if bad else "no event"
     return (
         *(
-            msgspec.structs.replace(problem, lost=lost)
+            msgspec.structs.replace(problem, lost=NAMED if bad else "no event")
             if problem.file.startswith(DATABASE) and not problem.lost
             else problem
             for problem in problems
@@ -148,16 +156,10 @@ class Examination:
         return Report(self._good, self._end, self._acknowledged, *counts, named(self._problems, bad), bad)
 
     def _check_schema(self, cursor: duckdb.DuckDBPyConnection) -> None:
-        expected = expected_schema()
         try:
-            found = schema(cursor)
-        except duckdb.Error as error:
+            self._problems += [Problem(DATABASE, None, fault, "no event") for fault in schema_faults(cursor)]
+        except QUERY_ERRORS as error:
             self._problems.append(Problem(DATABASE, None, f"its schema can't be read ({error})", ""))
-            return
-        for name in sorted(expected.keys() | found.keys()):
-            if found.get(name) != expected.get(name):
-                how = "missing" if name not in found else "unknown" if name not in expected else "not as it should be"
-                self._problems.append(Problem(DATABASE, None, f"{name} is {how}", "no event"))
 
     def _count_rows(self, cursor: duckdb.DuckDBPyConnection) -> int:
         known = latest_head((self._witness, self._acknowledged)) or GENESIS
@@ -170,7 +172,7 @@ class Examination:
         """Check some rows; where DuckDB can't read them together, halve the range until the unreadable ones remain."""
         try:
             rows = {row.seq: row for row in select_range(cursor, first, last)}
-        except duckdb.Error as error:
+        except QUERY_ERRORS as error:
             kinds = _kinds(cursor, first, last)
             if first == last or kinds is None:
                 why = f"{UNREADABLE} ({str(error).splitlines()[0]})"
@@ -258,7 +260,7 @@ class Examination:
     def _contains(self, cursor: duckdb.DuckDBPyConnection, head: Head) -> bool:
         try:
             return all(row.head == head for row in select_range(cursor, head.seq, head.seq))
-        except duckdb.Error as error:
+        except QUERY_ERRORS as error:
             if not self._bad:  # all rows were read in their order: what looks up a single one is damaged
                 self._problems.append(Problem(DATABASE, None, f"DuckDB can't look up an event ({error})", ""))
             return True
@@ -276,12 +278,10 @@ class Examination:
 
 def _kinds(cursor: duckdb.DuckDBPyConnection, first: int, last: int) -> list[str] | None:
     """Return the kinds of the events in a range, or None if DuckDB can't read all their metadata."""
+    query = "SELECT * EXCLUDE (data) FROM log.main.log WHERE seq BETWEEN ? AND ? ORDER BY seq"
     try:
-        cursor.execute(
-            "SELECT * EXCLUDE (data) FROM log.main.log WHERE seq BETWEEN ? AND ? ORDER BY seq", [first, last]
-        )
-        return [row[3] for row in cursor.fetchall()]
-    except duckdb.Error:
+        return [row[3] for row in cursor.execute(query, [first, last]).fetchall()]
+    except QUERY_ERRORS:
         return None
 
 

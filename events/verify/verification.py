@@ -9,6 +9,7 @@ only that.
 
 import shutil
 import tempfile
+from collections.abc import Iterable
 from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Final
@@ -25,7 +26,7 @@ from events.storage.duckdb_log import DuckDBLog
 from events.storage.durable import SECTOR, has_stray_bytes, parse_slots
 from events.storage.format import check_format, is_format_damaged
 from events.storage.log import Head, LogError, LogInUseError, PassphraseError
-from events.verify.examination import UNREADABLE, Examination, Problem, Progress, Report, named
+from events.verify.examination import NAMED, UNREADABLE, BadRange, Examination, Problem, Progress, Report, named
 from events.wording import reason
 
 EVERYTHING: Final = "every event"
@@ -83,16 +84,25 @@ def _as_opened(folder: Path, passphrase: str | None, report: Report, spare: Spar
     if bad == report.bad and not spared:
         return report
     files = [
-        msgspec.structs.replace(one, lost="" if one.lost == EVERYTHING else one.lost)
+        msgspec.structs.replace(one, lost="" if one.lost in {EVERYTHING, NAMED} else one.lost)
         for one in report.problems
         if one.seq is None
     ]
     if refused := [one for one in report.bad if one.why.startswith(UNREADABLE)]:
         first, last = refused[0].first, refused[-1].last
         files.append(Problem(DATABASE, None, f"of events {first} to {last}, {refused[0].why}", ""))
+    wal = f"{DATABASE}.wal"
+    hidden = _numbers({*report.bad} - {*refused}) - _numbers((*bad, *spared))
+    if hidden and all(one.file != wal for one in files):
+        what = f"DuckDB leaves out events {min(hidden)} to {max(hidden)}, which a mended copy shows"
+        files.append(Problem(wal if (folder / wal).exists() else DATABASE, None, what, ""))
     return msgspec.structs.replace(
         readable, acknowledged=report.acknowledged, problems=named(files, bad, spared), bad=bad, spared=spared
     )
+
+
+def _numbers(ranges: Iterable[BadRange]) -> set[int]:
+    return {seq for one in ranges for seq in range(one.first, one.last + 1)}
 
 
 def examine(log: DuckDBLog, progress: Progress | None = None) -> Report:

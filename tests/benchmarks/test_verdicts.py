@@ -23,8 +23,8 @@ from tests.benchmarks.datasets import NAMES, talk
 from benchmarks import index  # isort: skip -- on the path since the import above
 from benchmarks.crash import bit_flips, kills
 from benchmarks.crash.audit import Comparison, FileAudit, leaks
-from benchmarks.crash.bit_flips import LOST, Fate, Flip, classify
-from benchmarks.crash.damaged_store import Observation
+from benchmarks.crash.bit_flips import LOST, Fate, Flip, classify, readable
+from benchmarks.crash.damaged_store import MEMORY, Observation
 from benchmarks.crash.kills import Kill, Outcome, Victim
 from benchmarks.crash.workload import Memory, Request, State, Tally
 from benchmarks.fuzz.checks import Checker
@@ -126,6 +126,24 @@ RIGHT = {"status": "[1]", "a memory": '"text"'}
 )
 def test_the_effect_of_a_flip_is_classified_by_the_answers(seen: Observation, fate: Fate) -> None:
     assert classify(seen, RIGHT)[0] is fate
+
+
+def retrieved(*memories: tuple[str, float, float]) -> dict[str, str]:
+    """Return answers about memories, with one number for E1 and one for E8."""
+    vectors = [{"e1_semantic": [meaning], bit_flips.GRAPH: [graph]} for _, meaning, graph in memories]
+    answers = [
+        {"content": one[0], "embeddings": {name: {} for name in found if any(found[name])}, "vectors": found}
+        for one, found in zip(memories, vectors, strict=True)
+    ]
+    return {f"{MEMORY} {number}": json.dumps(answer) for number, answer in enumerate(answers)}
+
+
+def test_of_other_memories_than_the_lost_one_all_but_the_graph_is_compared() -> None:
+    right = retrieved(("one", 1, 1), ("two", 2, 2), ("three", 3, 3))
+    lost = {f"{MEMORY} 0": f"!-32010 Memory is {LOST}"}
+    assert readable(Observation(retrieved(("one", 1, 1), ("two", 2, 9), ("three", 3, 0)) | lost), right) == 1
+    assert readable(Observation(retrieved(("one", 1, 1), ("two", 9, 2), ("three", 3, 3)) | lost), right) == 0.5
+    assert readable(Observation(retrieved(("one", 1, 1), ("twx", 2, 2), ("three", 3, 3)) | lost), right) == 0.5
 
 
 def flip(fate: Fate, *, detected: bool, file: str = "log.duckdb", **seen: Any) -> Flip:

@@ -16,6 +16,7 @@ from benchmarks.crash.damaged_store import MEMORY, REFUSAL, SNAPSHOTS, Answers, 
 from benchmarks.report import SHOWN, Verdict
 
 LOST = "lost, because the store was damaged"
+GRAPH = "e8_graph"
 READABLE = 0.98
 """Least share of the memories outside the changed row that must be answered as before."""
 LOG = ("log.duckdb", "log.duckdb.wal")
@@ -136,8 +137,19 @@ def classify(seen: Observation, right: Answers) -> tuple[Fate, str]:
 def readable(seen: Observation, right: Answers) -> float:
     """Return the share of the memories that are answered as before, but for one: the row that was changed."""
     asked = [request for request in right if request.startswith(MEMORY)]
-    same = sum(seen.answers.get(request) == right[request] for request in asked)
+    same = sum(_without_graph(seen.answers.get(request)) == _without_graph(right[request]) for request in asked)
     return min(1.0, same / (len(asked) - 1))
+
+
+def _without_graph(answer: str | None) -> object:
+    """Return an answer about a memory without its E8, which shows the names that it shares with other memories."""
+    if answer is None or answer.startswith(REFUSAL):
+        return answer
+    # A lost memory takes its names out of the graph: that changes E8 of a neighbour, whose own row is whole.
+    found = json.loads(answer)
+    for spaces in (found["embeddings"], found["vectors"]):
+        spaces.pop(GRAPH, None)
+    return found
 
 
 def _is_refusal(answer: str) -> bool:

@@ -1,0 +1,101 @@
+"""DuckDB's checksum of a block or of an entry of its write-ahead log, and the single changed byte that it tells.
+
+The checksum is the XOR of the 64-bit words, each multiplied by an odd number, and of a hash of the bytes that are left
+over (DuckDB, `src/common/checksum.cpp`). The multiplication can be inverted: if one byte has changed, the stored and
+the computed checksum tell what each word must have been if it is the changed one. That differs in one byte from what
+the word is if it is the changed one, and else by chance.
+
+The multiplication carries a change only upwards. A change in the lowest byte of a word changes all 64 bits of the
+checksum, and hardly any other word fits; one in the highest byte changes the highest 8 bits, and every word fits. What
+can be put back are nearly all changes in the lower three or four bytes of a word, depending on how many words there
+are, and some above: three of five of the bytes of an entry with one memory, nearly half of those of a block.
+"""
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+WORD: Final = np.dtype("<u8")
+
+_FACTOR: Final = 0xBF58476D1CE4E5B9
+_INVERSE: Final = np.uint64(pow(_FACTOR, -1, 2**64))
+_SEED: Final = 5381
+_REST_FACTOR: Final = 0xC6A4A7935BD1E995
+_REST_SEED: Final = 0xE17A1465
+_MASK: Final = 2**64 - 1
+_BYTE: Final = 0xFF
+
+_CHANCE: Final = 0.1
+"""Most words that may be expected to fit by chance. If one byte has changed, its word is among those that fit, so that
+a single one that fits is right. Several changed bytes may be taken for one with this probability at most, and that only
+if all of them lie in the upper parts of words."""
+
+
+def checksum(data: bytes | npt.NDArray[np.uint64]) -> int:
+    """Return the checksum of a buffer, or of an array of words."""
+    words, rest = _divided(data) if isinstance(data, bytes) else (data, b"")
+    result = _SEED ^ int(np.bitwise_xor.reduce(words * np.uint64(_FACTOR)))
+    return result ^ _hashed(rest) if rest else result
+
+
+def restored(data: bytes, stored: int) -> bytes | None:
+    """Return a buffer without the one change that its checksum tells.
+
+    Args:
+        data: The buffer, of which one byte has changed, or of its checksum.
+        stored: The checksum of the buffer before the change.
+
+    Returns:
+        The buffer as it was; None if no change of one byte explains the checksum, or more than one.
+    """
+    difference = checksum(data) ^ stored
+    if not difference:
+        return data
+    # Another word fits if the bytes above the changed one agree, or if each changed bit of the product goes the same
+    # way: up or down. The direction of the highest bit makes no difference.
+    directions = (difference & _MASK >> 1).bit_count()
+    if (len(data) // WORD.itemsize + 1) * (2.0 ** (_shift(difference) - 56) + 2.0**-directions) > _CHANCE:
+        return None
+    found = list(islice(explanations(data, stored), 2))
+    return found[0] if len(found) == 1 else None
+
+
+def explanations(data: bytes, stored: int) -> Iterator[bytes]:
+    """Yield what a buffer may have been, if one byte of it, or of its checksum, has changed."""
+    difference = checksum(data) ^ stored
+    words, rest = _divided(data)
+    others = np.uint64(_MASK ^ _BYTE << _shift(difference))
+    before = (words * np.uint64(_FACTOR) ^ np.uint64(difference)) * _INVERSE
+    for at in np.flatnonzero(((before ^ words) & others) == 0).tolist():
+        yield data[: 8 * at] + before[at].tobytes() + data[8 * at + 8 :]
+    yield from (data[: words.nbytes] + one for one in _variants(rest) if _hashed(one) == _hashed(rest) ^ difference)
+    if not difference & int(others):
+        yield data
+
+
+def _shift(difference: int) -> int:
+    """Return where the lowest byte begins that differs between two checksums: the byte of the word that changed."""
+    return ((difference & -difference).bit_length() - 1) // 8 * 8
+
+
+def _divided(data: bytes) -> tuple[npt.NDArray[np.uint64], bytes]:
+    """Return the words of a buffer, and the bytes that are left over, fewer than a word."""
+    words = np.frombuffer(data, WORD, len(data) // WORD.itemsize)
+    return words, data[words.nbytes :]
+
+
+def _variants(rest: bytes) -> list[bytes]:
+    """Return all buffers that differ from one in one byte."""
+    changes = ((at, change) for at in range(len(rest)) for change in range(1, 256))
+    return [rest[:at] + bytes([rest[at] ^ change]) + rest[at + 1 :] for at, change in changes]
+
+
+def _hashed(rest: bytes) -> int:
+    """Return the hash of fewer bytes than a word, by MurmurHash64A."""
+    mixed = (_REST_SEED ^ (len(rest) * _REST_FACTOR)) & _MASK
+    mixed = ((mixed ^ int.from_bytes(rest, "little")) * _REST_FACTOR) & _MASK
+    mixed = ((mixed ^ (mixed >> 47)) * _REST_FACTOR) & _MASK
+    return mixed ^ (mixed >> 47)
