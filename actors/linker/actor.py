@@ -20,7 +20,7 @@ from actors.runtime.actor import LOGGER, Actor, ActorRef, Debounce
 from actors.runtime.ask import MODEL_TIMEOUT, ask_blocking
 from actors.runtime.faults import Fault
 from actors.store.messages import Append, Describe, GoneError
-from actors.text.statements.causal_clauses import RULES, causal_clauses, is_first_person, is_statement
+from actors.text.causes.clauses import RULES, causal_clauses, is_first_person, is_statement
 from events.fingerprint import Dense, Sparse, Tokens
 from events.spaces import E1
 from events.vocabulary import (

@@ -1,1 +1,1 @@
-"""What statements say: causes and effects, corrections, and whether two say the same."""
+"""What statements say: whether one corrects another, and whether two say the same."""

@@ -6,20 +6,26 @@ longer"), and that the statement is about a state ("is", "costs", "lives"). Evid
 other subjects and additions. The points of each sum to log odds (`scripts/bench corrections` measures what follows).
 """
 
+import re
+from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
 from typing import Final, NamedTuple
 
+from actors.text.statements.ellipsis import find_ellipsis, find_new_place
 from actors.text.statements.scopes import are_of_different_subjects
 from actors.text.statements.statement import Statement, Word
 from actors.text.statements.text_equivalence import ENGLISH
+from actors.text.statements.values import AMOUNTS, UNITS, Value, are_of_one_kind, read_values
 from events.vocabulary.values import Span
 from projections.spaces.lexical import stem_words
 
-MIN_SIMILARITY: Final = 0.5
+MIN_SIMILARITY: Final = 0.4
 """Least similarity in E1, calibrated, of two statements about one subject: 95 of 100 corrections have more than .6."""
-MIN_SHARED: Final = 0.2
-"""Least cosine of their terms (E6): of the 100 corrections of the development half all have .25 or more, among 2,000
-turns of LoCoMo; of the 428 pairs there that contradict nothing and are as similar in E1, 12 % have less than .2."""
+MIN_WEIGHED: Final = 0.5
+"""The same where evidence is summed up, rather than one value found in place of another."""
+MIN_SHARED: Final = 0.12
+"""Least cosine of their terms (E6): of the 100 corrections of the development half all have .25 or more, but one that
+names only what changed may share a single word with a statement of eight."""
 MAX_TERMS: Final = 90
 """Terms (E6) of a text that may have at most `statement.MAX_WORDS`; compounds count with their parts there."""
 LONG: Final = 20
@@ -58,6 +64,9 @@ MIN_POINTS: Final = 0.6
 """Sum from which on a text counts as a correction: one in a hundred of the other pairs reaches it, four in five
 corrections."""
 
+_SENTENCE_END: Final = re.compile(r"[.!?]\s")
+_RULES: Final = {"name": "name", **dict.fromkeys(("weekday", "month", "daypart", "frequency"), "time")}
+
 _OPPOSITES: Final = {frozenset(stem_words(pair.split())) for pair in ENGLISH["corrections"]["opposites"].split(",")}
 
 
@@ -81,7 +90,11 @@ def find_correction(earlier: Statement, later: Statement, similarity: float) -> 
         later: A text that was said after it.
         similarity: Of both in E1, calibrated, in [0, 1].
     """
-    if not (earlier.words and later.words) or _is_too_different(earlier, later):
+    if not (earlier.words and later.words and later.is_told):
+        return None
+    if (found := _find_in_brief(earlier, later)) and not are_of_different_subjects(earlier, later):
+        return found
+    if similarity < MIN_WEIGHED or _is_too_different(earlier, later):
         return None
     found = evidence(earlier, later)
     if earlier.keys == later.keys and not any(found[name] for name in TURNS):
@@ -90,6 +103,15 @@ def find_correction(earlier: Statement, later: Statement, similarity: float) -> 
     if points < MIN_POINTS or are_of_different_subjects(earlier, later):
         return None
     return _difference(earlier, later, points)
+
+
+def _find_in_brief(earlier: Statement, later: Statement) -> Correction | None:
+    """Return what a text changes that names only what changed."""
+    if pair := find_ellipsis(earlier, later):
+        was, now = pair
+        return Correction(_RULES.get(now.kind, "number"), was.span, now.span, MIN_POINTS)
+    place = find_new_place(earlier, later)
+    return place and Correction("words", None, place, MIN_POINTS)
 
 
 def evidence(earlier: Statement, later: Statement) -> dict[str, float]:
@@ -104,14 +126,25 @@ def evidence(earlier: Statement, later: Statement) -> dict[str, float]:
         _kind(old[start:end])
         for _, start, end, first, last in replaced
         if _kind(old[start:end]) == _kind(new[first:last]) != "words"
+        and _are_values_of_one_kind(earlier, later, old[start:end], new[first:last])
     }
     is_frame = len(replaced) == 1 and not removed and replaced[0][2] - replaced[0][1] <= min(MAX_VALUE, len(old) - 1)
-    change = later.announces_change and not earlier.announces_change
     ended = not earlier.ends and any(
-        -REACH < word.span[0] - end < REACH and word.key in left for end in later.ends for word in new
+        -REACH < word.span[0] - end < REACH
+        and word.key in left
+        and not _SENTENCE_END.search(later.text, *sorted((end, word.span[0])))
+        for end, taken in later.ended.items()
+        if not taken or not left.isdisjoint(taken)
+        for word in new
     )
     negated = later.is_negated and (bool(earlier.ends) or not later.only_denies_end)
-    values, newer = ({word.key for word in words if word.kind in {"number", "time"}} for words in (old, new))
+    values, newer = (
+        [value for value in read_values(one) if value.kind != "name" and value.key not in other.keys]
+        for one, other in ((earlier, later), (later, earlier))
+    )
+    is_value = bool(kinds) or _have_one_kind(values, newer)
+    is_other = not is_value and later.only_says_now and (_has_other_verb(earlier, later) or _adds_amount(newer))
+    change = later.announces_change and not earlier.announces_change and not is_other
     return {
         "share": share,
         "state": float(earlier.state_at is not None),
@@ -123,7 +156,7 @@ def evidence(earlier: Statement, later: Statement) -> dict[str, float]:
         "value in the predicate": float(is_frame and replaced[0][1] > 0),
         "change": float(change),
         "change of the frame": change * share,
-        "change of a value": float(change and bool(kinds or (values - newer and newer - values))),
+        "change of a value": float(change and is_value),
         "ended": float(ended),
         "opposite": float(
             share >= 0.5 and any({one, two} in _OPPOSITES for one in left - right for two in right - left)
@@ -134,6 +167,38 @@ def evidence(earlier: Statement, later: Statement) -> dict[str, float]:
         "possession": float(not (change or ended or "number" in kinds) and earlier.possesses),
         "long": float(max(len(old), len(new)) > LONG),
     }
+
+
+def _has_other_verb(earlier: Statement, later: Statement) -> bool:
+    """Return whether one statement tells what something is or has, and the other what it does."""
+    verbs = earlier.verb, later.verb
+    return verbs[0] != verbs[1] and (verbs[0] in {"be", "have"} or verbs[1] == "have")
+
+
+def _adds_amount(values: Iterable[Value]) -> bool:
+    return any(value.kind in AMOUNTS for value in values)
+
+
+def _have_one_kind(values: Iterable[Value], others: Sequence[Value]) -> bool:
+    return any(are_of_one_kind(value, other) for value in values for other in others)
+
+
+def _are_values_of_one_kind(earlier: Statement, later: Statement, old: list[Word], new: list[Word]) -> bool:
+    """Return whether two runs of words hold values of one kind."""
+    one, other = _values_in(earlier, old), _values_in(later, new)
+    return _have_one_kind(one, other) and not (_besides(earlier, old, one) and _besides(later, new, other))
+
+
+def _besides(statement: Statement, words: list[Word], values: list[Value]) -> set[str]:
+    """Return the keys of a run that tell no value and no change: of "the cleaner 18 euros" the cleaner."""
+    kinds = {word.kind for word in words} & {"number", "time"} or {"name"}
+    units = frozenset[str]().union(*(value.of for value in values)) | UNITS
+    return {word.key for word in words if word.kind not in kinds and not statement.is_change(word)} - units
+
+
+def _values_in(statement: Statement, words: list[Word]) -> list[Value]:
+    start, end = words[0].span[0], words[-1].span[1]
+    return [value for value in read_values(statement) if start < value.span[1] <= end]
 
 
 def _is_too_different(earlier: Statement, later: Statement) -> bool:

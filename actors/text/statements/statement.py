@@ -30,6 +30,8 @@ def _any_of(*lists: str, before: str = "", after: str = "") -> re.Pattern[str]:
 
 
 CHANGE, _END, _POSSESSION = _any_of("change"), _any_of("no_longer", "end"), _any_of("possession")
+_NO_LONGER: Final = _any_of("no_longer")
+_DETERMINERS: Final = re.compile(r"\s+(?:(?:the|a|an|my|our|his|her|their|its|your|all|some)\s+)+", re.IGNORECASE)
 _NOT_ENDED: Final = _any_of("end", "ending", before=r"(?:\b(?:not|never)|\w+n['’]t)\s+(?:\w+\s+)?")
 """A negated word that ends a state: "don't quit", "never gave up", "won't get off"."""
 # "Rent is", "work starts": what precedes another verb is a noun.
@@ -39,6 +41,16 @@ _CLAUSE: Final = re.compile(r"(?<=\w) (?:when(?:ever)?|if|while|because|unless|u
 _EVENT: Final = _any_of(
     "event", before=r"(?<!\bis )(?<!\bare )(?<!\bbe )(?<!\bbeen )(?<!\bget )(?<!\bgets )(?<!\ba )(?<!\bthe )"
 )
+_MODALS: Final = "|".join(_LISTS["modals"].split())
+_VERB: Final = re.compile(rf"{STATE.pattern}|{_EVENT.pattern}|\b(?:{_MODALS})\b|n['’]t\b", re.IGNORECASE)
+_ANNOUNCEMENT: Final = re.compile(
+    rf"\W*+(?:{_any_of('announcement').pattern}[^:,;.!–—]{{0,40}}+[:,;.!–—]\s*|make (?:it|that)\b(?=\s))",
+    re.IGNORECASE,
+)
+_ADVERB: Final = _any_of("adverb")
+_BE: Final = frozenset({"is", "are", "'s"})
+_FIRST_CLAUSE: Final = re.compile(r"[^,;:.!?]++")
+_PROPOSAL: Final = _any_of("proposal")
 _TIMES: Final = frozenset(_LISTS["times"].split())
 _PARTICLES: Final = frozenset("off up down once".split())
 """Stop words that state something."""
@@ -63,8 +75,13 @@ class Statement:
 
     @cached_property
     def words(self) -> list[Word]:
-        """Its content words; none of a text that has more than a statement, or none."""
-        return _words(self.text)
+        """Its content words without those that announce a correction; none of a text with more than a statement."""
+        return [word for word in _words(self.text) if word.span[0] >= self.starts_at]
+
+    @cached_property
+    def announced(self) -> set[str]:
+        """The keys of the words that announce a correction."""
+        return {word.key for word in _words(self.text[: self.starts_at])}
 
     @cached_property
     def keys(self) -> list[str]:
@@ -79,13 +96,77 @@ class Statement:
 
     @cached_property
     def announces_change(self) -> bool:
-        """Whether it has a word of change."""
-        return CHANGE.search(self.text) is not None
+        """Whether it has a word of change, or begins by announcing one."""
+        return self.starts_at > 0 or bool(self.changes)
+
+    @cached_property
+    def changes(self) -> list[Span]:
+        """Where its words of change are."""
+        return [match.span() for match in CHANGE.finditer(self.text)]
+
+    def is_change(self, word: Word) -> bool:
+        """Return whether one of its words is a word of change."""
+        return any(start <= word.span[0] < end for start, end in self.changes)
+
+    @cached_property
+    def only_says_now(self) -> bool:
+        """Whether nothing but an adverb announces its change: "Sam has a garden now"."""
+        return self.starts_at == 0 and all(_ADVERB.fullmatch(self.text, *span) for span in self.changes)
+
+    @cached_property
+    def verb(self) -> str:
+        """Its first verb of a state: `be`, `have`, or another one as it is written; empty without one."""
+        found = STATE.search(self.text)
+        word = found[0].casefold() if found else ""
+        return "be" if word in _BE else "have" if word in {"has", "have"} else word
 
     @cached_property
     def ends(self) -> list[int]:
         """Where the words end that end a state."""
-        return [match.end() for match in _END.finditer(self._without_negated_ends)]
+        return [*self.ended]
+
+    @cached_property
+    def ended(self) -> dict[int, list[str]]:
+        """What the words that end a state take as their object, as keys, by the ends of these words: "sold the car"."""
+        return {
+            match.end(): [] if _NO_LONGER.fullmatch(match[0]) else self.object_after(match.end())
+            for match in _END.finditer(self._without_negated_ends)
+        }
+
+    def object_after(self, end: int) -> list[str]:
+        """Return the keys of the noun phrase with a determiner that begins at a place; none if there is no such."""
+        found: list[str] = []
+        for word in self.words:
+            if word.span[0] < end:
+                continue
+            if found and self.text[end : word.span[0]] != " ":
+                break
+            if not found and not _DETERMINERS.fullmatch(self.text, end, word.span[0]):
+                break
+            found.append(word.key)
+            end = word.span[1]
+        return found
+
+    @cached_property
+    def starts_at(self) -> int:
+        """Where its first clause begins, after the words that announce a correction: "Update: …", "Sorry, …"."""
+        start = 0
+        while found := _ANNOUNCEMENT.match(self.text, start):
+            start = found.end()
+        return start if start < len(self.text) else 0
+
+    @cached_property
+    def is_told(self) -> bool:
+        """Whether it states something, rather than asks or proposes it."""
+        first = _FIRST_CLAUSE.match(self.text)
+        is_proposed = first is not None and _PROPOSAL.search(self.text, 0, first.end()) is not None
+        return not is_proposed and not self.text.rstrip(" \"'”)").endswith("?")
+
+    @cached_property
+    def verb_at(self) -> int | None:
+        """Where its first verb begins, of a state, an event or a mood, or else the colon after a label."""
+        found = _VERB.search(self.text, self.starts_at)
+        return found.start() if found else self.state_at
 
     @cached_property
     def tells_event(self) -> bool:

@@ -7,8 +7,8 @@ from uuid import UUID
 from actors.api.responses.common import LABEL, rounded, shown
 from actors.comparator.messages.graph import Edge, Path, Reached, Ways
 from actors.runtime.types import JsonObject
+from actors.text.causes.clauses import sentence_around
 from actors.text.excerpts import excerpt
-from actors.text.statements.causal_clauses import sentence_around
 from projections.graph.relations import CAUSAL_SHORTCUT, CAUSES, CLUSTER, LINK_TO, NEXT, SHORTCUT
 from projections.memories.catalog import Entry
 

@@ -293,6 +293,18 @@ async def test_labels_and_words_of_revision_state_a_value(mind: Mind, statement:
     assert [one["id"] for one in answer.get("may_supersede", ())] == [old]
 
 
+async def test_a_correction_that_leaves_out_details_is_found_and_one_of_another_property_is_not(way: Way) -> None:
+    old = await way("store_memory", content="The pottery course is at 18:30 every other Tuesday, in the old dairy.")
+    other = await way("store_memory", content="The pottery course takes 90 minutes now.")
+    assert "may_supersede" not in other
+    new = await way("store_memory", content="Pottery is at 19:00 now.")
+    (found,) = new["may_supersede"]
+    assert (found["id"], found["was"], found["now"]) == (old["fingerprintId"], "18:30", "19:00")
+    asked = await way("search_graph", query="When is the pottery course?")
+    ids = [one["fingerprintId"] for one in asked["results"]]
+    assert ids.index(new["fingerprintId"]) < ids.index(old["fingerprintId"])
+
+
 @pytest.mark.parametrize(
     ("statement", "addition"),
     [
@@ -309,6 +321,10 @@ async def test_labels_and_words_of_revision_state_a_value(mind: Mind, statement:
         ("The ferry runs in winter.", "The ferry wasn't cancelled in the storm last winter."),
         ("My back aches when I sit too long.", "I don't sit at the desk any more."),
         ("Work starts at nine.", "Garden work starts at seven."),
+        ("Ola lives in Umeå.", "Ola lost his keys in Umeå."),
+        ("Our crew has 8 people.", "Our crew has moved its lunch to 1."),
+        ("Firewood is 90 euros a load.", "Gravel is 40 euros a load now."),
+        ("The choir sits in the south aisle.", "We should seat the choir in the north aisle."),
     ],
 )
 async def test_additions_other_kinds_and_denied_ends_correct_nothing(mind: Mind, statement: str, addition: str) -> None:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from actors.text.statements.causal_patterns import (
+from actors.text.causes.patterns import (
     BACKWARD,
     CONDITION,
     DENIED,
@@ -31,8 +31,8 @@ from actors.text.statements.causal_patterns import (
     VERBAL,
     WORD,
 )
-from actors.text.statements.causal_readings import readings
-from actors.text.statements.clause_spans import Span, first_clause, last_clause, main_comma, skip_leading, trimmed
+from actors.text.causes.readings import readings
+from actors.text.causes.spans import Span, first_clause, last_clause, main_comma, skip_leading, trimmed
 from projections.spaces.lexical import STOP_WORDS
 
 RULES: Final = 2

@@ -4,12 +4,14 @@ They state a cause only where the subject is an event, a condition or a thing. W
 """
 
 import re
+import tomllib
 from collections.abc import Iterator
 from itertools import islice
+from pathlib import Path
 from typing import Final, NamedTuple
 
-from actors.text.statements.causal_patterns import FINITE, HYPOTHETICAL
-from actors.text.statements.clause_spans import Span, last_clause, skip_leading
+from actors.text.causes.patterns import FINITE, HYPOTHETICAL
+from actors.text.causes.spans import Span, last_clause, skip_leading
 from actors.text.statements.text_equivalence import ENGLISH
 
 MAX_SUBJECT: Final = 12
@@ -17,7 +19,7 @@ MAX_SUBJECT: Final = 12
 MAX_VERBS: Final = 16
 """Verbs of a sentence that are tried."""
 
-_LISTS: Final[dict[str, str]] = ENGLISH["causes"]
+_LISTS: Final[dict[str, str]] = tomllib.loads(Path(__file__).with_name("words.toml").read_text("utf-8"))
 _IRREGULAR: Final = {
     forms[0]: forms[1:]
     for entry in ENGLISH["equivalence"]["irregular"].split(",")

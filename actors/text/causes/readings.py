@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Final, NamedTuple
 
-from actors.text.statements.causal_patterns import FINITE, HYPOTHETICAL, WORD
-from actors.text.statements.causal_verbs import DETERMINER, any_of, is_no_actor, stated_effects
-from actors.text.statements.clause_spans import Span, first_clause, last_clause, main_comma, skip_leading
+from actors.text.causes.patterns import FINITE, HYPOTHETICAL, WORD
+from actors.text.causes.spans import Span, first_clause, last_clause, main_comma, skip_leading
+from actors.text.causes.verbs import DETERMINER, any_of, is_no_actor, stated_effects
 
 MAX_OPENING: Final = 120
 """Characters of a phrase before the main clause that no comma ends."""

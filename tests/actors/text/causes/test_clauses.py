@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.text.statements.causal_clauses import (
+from actors.text.causes.clauses import (
     MAX_CLAUSES,
     MAX_READINGS,
     causal_clauses,

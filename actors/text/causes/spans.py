@@ -3,7 +3,7 @@
 import re
 from typing import Final, TypeAlias
 
-from actors.text.statements.causal_patterns import CLAUSE_END, FINITE, LAST_CLAUSE, LEADING, WORD
+from actors.text.causes.patterns import CLAUSE_END, FINITE, LAST_CLAUSE, LEADING, WORD
 
 Span: TypeAlias = tuple[int, int]
 """Half-open interval [start, end) of characters."""

@@ -1,0 +1,1 @@
+"""Causes and effects that a text states."""

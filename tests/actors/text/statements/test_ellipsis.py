@@ -1,0 +1,97 @@
+"""Corrections that name only what changed, beside statements of the same shape about another thing or property."""
+
+import pytest
+
+from actors.text.statements.corrections import find_correction
+from actors.text.statements.ellipsis import find_ellipsis, find_new_place
+from actors.text.statements.statement import read_statement
+from actors.text.statements.values import read_values
+
+NEAR = 0.45
+"""Below what a weighed sum needs: only one value in place of another of its kind is found."""
+
+CORRECTIONS = [
+    ("The stand-up is at 9:30 every weekday, in the small room.", "Stand-up is at 10:00 now.", "9:30", "10:00"),
+    ("We sharpen the saws on Tuesdays.", "Correction: we sharpen the saws on Mondays and Wednesdays.", "Tuesdays", ""),
+    ("The pottery kiln is free at six, behind the shed.", "Now it's 7:30 for the kiln.", "six", "7:30"),
+    ("I said that the tent needs six pegs.", "Make that eight pegs.", "six", "eight"),
+    ("The optician appointment is on Tuesday at noon.", "The optician: Thursday instead.", "Tuesday", "Thursday"),
+    ("Violin lessons are at half past four, at Mr Ek's.", "Violin is at five now.", "half past four", "five"),
+    ("The scanner runs Debian 11 on an old box.", "Scanner is on Debian 12 now.", "11", "12"),
+    ("The harvest pay is 14 euros an hour, in cash.", "I was wrong about the harvest pay, it's 16.", "14", "16"),
+]
+OTHERS = [
+    ("Our crew has 8 people.", "Our crew has moved its lunch to 1."),
+    ("The library is open until seven.", "The library card costs 12 euros now."),
+    ("The rehearsal is on Thursday at 15:00.", "The rehearsal takes 45 minutes now."),
+    ("We need six chairs in the hall.", "We also need two tables in the hall."),
+    ("The train to Ghent leaves at 8:12.", "The train to Bruges leaves at 9:12."),
+    ("Backups of Monday are 40 GB.", "Backups of Tuesday are 42 GB."),
+    ("The kiosk is closed on Mondays.", "I'm free on Sundays."),
+    ("The tram leaves at 7:10.", "Does the tram leave at 7:20 now?"),
+]
+
+
+@pytest.mark.parametrize(("earlier", "later", "was", "now"), CORRECTIONS)
+def test_a_new_value_alone_corrects_what_leaves_nothing_else_to_say(
+    earlier: str, later: str, was: str, now: str
+) -> None:
+    found = find_correction(read_statement(earlier), read_statement(later), NEAR)
+    assert found is not None
+    assert found.was is not None
+    assert found.now is not None
+    assert was in earlier[slice(*found.was)]
+    assert now in later[slice(*found.now)]
+
+
+@pytest.mark.parametrize(("earlier", "later"), OTHERS)
+def test_a_value_of_another_kind_or_thing_corrects_nothing(earlier: str, later: str) -> None:
+    for similarity in (NEAR, 0.8):
+        assert find_correction(read_statement(earlier), read_statement(later), similarity) is None
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        ("The ladder is in the barn.", "I've put the ladder in the hayloft."),
+        ("The key for the tractor hangs under the eaves.", "The tractor key has moved to the office drawer."),
+    ],
+)
+def test_what_was_put_elsewhere_is_corrected(earlier: str, later: str) -> None:
+    assert find_correction(read_statement(earlier), read_statement(later), NEAR) is not None
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        ("The ladder is in the barn.", "I've put the rake in the hayloft."),
+        ("The vote is on Monday.", "I've put the vote on the agenda of Tuesday."),
+    ],
+)
+def test_another_thing_in_a_place_corrects_nothing(earlier: str, later: str) -> None:
+    assert find_new_place(read_statement(earlier), read_statement(later)) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "kinds"),
+    [
+        ("It opens at ten and closes at half past six.", ["clock", "clock"]),
+        ("Open from seven to ten on Fridays", ["clock", "clock", "weekday"]),
+        ("Two jars cost €4 in room 12, for three nights.", ["count", "money", "label", "duration", "daypart"]),
+        ("Due on 3 March, 40% paid, 25 kg", ["date", "month", "percent", "weight"]),
+    ],
+)
+def test_the_words_around_a_number_tell_its_kind(text: str, kinds: list[str]) -> None:
+    assert [value.kind for value in read_values(read_statement(text))] == kinds
+
+
+@pytest.mark.parametrize(
+    "piece", ["put it ", "make that six, ", "from ", "sorry, no, ", "left the ", " ", "is at 5 and ", "update: "]
+)
+def test_long_texts_are_read_in_linear_time(piece: str) -> None:
+    long = piece * (100_000 // len(piece))
+    for pair in ((long, "The vote is at six."), ("The vote is at five.", long)):
+        earlier, later = map(read_statement, pair)
+        assert find_correction(earlier, later, 0.9) is None
+        assert find_ellipsis(earlier, later) is None
+        assert find_new_place(earlier, later) is None
