@@ -56,7 +56,10 @@ async def clients(
     """A client over stdio and one over HTTP, of two stores that are asked the same."""
     mode: str = request.param
     key = Keys(folders[1]).create(f"sdk-{uuid4().hex}", Scope.ADMIN, None)
-    command = StdioServerParameters(command=COMMAND, args=["serve", "--data", str(folders[0]), *DEFAULT])
+    # The client gives its server an environment of its own; both servers must compute in the same precision.
+    environment = {name: value for name, value in os.environ.items() if name.startswith("CONTEXT_GRAPH_")}
+    arguments = ["serve", "--data", str(folders[0]), *DEFAULT]
+    command = StdioServerParameters(command=COMMAND, args=arguments, env=environment)
     async with AsyncExitStack() as stack:
         stdio = await stack.enter_async_context(Client(command, mode=mode))
         bearer = {"authorization": f"Bearer {key}"}
