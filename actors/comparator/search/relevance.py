@@ -67,8 +67,14 @@ SAMPLED: Final = 200
 SAME_LANGUAGE: Final = 0.2
 """Calibrated similarity in E1 from which on a memory is taken to be in the language of a query."""
 
-USUAL: Final = 0.9
-"""Quantile of these similarities that the best result must exceed."""
+USUAL: Final = 0.75
+"""Quantile of these similarities that the best result must exceed. With a higher one some more questions are told
+apart, but a fact that is stored in several wordings would count as usual."""
+
+EXPECTED: Final = 0.5
+"""What is usual between two texts of such a language, known before any is stored: .33 in German to .6 in Chinese."""
+EXPECTED_WEIGHT: Final = 3
+"""How many memories it counts as, since few say little of what is usual."""
 
 
 class Regression(msgspec.Struct, frozen=True):
@@ -114,9 +120,11 @@ class Model(msgspec.Struct, frozen=True):
             unfamiliar: The share of the query that the model of E1 does not read in whole words.
         """
         by_name = {name: self.regressions[name].probability(values) for name, values in found.items()}
-        other = by_name.pop("other_languages", 0.0)
+        other = by_name.pop("other_languages", 1.0)
+        familiar = max(by_name.values())
         share = float(np.interp(unfamiliar, UNFAMILIAR, (0.0, 1.0)))
-        return (1 - share) * max(by_name.values()) + share * other
+        # The third regression only lowers: a rare name in an English question is no evidence of an answer.
+        return (1 - share) * familiar + share * min(familiar, other)
 
 
 def features(
@@ -210,8 +218,9 @@ def _lead(best: float, others: Scores) -> float:
     """
     alike = np.sort(others)[:-1]
     alike = alike[alike >= SAME_LANGUAGE]
-    usual = float(np.quantile(alike, USUAL)) if len(alike) else 0.0
-    return (best - usual) / max(1 - usual, 1e-6)
+    seen = float(np.quantile(alike, USUAL)) if len(alike) else EXPECTED
+    usual = (len(alike) * seen + EXPECTED_WEIGHT * EXPECTED) / (len(alike) + EXPECTED_WEIGHT)
+    return (best - usual) / (1 - min(usual, 0.99))
 
 
 def _confidence(probability: float) -> Confidence:

@@ -132,6 +132,26 @@ async def test_a_question_in_another_language_is_not_answered_by_whatever_is_in_
     assert sum(not found["results"] for found in refused) >= 7, "all but one were confident"
 
 
+async def test_a_fact_in_several_wordings_of_another_language_answers_a_question_for_it(context: Context) -> None:
+    for wording in (
+        "De reservesleutel van het huis ligt onder de plantenbak.",
+        "Onder de plantenbak ligt de reservesleutel.",
+        "De extra huissleutel ligt onder de plantenbak bij de deur.",
+        "Reservesleutel: onder de plantenbak.",
+        "We bewaren de reservesleutel van het huis onder de plantenbak.",
+    ):
+        await store(context, wording)
+    assert (await ask(context, "Waar vind ik de reservesleutel van het huis?"))["confidence"] != "nothing"
+    assert (await ask(context, "Wanneer is de verjaardag van oma?"))["confidence"] == "nothing"
+
+
+async def test_a_rare_name_alone_makes_no_answer(context: Context) -> None:
+    for note in ("Wojciech Szczęsny repairs the Vaillant ecoTEC boiler.", *NOTES):
+        await store(context, note)
+    assert (await ask(context, "Who repairs the boiler?"))["confidence"] == "confident"
+    assert (await ask(context, "What's Szczęsny's favourite pierogi?"))["confidence"] != "confident"
+
+
 @pytest.mark.parametrize(
     ("question", "answer"),
     [
