@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Final
 
 from markdown_it import MarkdownIt
@@ -17,6 +18,8 @@ _MARKDOWN: Final = MarkdownIt("zero").enable(["heading", "lheading", "fence", "b
 _READ: Final = 8
 """Characters that are read for each one of an excerpt, since marks and spaces are left out."""
 _STRONG: Final = "**"
+_PATH: Final = frozenset("/\\")
+"""Signs beside which two stars stand for folders, as in `src/**/test`."""
 
 
 def plain_excerpt(text: str, length: int) -> str:
@@ -28,7 +31,8 @@ def plain_excerpt(text: str, length: int) -> str:
     """
     given = text.lstrip()
     start = given[: _READ * length]
-    return excerpt("".join(_blocks(_MARKDOWN.parse(start))) + (" …" if len(start) < len(given) else ""), length)
+    plain = "".join(_blocks(_MARKDOWN.parse(start)))
+    return excerpt((plain if plain.strip() else start) + (" …" if len(start) < len(given) else ""), length)
 
 
 def _blocks(blocks: Sequence[Token]) -> Iterator[str]:
@@ -41,20 +45,19 @@ def _blocks(blocks: Sequence[Token]) -> Iterator[str]:
 
 
 def _parts(parts: Sequence[Token]) -> Iterator[str]:
-    """Yield the text of a paragraph; a power such as `2**3**4` and a name such as `__init__` stay as they are."""
+    """Yield the text of a paragraph; a power such as `2**3**4`, a name and a pattern of files stay as they are."""
     before = ""
     kept: list[bool] = []
-    for part in parts:
+    for part, following in zip_longest(parts, parts[1:]):
         match part.type:
             case "strong_open":
-                kept.append(part.markup != _STRONG or before[-1:].isalnum())
+                around = {before[-1:], following.content[:1] if following else ""}
+                kept.append(part.markup != _STRONG or before[-1:].isalnum() or not around.isdisjoint(_PATH))
                 text = part.markup if kept[-1] else ""
             case "strong_close":
                 text = part.markup if kept.pop() else ""
             case "em_open" | "em_close":
                 text = part.markup
-            case "softbreak":
-                text = " "
             case _:
                 text = part.content
         before = text or before

@@ -28,6 +28,9 @@ def test_marks_of_markdown_are_left_out(text: str, line: str) -> None:
         "def __init__(self, *knots, **lines): return self.f(*knots, **lines)",
         "x**2 + y**2 = z**2, and 2*3*4 is 24",
         "#harbour is a tag, #include <pier.h> is code, snake_case_names stay",
+        "Ignore **/node_modules/** and src/**/dist in the pattern.",
+        r"C:\**\pier\** is searched",
+        "```",
         "[the pilot](https://pier.example) <b>said</b> & left | a | b |",
     ],
 )
