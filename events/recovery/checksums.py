@@ -1,9 +1,9 @@
 """DuckDB's checksum of a block or of an entry of its write-ahead log, and the single changed byte that it tells.
 
 The checksum is the XOR of the 64-bit words, each multiplied by an odd number, and of a hash of the bytes that are left
-over (DuckDB, `src/common/checksum.cpp`). The multiplication can be inverted: if one byte has changed, the stored and
-the computed checksum tell what each word must have been if it is the changed one. That differs in one byte from what
-the word is if it is the changed one, and else by chance.
+over (DuckDB, `src/common/checksum.cpp`). The multiplication can be inverted, so the stored and the computed checksum
+tell of each word what it was, had it alone changed. For the changed word that differs from what is stored in one byte
+only; for any other word, in one byte only by chance.
 
 The multiplication carries a change only upwards. A change in the lowest byte of a word changes all 64 bits of the
 checksum, and hardly any other word fits; one in the highest byte changes the highest 8 bits, and every word fits. What

@@ -29,8 +29,8 @@ _CHECKPOINT: Final = b"g\0"
 _HEADER_END: Final = b"\xff\xff"
 _ENTRY: Final = struct.Struct("<QQ")
 """Size and checksum of an entry."""
-_SIZE: Final = re.compile(rb"(?=[\s\S]{3}\0{5})")
-"""Where the size of an entry below 16 MB may begin; the checksum decides."""
+_SIZE: Final = re.compile(rb"(?=[\s\S]{3}\0{5})(?!\0{3})")
+"""Where the size of an entry below 16 MB may begin; the checksum decides. A power cut may leave zeros at the end."""
 _GUESSES: Final = 64
 """Explanations of a damaged entry that are tried: DuckDB replays the write-ahead log for each."""
 _FLUSH: Final = b"d\0d"
@@ -95,17 +95,22 @@ def _varint(number: int) -> bytes:
 
 
 def _entries(content: bytes, start: int) -> list[_Entry]:
-    """Return the entries of a write-ahead log up to one that a crash cut off."""
+    """Return the entries of a write-ahead log up to one that a crash cut off, without what zeros have replaced."""
     entries: list[_Entry] = []
+    intact = 0
     while len(content) - start >= _ENTRY.size:
         end = _entry_end(content, start)
+        if end is None and intact < start + _ENTRY.size:
+            intact = _intact_start(content, start + _ENTRY.size)
         if end is not None:
-            entry = _Entry(content[start + _ENTRY.size : end])
-        elif (found := _damaged_entry(content, start)) is not None:
+            entries.append(_Entry(content[start + _ENTRY.size : end]))
+        elif not any(content[start : start + _ENTRY.size]):
+            end = intact
+        elif (found := _damaged_entry(content, start, intact)) is not None:
             entry, end = found
+            entries.append(entry)
         else:
             break
-        entries.append(entry)
         start = end
     return entries
 
@@ -121,10 +126,21 @@ def _entry_end(content: bytes, start: int) -> int | None:
     return end
 
 
-def _damaged_entry(content: bytes, start: int) -> tuple[_Entry, int] | None:
+def _intact_start(content: bytes, start: int) -> int:
+    """Return where the next intact entry begins, the end of the write-ahead log if none follows."""
+    candidates = (found.start() for found in _SIZE.finditer(content, start))
+    return next((at for at in candidates if _entry_end(content, at) is not None), len(content))
+
+
+def _damaged_entry(content: bytes, start: int, intact: int) -> tuple[_Entry, int] | None:
     """Return a damaged entry and its end: what its size says, or, if that is what changed, where the next one begins.
 
     None if the write-ahead log ends within the entry.
+
+    Args:
+        content: Of the write-ahead log.
+        start: Of the damaged entry.
+        intact: Where the next intact entry begins, the end of the write-ahead log if none follows.
     """
     size, stored = _ENTRY.unpack_from(content, start)
     start += _ENTRY.size
@@ -135,12 +151,10 @@ def _damaged_entry(content: bytes, start: int) -> tuple[_Entry, int] | None:
             return _Entry(found), end
         if end == len(content) or _entry_end(content, end) is not None:
             return _Entry(body, tuple(islice(explanations(body, stored), _GUESSES))), end
-    following = (found.start() for found in _SIZE.finditer(content, start))
-    next_start = next((at for at in following if _entry_end(content, at) is not None), None)
-    body = content[start:next_start]
+    body = content[start:intact]
     is_whole = checksum(body) == stored
-    if next_start is not None or is_whole:
-        return _Entry(body, None if is_whole else ()), start + len(body)
+    if intact < len(content) or is_whole:
+        return _Entry(body, None if is_whole else ()), intact
     return (_Entry(content[start:end], ()), end) if end <= len(content) else None
 
 

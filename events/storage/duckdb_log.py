@@ -27,7 +27,7 @@ from events.storage.chain import (
     to_utc,
     verify_row,
 )
-from events.storage.durable import HeadFile, check_files, check_private, has_acknowledged, latest_head
+from events.storage.durable import HeadFile, check_files, check_private, latest_head
 from events.storage.format import check_format, write_format
 from events.storage.log import Draft, Envelope, Head, LogBehindError, LogCorruptError, LogDamagedError, LogError
 from events.storage.room import Room
@@ -76,10 +76,10 @@ class DuckDBLog:
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
                 check_private(folder)
                 check_files(folder, (database.DATABASE, "keys"))
+                path = folder / database.DATABASE
                 # To create what a damaged write-ahead log hides would cut off the rest of it.
-                found = database.connect(folder / database.DATABASE, creates=not has_acknowledged(folder))
-                self._database = stack.enter_context(closing(found))
-                (folder / database.DATABASE).chmod(0o600)  # DuckDB applies the umask
+                self._database = stack.enter_context(closing(database.connect(path, creates=False)))
+                path.chmod(0o600)  # DuckDB applies the umask
                 self._parse = database.caching_parser(self._database)
                 self._writer = self._database.cursor()
                 remove_leftovers(folder / "keys")
@@ -255,7 +255,8 @@ class DuckDBLog:
             if row is not None:
                 verify_row(row, self._keys)
             head = row.head if row else GENESIS
-            if self._head_file.acknowledged is None and head.seq:
+            # The head file is on the disk before the keys have a chain key, and a chain key before a first record.
+            if self._head_file.acknowledged is None and (head.seq or self._keys.chain or any(self._keys.ids())):
                 raise LogDamagedError(f"the head file is missing: nothing says if the log goes on after {head.seq}")
             witness = None if self._spare is None else self._spare.head(self.folder, self._keys)
             acknowledged = latest_head((witness, self._head_file.acknowledged))

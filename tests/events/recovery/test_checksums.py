@@ -58,12 +58,11 @@ def test_about_half_of_the_bytes_are_put_back_and_none_is_put_back_wrongly(size:
 
 
 def test_a_change_of_the_checksum_itself_changes_no_data() -> None:
-    for size in (21, ENTRY):
+    """Eight changed bits are too few to tell the checksum from one of 1,200 words, the highest byte from one of two."""
+    for size, told in ((21, 7), (ENTRY, 0)):
         data = random.Random(size).randbytes(size)
-        for byte in range(8):
-            assert restored(data, checksum(data) ^ 0xFF << 8 * byte) in {data, None}
-    data = random.Random(21).randbytes(21)
-    assert restored(data, checksum(data) ^ 0xFF << 8) == data
+        found = [restored(data, checksum(data) ^ 0xFF << 8 * byte) for byte in range(8)]
+        assert found == [data] * told + [None] * (8 - told)
 
 
 @pytest.mark.parametrize("size", [ENTRY, BLOCK])

@@ -221,6 +221,9 @@ FIRST_BLOCK = 12_288
 """Where the first block of the log's file begins."""
 IN_FILE, BATCH, IN_WAL = 4, 8, 3
 """Memories that a checkpoint wrote to the log's file, memories of one transaction behind it, and others."""
+LAST = IN_FILE + BATCH + IN_WAL
+PER_EVENT = 3
+"""Entries of the write-ahead log for an event: the table, the row, and the end of the transaction."""
 
 
 @pytest.fixture(scope="module")
@@ -334,6 +337,42 @@ def test_opening_a_store_whose_tables_are_hidden_by_a_changed_byte_leaves_the_wr
     before = (folder / WAL).read_bytes()
     assert numbers_lost(killed_early, folder) == []
     assert (folder / WAL).read_bytes() == before
+
+
+@pytest.mark.parametrize("head", [None, b"", b"\xff" * 1_024], ids=["missing", "empty", "unreadable"])
+def test_opening_a_store_whose_tables_are_hidden_and_whose_head_file_is_lost_leaves_the_write_ahead_log_whole(
+    killed_early: Path, tmp_path: Path, head: bytes | None
+) -> None:
+    start, _ = next(entries((killed_early / WAL).read_bytes()))
+    folder = changed(killed_early, tmp_path / "store", WAL, start + 2)
+    before = (folder / WAL).read_bytes()
+    (folder / "head").unlink()
+    if head is not None:
+        (folder / "head").write_bytes(head)
+    assert numbers_lost(killed_early, folder) == []
+    assert (folder / WAL).read_bytes() == before
+
+
+@pytest.mark.parametrize(("entry", "within", "count"), [(-3, 0, 1), (-2, 16, 1), (-2, 5_000, 1), (-5, 100, 2)])
+def test_zeros_at_the_end_of_the_write_ahead_log_cost_what_they_replace(
+    killed: Path, tmp_path: Path, entry: int, within: int, count: int
+) -> None:
+    """A power cut leaves them where the file was longer already and its content wasn't on the disk yet."""
+    wal = (killed / WAL).read_bytes()
+    start, _ = list(entries(wal))[entry]
+    folder = shutil.copytree(killed, tmp_path / "store")
+    (folder / WAL).write_bytes(wal[: start + within] + bytes(2**20))
+    assert numbers_lost(killed, folder) == list(range(LAST + 1 - count, LAST + 1))
+    repair(folder, tmp_path / "new")
+    assert not verify(tmp_path / "new").problems
+
+
+def test_zeros_amid_the_write_ahead_log_cost_what_they_replace(killed: Path, tmp_path: Path) -> None:
+    wal = (killed / WAL).read_bytes()
+    (start, _), (end, _) = (list(entries(wal))[-PER_EVENT * number] for number in (2, 1))
+    folder = shutil.copytree(killed, tmp_path / "store")
+    (folder / WAL).write_bytes(wal[:start] + bytes(2**20) + wal[end:])
+    assert numbers_lost(killed, folder) == [LAST - 1]
 
 
 def recorded(folder: Path, target: Path, before: bytes, after: bytes) -> Path:

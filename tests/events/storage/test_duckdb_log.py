@@ -13,12 +13,24 @@ from uuid import uuid4
 import duckdb
 import pytest
 
-from events.storage import database
+from events.crypto import wrapping
+from events.crypto.keys import KeyRing
+from events.storage import database, duckdb_log
 from events.storage.chain import GENESIS
 from events.storage.duckdb_log import DuckDBLog
-from events.storage.durable import DurableFile
-from events.storage.log import Envelope, Head, LogBehindError, LogCorruptError, LogError, LogFullError, LogInUseError
+from events.storage.durable import DurableFile, HeadFile
+from events.storage.log import (
+    Envelope,
+    Head,
+    LogBehindError,
+    LogCorruptError,
+    LogDamagedError,
+    LogError,
+    LogFullError,
+    LogInUseError,
+)
 from events.vocabulary import Shredded
+from tests.events.kills import Fuse, Killed
 from tests.events.log_suite import LogSuite, fill, forgotten
 from tests.events.samples import draft, stored
 
@@ -414,6 +426,44 @@ def test_an_empty_log_has_no_end_to_lose(log: DuckDBLog, folder: Path):
     again = DuckDBLog(folder)
     assert again.head == GENESIS == Head(0, bytes(32))
     again.close()
+
+
+@pytest.mark.parametrize("passphrase", [None, "open sesame"])
+def test_a_log_whose_creation_was_killed_is_created(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, passphrase: str | None
+):
+    monkeypatch.setattr(wrapping, "_MEMORY", 2**4)
+    steps = [
+        (database, "connect"),
+        (duckdb_log, "KeyRing"),
+        (duckdb_log, "HeadFile"),
+        (database, "create_schema"),
+        (HeadFile, "write"),
+        (duckdb_log, "write_format"),
+        (duckdb_log, "key_chain"),
+        (KeyRing, "key_chain"),
+    ]
+    for number in range(len(steps)):
+        with monkeypatch.context() as patched:
+            unless_killed = Fuse(number)
+            for owner, name in steps:
+                patched.setattr(owner, name, unless_killed(getattr(owner, name)))
+            with pytest.raises(Killed):
+                DuckDBLog(folder / str(number), passphrase)
+        with closing(DuckDBLog(folder / str(number), passphrase)) as log:
+            assert fill(log, 1)[0].seq == 1
+
+
+@pytest.mark.parametrize("emptied", [False, True])
+def test_a_log_without_its_head_file_is_refused_though_it_shows_no_event(
+    log: DuckDBLog, folder: Path, tmp_path: Path, *, emptied: bool
+):
+    fill(log, 2)
+    copy = shutil.copytree(folder, tmp_path / "copy")
+    (copy / "log.duckdb.wal").unlink()
+    (copy / "head").write_bytes(b"") if emptied else (copy / "head").unlink()
+    with pytest.raises(LogDamagedError, match="head file is missing"):
+        DuckDBLog(copy)
 
 
 def test_what_was_read_does_not_stay_in_memory(folder: Path, monkeypatch: pytest.MonkeyPatch):
