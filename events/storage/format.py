@@ -5,14 +5,13 @@ would take for damage: a new kind of event, a new field in one, another layout o
 """
 
 import re
-from contextlib import closing
 from pathlib import Path
 from typing import Final
 from zlib import crc32
 
 import msgspec
 
-from events.storage.durable import DurableFile
+from events.storage.durable import replace_file
 from events.storage.log import LogError
 from events.wording import reason
 
@@ -63,8 +62,7 @@ def write_format(folder: Path, number: int = FORMAT) -> None:
     path = folder / _FILE
     number = max(number, format_of(folder)) if path.exists() else number
     if not path.exists() or path.read_bytes() != _encode(number):
-        with closing(DurableFile(path)) as file:
-            file.write({0: _encode(number)})
+        replace_file(path, _encode(number))  # an empty file, left by a crash, would hold no number
 
 
 def format_of(folder: Path) -> int:

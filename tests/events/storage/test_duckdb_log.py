@@ -440,6 +440,7 @@ def test_a_log_whose_creation_was_killed_is_created(
         (database, "create_schema"),
         (HeadFile, "write"),
         (duckdb_log, "write_format"),
+        (Path, "replace"),
         (duckdb_log, "key_chain"),
         (KeyRing, "key_chain"),
     ]
