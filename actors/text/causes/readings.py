@@ -12,7 +12,9 @@ from typing import Final, NamedTuple
 
 from actors.text.causes.patterns import FINITE, HYPOTHETICAL, WORD
 from actors.text.causes.spans import Span, first_clause, last_clause, main_comma, skip_leading
-from actors.text.causes.verbs import DETERMINER, any_of, is_no_actor, stated_effects
+from actors.text.causes.subjects import is_no_actor
+from actors.text.causes.verbs import stated_effects
+from actors.text.causes.words import DETERMINER, NAME, any_of
 
 MAX_OPENING: Final = 120
 """Characters of a phrase before the main clause that no comma ends."""
@@ -30,8 +32,7 @@ class Reading(NamedTuple):
     effect: Span
 
 
-_NAME: Final = r"(?-i:[A-Z])[\w'’-]*"
-_SUBJECT: Final = rf"(?:i|we|he|she|they|it|nobody|everyone|{DETERMINER}|{_NAME})"
+_SUBJECT: Final = rf"(?:i|we|he|she|they|it|nobody|everyone|{DETERMINER}|{NAME})"
 
 _CLAUSE_START: Final = re.compile(
     r"(?<=[\w)])\s+(?=(?:I|we|he|she|they|it|the|an?|my|our|his|her|their|its|this|these|those|nobody|everyone|no|[A-Z][\w'’-]*)"
@@ -48,7 +49,7 @@ _PREDICATE: Final = any_of("predicate")
 _WITH: Final = re.compile(r"with\s+(?!(?:\w+ ){0,2}(?:eyes|arms|hands|legs|head|mouth|face)\b)", re.IGNORECASE)
 _WITH_STATE: Final = re.compile(
     rf"(?:.*\s)?{_PREDICATE}$|(?:no|hardly any|(?:too|so) (?:little|few|many|much)|only (?:one|two|three|a))\s|"
-    rf"(?:{DETERMINER}|{_NAME})\s+(?:[\w'’-]+\s+){{1,4}}?{_PREDICATE}\b(?!\s+[a-z]+$)",
+    rf"(?:{DETERMINER}|{NAME})\s+(?:[\w'’-]+\s+){{1,4}}?{_PREDICATE}\b(?!\s+[a-z]+$)",
     re.IGNORECASE,
 )
 _BROKEN: Final = re.compile(rf"(?:{DETERMINER})\s+(?:\w+ )?{any_of('broken')}\s+\w+", re.IGNORECASE)
