@@ -83,14 +83,21 @@ _STATE: Final = re.compile(
 )
 """A clause that tells a state: after "as" it is a reason, an event a time."""
 
-_AFTER: Final = re.compile(r"(?:after|once|following)\s+", re.IGNORECASE)
-_INNER_AFTER: Final = re.compile(r",?\s+(?:after|following)\s+(?=\w)", re.IGNORECASE)
+_AFTER: Final = re.compile(r"(?:after|once(?!\s+upon\b))\s+", re.IGNORECASE)
+_INNER_AFTER: Final = re.compile(r",?\s+after\s+(?=\w)", re.IGNORECASE)
 _TIME: Final = re.compile(rf"(?:{DETERMINER}\s+|\w+\s+)?{any_of('times')}(?!\w)", re.IGNORECASE)
+_PLACE: Final = re.compile(
+    rf"(?:{DETERMINER}\s+)?(?:(?!new\b|\w+ed\b)\w+\s+){{0,2}}?{any_of('places')}(?:\s+(?:in|at|on|of|near|by)\s|$)",
+    re.IGNORECASE,
+)
 _BECAME: Final = re.compile(rf"(?<![\w'’-]){any_of('became')}(?![\w'’-])", re.IGNORECASE)
 
 _AFFECTED: Final = re.compile(
-    rf"(?:still |\w+ly )?{any_of('affected')}\s+(?:by|with|from|of|in|on|at|without|to|for|after)\s+", re.IGNORECASE
+    rf"(?:still |\w+ly )?(?!(?:left|lost|stuck|low|frozen|struck)\s+(?:in|on|to)\b){any_of('affected')}\s+"
+    r"(?:by|with|from|of|in|on|at|without|to|for|after)\s+(?!\d|(?-i:[A-Z])\w+\s+\d)",
+    re.IGNORECASE,
 )
+_STUCK: Final = re.compile(r"(?:still )?stuck\s+in\s+", re.IGNORECASE)
 _HAVING: Final = re.compile(
     r"being\s+(?!(?:an?|said|able)\b)(?=\w)|(?:not )?having\s+"
     r"(?:lost|missed|forgotten|run out|failed|no|not|slept|broken|been|"
@@ -104,7 +111,7 @@ _ABSOLUTE: Final = re.compile(
 _NO_CLAUSE: Final = re.compile(rf"{any_of('prepositions')}\b", re.IGNORECASE)
 
 _DEGREE: Final = re.compile(
-    r"(?<!\bdo)(?<!\bdid)(?<!\bthink)(?<!\bsay)(?<!\bsaid)(?<!\bhope)\s(?:so\s+(?!called\b)(?:[\w'’-]+\s+){1,3}?|such\s+|"
+    r"(?<!\bdo)(?<!\bdid)(?<!\bthink)(?<!\bsay)(?<!\bsaid)(?<!\bhope)\s(?:so\s+(?!(?:called|and|but|or)\b)(?:[\w'’-]+\s+){1,3}?(?<!\b(?:and|but)\s)(?<!\bor\s)|such\s+|"
     r"such\s+(?!as\b|an? (?:way|manner|fashion)\b)(?:[\w'’-]+\s+){1,4}?)"
     rf"(?:(?P<that>that)\s+(?:(?<=such that )\w|(?={_SUBJECT}\s|[\w'’-]+(?:\s+[\w'’-]+)?\s+{FINITE.pattern}))|"
     r"(?=(?:i|we|he|she|it|they)\s+(?:could|can|had to)))",
@@ -196,9 +203,14 @@ def _is_with_reason(phrase: str, main: str) -> bool:
     return _is_without_reason(phrase, main) if _BROKEN.match(phrase) else _WITH_STATE.match(phrase) is not None
 
 
-def _is_without_reason(_: str, main: str) -> bool:
+def _is_stuck_reason(_: str, main: str) -> bool:
+    """Tell whether a main clause is no act: it fails or changes."""
+    return _FAILS.search(main) is not None or _BECAME.search(main) is not None
+
+
+def _is_without_reason(phrase: str, main: str) -> bool:
     """Tell whether a main clause after "without …" is no act: it fails, changes, or has no actor."""
-    if _FAILS.search(main) or _BECAME.search(main):
+    if _is_stuck_reason(phrase, main):
         return True
     verb = FINITE.search(main, 1)
     return verb is not None and is_no_actor(main[: verb.start()].strip())
@@ -209,7 +221,8 @@ def _is_as_reason(phrase: str, _: str) -> bool:
 
 
 def _is_after_reason(phrase: str, main: str) -> bool:
-    return not _TIME.match(phrase.rstrip(".! ")) and _BECAME.search(main.partition(",")[0]) is not None
+    phrase = phrase.rstrip(".! ")
+    return not (_TIME.match(phrase) or _PLACE.match(phrase)) and _BECAME.search(main.partition(",")[0]) is not None
 
 
 def _is_phrase(phrase: str, main: str) -> bool:
@@ -235,6 +248,7 @@ _OPENINGS: Final = (
     _Opening(_AS, _is_as_reason),
     _Opening(_AFTER, _is_after_reason),
     _Opening(_AFFECTED, _is_phrase, belongs=True, is_participle=True),
+    _Opening(_STUCK, _is_stuck_reason, belongs=True, is_participle=True),
     _Opening(_HAVING, _is_phrase, belongs=True, is_participle=True),
     _Opening(_ABSOLUTE, _is_phrase, belongs=True, is_participle=True),
 )

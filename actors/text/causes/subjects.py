@@ -8,6 +8,7 @@ from actors.text.causes.words import DETERMINER, any_of, words_of
 MAX_SUBJECT: Final = 12
 """Words of a subject."""
 _PERSONS: Final = words_of("persons")
+_THINGS: Final = words_of("things")
 _EVENTS: Final = words_of("events")
 
 _NO_SUBJECT: Final = re.compile(
@@ -35,7 +36,16 @@ _NO_NOUN: Final = re.compile(
 _NAME_IN_S: Final = frozenset(
     "james charles jules agnes ines frances mercedes giles lars hans miles les wes jens".split()
 )
-_PERSON_NOUN: Final = re.compile(r"(?:\w{2}ist|man|men|woman|women)s?")
+_PERSON_NOUN: Final = re.compile(r"\w+(?:ist|cian|[eo]r)|\w*m[ae]n")
+_THING: Final = re.compile(r"\w*(?:ator|meter|water|power|paper|weather|mower|washer|dryer|hammer|disorder)")
+_TIME: Final = re.compile(
+    r"(?:(?:last|next|this|that|these|those|every|each|one|the (?:last|next|past|same|following|previous)) )"
+    r"(?:seconds?|minutes?|hours?|days?|nights?|mornings?|evenings?|afternoons?|weekends?|weeks?|months?|quarters?|seasons?|"
+    r"years?|decades?|century|centuries|spring|summer|autumn|winter|"
+    r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?)|"
+    r"(?:(?:the|in|year|early|late) )*\d{2,4}(?:['’]?s)?|yesterday|today|tomorrow|tonight",
+    re.IGNORECASE,
+)
 _HEAD_END: Final = re.compile(
     r"\s+(?:of|in|at|on|for|with|without|between|from|near|by|over|under|about|to|through|during|after|before|behind|against|"
     r"across|along|among|around|into|that|which|next|down|up|outside|inside|above|below)\s",
@@ -45,10 +55,12 @@ _TOKEN: Final = re.compile(r"[\w'’-]+")
 
 
 def is_no_actor(phrase: str) -> bool:
-    """Tell whether a noun phrase names an event, a condition or a thing, and no person or group."""
+    """Tell whether a noun phrase names an event, a condition or a thing, and no person, group, animal or time."""
     words = _TOKEN.findall(phrase)
-    if not 0 < len(words) <= MAX_SUBJECT or any(
-        pattern.search(phrase) for pattern in (_NO_SUBJECT, _UNFINISHED, _OBJECT_INSIDE)
+    if (
+        not 0 < len(words) <= MAX_SUBJECT
+        or _TIME.fullmatch(phrase.strip())
+        or any(pattern.search(phrase) for pattern in (_NO_SUBJECT, _UNFINISHED, _OBJECT_INSIDE))
     ):
         return False
     if words[0].endswith("ing") and words[0].lower() not in _NO_GERUND:
@@ -69,4 +81,8 @@ def is_no_actor(phrase: str) -> bool:
 
 def _is_person(noun: str) -> bool:
     singular = {noun, noun.removesuffix("s"), noun.removesuffix("es"), noun.removesuffix("ies") + "y"}
-    return bool(singular & _PERSONS) or _PERSON_NOUN.fullmatch(noun) is not None
+    return any(
+        word in _PERSONS
+        or (_PERSON_NOUN.fullmatch(word) is not None and word not in _THINGS and _THING.fullmatch(word) is None)
+        for word in singular
+    )

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Final, NamedTuple
 
-from actors.text.causes.patterns import FINITE, HYPOTHETICAL
-from actors.text.causes.spans import Span, last_clause, skip_leading
+from actors.text.causes.patterns import FINITE, HYPOTHETICAL, UNREAL
+from actors.text.causes.spans import Span, is_claimed, last_clause, skip_leading
 from actors.text.causes.subjects import is_no_actor
 from actors.text.causes.words import DETERMINER, NAME, any_of, phrases
 from actors.text.statements.text_equivalence import ENGLISH
@@ -114,6 +114,9 @@ _BASES: Final = frozenset(
 _HAS_OBJECT: Final = re.compile(rf"\s+{_OBJECT}", re.IGNORECASE)
 _PLURAL: Final = re.compile(r"[^s'’]s\b|\band\b|\bpeople\b|\bchildren\b")
 """A subject that takes a verb in its base form."""
+_MEANING: Final = frozenset({"meant", "means"})
+_NOTHING: Final = re.compile(r"(?:no|none|neither|hardly|scarcely|barely)\b", re.IGNORECASE)
+"""Begins a subject that did nothing. Only where it "means" something, it is a lack."""
 _GERUND: Final = re.compile(r"(?:making|letting|keeping|leaving)$", re.IGNORECASE)
 _MEANS: Final = re.compile(
     r"\s+(?:that\s+)?(?!a lot|so much|the world|everything|nothing|something)"
@@ -122,15 +125,15 @@ _MEANS: Final = re.compile(
 )
 """After "meant": a clause."""
 _AUXILIARY: Final = re.compile(
-    r"\s+(?:(?:have|has|had|'ve|'s|also|then|soon|finally|almost|nearly|even|already|really|just|all|twice|\w+ly|"
-    r"in turn|in the end)\s+)*+$",
+    r"\s+(?:(?:have|has|had|'ve|'s|also|then|soon|finally|even|already|really|just|all|twice|in turn|"
+    rf"in the end|(?!{UNREAL}\b)\w+ly)\s+)*+$",
     re.IGNORECASE,
 )
 _WHICH: Final = re.compile(r"(?:,|[;–—-]|\band)\s*(?:all (?:of )?)?(?:which|this|that)$", re.IGNORECASE)
 _THIS: Final = re.compile(r"(?:all (?:of )?)?(?:this|that)$", re.IGNORECASE)
 _BOUNDARY: Final = re.compile(
-    r"[;:–—()\"]|,(?= (?:and|but|so|then|while|yet)\b)|\b(?:but|because|so|that|which|who|when|while|where|as|since|"
-    r"after|before|if|whether|unless|until|although|though|whose|whom|what|how|why)\b",
+    r"[;:–—()\"]|,(?= (?:and|but|so|then|while|yet)\b)|\b(?:but|because|so(?! (?:many|much|few|little)\b)|that|which|"
+    r"who|when|while|where|as|since|after|before|if|whether|unless|until|although|though|whose|whom|what|how|why)\b",
     re.IGNORECASE,
 )
 _CONDITION: Final = re.compile(r"(?:if|whether|unless|until|who|whose|what|how|why|which|whom)$", re.IGNORECASE)
@@ -157,7 +160,7 @@ def stated_effects(text: str, start: int, end: int) -> Iterator[StatedEffect]:
         auxiliary = _AUXILIARY.search(text, start, match.start())
         stop = auxiliary.start() if auxiliary else match.start()
         before, verb = text[start:stop], match.group().lower()
-        if HYPOTHETICAL.search(before) or not _governs(text, match, before, end):
+        if HYPOTHETICAL.search(before) or is_claimed(text, start, stop) or not _governs(text, match, before, end):
             continue
         effect = (match.end() if match["causative"] else match.start(), end)
         if _GERUND.match(verb):
@@ -165,8 +168,10 @@ def stated_effects(text: str, start: int, end: int) -> Iterator[StatedEffect]:
                 yield StatedEffect(verb, last_clause(text, (start, stop)), effect)
         elif _THIS.match(before):
             yield StatedEffect(verb, None, effect)
-        elif (subject := _subject(text, start, stop)) is not None and (
-            verb not in _BASES or verb in _UNCHANGED or _PLURAL.search(text[slice(*subject)])
+        elif (
+            (subject := _subject(text, start, stop)) is not None
+            and (verb not in _BASES or verb in _UNCHANGED or _PLURAL.search(text[slice(*subject)]))
+            and (verb in _MEANING or not _NOTHING.match(text, *subject))
         ):
             yield StatedEffect(verb, subject, effect)
 
@@ -174,7 +179,7 @@ def stated_effects(text: str, start: int, end: int) -> Iterator[StatedEffect]:
 def _governs(text: str, verb: re.Match[str], before: str, end: int) -> bool:
     """Tell whether what follows a verb is its object or clause, where its form may be a noun's."""
     word = verb.group().lower()
-    if word in {"meant", "means"}:
+    if word in _MEANING:
         return _MEANS.match(text, verb.end(), end) is not None or _WHICH.search(before) is not None
     return word not in _BASES or _HAS_OBJECT.match(text, verb.end(), end) is not None
 
