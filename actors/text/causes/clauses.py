@@ -32,7 +32,7 @@ from actors.text.causes.patterns import (
     WORD,
 )
 from actors.text.causes.readings import readings
-from actors.text.causes.spans import Span, first_clause, last_clause, main_comma, skip_leading, trimmed
+from actors.text.causes.spans import Span, first_clause, is_claimed, last_clause, main_comma, skip_leading, trimmed
 from projections.spaces.lexical import STOP_WORDS
 
 RULES: Final = 2
@@ -176,7 +176,9 @@ def _counts(text: str, match: re.Match[str], start: int, end: int, *, forward: b
     """Tell whether a connective inside a part has its causal meaning there."""
     before, word = text[start : match.start()].rstrip(), match.group().lower().lstrip(", ")
     is_verb = match.re is FORWARD or VERBAL.match(word) is not None
-    if DENIED.search(text[start : match.start()]) or (is_verb and HYPOTHETICAL.search(before)):
+    if DENIED.search(text[start : match.start()]) or (
+        is_verb and (HYPOTHETICAL.search(before) or is_claimed(text, start, match.start()))
+    ):
         return False
     rest = text[match.end() : end]
     if IS_SO.search(word):

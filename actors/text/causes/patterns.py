@@ -7,7 +7,12 @@ SENTENCE: Final = re.compile(r"\S(?:[^.!?\n]|[.!?](?=[^\s\"'”)]))*[.!?]*")
 LABEL: Final = re.compile(r"[^:.,!?\n]{1,48}: ")
 """A speaker or a title before the text."""
 BE: Final = r"(?:is|are|was|were|be|been|being|'s)"
-ADVERB: Final = r"(?:\w+ly |also |then |soon |again |at last |in turn |in part |mostly )?"
+UNREAL: Final = (
+    r"(?:almost|nearly|hardly|barely|scarcely|rarely|seldom|probably|possibly|perhaps|maybe|presumably|allegedly|"
+    r"supposedly|reportedly|apparently|seemingly|theoretically|hypothetically|virtually)"
+)
+"""Adverbs of what did not happen, or is only guessed."""
+ADVERB: Final = rf"(?:(?!{UNREAL}\b)\w+ly |also |then |soon |again |at last |in turn |in part |mostly )?"
 NOMINAL: Final = (
     r"because of|due to|owing to|thanks to|on account of|as a (?:direct |natural )?(?:result|consequence) of|"
     r"in (?:consequence|response) to|in consequence of|in the wake of|by reason of"
@@ -65,13 +70,25 @@ NAMING: Final = re.compile(
 CONDITION: Final = re.compile(r"\s*(?:and |but |so )?(?:if|whether|unless|suppose|imagine)\b", re.IGNORECASE)
 IS_SO: Final = re.compile(r"\bso\W*$", re.IGNORECASE)
 
-DENIED: Final = re.compile(r"(?:\b(?:not|never|just|only|simply|merely|if|whether|unless|even)|n't)\s+$", re.IGNORECASE)
+DENIED: Final = re.compile(
+    rf"(?:\b(?:not|never|just|only|simply|merely|if|whether|unless|even|{UNREAL})|n't)\s+$", re.IGNORECASE
+)
 """Before a connective: the relation is denied, doubted or played down."""
 HYPOTHETICAL: Final = re.compile(
-    r"\b(?:if|whether|unless|might|may|could|would|should|can|to|will|won't|doesn't|don't|didn't|not|never|cannot|can't)$",
+    r"\b(?:if|whether|unless|might|may|could|would|should|can|to|will|won't|doesn't|don't|didn't|not|never|cannot|can't|"
+    rf"{UNREAL})$",
     re.IGNORECASE,
 )
 """Before a verb: it states no fact."""
+CLAIM: Final = re.compile(
+    r"\b(?:(?:rumou?r|claim|allegation|accusation|myth|legend|lie|belief|notion|theory|hypothesis|idea|suspicion|assumption|"
+    r"impression|fear|hope|worry|doubt|possibility|probability|chance|risk|danger|threat)s?|"
+    r"den(?:y|ies|ied)|doubt(?:s|ed)|disprove[sd]?|refute[sd]?|dream(?:s|t|ed)?|pretend(?:s|ed)?|hope[sd]|fear(?:s|ed)|"
+    r"false|untrue|wrong|unlikely|unclear|possible|impossible|doubtful|"
+    r"not (?:true|certain|sure|clear|the case))\s+that\b",
+    re.IGNORECASE,
+)
+"""Begins a clause that is believed or denied."""
 TIME: Final = re.compile(
     r"\s+(?:\d|then\b|when\b|(?:\w+ ){1,2}last\b|we (?:met|spoke|talked|chatted)\b|"
     r"the (?:\d|early|late|mid|beginning|start|end|age|day|time|last|first)|"

@@ -12,7 +12,9 @@ from typing import Final, NamedTuple
 
 from actors.text.causes.patterns import FINITE, HYPOTHETICAL, WORD
 from actors.text.causes.spans import Span, first_clause, last_clause, main_comma, skip_leading
-from actors.text.causes.verbs import DETERMINER, any_of, is_no_actor, stated_effects
+from actors.text.causes.subjects import is_no_actor
+from actors.text.causes.verbs import stated_effects
+from actors.text.causes.words import DETERMINER, NAME, any_of
 
 MAX_OPENING: Final = 120
 """Characters of a phrase before the main clause that no comma ends."""
@@ -30,8 +32,7 @@ class Reading(NamedTuple):
     effect: Span
 
 
-_NAME: Final = r"(?-i:[A-Z])[\w'’-]*"
-_SUBJECT: Final = rf"(?:i|we|he|she|they|it|nobody|everyone|{DETERMINER}|{_NAME})"
+_SUBJECT: Final = rf"(?:i|we|he|she|they|it|nobody|everyone|{DETERMINER}|{NAME})"
 
 _CLAUSE_START: Final = re.compile(
     r"(?<=[\w)])\s+(?=(?:I|we|he|she|they|it|the|an?|my|our|his|her|their|its|this|these|those|nobody|everyone|no|[A-Z][\w'’-]*)"
@@ -48,7 +49,7 @@ _PREDICATE: Final = any_of("predicate")
 _WITH: Final = re.compile(r"with\s+(?!(?:\w+ ){0,2}(?:eyes|arms|hands|legs|head|mouth|face)\b)", re.IGNORECASE)
 _WITH_STATE: Final = re.compile(
     rf"(?:.*\s)?{_PREDICATE}$|(?:no|hardly any|(?:too|so) (?:little|few|many|much)|only (?:one|two|three|a))\s|"
-    rf"(?:{DETERMINER}|{_NAME})\s+(?:[\w'’-]+\s+){{1,4}}?{_PREDICATE}\b(?!\s+[a-z]+$)",
+    rf"(?:{DETERMINER}|{NAME})\s+(?:[\w'’-]+\s+){{1,4}}?{_PREDICATE}\b(?!\s+[a-z]+$)",
     re.IGNORECASE,
 )
 _BROKEN: Final = re.compile(rf"(?:{DETERMINER})\s+(?:\w+ )?{any_of('broken')}\s+\w+", re.IGNORECASE)
@@ -82,14 +83,21 @@ _STATE: Final = re.compile(
 )
 """A clause that tells a state: after "as" it is a reason, an event a time."""
 
-_AFTER: Final = re.compile(r"(?:after|once|following)\s+", re.IGNORECASE)
-_INNER_AFTER: Final = re.compile(r",?\s+(?:after|following)\s+(?=\w)", re.IGNORECASE)
+_AFTER: Final = re.compile(r"(?:after|once(?!\s+upon\b))\s+", re.IGNORECASE)
+_INNER_AFTER: Final = re.compile(r",?\s+after\s+(?=\w)", re.IGNORECASE)
 _TIME: Final = re.compile(rf"(?:{DETERMINER}\s+|\w+\s+)?{any_of('times')}(?!\w)", re.IGNORECASE)
+_PLACE: Final = re.compile(
+    rf"(?:{DETERMINER}\s+)?(?:(?!new\b|\w+ed\b)\w+\s+){{0,2}}?{any_of('places')}(?:\s+(?:in|at|on|of|near|by)\s|$)",
+    re.IGNORECASE,
+)
 _BECAME: Final = re.compile(rf"(?<![\w'’-]){any_of('became')}(?![\w'’-])", re.IGNORECASE)
 
 _AFFECTED: Final = re.compile(
-    rf"(?:still |\w+ly )?{any_of('affected')}\s+(?:by|with|from|of|in|on|at|without|to|for|after)\s+", re.IGNORECASE
+    rf"(?:still |\w+ly )?(?!(?:left|lost|stuck|low|frozen|struck)\s+(?:in|on|to)\b){any_of('affected')}\s+"
+    r"(?:by|with|from|of|in|on|at|without|to|for|after)\s+(?!\d|(?-i:[A-Z])\w+\s+\d)",
+    re.IGNORECASE,
 )
+_STUCK: Final = re.compile(r"(?:still )?stuck\s+in\s+", re.IGNORECASE)
 _HAVING: Final = re.compile(
     r"being\s+(?!(?:an?|said|able)\b)(?=\w)|(?:not )?having\s+"
     r"(?:lost|missed|forgotten|run out|failed|no|not|slept|broken|been|"
@@ -103,7 +111,7 @@ _ABSOLUTE: Final = re.compile(
 _NO_CLAUSE: Final = re.compile(rf"{any_of('prepositions')}\b", re.IGNORECASE)
 
 _DEGREE: Final = re.compile(
-    r"(?<!\bdo)(?<!\bdid)(?<!\bthink)(?<!\bsay)(?<!\bsaid)(?<!\bhope)\s(?:so\s+(?!called\b)(?:[\w'’-]+\s+){1,3}?|such\s+|"
+    r"(?<!\bdo)(?<!\bdid)(?<!\bthink)(?<!\bsay)(?<!\bsaid)(?<!\bhope)\s(?:so\s+(?!(?:called|and|but|or)\b)(?:[\w'’-]+\s+){1,3}?(?<!\b(?:and|but)\s)(?<!\bor\s)|such\s+|"
     r"such\s+(?!as\b|an? (?:way|manner|fashion)\b)(?:[\w'’-]+\s+){1,4}?)"
     rf"(?:(?P<that>that)\s+(?:(?<=such that )\w|(?={_SUBJECT}\s|[\w'’-]+(?:\s+[\w'’-]+)?\s+{FINITE.pattern}))|"
     r"(?=(?:i|we|he|she|it|they)\s+(?:could|can|had to)))",
@@ -195,9 +203,14 @@ def _is_with_reason(phrase: str, main: str) -> bool:
     return _is_without_reason(phrase, main) if _BROKEN.match(phrase) else _WITH_STATE.match(phrase) is not None
 
 
-def _is_without_reason(_: str, main: str) -> bool:
+def _is_stuck_reason(_: str, main: str) -> bool:
+    """Tell whether a main clause is no act: it fails or changes."""
+    return _FAILS.search(main) is not None or _BECAME.search(main) is not None
+
+
+def _is_without_reason(phrase: str, main: str) -> bool:
     """Tell whether a main clause after "without …" is no act: it fails, changes, or has no actor."""
-    if _FAILS.search(main) or _BECAME.search(main):
+    if _is_stuck_reason(phrase, main):
         return True
     verb = FINITE.search(main, 1)
     return verb is not None and is_no_actor(main[: verb.start()].strip())
@@ -208,7 +221,8 @@ def _is_as_reason(phrase: str, _: str) -> bool:
 
 
 def _is_after_reason(phrase: str, main: str) -> bool:
-    return not _TIME.match(phrase.rstrip(".! ")) and _BECAME.search(main.partition(",")[0]) is not None
+    phrase = phrase.rstrip(".! ")
+    return not (_TIME.match(phrase) or _PLACE.match(phrase)) and _BECAME.search(main.partition(",")[0]) is not None
 
 
 def _is_phrase(phrase: str, main: str) -> bool:
@@ -234,6 +248,7 @@ _OPENINGS: Final = (
     _Opening(_AS, _is_as_reason),
     _Opening(_AFTER, _is_after_reason),
     _Opening(_AFFECTED, _is_phrase, belongs=True, is_participle=True),
+    _Opening(_STUCK, _is_stuck_reason, belongs=True, is_participle=True),
     _Opening(_HAVING, _is_phrase, belongs=True, is_participle=True),
     _Opening(_ABSOLUTE, _is_phrase, belongs=True, is_participle=True),
 )

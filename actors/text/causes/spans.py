@@ -3,7 +3,7 @@
 import re
 from typing import Final, TypeAlias
 
-from actors.text.causes.patterns import CLAUSE_END, FINITE, LAST_CLAUSE, LEADING, WORD
+from actors.text.causes.patterns import CLAIM, CLAUSE_END, FINITE, LAST_CLAUSE, LEADING, WORD
 
 Span: TypeAlias = tuple[int, int]
 """Half-open interval [start, end) of characters."""
@@ -50,3 +50,9 @@ def trimmed(text: str, span: Span) -> Span:
     while end > start and not (text[end - 1].isalnum() or text[end - 1] in ")%"):
         end -= 1
     return start, max(start, end)
+
+
+def is_claimed(text: str, start: int, place: int) -> bool:
+    """Tell whether a place is the predicate of a clause that is believed or denied: "the rumour that the frost …"."""
+    claims = [match.end() for match in CLAIM.finditer(text, start, place)]
+    return bool(claims) and FINITE.search(text, claims[-1], place) is None
