@@ -11,13 +11,15 @@ from projections.spaces.lexical import STOP_WORDS, stem_words
 
 MAX_WORDS: Final = 60
 """Content words of a statement; a longer text states more than one."""
+MAX_LENGTH: Final = 2_000
+"""Characters of a statement, which bounds what a text without spaces costs."""
 
 _LISTS: Final[dict[str, str]] = ENGLISH["corrections"]
 _NUMBERS: Final = dict(pair.split() for pair in ENGLISH["equivalence"]["numbers"].split(","))
 _WORD: Final = re.compile(r"[-+$€£]?\w+(?:[-'’.:,/@&_]\w+)*")
 _SENTENCE_START: Final = re.compile(r"(?:^|[.!?:;\n])[\s\"'(]*$")
 _IS_ON: Final = re.compile(r"\b(is|are|was|be) on(?! (?:the|a|an|my|our|his|her|their|its|\d|[A-Z]))")
-_LABEL: Final = re.compile(r"\W*\w+(?:[ /-]+[\w'’]+){1,6}(?=:\s(?!.*\d.* at \d))")
+_LABEL: Final = re.compile(r"\W*+\w++(?:[ /-]++[\w'’]++){1,6}+(?=:\s(?!.{0,80}\d.{0,80} at \d))")
 """Words before a colon whose value follows, as in "Minimum Node version: 20"; a single word may be a speaker."""
 _NEGATION: Final = re.compile(r"\b(?:not|no|never|none|nobody|nothing|neither|without)\b|n['’]t\b", re.IGNORECASE)
 
@@ -32,7 +34,7 @@ def _any_of(*lists: str, before: str = "", after: str = "") -> re.Pattern[str]:
 CHANGE, _END, _POSSESSION = _any_of("change"), _any_of("no_longer", "end"), _any_of("possession")
 _NO_LONGER: Final = _any_of("no_longer")
 _DETERMINERS: Final = re.compile(r"\s+(?:(?:the|a|an|my|our|his|her|their|its|your|all|some)\s+)+", re.IGNORECASE)
-_NOT_ENDED: Final = _any_of("end", "ending", before=r"(?:\b(?:not|never)|\w+n['’]t)\s+(?:\w+\s+)?")
+_NOT_ENDED: Final = _any_of("end", "ending", before=r"(?:\b(?:not|never)|(?<!\w)\w++(?<=n)['’]t)\s++(?:\w++\s++)?")
 """A negated word that ends a state: "don't quit", "never gave up", "won't get off"."""
 # "Rent is", "work starts": what precedes another verb is a noun.
 STATE: Final = _any_of("state", after=r"(?!\s+(?:is|are|has|will|starts|begins|ends|costs|takes|lasts|opens|closes)\b)")
@@ -208,7 +210,9 @@ def read_statement(text: str) -> Statement:
 
 
 def _words(text: str) -> list[Word]:
-    """Return the content words of a text, each with the stem of its synonyms; none if it has more than `MAX_WORDS`."""
+    """Return the content words of a text, each with the stem of its synonyms; none if it is longer than a statement."""
+    if len(text) > MAX_LENGTH:
+        return []
     text = _IS_ON.sub(r"\1 ON", text)  # the state, not the preposition
     found: list[Word] = []
     for match in _WORD.finditer(text):

@@ -1,14 +1,20 @@
 """Corrections that name only what changed, beside statements of the same shape about another thing or property."""
 
+from functools import cached_property
+from time import process_time
+
 import pytest
 
 from actors.text.statements.corrections import find_correction
 from actors.text.statements.ellipsis import find_ellipsis, find_new_place
-from actors.text.statements.statement import read_statement
+from actors.text.statements.phrases import subject
+from actors.text.statements.statement import Statement, read_statement
 from actors.text.statements.values import read_values
 
 NEAR = 0.45
 """Below what a weighed sum needs: only one value in place of another of its kind is found."""
+
+MARKS = [name for name, value in vars(Statement).items() if isinstance(value, cached_property)]
 
 CORRECTIONS = [
     ("The stand-up is at 9:30 every weekday, in the small room.", "Stand-up is at 10:00 now.", "9:30", "10:00"),
@@ -85,13 +91,32 @@ def test_the_words_around_a_number_tell_its_kind(text: str, kinds: list[str]) ->
     assert [value.kind for value in read_values(read_statement(text))] == kinds
 
 
-@pytest.mark.parametrize(
-    "piece", ["put it ", "make that six, ", "from ", "sorry, no, ", "left the ", " ", "is at 5 and ", "update: "]
-)
-def test_long_texts_are_read_in_linear_time(piece: str) -> None:
+LONG = ["put it ", "make that six, ", "from ", "sorry, no, ", "left the ", " ", "is at 5 and ", "update: ", "a", "not "]
+
+
+@pytest.mark.parametrize("piece", LONG)
+def test_long_texts_correct_nothing(piece: str) -> None:
     long = piece * (100_000 // len(piece))
     for pair in ((long, "The vote is at six."), ("The vote is at five.", long)):
         earlier, later = map(read_statement, pair)
         assert find_correction(earlier, later, 0.9) is None
         assert find_ellipsis(earlier, later) is None
         assert find_new_place(earlier, later) is None
+
+
+@pytest.mark.parametrize("start", ["The fee ", "a b: "])
+@pytest.mark.parametrize("piece", [*LONG, "1", "n't", "an't ", "changed "])
+def test_marks_of_a_statement_are_read_in_linear_time(start: str, piece: str) -> None:
+    """Four times the length takes sixteen times as long with a pattern that backtracks from each of its beginnings."""
+
+    def seconds(length: int) -> float:
+        statement = Statement(start + piece * (length // len(piece)) + " is 7.")
+        began = process_time()
+        for name in MARKS:
+            getattr(statement, name)
+        subject(statement)
+        find_new_place(statement, statement)
+        return process_time() - began
+
+    shorter, longer = (min(seconds(length) for _ in range(3)) for length in (5_000, 20_000))
+    assert longer < 10 * max(shorter, 0.01)
