@@ -12,10 +12,11 @@ from difflib import SequenceMatcher
 from typing import Final, NamedTuple
 
 from actors.text.statements.ellipsis import find_ellipsis, find_new_place
+from actors.text.statements.phrases import subject
 from actors.text.statements.scopes import are_of_different_subjects
 from actors.text.statements.statement import Statement, Word
 from actors.text.statements.text_equivalence import ENGLISH
-from actors.text.statements.values import AMOUNTS, UNITS, Value, are_of_one_kind, read_values
+from actors.text.statements.values import AMOUNTS, UNITS, Value, are_of_one_kind, is_denied, read_values
 from events.vocabulary.values import Span
 from projections.spaces.lexical import stem_words
 
@@ -24,8 +25,8 @@ MIN_SIMILARITY: Final = 0.4
 MIN_WEIGHED: Final = 0.5
 """The same where evidence is summed up, rather than one value found in place of another."""
 MIN_SHARED: Final = 0.12
-"""Least cosine of their terms (E6): of the 100 corrections of the development half all have .25 or more, but one that
-names only what changed may share a single word with a statement of eight."""
+"""Least cosine of their terms (E6): the 100 corrections of the development half have .25 or more. A correction that
+names only what changed may share a single word with a statement of eight; its cosine is about .12."""
 MAX_TERMS: Final = 90
 """Terms (E6) of a text that may have at most `statement.MAX_WORDS`; compounds count with their parts there."""
 LONG: Final = 20
@@ -122,14 +123,22 @@ def evidence(earlier: Statement, later: Statement) -> dict[str, float]:
     share = len(left & right) / len(left)
     replaced = [part for part in changes if part[0] == "replace"]
     removed = [part for part in changes if part[0] == "delete"]
+    has_other_verb = _has_other_verb(earlier, later)
+    values, newer = (
+        [value for value in read_values(one) if value.kind != "name" and value.key not in other.keys]
+        for one, other in ((earlier, later), (later, earlier))
+    )
+    denied = any(is_denied(value, later, earlier.keys) for value in newer)
+    is_same_property = not (denied or (has_other_verb and _has_other_head(earlier, later)))
     kinds = {
         _kind(old[start:end])
         for _, start, end, first, last in replaced
-        if _kind(old[start:end]) == _kind(new[first:last]) != "words"
+        if is_same_property
+        and _kind(old[start:end]) == _kind(new[first:last]) != "words"
         and _are_values_of_one_kind(earlier, later, old[start:end], new[first:last])
     }
     is_frame = len(replaced) == 1 and not removed and replaced[0][2] - replaced[0][1] <= min(MAX_VALUE, len(old) - 1)
-    ended = not earlier.ends and any(
+    ended = not (denied or earlier.ends) and any(
         -REACH < word.span[0] - end < REACH
         and word.key in left
         and not _SENTENCE_END.search(later.text, *sorted((end, word.span[0])))
@@ -137,13 +146,11 @@ def evidence(earlier: Statement, later: Statement) -> dict[str, float]:
         if not taken or not left.isdisjoint(taken)
         for word in new
     )
-    negated = later.is_negated and (bool(earlier.ends) or not later.only_denies_end)
-    values, newer = (
-        [value for value in read_values(one) if value.kind != "name" and value.key not in other.keys]
-        for one, other in ((earlier, later), (later, earlier))
+    negated = later.is_negated and not denied and (bool(earlier.ends) or not later.only_denies_end)
+    is_value = bool(kinds) or (is_same_property and _have_one_kind(values, newer))
+    is_other = later.only_says_now and (
+        (has_other_verb and (not is_value or later.starts_at > 0)) or (not is_value and _adds_amount(newer))
     )
-    is_value = bool(kinds) or _have_one_kind(values, newer)
-    is_other = not is_value and later.only_says_now and (_has_other_verb(earlier, later) or _adds_amount(newer))
     change = later.announces_change and not earlier.announces_change and not is_other
     return {
         "share": share,
@@ -173,6 +180,14 @@ def _has_other_verb(earlier: Statement, later: Statement) -> bool:
     """Return whether one statement tells what something is or has, and the other what it does."""
     verbs = earlier.verb, later.verb
     return verbs[0] != verbs[1] and (verbs[0] in {"be", "have"} or verbs[1] == "have")
+
+
+def _has_other_head(earlier: Statement, later: Statement) -> bool:
+    """Return whether the subject of one statement modifies that of the other: "the queue limit", "the queue"."""
+    one, other = subject(earlier), subject(later)
+    if one is None or other is None or one.stems[-1] == other.stems[-1]:
+        return False
+    return other.stems[-1] in one.stems or one.stems[-1] in other.stems
 
 
 def _adds_amount(values: Iterable[Value]) -> bool:

@@ -11,13 +11,15 @@ from projections.spaces.lexical import STOP_WORDS, stem_words
 
 MAX_WORDS: Final = 60
 """Content words of a statement; a longer text states more than one."""
+MAX_LENGTH: Final = 2_000
+"""Characters of a statement, which bounds what a text without spaces costs."""
 
 _LISTS: Final[dict[str, str]] = ENGLISH["corrections"]
 _NUMBERS: Final = dict(pair.split() for pair in ENGLISH["equivalence"]["numbers"].split(","))
 _WORD: Final = re.compile(r"[-+$€£]?\w+(?:[-'’.:,/@&_]\w+)*")
 _SENTENCE_START: Final = re.compile(r"(?:^|[.!?:;\n])[\s\"'(]*$")
 _IS_ON: Final = re.compile(r"\b(is|are|was|be) on(?! (?:the|a|an|my|our|his|her|their|its|\d|[A-Z]))")
-_LABEL: Final = re.compile(r"\W*\w+(?:[ /-]+[\w'’]+){1,6}(?=:\s(?!.*\d.* at \d))")
+_LABEL: Final = re.compile(r"\W*+\w++(?:[ /-]++[\w'’]++){1,6}+(?=:\s(?!.{0,80}\d.{0,80} at \d))")
 """Words before a colon whose value follows, as in "Minimum Node version: 20"; a single word may be a speaker."""
 _NEGATION: Final = re.compile(r"\b(?:not|no|never|none|nobody|nothing|neither|without)\b|n['’]t\b", re.IGNORECASE)
 
@@ -29,10 +31,10 @@ def _any_of(*lists: str, before: str = "", after: str = "") -> re.Pattern[str]:
     return re.compile(rf"{before}(?<!\w)(?:{spaced})(?!\w){after}", re.IGNORECASE)
 
 
-CHANGE, _END, _POSSESSION = _any_of("change"), _any_of("no_longer", "end"), _any_of("possession")
-_NO_LONGER: Final = _any_of("no_longer")
+CHANGE, _POSSESSION = _any_of("change", "any_more"), _any_of("possession")
+_END, _NO_LONGER = _any_of("no_longer", "any_more", "end"), _any_of("no_longer", "any_more")
 _DETERMINERS: Final = re.compile(r"\s+(?:(?:the|a|an|my|our|his|her|their|its|your|all|some)\s+)+", re.IGNORECASE)
-_NOT_ENDED: Final = _any_of("end", "ending", before=r"(?:\b(?:not|never)|\w+n['’]t)\s+(?:\w+\s+)?")
+_NOT_ENDED: Final = _any_of("end", "ending", before=r"(?:\b(?:not|never)|(?<!\w)\w++(?<=n)['’]t)\s++(?:\w++\s++)?")
 """A negated word that ends a state: "don't quit", "never gave up", "won't get off"."""
 # "Rent is", "work starts": what precedes another verb is a noun.
 STATE: Final = _any_of("state", after=r"(?!\s+(?:is|are|has|will|starts|begins|ends|costs|takes|lasts|opens|closes)\b)")
@@ -44,13 +46,14 @@ _EVENT: Final = _any_of(
 _MODALS: Final = "|".join(_LISTS["modals"].split())
 _VERB: Final = re.compile(rf"{STATE.pattern}|{_EVENT.pattern}|\b(?:{_MODALS})\b|n['’]t\b", re.IGNORECASE)
 _ANNOUNCEMENT: Final = re.compile(
-    rf"\W*+(?:{_any_of('announcement').pattern}[^:,;.!–—]{{0,40}}+[:,;.!–—]\s*|make (?:it|that)\b(?=\s))",
+    rf"\W*+(?:{_any_of('announcement', 'opening').pattern}[^:,;.!–—]{{0,40}}+[:,;.!–—]\s*|make (?:it|that)\b(?=\s))",
     re.IGNORECASE,
 )
+_ADMISSION: Final = re.compile(rf"{_any_of('announcement').pattern}|\bmake (?:it|that)$", re.IGNORECASE)
 _ADVERB: Final = _any_of("adverb")
 _BE: Final = frozenset({"is", "are", "'s"})
 _FIRST_CLAUSE: Final = re.compile(r"[^,;:.!?]++")
-_PROPOSAL: Final = _any_of("proposal")
+_PROPOSAL, _ASKING = _any_of("proposal"), _any_of("asking")
 _TIMES: Final = frozenset(_LISTS["times"].split())
 _PARTICLES: Final = frozenset("off up down once".split())
 """Stop words that state something."""
@@ -110,8 +113,8 @@ class Statement:
 
     @cached_property
     def only_says_now(self) -> bool:
-        """Whether nothing but an adverb announces its change: "Sam has a garden now"."""
-        return self.starts_at == 0 and all(_ADVERB.fullmatch(self.text, *span) for span in self.changes)
+        """Whether nothing but an adverb or an ordinary opening announces its change: "Sam has a garden now"."""
+        return not self.admits_error and all(_ADVERB.fullmatch(self.text, *span) for span in self.changes)
 
     @cached_property
     def verb(self) -> str:
@@ -156,11 +159,17 @@ class Statement:
         return start if start < len(self.text) else 0
 
     @cached_property
+    def admits_error(self) -> bool:
+        """Whether it begins by announcing a correction, not just with "no", "wait" or "sorry"."""
+        return _ADMISSION.search(self.text[: self.starts_at]) is not None
+
+    @cached_property
     def is_told(self) -> bool:
         """Whether it states something, rather than asks or proposes it."""
-        first = _FIRST_CLAUSE.match(self.text)
+        first = _FIRST_CLAUSE.match(self.text, self.starts_at)
         is_proposed = first is not None and _PROPOSAL.search(self.text, 0, first.end()) is not None
-        return not is_proposed and not self.text.rstrip(" \"'”)").endswith("?")
+        is_asked = _ASKING.match(self.text, self.starts_at) or self.text.rstrip(" \"'”)").endswith("?")
+        return not is_proposed and not is_asked
 
     @cached_property
     def verb_at(self) -> int | None:
@@ -208,7 +217,9 @@ def read_statement(text: str) -> Statement:
 
 
 def _words(text: str) -> list[Word]:
-    """Return the content words of a text, each with the stem of its synonyms; none if it has more than `MAX_WORDS`."""
+    """Return the content words of a text, each with the stem of its synonyms; none if it is longer than a statement."""
+    if len(text) > MAX_LENGTH:
+        return []
     text = _IS_ON.sub(r"\1 ON", text)  # the state, not the preposition
     found: list[Word] = []
     for match in _WORD.finditer(text):

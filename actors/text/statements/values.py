@@ -4,6 +4,7 @@ Two statements give one value of a thing only if the kinds agree: "at 15:00" and
 """
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from itertools import pairwise
 from typing import Final, NamedTuple
@@ -16,7 +17,7 @@ from projections.spaces.lexical import stem_words
 _LISTS: Final[dict[str, str]] = ENGLISH["values"]
 _FAMILIES: Final = {
     stem: family
-    for family in ("duration", "money", "weight", "size")
+    for family in ("duration", "money", "weight", "length", "volume", "data", "degrees")
     for stem in stem_words(_LISTS[family].replace(",", " ").split())
 }
 """The kind of an amount by the stem of its unit."""
@@ -32,6 +33,11 @@ _BEFORE_CLOCK: Final = re.compile(
     re.IGNORECASE,
 )
 _FRACTION: Final = re.compile(r"\b(half|quarter)\s+(past|to)\s+$", re.IGNORECASE)
+_CLAUSE_END: Final = re.compile(r"[,;:.!?–—]\s|\b(?:but|and|so)\s")
+_NOT_UNTIL: Final = re.compile(r"\b(?:until|till|before)\b", re.IGNORECASE)
+_PERCENT: Final = re.compile(r"\s?%")
+_LAST_HOUR: Final = 24
+_YEAR: Final = re.compile(r"(?:19|20)\d\d")
 _AFTER_CLOCK: Final = re.compile(r"\s?(?:[ap]\.?m\b|o['’]clock\b)", re.IGNORECASE)
 _CLOCK: Final = re.compile(r"\d{1,2}[:h]\d\d(?:[ap]m)?|\d{1,2}[ap]m", re.IGNORECASE)
 _ORDINAL: Final = re.compile(r"\d{1,2}(?:st|nd|rd|th)|\d{4}-\d\d-\d\d", re.IGNORECASE)
@@ -45,7 +51,7 @@ class Value(NamedTuple):
     key: str
     kind: str
     """`clock`, `date`, `weekday`, `month`, `daypart`, `frequency`, `name`, `percent`, `duration`, `money`, `weight`,
-    `size`, `count` ("six chairs"), `label` ("room 214") or `number`."""
+    `length`, `volume`, `data`, `degrees`, `count` ("six chairs"), `label` ("room 214") or `number`."""
     of: frozenset[str]
     """The stems of what a number counts, or of what it is the number."""
     span: Span
@@ -55,7 +61,10 @@ class Value(NamedTuple):
 def read_values(statement: Statement) -> tuple[Value, ...]:
     """Return the values of a statement in its order."""
     words = [word for word in statement.words if word.kind == "number" or not statement.is_change(word)]
-    return tuple(_value(statement.text, words, at) for at, word in enumerate(words) if word.kind != "words")
+    stated = [
+        at for at, word in enumerate(words) if word.kind != "words" and not (word.kind == "name" and word.key in UNITS)
+    ]
+    return tuple(_value(statement.text, words, at) for at in stated)
 
 
 def are_of_one_kind(one: Value, other: Value) -> bool:
@@ -68,6 +77,23 @@ def are_of_one_kind(one: Value, other: Value) -> bool:
     return kinds <= DATED or kinds == {"clock", "daypart"}
 
 
+def is_denied(value: Value, statement: Statement, known: Iterable[str]) -> bool:
+    """Return whether a statement says that a value does not hold, not even once: "not at 9".
+
+    Args:
+        value: One of its values.
+        statement: The statement.
+        known: The keys of values that an earlier statement gives; what denies one of these does not deny another.
+    """
+    if statement.changes:
+        return False  # "not at 9 any more"
+    at = value.span[0]
+    said = [other.span[1] for other in read_values(statement) if other.key in known and other.span[1] <= at]
+    starts = [match.end() for match in _CLAUSE_END.finditer(statement.text, statement.starts_at, at)]
+    before = statement.text[max([statement.starts_at, *said, *starts]) : at]
+    return Statement(before).is_negated and not _NOT_UNTIL.search(before)
+
+
 def _value(text: str, words: list[Word], at: int) -> Value:
     key, span, kind = words[at]
     of = frozenset[str]()
@@ -76,7 +102,8 @@ def _value(text: str, words: list[Word], at: int) -> Value:
     elif kind == "number":
         kind, of = _number(text, words, at)
         if fraction := _FRACTION.search(text, max(0, span[0] - 16), span[0]):
-            key, span = f"{fraction[1]} {fraction[2]} {key}".lower(), (fraction.start(), span[1])
+            key, kind, of = f"{fraction[1]} {fraction[2]} {key}".lower(), "clock", frozenset()
+            span = fraction.start(), span[1]
     return Value(key, kind, of, span)
 
 
@@ -90,7 +117,7 @@ def _number(text: str, words: list[Word], at: int) -> tuple[str, frozenset[str]]
         return "name", frozenset()
     if surface[0] in "$€£":
         return "money", frozenset()
-    if text.startswith("%", end) or "percent" in after[:1]:
+    if _PERCENT.match(text, end) or "percent" in after[:1]:
         return "percent", frozenset()
     if family := next((_FAMILIES[stem] for stem in after[:1] if stem in _FAMILIES), None):
         return family, frozenset()
@@ -99,7 +126,10 @@ def _number(text: str, words: list[Word], at: int) -> tuple[str, frozenset[str]]
     if _CLOCK.fullmatch(surface) or _AFTER_CLOCK.match(text, end):
         return "clock", frozenset()
     if not after and _BEFORE_CLOCK.search(text, max(0, start - 24), start):
-        return "clock", frozenset()
+        if _YEAR.fullmatch(surface):
+            return "date", frozenset()
+        if not surface.isdecimal() or int(surface) <= _LAST_HOUR:
+            return "clock", frozenset()
     if after:
         return "count", frozenset(after)
     return ("label", frozenset(before[-1:])) if before else ("number", frozenset())

@@ -57,6 +57,8 @@ def test_a_changed_value_is_found_with_its_place(earlier: str, later: str, rule:
         ("Our rabbit eats hay and carrots.", "Our rabbit gets no more carrots."),
         ("The ferry runs in winter.", "The ferry doesn't run in winter any more."),
         ("My back aches when I sit too long.", "My back doesn't ache any more when I sit too long."),
+        ("Ticket sales open on Monday.", "Ticket sales don't open until Wednesday."),
+        ("The raffle draw is at four.", "The raffle draw isn't at four but at five."),
     ],
 )
 def test_opposites_and_ends_are_corrections(earlier: str, later: str) -> None:
