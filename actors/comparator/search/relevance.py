@@ -72,7 +72,7 @@ USUAL: Final = 0.75
 apart, but a fact that is stored in several wordings would count as usual."""
 
 EXPECTED: Final = 0.5
-"""What is usual between two texts of such a language, known before any is stored: .33 in German to .6 in Chinese."""
+"""What is usual between two texts of such a language, known before any is stored: .37 in German to .70 in Arabic."""
 EXPECTED_WEIGHT: Final = 3
 """How many memories it counts as, since few say little of what is usual."""
 
