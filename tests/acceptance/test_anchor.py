@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from actors.cli.commands import program
 from events.storage.duckdb_log import DuckDBLog
+from events.storage.log import LogDamagedError
 from tests.events.log_suite import fill
 
 
@@ -60,12 +61,16 @@ def test_an_older_state_that_was_put_back_is_found(store: Path, tmp_path: Path) 
     assert "cut off" in problem(tmp_path / "older", anchor)
 
 
-def test_a_log_that_was_rewritten_with_its_key_is_found(store: Path) -> None:
+def test_a_log_that_was_rewritten_with_its_key_is_found(store: Path, tmp_path: Path) -> None:
     anchor = run("anchor", "--data", store).strip()
     keys = (store / "keys").read_bytes()
     shutil.rmtree(store)
     store.mkdir(mode=0o700)
     (store / "keys").write_bytes(keys)
+    with pytest.raises(LogDamagedError, match="head file is missing"):
+        DuckDBLog(store)
+    DuckDBLog(tmp_path / "new").close()
+    shutil.copyfile(tmp_path / "new" / "head", store / "head")
     with closing(DuckDBLog(store)) as log:  # who has the key makes any other history
         fill(log, 25)
     assert "sound" in run("verify", "--data", store)
