@@ -1,9 +1,8 @@
 """The comparator actor: searches memories in the thirteen spaces, and compares them."""
 
-from __future__ import annotations
-
 from functools import cache
-from typing import TYPE_CHECKING, assert_never
+from typing import assert_never
+from uuid import UUID
 
 import numpy as np
 
@@ -27,17 +26,13 @@ from actors.runtime.messages import (
     WriteNextSlice,
     WriteSnapshot,
 )
+from actors.runtime.metrics import Latencies
 from actors.runtime.projection_actor import ProjectionActor
 from events.vocabulary import ConsolidationFinished, SimilaritiesCalibrated
 from projections.atlas import indexes
+from projections.atlas.atlas import Atlas
 from projections.atlas.fingerprints import CONTEXT, Fingerprints
 from projections.registry import ComparatorProjections
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from actors.runtime.metrics import Latencies
-    from projections.atlas.atlas import Atlas
 
 
 class Comparator(ProjectionActor[ComparatorProjections]):

@@ -4,14 +4,12 @@ Its jobs are long. It executes them one after the other, in slices. Between two 
 the comparator can answer searches.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from datetime import datetime
 from itertools import islice
 from time import perf_counter
-from typing import TYPE_CHECKING, assert_never
+from typing import assert_never
 
 import msgspec
 import pykka
@@ -49,17 +47,15 @@ from actors.consolidator.runs.undo import undo
 from actors.runtime.actor import ActorRef
 from actors.runtime.faults import NotFoundFault, RateLimitFault, StorageFault
 from actors.runtime.messages import Appended, AppendRejected, LoadSnapshot, ReadDigest, WriteNextSlice, WriteSnapshot
+from actors.runtime.metrics import Latencies
 from actors.runtime.projection_actor import ProjectionActor
 from actors.runtime.reply import Reply
 from actors.store.messages import ReadUsages
 from actors.workspace.messages import CountIgnitions
 from events.vocabulary import ConsolidationSkipped, ConsolidationUndone, MemoriesMoved, MemoryRestored, MemoryStored
 from events.vocabulary.values import Mode, Outcome
+from projections.mind.runs import Runs
 from projections.registry import ConsolidatorProjections
-
-if TYPE_CHECKING:
-    from actors.runtime.metrics import Latencies
-    from projections.mind.runs import Runs
 
 
 class AlignMemories(msgspec.Struct, frozen=True):

@@ -1,9 +1,7 @@
 """Typed access to the actors below the consolidator. Each request blocks it for one slice of its work."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 from uuid import UUID
 
 import msgspec
@@ -13,9 +11,7 @@ from actors.runtime.ask import ask_blocking
 from actors.runtime.messages import Message
 from actors.store.messages import Append, Describe, ReadStatus
 from events.vocabulary import Event
-
-if TYPE_CHECKING:
-    from projections.memories.catalog import Entry
+from projections.memories.catalog import Entry
 
 A = TypeVar("A")
 

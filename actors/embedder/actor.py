@@ -3,8 +3,6 @@
 Work is cut into slices of at most `SLICE_TOKENS` tokens (`jobs`); between two slices the inbox is read.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from datetime import datetime

@@ -4,8 +4,6 @@ Queries and short memories that wait at the same time share a slice, queries fir
 one slice at a time. The turns of a session finish in the order of their arrival.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Generator, Iterable, Sequence
 from functools import partial
@@ -63,7 +61,7 @@ class EmbeddingJob(Generic[T]):
         *,
         is_query: bool = False,
         session: tuple[str, str] | None = None,
-        predecessor: EmbeddingJob[Any] | None = None,
+        predecessor: "EmbeddingJob[Any] | None" = None,
     ) -> None:
         self.is_query = is_query
         self.session = session

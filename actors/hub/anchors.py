@@ -4,8 +4,6 @@ The setting is in `anchors.json` of the store's folder. A file that holds anythi
 client that may change the schedule could otherwise append to any file of the user.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,13 +1,11 @@
 """A running store and its historical views: the actors behind both, started in one place."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict
+from typing import TypedDict
 
 import msgspec
 import pykka
@@ -26,10 +24,7 @@ from actors.store.actor import Store
 from actors.store.messages import Replay
 from actors.store.snapshot_files import Snapshots
 from actors.workspace.actor import Workspace
-from events.storage.log import Envelope, LogError
-
-if TYPE_CHECKING:
-    from events.storage.log import Head, Log, SharedLog
+from events.storage.log import Envelope, Head, Log, LogError, SharedLog
 
 REPLAY_POLL = 0.25
 """Seconds between two progress reports of a replay."""
@@ -110,7 +105,7 @@ class Hub(Actors, frozen=True, kw_only=True):
     embedder: ActorRef
     priming: bool
     """Whether memories in the workspace rank slightly higher in searches."""
-    history: HistoryCache[HistoricalView]
+    history: "HistoryCache[HistoricalView]"
     snapshots: Snapshots | None
     """On disk, for a fast start; None without."""
     backups: Backups
@@ -134,7 +129,7 @@ class Hub(Actors, frozen=True, kw_only=True):
 
         return describe()
 
-    def as_of(self, seq: int, later: tuple[Envelope, ...]) -> AbstractAsyncContextManager[HistoricalView]:
+    def as_of(self, seq: int, later: tuple[Envelope, ...]) -> "AbstractAsyncContextManager[HistoricalView]":
         """Acquire the store as it was after an event, which takes seconds to replay.
 
         Args:

@@ -1,7 +1,5 @@
 """Serving a store: to one client on stdin and stdout, or to all clients that connect to its socket."""
 
-from __future__ import annotations
-
 import atexit
 import gc
 import os
@@ -14,7 +12,7 @@ from contextlib import AsyncExitStack, suppress
 from functools import partial
 from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING, cast
+from typing import Self, cast
 
 import anyio
 import anyio.from_thread
@@ -28,7 +26,9 @@ from actors.api.mcp.flow_control import TOO_LONG
 from actors.api.mcp.server import converse
 from actors.api.mcp.session_project import SessionProject
 from actors.api.mcp.telemetry import configure_export
+from actors.api.params.http import HttpListen
 from actors.http.server import HttpServer
+from actors.hub.hub import Hub
 from actors.hub.listener import Connections, listen
 from actors.proxy.endpoint import CHUNK, MAX_LINE, PROJECT, HubInfo, print_notice
 from actors.proxy.framing import LineReader, LineTooLongError
@@ -38,10 +38,6 @@ from actors.runtime.faults import Fault
 from actors.runtime.settings import ToolSet
 from actors.scheduler.messages import ReadSchedule
 from events.vocabulary.values import Mode
-
-if TYPE_CHECKING:
-    from actors.api.params.http import HttpListen
-    from actors.hub.hub import Hub
 
 WARM_UP_DELAY = 1.0
 """Seconds from the start until the models load unasked: loading them delays other threads, and `initialize` and
@@ -236,7 +232,7 @@ class _Stdin:
         """Stop reading."""
         os.close(self._close)
 
-    def __aiter__(self) -> _Stdin:
+    def __aiter__(self) -> Self:
         return self
 
     async def __anext__(self) -> str:

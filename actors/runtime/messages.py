@@ -1,21 +1,16 @@
 """The base classes of messages, and the messages that the store sends to every actor with projections."""
 
-from __future__ import annotations
-
 from threading import Event
-from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
+from typing import Generic, TypeAlias, TypeVar
 from uuid import UUID
 
 import msgspec
 
+from actors.runtime.actor import ActorRef
 from actors.runtime.reply import Reply
+from actors.runtime.snapshot_io import EncryptedWriter, Part
 from events.storage.log import Envelope
-
-if TYPE_CHECKING:
-    from actors.runtime.actor import ActorRef
-    from actors.runtime.snapshot_io import EncryptedWriter, Part
-    from projections.registry import ProjectionSet
-
+from projections.registry import ProjectionSet
 
 A_co = TypeVar("A_co", covariant=True)
 """The type of an answer."""

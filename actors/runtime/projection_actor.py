@@ -1,7 +1,5 @@
 """The base class of actors that own projections: digests, snapshot writing and loading."""
 
-from __future__ import annotations
-
 from collections.abc import Generator
 from typing import Generic, NamedTuple, TypeVar, assert_never, cast
 

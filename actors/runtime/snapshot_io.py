@@ -3,8 +3,6 @@
 The plain content of a file is a safetensors file (`projections.storage.snapshot`).
 """
 
-from __future__ import annotations
-
 import gc
 import os
 import shutil

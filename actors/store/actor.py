@@ -1,12 +1,10 @@
 """The store: the only writer of the log. Appends that wait at the same time share one commit."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID, uuid4
 
 import msgspec
@@ -23,6 +21,7 @@ from actors.runtime.messages import (
     WriteNextSlice,
     WriteSnapshot,
 )
+from actors.runtime.metrics import Latencies
 from actors.runtime.projection_actor import ProjectionActor
 from actors.runtime.reply import Reply, gather
 from actors.store.corrections import find_superseded
@@ -61,9 +60,6 @@ from events.vocabulary import ConsolidatorChanged, SpacesDeclared
 from projections.memories.catalog import Catalog
 from projections.projection import MemoryState
 from projections.registry import StoreProjections
-
-if TYPE_CHECKING:
-    from actors.runtime.metrics import Latencies
 
 OWN = "store"
 """The name of the store among the actors that own projections."""

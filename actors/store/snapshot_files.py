@@ -9,8 +9,6 @@ So every changed byte is detected, a passphrase on the key ring protects the sna
 erase the snapshot (crypto-shredding).
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,5 @@
 """The workspace actor: judges new memories, updates the focus, and reports the state of learning."""
 
-from __future__ import annotations
-
 from collections import Counter, OrderedDict, deque
 from typing import Any, assert_never, cast
 from uuid import UUID

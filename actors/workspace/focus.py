@@ -1,7 +1,5 @@
 """Tasks of the workspace, and the events that each leads to."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from uuid import UUID
 

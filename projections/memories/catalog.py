@@ -10,14 +10,7 @@ import msgspec
 import numpy as np
 
 from events.storage.log import Envelope
-from events.vocabulary import (
-    EventLost,
-    MemoriesMoved,
-    MemoryRecalled,
-    MemoryStored,
-    MemoryTagged,
-    PurposesRealigned,
-)
+from events.vocabulary import EventLost, MemoriesMoved, MemoryRecalled, MemoryStored, MemoryTagged, PurposesRealigned
 from events.vocabulary.codec import decompress
 from events.vocabulary.values import Image
 from projections.memories.concerns import changed, concerned, reasons_of, restores_single_memories

@@ -5,11 +5,9 @@ On that scale 0 is the score of unrelated texts, 1 is identity, and .5 is where 
 `calibration.txt` is its log. The levels of a model that it lacks are fitted to texts of the store (`equate`).
 """
 
-from __future__ import annotations
-
 from math import log
 from pathlib import Path
-from typing import Final
+from typing import Final, Self
 
 import msgspec
 import numpy as np
@@ -85,7 +83,7 @@ class Calibration:
         """Weights of `Strategy.GRADED`, shape (13,); equal if any semantic space is not calibrated."""
 
     @classmethod
-    def of(cls, declared: SpacesDeclared, calibrated: SimilaritiesCalibrated | None = None) -> Calibration:
+    def of(cls, declared: SpacesDeclared, calibrated: SimilaritiesCalibrated | None = None) -> Self:
         """Choose the curves that were fitted for the declared models: shipped ones, else the store's own."""
         shipped = shipped_curves()
         models = {space.key: space.sha256 for space in declared.spaces}

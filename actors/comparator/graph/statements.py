@@ -1,26 +1,21 @@
 """Phrases of causal clauses and whole memories as statements, and whether two of them name the same event."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
+from uuid import UUID
 
 import numpy as np
 
 from events.fingerprint import Dense, Sparse, Tokens
 from events.spaces import E1
+from events.vocabulary.causes import Clause, Phrase
+from events.vocabulary.values import Span
+from projections.atlas.atlas import Atlas
 from projections.atlas.facets import Filter
+from projections.graph.causal_clauses import CausalClauses
 from projections.spaces.tokens import TokenSpace
 from projections.storage.arrays import GrowableArray, Mask, Scores, top_k
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from events.vocabulary.causes import Clause, Phrase
-    from events.vocabulary.values import Span
-    from projections.atlas.atlas import Atlas
-    from projections.graph.causal_clauses import CausalClauses
 
 E6: Final = "e6_sparse"
 E12: Final = "e12_late_interaction"

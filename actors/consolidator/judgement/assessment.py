@@ -1,10 +1,7 @@
 """Salience and protection of the memories of a namespace, from all that other actors hold about them."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 import msgspec
@@ -15,10 +12,8 @@ from actors.consolidator.clients import ActorClients
 from actors.consolidator.judgement.salience import protection, salience
 from actors.workspace.messages import CountIgnitions
 from events.vocabulary.values import Salience
+from projections.memories.catalog import Entry
 from projections.memories.entries import Usage
-
-if TYPE_CHECKING:
-    from projections.memories.catalog import Entry
 
 SLICE_SIZE = 1_024
 """Memories that are assessed in one slice."""

@@ -3,20 +3,16 @@
 By this formula a memory of average importance that nobody recalls stays above the threshold for two months.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 from uuid import UUID
 
 import numpy as np
 import numpy.typing as npt
 
 from events.vocabulary.values import Salience
-
-if TYPE_CHECKING:
-    from projections.memories.entries import Usage
+from projections.memories.entries import Usage
 
 Values: TypeAlias = npt.NDArray[np.float64]
 

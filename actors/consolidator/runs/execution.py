@@ -1,7 +1,5 @@
 """Execution of a run: append its start, make its plan in slices, append all of the plan with its end, or nothing."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import datetime
 from time import perf_counter

@@ -1,7 +1,5 @@
 """Plan of a run: all events that it will write, decided before any of them is written."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from uuid import UUID

@@ -3,8 +3,6 @@
 A dry run uses the same planner without writing its plan, so its counts are those of the real run.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import datetime
 from itertools import compress

@@ -5,8 +5,6 @@ attention pads, to the longest row of its pass: rows of very different lengths r
 a row do not depend on the other rows of its batch. The GIL is released for a whole pass.
 """
 
-from __future__ import annotations
-
 import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence

@@ -5,8 +5,6 @@ masked language head, BERT with a ColBERT projection, CLIP. The published weight
 Qodo-Embed, ColBERT and CLIP have not been tested.
 """
 
-from __future__ import annotations
-
 from collections.abc import Generator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeAlias

@@ -5,8 +5,6 @@ their final format. A file ends with a SHA-256 over its identity (model, runtime
 a file with another one is replaced.
 """
 
-from __future__ import annotations
-
 import hashlib
 import mmap
 import platform

@@ -1,7 +1,5 @@
 """Images: their files are decoded within limits, and embedded by a model of texts and images, such as CLIP."""
 
-from __future__ import annotations
-
 import hashlib
 from io import BytesIO
 from typing import Any, Final

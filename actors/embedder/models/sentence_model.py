@@ -3,8 +3,6 @@
 Importing this module is cheap: a model imports sentence-transformers, which takes seconds.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path

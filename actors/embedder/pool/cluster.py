@@ -1,7 +1,5 @@
 """A pool on a Ray cluster: one actor for each worker."""
 
-from __future__ import annotations
-
 import logging
 import os
 from collections import Counter

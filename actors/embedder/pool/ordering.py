@@ -1,7 +1,5 @@
 """Batches through a pool: bounded, retried, and answered in their order."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future

@@ -1,7 +1,5 @@
 """A worker of a pool: one profile that embeds batches of contents, apart from any store."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path

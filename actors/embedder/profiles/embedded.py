@@ -1,7 +1,5 @@
 """The embedded profile: all thirteen spaces from one forward pass of a model that an installed package contains."""
 
-from __future__ import annotations
-
 from collections.abc import Generator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The parts that profiles share: the spaces that are formulas, and the position in time and session (E2, E3, E4)."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Generator, Mapping, Sequence
 from datetime import datetime, timedelta

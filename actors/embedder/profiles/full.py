@@ -1,7 +1,5 @@
 """The full profile: nine models from the hub or local folders, and the four formula spaces."""
 
-from __future__ import annotations
-
 from collections.abc import Generator
 from datetime import datetime
 from time import perf_counter

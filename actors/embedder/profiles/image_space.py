@@ -3,8 +3,6 @@
 E1 stays the packaged model's, since the text part of such a model reads captions of one sentence.
 """
 
-from __future__ import annotations
-
 from collections.abc import Generator
 
 import numpy as np

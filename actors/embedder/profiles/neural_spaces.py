@@ -4,12 +4,10 @@ The number of numpy operations determines the time rather than the number of tex
 the GIL to another thread. 100 texts of 20 words take 60 ms together and 100 ms one by one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, Self, TypeAlias
 
 import numpy as np
 
@@ -65,7 +63,7 @@ class NeuralSpaces(NamedTuple):
     vocabulary: WordPieces
 
     @classmethod
-    def load(cls, backbone: Backbone) -> NeuralSpaces:
+    def load(cls, backbone: Backbone) -> Self:
         """Load the shipped weights; a damaged file is a `WeightsError`."""
         token_weights, vocabulary = tokens.TokenWeights.load(), backbone.vocabulary()
         return cls(

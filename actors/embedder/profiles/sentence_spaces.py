@@ -3,8 +3,6 @@
 E5, E7 and E13 are trained heads on the packaged model, so it goes on to fill them.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Generator, Sequence
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """How much of a text the packaged model reads in whole words: little of other languages than English."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

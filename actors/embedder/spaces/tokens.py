@@ -1,9 +1,8 @@
 """E12: one small vector per token, for late interaction (ColBERT, Khattab and Zaharia 2020)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
@@ -30,7 +29,7 @@ class TokenWeights:
     """Background idf of each wordpiece, shape (30522,); 0 for specials and punctuation."""
 
     @classmethod
-    def load(cls) -> TokenWeights:
+    def load(cls) -> Self:
         """Load the shipped weights; a damaged file is a `WeightsError`."""
         arrays = weights.load(FILE)
         return cls(arrays["projection"].astype(np.float32), arrays["informativeness"].astype(np.float32))

@@ -1,7 +1,5 @@
 """Following a log that other hubs append to as well: a thread tells the store of their events, and of a lost server."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from threading import Event, Thread
 from typing import Final, TypeAlias

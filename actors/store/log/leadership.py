@@ -5,20 +5,14 @@ that gets the lock appends `ConsolidatorChanged` before its first run. That even
 folds all events before it appends, then refuses the decisions of a run that began before.
 """
 
-from __future__ import annotations
-
 import os
 import platform
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from actors.runtime.faults import StorageFault
+from actors.store.log.following import Follower
 from events.vocabulary import ConsolidationFinished, ConsolidationStarted, ConsolidatorChanged, Event
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from actors.store.log.following import Follower
-    from projections.mind.consolidator_lease import ConsolidatorLease
+from projections.mind.consolidator_lease import ConsolidatorLease
 
 
 def check_runs(
