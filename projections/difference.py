@@ -123,12 +123,7 @@ class _Fold:
 
 
 def difference(envelopes: Iterable[Envelope], earlier: int) -> Difference:
-    """Return what changed between event `earlier` and the last one, in one pass.
-
-    Args:
-        envelopes: All events of the log in order, up to the later moment.
-        earlier: Sequence number of the earlier moment; 0 for the empty log.
-    """
+    """Return what changed between event `earlier` and the last one, in one pass."""
     fold = _Fold()
     before = fold.moment()
     links: dict[Step, UUID | None] = {}

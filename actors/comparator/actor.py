@@ -38,7 +38,6 @@ class Comparator(ProjectionActor[ComparatorProjections]):
     """Owns the `Atlas`, the `Links` and the `Goals`. It never asks another actor.
 
     Args:
-        latencies: Recorder of durations.
         priming: Whether memories in the workspace get a bonus in searches.
         graphs: Whether large spaces get graphs; without, every search is exact.
     """
@@ -172,11 +171,7 @@ class Comparator(ProjectionActor[ComparatorProjections]):
 
     @property
     def _loaded_atlas(self) -> Atlas:
-        """The atlas.
-
-        Raises:
-            StorageFault: no models are declared yet.
-        """
+        """The atlas (`StorageFault`: no models are declared yet)."""
         if self._atlas is None:
             raise StorageFault("Storage failed: the log declares no models for the spaces")
         return self._atlas

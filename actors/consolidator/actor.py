@@ -72,11 +72,6 @@ class Consolidator(ProjectionActor[ConsolidatorProjections]):
     """Owns the `Runs` and the `Stars` projections.
 
     Args:
-        comparator: Compares memories and holds goals.
-        store: Holds the catalog and appends events.
-        workspace: Holds attention and ignitions.
-        latencies: Receives the duration of each run.
-        clock: Returns the time, in UTC.
         linker: Examines memories for causes in deep runs; None for never.
     """
 

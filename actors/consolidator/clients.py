@@ -61,12 +61,6 @@ class ActorClients(msgspec.Struct, frozen=True):
     ) -> None:
         """Append events in one transaction, and wait until they are durable and all projections have received them.
 
-        Args:
-            events: At least one.
-            actor: Name of the actor that decided them.
-            correlation: Run or request that they belong to.
-            live: Memories that must still be live.
-
         Raises:
             GoneError: Some of these are not live; nothing was appended.
         """

@@ -160,9 +160,7 @@ def attempt(work: Callable[[], T]) -> T | Fault:
 def select_slice(jobs: Sequence[EmbeddingJob[Any]], *, after_long: bool) -> list[tuple[EmbeddingJob[Any], int]]:
     """Return the jobs of the next slice with the number of their rows: all short jobs that fit, or one long job.
 
-    Args:
-        jobs: The unfinished jobs in their order.
-        after_long: Whether the last slice belonged to a long job.
+    `after_long` tells whether the last slice belonged to a long job.
     """
     short = sorted((job for job in jobs if not job.is_long), key=lambda job: not job.is_query)
     long = [job for job in jobs if job.is_long and job.is_unblocked]

@@ -43,11 +43,7 @@ class _Setting(msgspec.Struct):
 
 
 class Anchors:
-    """Writes the anchors of one store.
-
-    Args:
-        folder: Of the store.
-    """
+    """Writes the anchors of one store."""
 
     def __init__(self, folder: Path) -> None:
         self._store = folder.resolve()

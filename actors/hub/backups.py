@@ -23,11 +23,7 @@ from events.verify.verification import verify
 
 
 class Backups:
-    """Makes and keeps the backups of one store.
-
-    Args:
-        folder: Of the store.
-    """
+    """Makes and keeps the backups of one store."""
 
     def __init__(self, folder: Path) -> None:
         self._store = folder.resolve()

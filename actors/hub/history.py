@@ -69,12 +69,7 @@ class HistoryCache(Generic[V]):
 
     @asynccontextmanager
     async def acquire(self, key: Hashable, open_view: Callable[[], V]) -> AsyncIterator[V]:
-        """Yield the view of a moment. Waits while the view of another moment is in use.
-
-        Args:
-            key: Identifies the moment.
-            open_view: Opens its view; runs in a worker thread.
-        """
+        """Yield the view of a moment, which a worker thread opens. Waits while the view of another moment is in use."""
         async with self._turn:
             view = self._view
             if view is None or self._key != key:

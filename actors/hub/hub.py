@@ -172,11 +172,7 @@ def _moment(seq: int, later: tuple[Envelope, ...]) -> tuple[int, tuple[int, ...]
 
 
 def open_view(present: Hub, seq: int, later: tuple[Envelope, ...]) -> HistoricalView:
-    """Start the actors of a historical view; arguments as in `Hub.as_of`.
-
-    Raises:
-        LogError: The event can't be read.
-    """
+    """Start the actors of a historical view; arguments as in `Hub.as_of` (`LogError`: the event can't be read)."""
     (last,) = present.log.get([seq])
     log = LogUntil(present.log, seq, later)
     actors = start_actors(log, Latencies(), lambda: last.at, priming=present.priming)

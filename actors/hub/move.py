@@ -25,11 +25,7 @@ Report = Callable[[float, float | None, str], None]
 
 
 def open_log(folder: Path, address: str | None) -> StoredLog:
-    """Open the log in a folder, or else that of the hub of the folder, as a source.
-
-    Raises:
-        LogError: it can't be opened.
-    """
+    """Open the log in a folder, or else that of the hub of the folder, as a source (`LogError`: it can't be opened)."""
     from events.postgres.log import PostgresLog
 
     if address is None or (folder / DATABASE).exists():

@@ -70,12 +70,6 @@ async def reembed(
     Nothing is appended to the old store. A run that goes on with another's work appends what is missing; batches are
     the same ones, so that embeddings are too.
 
-    Args:
-        folder: Of the old store.
-        hub: Of the new store.
-        progress: Receives the number of memories.
-        bulk: Embeds ahead of the hub; None if the hub's own model embeds.
-
     Raises:
         InvalidParamsFault: the folder holds no store, or the killed run had another one or another precision.
         LogError: the old log can't be trusted, another process has it open, or other hubs appended to it meanwhile.

@@ -96,13 +96,7 @@ async def serve_socket(
 
     Ends `linger` seconds after the last client disconnected, or on SIGTERM or SIGINT: once the requests under way are
     answered, on a second signal at once.
-
-    Args:
-        hub: The running store.
-        per_minute: Calls per minute that each client may make, by tool.
-        info: Written beside the socket.
-        linger: Seconds.
-        http: Where HTTP is served from the start on; None for not until a client asks for it.
+    Serves HTTP from the start on where `http` says, or once a client asks for it.
 
     Raises:
         OSError: The socket can't be created.

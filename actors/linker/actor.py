@@ -43,14 +43,7 @@ class ExamineNext(msgspec.Struct, frozen=True):
 
 
 class Linker(Actor):
-    """Examines memories for causes and effects.
-
-    Args:
-        comparator: Holds the clauses, the edges and the spaces.
-        store: Holds the texts and appends events.
-        embedder: Embeds phrases.
-        latencies: Receives durations.
-    """
+    """Examines memories for causes and effects."""
 
     def __init__(self, comparator: ActorRef, store: ActorRef, embedder: ActorRef, latencies: Latencies) -> None:
         super().__init__()
@@ -115,11 +108,7 @@ class Linker(Actor):
         return ask_blocking(self._comparator, ListUnexamined(namespace=namespace, skip=skip, limit=limit))
 
     def _examine(self, run: UUID, memories: tuple[UUID, ...]) -> ExaminedCauses:
-        """Return the clauses and edges of these memories.
-
-        Raises:
-            Fault: a phrase can't be embedded.
-        """
+        """Return the clauses and edges of these memories (`Fault`: a phrase can't be embedded)."""
         with self._latencies.timed("causes: examination"):
             entries = ask_blocking(self._store, Describe(memories=memories, own=True))
             texts = {

@@ -43,11 +43,7 @@ def ask_blocking(ref: ActorRef, message: Message[A], timeout_s: float = TIMEOUT)
 
 
 async def ask(ref: ActorRef, message: Message[A], timeout_s: float = TIMEOUT) -> A:
-    """Ask an actor from the event loop.
-
-    Raises:
-        Fault: As described for `ask_all`.
-    """
+    """Ask an actor from the event loop (`Fault`: as described for `ask_all`)."""
     with TRACER.start_as_current_span(type(message).__name__, record_exception=False, set_status_on_exception=False):
         (answer,) = await ask_all([(ref, message)], timeout_s)
     if isinstance(answer, Fault):

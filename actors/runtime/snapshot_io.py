@@ -97,7 +97,6 @@ class EncryptedWriter:
     """A file of a snapshot that an actor writes.
 
     Args:
-        path: Of the file, which is created.
         secret: The AES-256 key of all files of the snapshot, in memory alone until all of them are written.
         number: Of the file among these, part of each nonce.
     """
@@ -144,12 +143,6 @@ class EncryptedWriter:
 
 class EncryptedReader:
     """A file of a snapshot, open as long as any array of it isn't read.
-
-    Args:
-        path: Of the file.
-        secret: The key of all files of the snapshot.
-        number: Of the file among these.
-        part: Its layout.
 
     Raises:
         OSError: the file can't be read, or has another length.

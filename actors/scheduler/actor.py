@@ -60,8 +60,6 @@ class Scheduler(ProjectionActor[SchedulerProjections]):
 
     Args:
         consolidator: Runs sleep. The log shows what became of each `StartScheduledRun`.
-        store: Writes the log.
-        clock: Returns the time in UTC.
         tz: Time zone of crontabs; None for the machine's.
         armed: Whether a timer sends each `Tick`, which requires the machine's clock.
     """

@@ -69,9 +69,6 @@ class Store(ProjectionActor[StoreProjections]):
     """Owns the log, the `Catalog`, and which sealed events were derived from which memories.
 
     Args:
-        log: This actor is its only writer.
-        latencies: Records commit times.
-        clock: Returns the time of an event, in UTC.
         read_only: Why every append is refused, in words; None for a log that is written to.
         snapshots: Files of projections for a fast start; None for a store without.
         ends: Whether a damaged log ends the process; otherwise all is refused that would be written.

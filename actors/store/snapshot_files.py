@@ -91,12 +91,7 @@ class OtherLogError(UnusableError):
 
 
 class Snapshots:
-    """The snapshots of one store. Only the thread of the store's actor may change them.
-
-    Args:
-        folder: Of the store.
-        keys: Of its snapshots.
-    """
+    """The snapshots of one store. Only the thread of the store's actor may change them."""
 
     def __init__(self, folder: Path, keys: Keys) -> None:
         self._folder = folder / "snapshot"

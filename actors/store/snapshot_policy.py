@@ -68,8 +68,6 @@ class SnapshotPolicy:
     """Takes and loads snapshots in the thread of the store's actor. Any event cancels a snapshot that is being written.
 
     Args:
-        snapshots: Of the store.
-        store: The actor that receives the messages of threads.
         ends: Whether a damaged log ends the process.
     """
 
@@ -123,13 +121,7 @@ class SnapshotPolicy:
             self._idle.trigger(IDLE)
 
     def begin(self, head: Head, owners: Mapping[str, Callable[[WriteSnapshot], object]], after: int) -> Reply[bool]:
-        """Begin a snapshot; the reply says in the end whether it was taken.
-
-        Args:
-            head: Of the log.
-            owners: How to send a message to each owner of projections, by name.
-            after: Events since the last snapshot without which none is taken.
-        """
+        """Begin a snapshot, unless fewer than `after` events came since the last; the reply says if it was taken."""
         if self._draft is not None and not self._draft.cancelled:
             return self._reply
         reply: Reply[bool] = Reply()

@@ -29,12 +29,7 @@ class FocusTask(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def decide(task: FocusTask, state: WorkspaceState, compare: Callable[[Resonate], Resonances]) -> list[Event]:
-    """Return the events of a task.
-
-    Args:
-        task: The task.
-        state: The workspace before it.
-        compare: Returns the scores of memories against a focus.
+    """Return the events of a task; `compare` returns the scores of memories against a focus.
 
     Raises:
         NotFoundFault: The memory in focus was deleted.

@@ -24,12 +24,7 @@ _PARTIAL: Final = ".partial"
 
 
 class ImageFiles:
-    """Implements `events.storage.log.Images` in a folder of the store.
-
-    Args:
-        store: Folder of the store.
-        keys: Returns the keys of the log.
-    """
+    """Implements `events.storage.log.Images` in a folder of the store."""
 
     def __init__(self, store: Path, keys: Callable[[], KeyRing]) -> None:
         self._folder = store / IMAGES

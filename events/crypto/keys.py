@@ -133,11 +133,7 @@ class KeyRing:
             return self._file is None or self._file.read().startswith(self.content())
 
     def has(self, id_: UUID) -> bool:
-        """Tell whether the key exists; False when it was destroyed.
-
-        Raises:
-            KeyUnreadableError: it is damaged or missing.
-        """
+        """Tell whether the key exists; False when it was destroyed (`KeyUnreadableError`: it is damaged or missing)."""
         return self._key(id_) is not None
 
     def is_destroyed(self, id_: UUID) -> bool:

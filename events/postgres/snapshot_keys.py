@@ -35,11 +35,7 @@ class Known(NamedTuple):
 
 
 class OfflineKeys:
-    """The file in the folder of a hub.
-
-    Args:
-        folder: Of the hub.
-    """
+    """The file in the folder of a hub."""
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / OFFLINE
@@ -89,13 +85,7 @@ class OfflineKeys:
 
 
 class SnapshotKeys:
-    """Implements `events.crypto.keys.Keys` on the table `snapshot_keys`.
-
-    Args:
-        pool: Of the log.
-        ring: Wraps keys behind the passphrase of the log.
-        offline: Keeps a copy of the last key, where that is chosen.
-    """
+    """Implements `events.crypto.keys.Keys` on the table `snapshot_keys`."""
 
     def __init__(self, pool: ReaderPool, ring: KeyRing, offline: OfflineKeys) -> None:
         self._pool = pool

@@ -69,13 +69,7 @@ def copy_unverified(log: StoredLog, folder: Path, progress: Progress | None = No
 
 
 def write_manifest(folder: Path, seq: int, number: int = FORMAT) -> None:
-    """Make a folder with the files of a store a backup (`OSError`).
-
-    Args:
-        folder: Of the files.
-        seq: Of the last event.
-        number: Of their format.
-    """
+    """Make a folder with the files of a store, up to event `seq`, a backup (`OSError`)."""
     _write(folder / MANIFEST, msgspec.json.encode(_describe(folder, seq, number)))
 
 
@@ -154,12 +148,7 @@ def restore(backup: Path, folder: Path, passphrase: str | None = None, *, replac
 
     The backup is verified and copied before anything changes. A crash leaves the old store or the backup in `folder`,
     from the next time on that it is opened (`events.storage.replacement`).
-
-    Args:
-        backup: A folder that `back_up` made.
-        folder: Of the store.
-        passphrase: Of the backup.
-        replace: Whether an existing store may be renamed to `<folder>.replaced-<UTC time>`.
+    With `replace`, an existing store is renamed to `<folder>.replaced-<UTC time>`.
 
     Raises:
         LogError: the backup is damaged or isn't one, or `folder` isn't empty, or can't be written.

@@ -95,15 +95,7 @@ class HeadFile:
     """
 
     def __init__(self, path: Path, chain: ChainKey | None = None) -> None:
-        """Open or create the file.
-
-        Args:
-            path: Of the file.
-            chain: Authenticates the heads; None in a store without a chain key.
-
-        Raises:
-            LogDamagedError: neither slot can be read.
-        """
+        """Open or create the file (`LogDamagedError`: neither slot can be read)."""
         self._file = DurableFile(path)
         content = self._file.read()
         self._chain = chain
@@ -156,9 +148,7 @@ class HeadFile:
 def parse_slots(content: bytes, chain: ChainKey | None = None) -> list[Head | None]:
     """Return the heads in the two slots of a head file; None for an empty or damaged slot.
 
-    Args:
-        content: Of the file.
-        chain: Of the store: a head without its tag counts as damaged. None for not checking tags.
+    With the chain key, a head without its tag counts as damaged; without, tags are not checked.
     """
     return [_parse(content[start : start + SECTOR], chain) for start in (0, SECTOR)]
 

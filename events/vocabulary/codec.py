@@ -78,11 +78,6 @@ def encode(event: Event) -> bytes:
 def decode(kind: str, data: bytes, upcasters: Mapping[str, Upcaster] = UPCASTERS) -> Known:
     """Return the event, migrated to the current version of its kind.
 
-    Args:
-        kind: The tag.
-        data: The result of `encode`, in this or an earlier version.
-        upcasters: By earlier tag.
-
     Raises:
         UnknownKindError: the tag is neither a current nor an earlier one.
         msgspec.DecodeError: the data are no event of this kind.

@@ -83,14 +83,7 @@ class Fingerprints:
     def append(
         self, memory: UUID, fingerprint: Fingerprint | None, passages: Sequence[Passage] = (), content: str = ""
     ) -> None:
-        """Add the next row, empty for None; an embedding of another kind than its space is a TypeError.
-
-        Args:
-            memory: Its id.
-            fingerprint: Its embeddings.
-            passages: The windows of a long memory.
-            content: The text of the passages.
-        """
+        """Add the next row, empty for None; an embedding of another kind than its space is a TypeError."""
         self._rows[memory] = len(self)
         self._ids.append(memory)
         self._semantic.append(*semantic_vectors(fingerprint, passages, self.dimensions[E1]))

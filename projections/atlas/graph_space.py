@@ -116,14 +116,7 @@ class ConnectedContext:
     def after(
         self, envelope: Envelope, parts: Parts, clustered: Sequence[UUID], changes: Sequence[StateChange]
     ) -> None:
-        """Fold an event that the rest of the atlas has applied.
-
-        Args:
-            envelope: The event.
-            parts: What E8 is computed from.
-            clustered: Memories whose hub the event changed.
-            changes: Of states.
-        """
+        """Fold an event that the rest of the atlas has applied."""
         connections, rows, merged = self._connections, parts.rows, parts.merged
         connections.stale.update(rows[memory] for memory in clustered)
         self._regroup(parts, [change for change in changes if MemoryState.MERGED in {change.before, change.after}])

@@ -19,9 +19,7 @@ _LIKELY: Final = 256
 class WindowedSpace:
     """For each row the vector of the whole memory, then those of its passages; a row scores as its best vector.
 
-    Args:
-        dimension: Of the vectors.
-        indexed: Whether it is searched as a whole, for which a large space has a graph.
+    An `indexed` space is searched as a whole, for which a large one has a graph.
     """
 
     def __init__(self, dimension: int, *, indexed: bool = False) -> None:

@@ -36,11 +36,7 @@ class Curve(msgspec.Struct, frozen=True):
     """The weight of the space in `Strategy.GRADED`; all weights sum to 1."""
 
     def __post_init__(self) -> None:
-        """Check that the curve rises.
-
-        Raises:
-            ValueError: the levels are not 0 ≤ unrelated < half < 1.
-        """
+        """Check that the curve rises (`ValueError`: the levels are not 0 ≤ unrelated < half < 1)."""
         if not 0 <= self.unrelated < self.half < 1:
             raise ValueError(f"no rising curve through unrelated = {self.unrelated} and half = {self.half}")
 
@@ -66,7 +62,6 @@ class Calibration:
     """The curves of the spaces whose declared model the curves were fitted for; other spaces keep raw scores.
 
     Args:
-        curves: By space.
         own: The spaces whose curves were fitted to texts of the store.
     """
 

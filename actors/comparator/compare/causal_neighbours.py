@@ -53,14 +53,7 @@ class Fit(msgspec.Struct, frozen=True):
 
 
 def sure_neighbours(atlas: Atlas, row: int, eligible: Mask, direction: Direction) -> Iterator[tuple[int, float]]:
-    """Yield the sure effects (or causes) of a row among eligible ones, and the probability of each.
-
-    Args:
-        atlas: The atlas of stored memories.
-        row: Of a statement.
-        eligible: Eligible rows, shape (rows,).
-        direction: Whether causes or effects are wanted.
-    """
+    """Yield the sure effects (or causes) of a row among eligible ones, and the probability of each."""
     rows = np.flatnonzero(eligible)
     if len(rows) < MIN_STORE or not eligible[row]:
         return

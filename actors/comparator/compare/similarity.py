@@ -23,11 +23,7 @@ from projections.storage.arrays import Rows
 
 
 def compare(atlas: Atlas, calibration: Calibration, message: Compare) -> tuple[Comparison, ...]:
-    """Compare a live memory with others by a strategy.
-
-    Raises:
-        NotFoundFault: one of the memories is not live.
-    """
+    """Compare a live memory with others by a strategy (`NotFoundFault`: one of the memories is not live)."""
     reference = live_row(atlas, message.reference)
     targets = np.array([live_row(atlas, memory) for memory in message.targets], np.int64)
     scores = one_to_many(atlas, calibration, reference, targets)

@@ -23,13 +23,7 @@ _QUESTION: Final = UUID(int=0)
 
 
 class CausalBonus:
-    """Finds what answers questions about causes and effects.
-
-    Args:
-        clauses: What memories state.
-        links: The edges between memories.
-        phrases: The phrases of the clauses.
-    """
+    """Finds what answers questions about causes and effects."""
 
     def __init__(self, clauses: CausalClauses, links: Links, phrases: StatedPhrasesCache) -> None:
         self._clauses = clauses

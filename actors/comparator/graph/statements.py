@@ -101,11 +101,7 @@ class StatedPhrases:
 
 
 class StatedPhrasesCache:
-    """The phrases of all logged clauses; a call adds those that were logged since the last one.
-
-    Args:
-        clauses: The projection of the clauses.
-    """
+    """The phrases of all logged clauses; a call adds those that were logged since the last one."""
 
     def __init__(self, clauses: CausalClauses) -> None:
         self._clauses = clauses
@@ -127,7 +123,6 @@ class Agreement:
     """Finds statements that name the same event.
 
     Args:
-        atlas: The atlas of stored memories.
         eligible: Rows of one namespace.
         plain: Those that state no cause.
     """
@@ -147,12 +142,7 @@ class Agreement:
                 yield whole, cosine
 
     def of(self, one: Statement, others: Iterable[tuple[Statement, float]]) -> Iterator[tuple[Statement, float]]:
-        """Yield the statements of other memories that name the same event, with their agreement.
-
-        Args:
-            one: The statement.
-            others: Candidates with their cosines in E1.
-        """
+        """Yield the statements of other memories that name the same event, with their agreement."""
         found = [(other, cosine) for other, cosine in others if other.memory != one.memory and _same_voice(one, other)]
         if not found:
             return
@@ -194,11 +184,7 @@ def phrase_statement(memory: UUID, clause: Clause, phrase: Phrase) -> Statement:
 
 
 def whole_statement(atlas: Atlas, row: int) -> Statement | None:
-    """Return a memory as a statement; None if it is too long for one.
-
-    Raises:
-        TypeError: the spaces are of other kinds.
-    """
+    """Return a memory as a statement; None if it is too long for one (`TypeError`: the spaces are of other kinds)."""
     meaning, tokens, terms = (atlas.embedding(key, row) for key in (E1, E12, E6))
     if not (isinstance(meaning, Dense) and isinstance(tokens, Tokens) and isinstance(terms, Sparse)):
         raise TypeError(f"{E1} must be dense, {E12} tokens, {E6} sparse")

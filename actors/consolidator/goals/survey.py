@@ -96,15 +96,9 @@ def repeats(goal: GoalDiscovered, other: GoalDiscovered) -> bool:
 def survey(
     clients: ActorClients, namespace: str, memories: Sequence[UUID], on_progress: ProgressCallback
 ) -> Sliced[Survey]:
-    """Find the goals of some memories, in slices.
+    """Find the goals of those of some memories that are live, in slices.
 
     A goal needs a topic, which greetings and thanks lack. A North Star may be smaller than other goals.
-
-    Args:
-        clients: Source of vectors, texts and similarities.
-        namespace: Namespace of the memories.
-        memories: Their ids; those that are not live are left out.
-        on_progress: Receives how many of them are read.
     """
     read = yield from _read_live(clients, memories, on_progress)
     if len(read) < MIN_MEMORIES:

@@ -36,13 +36,8 @@ def assess(
 ) -> Iterator[tuple[Assessment, ...]]:
     """Yield assessments, slice by slice.
 
-    Args:
-        clients: Source of links, goals and ignitions.
-        namespace: Namespace of the memories.
-        entries: Memories to assess.
-        absorbed: By survivor, the memories among them that it is about to absorb: these count as its own and are not
-            assessed themselves.
-        now: Reference time of ages.
+    `absorbed` are, by survivor, the memories among them that it is about to absorb: these count as its own and are not
+    assessed themselves.
     """
     by_id = {entry.id: entry for entry in entries}
     state = clients.ask_comparator(ReadGoals(namespace=namespace))

@@ -18,14 +18,7 @@ from events.vocabulary.values import Counts, Outcome, Trigger
 
 
 class RunExecution:
-    """One requested run.
-
-    Args:
-        clients: Other actors.
-        goals: Goals and drift.
-        request: Parameters of the run.
-        clock: Returns the time, in UTC.
-    """
+    """One requested run."""
 
     def __init__(
         self, clients: ActorClients, goals: GoalManager, request: Consolidate, clock: Callable[[], datetime]

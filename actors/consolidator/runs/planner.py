@@ -44,14 +44,7 @@ AGREEING: Final = [INDEX[key] for key in (E1, "e12_late_interaction")]
 
 
 class RunPlanner:
-    """Makes the plan of one run.
-
-    Args:
-        clients: Other actors.
-        goals: Goals and drift.
-        request: Parameters of the run.
-        now: Time of its start.
-    """
+    """Makes the plan of one run."""
 
     def __init__(self, clients: ActorClients, goals: GoalManager, request: Consolidate, now: datetime) -> None:
         self._clients = clients

@@ -59,10 +59,6 @@ def requested(precision: str | None = None) -> str:
 def fastest(load: Callable[[str], Bert], threads: int) -> Bert:
     """Return the model in the precision remembered for this machine; measure both if none is, in half a second.
 
-    Args:
-        load: Returns the model in a precision.
-        threads: Threads of a pass.
-
     Raises:
         ValueError: from `load`, if the model can't be computed in float32 either.
     """

@@ -20,7 +20,6 @@ class TorchBert:
 
     Args:
         folder: The model's folder, whose hash is checked already.
-        device: A torch device.
 
     Raises:
         ModelUnavailableError: torch has no such device.

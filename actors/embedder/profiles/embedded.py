@@ -100,8 +100,6 @@ class EmbeddedProfile:
     """The default profile, which works offline.
 
     Args:
-        latencies: Receives measurements.
-        backbone: The packaged model; None to load it with the defaults.
         chosen: Spaces that another model fills: E1, E8, E10 and E12, or E10 alone if it reads images.
         interactive: Whether queries may come between two slices of a memory. If not, as in a worker of a pool, which
             has a processor of its own, lexical embeddings are computed in the caller's thread.

@@ -18,12 +18,7 @@ from events.vocabulary.values import SpaceModel
 
 
 class ImageSpace:
-    """The space that a model of texts and images fills.
-
-    Args:
-        source: The folder of the model, or its name on the hub.
-        encoder: The loaded model.
-    """
+    """The space that a model of texts and images fills."""
 
     def __init__(self, source: str, encoder: Encoder) -> None:
         self.image_encoder = encoder

@@ -29,14 +29,7 @@ SIGNATURE_BITS: Final = 8
 
 
 class SentenceSpaces:
-    """The four spaces that a chosen model fills.
-
-    Args:
-        model: The model.
-
-    Raises:
-        ModelUnavailableError: Its dimension doesn't suit.
-    """
+    """The four spaces that a chosen model fills (`ModelUnavailableError`: its dimension doesn't suit)."""
 
     image_encoder = None
 

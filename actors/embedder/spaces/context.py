@@ -29,12 +29,7 @@ def _signature(modality: Modality, dimension: int) -> Float32:
 
 
 def with_modality(e1: Float32, modalities: Sequence[Modality]) -> Float32:
-    """Return E10 of texts, unit vectors of shape (texts, 2 * dimension): E1 beside a signature of the modality.
-
-    Args:
-        e1: E1 of each text, shape (texts, dimension).
-        modalities: The modality of each text.
-    """
+    """Return E10 of texts, unit vectors of shape (texts, 2 * dimension): E1 beside a signature of the modality."""
     signatures = np.stack([_signature(modality, e1.shape[1]) for modality in modalities])
     return np.concatenate(
         [np.sqrt(1 - MODALITY_SHARE) * e1, np.sqrt(MODALITY_SHARE) * signatures], axis=1, dtype=np.float32

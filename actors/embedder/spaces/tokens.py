@@ -36,15 +36,10 @@ class TokenWeights:
 
 
 def select_tokens(ids: TokenIds, using: TokenWeights, limit: int = MAX_TOKENS) -> npt.NDArray[np.intp]:
-    """Return the ascending positions of the tokens to keep.
+    """Return the ascending positions of the tokens to keep, of a text with [CLS] and [SEP].
 
     Special and punctuation pieces are dropped unless the text has nothing else. Above `limit` the most informative
     tokens stay; first occurrences of a piece precede all second ones, and so on.
-
-    Args:
-        ids: The wordpieces of the text with [CLS] and [SEP].
-        using: The background idf of wordpieces.
-        limit: Maximum number of tokens.
     """
     information = using.informativeness[ids]
     selected = np.flatnonzero(information > 0)

@@ -39,12 +39,7 @@ class Committer:
     Other hubs may append to the log as well: then their events are folded before those of this hub, in the log's order.
 
     Args:
-        log: The store is its only writer in this process.
-        latencies: Records commit times.
-        snapshots: Of the store; None for a store without.
         store: Receives a `Flush` for each turn, and `FollowLog` while there are more events of other hubs.
-        apply: Folds an event into the store's own projections.
-        projections: Returns these projections.
     """
 
     def __init__(
@@ -209,9 +204,7 @@ class Committer:
     def _keep_uncertain(self, pending: Sequence[PendingAppend], committed: Iterable[Envelope] = ()) -> None:
         """Keep appends during which the server was lost, until the log tells what became of them.
 
-        Args:
-            pending: The appends.
-            committed: Those of their events that are known to be in the log.
+        `committed` are those of their events that are known to be in the log.
         """
         if not self._uncertain:
             self._uncertain_until = monotonic() + UNCERTAIN

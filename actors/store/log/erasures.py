@@ -14,7 +14,6 @@ class Erasures:
     """Destroys keys after the event that tells of it was folded. Used by the thread of the store's actor.
 
     Args:
-        log: Holds the keys.
         snapshots: Are erased too, since they contain what was erased; None for a store without.
     """
 

@@ -33,12 +33,7 @@ FollowerMessage: TypeAlias = FollowLog | LogLost
 
 
 class Follower:
-    """A thread that waits for events of other hubs, on a connection of its own. The store's actor uses it.
-
-    Args:
-        log: Of all hubs.
-        store: Receives `FollowLog` and `LogLost`.
-    """
+    """A thread that waits for events of other hubs, on a connection of its own. The store's actor uses it."""
 
     def __init__(self, log: SharedLog, store: ActorRef) -> None:
         self.hub: Final = uuid4()

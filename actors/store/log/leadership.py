@@ -20,10 +20,7 @@ def check_runs(
 ) -> ConsolidatorChanged | StorageFault | None:
     """Decide about an append to a log. The turn is taken, so the lease is up to date.
 
-    Args:
-        events: To be appended together.
-        lease: Of the log.
-        follower: Of the log; None where it isn't shared, and every run is allowed.
+    Without a follower the log isn't shared, and every run is allowed.
 
     Returns:
         What must be appended before them, why they can't be appended, or None where nothing speaks against them.
