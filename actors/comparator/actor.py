@@ -16,15 +16,7 @@ from actors.comparator.index_upkeep import IndexUpkeep
 from actors.comparator.rows import list_memories, not_found, read_columns
 from actors.comparator.search import pipeline, ranking
 from actors.runtime.faults import Fault, StorageFault
-from actors.runtime.messages import (
-    Appended,
-    AppendRejected,
-    LoadSnapshot,
-    ProjectionMessage,
-    ReadDigest,
-    WriteNextSlice,
-    WriteSnapshot,
-)
+from actors.runtime.messages import Appended, AppendRejected, LoadSnapshot, ProjectionMessage
 from actors.runtime.metrics import Latencies
 from actors.runtime.projection_actor import ProjectionActor
 from events.vocabulary import ConsolidationFinished, SimilaritiesCalibrated
@@ -112,7 +104,7 @@ class Comparator(ProjectionActor[ComparatorProjections]):
                 return self._continue_upkeep()
             case Appended():
                 return self._on_appended(message)
-            case ReadDigest() | WriteSnapshot() | WriteNextSlice() | LoadSnapshot() | AppendRejected():
+            case ProjectionMessage():
                 return self._on_projection_message(message)
             case _:
                 assert_never(message)

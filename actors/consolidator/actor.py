@@ -46,7 +46,7 @@ from actors.consolidator.runs.planner import RunPlanner
 from actors.consolidator.runs.undo import undo
 from actors.runtime.actor import ActorRef
 from actors.runtime.faults import NotFoundFault, RateLimitFault, StorageFault
-from actors.runtime.messages import Appended, AppendRejected, LoadSnapshot, ReadDigest, WriteNextSlice, WriteSnapshot
+from actors.runtime.messages import Appended, ProjectionMessage
 from actors.runtime.metrics import Latencies
 from actors.runtime.projection_actor import ProjectionActor
 from actors.runtime.reply import Reply
@@ -144,7 +144,7 @@ class Consolidator(ProjectionActor[ConsolidatorProjections]):
                 return None
             case Appended():
                 return self._appended(message)
-            case ReadDigest() | WriteSnapshot() | WriteNextSlice() | LoadSnapshot() | AppendRejected():
+            case ProjectionMessage():
                 return self._on_projection_message(message)
             case _:
                 assert_never(message)

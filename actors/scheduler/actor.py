@@ -15,7 +15,7 @@ import pykka
 from actors.consolidator.messages import StartScheduledRun
 from actors.runtime.actor import LOGGER, ActorRef
 from actors.runtime.faults import UNWRITTEN, InvalidParamsFault, StorageFault
-from actors.runtime.messages import Appended, AppendRejected, LoadSnapshot, ReadDigest, WriteNextSlice, WriteSnapshot
+from actors.runtime.messages import Appended, AppendRejected, LoadSnapshot, ProjectionMessage
 from actors.runtime.projection_actor import ProjectionActor
 from actors.runtime.reply import Reply
 from actors.scheduler import timing
@@ -127,7 +127,7 @@ class Scheduler(ProjectionActor[SchedulerProjections]):
                 return self._begin_quiet()
             case AppendRejected(correlations=correlations):
                 return self._reject_changes(correlations)
-            case ReadDigest() | WriteSnapshot() | WriteNextSlice():
+            case ProjectionMessage():
                 return self._on_projection_message(message)
             case _:
                 assert_never(message)

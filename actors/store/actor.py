@@ -11,16 +11,7 @@ import msgspec
 
 from actors.runtime.actor import EXIT_UNCERTAIN, LOGGER
 from actors.runtime.faults import NotFoundFault, StorageFault
-from actors.runtime.messages import (
-    Appended,
-    AppendRejected,
-    LoadSnapshot,
-    ProjectionMessage,
-    ReadDigest,
-    SnapshotWritten,
-    WriteNextSlice,
-    WriteSnapshot,
-)
+from actors.runtime.messages import Appended, ProjectionMessage, SnapshotWritten
 from actors.runtime.metrics import Latencies
 from actors.runtime.projection_actor import ProjectionActor
 from actors.runtime.reply import Reply, gather
@@ -144,7 +135,7 @@ class Store(ProjectionActor[StoreProjections]):
                 return self._take_snapshot(after)
             case SnapshotWritten() | IdleReached() | SnapshotSynced() | SnapshotBroken() | LogVerified():
                 return self._on_snapshot_event(message)
-            case ReadDigest() | WriteSnapshot() | WriteNextSlice() | LoadSnapshot() | AppendRejected():
+            case ProjectionMessage():
                 return self._on_projection_message(message)
             case _:
                 return answer(message, self._log, self._catalog, self._projections.declaration.latest)
