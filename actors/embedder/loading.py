@@ -59,8 +59,7 @@ def load_profile(
         return EmbeddedProfile(latencies, Backbone.load(precision=precision, device=device), interactive=interactive)
     from actors.embedder.models.images import reads_images
     from actors.embedder.models.sentence_model import SentenceModel, load_encoder
-    from actors.embedder.profiles.image_space import ImageSpace
-    from actors.embedder.profiles.sentence_spaces import SentenceSpaces
+    from actors.embedder.profiles.sentence_spaces import ImageSpace, SentenceSpaces
 
     encoder = load_encoder(profile, device)
     chosen = (

@@ -15,7 +15,6 @@ from actors.runtime.messages import Appended, ProjectionMessage, SnapshotWritten
 from actors.runtime.metrics import Latencies
 from actors.runtime.projection_actor import ProjectionActor
 from actors.runtime.reply import Reply, gather
-from actors.store.corrections import find_superseded
 from actors.store.log.commit import HeldAppends, answered, event_time, pending_append
 from actors.store.log.committer import Committer, Flush
 from actors.store.log.following import Follower, FollowerMessage, FollowLog, LogLost, away_fault
@@ -34,7 +33,7 @@ from actors.store.messages import (
     StoreMessage,
     TakeSnapshot,
 )
-from actors.store.queries import answer, find_request, same_models
+from actors.store.queries import answer, find_request, find_superseded, same_models
 from actors.store.snapshot_files import Snapshots
 from actors.store.snapshot_policy import (
     MIN_EVENTS,

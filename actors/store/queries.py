@@ -1,4 +1,4 @@
-"""Queries of the store: they read the catalog and the log, and change nothing."""
+"""Queries of the store, and what a memory corrects: they read the catalog and the log, and change nothing."""
 
 from collections.abc import Iterator
 from typing import TypeAlias, assert_never
@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from actors.runtime.faults import NotFoundFault, StorageFault
 from actors.store.messages import (
+    Append,
     Describe,
     FindByPrefix,
     FindMemories,
@@ -21,8 +22,11 @@ from actors.store.messages import (
     RequestResult,
     Status,
 )
+from actors.text.statements.corrections import find_correction
+from actors.text.statements.statement import read_statement
 from events.storage.log import Envelope, Log
-from events.vocabulary import MemoriesMoved, MemoryErased, MemoryStored, SpacesDeclared
+from events.vocabulary import MemoriesMoved, MemoryErased, MemoryStored, MemorySuperseded, SpacesDeclared
+from events.vocabulary.codec import decompress
 from projections.memories.catalog import Catalog
 from projections.memories.entries import Entry
 from projections.projection import MemoryState
@@ -158,3 +162,17 @@ def other_models(declared: SpacesDeclared, wanted: SpacesDeclared) -> StorageFau
         f"Make a store with the new models by: context-graph reembed NEW_FOLDER --embedder {wanted.profile}",
         spaces=changed,
     )
+
+
+def find_superseded(message: Append, catalog: Catalog) -> Iterator[MemorySuperseded]:
+    """Yield what a new memory supersedes by its text: statements of the same speaker that still hold."""
+    stored = message.event
+    if not isinstance(stored, MemoryStored):
+        return
+    later = read_statement(decompress(stored.content))
+    for memory, similarity in message.alike:
+        text, speaker = catalog.utterance(memory) or (None, None)
+        if text is None or speaker != stored.metadata.get("speaker"):
+            continue
+        if found := find_correction(read_statement(text), later, similarity):
+            yield MemorySuperseded(memory=memory, by=message.id, rule=found.rule, was=found.was, now=found.now)

@@ -25,8 +25,7 @@ from events.vocabulary import (
 from events.vocabulary.values import Step
 from projections.atlas.facets import Facets
 from projections.graph.clusters import Clusters
-from projections.graph.connections import DECAY, REACH, Arc, Connections, Strength
-from projections.graph.merged_rows import MergedRows
+from projections.graph.connections import DECAY, REACH, Arc, Connections, MergedRows, Strength
 from projections.graph.relations import CAUSES
 from projections.memories.lifecycle import Lifecycle, StateChange
 from projections.projection import MemoryState

@@ -13,16 +13,21 @@ from events.storage.log import Envelope
 from events.vocabulary import EventLost, MemoriesMoved, MemoryRecalled, MemoryStored, MemoryTagged, PurposesRealigned
 from events.vocabulary.codec import decompress
 from events.vocabulary.values import Image
-from projections.memories.concerns import changed, concerned, reasons_of, restores_single_memories
 from projections.memories.entries import Body, Entry, Usage, erased_entry, merged_entry
-from projections.memories.lifecycle import Lifecycle, StateChange
+from projections.memories.lifecycle import (
+    Lifecycle,
+    StateChange,
+    changed,
+    concerned,
+    reasons_of,
+    restores_single_memories,
+)
 from projections.memories.placement import Placement
 from projections.memories.requests import Requests
 from projections.memories.supersessions import Supersessions
 from projections.memories.tags import EditedTags
 from projections.projection import MemoryState, digest_of, is_shredded_memory
-from projections.storage.arrays import GrowableArray
-from projections.storage.blobs import Blobs
+from projections.storage.arrays import Blobs, GrowableArray
 
 
 class _ContentKey(msgspec.Struct, frozen=True):

@@ -28,8 +28,7 @@ from events.vocabulary import (
 from events.vocabulary.values import Learning, Mode, Outcome, Quadrant
 from projections.memories.placement import swap_keys
 from projections.projection import digest_of, is_shredded_memory
-from projections.storage.arrays import GrowableArray, Rows, rows_of_ids
-from projections.storage.blobs import Blobs
+from projections.storage.arrays import Blobs, GrowableArray, Rows, rows_of_ids
 
 HORIZON: Final = 100
 """Interactions after the store within which a recall fulfils a forecast."""

@@ -1,4 +1,4 @@
-"""Consolidation runs: what each decided, the patterns they found, and scheduled runs that were skipped."""
+"""Consolidation runs: what each decided, the patterns found, what was skipped, and which hub may finish a run."""
 
 from datetime import datetime
 from itertools import islice
@@ -14,6 +14,7 @@ from events.vocabulary import (
     ConsolidationSkipped,
     ConsolidationStarted,
     ConsolidationUndone,
+    ConsolidatorChanged,
     GoalAdjusted,
     LinksStrengthened,
     MemoriesMerged,
@@ -240,3 +241,39 @@ def _without(merge: MemoriesMerged, memories: tuple[UUID, ...]) -> MemoriesMerge
     return msgspec.structs.replace(
         merge, absorbed=tuple(memory for memory, _ in kept), similarities=tuple(similarity for _, similarity in kept)
     )
+
+
+class ConsolidatorLease:
+    """The latest `ConsolidatorChanged`, and the unfinished runs that began after it.
+
+    A hub that was stopped during a run and goes on after another one has taken over finds its run missing here.
+    """
+
+    latest: ConsolidatorChanged | None
+    """None where the log isn't shared, or nothing was consolidated yet."""
+    _runs: set[UUID]
+
+    def __init__(self) -> None:
+        self.latest = None
+        self._runs = set()
+
+    def apply(self, envelope: Envelope) -> None:
+        """Fold the next event of the log."""
+        match envelope.event:
+            case ConsolidatorChanged() as changed:
+                self.latest = changed
+                self._runs = set()
+            case ConsolidationStarted(run=run):
+                self._runs.add(run)
+            case ConsolidationFinished(run=run):
+                self._runs.discard(run)
+            case _:
+                pass
+
+    def may_finish(self, run: UUID) -> bool:
+        """Tell whether a run began after the latest change and hasn't finished."""
+        return run in self._runs
+
+    def digest(self) -> bytes:
+        """Return the SHA-256 of the change and the runs."""
+        return digest_of(msgspec.msgpack.encode((self.latest, sorted(self._runs))))

@@ -21,10 +21,9 @@ from actors.embedder.profiles.formula_spaces import (
     formula_models,
     space_model,
 )
-from actors.embedder.profiles.image_space import ImageSpace
 from actors.embedder.profiles.lexical_spaces import LexicalEmbeddings, embed_at_once, embed_in_slices
 from actors.embedder.profiles.neural_spaces import ROTATION, EncodedText, Encoder, NeuralSpaces
-from actors.embedder.profiles.sentence_spaces import SentenceSpaces
+from actors.embedder.profiles.sentence_spaces import ImageSpace, SentenceSpaces
 from actors.embedder.spaces import causal, code, expansion, lexical, tokens
 from actors.embedder.spaces.lexical import entity_vector, names_of
 from actors.embedder.spaces.vectors import TokenIds

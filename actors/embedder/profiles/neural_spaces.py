@@ -14,7 +14,6 @@ import numpy as np
 from actors.embedder import weights
 from actors.embedder.models.backbone import Backbone, pool
 from actors.embedder.profiles.formula_spaces import PERIODICITY, RECENCY
-from actors.embedder.profiles.word_pieces import WordPieces
 from actors.embedder.spaces import causal, code, context, expansion, temporal, tokens
 from actors.embedder.spaces.vectors import TokenIds, unit
 from events.fingerprint import Dense, Directed, Embedding, Sparse, Tokens
@@ -49,6 +48,30 @@ class EncodedText:
 
 Encoder: TypeAlias = Callable[[list[EncodedText]], Sequence[Embedding]]
 """Computes the embeddings of one space for many texts."""
+
+
+class WordPieces:
+    """The vocabulary of the model, by what its pieces are of a word.
+
+    Args:
+        vocabulary: The wordpieces by id; a piece that continues a word begins with "##".
+    """
+
+    def __init__(self, vocabulary: Sequence[str]) -> None:
+        bare = [piece.removeprefix("##") for piece in vocabulary]
+        self._of_words = np.array([any(map(str.isalnum, piece)) for piece in bare])
+        self._fragments = np.array(
+            [piece != one or not one.isascii() or piece == "[UNK]" for piece, one in zip(vocabulary, bare, strict=True)]
+        )
+
+    def unfamiliar(self, pieces: TokenIds) -> float:
+        """Return the share of a text's wordpieces, signs left out, that continue a word or are no ASCII letters.
+
+        Half of the questions of the development sets have none, and 19 in 20 at most .25 (of those for code .40). Of
+        180 questions in nine other languages the median is .33 (French) to 1 (Chinese).
+        """
+        words = pieces[self._of_words[pieces]]
+        return float(self._fragments[words].mean()) if len(words) else 0.0
 
 
 class NeuralSpaces(NamedTuple):

@@ -1,6 +1,7 @@
 """E1, E8, E10 and E12 from one model of sentence-transformers, beside the packaged model in all other neural spaces.
 
-E5, E7 and E13 are trained heads on the packaged model, so it goes on to fill them.
+E5, E7 and E13 are trained heads on the packaged model, so it goes on to fill them. A model that reads texts and images,
+such as CLIP, fills E10 alone, since its text part reads captions of one sentence.
 """
 
 import hashlib
@@ -10,7 +11,17 @@ from typing import Any, Final
 import numpy as np
 
 from actors.embedder.jobs import BatchedStep, Rows
-from actors.embedder.models.sentence_model import EncodedWindow, ModelUnavailableError, SentenceModel
+from actors.embedder.messages import READS_IMAGES
+from actors.embedder.models.sentence_model import (
+    EncodedWindow,
+    Encoder,
+    ModelUnavailableError,
+    SentenceModel,
+    folder_sha256,
+    local_folder,
+    model_name,
+    windows,
+)
 from actors.embedder.profiles.formula_spaces import space_model
 from actors.embedder.spaces import context, tokens
 from actors.embedder.spaces.tokens import TokenWeights
@@ -101,3 +112,27 @@ def projection(width: int) -> Float32:
     bits = np.frombuffer(hashlib.shake_128(b"e12").digest(width * tokens.DIMENSION // 8), np.uint8)
     signs = np.unpackbits(bits).reshape(width, tokens.DIMENSION).astype(np.float32) * 2 - 1
     return signs / np.float32(np.sqrt(tokens.DIMENSION))
+
+
+class ImageSpace:
+    """The space that a model of texts and images fills."""
+
+    def __init__(self, source: str, encoder: Encoder) -> None:
+        self.image_encoder = encoder
+        dimension = len(self._vector("words"))
+        made = f"{model_name(source)}, {READS_IMAGES}1"
+        sha256 = folder_sha256(local_folder(source))
+        self.models: dict[str, SpaceModel] = {"e10_multimodal": space_model("e10_multimodal", made, dimension, sha256)}
+
+    def embed(self, embeddings: dict[str, Embedding], text: str, *, is_query: bool) -> Generator[Rows, object, None]:
+        """Put E10 of a text into `embeddings`: the mean over its windows, of which a memory pauses before each."""
+        ranges, spans = windows(self.image_encoder, text, "")
+        vectors: list[Float32] = []
+        for start, end in spans:
+            if vectors and not is_query:
+                yield []
+            vectors.append(self._vector(text[start:end]))
+        embeddings["e10_multimodal"] = Dense.of(weighted_mean(ranges, np.stack(vectors)))
+
+    def _vector(self, text: str) -> Float32:
+        return self.image_encoder.encode([text], normalize_embeddings=True, show_progress_bar=False)[0]

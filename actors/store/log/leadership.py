@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from actors.runtime.faults import StorageFault
 from actors.store.log.following import Follower
 from events.vocabulary import ConsolidationFinished, ConsolidationStarted, ConsolidatorChanged, Event
-from projections.mind.consolidator_lease import ConsolidatorLease
+from projections.mind.runs import ConsolidatorLease
 
 
 def check_runs(

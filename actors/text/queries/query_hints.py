@@ -5,7 +5,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
-from actors.text.queries.recurring_dates import sample_moments
+from actors.text.queries.dates import sample_moments
 from projections.spaces.directed import Direction
 from projections.spaces.lexical import STOP_WORDS, stem_words
 from projections.spaces.lexical import words as tokens
