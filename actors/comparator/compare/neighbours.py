@@ -23,7 +23,7 @@ from actors.runtime.faults import NotFoundFault, PurposeFault
 from actors.runtime.settings import Strategy
 from actors.text.queries.query_hints import causal_direction
 from actors.text.statements.corrections import MAX_TERMS, MIN_SHARED, MIN_SIMILARITY
-from events.fingerprint import Bits, Embedding, Sparse
+from events.fingerprint import Bits, Embedding, Sparse, of_kind
 from events.spaces import E1, INDEX, SEMANTIC, SPACES
 from projections.atlas.atlas import Atlas
 from projections.atlas.facets import Filter
@@ -65,13 +65,10 @@ def candidates(atlas: Atlas, embeddings: Mapping[str, Embedding], at: datetime, 
     rows = np.flatnonzero(eligible)
     if len(rows) <= EXHAUSTIVE:
         return rows
-    terms, trigrams = embeddings[E13], embeddings[E9]
-    if not (isinstance(terms, Sparse) and isinstance(trigrams, Bits)):
-        raise TypeError(f"{E13} must be sparse, {E9} binary")
     found = [
-        atlas.recall_sparse(E13, terms, POOL, eligible),
+        atlas.recall_sparse(E13, of_kind(embeddings[E13], Sparse, E13), POOL, eligible),
         atlas.recall_prefix(e1_vector(embeddings), POOL, eligible),
-        atlas.recall_sketch(trigrams, SMALL_POOL, eligible),
+        atlas.recall_sketch(of_kind(embeddings[E9], Bits, E9), SMALL_POOL, eligible),
         atlas.nearest(E11, embeddings[E11], SMALL_POOL, eligible)[0],
         atlas.facets.nearest_in_time(at, SMALL_POOL, eligible),
     ]

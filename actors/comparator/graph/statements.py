@@ -7,7 +7,7 @@ from uuid import UUID
 
 import numpy as np
 
-from events.fingerprint import Dense, Sparse, Tokens
+from events.fingerprint import Dense, Sparse, Tokens, of_kind
 from events.spaces import E1
 from events.vocabulary.causes import Clause, Phrase
 from events.vocabulary.values import Span
@@ -185,11 +185,12 @@ def phrase_statement(memory: UUID, clause: Clause, phrase: Phrase) -> Statement:
 
 def whole_statement(atlas: Atlas, row: int) -> Statement | None:
     """Return a memory as a statement; None if it is too long for one (`TypeError`: the spaces are of other kinds)."""
-    meaning, tokens, terms = (atlas.embedding(key, row) for key in (E1, E12, E6))
-    if not (isinstance(meaning, Dense) and isinstance(tokens, Tokens) and isinstance(terms, Sparse)):
-        raise TypeError(f"{E1} must be dense, {E12} tokens, {E6} sparse")
+    tokens = of_kind(atlas.embedding(E12, row), Tokens, E12)
+    if len(tokens.ids) > MAX_TOKENS:
+        return None
     (memory,) = atlas.ids([row])
-    return Statement(memory, meaning, tokens, terms) if len(tokens.ids) <= MAX_TOKENS else None
+    meaning, terms = of_kind(atlas.embedding(E1, row), Dense, E1), of_kind(atlas.embedding(E6, row), Sparse, E6)
+    return Statement(memory, meaning, tokens, terms)
 
 
 def _same_voice(one: Statement, other: Statement) -> bool:
