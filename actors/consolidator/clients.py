@@ -15,9 +15,6 @@ from projections.memories.catalog import Entry
 
 A = TypeVar("A")
 
-TIMEOUT = 60.0
-"""Seconds that another actor may take for one slice."""
-
 
 class ActorClients(msgspec.Struct, frozen=True):
     """The actors that the consolidator asks."""
@@ -29,19 +26,19 @@ class ActorClients(msgspec.Struct, frozen=True):
 
     def ask_comparator(self, message: Message[A]) -> A:
         """Ask the comparator."""
-        return ask_blocking(self.comparator, message, TIMEOUT)
+        return ask_blocking(self.comparator, message)
 
     def ask_workspace(self, message: Message[A]) -> A:
         """Ask the workspace."""
-        return ask_blocking(self.workspace, message, TIMEOUT)
+        return ask_blocking(self.workspace, message)
 
     def ask_linker(self, message: Message[A]) -> A | None:
         """Ask the linker; None if there is none."""
-        return None if self.linker is None else ask_blocking(self.linker, message, TIMEOUT)
+        return None if self.linker is None else ask_blocking(self.linker, message)
 
     def ask_store(self, message: Message[A]) -> A:
         """Ask the store."""
-        return ask_blocking(self.store, message, TIMEOUT)
+        return ask_blocking(self.store, message)
 
     def describe(self, memories: Sequence[UUID], *, own: bool = False) -> tuple[Entry, ...]:
         """Return catalog entries; with `own`, those of merged memories instead of their survivors."""
