@@ -213,14 +213,8 @@ class ReadStatus(Message[Status], frozen=True, kw_only=True):
     """Read the store's status."""
 
 
-StoreMessage: TypeAlias = (
-    Replay
-    | Declare
-    | Reserve
-    | Append
-    | AppendMemories
-    | Describe
-    | FindRequests
+Query: TypeAlias = (
+    Describe
     | FindMemories
     | FindByPrefix
     | ReadUsages
@@ -230,6 +224,9 @@ StoreMessage: TypeAlias = (
     | ReadErased
     | ReadMoved
     | ReadStatus
-    | ReadDigests
-    | TakeSnapshot
+)
+"""What reads the catalog and the log, and changes nothing."""
+
+StoreMessage: TypeAlias = (
+    Replay | Declare | Reserve | Append | AppendMemories | FindRequests | ReadDigests | TakeSnapshot | Query
 )

@@ -1,7 +1,7 @@
 """Queries of the store, and what a memory corrects: they read the catalog and the log, and change nothing."""
 
 from collections.abc import Iterator
-from typing import TypeAlias, assert_never
+from typing import assert_never
 from uuid import UUID
 
 from msgspec.structs import replace
@@ -12,6 +12,7 @@ from actors.store.messages import (
     Describe,
     FindByPrefix,
     FindMemories,
+    Query,
     ReadErased,
     ReadEvents,
     ReadHistory,
@@ -30,20 +31,6 @@ from events.vocabulary.codec import decompress
 from projections.memories.catalog import Catalog
 from projections.memories.entries import Entry
 from projections.projection import MemoryState
-
-Query: TypeAlias = (
-    ReadLive
-    | Describe
-    | FindMemories
-    | FindByPrefix
-    | ReadUsages
-    | ReadHistory
-    | ReadEvents
-    | ReadErased
-    | ReadMoved
-    | ReadStatus
-)
-
 
 ID_DIGITS = 32
 """Hexadecimal digits of an id."""
