@@ -86,11 +86,8 @@ def load_worker(latencies: Latencies, settings: WorkerSettings) -> Profile:
 def start_pool(settings: WorkerSettings, workers: int | None, ray: str | None, precision: str | None) -> EmbeddingPool:
     """Start the workers of a bulk embedding.
 
-    Args:
-        settings: Of the workers.
-        workers: Their number; None for one here, or as many as the cluster has room for.
-        ray: The address of a Ray cluster; None for this machine.
-        precision: Number format of the packaged model.
+    Without `workers` there is one here, or as many as the Ray cluster has room for; without `ray`, all are on this
+    machine.
     """
     settings = msgspec.structs.replace(settings, precision=precision)
     if ray is not None:

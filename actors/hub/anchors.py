@@ -84,9 +84,7 @@ class Anchors:
     def write_if_due(self, log: Log, slept_at: datetime | None) -> None:
         """Write an anchor if there is none since the last deep sleep began; a failure is in the state, and tried again.
 
-        Args:
-            log: Of the store. Of one on a server, or one that is read-only, none is written.
-            slept_at: When the last deep sleep over the whole store began; None without one.
+        Of a log on a server, or one that is read-only, none is written. None for `slept_at`: there was no deep sleep.
         """
         with self._changing:
             self._write_if_due(log, slept_at)

@@ -74,15 +74,7 @@ def start_actors(
 ) -> Actors:
     """Start the actors on a log and begin its replay.
 
-    Args:
-        log: The events.
-        latencies: Receives measurements.
-        clock: Returns the time in UTC.
-        embedder: Receives the events as well; None for a historical view, which appends nothing.
-        priming: Whether memories in the workspace rank slightly higher in searches.
-        scheduled: Whether sleep runs start by schedule.
-        snapshots: Where snapshots for a fast start are kept; None for never.
-        ends: Whether a damaged log ends the process.
+    Without an embedder they serve a historical view, which appends nothing.
     """
     read_only = "the past can't be changed" if embedder is None else log.read_only
     store = Store.start(log, latencies, clock, snapshots=snapshots, read_only=read_only, ends=ends)

@@ -63,13 +63,7 @@ async def serve_stdio(
     """Serve one client on stdin and stdout, and others on the socket meanwhile.
 
     Ends when the client closes stdin, or on SIGTERM or SIGINT. Without a socket, a notice goes to stderr.
-
-    Args:
-        hub: The running store.
-        per_minute: Calls per minute that each client may make, by tool.
-        info: Written beside the socket.
-        tools: What the client on stdin is shown.
-        project: Namespace of the client on stdin; None where only the client can know it.
+    `project` is the namespace of the client on stdin; None where only the client can know it.
     """
     context = Context(hub)
     serve_client = partial(converse, context, per_minute)

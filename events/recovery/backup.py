@@ -43,12 +43,9 @@ class _Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def back_up(log: StoredLog, target: Path, progress: Progress | None = None) -> Head:
-    """Copy a log as it stands at the end of the copy; appends may go on. Return the head of the copy.
+    """Copy a log, which is verified on the way, as it stands at the end of the copy. Return the head of the copy.
 
-    Args:
-        log: Its chain is verified on the way.
-        target: A new folder; it has this name only once it is complete.
-        progress: Receives the events that were copied, and all of them.
+    Appends may go on. `target` has its name only once it is complete.
 
     Raises:
         LogCorruptError: the log is damaged; `events.verify.verification` says what can be saved.

@@ -66,7 +66,6 @@ class Salvage:
     """A readable copy of a damaged log in a temporary folder; nothing in the folder of the log is changed.
 
     Args:
-        folder: Of the log.
         keys: Of its sealed events; without a record for those whose key can't be read.
         spare: Reads the snapshot, which shows a missing end and holds what takes the place of lost events.
 

@@ -179,10 +179,7 @@ def last_numbers(cursor: duckdb.DuckDBPyConnection, known: int) -> tuple[int, in
 
     Numbers are contiguous, so more than half of those behind the known one are there. A changed byte may give a row one
     far above all others, up to which nobody can look up all.
-
-    Args:
-        cursor: On the log.
-        known: Number of an event that was in the log; the answer if DuckDB can't tell the last one.
+    `known` is the number of an event that was in the log, and the answer if DuckDB can't tell the last one.
     """
     ranks = "SELECT seq, row_number() OVER (ORDER BY seq) AS rank FROM log.main.log WHERE seq > $known"
     later = f"SELECT max(seq), max(seq) FILTER (2 * rank > seq - $known) FROM ({ranks})"

@@ -129,11 +129,7 @@ class WindowedSpace:
     ) -> tuple[Rows, Scores]:
         """Return what `nearest` returns; where the graph of the leading dimensions names the candidates, likely so.
 
-        Args:
-            prefix: The same rows by their leading dimensions, with a graph.
-            query: Shape (dimension,).
-            count: Wanted rows.
-            eligible: Shape (rows,).
+        `prefix` holds the same rows by their leading dimensions, with a graph.
         """
         near = prefix.near(query[: prefix.vectors.dimension], max(_LIKELY, 4 * count), eligible)
         if near is None:

@@ -36,11 +36,7 @@ def find_causes(
 ) -> tuple[CausalLink, ...]:
     """Return the edges between the examined memories and all others of their namespace, the strongest first.
 
-    Args:
-        atlas: The atlas of stored memories.
-        clauses: Of all memories that are examined already.
-        stated: Their phrases.
-        request: The memories to examine, and the clauses of those that are not logged yet.
+    `clauses` and `stated` are in the log; those of the request are not yet.
     """
     eligible = atlas.facets.eligible(Filter(namespace=request.namespace))
     new = {memory: own for memory, own in request.clauses.items() if memory in atlas}

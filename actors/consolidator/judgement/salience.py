@@ -69,15 +69,7 @@ def protection(
 ) -> str | None:
     """Return the reason, in a word, why a memory is never pruned, or None if it may be.
 
-    Args:
-        importance: As stored, in [0, 1].
-        created_at: Time of its content.
-        now: Reference time.
-        links: Number of its explicit and causal links, in either direction.
-        in_goal: Whether it is a member of a goal in force.
-        memory_type: As stored, in any case of letters.
-        restored: Whether a person or agent restored it.
-        corrects: Whether it superseded another memory, which would hold again without it.
+    Values are as stored. `corrects`: it superseded another memory, which would hold again without it.
     """
     reasons = {
         "young": now - created_at < YOUNG,

@@ -65,8 +65,6 @@ class Bert:
     Args:
         weights: The checkpoint's tensors in float32 by their names in `transformers`.
         pieces: Its input embeddings, one row for each token id.
-        sha256: The hash of the checkpoint.
-        heads: The number of attention heads.
         precision: `float32` or `bfloat16`, the number format of products.
         threads: Threads of one pass.
 
