@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 
 import msgspec
 
-from actors.consolidator.values import Drift, DriftStrategy, Trend
+from actors.consolidator.goals.drift import Drift, DriftStrategy, Trend
 from actors.runtime.messages import Answer, Appended, Cancellable, Message, ProjectionMessage
 from actors.runtime.settings import MoveKind
 from events.vocabulary import ConsolidationSkipped, GoalDiscovered, MemoriesMerged, MemoriesMoved, PatternDiscovered

@@ -17,8 +17,7 @@ from actors.runtime.projection_actor import ProjectionActor
 from actors.runtime.reply import Reply, gather
 from actors.store.log.commit import HeldAppends, answered, event_time, pending_append
 from actors.store.log.committer import Committer, Flush
-from actors.store.log.following import Follower, FollowerMessage, FollowLog, LogLost, away_fault
-from actors.store.log.leadership import check_runs
+from actors.store.log.following import Follower, FollowerMessage, FollowLog, LogLost, away_fault, check_runs
 from actors.store.log.replay import fold_log, read_digests
 from actors.store.messages import (
     Append,

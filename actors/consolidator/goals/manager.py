@@ -17,6 +17,7 @@ from actors.comparator.messages import (
 )
 from actors.consolidator.clients import ActorClients
 from actors.consolidator.goals import drift
+from actors.consolidator.goals.drift import DriftStrategy
 from actors.consolidator.goals.survey import repeats, survey
 from actors.consolidator.jobs import Sliced
 from actors.consolidator.messages import (
@@ -27,7 +28,6 @@ from actors.consolidator.messages import (
     GoalDiscovery,
     ProgressCallback,
 )
-from actors.consolidator.values import DriftStrategy
 from events.spaces import SPACES
 from events.vocabulary import DriftDetected, Event, GoalDiscovered, NorthStarChosen, PurposesRealigned
 from projections.mind.goals import EXEMPLARS, spread

@@ -6,7 +6,7 @@ from uuid import UUID
 
 import msgspec
 
-from actors.consolidator.values import Drift
+from actors.consolidator.goals.drift import Drift
 from actors.linker.messages import ExaminedCauses
 from events.vocabulary import (
     ClustersFormed,

@@ -14,8 +14,8 @@ import numpy as np
 from actors.embedder import weights
 from actors.embedder.models.backbone import Backbone, pool
 from actors.embedder.profiles.formula_spaces import PERIODICITY, RECENCY
-from actors.embedder.spaces import causal, code, context, expansion, temporal, tokens
-from actors.embedder.spaces.vectors import TokenIds, unit
+from actors.embedder.spaces import causal, code, expansion, temporal, tokens
+from actors.embedder.spaces.vectors import TokenIds, unit, with_modality
 from events.fingerprint import Dense, Directed, Embedding, Sparse, Tokens
 from events.quantization import Float32
 from events.spaces import E1
@@ -106,9 +106,7 @@ class NeuralSpaces(NamedTuple):
             RECENCY: lambda texts: Dense.of_each(temporal.recency([text.at for text in texts])),
             PERIODICITY: lambda texts: Dense.of_each(temporal.periodicity([text.at for text in texts])),
             "e5_causal": self._causal,
-            "e10_multimodal": lambda texts: Dense.of_each(
-                context.with_modality(_e1(texts), [text.modality for text in texts])
-            ),
+            "e10_multimodal": lambda texts: Dense.of_each(with_modality(_e1(texts), [text.modality for text in texts])),
             "e12_late_interaction": self._late_interaction,
             "e13_splade": self._expansion,
         }

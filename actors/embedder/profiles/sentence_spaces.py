@@ -23,9 +23,9 @@ from actors.embedder.models.sentence_model import (
     windows,
 )
 from actors.embedder.profiles.formula_spaces import space_model
-from actors.embedder.spaces import context, tokens
+from actors.embedder.spaces import tokens
 from actors.embedder.spaces.tokens import TokenWeights
-from actors.embedder.spaces.vectors import TokenIds
+from actors.embedder.spaces.vectors import TokenIds, with_modality
 from actors.text.windows import weighted_mean
 from events.fingerprint import Dense, Embedding, Passage
 from events.quantization import Float32, pack_each
@@ -76,7 +76,7 @@ class SentenceSpaces:
         vectors = np.stack([window.vector for window in encoded])
         e1 = weighted_mean(ranges, vectors)
         embeddings[E1] = Dense.of(e1)
-        embeddings["e10_multimodal"] = Dense.of(context.with_modality(e1[np.newaxis], [modality])[0])
+        embeddings["e10_multimodal"] = Dense.of(with_modality(e1[np.newaxis], [modality])[0])
         pieces = np.concatenate([window.pieces for window in encoded])
         states = np.concatenate([window.states for window in encoded])
         embeddings["e12_late_interaction"] = self._tokens(pieces, states)

@@ -7,6 +7,7 @@ from uuid import UUID
 import msgspec
 
 from actors.api.responses.common import iso, pick, rounded, start_of
+from actors.consolidator.goals.drift import Drift
 from actors.consolidator.messages import (
     DreamPhase,
     DreamState,
@@ -16,7 +17,6 @@ from actors.consolidator.messages import (
     RunResult,
     UndoResult,
 )
-from actors.consolidator.values import Drift
 from actors.runtime.types import JsonObject
 from actors.scheduler.messages import ScheduleState
 from events.vocabulary import ConsolidationSkipped, MemoriesMerged, PatternDiscovered
