@@ -169,11 +169,7 @@ class Comparator(ProjectionActor[ComparatorProjections]):
         return self._atlas
 
     def _atlas_with(self, memory: UUID) -> Atlas:
-        """Return the atlas to look up a memory in.
-
-        Raises:
-            NotFoundFault: no models are declared yet, so no memory is stored.
-        """
+        """Return the atlas to look up a memory in; without one the memory is unknown (`NotFoundFault`)."""
         if self._atlas is None:
             raise not_found(memory)
         return self._atlas

@@ -56,9 +56,5 @@ class ActorClients(msgspec.Struct, frozen=True):
         correlation: UUID | None = None,
         live: Sequence[UUID] = (),
     ) -> None:
-        """Append events in one transaction, and wait until they are durable and all projections have received them.
-
-        Raises:
-            GoneError: Some of these are not live; nothing was appended.
-        """
+        """Append events in one transaction to all projections; `GoneError` if some of `live` are not live."""
         self.ask_store(Append.of(events, actor, correlation, live))

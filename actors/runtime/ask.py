@@ -34,11 +34,7 @@ A = TypeVar("A")
 
 
 def ask_blocking(ref: ActorRef, message: Message[A], timeout_s: float = TIMEOUT) -> A:
-    """Ask an actor from another thread, and block until it answers.
-
-    Raises:
-        pykka.Timeout: No answer within `timeout_s` seconds.
-    """
+    """Ask an actor from another thread, and block until it answers (`pykka.Timeout`)."""
     return cast("A", ref.ask(message, timeout=timeout_s))
 
 

@@ -111,11 +111,7 @@ class EncryptedWriter:
         self._number = number
 
     def fill(self, projections: ProjectionSet) -> Generator[None, None, Part]:
-        """Write the projections, and yield after each slice; no event may be applied to them meanwhile.
-
-        Raises:
-            OSError: the write failed, or the snapshot was cancelled.
-        """
+        """Write the projections (`OSError`), and yield after each slice; no event may be applied to them meanwhile."""
         segments = dump(projections)
         sizes = tuple(map(len, segments))
         room = memoryview(bytearray(PIECE + TAG))

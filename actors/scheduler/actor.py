@@ -145,11 +145,7 @@ class Scheduler(ProjectionActor[SchedulerProjections]):
         self._arm()
 
     def _schedule_changed(self, message: ChangeSchedule) -> ScheduleChanged:
-        """Return the event of a valid change.
-
-        Raises:
-            InvalidParamsFault: The mode isn't scheduled, or the schedule can't be parsed.
-        """
+        """Return the event of a change; an unscheduled mode or an invalid schedule is an `InvalidParamsFault`."""
         if message.mode is Mode.DREAM:
             raise InvalidParamsFault(
                 "Invalid mode: dreams aren't scheduled, only light, deep and rem", parameter="mode"

@@ -121,11 +121,7 @@ class AppendMemories(Message[list[RequestResult | Fault]], frozen=True, kw_only=
 
 
 class Describe(Message[tuple[Entry, ...]], frozen=True, kw_only=True):
-    """Read the catalog's entries, for a merged memory that of its survivor.
-
-    Raises:
-        NotFoundFault: An id is unknown; the message names it.
-    """
+    """Read the catalog's entries, for a merged memory that of its survivor; an unknown id is a `NotFoundFault`."""
 
     memories: tuple[UUID, ...]
     own: bool = False

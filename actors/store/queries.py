@@ -128,11 +128,7 @@ def request_result(catalog: Catalog, events: tuple[Envelope, ...], *, repeated: 
 
 
 def same_models(declared: SpacesDeclared, wanted: SpacesDeclared) -> bool:
-    """Tell whether a store was made with these models, rather than with some that they can follow.
-
-    Raises:
-        StorageFault: memories of these models can't be added to the store.
-    """
+    """Tell whether a store was made with these models, rather than with some that they can follow (`StorageFault`)."""
     pairs = list(zip(wanted.spaces, declared.spaces, strict=True))
     if wanted.profile != declared.profile or not all(new.can_follow(old) for new, old in pairs):
         raise other_models(declared, wanted)

@@ -47,11 +47,7 @@ class OfflineKeys:
         return chosen in {"1", "true"} if chosen else self._path.exists()
 
     def load(self, passphrase: str | None) -> KeyRing | None:
-        """Return the keys; None without the file, or where it isn't to be kept.
-
-        Raises:
-            PassphraseError: the passphrase is wrong, or missing, or given for keys without one.
-        """
+        """Return the keys (`PassphraseError`); None without the file, or where it isn't to be kept."""
         return KeyRing.of(self._path.read_bytes(), passphrase) if self.chosen and self._path.exists() else None
 
     def record(self, ring: KeyRing) -> bytes:

@@ -77,11 +77,7 @@ def is_backup(folder: Path) -> bool:
 
 @contextmanager
 def new_store(target: Path) -> Generator[Path, None, None]:
-    """Yield a new folder that is renamed to `target` once the body succeeds, and deleted if it fails.
-
-    Raises:
-        LogError: the target exists, or can't be written.
-    """
+    """Yield a new folder that becomes `target` once the body succeeds, and is deleted if it fails (`LogError`)."""
     partial = replacement.partial_folder(target)
     try:
         if target.exists():

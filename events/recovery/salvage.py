@@ -244,10 +244,6 @@ def acknowledged(folder: Path, chain: ChainKey | None) -> Head | None:
 
 
 def readable_keys(folder: Path, passphrase: str | None) -> KeyRing:
-    """Return the undamaged keys in memory; none if the file is missing or its header is damaged.
-
-    Raises:
-        PassphraseError: the passphrase is wrong, or missing, or given for keys without one.
-    """
+    """Return the undamaged keys in memory (`PassphraseError`); none if the file or its header is lost."""
     path = folder / "keys"
     return KeyRing.of(path.read_bytes(), passphrase).undamaged() if path.is_file() else KeyRing()

@@ -101,11 +101,7 @@ def connect(path: Path, *, read_only: bool = False, creates: bool = True) -> duc
 
 @contextmanager
 def exclusive(folder: Path) -> Generator[None, None, None]:
-    """Hold DuckDB's lock on the log in this folder; one that can't be opened needs no lock.
-
-    Raises:
-        LogInUseError: it is open, here or in another process.
-    """
+    """Hold DuckDB's lock on the log in this folder (`LogInUseError`); one that can't be opened needs no lock."""
     with ExitStack() as stack:
         if (folder / DATABASE).exists():
             with suppress(_UnreadableError):

@@ -111,11 +111,7 @@ class HeadFile:
         self._pending_sync: Future[None] | None = None
 
     def write(self, head: Head) -> None:
-        """Record that all events up to this head, which are on the disk, are about to be acknowledged.
-
-        Raises:
-            OSError: this write or the sync of the last one failed.
-        """
+        """Record that the events up to this head are about to be acknowledged (`OSError`, also of the last sync)."""
         slot = 1 - self._slot
         self._await_sync()
         self._file.write_unsynced({slot * SECTOR: _encode(head, self._chain)})

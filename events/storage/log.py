@@ -258,11 +258,7 @@ class SharedLog(Log, Protocol):
         ...
 
     def follow(self) -> tuple[Envelope, ...]:
-        """Return the next events of other processes, and move `head` behind them; none at the end of the log.
-
-        Raises:
-            LogAwayError: the server can't be reached.
-        """
+        """Return the next events of other processes (`LogAwayError`), and move `head` behind them; none at the end."""
         ...
 
     def begin(self) -> tuple[Envelope, ...]:

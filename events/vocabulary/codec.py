@@ -46,11 +46,7 @@ class UnknownKindError(LogError):
 
 
 def kind_of(event: Event) -> str:
-    """Return the tag of an event, such as `memory_stored.1`.
-
-    Raises:
-        UnknownKindError: it is of a kind that isn't written, such as `Shredded`.
-    """
+    """Return the tag of an event, such as `memory_stored.1` (`UnknownKindError`: of one that is never written)."""
     try:
         return _TAGS[type(event)]
     except KeyError:

@@ -91,11 +91,7 @@ class Calibration:
         return cls(curves | own, frozenset(own))
 
     def apply(self, key: str, raw: Scores) -> Scores:
-        """Return the calibrated scores of a space, float32 of the same shape; the order of scores is kept.
-
-        Raises:
-            KeyError: no space has this key.
-        """
+        """Return the calibrated scores of a space, float32 of the same shape; an unknown key is a `KeyError`."""
         curve = self._curves[key]
         return raw if curve is None else curve(raw)
 
