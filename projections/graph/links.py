@@ -97,10 +97,6 @@ class Links:
         """Return the edges to a memory or its survivor, in drawing order, cluster spokes last."""
         return self._resolved([step for one in self._merge_set(memory) for step in self._to(one)])
 
-    def traversals(self, step: Step) -> int:
-        """Return how many shown paths contain exactly this step, in either direction."""
-        return self._traversals[step]
-
     def traversed_links(self) -> tuple[Link, ...]:
         """Return all edges that a shown path contains, by source, target and relation."""
         sources = {self._lifecycle.root(step.source) for step in self._traversals}

@@ -160,10 +160,6 @@ class Catalog:
         )
         return tuple(memory for memory in same if self._entries[memory].state is MemoryState.LIVE)
 
-    def count(self) -> int:
-        """Return the number of live memories."""
-        return self._live.total()
-
     def states(self) -> Counter[MemoryState]:
         """Return the number of memories in each state."""
         return Counter(entry.state for entry in self._entries.values())

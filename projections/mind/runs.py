@@ -26,7 +26,7 @@ from events.vocabulary import (
     PurposesRealigned,
     ShortcutsDrawn,
 )
-from events.vocabulary.values import Mode, Outcome, Pruned, Shortcut, Strengthened, Trigger
+from events.vocabulary.values import Mode, Outcome, Pruned, Shortcut, Strengthened
 from projections.projection import digest_of
 
 MAX_SKIPPED: Final = 100
@@ -69,19 +69,9 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
         return self.params.mode
 
     @property
-    def trigger(self) -> Trigger:
-        """What started it."""
-        return self.params.trigger
-
-    @property
     def namespace(self) -> str | None:
         """The namespace that it consolidated; None for all, and if it moved memories from one to another."""
         return None if self.moved else self.params.namespace
-
-    @property
-    def interrupted(self) -> bool:
-        """Whether it is unfinished: interrupted, or still running."""
-        return self.finished is None
 
     @property
     def can_be_undone(self) -> bool:
@@ -158,17 +148,6 @@ class Runs:
     def skipped(self) -> tuple[tuple[datetime, ConsolidationSkipped], ...]:
         """Return the latest scheduled runs that never began, with the time of the event, the oldest first."""
         return self._skipped
-
-    def patterns(self, namespace: str | None = None) -> tuple[PatternDiscovered, ...]:
-        """Return the current patterns of one namespace or of all.
-
-        These are, in each namespace, the patterns of the latest run that found any there and isn't undone.
-        """
-        active = [found for found in self._patterns.values() if self._runs[found.run].undone_at is None]
-        latest = {found.namespace: found.run for found in active}
-        return tuple(
-            found for found in active if found.run == latest[found.namespace] and namespace in {None, found.namespace}
-        )
 
     def patterns_of(self, run: UUID) -> tuple[PatternDiscovered, ...]:
         """Return the patterns that a run found, undone or not; none of an unknown run."""
