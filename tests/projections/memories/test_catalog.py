@@ -72,11 +72,11 @@ def test_a_forgotten_memory_is_no_duplicate_until_it_is_restored():
     assert (entry.state, entry.reason, entry.state_since) == (MemoryState.FORGOTTEN, "outdated", log[2].at)
     assert entry.body is not None
     assert forgotten.by_sha(TIDE.sha256, "default") == ()
-    assert forgotten.count() == 1
+    assert forgotten.namespaces().total() == 1
     restored = folded(Catalog(), log)
     assert restored.get(ONE).state is MemoryState.LIVE
     assert restored.by_sha(TIDE.sha256, "default") == (ONE,)
-    assert restored.count() == 2
+    assert restored.namespaces().total() == 2
 
 
 @pytest.mark.parametrize("before", [(), (MemoryForgotten(memory=ONE),)])
@@ -223,7 +223,7 @@ def test_undoing_a_merge_restores_the_entries_except_for_event_numbers():
             None,
         )
         assert (entry.state, entry.run, entry.merged_into, entry.lineage) == (MemoryState.LIVE, None, None, ())
-    assert after.count() == 3
+    assert after.namespaces().total() == 3
 
 
 def test_a_pruned_memory_has_a_reason_and_can_be_restored():
