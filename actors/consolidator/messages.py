@@ -142,20 +142,19 @@ class RunList(Answer, frozen=True, kw_only=True):
     running: UUID | None
 
 
-class PruningCandidate(Answer, frozen=True, kw_only=True):
-    """A memory below the salience threshold."""
+class Assessment(Answer, frozen=True, kw_only=True):
+    """The salience of a memory, and why it is not pruned, however low that is."""
 
     memory: UUID
     namespace: str
     salience: Salience
     protection: str | None
-    """Why it is not pruned all the same."""
 
 
 class PruningCandidates(Answer, frozen=True, kw_only=True):
     """Memories below the threshold, unprotected ones first, and the number of memories examined."""
 
-    found: tuple[PruningCandidate, ...]
+    found: tuple[Assessment, ...]
     looked_at: int
 
 

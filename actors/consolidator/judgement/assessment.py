@@ -4,27 +4,18 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from uuid import UUID
 
-import msgspec
 import numpy as np
 
 from actors.comparator.messages import CountLinks, ReadGoals
 from actors.consolidator.clients import ActorClients
 from actors.consolidator.judgement.salience import protection, salience
+from actors.consolidator.messages import Assessment
 from actors.workspace.messages import CountIgnitions
-from events.vocabulary.values import Salience
 from projections.memories.catalog import Entry
 from projections.memories.entries import Usage
 
 SLICE_SIZE = 1_024
 """Memories that are assessed in one slice."""
-
-
-class Assessment(msgspec.Struct, frozen=True):
-    """Salience of a memory, and the reason that protects it from pruning."""
-
-    memory: UUID
-    salience: Salience
-    protection: str | None
 
 
 def assess(
@@ -57,6 +48,7 @@ def assess(
         older = {entry.id: entry for entry in clients.describe(lineage, own=True)} if lineage else {}
         yield tuple(
             _assess(
+                namespace,
                 each,
                 [*each, *(older[memory] for entry in each for memory in entry.lineage)],
                 now,
@@ -69,6 +61,7 @@ def assess(
 
 
 def _assess(
+    namespace: str,
     entries: Sequence[Entry],
     all_entries: Sequence[Entry],
     now: datetime,
@@ -106,4 +99,9 @@ def _assess(
         )
         for body in bodies
     )
-    return Assessment(entry.id, salience(usage, ignitions, now), next(filter(None, reasons), None))
+    return Assessment(
+        memory=entry.id,
+        namespace=namespace,
+        salience=salience(usage, ignitions, now),
+        protection=next(filter(None, reasons), None),
+    )
