@@ -83,7 +83,8 @@ async def ask_streaming(
     def notify() -> None:
         if not woken.is_set():  # else the loop, which hasn't run since, finds this answer as well
             woken.set()
-            _call_soon(loop, changed.set)
+            with suppress(RuntimeError):  # the loop is closed
+                loop.call_soon_threadsafe(changed.set)
 
     pending = deque(cast("Reply[A]", ref.ask(message, block=False)) for ref, message in requests)
     for reply in pending:
@@ -105,11 +106,6 @@ async def ask_streaming(
         raise
     if pending:
         on_answers([_result(reply, timeout_s) for reply in pending])
-
-
-def _call_soon(loop: asyncio.AbstractEventLoop, callback: Callable[[], object]) -> None:
-    with suppress(RuntimeError):
-        loop.call_soon_threadsafe(callback)
 
 
 def _result(reply: Reply[A], timeout_s: float) -> A | Fault:

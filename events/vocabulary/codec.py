@@ -53,9 +53,14 @@ def kind_of(event: Event) -> str:
         raise UnknownKindError(type(event).__name__) from None
 
 
+def name_of(kind: str) -> str:
+    """Return a tag without its version, such as `memory_stored`."""
+    return kind.rpartition(".")[0]
+
+
 def is_sealed(kind: str) -> bool:
     """Tell whether events of this kind are encrypted, as all versions of a tag are or none."""
-    return kind.rpartition(".")[0] in _SEALED
+    return name_of(kind) in _SEALED
 
 
 def encode(event: Event) -> bytes:
