@@ -5,7 +5,6 @@ that was erased before; a later erasure doesn't reach it.
 """
 
 import hashlib
-import os
 import shutil
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing, contextmanager
@@ -22,7 +21,7 @@ from events.recovery.salvage import DAMAGED
 from events.storage import replacement
 from events.storage.chain import GENESIS, Row, StoredLog, verify_chain
 from events.storage.database import DATABASE, PAGE, caching_parser, connect, exclusive, insert
-from events.storage.durable import DurableFile, HeadFile, sync_folder
+from events.storage.durable import DurableFile, HeadFile, copy_file, sync_folder
 from events.storage.format import FORMAT, MANIFEST, check_format, write_format
 from events.storage.log import Head, LogError
 from events.storage.replacement import FILES
@@ -201,9 +200,7 @@ def quarantine(folder: Path) -> Path:
 def _copy_backup(backup: Path, target: Path, manifest: _Manifest) -> None:
     """Copy the files of a backup into an empty folder, and compare them with its manifest."""
     for name in FILES:
-        shutil.copyfile(backup / name, target / name)
-        (target / name).chmod(0o600)
-        _sync(target / name)
+        copy_file(backup / name, target / name)
     ImageFiles(backup, KeyRing).copy(target)
     if _describe(target, manifest.seq).files != manifest.files:
         raise LogError(f"the copy of {backup} isn't what the backup is")
@@ -242,8 +239,3 @@ def _describe(folder: Path, seq: int, number: int = FORMAT) -> _Manifest:
 def _write(path: Path, content: bytes) -> None:
     with closing(DurableFile(path)) as file:
         file.write({0: content})
-
-
-def _sync(path: Path) -> None:
-    with path.open("rb+") as file:
-        os.fsync(file.fileno())

@@ -2,6 +2,7 @@
 
 import logging
 import os
+import shutil
 import stat
 import struct
 import tempfile
@@ -225,6 +226,14 @@ def replace_file(path: Path, content: bytes) -> None:
         Path(temporary).unlink()
         raise
     sync_folder(path.parent)
+
+
+def copy_file(source: Path, target: Path) -> None:
+    """Copy a file to one that only its owner may read, on the disk when this returns (`OSError`)."""
+    shutil.copyfile(source, target)
+    target.chmod(0o600)
+    with target.open("rb+") as file:
+        os.fsync(file.fileno())
 
 
 def sync_folder(folder: Path) -> None:
