@@ -239,7 +239,7 @@ class Learner:
             self._counts[forecast.window, recalled] += 1
 
     def _erase(self, memory: UUID) -> None:
-        for row in np.flatnonzero((self._learners.array == np.frombuffer(memory.bytes, np.uint8)).all(axis=1)).tolist():
+        for row in rows_of_ids(self._learners, [memory]).tolist():
             self._learners.array[row] = self._namespaces.array[row] = self._made.array[row] = 0
             self._learnings.clear(row)
         self._open.pop(memory, None)
