@@ -26,7 +26,7 @@ from events.vocabulary import (
     PurposesRealigned,
     ShortcutsDrawn,
 )
-from events.vocabulary.values import Mode, Outcome, Pruned, Shortcut, Strengthened
+from events.vocabulary.values import Mode, Outcome, Pruned, Shortcut, Strengthened, Trigger
 from projections.projection import digest_of
 
 MAX_SKIPPED: Final = 100
@@ -67,6 +67,11 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     def mode(self) -> Mode:
         """Its mode."""
         return self.params.mode
+
+    @property
+    def trigger(self) -> Trigger:
+        """What started it."""
+        return self.params.trigger
 
     @property
     def namespace(self) -> str | None:
