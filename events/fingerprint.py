@@ -237,6 +237,13 @@ Embedding: TypeAlias = Dense | Directed | Sparse | Bits | Tokens
 E = TypeVar("E", Dense, Directed, Sparse, Bits, Tokens)
 
 
+def of_kind(embedding: Embedding, kind: type[E], key: str) -> E:
+    """Return the embedding of a space, which must be of this kind (`TypeError`)."""
+    if not isinstance(embedding, kind):
+        raise TypeError(f"{key} holds {type(embedding).__name__}, not {kind.__name__}")
+    return embedding
+
+
 class Fingerprint(msgspec.Struct, frozen=True):
     """All thirteen embeddings of one memory, in the order of `SPACES`."""
 
@@ -261,10 +268,7 @@ class Fingerprint(msgspec.Struct, frozen=True):
 
     def take(self, key: str, kind: type[E]) -> E:
         """Return the embedding of a space, which must be of this kind (`TypeError`)."""
-        embedding = self[key]
-        if not isinstance(embedding, kind):
-            raise TypeError(f"{key} holds {type(embedding).__name__}, not {kind.__name__}")
-        return embedding
+        return of_kind(self[key], kind, key)
 
 
 class Passage(msgspec.Struct, frozen=True):

@@ -1,7 +1,7 @@
 """Net effect of a section of the log on memories, links, goals and the schedule."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import NamedTuple
 from uuid import UUID
@@ -10,20 +10,17 @@ import msgspec
 
 from events.storage.log import Envelope
 from events.vocabulary import (
-    CausesLinked,
     ConsolidationUndone,
     Event,
     GoalAdjusted,
     GoalDiscovered,
-    MemoriesLinked,
     MemoryErased,
     MemoryRestored,
     MemoryStored,
     NorthStarChosen,
-    ShortcutsDrawn,
 )
 from events.vocabulary.values import Mode, Step
-from projections.graph.relations import CAUSES
+from projections.graph.relations import drawn_links
 from projections.memories.lifecycle import Lifecycle
 from projections.mind.goals import Goals
 from projections.mind.schedule import Schedule
@@ -123,12 +120,7 @@ class _Fold:
 
 
 def difference(envelopes: Iterable[Envelope], earlier: int) -> Difference:
-    """Return what changed between event `earlier` and the last one, in one pass.
-
-    Args:
-        envelopes: All events of the log in order, up to the later moment.
-        earlier: Sequence number of the earlier moment; 0 for the empty log.
-    """
+    """Return what changed between event `earlier` and the last one, in one pass."""
     fold = _Fold()
     before = fold.moment()
     links: dict[Step, UUID | None] = {}
@@ -184,7 +176,7 @@ def _recovery(event: Event) -> Recovery:
 
 def _update_links(links: dict[Step, UUID | None], event: Event) -> None:
     """Add the links that an event draws, each with its run, and remove those that it takes away."""
-    links.update(_drawn_links(event))
+    links.update((link.step, run) for link, run in drawn_links(event))
     match event:
         case ConsolidationUndone(run=undone, memories=()):
             removed = [step for step, run in links.items() if run == undone]
@@ -194,15 +186,3 @@ def _update_links(links: dict[Step, UUID | None], event: Event) -> None:
             return
     for step in removed:
         del links[step]
-
-
-def _drawn_links(event: Event) -> Iterator[tuple[Step, UUID | None]]:
-    match event:
-        case MemoriesLinked(source=source, targets=targets, relation=relation):
-            yield from ((Step(source, target, relation), None) for target in targets)
-        case CausesLinked(run=run, links=links):
-            yield from ((Step(link.source, link.target, CAUSES), run) for link in links)
-        case ShortcutsDrawn(run=run, shortcuts=shortcuts):
-            yield from ((shortcut.step, run) for shortcut in shortcuts)
-        case _:
-            pass

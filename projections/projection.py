@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from events.storage.log import Envelope
 from events.vocabulary import Event, EventLost, Shredded
-from events.vocabulary.codec import kind_of
+from events.vocabulary.codec import kind_of, name_of
 
 
 class MemoryState(StrEnum):
@@ -43,16 +43,12 @@ class Projection(Protocol):
 
 def is_shredded_memory(event: object) -> bool:
     """Tell whether this event takes the place of a `MemoryStored` whose key is destroyed or that is lost."""
-    return isinstance(event, Shredded | EventLost) and _name(event.kind) == "memory_stored"
+    return isinstance(event, Shredded | EventLost) and name_of(event.kind) == "memory_stored"
 
 
 def event_name(event: Event) -> str:
     """Return the tag of an event without its version, such as `memory_stored`; a shredded event keeps its own."""
-    return _name(event.kind if isinstance(event, Shredded) else kind_of(event))
-
-
-def _name(tag: str) -> str:
-    return tag.rpartition(".")[0]
+    return name_of(event.kind if isinstance(event, Shredded) else kind_of(event))
 
 
 def digest_of(*parts: bytes | npt.NDArray[Any]) -> bytes:

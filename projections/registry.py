@@ -11,13 +11,11 @@ from projections.graph.links import Links
 from projections.memories.catalog import Catalog
 from projections.memories.derived_events import DerivedEvents
 from projections.memories.sessions import Sessions
-from projections.mind.consolidator_lease import ConsolidatorLease
 from projections.mind.goals import Goals, NorthStars
 from projections.mind.learner import Learner
-from projections.mind.priming import Priming
-from projections.mind.runs import Runs
+from projections.mind.runs import ConsolidatorLease, Runs
 from projections.mind.schedule import Schedule
-from projections.mind.workspace import WorkspaceState
+from projections.mind.workspace import Priming, WorkspaceState
 from projections.projection import Projection
 
 

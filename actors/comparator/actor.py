@@ -1,9 +1,8 @@
 """The comparator actor: searches memories in the thirteen spaces, and compares them."""
 
-from __future__ import annotations
-
 from functools import cache
-from typing import TYPE_CHECKING, assert_never
+from typing import assert_never
+from uuid import UUID
 
 import numpy as np
 
@@ -14,37 +13,23 @@ from actors.comparator.graph import causes, edges
 from actors.comparator.graph.causal_bonus import CausalBonus
 from actors.comparator.graph.statements import StatedPhrasesCache
 from actors.comparator.index_upkeep import IndexUpkeep
-from actors.comparator.messages.browse import ReadColumns
 from actors.comparator.rows import list_memories, not_found, read_columns
 from actors.comparator.search import pipeline, ranking
 from actors.runtime.faults import Fault, StorageFault
-from actors.runtime.messages import (
-    Appended,
-    AppendRejected,
-    LoadSnapshot,
-    ProjectionMessage,
-    ReadDigest,
-    WriteNextSlice,
-    WriteSnapshot,
-)
+from actors.runtime.messages import Appended, AppendRejected, LoadSnapshot, ProjectionMessage
+from actors.runtime.metrics import Latencies
 from actors.runtime.projection_actor import ProjectionActor
 from events.vocabulary import ConsolidationFinished, SimilaritiesCalibrated
 from projections.atlas import indexes
+from projections.atlas.atlas import Atlas
 from projections.atlas.fingerprints import CONTEXT, Fingerprints
 from projections.registry import ComparatorProjections
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from actors.runtime.metrics import Latencies
-    from projections.atlas.atlas import Atlas
 
 
 class Comparator(ProjectionActor[ComparatorProjections]):
     """Owns the `Atlas`, the `Links` and the `Goals`. It never asks another actor.
 
     Args:
-        latencies: Recorder of durations.
         priming: Whether memories in the workspace get a bonus in searches.
         graphs: Whether large spaces get graphs; without, every search is exact.
     """
@@ -59,8 +44,9 @@ class Comparator(ProjectionActor[ComparatorProjections]):
         self._pending_turns: Fingerprints | None = None
         """Fingerprints of turns of a batch that is not stored yet; dropped at every append."""
 
-    def on_receive(self, message: msg.ComparatorMessage) -> object:
+    def on_receive(self, message: msg.ComparatorMessage) -> object:  # noqa: C901, PLR0911, PLR0912 -- a case a message
         """Route a message to its handler."""
+        links, clauses, goals = self._projections.links, self._projections.causal_clauses, self._projections.goals
         match message:
             case msg.Search():
                 return self._search(message)
@@ -70,29 +56,55 @@ class Comparator(ProjectionActor[ComparatorProjections]):
             case msg.Compare():
                 with self._latencies.timed("comparison"):
                     return similarity.compare(self._atlas_with(message.reference), self._calibration, message)
-            case msg.FindNeighbours() | msg.Resonate() | msg.ScorePairs() | msg.ReadRawScores() | msg.ReadVectors():
-                return self._measure_similarity(message)
+            case msg.FindNeighbours(new=new):
+                return tuple(map(self._neighbours, new))
+            case msg.Resonate():
+                with self._latencies.timed("resonance"):
+                    return neighbours.resonances(self._loaded_atlas, self._calibration, message)
+            case msg.ScorePairs(references=references, targets=targets):
+                if not references:
+                    raise ValueError("nothing to score")
+                return similarity.many_to_many(self._atlas_with(references[0]), self._calibration, references, targets)
+            case msg.ReadRawScores(reference=reference, targets=targets):
+                return similarity.raw_scores(self._loaded_atlas, reference, targets)
+            case msg.ReadVectors(memories=memories):
+                return similarity.e1_vectors(self._loaded_atlas, memories)
             case msg.MeasureNearness():
                 return alignment.nearness_to_goals(self._loaded_atlas, self._calibration, message)
-            case msg.ListMemories() | msg.MeasurePurposes() | msg.ReadPurposes() | msg.ReadGoals():
-                return self._read_purposes(message)
-            case ReadColumns():
+            case msg.MeasurePurposes():
+                return alignment.measure_purposes(self._loaded_atlas, self._calibration, message)
+            case msg.ReadPurposes(memories=memories):
+                return alignment.read_purposes(self._loaded_atlas, memories)
+            case msg.ReadGoals(namespace=namespace):
+                return alignment.goal_state(goals, namespace)
+            case msg.ListMemories():
+                return () if self._atlas is None else list_memories(self._atlas, message)
+            case msg.ReadColumns():
                 return None if self._atlas is None else read_columns(self._atlas, message)
-            case (
-                msg.FindPaths()
-                | msg.FindNeighbourhood()
-                | msg.FindCauses()
-                | msg.ListUnexamined()
-                | msg.ReadLinks()
-                | msg.CountLinks()
-                | msg.ReadWalks()
-            ):
-                return self._read_graph(message)
-            case msg.ReadIndexes() | msg.ContinueUpkeep():
-                return self._read_indexes() if isinstance(message, msg.ReadIndexes) else self._continue_upkeep()
+            case msg.FindPaths():
+                return edges.find_paths(self._atlas_with(message.start), links, message)
+            case msg.FindNeighbourhood():
+                return edges.find_neighbourhood(self._atlas_with(message.memory), links, message)
+            case msg.FindCauses():
+                with self._latencies.timed("causes"):
+                    return causes.find_causes(self._loaded_atlas, clauses, self._phrases(self._loaded_atlas), message)
+            case msg.ListUnexamined():
+                return causes.unexamined(self._atlas, clauses, message)
+            case msg.ReadLinks(memory=memory):
+                atlas = self._atlas_with(memory)
+                graph = atlas.embedding(CONTEXT, atlas.row_of(memory))
+                return msg.Edges(outgoing=links.outgoing(memory), incoming=links.incoming(memory), graph=graph)
+            case msg.CountLinks(memories=memories):
+                return np.array([edges.count_links(links, memory) for memory in memories], np.int64)
+            case msg.ReadWalks(replayed=replayed):
+                return edges.walked_links(links, replayed)
+            case msg.ReadIndexes():
+                return self._read_indexes()
+            case msg.ContinueUpkeep():
+                return self._continue_upkeep()
             case Appended():
                 return self._on_appended(message)
-            case ReadDigest() | WriteSnapshot() | WriteNextSlice() | LoadSnapshot() | AppendRejected():
+            case ProjectionMessage():
                 return self._on_projection_message(message)
             case _:
                 assert_never(message)
@@ -151,21 +163,13 @@ class Comparator(ProjectionActor[ComparatorProjections]):
 
     @property
     def _loaded_atlas(self) -> Atlas:
-        """The atlas.
-
-        Raises:
-            StorageFault: no models are declared yet.
-        """
+        """The atlas (`StorageFault`: no models are declared yet)."""
         if self._atlas is None:
             raise StorageFault("Storage failed: the log declares no models for the spaces")
         return self._atlas
 
     def _atlas_with(self, memory: UUID) -> Atlas:
-        """Return the atlas to look up a memory in.
-
-        Raises:
-            NotFoundFault: no models are declared yet, so no memory is stored.
-        """
+        """Return the atlas to look up a memory in; without one the memory is unknown (`NotFoundFault`)."""
         if self._atlas is None:
             raise not_found(memory)
         return self._atlas
@@ -199,24 +203,6 @@ class Comparator(ProjectionActor[ComparatorProjections]):
                 return msg.Ranked(matches=(), scanned=0)  # needs no model
         return ranking.rank(self._loaded_atlas, self._calibration, message)
 
-    def _measure_similarity(
-        self, message: msg.FindNeighbours | msg.Resonate | msg.ScorePairs | msg.ReadRawScores | msg.ReadVectors
-    ) -> object:
-        match message:
-            case msg.FindNeighbours(new=new):
-                return tuple(map(self._neighbours, new))
-            case msg.Resonate():
-                with self._latencies.timed("resonance"):
-                    return neighbours.resonances(self._loaded_atlas, self._calibration, message)
-            case msg.ScorePairs(references=references, targets=targets):
-                if not references:
-                    raise ValueError("nothing to score")
-                return similarity.many_to_many(self._atlas_with(references[0]), self._calibration, references, targets)
-            case msg.ReadRawScores():
-                return similarity.raw_scores(self._loaded_atlas, message.reference, message.targets)
-            case msg.ReadVectors(memories=memories):
-                return similarity.e1_vectors(self._loaded_atlas, memories)
-
     def _neighbours(self, new: msg.NewMemory) -> msg.Neighbours | Fault:
         try:
             with self._latencies.timed("neighbours"):
@@ -236,49 +222,6 @@ class Comparator(ProjectionActor[ComparatorProjections]):
             if memory not in self._pending_turns:
                 self._pending_turns.append(memory, fingerprint)
         return self._pending_turns
-
-    def _read_purposes(
-        self, message: msg.ListMemories | msg.MeasurePurposes | msg.ReadPurposes | msg.ReadGoals
-    ) -> object:
-        match message:
-            case msg.ListMemories():
-                return () if self._atlas is None else list_memories(self._atlas, message)
-            case msg.MeasurePurposes():
-                return alignment.measure_purposes(self._loaded_atlas, self._calibration, message)
-            case msg.ReadPurposes(memories=memories):
-                return alignment.read_purposes(self._loaded_atlas, memories)
-            case msg.ReadGoals(namespace=namespace):
-                return alignment.goal_state(self._projections.goals, namespace)
-
-    def _read_graph(
-        self,
-        message: msg.FindPaths
-        | msg.FindNeighbourhood
-        | msg.FindCauses
-        | msg.ListUnexamined
-        | msg.ReadLinks
-        | msg.CountLinks
-        | msg.ReadWalks,
-    ) -> object:
-        links, clauses = self._projections.links, self._projections.causal_clauses
-        match message:
-            case msg.FindPaths():
-                return edges.find_paths(self._atlas_with(message.start), links, message)
-            case msg.FindNeighbourhood():
-                return edges.find_neighbourhood(self._atlas_with(message.memory), links, message)
-            case msg.FindCauses():
-                with self._latencies.timed("causes"):
-                    return causes.find_causes(self._loaded_atlas, clauses, self._phrases(self._loaded_atlas), message)
-            case msg.ListUnexamined():
-                return causes.unexamined(self._atlas, clauses, message)
-            case msg.ReadLinks(memory=memory):
-                atlas = self._atlas_with(memory)
-                graph = atlas.embedding(CONTEXT, atlas.row_of(memory))
-                return msg.Edges(outgoing=links.outgoing(memory), incoming=links.incoming(memory), graph=graph)
-            case msg.CountLinks(memories=memories):
-                return np.array([edges.count_links(links, memory) for memory in memories], np.int64)
-            case msg.ReadWalks(replayed=replayed):
-                return edges.walked_links(links, replayed)
 
 
 _calibration = cache(Calibration.of)

@@ -19,11 +19,7 @@ def rows_of(atlas: Atlas, memories: Iterable[UUID]) -> Rows:
 
 
 def live_row(atlas: Atlas, memory: UUID) -> int:
-    """Return the row of a live memory; a merged one resolves to its survivor.
-
-    Raises:
-        NotFoundFault: the memory is unknown, forgotten or erased.
-    """
+    """Return the row of a live memory (`NotFoundFault`), the survivor of a merged one."""
     try:
         row = atlas.row_of(atlas.survivor(memory))
     except KeyError:

@@ -4,14 +4,12 @@ Its jobs are long. It executes them one after the other, in slices. Between two 
 the comparator can answer searches.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from datetime import datetime
 from itertools import islice
 from time import perf_counter
-from typing import TYPE_CHECKING, assert_never
+from typing import assert_never
 
 import msgspec
 import pykka
@@ -48,18 +46,16 @@ from actors.consolidator.runs.planner import RunPlanner
 from actors.consolidator.runs.undo import undo
 from actors.runtime.actor import ActorRef
 from actors.runtime.faults import NotFoundFault, RateLimitFault, StorageFault
-from actors.runtime.messages import Appended, AppendRejected, LoadSnapshot, ReadDigest, WriteNextSlice, WriteSnapshot
+from actors.runtime.messages import Appended, ProjectionMessage
+from actors.runtime.metrics import Latencies
 from actors.runtime.projection_actor import ProjectionActor
 from actors.runtime.reply import Reply
 from actors.store.messages import ReadUsages
 from actors.workspace.messages import CountIgnitions
 from events.vocabulary import ConsolidationSkipped, ConsolidationUndone, MemoriesMoved, MemoryRestored, MemoryStored
 from events.vocabulary.values import Mode, Outcome
+from projections.mind.runs import Runs
 from projections.registry import ConsolidatorProjections
-
-if TYPE_CHECKING:
-    from actors.runtime.metrics import Latencies
-    from projections.mind.runs import Runs
 
 
 class AlignMemories(msgspec.Struct, frozen=True):
@@ -76,11 +72,6 @@ class Consolidator(ProjectionActor[ConsolidatorProjections]):
     """Owns the `Runs` and the `Stars` projections.
 
     Args:
-        comparator: Compares memories and holds goals.
-        store: Holds the catalog and appends events.
-        workspace: Holds attention and ignitions.
-        latencies: Receives the duration of each run.
-        clock: Returns the time, in UTC.
         linker: Examines memories for causes in deep runs; None for never.
     """
 
@@ -107,11 +98,23 @@ class Consolidator(ProjectionActor[ConsolidatorProjections]):
     def _runs(self) -> Runs:
         return self._projections.runs
 
-    def on_receive(self, message: ConsolidatorMessage | AlignMemories | NextSlice) -> object:
+    def on_receive(  # noqa: C901, PLR0911, PLR0912 -- a case a message
+        self, message: ConsolidatorMessage | AlignMemories | NextSlice
+    ) -> object:
         """Route a message."""
         match message:
-            case FindGoals() | CorrectDrift() | Consolidate() | MoveMemories() | ReadCandidates():
-                return self._queue(message)
+            case FindGoals():
+                return self._jobs.add(message, self._goals.discover(message))
+            case CorrectDrift():
+                return self._jobs.add(message, self._goals.correct_drift(message))
+            case Consolidate():
+                return self._consolidate(message)
+            case MoveMemories():
+                return self._jobs.add(message, self._move(message))
+            case ReadCandidates(namespace=namespace, salience_threshold=threshold):
+                request = Consolidate(mode=Mode.LIGHT, namespace=namespace, salience_threshold=threshold)
+                planner = RunPlanner(self._clients, self._goals, request, self._clock())
+                return self._jobs.add(message, planner.candidates())
             case NextSlice():
                 return self._jobs.execute_slice()
             case MeasureDrift(namespace=namespace, memories=memories, record=record):
@@ -127,17 +130,22 @@ class Consolidator(ProjectionActor[ConsolidatorProjections]):
                 return self._stop_runs()
             case UndoRun():
                 return undo(self._clients, self._runs, message)
-            case ReadRuns() | ReadDream() | ReadSalience():
-                return self._read(message)
+            case ReadRuns():
+                return self._read_runs(message)
+            case ReadDream():
+                return self._read_dream()
+            case ReadSalience(memories=memories):
+                usages = self._clients.ask_store(ReadUsages(memories=memories))
+                return tuple(totals(usages, self._clients.ask_workspace(CountIgnitions()), self._clock()).tolist())
             case AlignMemories(namespace=namespace):
                 # The log is closed or full, or the last member of the North Star was just deleted: align later.
                 with suppress(pykka.ActorDeadError, StorageFault, NotFoundFault):
                     self._goals.align_unaligned(namespace)
                 return None
-            case Appended() | ReadDigest() | WriteSnapshot() | WriteNextSlice() | LoadSnapshot() | AppendRejected():
-                return (
-                    self._appended(message) if isinstance(message, Appended) else self._on_projection_message(message)
-                )
+            case Appended():
+                return self._appended(message)
+            case ProjectionMessage():
+                return self._on_projection_message(message)
             case _:
                 assert_never(message)
 
@@ -166,26 +174,11 @@ class Consolidator(ProjectionActor[ConsolidatorProjections]):
             case _:
                 return ()
 
-    # ── jobs ────────────────────────────────────────────────────────────────────────────────────────
-
-    def _queue(self, message: FindGoals | CorrectDrift | Consolidate | MoveMemories | ReadCandidates) -> Reply[object]:
-        """Queue a job, and return the reply that its result resolves."""
-        work: Sliced[object]
-        match message:
-            case FindGoals():
-                work = self._goals.discover(message)
-            case CorrectDrift():
-                work = self._goals.correct_drift(message)
-            case Consolidate():
-                if message.pause:
-                    self._check_pause(message.pause)
-                work = self._execute(RunExecution(self._clients, self._goals, message, self._clock))
-            case MoveMemories():
-                work = self._move(message)
-            case ReadCandidates(namespace=namespace, salience_threshold=threshold):
-                request = Consolidate(mode=Mode.LIGHT, namespace=namespace, salience_threshold=threshold)
-                work = RunPlanner(self._clients, self._goals, request, self._clock()).candidates()
-        return self._jobs.add(message, work)
+    def _consolidate(self, message: Consolidate) -> Reply[RunResult]:
+        if message.pause:
+            self._check_pause(message.pause)
+        execution = RunExecution(self._clients, self._goals, message, self._clock)
+        return self._jobs.add(message, self._execute(execution))
 
     def _check_pause(self, pause: float) -> None:
         """Reject a dream while another one is active or queued, or within `pause` seconds after one."""
@@ -228,7 +221,7 @@ class Consolidator(ProjectionActor[ConsolidatorProjections]):
             skipped = ConsolidationSkipped(mode=mode, trigger=trigger, reason="something else was under way")
             self._clients.append([skipped], actor="scheduler")
             return
-        self._queue(
+        self._consolidate(
             Consolidate(mode=mode, trigger=trigger, thorough=message.thorough, salience_threshold=SALIENCE_THRESHOLD)
         )
 
@@ -243,18 +236,6 @@ class Consolidator(ProjectionActor[ConsolidatorProjections]):
         self._stopped = True
         while self._jobs:
             self._jobs.interrupt("the store was closed")
-
-    # ── short messages ──────────────────────────────────────────────────────────────────────────────
-
-    def _read(self, message: ReadRuns | ReadDream | ReadSalience) -> object:
-        match message:
-            case ReadRuns():
-                return self._read_runs(message)
-            case ReadDream():
-                return self._read_dream()
-            case ReadSalience(memories=memories):
-                usages = self._clients.ask_store(ReadUsages(memories=memories))
-                return tuple(totals(usages, self._clients.ask_workspace(CountIgnitions()), self._clock()).tolist())
 
     def _read_runs(self, message: ReadRuns) -> RunList:
         if message.run is None:

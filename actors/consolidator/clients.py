@@ -1,9 +1,7 @@
 """Typed access to the actors below the consolidator. Each request blocks it for one slice of its work."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 from uuid import UUID
 
 import msgspec
@@ -13,14 +11,9 @@ from actors.runtime.ask import ask_blocking
 from actors.runtime.messages import Message
 from actors.store.messages import Append, Describe, ReadStatus
 from events.vocabulary import Event
-
-if TYPE_CHECKING:
-    from projections.memories.catalog import Entry
+from projections.memories.catalog import Entry
 
 A = TypeVar("A")
-
-TIMEOUT = 60.0
-"""Seconds that another actor may take for one slice."""
 
 
 class ActorClients(msgspec.Struct, frozen=True):
@@ -33,19 +26,19 @@ class ActorClients(msgspec.Struct, frozen=True):
 
     def ask_comparator(self, message: Message[A]) -> A:
         """Ask the comparator."""
-        return ask_blocking(self.comparator, message, TIMEOUT)
+        return ask_blocking(self.comparator, message)
 
     def ask_workspace(self, message: Message[A]) -> A:
         """Ask the workspace."""
-        return ask_blocking(self.workspace, message, TIMEOUT)
+        return ask_blocking(self.workspace, message)
 
     def ask_linker(self, message: Message[A]) -> A | None:
         """Ask the linker; None if there is none."""
-        return None if self.linker is None else ask_blocking(self.linker, message, TIMEOUT)
+        return None if self.linker is None else ask_blocking(self.linker, message)
 
     def ask_store(self, message: Message[A]) -> A:
         """Ask the store."""
-        return ask_blocking(self.store, message, TIMEOUT)
+        return ask_blocking(self.store, message)
 
     def describe(self, memories: Sequence[UUID], *, own: bool = False) -> tuple[Entry, ...]:
         """Return catalog entries; with `own`, those of merged memories instead of their survivors."""
@@ -63,15 +56,5 @@ class ActorClients(msgspec.Struct, frozen=True):
         correlation: UUID | None = None,
         live: Sequence[UUID] = (),
     ) -> None:
-        """Append events in one transaction, and wait until they are durable and all projections have received them.
-
-        Args:
-            events: At least one.
-            actor: Name of the actor that decided them.
-            correlation: Run or request that they belong to.
-            live: Memories that must still be live.
-
-        Raises:
-            GoneError: Some of these are not live; nothing was appended.
-        """
+        """Append events in one transaction to all projections; `GoneError` if some of `live` are not live."""
         self.ask_store(Append.of(events, actor, correlation, live))

@@ -1,7 +1,5 @@
 """Jobs in slices: generators that yield wherever another message may be handled or the job cancelled."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
 from time import perf_counter, sleep

@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 
 import msgspec
 
-from actors.consolidator.values import Drift, DriftStrategy, Trend
+from actors.consolidator.goals.drift import Drift, DriftStrategy, Trend
 from actors.runtime.messages import Answer, Appended, Cancellable, Message, ProjectionMessage
 from actors.runtime.settings import MoveKind
 from events.vocabulary import ConsolidationSkipped, GoalDiscovered, MemoriesMerged, MemoriesMoved, PatternDiscovered
@@ -142,20 +142,19 @@ class RunList(Answer, frozen=True, kw_only=True):
     running: UUID | None
 
 
-class PruningCandidate(Answer, frozen=True, kw_only=True):
-    """A memory below the salience threshold."""
+class Assessment(Answer, frozen=True, kw_only=True):
+    """The salience of a memory, and why it is not pruned, however low that is."""
 
     memory: UUID
     namespace: str
     salience: Salience
     protection: str | None
-    """Why it is not pruned all the same."""
 
 
 class PruningCandidates(Answer, frozen=True, kw_only=True):
     """Memories below the threshold, unprotected ones first, and the number of memories examined."""
 
-    found: tuple[PruningCandidate, ...]
+    found: tuple[Assessment, ...]
     looked_at: int
 
 

@@ -3,8 +3,6 @@
 Work is cut into slices of at most `SLICE_TOKENS` tokens (`jobs`); between two slices the inbox is read.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from datetime import datetime
@@ -27,7 +25,7 @@ from actors.embedder.messages import (
 )
 from actors.runtime.actor import ActorInbox
 from actors.runtime.faults import EmbeddingFault, Fault
-from actors.runtime.messages import Appended, AppendRejected, LoadSnapshot, ReadDigest, WriteNextSlice, WriteSnapshot
+from actors.runtime.messages import Appended, ProjectionMessage
 from actors.runtime.metrics import Latencies
 from actors.runtime.projection_actor import ProjectionActor
 from actors.runtime.reply import Reply
@@ -162,7 +160,7 @@ class Embedder(ProjectionActor[EmbedderProjections]):
                 for envelope in envelopes:
                     self._apply(envelope)
                 return None
-            case ReadDigest() | WriteSnapshot() | WriteNextSlice() | LoadSnapshot() | AppendRejected():
+            case ProjectionMessage():
                 return self._on_projection_message(message)
             case _:
                 assert_never(message)

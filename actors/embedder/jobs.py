@@ -4,8 +4,6 @@ Queries and short memories that wait at the same time share a slice, queries fir
 one slice at a time. The turns of a session finish in the order of their arrival.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Generator, Iterable, Sequence
 from functools import partial
@@ -63,7 +61,7 @@ class EmbeddingJob(Generic[T]):
         *,
         is_query: bool = False,
         session: tuple[str, str] | None = None,
-        predecessor: EmbeddingJob[Any] | None = None,
+        predecessor: "EmbeddingJob[Any] | None" = None,
     ) -> None:
         self.is_query = is_query
         self.session = session
@@ -162,9 +160,7 @@ def attempt(work: Callable[[], T]) -> T | Fault:
 def select_slice(jobs: Sequence[EmbeddingJob[Any]], *, after_long: bool) -> list[tuple[EmbeddingJob[Any], int]]:
     """Return the jobs of the next slice with the number of their rows: all short jobs that fit, or one long job.
 
-    Args:
-        jobs: The unfinished jobs in their order.
-        after_long: Whether the last slice belonged to a long job.
+    `after_long` tells whether the last slice belonged to a long job.
     """
     short = sorted((job for job in jobs if not job.is_long), key=lambda job: not job.is_query)
     long = [job for job in jobs if job.is_long and job.is_unblocked]

@@ -59,8 +59,7 @@ def load_profile(
         return EmbeddedProfile(latencies, Backbone.load(precision=precision, device=device), interactive=interactive)
     from actors.embedder.models.images import reads_images
     from actors.embedder.models.sentence_model import SentenceModel, load_encoder
-    from actors.embedder.profiles.image_space import ImageSpace
-    from actors.embedder.profiles.sentence_spaces import SentenceSpaces
+    from actors.embedder.profiles.sentence_spaces import ImageSpace, SentenceSpaces
 
     encoder = load_encoder(profile, device)
     chosen = (
@@ -87,11 +86,8 @@ def load_worker(latencies: Latencies, settings: WorkerSettings) -> Profile:
 def start_pool(settings: WorkerSettings, workers: int | None, ray: str | None, precision: str | None) -> EmbeddingPool:
     """Start the workers of a bulk embedding.
 
-    Args:
-        settings: Of the workers.
-        workers: Their number; None for one here, or as many as the cluster has room for.
-        ray: The address of a Ray cluster; None for this machine.
-        precision: Number format of the packaged model.
+    Without `workers` there is one here, or as many as the Ray cluster has room for; without `ray`, all are on this
+    machine.
     """
     settings = msgspec.structs.replace(settings, precision=precision)
     if ray is not None:

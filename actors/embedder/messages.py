@@ -2,14 +2,12 @@
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import Final, NamedTuple, TypeAlias, TypeVar
+from typing import Final, NamedTuple, TypeAlias
 
 from actors.runtime.messages import Answer, Appended, Cancellable, Message, ProjectionMessage
-from events.fingerprint import Embedding, Fingerprint, Passage
+from events.fingerprint import E, Embedding, Fingerprint, Passage, of_kind
 from events.vocabulary.values import Image, Modality, SpaceModel
 from projections.time.time_mentions import NO_HINTS, QueryHints
-
-E = TypeVar("E", bound=Embedding)
 
 READS_IMAGES = "texts and images/"
 """In the name of an E10 model that embeds images; the version of the embedding follows."""
@@ -53,10 +51,7 @@ class EmbeddedContent(Answer, frozen=True, kw_only=True):
 
     def take(self, key: str, kind: type[E]) -> E:
         """Return the embedding of one space; another kind is a TypeError."""
-        embedding = self.embeddings[key]
-        if not isinstance(embedding, kind):
-            raise TypeError(f"{key} is {type(embedding).__name__}, not {kind.__name__}")
-        return embedding
+        return of_kind(self.embeddings[key], kind, key)
 
 
 class EmbeddedQuery(Answer, frozen=True, kw_only=True):

@@ -4,8 +4,6 @@ The setting is in `anchors.json` of the store's folder. A file that holds anythi
 client that may change the schedule could otherwise append to any file of the user.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess
@@ -45,11 +43,7 @@ class _Setting(msgspec.Struct):
 
 
 class Anchors:
-    """Writes the anchors of one store.
-
-    Args:
-        folder: Of the store.
-    """
+    """Writes the anchors of one store."""
 
     def __init__(self, folder: Path) -> None:
         self._store = folder.resolve()
@@ -90,9 +84,7 @@ class Anchors:
     def write_if_due(self, log: Log, slept_at: datetime | None) -> None:
         """Write an anchor if there is none since the last deep sleep began; a failure is in the state, and tried again.
 
-        Args:
-            log: Of the store. Of one on a server, or one that is read-only, none is written.
-            slept_at: When the last deep sleep over the whole store began; None without one.
+        Of a log on a server, or one that is read-only, none is written. None for `slept_at`: there was no deep sleep.
         """
         with self._changing:
             self._write_if_due(log, slept_at)

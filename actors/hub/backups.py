@@ -23,11 +23,7 @@ from events.verify.verification import verify
 
 
 class Backups:
-    """Makes and keeps the backups of one store.
-
-    Args:
-        folder: Of the store.
-    """
+    """Makes and keeps the backups of one store."""
 
     def __init__(self, folder: Path) -> None:
         self._store = folder.resolve()
@@ -67,10 +63,7 @@ class Backups:
     def make_if_due(self, log: Log, slept_at: datetime | None, check_cancelled: Callable[[], None]) -> None:
         """Make a backup if there is none since the last deep sleep began; a failure is logged, and in the state.
 
-        Args:
-            log: Of the store. One on a server, or one that is read-only, isn't copied.
-            slept_at: When the last deep sleep over the whole store began; None without one.
-            check_cancelled: Called during the copy; raises what ends it.
+        A log on a server, or one that is read-only, isn't copied. `check_cancelled` raises what ends the copy.
         """
         keep = self._keep()
         if not keep or slept_at is None or slept_at == self._tried:

@@ -1,20 +1,15 @@
 """The log up to an event, and the cache that keeps the store's state at one event open between queries."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Callable, Collection, Hashable, Iterator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 import anyio
 import anyio.to_thread
 
-from events.storage.log import Envelope, LogError
+from events.storage.log import Envelope, Log, LogError
 from events.storage.log_prefix import LogPrefix
-
-if TYPE_CHECKING:
-    from events.storage.log import Log
 
 IDLE = 180.0
 """Seconds after which an unused view is closed: it takes as much memory as the present."""
@@ -74,12 +69,7 @@ class HistoryCache(Generic[V]):
 
     @asynccontextmanager
     async def acquire(self, key: Hashable, open_view: Callable[[], V]) -> AsyncIterator[V]:
-        """Yield the view of a moment. Waits while the view of another moment is in use.
-
-        Args:
-            key: Identifies the moment.
-            open_view: Opens its view; runs in a worker thread.
-        """
+        """Yield the view of a moment, which a worker thread opens. Waits while the view of another moment is in use."""
         async with self._turn:
             view = self._view
             if view is None or self._key != key:

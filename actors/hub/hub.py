@@ -1,13 +1,11 @@
 """A running store and its historical views: the actors behind both, started in one place."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict
+from typing import TypedDict
 
 import msgspec
 import pykka
@@ -26,10 +24,7 @@ from actors.store.actor import Store
 from actors.store.messages import Replay
 from actors.store.snapshot_files import Snapshots
 from actors.workspace.actor import Workspace
-from events.storage.log import Envelope, LogError
-
-if TYPE_CHECKING:
-    from events.storage.log import Head, Log, SharedLog
+from events.storage.log import Envelope, Head, Log, LogError, SharedLog
 
 REPLAY_POLL = 0.25
 """Seconds between two progress reports of a replay."""
@@ -79,15 +74,7 @@ def start_actors(
 ) -> Actors:
     """Start the actors on a log and begin its replay.
 
-    Args:
-        log: The events.
-        latencies: Receives measurements.
-        clock: Returns the time in UTC.
-        embedder: Receives the events as well; None for a historical view, which appends nothing.
-        priming: Whether memories in the workspace rank slightly higher in searches.
-        scheduled: Whether sleep runs start by schedule.
-        snapshots: Where snapshots for a fast start are kept; None for never.
-        ends: Whether a damaged log ends the process.
+    Without an embedder they serve a historical view, which appends nothing.
     """
     read_only = "the past can't be changed" if embedder is None else log.read_only
     store = Store.start(log, latencies, clock, snapshots=snapshots, read_only=read_only, ends=ends)
@@ -110,7 +97,7 @@ class Hub(Actors, frozen=True, kw_only=True):
     embedder: ActorRef
     priming: bool
     """Whether memories in the workspace rank slightly higher in searches."""
-    history: HistoryCache[HistoricalView]
+    history: "HistoryCache[HistoricalView]"
     snapshots: Snapshots | None
     """On disk, for a fast start; None without."""
     backups: Backups
@@ -134,7 +121,7 @@ class Hub(Actors, frozen=True, kw_only=True):
 
         return describe()
 
-    def as_of(self, seq: int, later: tuple[Envelope, ...]) -> AbstractAsyncContextManager[HistoricalView]:
+    def as_of(self, seq: int, later: tuple[Envelope, ...]) -> "AbstractAsyncContextManager[HistoricalView]":
         """Acquire the store as it was after an event, which takes seconds to replay.
 
         Args:
@@ -177,11 +164,7 @@ def _moment(seq: int, later: tuple[Envelope, ...]) -> tuple[int, tuple[int, ...]
 
 
 def open_view(present: Hub, seq: int, later: tuple[Envelope, ...]) -> HistoricalView:
-    """Start the actors of a historical view; arguments as in `Hub.as_of`.
-
-    Raises:
-        LogError: The event can't be read.
-    """
+    """Start the actors of a historical view; arguments as in `Hub.as_of` (`LogError`: the event can't be read)."""
     (last,) = present.log.get([seq])
     log = LogUntil(present.log, seq, later)
     actors = start_actors(log, Latencies(), lambda: last.at, priming=present.priming)

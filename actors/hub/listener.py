@@ -181,11 +181,7 @@ async def listen(folder: Path, converse: Converse, info: HubInfo) -> AsyncIterat
     """Listen while inside; remove the socket on exit. One that was deleted is made again.
 
     Requires that this process has the store open: an existing socket is then a dead process's and is replaced.
-
-    Args:
-        folder: The store's folder.
-        converse: Called for each connection of this process's own user; others are closed without a byte.
-        info: Written beside the socket.
+    Connections of other users are closed without a byte.
 
     Raises:
         OSError: The socket can't be created.

@@ -1,10 +1,8 @@
 """Moving a log between a folder and a PostgreSQL server: the same rows and keys, compared by what follows from them."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import msgspec
 
@@ -12,18 +10,13 @@ from actors.runtime.settings import passphrase
 from actors.store.spare_memories import SNAPSHOT
 from events.postgres.address import is_url, without_password
 from events.recovery.backup import new_store, write_log
-from events.storage.chain import GENESIS, Row, verify_chain
+from events.storage.chain import GENESIS, Row, StoredLog, verify_chain
 from events.storage.database import DATABASE
 from events.storage.duckdb_log import DuckDBLog
 from events.storage.format import FORMAT, format_of
 from events.storage.log import Envelope, Log, LogError, SharedLog
 from events.verify.verification import verify
 from projections.registry import digests, rebuild
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from events.storage.chain import StoredLog
 
 E = TypeVar("E", Row, Envelope)
 
@@ -32,11 +25,7 @@ Report = Callable[[float, float | None, str], None]
 
 
 def open_log(folder: Path, address: str | None) -> StoredLog:
-    """Open the log in a folder, or else that of the hub of the folder, as a source.
-
-    Raises:
-        LogError: it can't be opened.
-    """
+    """Open the log in a folder, or else that of the hub of the folder, as a source (`LogError`: it can't be opened)."""
     from events.postgres.log import PostgresLog
 
     if address is None or (folder / DATABASE).exists():

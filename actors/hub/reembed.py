@@ -9,14 +9,11 @@ All of the new log but its chain key and some ids follows from the old log and t
 resumed, or that had more workers, ends with the same digests.
 """
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
 from uuid import UUID, uuid4, uuid5
 
 import anyio.to_thread
@@ -28,6 +25,8 @@ from actors.api.operations.ingest.pending_memory import stored_event
 from actors.api.progress import Progress, ignore_progress
 from actors.comparator.compare.neighbours import NO_PURPOSE
 from actors.embedder.messages import EmbeddedMemory, EmbedMemory, LoadModels
+from actors.embedder.pool.prepared import BulkEmbedding
+from actors.hub.composition import Hub
 from actors.hub.move import check_unchanged, open_log
 from actors.hub.reembed_source import History, StoredBy, batches, body_of, contents, history_of, image_of
 from actors.runtime.ask import MODEL_TIMEOUT, ask, ask_all
@@ -41,10 +40,6 @@ from events.vocabulary import Event, MemoriesLinked, MemoryForgotten, MemoryRest
 from projections.memories.entries import Body, Entry
 from projections.mind.johari import rows_of_memory
 from projections.projection import MemoryState
-
-if TYPE_CHECKING:
-    from actors.embedder.pool.prepared import BulkEmbedding
-    from actors.hub.composition import Hub
 
 ACTOR = "reembed"
 
@@ -74,12 +69,6 @@ async def reembed(
 
     Nothing is appended to the old store. A run that goes on with another's work appends what is missing; batches are
     the same ones, so that embeddings are too.
-
-    Args:
-        folder: Of the old store.
-        hub: Of the new store.
-        progress: Receives the number of memories.
-        bulk: Embeds ahead of the hub; None if the hub's own model embeds.
 
     Raises:
         InvalidParamsFault: the folder holds no store, or the killed run had another one or another precision.

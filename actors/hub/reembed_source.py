@@ -1,7 +1,5 @@
 """What re-embedding reads of the old log: memories in the order of their ingestion, links, and what runs hid."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from itertools import pairwise

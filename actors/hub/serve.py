@@ -1,7 +1,5 @@
 """Serving a store: to one client on stdin and stdout, or to all clients that connect to its socket."""
 
-from __future__ import annotations
-
 import atexit
 import gc
 import os
@@ -14,7 +12,7 @@ from contextlib import AsyncExitStack, suppress
 from functools import partial
 from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING, cast
+from typing import Self, cast
 
 import anyio
 import anyio.from_thread
@@ -28,7 +26,9 @@ from actors.api.mcp.flow_control import TOO_LONG
 from actors.api.mcp.server import converse
 from actors.api.mcp.session_project import SessionProject
 from actors.api.mcp.telemetry import configure_export
+from actors.api.params.http import HttpListen
 from actors.http.server import HttpServer
+from actors.hub.hub import Hub
 from actors.hub.listener import Connections, listen
 from actors.proxy.endpoint import CHUNK, MAX_LINE, PROJECT, HubInfo, print_notice
 from actors.proxy.framing import LineReader, LineTooLongError
@@ -38,10 +38,6 @@ from actors.runtime.faults import Fault
 from actors.runtime.settings import ToolSet
 from actors.scheduler.messages import ReadSchedule
 from events.vocabulary.values import Mode
-
-if TYPE_CHECKING:
-    from actors.api.params.http import HttpListen
-    from actors.hub.hub import Hub
 
 WARM_UP_DELAY = 1.0
 """Seconds from the start until the models load unasked: loading them delays other threads, and `initialize` and
@@ -67,13 +63,7 @@ async def serve_stdio(
     """Serve one client on stdin and stdout, and others on the socket meanwhile.
 
     Ends when the client closes stdin, or on SIGTERM or SIGINT. Without a socket, a notice goes to stderr.
-
-    Args:
-        hub: The running store.
-        per_minute: Calls per minute that each client may make, by tool.
-        info: Written beside the socket.
-        tools: What the client on stdin is shown.
-        project: Namespace of the client on stdin; None where only the client can know it.
+    `project` is the namespace of the client on stdin; None where only the client can know it.
     """
     context = Context(hub)
     serve_client = partial(converse, context, per_minute)
@@ -100,13 +90,7 @@ async def serve_socket(
 
     Ends `linger` seconds after the last client disconnected, or on SIGTERM or SIGINT: once the requests under way are
     answered, on a second signal at once.
-
-    Args:
-        hub: The running store.
-        per_minute: Calls per minute that each client may make, by tool.
-        info: Written beside the socket.
-        linger: Seconds.
-        http: Where HTTP is served from the start on; None for not until a client asks for it.
+    Serves HTTP from the start on where `http` says, or once a client asks for it.
 
     Raises:
         OSError: The socket can't be created.
@@ -236,7 +220,7 @@ class _Stdin:
         """Stop reading."""
         os.close(self._close)
 
-    def __aiter__(self) -> _Stdin:
+    def __aiter__(self) -> Self:
         return self
 
     async def __anext__(self) -> str:

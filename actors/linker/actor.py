@@ -3,11 +3,9 @@
 It works after memories are acknowledged, so that storing them takes no longer. It owns no projection.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, assert_never
+from typing import assert_never
 from uuid import UUID, uuid4
 
 import msgspec
@@ -19,24 +17,16 @@ from actors.linker.messages import ExamineCauses, ExaminedCauses, LinkCauses, Li
 from actors.runtime.actor import LOGGER, Actor, ActorRef, Debounce
 from actors.runtime.ask import MODEL_TIMEOUT, ask_blocking
 from actors.runtime.faults import Fault
+from actors.runtime.metrics import Latencies
 from actors.store.messages import Append, Describe, GoneError
 from actors.text.causes.clauses import RULES, causal_clauses, is_first_person, is_statement
 from events.fingerprint import Dense, Sparse, Tokens
 from events.spaces import E1
-from events.vocabulary import (
-    CausalClausesFound,
-    CausesLinked,
-    ConsolidationFinished,
-    ConsolidationStarted,
-    Event,
-)
+from events.vocabulary import CausalClausesFound, CausesLinked, ConsolidationFinished, ConsolidationStarted, Event
 from events.vocabulary.causes import CausalLink, Clause, Phrase
 from events.vocabulary.values import Counts, Modality, Mode, Outcome, Span, Trigger
 from projections.memories.entries import Body
 from projections.projection import MemoryState
-
-if TYPE_CHECKING:
-    from actors.runtime.metrics import Latencies
 
 QUIET = 0.4
 """Seconds without a store before the background examines, so that it takes no time from a series of stores."""
@@ -53,14 +43,7 @@ class ExamineNext(msgspec.Struct, frozen=True):
 
 
 class Linker(Actor):
-    """Examines memories for causes and effects.
-
-    Args:
-        comparator: Holds the clauses, the edges and the spaces.
-        store: Holds the texts and appends events.
-        embedder: Embeds phrases.
-        latencies: Receives durations.
-    """
+    """Examines memories for causes and effects."""
 
     def __init__(self, comparator: ActorRef, store: ActorRef, embedder: ActorRef, latencies: Latencies) -> None:
         super().__init__()
@@ -125,11 +108,7 @@ class Linker(Actor):
         return ask_blocking(self._comparator, ListUnexamined(namespace=namespace, skip=skip, limit=limit))
 
     def _examine(self, run: UUID, memories: tuple[UUID, ...]) -> ExaminedCauses:
-        """Return the clauses and edges of these memories.
-
-        Raises:
-            Fault: a phrase can't be embedded.
-        """
+        """Return the clauses and edges of these memories (`Fault`: a phrase can't be embedded)."""
         with self._latencies.timed("causes: examination"):
             entries = ask_blocking(self._store, Describe(memories=memories, own=True))
             texts = {

@@ -34,20 +34,12 @@ A = TypeVar("A")
 
 
 def ask_blocking(ref: ActorRef, message: Message[A], timeout_s: float = TIMEOUT) -> A:
-    """Ask an actor from another thread, and block until it answers.
-
-    Raises:
-        pykka.Timeout: No answer within `timeout_s` seconds.
-    """
+    """Ask an actor from another thread, and block until it answers (`pykka.Timeout`)."""
     return cast("A", ref.ask(message, timeout=timeout_s))
 
 
 async def ask(ref: ActorRef, message: Message[A], timeout_s: float = TIMEOUT) -> A:
-    """Ask an actor from the event loop.
-
-    Raises:
-        Fault: As described for `ask_all`.
-    """
+    """Ask an actor from the event loop (`Fault`: as described for `ask_all`)."""
     with TRACER.start_as_current_span(type(message).__name__, record_exception=False, set_status_on_exception=False):
         (answer,) = await ask_all([(ref, message)], timeout_s)
     if isinstance(answer, Fault):
@@ -91,7 +83,8 @@ async def ask_streaming(
     def notify() -> None:
         if not woken.is_set():  # else the loop, which hasn't run since, finds this answer as well
             woken.set()
-            _call_soon(loop, changed.set)
+            with suppress(RuntimeError):  # the loop is closed
+                loop.call_soon_threadsafe(changed.set)
 
     pending = deque(cast("Reply[A]", ref.ask(message, block=False)) for ref, message in requests)
     for reply in pending:
@@ -113,11 +106,6 @@ async def ask_streaming(
         raise
     if pending:
         on_answers([_result(reply, timeout_s) for reply in pending])
-
-
-def _call_soon(loop: asyncio.AbstractEventLoop, callback: Callable[[], object]) -> None:
-    with suppress(RuntimeError):
-        loop.call_soon_threadsafe(callback)
 
 
 def _result(reply: Reply[A], timeout_s: float) -> A | Fault:

@@ -1,21 +1,16 @@
 """The base classes of messages, and the messages that the store sends to every actor with projections."""
 
-from __future__ import annotations
-
 from threading import Event
-from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
+from typing import Generic, TypeVar
 from uuid import UUID
 
 import msgspec
 
+from actors.runtime.actor import ActorRef
 from actors.runtime.reply import Reply
+from actors.runtime.snapshot_io import EncryptedWriter, Part
 from events.storage.log import Envelope
-
-if TYPE_CHECKING:
-    from actors.runtime.actor import ActorRef
-    from actors.runtime.snapshot_io import EncryptedWriter, Part
-    from projections.registry import ProjectionSet
-
+from projections.registry import ProjectionSet
 
 A_co = TypeVar("A_co", covariant=True)
 """The type of an answer."""
@@ -48,13 +43,17 @@ class Appended(Message[None], frozen=True, kw_only=True):
     asks another actor."""
 
 
-class ReadDigest(Message[None], frozen=True, kw_only=True):
+class ProjectionMessage(Message[None], frozen=True, kw_only=True):
+    """Base of what every actor with projections receives besides `Appended`."""
+
+
+class ReadDigest(ProjectionMessage, frozen=True, kw_only=True):
     """Set `reply` to the digest of each projection. Sent to all actors between two events, so the cut is consistent."""
 
     reply: Reply[dict[str, str]]
 
 
-class WriteSnapshot(Message[None], frozen=True, kw_only=True):
+class WriteSnapshot(ProjectionMessage, frozen=True, kw_only=True):
     """Write the projections to a file, then send `SnapshotWritten` to the store. A consistent cut, as `ReadDigest`."""
 
     writer: EncryptedWriter
@@ -68,21 +67,17 @@ class SnapshotWritten(Message[None], frozen=True, kw_only=True):
     part: Part | None
 
 
-class WriteNextSlice(Message[None], frozen=True, kw_only=True):
+class WriteNextSlice(ProjectionMessage, frozen=True, kw_only=True):
     """Sent by an actor to itself: write the next slice of the snapshot."""
 
 
-class LoadSnapshot(Message[None], frozen=True, kw_only=True):
+class LoadSnapshot(ProjectionMessage, frozen=True, kw_only=True):
     """Replace the projections by those of a snapshot; later events follow as `Appended`."""
 
     projections: ProjectionSet
 
 
-class AppendRejected(Message[None], frozen=True, kw_only=True):
+class AppendRejected(ProjectionMessage, frozen=True, kw_only=True):
     """Nothing was appended for these correlation ids."""
 
     correlations: tuple[UUID, ...]
-
-
-ProjectionMessage: TypeAlias = ReadDigest | WriteSnapshot | WriteNextSlice | LoadSnapshot | AppendRejected
-"""What every actor with projections receives besides `Appended`."""

@@ -1,15 +1,12 @@
 """The base class of actors that own projections: digests, snapshot writing and loading."""
 
-from __future__ import annotations
-
 from collections.abc import Generator
-from typing import Generic, NamedTuple, TypeVar, assert_never, cast
+from typing import Generic, NamedTuple, TypeVar, cast
 
 import pykka
 
 from actors.runtime.actor import LOGGER, Actor
 from actors.runtime.messages import (
-    AppendRejected,
     LoadSnapshot,
     ProjectionMessage,
     ReadDigest,
@@ -56,10 +53,8 @@ class ProjectionActor(Actor, Generic[P]):
                 self._write_slice()
             case WriteNextSlice():
                 self._write_slice()
-            case AppendRejected():
+            case _:  # `AppendRejected`, of which some actors take notice by themselves
                 pass
-            case _:
-                assert_never(message)
 
     def _write_slice(self) -> None:
         """Write one slice. Messages that arrived meanwhile are handled before the next one."""

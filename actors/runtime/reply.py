@@ -67,9 +67,7 @@ class Reply(pykka.ThreadingFuture[T]):
 def gather(replies: Sequence[Reply[T]], combine: Callable[[list[T]], R]) -> Reply[R]:
     """Return a reply that is done when all `replies` are; the exception of any of them becomes its own.
 
-    Args:
-        replies: At least one.
-        combine: Computes the result; called in the thread that completes the last reply.
+    `combine` is called in the thread that completes the last reply.
     """
     combined: Reply[R] = Reply()
     lock = Lock()

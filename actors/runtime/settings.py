@@ -113,11 +113,7 @@ class ToolSet(StrEnum):
 
 
 def passphrase() -> str | None:
-    """Return the passphrase of the store's keys from the environment, directly or from the file it names.
-
-    Raises:
-        OSError: The file can't be read.
-    """
+    """Return the passphrase of the store's keys from the environment, or from the file that it names (`OSError`)."""
     if text := os.environ.get("CONTEXT_GRAPH_PASSPHRASE"):
         return text
     if file := os.environ.get("CONTEXT_GRAPH_PASSPHRASE_FILE"):

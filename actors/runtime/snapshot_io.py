@@ -3,8 +3,6 @@
 The plain content of a file is a safetensors file (`projections.storage.snapshot`).
 """
 
-from __future__ import annotations
-
 import gc
 import os
 import shutil
@@ -99,7 +97,6 @@ class EncryptedWriter:
     """A file of a snapshot that an actor writes.
 
     Args:
-        path: Of the file, which is created.
         secret: The AES-256 key of all files of the snapshot, in memory alone until all of them are written.
         number: Of the file among these, part of each nonce.
     """
@@ -114,11 +111,7 @@ class EncryptedWriter:
         self._number = number
 
     def fill(self, projections: ProjectionSet) -> Generator[None, None, Part]:
-        """Write the projections, and yield after each slice; no event may be applied to them meanwhile.
-
-        Raises:
-            OSError: the write failed, or the snapshot was cancelled.
-        """
+        """Write the projections (`OSError`), and yield after each slice; no event may be applied to them meanwhile."""
         segments = dump(projections)
         sizes = tuple(map(len, segments))
         room = memoryview(bytearray(PIECE + TAG))
@@ -146,12 +139,6 @@ class EncryptedWriter:
 
 class EncryptedReader:
     """A file of a snapshot, open as long as any array of it isn't read.
-
-    Args:
-        path: Of the file.
-        secret: The key of all files of the snapshot.
-        number: Of the file among these.
-        part: Its layout.
 
     Raises:
         OSError: the file can't be read, or has another length.

@@ -15,7 +15,7 @@ import pykka
 from actors.consolidator.messages import StartScheduledRun
 from actors.runtime.actor import LOGGER, ActorRef
 from actors.runtime.faults import UNWRITTEN, InvalidParamsFault, StorageFault
-from actors.runtime.messages import Appended, AppendRejected, LoadSnapshot, ReadDigest, WriteNextSlice, WriteSnapshot
+from actors.runtime.messages import Appended, AppendRejected, LoadSnapshot, ProjectionMessage
 from actors.runtime.projection_actor import ProjectionActor
 from actors.runtime.reply import Reply
 from actors.scheduler import timing
@@ -60,8 +60,6 @@ class Scheduler(ProjectionActor[SchedulerProjections]):
 
     Args:
         consolidator: Runs sleep. The log shows what became of each `StartScheduledRun`.
-        store: Writes the log.
-        clock: Returns the time in UTC.
         tz: Time zone of crontabs; None for the machine's.
         armed: Whether a timer sends each `Tick`, which requires the machine's clock.
     """
@@ -129,7 +127,7 @@ class Scheduler(ProjectionActor[SchedulerProjections]):
                 return self._begin_quiet()
             case AppendRejected(correlations=correlations):
                 return self._reject_changes(correlations)
-            case ReadDigest() | WriteSnapshot() | WriteNextSlice():
+            case ProjectionMessage():
                 return self._on_projection_message(message)
             case _:
                 assert_never(message)
@@ -147,11 +145,7 @@ class Scheduler(ProjectionActor[SchedulerProjections]):
         self._arm()
 
     def _schedule_changed(self, message: ChangeSchedule) -> ScheduleChanged:
-        """Return the event of a valid change.
-
-        Raises:
-            InvalidParamsFault: The mode isn't scheduled, or the schedule can't be parsed.
-        """
+        """Return the event of a change; an unscheduled mode or an invalid schedule is an `InvalidParamsFault`."""
         if message.mode is Mode.DREAM:
             raise InvalidParamsFault(
                 "Invalid mode: dreams aren't scheduled, only light, deep and rem", parameter="mode"

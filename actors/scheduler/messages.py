@@ -43,21 +43,13 @@ class ReadSchedule(Message[ScheduleState], frozen=True):
 
 
 class CheckSchedules(Message[None], frozen=True, kw_only=True):
-    """Check that schedules can be parsed, before any is changed.
-
-    Raises:
-        InvalidParamsFault: One can't be.
-    """
+    """Check that schedules can be parsed, before any is changed (`InvalidParamsFault`: one can't be)."""
 
     whens: dict[Mode, str | None]
 
 
 class ChangeSchedule(Message[ScheduleState], frozen=True, kw_only=True):
-    """Change the schedule of a mode.
-
-    Raises:
-        InvalidParamsFault: The schedule can't be parsed.
-    """
+    """Change the schedule of a mode (`InvalidParamsFault`: the schedule can't be parsed)."""
 
     mode: Mode
     when: str | None

@@ -67,11 +67,7 @@ def parse_when(text: str, tz: tzinfo) -> When:
 
 
 def check(whens: Mapping[Mode, str | None], tz: tzinfo) -> None:
-    """Check that `parse_when` accepts schedules; None, for never, is valid.
-
-    Raises:
-        InvalidParamsFault: One is invalid; the parameter is called as its mode.
-    """
+    """Raise an `InvalidParamsFault`, whose parameter is the mode, unless `parse_when` accepts all; None means never."""
     for mode, when in whens.items():
         try:
             if when is not None:

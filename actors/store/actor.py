@@ -1,35 +1,23 @@
 """The store: the only writer of the log. Appends that wait at the same time share one commit."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID, uuid4
 
 import msgspec
 
 from actors.runtime.actor import EXIT_UNCERTAIN, LOGGER
 from actors.runtime.faults import NotFoundFault, StorageFault
-from actors.runtime.messages import (
-    Appended,
-    AppendRejected,
-    LoadSnapshot,
-    ProjectionMessage,
-    ReadDigest,
-    SnapshotWritten,
-    WriteNextSlice,
-    WriteSnapshot,
-)
+from actors.runtime.messages import Appended, ProjectionMessage, SnapshotWritten
+from actors.runtime.metrics import Latencies
 from actors.runtime.projection_actor import ProjectionActor
 from actors.runtime.reply import Reply, gather
-from actors.store.corrections import find_superseded
 from actors.store.log.commit import HeldAppends, answered, event_time, pending_append
 from actors.store.log.committer import Committer, Flush
-from actors.store.log.following import Follower, FollowerMessage, FollowLog, LogLost, away_fault
-from actors.store.log.leadership import check_runs
+from actors.store.log.following import Follower, FollowerMessage, FollowLog, LogLost, away_fault, check_runs
 from actors.store.log.replay import fold_log, read_digests
 from actors.store.messages import (
     Append,
@@ -44,7 +32,7 @@ from actors.store.messages import (
     StoreMessage,
     TakeSnapshot,
 )
-from actors.store.queries import answer, find_request, same_models
+from actors.store.queries import answer, find_request, find_superseded, same_models
 from actors.store.snapshot_files import Snapshots
 from actors.store.snapshot_policy import (
     MIN_EVENTS,
@@ -62,9 +50,6 @@ from projections.memories.catalog import Catalog
 from projections.projection import MemoryState
 from projections.registry import StoreProjections
 
-if TYPE_CHECKING:
-    from actors.runtime.metrics import Latencies
-
 OWN = "store"
 """The name of the store among the actors that own projections."""
 
@@ -73,9 +58,6 @@ class Store(ProjectionActor[StoreProjections]):
     """Owns the log, the `Catalog`, and which sealed events were derived from which memories.
 
     Args:
-        log: This actor is its only writer.
-        latencies: Records commit times.
-        clock: Returns the time of an event, in UTC.
         read_only: Why every append is refused, in words; None for a log that is written to.
         snapshots: Files of projections for a fast start; None for a store without.
         ends: Whether a damaged log ends the process; otherwise all is refused that would be written.
@@ -151,7 +133,7 @@ class Store(ProjectionActor[StoreProjections]):
                 return self._take_snapshot(after)
             case SnapshotWritten() | IdleReached() | SnapshotSynced() | SnapshotBroken() | LogVerified():
                 return self._on_snapshot_event(message)
-            case ReadDigest() | WriteSnapshot() | WriteNextSlice() | LoadSnapshot() | AppendRejected():
+            case ProjectionMessage():
                 return self._on_projection_message(message)
             case _:
                 return answer(message, self._log, self._catalog, self._projections.declaration.latest)

@@ -121,11 +121,7 @@ class AppendMemories(Message[list[RequestResult | Fault]], frozen=True, kw_only=
 
 
 class Describe(Message[tuple[Entry, ...]], frozen=True, kw_only=True):
-    """Read the catalog's entries, for a merged memory that of its survivor.
-
-    Raises:
-        NotFoundFault: An id is unknown; the message names it.
-    """
+    """Read the catalog's entries, for a merged memory that of its survivor; an unknown id is a `NotFoundFault`."""
 
     memories: tuple[UUID, ...]
     own: bool = False
@@ -213,14 +209,8 @@ class ReadStatus(Message[Status], frozen=True, kw_only=True):
     """Read the store's status."""
 
 
-StoreMessage: TypeAlias = (
-    Replay
-    | Declare
-    | Reserve
-    | Append
-    | AppendMemories
-    | Describe
-    | FindRequests
+Query: TypeAlias = (
+    Describe
     | FindMemories
     | FindByPrefix
     | ReadUsages
@@ -230,6 +220,9 @@ StoreMessage: TypeAlias = (
     | ReadErased
     | ReadMoved
     | ReadStatus
-    | ReadDigests
-    | TakeSnapshot
+)
+"""What reads the catalog and the log, and changes nothing."""
+
+StoreMessage: TypeAlias = (
+    Replay | Declare | Reserve | Append | AppendMemories | FindRequests | ReadDigests | TakeSnapshot | Query
 )

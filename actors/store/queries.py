@@ -1,16 +1,18 @@
-"""Queries of the store: they read the catalog and the log, and change nothing."""
+"""Queries of the store, and what a memory corrects: they read the catalog and the log, and change nothing."""
 
 from collections.abc import Iterator
-from typing import TypeAlias, assert_never
+from typing import assert_never
 from uuid import UUID
 
 from msgspec.structs import replace
 
 from actors.runtime.faults import NotFoundFault, StorageFault
 from actors.store.messages import (
+    Append,
     Describe,
     FindByPrefix,
     FindMemories,
+    Query,
     ReadErased,
     ReadEvents,
     ReadHistory,
@@ -21,25 +23,14 @@ from actors.store.messages import (
     RequestResult,
     Status,
 )
+from actors.text.statements.corrections import find_correction
+from actors.text.statements.statement import read_statement
 from events.storage.log import Envelope, Log
-from events.vocabulary import MemoriesMoved, MemoryErased, MemoryStored, SpacesDeclared
+from events.vocabulary import MemoriesMoved, MemoryErased, MemoryStored, MemorySuperseded, SpacesDeclared
+from events.vocabulary.codec import decompress
 from projections.memories.catalog import Catalog
 from projections.memories.entries import Entry
 from projections.projection import MemoryState
-
-Query: TypeAlias = (
-    ReadLive
-    | Describe
-    | FindMemories
-    | FindByPrefix
-    | ReadUsages
-    | ReadHistory
-    | ReadEvents
-    | ReadErased
-    | ReadMoved
-    | ReadStatus
-)
-
 
 ID_DIGITS = 32
 """Hexadecimal digits of an id."""
@@ -137,11 +128,7 @@ def request_result(catalog: Catalog, events: tuple[Envelope, ...], *, repeated: 
 
 
 def same_models(declared: SpacesDeclared, wanted: SpacesDeclared) -> bool:
-    """Tell whether a store was made with these models, rather than with some that they can follow.
-
-    Raises:
-        StorageFault: memories of these models can't be added to the store.
-    """
+    """Tell whether a store was made with these models, rather than with some that they can follow (`StorageFault`)."""
     pairs = list(zip(wanted.spaces, declared.spaces, strict=True))
     if wanted.profile != declared.profile or not all(new.can_follow(old) for new, old in pairs):
         raise other_models(declared, wanted)
@@ -158,3 +145,17 @@ def other_models(declared: SpacesDeclared, wanted: SpacesDeclared) -> StorageFau
         f"Make a store with the new models by: context-graph reembed NEW_FOLDER --embedder {wanted.profile}",
         spaces=changed,
     )
+
+
+def find_superseded(message: Append, catalog: Catalog) -> Iterator[MemorySuperseded]:
+    """Yield what a new memory supersedes by its text: statements of the same speaker that still hold."""
+    stored = message.event
+    if not isinstance(stored, MemoryStored):
+        return
+    later = read_statement(decompress(stored.content))
+    for memory, similarity in message.alike:
+        text, speaker = catalog.utterance(memory) or (None, None)
+        if text is None or speaker != stored.metadata.get("speaker"):
+            continue
+        if found := find_correction(read_statement(text), later, similarity):
+            yield MemorySuperseded(memory=memory, by=message.id, rule=found.rule, was=found.was, now=found.now)

@@ -1,7 +1,5 @@
 """The files of a snapshot that is being written, until they are complete."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable
 from pathlib import Path

@@ -9,8 +9,6 @@ So every changed byte is detected, a passphrase on the key ring protects the sna
 erase the snapshot (crypto-shredding).
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Iterable, Iterator
@@ -93,12 +91,7 @@ class OtherLogError(UnusableError):
 
 
 class Snapshots:
-    """The snapshots of one store. Only the thread of the store's actor may change them.
-
-    Args:
-        folder: Of the store.
-        keys: Of its snapshots.
-    """
+    """The snapshots of one store. Only the thread of the store's actor may change them."""
 
     def __init__(self, folder: Path, keys: Keys) -> None:
         self._folder = folder / "snapshot"

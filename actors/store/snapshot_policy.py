@@ -1,12 +1,10 @@
 """When the store takes snapshots, and the threads that write, read and verify them."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from threading import Event, Thread
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
 import msgspec
 import pykka
@@ -16,14 +14,11 @@ from actors.runtime.messages import LoadSnapshot, Message, SnapshotWritten, Writ
 from actors.runtime.reply import Reply
 from actors.store.snapshot_draft import SnapshotDraft
 from actors.store.snapshot_files import Snapshots
-from events.storage.chain import GENESIS, check_key, verify_chain
+from events.storage.chain import GENESIS, StoredLog, check_key, verify_chain
 from events.storage.log import Head, Log, LogAwayError, LogCorruptError, LogError
 from events.verify.erasures import UNEXPLAINED, ErasureCheck
 from events.vocabulary.codec import is_sealed
-
-if TYPE_CHECKING:
-    from events.storage.chain import StoredLog
-    from projections.storage.lazy_array import LazyArray
+from projections.storage.lazy_array import LazyArray
 
 IDLE: Final = 60.0
 """Seconds without an event after which a snapshot is taken."""
@@ -73,8 +68,6 @@ class SnapshotPolicy:
     """Takes and loads snapshots in the thread of the store's actor. Any event cancels a snapshot that is being written.
 
     Args:
-        snapshots: Of the store.
-        store: The actor that receives the messages of threads.
         ends: Whether a damaged log ends the process.
     """
 
@@ -128,13 +121,7 @@ class SnapshotPolicy:
             self._idle.trigger(IDLE)
 
     def begin(self, head: Head, owners: Mapping[str, Callable[[WriteSnapshot], object]], after: int) -> Reply[bool]:
-        """Begin a snapshot; the reply says in the end whether it was taken.
-
-        Args:
-            head: Of the log.
-            owners: How to send a message to each owner of projections, by name.
-            after: Events since the last snapshot without which none is taken.
-        """
+        """Begin a snapshot, unless fewer than `after` events came since the last; the reply says if it was taken."""
         if self._draft is not None and not self._draft.cancelled:
             return self._reply
         reply: Reply[bool] = Reply()

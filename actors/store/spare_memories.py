@@ -1,7 +1,5 @@
 """Events of the snapshot in place of those that a damaged log can't prove any more (`events.recovery.salvage`)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import Path

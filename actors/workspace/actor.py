@@ -1,7 +1,5 @@
 """The workspace actor: judges new memories, updates the focus, and reports the state of learning."""
 
-from __future__ import annotations
-
 from collections import Counter, OrderedDict, deque
 from typing import Any, assert_never, cast
 from uuid import UUID
@@ -12,7 +10,7 @@ import pykka
 from actors.comparator.messages import FindNeighbours, Neighbours, Resonate
 from actors.runtime.actor import ActorRef, Debounce
 from actors.runtime.faults import UNWRITTEN, Fault, NotFoundFault, StorageFault
-from actors.runtime.messages import Appended, AppendRejected, LoadSnapshot, ReadDigest, WriteNextSlice, WriteSnapshot
+from actors.runtime.messages import Appended, AppendRejected, ProjectionMessage
 from actors.runtime.metrics import Latencies
 from actors.runtime.projection_actor import ProjectionActor
 from actors.runtime.reply import Reply, gather
@@ -121,7 +119,7 @@ class Workspace(ProjectionActor[WorkspaceProjections]):
                 return self._appended(envelopes)
             case AppendRejected(correlations=correlations):
                 return self._rejected(correlations)
-            case ReadDigest() | WriteSnapshot() | WriteNextSlice() | LoadSnapshot():
+            case ProjectionMessage():
                 return self._on_projection_message(message)
             case _:
                 assert_never(message)

@@ -83,11 +83,6 @@ def coherence(similarities: Floats) -> Floats:
     return result
 
 
-def known_spaces(similarities: Floats) -> npt.NDArray[np.bool_]:
-    """Return which spaces have something to say of some neighbour, shape (spaces,)."""
-    return np.asarray((~np.isnan(similarities)).sum(axis=1) > 0, np.bool_)
-
-
 def phase(delta_s: Floats) -> float:
     """Return φ = π * standard deviation of ΔS: in [0, π/2], 0 if the spaces agree.
 
@@ -115,7 +110,8 @@ def judge(similarities: Floats, closest: float, emotional_weight: float) -> Lear
         emotional_weight: w_e in [1, 1.5].
     """
     delta_s, delta_c = entropy(similarities), coherence(similarities)
-    content = SEMANTIC_INDICES[known_spaces(similarities)[SEMANTIC_INDICES]]
+    known = np.asarray((~np.isnan(similarities)).any(axis=1))  # spaces that have something to say of some neighbour
+    content = SEMANTIC_INDICES[known[SEMANTIC_INDICES]]
     total_s, total_c = 1.0 - closest**SHARPNESS, float(delta_c[content].mean()) if len(content) else 0.0
     angle = phase(delta_s[content])
     return Learning(

@@ -100,11 +100,7 @@ class QueryAnswered(Message[None], frozen=True, kw_only=True):
 
 
 class Broadcast(Message[Attention], frozen=True, kw_only=True):
-    """Make a stored memory the focus; it enters the workspace if its r is high enough or with `force`.
-
-    Raises:
-        NotFoundFault: The memory is not live.
-    """
+    """Make a live memory (`NotFoundFault`) the focus; it enters the workspace if r is high enough, or with `force`."""
 
     memory: UUID
     namespace: str

@@ -17,18 +17,19 @@ MIN_DREAMT = 3
 """Memories that no dream has seen yet from which on one is suggested: fewer make no pattern."""
 
 
-def pulse(entropy: float, coherence: float, score: float, undreamt: int) -> Pulse:
-    """Return the state reported with every answer, with the action that its Johari window suggests.
+def pulse_of(learning: Learning | None, undreamt: int) -> Pulse:
+    """Return the state that is reported with every answer, and the action that its Johari window suggests.
 
     High entropy with low coherence is Blind, which suggests a dream (TOOL-INJECT-001/pulse/trigger-dream), or, where
     too few memories are left for one, to ask and to store more.
 
     Args:
-        entropy: Of the latest memory.
-        coherence: Of the latest memory.
-        score: Its learning score.
+        learning: Of the latest memory; None in an empty store.
         undreamt: Number of memories that no dream has seen yet.
     """
+    entropy, coherence, score = EMPTY
+    if learning is not None:
+        entropy, coherence, score = learning.entropy, learning.coherence, learning.learning_score
     quadrant = classify(entropy, coherence).quadrant
     action = ACTIONS[quadrant]
     if quadrant is Quadrant.BLIND and undreamt < MIN_DREAMT:
@@ -40,13 +41,6 @@ def pulse(entropy: float, coherence: float, score: float, undreamt: int) -> Puls
         quadrant=quadrant.value,
         suggested_action=action,
     )
-
-
-def pulse_of(learning: Learning | None, undreamt: int) -> Pulse:
-    """Return the pulse after a memory with this judgement; None is an empty store."""
-    if learning is None:
-        return pulse(*EMPTY, undreamt)
-    return pulse(learning.entropy, learning.coherence, learning.learning_score, undreamt)
 
 
 def ingest_result(result: RequestResult | Fault, undreamt: Counter[str]) -> IngestResult | Fault:

@@ -4,8 +4,6 @@ A file is named by its memory and not by its content, so an erasure concerns no 
 The event has the SHA-256 of the content, which `verify` compares.
 """
 
-import os
-import shutil
 from collections.abc import Callable, Collection, Container
 from contextlib import suppress
 from pathlib import Path
@@ -13,7 +11,7 @@ from typing import Final
 from uuid import UUID
 
 from events.crypto.keys import KeyRing, KeyUnreadableError
-from events.storage.durable import DurableFile, sync_folder
+from events.storage.durable import DurableFile, copy_file, sync_folder
 from events.storage.log import LogDamagedError, LogError
 
 IMAGES: Final = "images"
@@ -24,12 +22,7 @@ _PARTIAL: Final = ".partial"
 
 
 class ImageFiles:
-    """Implements `events.storage.log.Images` in a folder of the store.
-
-    Args:
-        store: Folder of the store.
-        keys: Returns the keys of the log.
-    """
+    """Implements `events.storage.log.Images` in a folder of the store."""
 
     def __init__(self, store: Path, keys: Callable[[], KeyRing]) -> None:
         self._folder = store / IMAGES
@@ -89,10 +82,7 @@ class ImageFiles:
         for path in self.files():
             target.mkdir(mode=0o700, exist_ok=True)
             with suppress(FileNotFoundError):  # erased meanwhile
-                shutil.copyfile(path, target / path.name)
-                (target / path.name).chmod(0o600)
-                with (target / path.name).open("rb+") as file:
-                    os.fsync(file.fileno())
+                copy_file(path, target / path.name)
         if target.exists():
             sync_folder(target)
 

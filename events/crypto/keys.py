@@ -119,11 +119,7 @@ class KeyRing:
         return self._header.content + bytes(self._records)
 
     def rewrapped(self, header: KeyHeader) -> bytes:
-        """Return the bytes of a file with the same keys behind another header.
-
-        Raises:
-            KeyUnreadableError: a key is damaged.
-        """
+        """Return the bytes of a file with the same keys behind another header (`KeyUnreadableError`)."""
         ids = (UUID(bytes=id_) for id_ in self._offsets)
         return header.content + b"".join(_record(id_.bytes, self._key(id_), header) for id_ in ids)
 
@@ -133,11 +129,7 @@ class KeyRing:
             return self._file is None or self._file.read().startswith(self.content())
 
     def has(self, id_: UUID) -> bool:
-        """Tell whether the key exists; False when it was destroyed.
-
-        Raises:
-            KeyUnreadableError: it is damaged or missing.
-        """
+        """Tell whether the key exists; False when it was destroyed (`KeyUnreadableError`: it is damaged or missing)."""
         return self._key(id_) is not None
 
     def is_destroyed(self, id_: UUID) -> bool:
@@ -195,11 +187,7 @@ class KeyRing:
         self._offsets |= {id_.bytes: start + index * _RECORD for index, id_ in enumerate(new)}
 
     def seal(self, id_: UUID, aad: bytes, plain: bytes) -> bytes:
-        """Encrypt with the key of this id (AES-256-GCM); a random nonce precedes the ciphertext.
-
-        Raises:
-            KeyUnreadableError: there is no such key.
-        """
+        """Encrypt with the key of this id (AES-256-GCM), after a random nonce (`KeyUnreadableError`)."""
         key = self._key(id_)
         if key is None:
             raise KeyUnreadableError(f"the key of event {id_} was destroyed")

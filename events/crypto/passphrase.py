@@ -16,11 +16,6 @@ def change_passphrase(path: Path, old: str | None, new: str | None) -> None:
     The chain key stays. A crash leaves one of the two files at `path`, complete. What else it leaves is removed by the
     next change, or when the log is opened.
 
-    Args:
-        path: Of the key file of a store that isn't open.
-        old: The present passphrase; None if there is none.
-        new: The next one; None for none.
-
     Raises:
         PassphraseError: `old` is wrong, or missing, or there is none; or `new` is empty.
         LogInUseError: the log is open.

@@ -71,11 +71,7 @@ def remember_address(folder: Path, url: str) -> None:
 
 
 def check_remembered(folder: Path) -> None:
-    """Check that the chosen log, if one is, is that of the hub which serves a folder.
-
-    Raises:
-        LogError: It is another one, or its address is none of a server.
-    """
+    """Check that the chosen log, if one is, is that of the hub which serves a folder (`LogError`)."""
     if not os.environ.get(VARIABLE):
         return
     chosen, served = without_password(log_address(folder) or ""), _remembered(folder)

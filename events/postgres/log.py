@@ -17,8 +17,7 @@ from events.postgres import rows as table
 from events.postgres import schema
 from events.postgres.address import MAX_LAG, without_password
 from events.postgres.connection import Connection, ReaderPool, translated
-from events.postgres.lag_clock import LagClock
-from events.postgres.listener import PostgresListener
+from events.postgres.listener import LagClock, PostgresListener
 from events.postgres.snapshot_keys import Known, OfflineKeys, SnapshotKeys
 from events.postgres.writer import Writer
 from events.storage.chain import GENESIS, Row, build_rows, decode_rows, encode_drafts, envelope_of, read_row, to_utc

@@ -16,12 +16,7 @@ _COPY_KEYS = "COPY context_graph.keys FROM STDIN"
 
 
 class NewLog:
-    """A log that isn't committed yet.
-
-    Args:
-        connection: With an open transaction.
-        keys: Of the log that is copied.
-    """
+    """A log in the open transaction of a connection, which isn't committed yet."""
 
     def __init__(self, connection: Connection, keys: KeyRing) -> None:
         self._connection = connection

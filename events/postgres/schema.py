@@ -85,11 +85,7 @@ WHERE NOT has_table_privilege('context_graph.' || name, privilege)
 
 
 def exists(connection: Connection) -> bool:
-    """Tell whether the database holds a log.
-
-    Raises:
-        LogError: the schema of that name holds something else.
-    """
+    """Tell whether the database holds a log (`LogError`: the schema of that name holds something else)."""
     with translated():
         if not connection.execute("SELECT 1 FROM pg_namespace WHERE nspname = %s", [SCHEMA]).fetchone():
             return False
@@ -121,15 +117,7 @@ def check_usable(connection: Connection) -> None:
 
 
 def create(connection: Connection, header: bytes) -> None:
-    """Create all tables within a transaction of the caller's.
-
-    Args:
-        connection: A transaction is open on it.
-        header: Of the keys: the chain key, and what wraps them.
-
-    Raises:
-        LogError: the role may not create them.
-    """
+    """Create all tables within a transaction of the caller's (`LogError`: the role may not create them)."""
     try:
         connection.execute(_CREATE)
     except (psycopg.errors.InsufficientPrivilege, psycopg.errors.ReadOnlySqlTransaction) as error:

@@ -35,11 +35,7 @@ class Known(NamedTuple):
 
 
 class OfflineKeys:
-    """The file in the folder of a hub.
-
-    Args:
-        folder: Of the hub.
-    """
+    """The file in the folder of a hub."""
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / OFFLINE
@@ -51,11 +47,7 @@ class OfflineKeys:
         return chosen in {"1", "true"} if chosen else self._path.exists()
 
     def load(self, passphrase: str | None) -> KeyRing | None:
-        """Return the keys; None without the file, or where it isn't to be kept.
-
-        Raises:
-            PassphraseError: the passphrase is wrong, or missing, or given for keys without one.
-        """
+        """Return the keys (`PassphraseError`); None without the file, or where it isn't to be kept."""
         return KeyRing.of(self._path.read_bytes(), passphrase) if self.chosen and self._path.exists() else None
 
     def record(self, ring: KeyRing) -> bytes:
@@ -89,13 +81,7 @@ class OfflineKeys:
 
 
 class SnapshotKeys:
-    """Implements `events.crypto.keys.Keys` on the table `snapshot_keys`.
-
-    Args:
-        pool: Of the log.
-        ring: Wraps keys behind the passphrase of the log.
-        offline: Keeps a copy of the last key, where that is chosen.
-    """
+    """Implements `events.crypto.keys.Keys` on the table `snapshot_keys`."""
 
     def __init__(self, pool: ReaderPool, ring: KeyRing, offline: OfflineKeys) -> None:
         self._pool = pool

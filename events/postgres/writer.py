@@ -55,11 +55,7 @@ class Writer:
             self.connection.autocommit = True
 
     def commit(self) -> None:
-        """Commit, and wait until the server's disk has everything.
-
-        Raises:
-            LogUncertainError: the connection was lost, and only the log can tell whether the commit was made.
-        """
+        """Commit on the server's disk (`LogUncertainError`: only the log can tell whether that was done)."""
         self.in_turn = False
         try:
             self.connection.commit()

@@ -5,7 +5,6 @@ that was erased before; a later erasure doesn't reach it.
 """
 
 import hashlib
-import os
 import shutil
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing, contextmanager
@@ -22,7 +21,7 @@ from events.recovery.salvage import DAMAGED
 from events.storage import replacement
 from events.storage.chain import GENESIS, Row, StoredLog, verify_chain
 from events.storage.database import DATABASE, PAGE, caching_parser, connect, exclusive, insert
-from events.storage.durable import DurableFile, HeadFile, sync_folder
+from events.storage.durable import DurableFile, HeadFile, copy_file, sync_folder
 from events.storage.format import FORMAT, MANIFEST, check_format, write_format
 from events.storage.log import Head, LogError
 from events.storage.replacement import FILES
@@ -43,12 +42,9 @@ class _Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def back_up(log: StoredLog, target: Path, progress: Progress | None = None) -> Head:
-    """Copy a log as it stands at the end of the copy; appends may go on. Return the head of the copy.
+    """Copy a log, which is verified on the way, as it stands at the end of the copy. Return the head of the copy.
 
-    Args:
-        log: Its chain is verified on the way.
-        target: A new folder; it has this name only once it is complete.
-        progress: Receives the events that were copied, and all of them.
+    Appends may go on. `target` has its name only once it is complete.
 
     Raises:
         LogCorruptError: the log is damaged; `events.verify.verification` says what can be saved.
@@ -69,13 +65,7 @@ def copy_unverified(log: StoredLog, folder: Path, progress: Progress | None = No
 
 
 def write_manifest(folder: Path, seq: int, number: int = FORMAT) -> None:
-    """Make a folder with the files of a store a backup (`OSError`).
-
-    Args:
-        folder: Of the files.
-        seq: Of the last event.
-        number: Of their format.
-    """
+    """Make a folder with the files of a store, up to event `seq`, a backup (`OSError`)."""
     _write(folder / MANIFEST, msgspec.json.encode(_describe(folder, seq, number)))
 
 
@@ -86,11 +76,7 @@ def is_backup(folder: Path) -> bool:
 
 @contextmanager
 def new_store(target: Path) -> Generator[Path, None, None]:
-    """Yield a new folder that is renamed to `target` once the body succeeds, and deleted if it fails.
-
-    Raises:
-        LogError: the target exists, or can't be written.
-    """
+    """Yield a new folder that becomes `target` once the body succeeds, and is deleted if it fails (`LogError`)."""
     partial = replacement.partial_folder(target)
     try:
         if target.exists():
@@ -154,12 +140,7 @@ def restore(backup: Path, folder: Path, passphrase: str | None = None, *, replac
 
     The backup is verified and copied before anything changes. A crash leaves the old store or the backup in `folder`,
     from the next time on that it is opened (`events.storage.replacement`).
-
-    Args:
-        backup: A folder that `back_up` made.
-        folder: Of the store.
-        passphrase: Of the backup.
-        replace: Whether an existing store may be renamed to `<folder>.replaced-<UTC time>`.
+    With `replace`, an existing store is renamed to `<folder>.replaced-<UTC time>`.
 
     Raises:
         LogError: the backup is damaged or isn't one, or `folder` isn't empty, or can't be written.
@@ -219,9 +200,7 @@ def quarantine(folder: Path) -> Path:
 def _copy_backup(backup: Path, target: Path, manifest: _Manifest) -> None:
     """Copy the files of a backup into an empty folder, and compare them with its manifest."""
     for name in FILES:
-        shutil.copyfile(backup / name, target / name)
-        (target / name).chmod(0o600)
-        _sync(target / name)
+        copy_file(backup / name, target / name)
     ImageFiles(backup, KeyRing).copy(target)
     if _describe(target, manifest.seq).files != manifest.files:
         raise LogError(f"the copy of {backup} isn't what the backup is")
@@ -260,8 +239,3 @@ def _describe(folder: Path, seq: int, number: int = FORMAT) -> _Manifest:
 def _write(path: Path, content: bytes) -> None:
     with closing(DurableFile(path)) as file:
         file.write({0: content})
-
-
-def _sync(path: Path) -> None:
-    with path.open("rb+") as file:
-        os.fsync(file.fileno())

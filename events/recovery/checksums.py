@@ -44,10 +44,6 @@ def checksum(data: bytes | npt.NDArray[np.uint64]) -> int:
 def restored(data: bytes, stored: int) -> bytes | None:
     """Return a buffer without the one change that its checksum tells.
 
-    Args:
-        data: The buffer, of which one byte has changed, or of its checksum.
-        stored: The checksum of the buffer before the change.
-
     Returns:
         The buffer as it was; None if no change of one byte explains the checksum, or more than one.
     """

@@ -38,15 +38,7 @@ connect(Path(sys.argv[1]), read_only=True).execute("SELECT count(hash) FROM log.
 
 
 def open_mended(path: Path, copy: Path) -> duckdb.DuckDBPyConnection:
-    """Copy a database with its write-ahead log, mend the copy as far as necessary, and open it read-only.
-
-    Args:
-        path: The database, which stays as it is.
-        copy: Where the copy is made.
-
-    Raises:
-        LogError: DuckDB can't read even the mended copy.
-    """
+    """Copy a database with its write-ahead log, mend the copy as far as needed, and open it read-only (`LogError`)."""
     if not path.is_file():
         raise LogError(f"{path} is missing, or no file")
     shutil.copyfile(path, copy)

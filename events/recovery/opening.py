@@ -97,11 +97,7 @@ def _open(
 
 
 def _copy(folder: Path, passphrase: str | None, found: int, notify: Callable[[str], object]) -> str | None:
-    """Copy a store before its upgrade; return why it must be opened read-only instead.
-
-    Raises:
-        LogDamagedError: it is damaged.
-    """
+    """Copy a store before its upgrade (`LogDamagedError`); return why it must be opened read-only instead."""
     try:
         copy = copy_before(folder, "upgrade", passphrase)
     except (LogInUseError, PassphraseError):

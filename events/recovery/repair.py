@@ -40,12 +40,7 @@ def repair(
 ) -> Repaired:
     """Write a new store with every event of `folder` that can be proved, under the same numbers, ids and keys.
 
-    Args:
-        folder: Of the store, which must not be open; nothing in it is changed.
-        target: A new folder; it has this name only once it is complete.
-        passphrase: Of the keys, old and new.
-        progress: Receives the events that were written, and all of them.
-        spare: Reads the snapshot, which shows a missing end and holds what takes the place of lost events.
+    `folder` stays as it is; `target` has its name only once it is complete.
 
     Raises:
         LogInUseError: the store is open.

@@ -62,13 +62,7 @@ def safety_copies(folder: Path) -> list[SafetyCopy]:
 
 
 def copy_before(folder: Path, operation: str, passphrase: str | None, progress: Progress | None = None) -> Path | None:
-    """Copy a store, and verify the copy; delete the one before the last such operation.
-
-    Args:
-        folder: Of the store, which must not be open; nothing in it is changed.
-        operation: What is to follow, in one word.
-        passphrase: Of the keys.
-        progress: Receives the events that were checked, and all of them.
+    """Copy a store before an operation, and verify the copy; delete the one before the last such operation.
 
     Returns:
         The copy; None if the store is damaged.
@@ -97,11 +91,7 @@ def copy_before(folder: Path, operation: str, passphrase: str | None, progress: 
 def copy_store(folder: Path, target: Path, passphrase: str | None, progress: Progress | None = None) -> Head:
     """Copy a store in the format that it has, and verify the copy; return its head.
 
-    Args:
-        folder: Of the store, which must not be open; nothing in it is changed.
-        target: A new folder; it has this name only once it is complete.
-        passphrase: Of the keys.
-        progress: Receives the events that were checked, and all of them.
+    `target` has its name only once it is complete.
 
     Raises:
         LogInUseError, PassphraseError: as in `copy_before`.

@@ -66,7 +66,6 @@ class Salvage:
     """A readable copy of a damaged log in a temporary folder; nothing in the folder of the log is changed.
 
     Args:
-        folder: Of the log.
         keys: Of its sealed events; without a record for those whose key can't be read.
         spare: Reads the snapshot, which shows a missing end and holds what takes the place of lost events.
 
@@ -245,10 +244,6 @@ def acknowledged(folder: Path, chain: ChainKey | None) -> Head | None:
 
 
 def readable_keys(folder: Path, passphrase: str | None) -> KeyRing:
-    """Return the undamaged keys in memory; none if the file is missing or its header is damaged.
-
-    Raises:
-        PassphraseError: the passphrase is wrong, or missing, or given for keys without one.
-    """
+    """Return the undamaged keys in memory (`PassphraseError`); none if the file or its header is lost."""
     path = folder / "keys"
     return KeyRing.of(path.read_bytes(), passphrase).undamaged() if path.is_file() else KeyRing()

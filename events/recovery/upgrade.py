@@ -71,12 +71,6 @@ def upgrade(
 
     A crash leaves the store as it was or upgraded in part, which the next start or upgrade ends, and the copy.
 
-    Args:
-        folder: Of the store, which must not be open.
-        passphrase: Of its keys.
-        progress: Receives the events that were checked, and all of them, for the copy and then for the store.
-        spare: Reads the snapshot, which shows a missing end.
-
     Raises:
         LogInUseError: the store is open.
         PassphraseError: the passphrase is wrong, or missing, or given for a store without one.

@@ -50,11 +50,7 @@ def best_form(content: bytes, database: bytes, rows: Callable[[bytes], int]) -> 
 
     DuckDB takes an entry that seems to reach beyond the end for one that a crash cut off, and ends the replay there
     without an error. So that a form can be replayed says little.
-
-    Args:
-        content: Of the write-ahead log.
-        database: The three headers of the database.
-        rows: Returns how many rows a form gives, a negative number if DuckDB can't read it.
+    `rows` returns how many rows a form gives, a negative number if DuckDB can't read it.
     """
     header, start = _header(content, database)
     entries = _entries(content, start)
@@ -137,10 +133,7 @@ def _damaged_entry(content: bytes, start: int, intact: int) -> tuple[_Entry, int
 
     None if the write-ahead log ends within the entry.
 
-    Args:
-        content: Of the write-ahead log.
-        start: Of the damaged entry.
-        intact: Where the next intact entry begins, the end of the write-ahead log if none follows.
+    `intact` is where the next intact entry begins, the end of the write-ahead log if none follows.
     """
     size, stored = _ENTRY.unpack_from(content, start)
     start += _ENTRY.size

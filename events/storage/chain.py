@@ -225,12 +225,7 @@ def _context(id_: UUID, kind: str) -> bytes:
 
 
 def key_chain(head: Head, keys: KeyRing, head_file: HeadFile) -> list[Draft]:
-    """Give a log its chain key, if it has none.
-
-    Args:
-        head: The end of the log.
-        keys: Of the log; receive the chain key.
-        head_file: Receives the tags of the chain key.
+    """Give a log that ends with `head` its chain key, if it has none, and its head file the tags.
 
     Returns:
         The event that the log must append now if it has events with plain hashes, also after a crash in between.

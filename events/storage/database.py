@@ -101,11 +101,7 @@ def connect(path: Path, *, read_only: bool = False, creates: bool = True) -> duc
 
 @contextmanager
 def exclusive(folder: Path) -> Generator[None, None, None]:
-    """Hold DuckDB's lock on the log in this folder; one that can't be opened needs no lock.
-
-    Raises:
-        LogInUseError: it is open, here or in another process.
-    """
+    """Hold DuckDB's lock on the log in this folder (`LogInUseError`); one that can't be opened needs no lock."""
     with ExitStack() as stack:
         if (folder / DATABASE).exists():
             with suppress(_UnreadableError):
@@ -179,10 +175,7 @@ def last_numbers(cursor: duckdb.DuckDBPyConnection, known: int) -> tuple[int, in
 
     Numbers are contiguous, so more than half of those behind the known one are there. A changed byte may give a row one
     far above all others, up to which nobody can look up all.
-
-    Args:
-        cursor: On the log.
-        known: Number of an event that was in the log; the answer if DuckDB can't tell the last one.
+    `known` is the number of an event that was in the log, and the answer if DuckDB can't tell the last one.
     """
     ranks = "SELECT seq, row_number() OVER (ORDER BY seq) AS rank FROM log.main.log WHERE seq > $known"
     later = f"SELECT max(seq), max(seq) FILTER (2 * rank > seq - $known) FROM ({ranks})"

@@ -2,6 +2,7 @@
 
 import logging
 import os
+import shutil
 import stat
 import struct
 import tempfile
@@ -95,15 +96,7 @@ class HeadFile:
     """
 
     def __init__(self, path: Path, chain: ChainKey | None = None) -> None:
-        """Open or create the file.
-
-        Args:
-            path: Of the file.
-            chain: Authenticates the heads; None in a store without a chain key.
-
-        Raises:
-            LogDamagedError: neither slot can be read.
-        """
+        """Open or create the file (`LogDamagedError`: neither slot can be read)."""
         self._file = DurableFile(path)
         content = self._file.read()
         self._chain = chain
@@ -119,11 +112,7 @@ class HeadFile:
         self._pending_sync: Future[None] | None = None
 
     def write(self, head: Head) -> None:
-        """Record that all events up to this head, which are on the disk, are about to be acknowledged.
-
-        Raises:
-            OSError: this write or the sync of the last one failed.
-        """
+        """Record that the events up to this head are about to be acknowledged (`OSError`, also of the last sync)."""
         slot = 1 - self._slot
         self._await_sync()
         self._file.write_unsynced({slot * SECTOR: _encode(head, self._chain)})
@@ -156,9 +145,7 @@ class HeadFile:
 def parse_slots(content: bytes, chain: ChainKey | None = None) -> list[Head | None]:
     """Return the heads in the two slots of a head file; None for an empty or damaged slot.
 
-    Args:
-        content: Of the file.
-        chain: Of the store: a head without its tag counts as damaged. None for not checking tags.
+    With the chain key, a head without its tag counts as damaged; without, tags are not checked.
     """
     return [_parse(content[start : start + SECTOR], chain) for start in (0, SECTOR)]
 
@@ -239,6 +226,14 @@ def replace_file(path: Path, content: bytes) -> None:
         Path(temporary).unlink()
         raise
     sync_folder(path.parent)
+
+
+def copy_file(source: Path, target: Path) -> None:
+    """Copy a file to one that only its owner may read, on the disk when this returns (`OSError`)."""
+    shutil.copyfile(source, target)
+    target.chmod(0o600)
+    with target.open("rb+") as file:
+        os.fsync(file.fileno())
 
 
 def sync_folder(folder: Path) -> None:

@@ -186,8 +186,7 @@ class Log(Protocol):
     def checkpoint(self, least: int = 0) -> None:
         """Move the events out of the write-ahead log, and release the memory that they take.
 
-        Args:
-            least: Bytes of events since the last checkpoint without which nothing is done.
+        With less than `least` bytes of events since the last checkpoint nothing is done.
 
         Raises:
             LogError: it failed; no event is lost.
@@ -259,11 +258,7 @@ class SharedLog(Log, Protocol):
         ...
 
     def follow(self) -> tuple[Envelope, ...]:
-        """Return the next events of other processes, and move `head` behind them; none at the end of the log.
-
-        Raises:
-            LogAwayError: the server can't be reached.
-        """
+        """Return the next events of other processes (`LogAwayError`), and move `head` behind them; none at the end."""
         ...
 
     def begin(self) -> tuple[Envelope, ...]:

@@ -54,11 +54,7 @@ def partial_folder(target: Path) -> Path:
 
 @contextmanager
 def building(folder: Path) -> Generator[None, None, None]:
-    """Create a folder that no other process takes for the leftover of a crash while inside.
-
-    Raises:
-        OSError: It can't be created.
-    """
+    """Create a folder that no other process takes for the leftover of a crash while inside (`OSError`)."""
     folder.mkdir(mode=0o700, parents=True)
     with _locked(folder):
         yield
@@ -137,11 +133,7 @@ def _remove_leftover(folder: Path) -> None:
 
 @contextmanager
 def _locked(folder: Path) -> Generator[bool, None, None]:
-    """Lock a folder under any name that it gets; yield False where the platform has no such locks.
-
-    Raises:
-        OSError: Another process has locked it, or it is gone.
-    """
+    """Lock a folder under any name that it gets (`OSError`); yield False where the platform has no such locks."""
     if os.name != "posix":
         yield False
         return

@@ -66,13 +66,7 @@ def is_anchors(text: str) -> bool:
 
 
 def anchor_problems(text: str, chain: ChainKey | None, rows: Callable[[int, int], Iterator[Row]]) -> list[Problem]:
-    """Compare a log, whose chain is verified besides, with all anchors in a text.
-
-    Args:
-        text: With at least one anchor (`parse_anchors`).
-        chain: Of the store.
-        rows: Returns the rows of the log from one number to another.
-    """
+    """Compare a log, whose chain is verified besides, with the anchors in a text that has some."""
     problems: list[Problem] = []
     for anchor in parse_anchors(text):
         what = _contradiction(anchor, chain, next((row.hash for row in rows(anchor.head.seq, anchor.head.seq)), None))

@@ -7,7 +7,7 @@ from events.crypto.keys import KeyRing
 from events.storage.chain import Row, read_row
 from events.storage.log import Envelope
 from events.vocabulary import ChainKeyed, DerivedEventsErased, MemoryErased, Shredded
-from events.vocabulary.codec import is_sealed
+from events.vocabulary.codec import is_sealed, name_of
 from events.vocabulary.integrity import ERASURES
 
 UNEXPLAINED: Final = "its key was destroyed, and no event tells of its erasure"
@@ -35,7 +35,7 @@ class ErasureCheck:
         """Take the next event."""
         match envelope.event:
             case Shredded(kind=kind):
-                self._shredded[envelope.id] = envelope.seq, _name(kind) == _MEMORY
+                self._shredded[envelope.id] = envelope.seq, name_of(kind) == _MEMORY
             case MemoryErased(memory=memory):
                 self._erased.add(memory)
             case DerivedEventsErased(events=events):
@@ -47,7 +47,7 @@ class ErasureCheck:
 
     def observe_row(self, row: Row, keys: KeyRing) -> None:
         """Take the next row, which is verified; only those that matter are decoded."""
-        name = _name(row.kind)
+        name = name_of(row.kind)
         if name in ERASURES or name == _KEYED or (is_sealed(row.kind) and keys.is_destroyed(row.id)):
             self.observe(read_row(row, keys))
 
@@ -58,7 +58,3 @@ class ErasureCheck:
             for id_, (seq, is_memory) in self._shredded.items()
             if id_ not in self._erased and (is_memory or (self._derived and seq > self._plain))
         )
-
-
-def _name(kind: str) -> str:
-    return kind.rpartition(".")[0]

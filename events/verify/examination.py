@@ -24,7 +24,7 @@ from events.storage.durable import latest_head
 from events.storage.log import Head, LogCorruptError, LogError
 from events.verify.erasures import UNEXPLAINED, ErasureCheck
 from events.vocabulary import ChainKeyed, MemoryStored, Shredded
-from events.vocabulary.codec import BlockError, UnknownKindError, decompress, is_sealed
+from events.vocabulary.codec import BlockError, UnknownKindError, decompress, is_sealed, name_of
 from events.vocabulary.values import Image
 from events.wording import counted
 
@@ -286,7 +286,7 @@ def _kinds(cursor: duckdb.DuckDBPyConnection, first: int, last: int) -> list[str
 
 
 def _is_memory(kind: str) -> bool:
-    return kind.rpartition(".")[0] == _MEMORY
+    return name_of(kind) == _MEMORY
 
 
 def _problem(bad: BadRange) -> Problem:

@@ -37,12 +37,6 @@ def verify(
 ) -> Report:
     """Check the store in a folder, which must not be open. What is lost of a damaged one is what opening it shows.
 
-    Args:
-        folder: Of the store.
-        passphrase: Of its keys.
-        progress: Receives the events that were checked, and all of them.
-        spare: Reads the snapshot, which shows a missing end and holds what takes the place of lost events.
-
     Raises:
         LogInUseError: it is open.
         PassphraseError: the passphrase is wrong, or missing, or given for a store without one.

@@ -46,20 +46,21 @@ class UnknownKindError(LogError):
 
 
 def kind_of(event: Event) -> str:
-    """Return the tag of an event, such as `memory_stored.1`.
-
-    Raises:
-        UnknownKindError: it is of a kind that isn't written, such as `Shredded`.
-    """
+    """Return the tag of an event, such as `memory_stored.1` (`UnknownKindError`: of one that is never written)."""
     try:
         return _TAGS[type(event)]
     except KeyError:
         raise UnknownKindError(type(event).__name__) from None
 
 
+def name_of(kind: str) -> str:
+    """Return a tag without its version, such as `memory_stored`."""
+    return kind.rpartition(".")[0]
+
+
 def is_sealed(kind: str) -> bool:
     """Tell whether events of this kind are encrypted, as all versions of a tag are or none."""
-    return kind.rpartition(".")[0] in _SEALED
+    return name_of(kind) in _SEALED
 
 
 def encode(event: Event) -> bytes:
@@ -77,11 +78,6 @@ def encode(event: Event) -> bytes:
 
 def decode(kind: str, data: bytes, upcasters: Mapping[str, Upcaster] = UPCASTERS) -> Known:
     """Return the event, migrated to the current version of its kind.
-
-    Args:
-        kind: The tag.
-        data: The result of `encode`, in this or an earlier version.
-        upcasters: By earlier tag.
 
     Raises:
         UnknownKindError: the tag is neither a current nor an earlier one.

@@ -7,7 +7,7 @@ from uuid import UUID
 import numpy as np
 import numpy.typing as npt
 
-from events.fingerprint import Bits, Dense, Directed, Embedding, Sparse
+from events.fingerprint import Bits, Dense, Directed, Embedding, Sparse, of_kind
 from events.quantization import Levels, levels
 from events.spaces import E1, SPACES
 from events.storage.log import Envelope
@@ -25,7 +25,6 @@ from projections.atlas.fingerprints import (
     Fingerprints,
     SpaceStore,
     holds_stems,
-    kind_mismatch,
     semantic_vectors,
 )
 from projections.atlas.graph_space import ConnectedContext, Parts, StoredContext, follows_connections
@@ -121,12 +120,7 @@ class Atlas(Fingerprints):
         return self._lifecycle.root(memory)
 
     def successors(self, eligible: Mask, rows: Rows | None = None) -> dict[int, int]:
-        """Return the row of the latest eligible version by each row that such a one superseded.
-
-        Args:
-            eligible: Eligible rows, shape (rows,).
-            rows: The rows in question; None for all.
-        """
+        """Return the row of the latest eligible version by each row that such a one superseded."""
         if self._superseded is None:
             memories = self._supersessions.superseded()
             self._superseded = frozenset(self._rows[self._lifecycle.root(memory)] for memory in memories)
@@ -255,9 +249,7 @@ class Atlas(Fingerprints):
 
     def _entity_relevance(self, terms: Embedding, rows: Rows, hints: QueryHints) -> Scores:
         """Return how well these rows match the terms, times and speakers of a query, shape (rows,)."""
-        if not isinstance(terms, Sparse):
-            raise kind_mismatch(TERMS, terms)
-        scores = self._sparse(TERMS).coverage(terms, rows)
+        scores = self._sparse(TERMS).coverage(of_kind(terms, Sparse, TERMS), rows)
         if hints.intervals:
             scores += _TIME_WEIGHT * self.time_mentions.time_scores(hints.intervals, rows)
         if len(speakers := self.time_mentions.speakers(hints.words)):

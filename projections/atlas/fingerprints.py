@@ -6,7 +6,7 @@ from uuid import UUID
 
 import numpy as np
 
-from events.fingerprint import Bits, Dense, Directed, Embedding, Fingerprint, Passage, Sparse, Tokens
+from events.fingerprint import Bits, Dense, Directed, Embedding, Fingerprint, Passage, Sparse, Tokens, of_kind
 from events.quantization import Float32, Levels
 from events.spaces import E1, SPACES, Kind, Space
 from events.vocabulary import SpacesDeclared
@@ -83,14 +83,7 @@ class Fingerprints:
     def append(
         self, memory: UUID, fingerprint: Fingerprint | None, passages: Sequence[Passage] = (), content: str = ""
     ) -> None:
-        """Add the next row, empty for None; an embedding of another kind than its space is a TypeError.
-
-        Args:
-            memory: Its id.
-            fingerprint: Its embeddings.
-            passages: The windows of a long memory.
-            content: The text of the passages.
-        """
+        """Add the next row, empty for None; an embedding of another kind than its space is a TypeError."""
         self._rows[memory] = len(self)
         self._ids.append(memory)
         self._semantic.append(*semantic_vectors(fingerprint, passages, self.dimensions[E1]))
@@ -151,26 +144,22 @@ class Fingerprints:
                 rows = np.arange(len(self)) if rows is None else rows
                 return space.symmetric(embedding, rows) if symmetric else space.max_sim(embedding, rows, weighted=True)
             case _:
-                raise kind_mismatch(key, embedding)
+                raise TypeError(f"{key} can't take {type(embedding).__name__}")
 
     def semantic_parts(self, query_e1: Embedding, rows: Rows) -> tuple[Scores, Scores, Scores]:
         """Return the E1 cosines of these rows' best vector, whole and first passage, each of shape (rows,)."""
-        if not isinstance(query_e1, Dense):
-            raise kind_mismatch(E1, query_e1)
-        return self._semantic.parts(query_e1.levels, rows)
+        return self._semantic.parts(of_kind(query_e1, Dense, E1).levels, rows)
 
     def token_scores(self, query_tokens: Embedding, rows: Rows) -> Float32:
         """Return the share of each query token in the E12 scores of these rows, shape (rows, query tokens)."""
         space = self._spaces[WORDING]
-        if not isinstance(space, TokenSpace) or not isinstance(query_tokens, Tokens):
-            raise kind_mismatch(WORDING, query_tokens)
-        return space.token_scores(query_tokens, rows, weighted=True)
+        if not isinstance(space, TokenSpace):
+            raise TypeError(f"{WORDING} has no tokens")
+        return space.token_scores(of_kind(query_tokens, Tokens, WORDING), rows, weighted=True)
 
     def passage_cosines(self, query_e1: Embedding, rows: Rows) -> Scores:
         """Return the E1 cosine in [0, 1] of each passage of these rows, row by row."""
-        if not isinstance(query_e1, Dense):
-            raise kind_mismatch(E1, query_e1)
-        return self._semantic.passage_scores(query_e1.levels, rows)
+        return self._semantic.passage_scores(of_kind(query_e1, Dense, E1).levels, rows)
 
     def passage_coverage(self, query_terms: Embedding | None, rows: Rows) -> Scores:
         """Return the idf-weighted share of the query's terms in each passage of these rows, row by row, in [0, 1].
@@ -179,9 +168,8 @@ class Fingerprints:
         """
         if not self._stems or query_terms is None:
             return np.full(int(self.passage_counts(rows).sum()), np.nan, np.float32)
-        if not isinstance(query_terms, Sparse):
-            raise kind_mismatch(TERMS, query_terms)
-        return self._passage_terms.coverage(self._sparse(TERMS).shares(query_terms), rows)
+        shares = self._sparse(TERMS).shares(of_kind(query_terms, Sparse, TERMS))
+        return self._passage_terms.coverage(shares, rows)
 
     def passage_span(self, row: int, passage: int) -> Span:
         """Return the characters [start, end) of a passage of a row, by its place among them."""
@@ -232,11 +220,6 @@ def holds_stems(declared: SpacesDeclared) -> bool:
     return next(space.model for space in declared.spaces if space.key == TERMS).startswith("stems/")
 
 
-def kind_mismatch(key: str, embedding: Embedding) -> TypeError:
-    """Return the error for an embedding of another kind than its space."""
-    return TypeError(f"{key} can't take {type(embedding).__name__}")
-
-
 def _empty(space: Space, dimension: int) -> SpaceStore:
     match space.kind:
         case Kind.DENSE:
@@ -270,4 +253,4 @@ def _append(
         case TokenSpace(), Tokens():
             space.append(embedding)
         case _:
-            raise kind_mismatch(key, embedding)
+            raise TypeError(f"{key} can't take {type(embedding).__name__}")

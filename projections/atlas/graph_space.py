@@ -1,6 +1,6 @@
 """E8 of the atlas: what each memory is connected with, computed again for those that a later event connects."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 from uuid import UUID
 
@@ -11,23 +11,18 @@ from events.quantization import Levels, directions, levels
 from events.spaces import E1
 from events.storage.log import Envelope
 from events.vocabulary import (
-    CausesLinked,
     ConsolidationUndone,
-    Event,
     LinksStrengthened,
-    MemoriesLinked,
     MemoriesMoved,
     MemoryErased,
     MemoryStored,
-    ShortcutsDrawn,
     SpacesDeclared,
 )
 from events.vocabulary.values import Step
 from projections.atlas.facets import Facets
 from projections.graph.clusters import Clusters
-from projections.graph.connections import DECAY, REACH, Arc, Connections, Strength
-from projections.graph.merged_rows import MergedRows
-from projections.graph.relations import CAUSES
+from projections.graph.connections import DECAY, REACH, Arc, Connections, MergedRows, Strength
+from projections.graph.relations import drawn_links
 from projections.memories.lifecycle import Lifecycle, StateChange
 from projections.projection import MemoryState
 from projections.spaces.context import HUB_SHARE, ContextSpace
@@ -116,14 +111,7 @@ class ConnectedContext:
     def after(
         self, envelope: Envelope, parts: Parts, clustered: Sequence[UUID], changes: Sequence[StateChange]
     ) -> None:
-        """Fold an event that the rest of the atlas has applied.
-
-        Args:
-            envelope: The event.
-            parts: What E8 is computed from.
-            clustered: Memories whose hub the event changed.
-            changes: Of states.
-        """
+        """Fold an event that the rest of the atlas has applied."""
         connections, rows, merged = self._connections, parts.rows, parts.merged
         connections.stale.update(rows[memory] for memory in clustered)
         self._regroup(parts, [change for change in changes if MemoryState.MERGED in {change.before, change.after}])
@@ -135,7 +123,7 @@ class ConnectedContext:
                     self._touch_turns(parts, [rows[envelope.id]])
             case LinksStrengthened(links=links, run=run):
                 for link in links:
-                    if arc := _arc(parts, *_ends(link.step)):
+                    if arc := _arc(parts, link.step):
                         connections.strengthen(arc, Strength(link.weight, link.confidence), run, merged)
             case ConsolidationUndone(run=run, memories=()):
                 connections.undo(run, merged)
@@ -147,9 +135,9 @@ class ConnectedContext:
                 connections.erase(rows[memory], merged)
                 self.refresh(parts)  # no vector may hold what was erased
             case event:
-                for source, target, relation, weight, run in _edges(event):
-                    if arc := _arc(parts, source, target, relation):
-                        connections.link(arc, weight, run, merged)
+                for link, run in drawn_links(event):
+                    if arc := _arc(parts, link.step):
+                        connections.link(arc, link.weight, run, merged)
 
     def refresh(self, parts: Parts) -> None:
         """Compute E8 of the rows that changed, and of those that are merged with them."""
@@ -225,27 +213,10 @@ def _beside(parts: Parts, rows: Rows) -> dict[tuple[int, int], float]:
     return found
 
 
-def _edges(event: Event) -> Iterator[tuple[UUID, UUID, str, float, UUID | None]]:
-    """Yield source, target, relation, weight and run of each edge that an event draws."""
-    match event:
-        case MemoriesLinked(source=source, targets=targets, relation=relation, weight=weight):
-            yield from ((source, target, relation, weight, None) for target in targets)
-        case CausesLinked(links=links, run=run):
-            yield from ((link.source, link.target, CAUSES, link.weight, run) for link in links)
-        case ShortcutsDrawn(shortcuts=shortcuts, run=run):
-            yield from ((*_ends(one.step), one.weight, run) for one in shortcuts)
-        case _:
-            pass
-
-
-def _ends(step: Step) -> tuple[UUID, UUID, str]:
-    return step.source, step.target, step.relation
-
-
-def _arc(parts: Parts, source: UUID, target: UUID, relation: str) -> Arc | None:
+def _arc(parts: Parts, step: Step) -> Arc | None:
     """Return an edge by rows; None if an import named memories that were never stored here."""
-    both = source in parts.rows and target in parts.rows
-    return (parts.rows[source], parts.rows[target], relation) if both else None
+    both = step.source in parts.rows and step.target in parts.rows
+    return (parts.rows[step.source], parts.rows[step.target], step.relation) if both else None
 
 
 def _hubs(parts: Parts, rows: list[int]) -> list[tuple[int, int, float]]:

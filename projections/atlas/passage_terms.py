@@ -38,9 +38,7 @@ class PassageTerms:
     def coverage(self, shares: Scores, rows: Rows) -> Scores:
         """Return the share of a query's terms that each passage of these rows contains, row by row, in [0, 1].
 
-        Args:
-            shares: Of each term of the space, as of `SparseSpace.shares`.
-            rows: Shape (rows,).
+        `shares` are those of all terms of the space (`SparseSpace.shares`).
         """
         passages, _ = self._passages.indices(rows)
         indices, lengths = self._slices.indices(passages)

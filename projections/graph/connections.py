@@ -2,15 +2,15 @@
 
 from bisect import insort
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Final, NamedTuple, TypeAlias
 from uuid import UUID
 
 import msgspec
 
-from projections.graph.merged_rows import MergedRows
 from projections.graph.relations import CONFIDENCE
+from projections.memories.lifecycle import Lifecycle
 from projections.projection import digest_of
 
 REACH: Final = 3
@@ -62,6 +62,32 @@ class _Neighbour(NamedTuple):
     """In [0, 2]."""
     anywhere: bool
     """Whether it may be of another namespace. Whoever sees this end need not see the other, but its author drew it."""
+
+
+class MergedRows:
+    """The merge sets of a life cycle by row, as they are at present."""
+
+    def __init__(self, ids: Sequence[UUID], rows: dict[UUID, int], lifecycle: Lifecycle) -> None:
+        self._ids = ids
+        self._rows = rows
+        self._lifecycle = lifecycle
+
+    def root(self, row: int) -> int:
+        """Return the row of the last survivor; the row itself unless it is merged."""
+        if not self._lifecycle.has_merges:
+            return row
+        memory = self._ids[row]
+        root = self._lifecycle.root(memory)
+        return row if root is memory else self._rows[root]
+
+    def members(self, row: int) -> list[int]:
+        """Return all rows of a row's merge set, the last survivor last."""
+        root = self.root(row)
+        return [*(self._rows[memory] for memory in self._lifecycle.absorbed(self._ids[root])), root]
+
+    def expanded(self, rows: Iterable[int]) -> set[int]:
+        """Return these rows, and all of their merge sets."""
+        return {member for row in rows for member in self.members(row)}
 
 
 class Connections:

@@ -10,18 +10,15 @@ import msgspec
 
 from events.storage.log import Envelope
 from events.vocabulary import (
-    CausesLinked,
     ConsolidationUndone,
     GoalDiscovered,
     LinksStrengthened,
     LinksTraversed,
-    MemoriesLinked,
     MemoryErased,
-    ShortcutsDrawn,
 )
 from events.vocabulary.values import Step, Strengthened
 from projections.graph.clusters import Clusters
-from projections.graph.relations import CAUSES, CLUSTER, CONFIDENCE, Link
+from projections.graph.relations import CLUSTER, Link, drawn_links
 from projections.memories.lifecycle import Lifecycle
 from projections.projection import digest_of, is_shredded_memory
 
@@ -72,9 +69,9 @@ class Links:
         self._lifecycle.apply(envelope)
         self._clusters.apply(envelope)
         match envelope.event:
-            case MemoriesLinked() | GoalDiscovered() | ShortcutsDrawn() | CausesLinked() as event:
-                for drawing in _drawings(event):
-                    self._draw(drawing)
+            case GoalDiscovered(members=(hub, *members), centrality=(_, *centrality), run=run):
+                for member, weight in zip(members, centrality, strict=True):
+                    self._draw(_Drawing(Link(member, hub, CLUSTER, weight), run))
             case LinksStrengthened(run=run, links=links):
                 for strengthened in links:
                     self._strengthen(run, strengthened)
@@ -88,8 +85,9 @@ class Links:
                 self._erase(memory)
             case event if is_shredded_memory(event):
                 self._erase(envelope.id)
-            case _:
-                pass
+            case event:
+                for drawn in drawn_links(event):
+                    self._draw(_Drawing(*drawn))
 
     def outgoing(self, memory: UUID) -> tuple[Link, ...]:
         """Return the edges from a memory or its survivor, in drawing order, cluster spokes last."""
@@ -98,10 +96,6 @@ class Links:
     def incoming(self, memory: UUID) -> tuple[Link, ...]:
         """Return the edges to a memory or its survivor, in drawing order, cluster spokes last."""
         return self._resolved([step for one in self._merge_set(memory) for step in self._to(one)])
-
-    def traversals(self, step: Step) -> int:
-        """Return how many shown paths contain exactly this step, in either direction."""
-        return self._traversals[step]
 
     def traversed_links(self) -> tuple[Link, ...]:
         """Return all edges that a shown path contains, by source, target and relation."""
@@ -171,7 +165,7 @@ class Links:
         links = [drawings[-1].link] if drawings else []
         spoke = self._clusters.spoke(step.source) if step.relation == CLUSTER else None
         if spoke is not None and spoke[0] == step.target == self._clusters.hub(step.source):
-            links.append(_link(step, spoke[1]))
+            links.append(Link(step.source, step.target, step.relation, spoke[1]))
         return self._with_strength(step, max(links, key=lambda link: link.weight))
 
     def _with_strength(self, step: Step, link: Link) -> Link:
@@ -228,24 +222,3 @@ class Links:
                 del steps[step]
         for path in [path for path in self._paths if not all(map(self._has_ends, path))]:
             del self._paths[path]
-
-
-def _link(step: Step, weight: float, confidence: float = CONFIDENCE) -> Link:
-    return Link(step.source, step.target, step.relation, weight, confidence)
-
-
-def _drawings(event: MemoriesLinked | GoalDiscovered | ShortcutsDrawn | CausesLinked) -> Iterator[_Drawing]:
-    """Yield the edges that an event adds; those of a goal go from each other member to the most central one."""
-    match event:
-        case MemoriesLinked(source=source):
-            yield from (_Drawing(Link(source, target, event.relation, event.weight)) for target in event.targets)
-        case GoalDiscovered(members=(hub, *members), centrality=(_, *centrality), run=run):
-            for member, weight in zip(members, centrality, strict=True):
-                yield _Drawing(Link(member, hub, CLUSTER, weight), run)
-        case ShortcutsDrawn(shortcuts=shortcuts, run=run):
-            yield from (_Drawing(_link(one.step, one.weight, one.confidence), run) for one in shortcuts)
-        case CausesLinked(links=links, run=run):
-            for one in links:
-                yield _Drawing(Link(one.source, one.target, CAUSES, one.weight, evidence=one, run=run), run)
-        case _:  # a goal without members has no edges
-            pass

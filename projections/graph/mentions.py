@@ -59,7 +59,7 @@ class Mentions:
 
     def erase(self, memory: UUID) -> None:
         """Forget a memory, and the names that no other one mentions."""
-        for row in np.flatnonzero((self._memories.array == np.frombuffer(memory.bytes, np.uint8)).all(axis=1)).tolist():
+        for row in rows_of_ids(self._memories, [memory]).tolist():
             self._memories.array[row] = 0
             for names in self._rows.values():
                 _take_out(names, {row})

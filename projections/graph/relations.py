@@ -1,11 +1,13 @@
-"""Edge types of the memory graph, and the edge itself."""
+"""Edge types of the memory graph, the edge itself, and the edges that events draw."""
 
+from collections.abc import Iterator
 from enum import StrEnum
 from typing import Final
 from uuid import UUID
 
 import msgspec
 
+from events.vocabulary import CausesLinked, Event, MemoriesLinked, ShortcutsDrawn
 from events.vocabulary.causes import CausalLink
 from events.vocabulary.values import Step
 
@@ -67,3 +69,18 @@ class Link(msgspec.Struct, frozen=True, order=True):
     def step(self) -> Step:
         """The edge as an element of a path."""
         return Step(self.source, self.target, self.relation)
+
+
+def drawn_links(event: Event) -> Iterator[tuple[Link, UUID | None]]:
+    """Yield the edges that an event draws, but those of a goal, each with the run that drew it."""
+    match event:
+        case MemoriesLinked(source=source):
+            yield from ((Link(source, target, event.relation, event.weight), None) for target in event.targets)
+        case ShortcutsDrawn(shortcuts=shortcuts, run=run):
+            for one in shortcuts:
+                yield Link(one.step.source, one.step.target, one.step.relation, one.weight, one.confidence), run
+        case CausesLinked(links=links, run=run):
+            for one in links:
+                yield Link(one.source, one.target, CAUSES, one.weight, evidence=one, run=run), run
+        case _:
+            pass

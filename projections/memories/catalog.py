@@ -10,26 +10,24 @@ import msgspec
 import numpy as np
 
 from events.storage.log import Envelope
-from events.vocabulary import (
-    EventLost,
-    MemoriesMoved,
-    MemoryRecalled,
-    MemoryStored,
-    MemoryTagged,
-    PurposesRealigned,
-)
+from events.vocabulary import EventLost, MemoriesMoved, MemoryRecalled, MemoryStored, MemoryTagged, PurposesRealigned
 from events.vocabulary.codec import decompress
 from events.vocabulary.values import Image
-from projections.memories.concerns import changed, concerned, reasons_of, restores_single_memories
 from projections.memories.entries import Body, Entry, Usage, erased_entry, merged_entry
-from projections.memories.lifecycle import Lifecycle, StateChange
+from projections.memories.lifecycle import (
+    Lifecycle,
+    StateChange,
+    changed,
+    concerned,
+    reasons_of,
+    restores_single_memories,
+)
 from projections.memories.placement import Placement
 from projections.memories.requests import Requests
 from projections.memories.supersessions import Supersessions
 from projections.memories.tags import EditedTags
 from projections.projection import MemoryState, digest_of, is_shredded_memory
-from projections.storage.arrays import GrowableArray
-from projections.storage.blobs import Blobs
+from projections.storage.arrays import Blobs, GrowableArray
 
 
 class _ContentKey(msgspec.Struct, frozen=True):
@@ -161,10 +159,6 @@ class Catalog:
             if (key.sha256, key.image) == (sha256, image) and self._placement.of(memory, key.namespace) == namespace
         )
         return tuple(memory for memory in same if self._entries[memory].state is MemoryState.LIVE)
-
-    def count(self) -> int:
-        """Return the number of live memories."""
-        return self._live.total()
 
     def states(self) -> Counter[MemoryState]:
         """Return the number of memories in each state."""

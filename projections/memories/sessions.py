@@ -109,13 +109,10 @@ class Sessions:
             del self._numbers[key], self._latest[key]
 
     def _erase(self, memory: UUID) -> None:
-        found = np.flatnonzero((self._memories.array == np.frombuffer(memory.bytes, np.uint8)).all(axis=1))
-        if not len(found):
-            return
-        turn = int(found[0])
-        number = int(self._owners.array[turn])
-        key = next(key for key, one in self._numbers.items() if one == number)
-        self._memories.array[turn] = 0
-        self._owners.array[turn] = -1
-        self._positions.array[turn] = 0
-        self._leave(key, number)
+        for turn in rows_of_ids(self._memories, [memory]).tolist():
+            number = int(self._owners.array[turn])
+            key = next(key for key, one in self._numbers.items() if one == number)
+            self._memories.array[turn] = 0
+            self._owners.array[turn] = -1
+            self._positions.array[turn] = 0
+            self._leave(key, number)

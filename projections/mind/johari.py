@@ -62,8 +62,7 @@ def rows_of_memory(learning: Learning, fingerprint: Fingerprint) -> tuple[Johari
 def insights(rows: Sequence[JohariRow]) -> tuple[str, ...]:
     """Return one sentence for each notable combination of quadrants across the non-temporal spaces; often none.
 
-    Args:
-        rows: One for each of the thirteen spaces; one without confidence doesn't count, as where a space says nothing.
+    A space without confidence doesn't count, as where it says nothing.
     """
     meaning, causes, code = (rows[INDEX[key]].quadrant for key in (E1, "e5_causal", "e7_code"))
     everywhere = {rows[INDEX[key]].quadrant for key in SEMANTIC if rows[INDEX[key]].confidence > 0}

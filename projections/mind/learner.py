@@ -28,8 +28,7 @@ from events.vocabulary import (
 from events.vocabulary.values import Learning, Mode, Outcome, Quadrant
 from projections.memories.placement import swap_keys
 from projections.projection import digest_of, is_shredded_memory
-from projections.storage.arrays import GrowableArray, Rows, rows_of_ids
-from projections.storage.blobs import Blobs
+from projections.storage.arrays import Blobs, GrowableArray, Rows, rows_of_ids
 
 HORIZON: Final = 100
 """Interactions after the store within which a recall fulfils a forecast."""
@@ -240,7 +239,7 @@ class Learner:
             self._counts[forecast.window, recalled] += 1
 
     def _erase(self, memory: UUID) -> None:
-        for row in np.flatnonzero((self._learners.array == np.frombuffer(memory.bytes, np.uint8)).all(axis=1)).tolist():
+        for row in rows_of_ids(self._learners, [memory]).tolist():
             self._learners.array[row] = self._namespaces.array[row] = self._made.array[row] = 0
             self._learnings.clear(row)
         self._open.pop(memory, None)

@@ -1,4 +1,4 @@
-"""Consolidation runs: what each decided, the patterns they found, and scheduled runs that were skipped."""
+"""Consolidation runs: what each decided, the patterns found, what was skipped, and which hub may finish a run."""
 
 from datetime import datetime
 from itertools import islice
@@ -14,6 +14,7 @@ from events.vocabulary import (
     ConsolidationSkipped,
     ConsolidationStarted,
     ConsolidationUndone,
+    ConsolidatorChanged,
     GoalAdjusted,
     LinksStrengthened,
     MemoriesMerged,
@@ -76,11 +77,6 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     def namespace(self) -> str | None:
         """The namespace that it consolidated; None for all, and if it moved memories from one to another."""
         return None if self.moved else self.params.namespace
-
-    @property
-    def interrupted(self) -> bool:
-        """Whether it is unfinished: interrupted, or still running."""
-        return self.finished is None
 
     @property
     def can_be_undone(self) -> bool:
@@ -158,17 +154,6 @@ class Runs:
         """Return the latest scheduled runs that never began, with the time of the event, the oldest first."""
         return self._skipped
 
-    def patterns(self, namespace: str | None = None) -> tuple[PatternDiscovered, ...]:
-        """Return the current patterns of one namespace or of all.
-
-        These are, in each namespace, the patterns of the latest run that found any there and isn't undone.
-        """
-        active = [found for found in self._patterns.values() if self._runs[found.run].undone_at is None]
-        latest = {found.namespace: found.run for found in active}
-        return tuple(
-            found for found in active if found.run == latest[found.namespace] and namespace in {None, found.namespace}
-        )
-
     def patterns_of(self, run: UUID) -> tuple[PatternDiscovered, ...]:
         """Return the patterns that a run found, undone or not; none of an unknown run."""
         return tuple(found for found in self._patterns.values() if found.run == run)
@@ -240,3 +225,39 @@ def _without(merge: MemoriesMerged, memories: tuple[UUID, ...]) -> MemoriesMerge
     return msgspec.structs.replace(
         merge, absorbed=tuple(memory for memory, _ in kept), similarities=tuple(similarity for _, similarity in kept)
     )
+
+
+class ConsolidatorLease:
+    """The latest `ConsolidatorChanged`, and the unfinished runs that began after it.
+
+    A hub that was stopped during a run and goes on after another one has taken over finds its run missing here.
+    """
+
+    latest: ConsolidatorChanged | None
+    """None where the log isn't shared, or nothing was consolidated yet."""
+    _runs: set[UUID]
+
+    def __init__(self) -> None:
+        self.latest = None
+        self._runs = set()
+
+    def apply(self, envelope: Envelope) -> None:
+        """Fold the next event of the log."""
+        match envelope.event:
+            case ConsolidatorChanged() as changed:
+                self.latest = changed
+                self._runs = set()
+            case ConsolidationStarted(run=run):
+                self._runs.add(run)
+            case ConsolidationFinished(run=run):
+                self._runs.discard(run)
+            case _:
+                pass
+
+    def may_finish(self, run: UUID) -> bool:
+        """Tell whether a run began after the latest change and hasn't finished."""
+        return run in self._runs
+
+    def digest(self) -> bytes:
+        """Return the SHA-256 of the change and the runs."""
+        return digest_of(msgspec.msgpack.encode((self.latest, sorted(self._runs))))

@@ -1,6 +1,7 @@
-"""The global workspace: its focus, the ignited memories, and the faded ones that are queued for REM replay."""
+"""The global workspace: its focus, the ignited memories, what these prime, and the faded ones queued for REM replay."""
 
 from collections import Counter
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Final
 from uuid import UUID
@@ -11,8 +12,12 @@ from events.storage.log import Envelope
 from events.vocabulary import (
     CouplingAdjusted,
     FocusMoved,
+    MemoriesMerged,
+    MemoriesPruned,
     MemoriesReplayed,
+    MemoryErased,
     MemoryFaded,
+    MemoryForgotten,
     MemoryIgnited,
     WorkspaceConflicted,
     WorkspaceEmptied,
@@ -177,3 +182,34 @@ class WorkspaceState:
     def _rivals(self, memories: tuple[UUID, ...]) -> tuple[UUID, ...]:
         rivals = tuple(memory for memory in memories if memory in self.ignited)
         return rivals if len(rivals) > 1 else ()
+
+
+class Priming:
+    """Order parameters of the ignited memories, except those that are excluded from search."""
+
+    orders: dict[UUID, float]
+
+    def __init__(self) -> None:
+        self.orders = {}
+
+    def apply(self, envelope: Envelope) -> None:
+        """Fold the next event of the log."""
+        match envelope.event:
+            case MemoryIgnited(memory=memory, order=order):
+                self.orders[memory] = order
+            case MemoryFaded(memory=memory) | MemoryForgotten(memory=memory) | MemoryErased(memory=memory):
+                self._remove((memory,))
+            case MemoriesMerged(absorbed=absorbed):
+                self._remove(absorbed)
+            case MemoriesPruned(pruned=pruned):
+                self._remove(one.memory for one in pruned)
+            case _:
+                pass
+
+    def digest(self) -> bytes:
+        """Return the SHA-256 of all order parameters, in the order of ignition."""
+        return digest_of(msgspec.msgpack.encode(list(self.orders.items())))
+
+    def _remove(self, memories: Iterable[UUID]) -> None:
+        for memory in memories:
+            self.orders.pop(memory, None)

@@ -13,9 +13,7 @@ from projections.storage.arrays import GrowableArray, Mask, Rows, Scores, best
 class BinarySpace:
     """Bits by row, compared by the share of equal bits.
 
-    Args:
-        bits: Of a vector.
-        indexed: Whether it is searched as a whole, for which a large space has a graph.
+    An `indexed` space is searched as a whole, for which a large one has a graph.
     """
 
     def __init__(self, bits: int, *, indexed: bool = False) -> None:

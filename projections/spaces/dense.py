@@ -24,10 +24,7 @@ class DenseSpace:
     """Vectors by row as int8 levels (`events.fingerprint`); a row without a vector is zero and scores 0.
 
     Int8 products are exact, so that a score is independent of the other rows and symmetric in the pair.
-
-    Args:
-        dimension: Of the vectors.
-        indexed: Whether it is searched as a whole, for which a large space has a graph.
+    An `indexed` space is searched as a whole, for which a large one has a graph.
     """
 
     def __init__(self, dimension: int, *, indexed: bool = False) -> None:

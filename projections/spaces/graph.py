@@ -7,8 +7,6 @@ search asks all of them. Graphs are built in slices and may lag behind; a search
 leave them out: they follow from the vectors, the order of their arrival and the library.
 """
 
-from __future__ import annotations
-
 import ctypes
 import sys
 from contextlib import suppress

@@ -19,9 +19,7 @@ _LIKELY: Final = 256
 class WindowedSpace:
     """For each row the vector of the whole memory, then those of its passages; a row scores as its best vector.
 
-    Args:
-        dimension: Of the vectors.
-        indexed: Whether it is searched as a whole, for which a large space has a graph.
+    An `indexed` space is searched as a whole, for which a large one has a graph.
     """
 
     def __init__(self, dimension: int, *, indexed: bool = False) -> None:
@@ -131,11 +129,7 @@ class WindowedSpace:
     ) -> tuple[Rows, Scores]:
         """Return what `nearest` returns; where the graph of the leading dimensions names the candidates, likely so.
 
-        Args:
-            prefix: The same rows by their leading dimensions, with a graph.
-            query: Shape (dimension,).
-            count: Wanted rows.
-            eligible: Shape (rows,).
+        `prefix` holds the same rows by their leading dimensions, with a graph.
         """
         near = prefix.near(query[: prefix.vectors.dimension], max(_LIKELY, 4 * count), eligible)
         if near is None:

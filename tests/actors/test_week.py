@@ -231,14 +231,14 @@ class Week:
     def runs(self) -> list[Run]:
         """Return all runs that the scheduler started, the oldest first."""
         others = {Trigger.REQUEST, Trigger.STORED}  # a person's, and the linker's
-        return [run for run in reversed(self.history.latest()) if run.trigger not in others]
+        return [run for run in reversed(self.history.latest()) if run.params.trigger not in others]
 
     def times(self, *triggers: Trigger, mode: Mode) -> list[datetime]:
-        return [run.started_at for run in self.runs() if run.mode is mode and run.trigger in triggers]
+        return [run.started_at for run in self.runs() if run.mode is mode and run.params.trigger in triggers]
 
     def between(self, start: datetime, end: datetime) -> list[tuple[datetime, Mode, Trigger]]:
         """Return what slept after a moment and not after another."""
-        return [(run.started_at, run.mode, run.trigger) for run in self.runs() if start < run.started_at <= end]
+        return [(run.started_at, run.mode, run.params.trigger) for run in self.runs() if start < run.started_at <= end]
 
     def entry(self, name: str, *, own: bool = False) -> Entry:
         return self.catalog.get(self.ids[name]) if own else self.catalog.resolve(self.ids[name])
@@ -303,7 +303,7 @@ def test_every_mode_sleeps_at_its_time_and_ends_well(week: Week):
 
 
 def test_a_night_that_was_missed_is_made_up_once(week: Week):
-    made_up = [run for run in week.runs() if run.trigger is Trigger.MADE_UP]
+    made_up = [run for run in week.runs() if run.params.trigger is Trigger.MADE_UP]
     assert [(run.started_at, run.mode) for run in made_up] == [(at(2, 7, 30), DEEP)]
     assert week.between(at(2, 0, 30), at(2, 8)) == [
         (at(2, 7, 30), DEEP, Trigger.MADE_UP),
@@ -412,7 +412,7 @@ def test_each_run_says_how_many_memories_it_left(week: Week):
     for envelope in week.log.told:
         catalog.apply(envelope)
         if isinstance(envelope.event, ConsolidationFinished) and envelope.event.run in runs:
-            assert envelope.event.memories == catalog.count()
+            assert envelope.event.memories == catalog.namespaces().total()
 
 
 def test_runs_follow_each_other_one_at_a_time(week: Week):

@@ -5,11 +5,9 @@ On that scale 0 is the score of unrelated texts, 1 is identity, and .5 is where 
 `calibration.txt` is its log. The levels of a model that it lacks are fitted to texts of the store (`equate`).
 """
 
-from __future__ import annotations
-
 from math import log
 from pathlib import Path
-from typing import Final
+from typing import Final, Self
 
 import msgspec
 import numpy as np
@@ -38,11 +36,7 @@ class Curve(msgspec.Struct, frozen=True):
     """The weight of the space in `Strategy.GRADED`; all weights sum to 1."""
 
     def __post_init__(self) -> None:
-        """Check that the curve rises.
-
-        Raises:
-            ValueError: the levels are not 0 ≤ unrelated < half < 1.
-        """
+        """Check that the curve rises (`ValueError`: the levels are not 0 ≤ unrelated < half < 1)."""
         if not 0 <= self.unrelated < self.half < 1:
             raise ValueError(f"no rising curve through unrelated = {self.unrelated} and half = {self.half}")
 
@@ -68,7 +62,6 @@ class Calibration:
     """The curves of the spaces whose declared model the curves were fitted for; other spaces keep raw scores.
 
     Args:
-        curves: By space.
         own: The spaces whose curves were fitted to texts of the store.
     """
 
@@ -85,7 +78,7 @@ class Calibration:
         """Weights of `Strategy.GRADED`, shape (13,); equal if any semantic space is not calibrated."""
 
     @classmethod
-    def of(cls, declared: SpacesDeclared, calibrated: SimilaritiesCalibrated | None = None) -> Calibration:
+    def of(cls, declared: SpacesDeclared, calibrated: SimilaritiesCalibrated | None = None) -> Self:
         """Choose the curves that were fitted for the declared models: shipped ones, else the store's own."""
         shipped = shipped_curves()
         models = {space.key: space.sha256 for space in declared.spaces}
@@ -98,11 +91,7 @@ class Calibration:
         return cls(curves | own, frozenset(own))
 
     def apply(self, key: str, raw: Scores) -> Scores:
-        """Return the calibrated scores of a space, float32 of the same shape; the order of scores is kept.
-
-        Raises:
-            KeyError: no space has this key.
-        """
+        """Return the calibrated scores of a space, float32 of the same shape; an unknown key is a `KeyError`."""
         curve = self._curves[key]
         return raw if curve is None else curve(raw)
 

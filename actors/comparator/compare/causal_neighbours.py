@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from events.fingerprint import Embedding, Tokens
+from events.fingerprint import Tokens
 from events.spaces import E1
 from projections.atlas.atlas import Atlas
 from projections.spaces.directed import Direction
@@ -53,14 +53,7 @@ class Fit(msgspec.Struct, frozen=True):
 
 
 def sure_neighbours(atlas: Atlas, row: int, eligible: Mask, direction: Direction) -> Iterator[tuple[int, float]]:
-    """Yield the sure effects (or causes) of a row among eligible ones, and the probability of each.
-
-    Args:
-        atlas: The atlas of stored memories.
-        row: Of a statement.
-        eligible: Eligible rows, shape (rows,).
-        direction: Whether causes or effects are wanted.
-    """
+    """Yield the sure effects (or causes) of a row among eligible ones, and the probability of each."""
     rows = np.flatnonzero(eligible)
     if len(rows) < MIN_STORE or not eligible[row]:
         return
@@ -114,7 +107,7 @@ def expanded(features: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
 
 def _scores(atlas: Atlas, row: int, rows: Rows, direction: Direction) -> Scores:
     """Return the scores of rows as causes or effects of a row, 0 for itself."""
-    embedding = _embedding(atlas, CAUSAL, row)
+    embedding = atlas.embedding(CAUSAL, row)
     if 2 * len(rows) > len(atlas):  # scoring all rows is then faster than a gather
         scores = atlas.scores(CAUSAL, embedding, direction=direction)[rows]
     else:
@@ -126,12 +119,8 @@ def _scores(atlas: Atlas, row: int, rows: Rows, direction: Direction) -> Scores:
 def _opposite(atlas: Atlas, row: int, other: int, direction: Direction) -> tuple[float, float]:
     """Return the score of a pair with exchanged roles, and its similarity in E1."""
     single = np.array([other])
-    opposite = atlas.scores(CAUSAL, _embedding(atlas, CAUSAL, row), single, direction=direction)
-    return float(opposite[0]), float(atlas.scores(E1, _embedding(atlas, E1, row), single, symmetric=True)[0])
-
-
-def _embedding(atlas: Atlas, key: str, row: int) -> Embedding:
-    return atlas.embedding(key, row)
+    opposite = atlas.scores(CAUSAL, atlas.embedding(CAUSAL, row), single, direction=direction)
+    return float(opposite[0]), float(atlas.scores(E1, atlas.embedding(E1, row), single, symmetric=True)[0])
 
 
 def _length(atlas: Atlas, row: int) -> int:

@@ -23,7 +23,7 @@ from actors.runtime.faults import NotFoundFault, PurposeFault
 from actors.runtime.settings import Strategy
 from actors.text.queries.query_hints import causal_direction
 from actors.text.statements.corrections import MAX_TERMS, MIN_SHARED, MIN_SIMILARITY
-from events.fingerprint import Bits, Embedding, Sparse
+from events.fingerprint import Bits, Embedding, Sparse, of_kind
 from events.spaces import E1, INDEX, SEMANTIC, SPACES
 from projections.atlas.atlas import Atlas
 from projections.atlas.facets import Filter
@@ -61,24 +61,14 @@ SEMANTIC_INDICES = [INDEX[key] for key in SEMANTIC]
 
 
 def candidates(atlas: Atlas, embeddings: Mapping[str, Embedding], at: datetime, eligible: Mask) -> Rows:
-    """Return the candidate rows of a memory, ascending, shape (candidates,).
-
-    Args:
-        atlas: The atlas of stored memories.
-        embeddings: The embeddings of the memory by space.
-        at: When it was created.
-        eligible: Eligible rows, shape (rows,).
-    """
+    """Return the candidate rows of a memory, ascending, shape (candidates,)."""
     rows = np.flatnonzero(eligible)
     if len(rows) <= EXHAUSTIVE:
         return rows
-    terms, trigrams = embeddings[E13], embeddings[E9]
-    if not (isinstance(terms, Sparse) and isinstance(trigrams, Bits)):
-        raise TypeError(f"{E13} must be sparse, {E9} binary")
     found = [
-        atlas.recall_sparse(E13, terms, POOL, eligible),
+        atlas.recall_sparse(E13, of_kind(embeddings[E13], Sparse, E13), POOL, eligible),
         atlas.recall_prefix(e1_vector(embeddings), POOL, eligible),
-        atlas.recall_sketch(trigrams, SMALL_POOL, eligible),
+        atlas.recall_sketch(of_kind(embeddings[E9], Bits, E9), SMALL_POOL, eligible),
         atlas.nearest(E11, embeddings[E11], SMALL_POOL, eligible)[0],
         atlas.facets.nearest_in_time(at, SMALL_POOL, eligible),
     ]
@@ -94,12 +84,7 @@ def neighbours(
 ) -> Neighbours:
     """Return the neighbours of a new memory and its purpose vector.
 
-    Args:
-        atlas: The atlas of stored memories.
-        calibration: The calibration of its spaces.
-        new: The memory.
-        north_star: The North Star of its namespace, if there is one.
-        pending: The fingerprints of earlier turns of the same batch, which are not stored yet.
+    `pending` holds the fingerprints of earlier turns of the same batch, which are not stored yet.
 
     Raises:
         PurposeFault: the purpose vector cannot be computed.
@@ -136,15 +121,7 @@ def neighbours(
 def _alike(
     atlas: Atlas, new: NewMemory, rows: Rows, similarity: Scores, shared: Scores
 ) -> tuple[tuple[UUID, float], ...]:
-    """Return the memories of before that a new one may correct: the most similar in E1 that share its terms.
-
-    Args:
-        atlas: The atlas of stored memories.
-        new: The memory.
-        rows: Its candidate rows.
-        similarity: Of these in E1, calibrated.
-        shared: Of these in E6, raw.
-    """
+    """Return the memories of before that a new one may correct: the most similar in E1 that share its terms."""
     if new.fingerprint.take(E6, Sparse).values.sum(dtype=np.float32) > MAX_TERMS:
         return ()
     best = top_k(np.nan_to_num(similarity), ALIKE)
@@ -183,12 +160,7 @@ def resonances(atlas: Atlas, calibration: Calibration, request: Resonate) -> Res
 
 
 def nearest(similarities: npt.NDArray[np.float32], count: int) -> Rows:
-    """Return the indices of the `count` memories with the highest mean over the semantic spaces, best first.
-
-    Args:
-        similarities: Calibrated, shape (memories, 13); NaN is ignored.
-        count: Maximum number of results.
-    """
+    """Return the indices of the `count` highest means over the semantic spaces, without NaN, best first."""
     if not len(similarities):
         return np.empty(0, np.int64)
     return top_k(np.nanmean(similarities[:, SEMANTIC_INDICES], axis=1), count)

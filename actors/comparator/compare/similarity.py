@@ -23,11 +23,7 @@ from projections.storage.arrays import Rows
 
 
 def compare(atlas: Atlas, calibration: Calibration, message: Compare) -> tuple[Comparison, ...]:
-    """Compare a live memory with others by a strategy.
-
-    Raises:
-        NotFoundFault: one of the memories is not live.
-    """
+    """Compare a live memory with others by a strategy (`NotFoundFault`: one of the memories is not live)."""
     reference = live_row(atlas, message.reference)
     targets = np.array([live_row(atlas, memory) for memory in message.targets], np.int64)
     scores = one_to_many(atlas, calibration, reference, targets)
@@ -53,11 +49,7 @@ def one_to_many(
 ) -> npt.NDArray[np.float32]:
     """Return the calibrated similarity of one memory to many in each space, in [0, 1], shape (many, 13).
 
-    Args:
-        atlas: The atlas of the memories.
-        calibration: The calibration of its spaces.
-        one: A row, or embeddings by space. A space that has no embedding, or nothing to say of either, is NaN.
-        many: Rows that are not erased.
+    A space is NaN where it has nothing to say of either. Rows of `many` are not erased.
     """
     return calibration.apply_all(raw_one_to_many(atlas, one, many))
 

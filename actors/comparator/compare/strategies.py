@@ -43,25 +43,12 @@ _TOLERANCE: Final = 1e-6
 
 
 def overall(scores: npt.ArrayLike, strategy: Strategy, graded: Float64) -> Float64:
-    """Return the similarity of each pair by a strategy, in [0, 1], shape (pairs,).
-
-    Args:
-        scores: Calibrated scores, shape (pairs, 13).
-        strategy: How to combine them.
-        graded: The weights of GRADED, shape (13,).
-
-    Raises:
-        ValueError: a score is out of range, a pair has none, or the shape is wrong.
-    """
+    """Return the similarity of each pair by a strategy, in [0, 1], shape (pairs,)."""
     return _combine(_checked(scores), strategy, graded)
 
 
 def coherence(scores: npt.ArrayLike) -> Float64:
-    """Return how far the spaces agree on each pair: 1 / (1 + σ/μ), shape (pairs,); 0 where all scores are about 0.
-
-    Raises:
-        ValueError: a score is out of range, a pair has none, or the shape is wrong.
-    """
+    """Return how far the spaces agree on each pair: 1 / (1 + σ/μ), shape (pairs,); 0 where all scores are about 0."""
     return 1.0 / (1.0 + _variation(_checked(scores)))
 
 
@@ -69,9 +56,6 @@ def dominant(scores: npt.ArrayLike) -> list[str]:
     """Return the key of the space of content with the highest score of each pair; the first in order of equal ones.
 
     The temporal spaces are left out: memories that are stored together agree in them, whatever they say.
-
-    Raises:
-        ValueError: a score is out of range, a pair has none, or the shape is wrong.
     """
     return [SEMANTIC[index] for index in np.nan_to_num(_checked(scores)[:, _CONTENT], nan=-1.0).argmax(axis=1)]
 

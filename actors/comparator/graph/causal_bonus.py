@@ -1,31 +1,20 @@
 """The bonus of memories that answer a question about causes: they state it, or an edge joins them with the event."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from uuid import UUID
 
-from actors.comparator.graph.statements import (
-    E1,
-    E6,
-    E12,
-    Agreement,
-    StatedPhrasesCache,
-    Statement,
-)
+from actors.comparator.graph.statements import E1, E6, E12, Agreement, StatedPhrasesCache, Statement
+from actors.comparator.messages import Search
 from actors.text.queries.query_hints import causal_subject
 from events.fingerprint import Dense, Sparse, Tokens
 from events.vocabulary.values import Modality
+from projections.atlas.atlas import Atlas
 from projections.atlas.facets import Filter
+from projections.graph.causal_clauses import CausalClauses
+from projections.graph.links import Links
 from projections.graph.relations import RelationKind, relation_kind
 from projections.spaces.directed import Direction
-
-if TYPE_CHECKING:
-    from actors.comparator.messages import Search
-    from projections.atlas.atlas import Atlas
-    from projections.graph.causal_clauses import CausalClauses
-    from projections.graph.links import Links
-    from projections.storage.arrays import Mask
+from projections.storage.arrays import Mask
 
 WEIGHT: Final = 1.5
 """Bonus of a full agreement, in standard deviations of the fused scores."""
@@ -34,13 +23,7 @@ _QUESTION: Final = UUID(int=0)
 
 
 class CausalBonus:
-    """Finds what answers questions about causes and effects.
-
-    Args:
-        clauses: What memories state.
-        links: The edges between memories.
-        phrases: The phrases of the clauses.
-    """
+    """Finds what answers questions about causes and effects."""
 
     def __init__(self, clauses: CausalClauses, links: Links, phrases: StatedPhrasesCache) -> None:
         self._clauses = clauses

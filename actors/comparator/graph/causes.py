@@ -10,13 +10,7 @@ from typing import Final, NamedTuple
 from uuid import UUID
 
 from actors.comparator.compare.causal_neighbours import sure_neighbours
-from actors.comparator.graph.statements import (
-    Agreement,
-    StatedPhrases,
-    Statement,
-    phrase_statement,
-    whole_statement,
-)
+from actors.comparator.graph.statements import Agreement, StatedPhrases, Statement, phrase_statement, whole_statement
 from actors.comparator.messages.graph import FindCauses, ListUnexamined
 from events.vocabulary.causes import CausalLink, Clause
 from events.vocabulary.values import Modality, Span
@@ -42,11 +36,7 @@ def find_causes(
 ) -> tuple[CausalLink, ...]:
     """Return the edges between the examined memories and all others of their namespace, the strongest first.
 
-    Args:
-        atlas: The atlas of stored memories.
-        clauses: Of all memories that are examined already.
-        stated: Their phrases.
-        request: The memories to examine, and the clauses of those that are not logged yet.
+    `clauses` and `stated` are in the log; those of the request are not yet.
     """
     eligible = atlas.facets.eligible(Filter(namespace=request.namespace))
     new = {memory: own for memory, own in request.clauses.items() if memory in atlas}

@@ -5,6 +5,7 @@ from itertools import combinations
 from uuid import UUID
 
 import numpy as np
+from msgspec.structs import astuple
 
 from actors.comparator.graph.paths import best_paths, is_traversable, nearest_nodes
 from actors.comparator.messages import FindNeighbourhood, FindPaths, Walks
@@ -12,7 +13,7 @@ from actors.comparator.messages.graph import Edge, Reached, Ways
 from projections.atlas.atlas import Atlas
 from projections.atlas.facets import Filter
 from projections.graph.links import Links
-from projections.graph.relations import CAUSES, CONFIDENCE, LINK_TO, NEXT, TURN_WEIGHT, Link
+from projections.graph.relations import CAUSES, LINK_TO, NEXT, TURN_WEIGHT
 from projections.storage.arrays import Mask
 
 MAX_EDGES = 20_000
@@ -61,15 +62,11 @@ def _edges(atlas: Atlas, links: Links, eligible: Mask, memory: UUID) -> Iterator
 
 
 def _all_edges(atlas: Atlas, links: Links, memory: UUID) -> Iterator[Edge]:
-    yield from (_link_edge(link, forward=True) for link in links.outgoing(memory))
-    yield from (_link_edge(link, forward=False) for link in links.incoming(memory))
+    yield from (Edge(*astuple(link)) for link in links.outgoing(memory))
+    yield from (Edge(*astuple(link), forward=False) for link in links.incoming(memory))
     turns, _ = atlas.facets.turns(np.array([atlas.row_of(memory)]), 1)
     for row, forward in zip(turns[0].tolist(), (False, True), strict=True):
         if row >= 0:
             (turn,) = atlas.ids([row])
             source, target = (memory, turn) if forward else (turn, memory)
-            yield Edge(source, target, NEXT, TURN_WEIGHT, CONFIDENCE, forward)
-
-
-def _link_edge(link: Link, *, forward: bool) -> Edge:
-    return Edge(link.source, link.target, link.relation, link.weight, link.confidence, forward, link.evidence, link.run)
+            yield Edge(source, target, NEXT, TURN_WEIGHT, forward=forward)

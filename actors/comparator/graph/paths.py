@@ -37,14 +37,7 @@ def best_paths(start: UUID, end: UUID, edges_of: EdgesOf, max_hops: int, alterna
     """Return the most confident path and up to `alternatives` others, each through a different set of memories.
 
     Yen's algorithm (1971). Of several edges between two memories the strongest counts; edges of strength 0 are ignored.
-
-    Args:
-        start: First memory of every path.
-        end: Last memory of every path.
-        edges_of: Returns the traversable edges of a memory.
-        max_hops: Maximum number of edges of a path.
-        alternatives: Number of further paths.
-        max_edges: Maximum number of edges to visit; 100,000 take 250 ms.
+    Visits at most `max_edges` edges; 100,000 take 250 ms.
     """
     search = _PathSearch(end, edges_of, max_edges)
     queue: list[_QueueItem] = []

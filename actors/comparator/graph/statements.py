@@ -1,26 +1,21 @@
 """Phrases of causal clauses and whole memories as statements, and whether two of them name the same event."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
+from uuid import UUID
 
 import numpy as np
 
-from events.fingerprint import Dense, Sparse, Tokens
+from events.fingerprint import Dense, Sparse, Tokens, of_kind
 from events.spaces import E1
+from events.vocabulary.causes import Clause, Phrase
+from events.vocabulary.values import Span
+from projections.atlas.atlas import Atlas
 from projections.atlas.facets import Filter
+from projections.graph.causal_clauses import CausalClauses
 from projections.spaces.tokens import TokenSpace
 from projections.storage.arrays import GrowableArray, Mask, Scores, top_k
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from events.vocabulary.causes import Clause, Phrase
-    from events.vocabulary.values import Span
-    from projections.atlas.atlas import Atlas
-    from projections.graph.causal_clauses import CausalClauses
 
 E6: Final = "e6_sparse"
 E12: Final = "e12_late_interaction"
@@ -106,11 +101,7 @@ class StatedPhrases:
 
 
 class StatedPhrasesCache:
-    """The phrases of all logged clauses; a call adds those that were logged since the last one.
-
-    Args:
-        clauses: The projection of the clauses.
-    """
+    """The phrases of all logged clauses; a call adds those that were logged since the last one."""
 
     def __init__(self, clauses: CausalClauses) -> None:
         self._clauses = clauses
@@ -132,7 +123,6 @@ class Agreement:
     """Finds statements that name the same event.
 
     Args:
-        atlas: The atlas of stored memories.
         eligible: Rows of one namespace.
         plain: Those that state no cause.
     """
@@ -152,12 +142,7 @@ class Agreement:
                 yield whole, cosine
 
     def of(self, one: Statement, others: Iterable[tuple[Statement, float]]) -> Iterator[tuple[Statement, float]]:
-        """Yield the statements of other memories that name the same event, with their agreement.
-
-        Args:
-            one: The statement.
-            others: Candidates with their cosines in E1.
-        """
+        """Yield the statements of other memories that name the same event, with their agreement."""
         found = [(other, cosine) for other, cosine in others if other.memory != one.memory and _same_voice(one, other)]
         if not found:
             return
@@ -199,16 +184,13 @@ def phrase_statement(memory: UUID, clause: Clause, phrase: Phrase) -> Statement:
 
 
 def whole_statement(atlas: Atlas, row: int) -> Statement | None:
-    """Return a memory as a statement; None if it is too long for one.
-
-    Raises:
-        TypeError: the spaces are of other kinds.
-    """
-    meaning, tokens, terms = (atlas.embedding(key, row) for key in (E1, E12, E6))
-    if not (isinstance(meaning, Dense) and isinstance(tokens, Tokens) and isinstance(terms, Sparse)):
-        raise TypeError(f"{E1} must be dense, {E12} tokens, {E6} sparse")
+    """Return a memory as a statement; None if it is too long for one (`TypeError`: the spaces are of other kinds)."""
+    tokens = of_kind(atlas.embedding(E12, row), Tokens, E12)
+    if len(tokens.ids) > MAX_TOKENS:
+        return None
     (memory,) = atlas.ids([row])
-    return Statement(memory, meaning, tokens, terms) if len(tokens.ids) <= MAX_TOKENS else None
+    meaning, terms = of_kind(atlas.embedding(E1, row), Dense, E1), of_kind(atlas.embedding(E6, row), Sparse, E6)
+    return Statement(memory, meaning, tokens, terms)
 
 
 def _same_voice(one: Statement, other: Statement) -> bool:

@@ -15,20 +15,11 @@ from events.vocabulary.values import Step
 from projections.graph.relations import Link
 
 
-class Edge(msgspec.Struct, frozen=True, order=True):
-    """An edge and the direction of traversal; `weight` and `confidence` in [0, 1]."""
+class Edge(Link, frozen=True, order=True):
+    """An edge and the direction of traversal."""
 
-    source: UUID
-    target: UUID
-    relation: str
-    weight: float
-    confidence: float
     forward: bool = True
     """Whether it is traversed from source to target."""
-    evidence: CausalLink | None = None
-    """What a causal edge rests on, if it was found in the memories."""
-    run: UUID | None = None
-    """The run that drew it, with which it can be undone."""
 
     @property
     def start(self) -> UUID:
@@ -44,11 +35,6 @@ class Edge(msgspec.Struct, frozen=True, order=True):
     def strength(self) -> float:
         """Weight times confidence."""
         return self.weight * self.confidence
-
-    @property
-    def step(self) -> Step:
-        """The edge as the key under which traversals are counted."""
-        return Step(self.source, self.target, self.relation)
 
 
 class Path(msgspec.Struct, frozen=True):

@@ -15,7 +15,7 @@ import numpy as np
 
 from actors.comparator.messages import Search
 from actors.comparator.search.passages import best_coverage
-from actors.text.queries.recurring_dates import recurring_words
+from actors.text.queries.dates import recurring_words
 from events.fingerprint import Embedding, Sparse
 from projections.atlas.atlas import Atlas
 from projections.atlas.fingerprints import ENTITY, TERMS

@@ -1,9 +1,6 @@
 """Goals of a namespace: discovery, alignment of all memories with the North Star, drift and its correction."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Sequence
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 import msgspec
@@ -11,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from actors.comparator.messages import (
+    GoalState,
     ListMemories,
     MeasureNearness,
     MeasurePurposes,
@@ -19,6 +17,7 @@ from actors.comparator.messages import (
 )
 from actors.consolidator.clients import ActorClients
 from actors.consolidator.goals import drift
+from actors.consolidator.goals.drift import DriftStrategy
 from actors.consolidator.goals.survey import repeats, survey
 from actors.consolidator.jobs import Sliced
 from actors.consolidator.messages import (
@@ -29,14 +28,9 @@ from actors.consolidator.messages import (
     GoalDiscovery,
     ProgressCallback,
 )
-from actors.consolidator.values import DriftStrategy
 from events.spaces import SPACES
-from events.vocabulary import DriftDetected, Event, NorthStarChosen, PurposesRealigned
+from events.vocabulary import DriftDetected, Event, GoalDiscovered, NorthStarChosen, PurposesRealigned
 from projections.mind.goals import EXEMPLARS, spread
-
-if TYPE_CHECKING:
-    from actors.comparator.messages import GoalState
-    from events.vocabulary import GoalDiscovered
 
 NEAREST = 64
 """Memories that are measured against the nearest of all goals in one slice, for which a search has to wait."""

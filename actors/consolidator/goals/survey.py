@@ -1,7 +1,5 @@
 """Survey: the goals of some memories as events, described by their own terms, and the best North Star among them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final
 from uuid import UUID, uuid4
@@ -53,7 +51,7 @@ class Survey(msgspec.Struct, frozen=True):
     star: UUID | None = None
     """The goal that would serve best as North Star; None if none qualifies."""
 
-    def known_as(self, known: Sequence[GoalDiscovered]) -> Survey:
+    def known_as(self, known: Sequence[GoalDiscovered]) -> "Survey":
         """Return the survey with the ids of those known goals that its goals repeat."""
         ids: dict[UUID, UUID] = {}
         for goal in self.goals:
@@ -70,7 +68,7 @@ class Survey(msgspec.Struct, frozen=True):
         )
         return Survey(goals, None if self.star is None else ids.get(self.star, self.star))
 
-    def led_by(self, star: UUID | None) -> Survey:
+    def led_by(self, star: UUID | None) -> "Survey":
         """Return the survey with one goal as the North Star, above all others."""
         return Survey(
             tuple(
@@ -98,15 +96,9 @@ def repeats(goal: GoalDiscovered, other: GoalDiscovered) -> bool:
 def survey(
     clients: ActorClients, namespace: str, memories: Sequence[UUID], on_progress: ProgressCallback
 ) -> Sliced[Survey]:
-    """Find the goals of some memories, in slices.
+    """Find the goals of those of some memories that are live, in slices.
 
     A goal needs a topic, which greetings and thanks lack. A North Star may be smaller than other goals.
-
-    Args:
-        clients: Source of vectors, texts and similarities.
-        namespace: Namespace of the memories.
-        memories: Their ids; those that are not live are left out.
-        on_progress: Receives how many of them are read.
     """
     read = yield from _read_live(clients, memories, on_progress)
     if len(read) < MIN_MEMORIES:

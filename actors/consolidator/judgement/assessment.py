@@ -1,35 +1,21 @@
 """Salience and protection of the memories of a namespace, from all that other actors hold about them."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING
 from uuid import UUID
 
-import msgspec
 import numpy as np
 
 from actors.comparator.messages import CountLinks, ReadGoals
 from actors.consolidator.clients import ActorClients
 from actors.consolidator.judgement.salience import protection, salience
+from actors.consolidator.messages import Assessment
 from actors.workspace.messages import CountIgnitions
-from events.vocabulary.values import Salience
+from projections.memories.catalog import Entry
 from projections.memories.entries import Usage
-
-if TYPE_CHECKING:
-    from projections.memories.catalog import Entry
 
 SLICE_SIZE = 1_024
 """Memories that are assessed in one slice."""
-
-
-class Assessment(msgspec.Struct, frozen=True):
-    """Salience of a memory, and the reason that protects it from pruning."""
-
-    memory: UUID
-    salience: Salience
-    protection: str | None
 
 
 def assess(
@@ -41,13 +27,8 @@ def assess(
 ) -> Iterator[tuple[Assessment, ...]]:
     """Yield assessments, slice by slice.
 
-    Args:
-        clients: Source of links, goals and ignitions.
-        namespace: Namespace of the memories.
-        entries: Memories to assess.
-        absorbed: By survivor, the memories among them that it is about to absorb: these count as its own and are not
-            assessed themselves.
-        now: Reference time of ages.
+    `absorbed` are, by survivor, the memories among them that it is about to absorb: these count as its own and are not
+    assessed themselves.
     """
     by_id = {entry.id: entry for entry in entries}
     state = clients.ask_comparator(ReadGoals(namespace=namespace))
@@ -67,6 +48,7 @@ def assess(
         older = {entry.id: entry for entry in clients.describe(lineage, own=True)} if lineage else {}
         yield tuple(
             _assess(
+                namespace,
                 each,
                 [*each, *(older[memory] for entry in each for memory in entry.lineage)],
                 now,
@@ -79,6 +61,7 @@ def assess(
 
 
 def _assess(
+    namespace: str,
     entries: Sequence[Entry],
     all_entries: Sequence[Entry],
     now: datetime,
@@ -116,4 +99,9 @@ def _assess(
         )
         for body in bodies
     )
-    return Assessment(entry.id, salience(usage, ignitions, now), next(filter(None, reasons), None))
+    return Assessment(
+        memory=entry.id,
+        namespace=namespace,
+        salience=salience(usage, ignitions, now),
+        protection=next(filter(None, reasons), None),
+    )

@@ -43,9 +43,7 @@ Representatives = dict[DuplicateCandidate, DuplicateCandidate]
 def equivalent_pairs(candidates: Iterable[DuplicateCandidate], *, strict: bool) -> Iterator[tuple[UUID, UUID]]:
     """Yield the pairs of texts that state the same, each represented by the first of its exact copies.
 
-    Args:
-        candidates: Of one namespace.
-        strict: Whether all words of a pair must be equal (see `text_equivalence`).
+    With `strict`, all words of a pair must be equal (see `text_equivalence`).
     """
     groups: dict[tuple[Hashable, ...], list[DuplicateCandidate]] = defaultdict(list)
     for one in dict.fromkeys(_representatives(candidates).values()):
@@ -63,11 +61,7 @@ def merge_sets(
 
     The most important memory of a set survives; of these the oldest; of these the first stored. Sets grow along the
     most similar pair first. The result does not depend on the order of the arguments.
-
-    Args:
-        candidates: Of one namespace.
-        pairs: All of `equivalent_pairs`, each with its similarity.
-        above: Lower bound of the similarity of a pair in a chain, exclusive.
+    A pair of a chain is more similar than `above`.
     """
     first = _representatives(candidates)
     similar = {frozenset((one, other)): similarity for one, other, similarity in pairs}

@@ -3,20 +3,16 @@
 By this formula a memory of average importance that nobody recalls stays above the threshold for two months.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 from uuid import UUID
 
 import numpy as np
 import numpy.typing as npt
 
 from events.vocabulary.values import Salience
-
-if TYPE_CHECKING:
-    from projections.memories.entries import Usage
+from projections.memories.entries import Usage
 
 Values: TypeAlias = npt.NDArray[np.float64]
 
@@ -73,15 +69,7 @@ def protection(
 ) -> str | None:
     """Return the reason, in a word, why a memory is never pruned, or None if it may be.
 
-    Args:
-        importance: As stored, in [0, 1].
-        created_at: Time of its content.
-        now: Reference time.
-        links: Number of its explicit and causal links, in either direction.
-        in_goal: Whether it is a member of a goal in force.
-        memory_type: As stored, in any case of letters.
-        restored: Whether a person or agent restored it.
-        corrects: Whether it superseded another memory, which would hold again without it.
+    Values are as stored. `corrects`: it superseded another memory, which would hold again without it.
     """
     reasons = {
         "young": now - created_at < YOUNG,

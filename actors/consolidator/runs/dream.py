@@ -1,7 +1,5 @@
 """The two phases of a dream: NREM replays memories, REM looks for patterns and corrects drift."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Final
 from uuid import UUID, uuid4

@@ -1,7 +1,5 @@
 """Execution of a run: append its start, make its plan in slices, append all of the plan with its end, or nothing."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import datetime
 from time import perf_counter
@@ -20,14 +18,7 @@ from events.vocabulary.values import Counts, Outcome, Trigger
 
 
 class RunExecution:
-    """One requested run.
-
-    Args:
-        clients: Other actors.
-        goals: Goals and drift.
-        request: Parameters of the run.
-        clock: Returns the time, in UTC.
-    """
+    """One requested run."""
 
     def __init__(
         self, clients: ActorClients, goals: GoalManager, request: Consolidate, clock: Callable[[], datetime]

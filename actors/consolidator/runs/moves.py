@@ -1,10 +1,7 @@
 """Moves of memories between namespaces, as runs of their own, and the events that move them back."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from time import perf_counter
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 from actors.comparator.messages import ListMemories
@@ -16,10 +13,8 @@ from actors.runtime.settings import MoveKind
 from events.vocabulary import ConsolidationFinished, ConsolidationStarted, MemoriesMoved
 from events.vocabulary.values import Counts, Mode, Outcome, Trigger
 from events.wording import counted
-
-if TYPE_CHECKING:
-    from projections.memories.entries import Entry
-    from projections.mind.runs import Run
+from projections.memories.entries import Entry
+from projections.mind.runs import Run
 
 SLICE = 1_000
 """Memories that are looked up at once."""

@@ -1,14 +1,12 @@
 """Plan of a run: all events that it will write, decided before any of them is written."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from uuid import UUID
 
 import msgspec
 
-from actors.consolidator.values import Drift
+from actors.consolidator.goals.drift import Drift
 from actors.linker.messages import ExaminedCauses
 from events.vocabulary import (
     ClustersFormed,

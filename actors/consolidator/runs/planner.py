@@ -3,8 +3,6 @@
 A dry run uses the same planner without writing its plan, so its counts are those of the real run.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import datetime
 from itertools import compress
@@ -18,9 +16,9 @@ from actors.consolidator.clients import ActorClients
 from actors.consolidator.clustering import cluster_vectors
 from actors.consolidator.goals.manager import GoalManager
 from actors.consolidator.jobs import Sliced
-from actors.consolidator.judgement.assessment import Assessment, assess
+from actors.consolidator.judgement.assessment import assess
 from actors.consolidator.judgement.merge_sets import DuplicateCandidate, equivalent_pairs, merge_sets
-from actors.consolidator.messages import Consolidate, DreamPhase, PruningCandidate, PruningCandidates
+from actors.consolidator.messages import Assessment, Consolidate, DreamPhase, PruningCandidates
 from actors.consolidator.runs.dream import plan_nrem, plan_rem
 from actors.consolidator.runs.plan import NamespaceScope, RunPlan
 from actors.linker.messages import ExamineCauses
@@ -46,14 +44,7 @@ AGREEING: Final = [INDEX[key] for key in (E1, "e12_late_interaction")]
 
 
 class RunPlanner:
-    """Makes the plan of one run.
-
-    Args:
-        clients: Other actors.
-        goals: Goals and drift.
-        request: Parameters of the run.
-        now: Time of its start.
-    """
+    """Makes the plan of one run."""
 
     def __init__(self, clients: ActorClients, goals: GoalManager, request: Consolidate, now: datetime) -> None:
         self._clients = clients
@@ -88,19 +79,13 @@ class RunPlanner:
 
     def candidates(self) -> Sliced[PruningCandidates]:
         """Return the memories below the threshold after merging, the unprotected ones first."""
-        found: list[PruningCandidate] = []
+        found: list[Assessment] = []
         scopes = yield from self._scopes()
         for scope in scopes:
             yield from self._merge(scope)
             for assessments in self._assess(scope):
                 yield
-                found += [
-                    PruningCandidate(
-                        memory=one.memory, namespace=scope.namespace, salience=one.salience, protection=one.protection
-                    )
-                    for one in assessments
-                    if one.salience.total < self._request.salience_threshold
-                ]
+                found += [one for one in assessments if one.salience.total < self._request.salience_threshold]
         found.sort(key=lambda one: (one.protection is not None, one.salience.total))
         return PruningCandidates(found=tuple(found), looked_at=sum(len(scope.entries) for scope in scopes))
 

@@ -1,7 +1,5 @@
 """Undo of a run: projections reverse its decisions; overwritten purposes are appended again."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 import msgspec

@@ -5,8 +5,6 @@ attention pads, to the longest row of its pass: rows of very different lengths r
 a row do not depend on the other rows of its batch. The GIL is released for a whole pass.
 """
 
-from __future__ import annotations
-
 import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
@@ -67,8 +65,6 @@ class Bert:
     Args:
         weights: The checkpoint's tensors in float32 by their names in `transformers`.
         pieces: Its input embeddings, one row for each token id.
-        sha256: The hash of the checkpoint.
-        heads: The number of attention heads.
         precision: `float32` or `bfloat16`, the number format of products.
         threads: Threads of one pass.
 

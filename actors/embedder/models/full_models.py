@@ -5,8 +5,6 @@ masked language head, BERT with a ColBERT projection, CLIP. The published weight
 Qodo-Embed, ColBERT and CLIP have not been tested.
 """
 
-from __future__ import annotations
-
 from collections.abc import Generator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeAlias
@@ -106,11 +104,6 @@ class FullModels:
 
         A text longer than the model's limit is split into overlapping windows. Dense vectors are averaged, weighted by
         the tokens that each window owns; of sparse weights the maximum counts; token vectors are concatenated.
-
-        Args:
-            key: The key of a space in `MODELS`.
-            text: A text with at least one letter, digit or sign.
-            is_query: Whether to use the model's prompt for queries.
         """
         encoder, kind = self._encoders[key], SPACES[INDEX[key]].kind
         prompt = PROMPTS.get(key, ("", ""))[0 if is_query else 1]

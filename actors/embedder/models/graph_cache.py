@@ -5,8 +5,6 @@ their final format. A file ends with a SHA-256 over its identity (model, runtime
 a file with another one is replaced.
 """
 
-from __future__ import annotations
-
 import hashlib
 import mmap
 import platform
@@ -46,10 +44,7 @@ def cache_folder() -> Path:
 def load_or_build(name: str, identity: str, build: Callable[[], bytes]) -> memoryview:
     """Return a file of the cache, writable without changing it; built if it is missing or of another identity.
 
-    Args:
-        name: The file's name.
-        identity: What determines the content.
-        build: Returns the content. If the folder can't be written, it is called by each process.
+    If the folder can't be written, each process builds it.
     """
     path = cache_folder() / name
     kept = _mapped(path, identity)

@@ -1,7 +1,5 @@
 """Images: their files are decoded within limits, and embedded by a model of texts and images, such as CLIP."""
 
-from __future__ import annotations
-
 import hashlib
 from io import BytesIO
 from typing import Any, Final
@@ -28,11 +26,7 @@ def reads_images(encoder: Encoder) -> bool:
 
 
 def embed(encoder: Encoder, content: bytes | None) -> tuple[Float32, Image]:
-    """Return an image's unit vector, shape (dimension,), and what it is.
-
-    Args:
-        encoder: Of E10.
-        content: Of its file.
+    """Return the unit vector of an image file by the encoder of E10, shape (dimension,), and what it is.
 
     Raises:
         EmbeddingFault: The encoder reads no images, or Pillow is missing.

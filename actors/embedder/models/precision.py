@@ -45,11 +45,7 @@ class Measurement(msgspec.Struct, frozen=True):
 
 
 def requested(precision: str | None = None) -> str:
-    """Return the precision that is asked for: the argument, else the environment's, else `auto`.
-
-    Raises:
-        ValueError: It is unknown.
-    """
+    """Return the precision that is asked for: the argument, else the environment's, else `auto` (`ValueError`)."""
     precision = precision or os.environ.get(VARIABLE) or AUTO
     if precision not in PRECISIONS:
         raise ValueError(f"{VARIABLE} is {precision!r}; it must be one of {', '.join(PRECISIONS)}")
@@ -57,15 +53,7 @@ def requested(precision: str | None = None) -> str:
 
 
 def fastest(load: Callable[[str], Bert], threads: int) -> Bert:
-    """Return the model in the precision remembered for this machine; measure both if none is, in half a second.
-
-    Args:
-        load: Returns the model in a precision.
-        threads: Threads of a pass.
-
-    Raises:
-        ValueError: from `load`, if the model can't be computed in float32 either.
-    """
+    """Return the model in the precision remembered for this machine; measure both if none is, in half a second."""
     known = recall(threads)
     if known is not None:
         with suppress(ValueError):  # the file may come from another machine

@@ -3,8 +3,6 @@
 Importing this module is cheap: a model imports sentence-transformers, which takes seconds.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
@@ -54,7 +52,6 @@ class SentenceModel:
     Args:
         source: A local folder or a name on the Hugging Face hub.
         device: A torch device; None for a GPU where torch sees one, else the CPU.
-        encoder: If it is loaded already.
 
     Raises:
         ModelUnavailableError: There is no such model, or it has no token states.

@@ -1,7 +1,5 @@
 """The packaged model through torch on a device, for which the graph of `bert` is not made: a GPU."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
@@ -22,7 +20,6 @@ class TorchBert:
 
     Args:
         folder: The model's folder, whose hash is checked already.
-        device: A torch device.
 
     Raises:
         ModelUnavailableError: torch has no such device.

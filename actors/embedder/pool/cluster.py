@@ -1,7 +1,5 @@
 """A pool on a Ray cluster: one actor for each worker."""
 
-from __future__ import annotations
-
 import logging
 import os
 from collections import Counter
@@ -22,7 +20,6 @@ class RayPool:
 
     Args:
         load: As for `EmbeddingWorker`; every node needs the same version of this package.
-        settings: Of the workers.
         address: `auto` for the cluster of this machine, `ray://HOST:PORT`, or `local`.
         workers: None for one on each GPU if the profile uses GPUs and there are any, else one on each processor.
 

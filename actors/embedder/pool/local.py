@@ -1,7 +1,5 @@
 """Pools on this machine: one thread of this process, or several processes."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import threading

@@ -1,7 +1,5 @@
 """Batches through a pool: bounded, retried, and answered in their order."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future
@@ -36,11 +34,7 @@ class EmbeddingPool(Protocol):
 
 
 def embed_in_order(pool: EmbeddingPool, batches: Iterable[Batch]) -> Iterator[Embedded]:
-    """Yield the result of each batch in order. Batches are read as workers need them.
-
-    Raises:
-        EmbeddingFault: Workers ended `TRIES` times at one batch.
-    """
+    """Yield the results of batches in order, and read these as workers need them (`EmbeddingFault`: `TRIES` failed)."""
     waiting: deque[tuple[Batch, Future[Embedded]]] = deque()
     for batch in batches:
         waiting.append((batch, pool.submit(batch)))

@@ -1,7 +1,5 @@
 """A profile that completes contents which a pool has embedded, and embeds everything else itself."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -74,7 +72,7 @@ class BulkEmbedding:
             if self._closed is not None:
                 self._closed.result()
 
-    def loading(self, load: Callable[[Latencies], Profile]) -> Callable[[Latencies], PreparedProfile]:
+    def loading(self, load: Callable[[Latencies], Profile]) -> Callable[[Latencies], "PreparedProfile"]:
         """Return how the embedder loads its profile."""
 
         def loaded(latencies: Latencies) -> PreparedProfile:

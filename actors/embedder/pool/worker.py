@@ -1,7 +1,5 @@
 """A worker of a pool: one profile that embeds batches of contents, apart from any store."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -63,11 +61,7 @@ class EmbeddingWorker:
         self._profile: Profile | None = None
 
     def embed(self, batch: Batch) -> Embedded:
-        """Embed the contents of a batch; one that can't be embedded is a fault and concerns no other.
-
-        Raises:
-            EmbeddingFault: The models, which the first batch loads, can't be loaded.
-        """
+        """Embed a batch (`EmbeddingFault` without models); a content that can't be embedded is a fault by itself."""
         profile = self._loaded()
         plans = (profile.plan_content(one.text, one.modality, one.created_at, one.image) for one in batch)
         return run_plans(plans, profile.forward)

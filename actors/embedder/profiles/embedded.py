@@ -1,7 +1,5 @@
 """The embedded profile: all thirteen spaces from one forward pass of a model that an installed package contains."""
 
-from __future__ import annotations
-
 from collections.abc import Generator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -23,10 +21,9 @@ from actors.embedder.profiles.formula_spaces import (
     formula_models,
     space_model,
 )
-from actors.embedder.profiles.image_space import ImageSpace
 from actors.embedder.profiles.lexical_spaces import LexicalEmbeddings, embed_at_once, embed_in_slices
 from actors.embedder.profiles.neural_spaces import ROTATION, EncodedText, Encoder, NeuralSpaces
-from actors.embedder.profiles.sentence_spaces import SentenceSpaces
+from actors.embedder.profiles.sentence_spaces import ImageSpace, SentenceSpaces
 from actors.embedder.spaces import causal, code, expansion, lexical, tokens
 from actors.embedder.spaces.lexical import entity_vector, names_of
 from actors.embedder.spaces.vectors import TokenIds
@@ -102,8 +99,6 @@ class EmbeddedProfile:
     """The default profile, which works offline.
 
     Args:
-        latencies: Receives measurements.
-        backbone: The packaged model; None to load it with the defaults.
         chosen: Spaces that another model fills: E1, E8, E10 and E12, or E10 alone if it reads images.
         interactive: Whether queries may come between two slices of a memory. If not, as in a worker of a pool, which
             has a processor of its own, lexical embeddings are computed in the caller's thread.

@@ -1,7 +1,5 @@
 """The parts that profiles share: the spaces that are formulas, and the position in time and session (E2, E3, E4)."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Generator, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -15,7 +13,7 @@ from actors.embedder.messages import EmbeddedContent, EmbeddedMemory, EmbeddedQu
 from actors.embedder.spaces import hypervector, temporal
 from actors.embedder.spaces.vectors import mean_direction
 from actors.runtime.metrics import Latencies
-from events.fingerprint import Dense, Embedding, Fingerprint
+from events.fingerprint import Dense, Embedding, Fingerprint, of_kind
 from events.quantization import Float32
 from events.spaces import SPACES
 from events.vocabulary.values import SpaceModel
@@ -73,9 +71,7 @@ def timed_slices(latencies: Latencies, key: str, work: Generator[None, None, T])
 
 def dense_vector(embedding: Embedding) -> Float32:
     """Return the unit vector of a dense embedding; another kind is a `TypeError`."""
-    if not isinstance(embedding, Dense):
-        raise TypeError(f"{type(embedding).__name__} isn't dense")
-    return embedding.array
+    return of_kind(embedding, Dense, "a dense space").array
 
 
 def complete_memory(

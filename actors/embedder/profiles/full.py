@@ -1,7 +1,5 @@
 """The full profile: nine models from the hub or local folders, and the four formula spaces."""
 
-from __future__ import annotations
-
 from collections.abc import Generator
 from datetime import datetime
 from time import perf_counter
@@ -20,8 +18,9 @@ from actors.embedder.profiles.formula_spaces import (
     timed,
     timed_slices,
 )
-from actors.embedder.spaces import context, temporal
+from actors.embedder.spaces import temporal
 from actors.embedder.spaces.hypervector import hypervector
+from actors.embedder.spaces.vectors import with_links
 from actors.runtime.metrics import Latencies
 from events.fingerprint import Dense, Embedding, Passage
 from events.quantization import Float32
@@ -82,7 +81,7 @@ class FullProfile:
         start = perf_counter() if start is None else start
         embeddings = {**content.embeddings}
         linked = [dense_vector(fingerprint["e8_graph"]) for fingerprint in request.linked]
-        embeddings["e8_graph"] = Dense.of(context.with_links(dense_vector(embeddings["e8_graph"]), linked))
+        embeddings["e8_graph"] = Dense.of(with_links(dense_vector(embeddings["e8_graph"]), linked))
         return complete_memory(request, embeddings, content, sessions=sessions, latencies=self.latencies, start=start)
 
     def plan_query(self, request: EmbedQuery, sessions: Sessions) -> Plan[EmbeddedQuery]:

@@ -1,7 +1,5 @@
 """The embeddings that need no model: E6, E9, E11, and the two blocks of E7 for identifiers and syntax."""
 
-from __future__ import annotations
-
 from collections.abc import Generator
 from typing import NamedTuple, TypeVar
 

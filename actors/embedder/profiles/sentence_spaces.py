@@ -1,9 +1,8 @@
 """E1, E8, E10 and E12 from one model of sentence-transformers, beside the packaged model in all other neural spaces.
 
-E5, E7 and E13 are trained heads on the packaged model, so it goes on to fill them.
+E5, E7 and E13 are trained heads on the packaged model, so it goes on to fill them. A model that reads texts and images,
+such as CLIP, fills E10 alone, since its text part reads captions of one sentence.
 """
-
-from __future__ import annotations
 
 import hashlib
 from collections.abc import Generator, Sequence
@@ -12,11 +11,21 @@ from typing import Any, Final
 import numpy as np
 
 from actors.embedder.jobs import BatchedStep, Rows
-from actors.embedder.models.sentence_model import EncodedWindow, ModelUnavailableError, SentenceModel
+from actors.embedder.messages import READS_IMAGES
+from actors.embedder.models.sentence_model import (
+    EncodedWindow,
+    Encoder,
+    ModelUnavailableError,
+    SentenceModel,
+    folder_sha256,
+    local_folder,
+    model_name,
+    windows,
+)
 from actors.embedder.profiles.formula_spaces import space_model
-from actors.embedder.spaces import context, tokens
+from actors.embedder.spaces import tokens
 from actors.embedder.spaces.tokens import TokenWeights
-from actors.embedder.spaces.vectors import TokenIds
+from actors.embedder.spaces.vectors import TokenIds, with_modality
 from actors.text.windows import weighted_mean
 from events.fingerprint import Dense, Embedding, Passage
 from events.quantization import Float32, pack_each
@@ -31,14 +40,7 @@ SIGNATURE_BITS: Final = 8
 
 
 class SentenceSpaces:
-    """The four spaces that a chosen model fills.
-
-    Args:
-        model: The model.
-
-    Raises:
-        ModelUnavailableError: Its dimension doesn't suit.
-    """
+    """The four spaces that a chosen model fills (`ModelUnavailableError`: its dimension doesn't suit)."""
 
     image_encoder = None
 
@@ -74,7 +76,7 @@ class SentenceSpaces:
         vectors = np.stack([window.vector for window in encoded])
         e1 = weighted_mean(ranges, vectors)
         embeddings[E1] = Dense.of(e1)
-        embeddings["e10_multimodal"] = Dense.of(context.with_modality(e1[np.newaxis], [modality])[0])
+        embeddings["e10_multimodal"] = Dense.of(with_modality(e1[np.newaxis], [modality])[0])
         pieces = np.concatenate([window.pieces for window in encoded])
         states = np.concatenate([window.states for window in encoded])
         embeddings["e12_late_interaction"] = self._tokens(pieces, states)
@@ -110,3 +112,27 @@ def projection(width: int) -> Float32:
     bits = np.frombuffer(hashlib.shake_128(b"e12").digest(width * tokens.DIMENSION // 8), np.uint8)
     signs = np.unpackbits(bits).reshape(width, tokens.DIMENSION).astype(np.float32) * 2 - 1
     return signs / np.float32(np.sqrt(tokens.DIMENSION))
+
+
+class ImageSpace:
+    """The space that a model of texts and images fills."""
+
+    def __init__(self, source: str, encoder: Encoder) -> None:
+        self.image_encoder = encoder
+        dimension = len(self._vector("words"))
+        made = f"{model_name(source)}, {READS_IMAGES}1"
+        sha256 = folder_sha256(local_folder(source))
+        self.models: dict[str, SpaceModel] = {"e10_multimodal": space_model("e10_multimodal", made, dimension, sha256)}
+
+    def embed(self, embeddings: dict[str, Embedding], text: str, *, is_query: bool) -> Generator[Rows, object, None]:
+        """Put E10 of a text into `embeddings`: the mean over its windows, of which a memory pauses before each."""
+        ranges, spans = windows(self.image_encoder, text, "")
+        vectors: list[Float32] = []
+        for start, end in spans:
+            if vectors and not is_query:
+                yield []
+            vectors.append(self._vector(text[start:end]))
+        embeddings["e10_multimodal"] = Dense.of(weighted_mean(ranges, np.stack(vectors)))
+
+    def _vector(self, text: str) -> Float32:
+        return self.image_encoder.encode([text], normalize_embeddings=True, show_progress_bar=False)[0]

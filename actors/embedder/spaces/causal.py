@@ -5,10 +5,9 @@ input embedding of the wordpieces, since causality depends on verbs and roles, w
 Recall@10: .599, with E1 alone .575.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
@@ -30,7 +29,7 @@ class CausalHeads:
     effect: Float32
 
     @classmethod
-    def load(cls) -> CausalHeads:
+    def load(cls) -> Self:
         """Load the shipped heads; a damaged file is a `WeightsError`."""
         arrays = weights.load(FILE)
         return cls(arrays["cause"].astype(np.float32), arrays["effect"].astype(np.float32))

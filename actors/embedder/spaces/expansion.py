@@ -4,10 +4,9 @@ A trained head (`scripts/train/expansion.py`) predicts the related words from th
 they depend on the context of a word: the approach of SPLADE (Formal et al. 2021) with a head small enough to ship.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Self
 
 import numkong
 import numpy as np
@@ -60,7 +59,7 @@ class ExpansionHead:
     """Whether each wordpiece is a special, punctuation or a stop word, shape (30522,)."""
 
     @classmethod
-    def load(cls, vocabulary: Sequence[str], informativeness: Float32) -> ExpansionHead:
+    def load(cls, vocabulary: Sequence[str], informativeness: Float32) -> Self:
         """Load the shipped head for the backbone's wordpieces; a damaged file is a `WeightsError`."""
         arrays = weights.load(FILE)
         directions = arrays["directions"].astype(np.float32)

@@ -1,9 +1,8 @@
 """E12: one small vector per token, for late interaction (ColBERT, Khattab and Zaharia 2020)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
@@ -30,22 +29,17 @@ class TokenWeights:
     """Background idf of each wordpiece, shape (30522,); 0 for specials and punctuation."""
 
     @classmethod
-    def load(cls) -> TokenWeights:
+    def load(cls) -> Self:
         """Load the shipped weights; a damaged file is a `WeightsError`."""
         arrays = weights.load(FILE)
         return cls(arrays["projection"].astype(np.float32), arrays["informativeness"].astype(np.float32))
 
 
 def select_tokens(ids: TokenIds, using: TokenWeights, limit: int = MAX_TOKENS) -> npt.NDArray[np.intp]:
-    """Return the ascending positions of the tokens to keep.
+    """Return the ascending positions of the tokens to keep, of a text with [CLS] and [SEP].
 
     Special and punctuation pieces are dropped unless the text has nothing else. Above `limit` the most informative
     tokens stay; first occurrences of a piece precede all second ones, and so on.
-
-    Args:
-        ids: The wordpieces of the text with [CLS] and [SEP].
-        using: The background idf of wordpieces.
-        limit: Maximum number of tokens.
     """
     information = using.informativeness[ids]
     selected = np.flatnonzero(information > 0)

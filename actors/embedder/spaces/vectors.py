@@ -1,7 +1,8 @@
-"""Operations that several spaces share: row means, unit length, feature hashing."""
+"""Operations that several spaces share: row means, unit length, feature hashing, and mixtures with E1 (E8, E10)."""
 
+import hashlib
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from hashlib import blake2b
 from typing import Final, TypeAlias
 
@@ -9,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from events.quantization import Float32
+from events.vocabulary.values import Modality
 
 TokenIds: TypeAlias = npt.NDArray[np.integer]
 """Wordpiece ids, shape (tokens,)."""
@@ -57,3 +59,30 @@ def hash_features(weights: Mapping[str, float], dimension: int) -> Float32:
     if not vector.any():  # opposite signs cancelled at every position: drop the signs
         vector = np.bincount(positions, weights=np.abs(signed), minlength=dimension)
     return (vector / np.linalg.norm(vector)).astype(np.float32)
+
+
+MODALITY_SHARE = 0.1
+"""Share of the modality in the squared length of E10: separates code from prose about it, below topic differences."""
+
+
+def with_links(own: Float32, linked: Sequence[Float32]) -> Float32:
+    """Return a text's own vector mixed with the mean of those of the memories that it links to, shape (dimension,)."""
+    if not linked:
+        return own
+    mixed = 0.6 * own + 0.4 * np.mean(linked, axis=0)
+    return (mixed / np.linalg.norm(mixed)).astype(np.float32)
+
+
+@cache
+def _signature(modality: Modality, dimension: int) -> Float32:
+    """Return a fixed unit vector of a modality, nearly orthogonal to those of the others."""
+    bits = np.unpackbits(np.frombuffer(hashlib.shake_128(modality.encode()).digest(dimension // 8), dtype=np.uint8))
+    return (bits.astype(np.float32) * 2 - 1) / np.float32(np.sqrt(dimension))
+
+
+def with_modality(e1: Float32, modalities: Sequence[Modality]) -> Float32:
+    """Return E10 of texts, unit vectors of shape (texts, 2 * dimension): E1 beside a signature of the modality."""
+    signatures = np.stack([_signature(modality, e1.shape[1]) for modality in modalities])
+    return np.concatenate(
+        [np.sqrt(1 - MODALITY_SHARE) * e1, np.sqrt(MODALITY_SHARE) * signatures], axis=1, dtype=np.float32
+    )

@@ -1,7 +1,5 @@
 """Appends that wait for the next commit: their drafts, their replies, and how they are read back."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple, TypeVar

@@ -1,30 +1,25 @@
 """Commits appends that wait at the same time together, and publishes their events to the owners of projections."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from time import monotonic
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
+from uuid import UUID
 
 import msgspec
 
 from actors.runtime.actor import EXIT_UNCERTAIN, LOGGER, ActorRef
 from actors.runtime.faults import DISK_FULL, StorageFault
 from actors.runtime.messages import Appended, AppendRejected
+from actors.runtime.metrics import Latencies
 from actors.store.log.commit import PendingAppend, unreadable
 from actors.store.log.erasures import Erasures, erasure_of_derived
 from actors.store.log.following import RETRY_AFTER_MS, FollowLog, away_fault
 from actors.store.queries import request_result
+from actors.store.snapshot_policy import SnapshotPolicy
 from events.storage.log import Envelope, Log, LogAwayError, LogError, LogFullError, LogUncertainError, SharedLog
-
-if TYPE_CHECKING:
-    from uuid import UUID
-
-    from actors.runtime.metrics import Latencies
-    from actors.store.snapshot_policy import SnapshotPolicy
-    from projections.registry import StoreProjections
+from projections.registry import StoreProjections
 
 CHECKPOINT = 48 << 20
 """Bytes of events after which the write-ahead log is folded, some 4,000 memories. DuckDB holds them in memory until
@@ -44,12 +39,7 @@ class Committer:
     Other hubs may append to the log as well: then their events are folded before those of this hub, in the log's order.
 
     Args:
-        log: The store is its only writer in this process.
-        latencies: Records commit times.
-        snapshots: Of the store; None for a store without.
         store: Receives a `Flush` for each turn, and `FollowLog` while there are more events of other hubs.
-        apply: Folds an event into the store's own projections.
-        projections: Returns these projections.
     """
 
     def __init__(
@@ -214,9 +204,7 @@ class Committer:
     def _keep_uncertain(self, pending: Sequence[PendingAppend], committed: Iterable[Envelope] = ()) -> None:
         """Keep appends during which the server was lost, until the log tells what became of them.
 
-        Args:
-            pending: The appends.
-            committed: Those of their events that are known to be in the log.
+        `committed` are those of their events that are known to be in the log.
         """
         if not self._uncertain:
             self._uncertain_until = monotonic() + UNCERTAIN

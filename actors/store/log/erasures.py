@@ -14,7 +14,6 @@ class Erasures:
     """Destroys keys after the event that tells of it was folded. Used by the thread of the store's actor.
 
     Args:
-        log: Holds the keys.
         snapshots: Are erased too, since they contain what was erased; None for a store without.
     """
 
@@ -57,10 +56,7 @@ def erasure_of_derived(drafts: Sequence[Draft], derived: DerivedEvents) -> list[
     """Return the event that erases what was derived from erased memories alone, if anything was.
 
     `verify` compares destroyed keys with such events; a key without one was destroyed by somebody else.
-
-    Args:
-        drafts: That are appended together with it.
-        derived: After the events before them.
+    `derived` is the state after the events before `drafts`.
     """
     orphans = derived.orphans({draft.event.memory for draft in drafts if isinstance(draft.event, MemoryErased)})
     if not orphans:

@@ -5,7 +5,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
-from actors.text.queries.recurring_dates import sample_moments
+from actors.text.queries.dates import sample_moments
 from projections.spaces.directed import Direction
 from projections.spaces.lexical import STOP_WORDS, stem_words
 from projections.spaces.lexical import words as tokens
@@ -168,10 +168,7 @@ def asked_words(query: str) -> str:
 def extract_hints(query: str, asked_at: datetime, now: datetime | None = None) -> QueryHints:
     """Return direction, times, session part and words of a query.
 
-    Args:
-        query: As it was asked.
-        asked_at: From which relative times count.
-        now: The time of the search, if that may be later.
+    Relative times count from `asked_at`; the search may be later, at `now`.
     """
     part = session_part(query)
     intervals = tuple(find_intervals(query, asked_at, question=True))

@@ -84,13 +84,7 @@ class Correction(NamedTuple):
 
 
 def find_correction(earlier: Statement, later: Statement, similarity: float) -> Correction | None:
-    """Return what a later text changes in an earlier one; None if it corrects nothing.
-
-    Args:
-        earlier: A statement.
-        later: A text that was said after it.
-        similarity: Of both in E1, calibrated, in [0, 1].
-    """
+    """Return what a later text changes in an earlier one, given their calibrated similarity in E1; None for nothing."""
     if not (earlier.words and later.words and later.is_told):
         return None
     if (found := _find_in_brief(earlier, later)) and not are_of_different_subjects(earlier, later):

@@ -67,12 +67,7 @@ _FREE: Final = _ATTRIBUTES | _WORDS | UNITS
 
 
 def find_ellipsis(earlier: Statement, later: Statement) -> tuple[Value, Value] | None:
-    """Return a value of an earlier statement and the one that a later statement gives in its place; None without one.
-
-    Args:
-        earlier: A statement.
-        later: A text that was said after it.
-    """
+    """Return a value of an earlier statement and the one that a later one gives in its place; None without one."""
     if not later.admits_error and (earlier.state_at is None or earlier.tells_event):
         return None
     old = [value for value in read_values(earlier) if value.key not in later.keys]

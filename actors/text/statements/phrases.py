@@ -115,10 +115,7 @@ def _tokens(text: str, skipped: set[int]) -> Iterator[_Token]:
 def _phrase(borders: list[_Token], run: Iterable[_Token], verb: int) -> Phrase | None:
     """Return the phrase of a run of content words; None if it is a pronoun alone.
 
-    Args:
-        borders: The tokens between the run before and this one.
-        run: Its tokens, at least one.
-        verb: The place of the first verb of a state; -1 without one.
+    `verb` is the place of the first verb of a state; -1 without one.
     """
     owner = borders[-1].word if borders and borders[-1].word in _PRONOUNS else ""
     named = ["", *(token.word for token in borders if token.word not in _DETERMINERS)][-1]

@@ -27,10 +27,6 @@ def are_of_different_subjects(earlier: Statement, later: Statement) -> bool:
     """Return whether the subjects of two statements differ by an owner, a modifier, a phrase or a whole clause.
 
     "I no longer run downhill" says nothing of "My knee hurts when I run downhill", only of the clause at its end.
-
-    Args:
-        earlier: A statement.
-        later: What was said after it.
     """
     if earlier.main_keys and {*earlier.main_keys}.isdisjoint({*later.keys, *later.announced}):
         return True

@@ -106,7 +106,7 @@ def test_short_messages_are_answered_between_two_slices_of_a_run(night: Night):
     assert isinstance(runs, RunList)
     assert isinstance(dream, DreamState)
     assert runs.running == message.run
-    assert [run.interrupted for run in runs.runs] == [True]
+    assert [run.finished for run in runs.runs] == [None]
     assert drift is None
     assert dream.running == runs.runs[0]
     assert (dream.mode, dream.phase, dream.dreams) == (Mode.DEEP, None, 0), "a deep run never dreams"
@@ -283,7 +283,7 @@ def test_a_scheduled_run_prunes_only_with_permission(night: Night, *, thorough: 
     night.hub.consolidator.tell(StartScheduledRun(mode=Mode.DEEP, trigger=Trigger.IDLE, thorough=thorough))
     settled(night)
     (run,) = night.ask(ReadRuns()).runs
-    assert (run.trigger, run.mode) == (Trigger.IDLE, Mode.DEEP)
+    assert (run.params.trigger, run.mode) == (Trigger.IDLE, Mode.DEEP)
     assert run.finished.counts.merged == 1
     assert run.finished.counts.pruned == int(thorough)
 

@@ -4,7 +4,7 @@ from uuid import UUID
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.workspace.attention import update_workspace as update
+from actors.workspace.focus import update_workspace as update
 from events.vocabulary import Event, MemoryFaded, MemoryIgnited, WorkspaceConflicted, WorkspaceEmptied
 from projections.mind.workspace import CAPACITY, FADING_THRESHOLD, IGNITION_THRESHOLD, WorkspaceState
 from tests.projections.history import history, memory_id

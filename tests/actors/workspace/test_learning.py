@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from actors.workspace.learning import SHARPNESS, coherence, emotional_weight, entropy, judge, learning_score
-from actors.workspace.pulse import pulse
+from actors.workspace.pulse import pulse_of
 from events.spaces import INDEX, SEMANTIC, TEMPORAL
-from events.vocabulary.values import WIDTH, Quadrant
+from events.vocabulary.values import WIDTH, Learning, Quadrant
 from projections.mind.johari import classify
 
 NOTHING = np.empty((WIDTH, 0), np.float32)
@@ -168,4 +168,5 @@ def test_emotional_texts_weigh_more_than_neutral_ones_whether_glad_or_sad(conten
 def test_the_pulse_suggests_what_its_window_calls_for(
     entropy_now: float, coherence_now: float, undreamt: int, action: str
 ) -> None:
-    assert pulse(entropy_now, coherence_now, 0.6, undreamt).suggested_action == action
+    learning = Learning(entropy_now, coherence_now, 0.0, 1.0, 0.0, 0.6, delta_s=(), delta_c=())
+    assert pulse_of(learning, undreamt).suggested_action == action

@@ -271,7 +271,7 @@ def killed_at(monkeypatch: pytest.MonkeyPatch, step: int) -> None:
     unless_killed = Fuse(step)
     for owner, name in [
         (shutil, "copyfile"),
-        (backup, "_sync"),
+        (Path, "chmod"),
         (backup, "sync_folder"),
         (replacement, "sync_folder"),
         (Path, "rename"),

@@ -37,7 +37,7 @@ def test_a_stored_memory_can_be_read():
     assert entry.body.created_at == NOON
     assert (entry.seq, entry.stored_at) == (2, NOON + timedelta(minutes=2))
     assert (entry.state, entry.access_count, entry.events) == (MemoryState.LIVE, 0, (2,))
-    assert catalog.count() == 2
+    assert catalog.namespaces().total() == 2
     assert TWO in catalog
     assert THREE not in catalog
 
@@ -72,11 +72,11 @@ def test_a_forgotten_memory_is_no_duplicate_until_it_is_restored():
     assert (entry.state, entry.reason, entry.state_since) == (MemoryState.FORGOTTEN, "outdated", log[2].at)
     assert entry.body is not None
     assert forgotten.by_sha(TIDE.sha256, "default") == ()
-    assert forgotten.count() == 1
+    assert forgotten.namespaces().total() == 1
     restored = folded(Catalog(), log)
     assert restored.get(ONE).state is MemoryState.LIVE
     assert restored.by_sha(TIDE.sha256, "default") == (ONE,)
-    assert restored.count() == 2
+    assert restored.namespaces().total() == 2
 
 
 @pytest.mark.parametrize("before", [(), (MemoryForgotten(memory=ONE),)])
@@ -87,7 +87,7 @@ def test_an_erased_memory_keeps_only_its_events_and_stays_erased(before: tuple):
     assert (entry.state, entry.body, entry.reason) == (MemoryState.ERASED, None, "asked")
     assert entry.events[-2:] == (len(events) - 1, len(events))
     assert catalog.by_sha(TIDE.sha256, "default") == ()
-    assert catalog.count() == 1
+    assert catalog.namespaces().total() == 1
 
 
 def test_an_event_about_an_unknown_memory_is_an_error():
@@ -198,7 +198,7 @@ def test_a_survivor_has_the_tags_accesses_and_ids_of_what_it_absorbed():
     assert (absorbed.access_count, absorbed.lineage, absorbed.events) == (2, (), (2, 4, 6, 8))
     assert catalog.resolve(TWO) == catalog.resolve(ONE) == entry
     assert catalog.by_sha(HIGH.sha256, "default") == ()
-    assert (catalog.count(), catalog.namespaces()["default"]) == (1, 1)
+    assert (catalog.namespaces().total(), catalog.namespaces()["default"]) == (1, 1)
 
 
 def test_undoing_a_merge_restores_the_entries_except_for_event_numbers():
@@ -223,7 +223,7 @@ def test_undoing_a_merge_restores_the_entries_except_for_event_numbers():
             None,
         )
         assert (entry.state, entry.run, entry.merged_into, entry.lineage) == (MemoryState.LIVE, None, None, ())
-    assert after.count() == 3
+    assert after.namespaces().total() == 3
 
 
 def test_a_pruned_memory_has_a_reason_and_can_be_restored():
@@ -249,7 +249,7 @@ def test_every_memory_is_counted_in_its_state():
         MemoryState.FORGOTTEN: 1,
         MemoryState.ERASED: 1,
     }
-    assert catalog.count() == 2
+    assert catalog.namespaces().total() == 2
 
 
 def test_an_erased_survivor_takes_none_of_what_it_absorbed_with_it():
@@ -257,7 +257,7 @@ def test_an_erased_survivor_takes_none_of_what_it_absorbed_with_it():
     catalog = folded(Catalog(), log)
     entry = catalog.get(TWO)
     assert (entry.state, entry.reason, entry.merged_into, entry.events) == (MemoryState.LIVE, None, None, (2, 4, 6))
-    assert catalog.count() == 1
+    assert catalog.namespaces().total() == 1
     assert folded(Catalog(), read_later(log)).digest() == catalog.digest()
 
 

@@ -114,14 +114,14 @@ def test_a_run_is_recorded_from_its_start_with_its_parameters():
     runs = after(start(FIRST, mode=Mode.REM, trigger=Trigger.IDLE, namespace="work"))
     run = runs.get(FIRST)
     assert run is not None
-    assert (run.run, run.mode, run.trigger, run.namespace) == (FIRST, Mode.REM, Trigger.IDLE, "work")
+    assert (run.run, run.mode, run.params.trigger, run.namespace) == (FIRST, Mode.REM, Trigger.IDLE, "work")
     assert (run.started_at, run.finished, run.undone_at) == (history(start(FIRST))[0].at, None, None)
     assert runs.get(SECOND) is None
 
 
 def test_a_run_without_an_end_is_interrupted():
     runs = after(start(FIRST), start(SECOND), finish(SECOND), start(THIRD))
-    assert [(run.run, run.interrupted) for run in runs.latest()] == [(THIRD, True), (SECOND, False), (FIRST, True)]
+    assert [(run.run, run.finished is None) for run in runs.latest()] == [(THIRD, True), (SECOND, False), (FIRST, True)]
 
 
 def test_the_latest_runs_come_first_up_to_the_limit():
@@ -181,39 +181,36 @@ def test_undoing_a_run_for_single_memories_leaves_the_rest(undone: tuple[UUID, .
     assert (run.active_merges, run.active_pruned) == (merged, left)
 
 
-def test_patterns_are_those_of_the_latest_run_that_found_any_in_the_namespace():
+def test_patterns_are_listed_by_the_run_that_found_them():
     tides, moons = pattern(TIDES, FIRST, A, B), pattern(MOONS, FIRST, C, namespace="work")
     boats = pattern(BOATS, SECOND, D)
     runs = after(start(FIRST), tides, moons, finish(FIRST), start(SECOND), boats, start(THIRD), finish(THIRD))
-    assert runs.patterns("default") == (boats,)
-    assert runs.patterns("work") == (moons,)
-    assert runs.patterns() == (moons, boats)
-    assert runs.patterns("nowhere") == ()
+    assert runs.patterns_of(SECOND) == (boats,)
     assert runs.patterns_of(FIRST) == (tides, moons)
     assert runs.patterns_of(THIRD) == ()
 
 
-def test_patterns_of_a_run_that_was_undone_make_way_for_those_before():
+def test_a_run_that_was_undone_still_lists_its_patterns():
     tides, boats = pattern(TIDES, FIRST, A), pattern(BOATS, SECOND, D)
     runs = after(start(FIRST), tides, start(SECOND), boats, finish(SECOND), ConsolidationUndone(run=SECOND))
-    assert runs.patterns("default") == (tides,)
+    assert runs.patterns_of(FIRST) == (tides,)
     assert runs.patterns_of(SECOND) == (boats,)
 
 
 def test_a_run_that_is_undone_for_one_memory_keeps_its_patterns():
     tides = pattern(TIDES, FIRST, A)
-    assert after(start(FIRST), tides, ConsolidationUndone(run=FIRST, memories=(B,))).patterns() == (tides,)
+    assert after(start(FIRST), tides, ConsolidationUndone(run=FIRST, memories=(B,))).patterns_of(FIRST) == (tides,)
 
 
 def test_a_pattern_lists_no_erased_member_and_is_gone_with_its_last():
     found = start(FIRST), pattern(TIDES, FIRST, A, B, C), pattern(MOONS, FIRST, B)
-    (left,) = after(*found, erase(B)).patterns()
+    (left,) = after(*found, erase(B)).patterns_of(FIRST)
     assert (left.pattern, left.members) == (TIDES, (A, C))
-    assert after(*found, erase(B), erase(A), erase(C)).patterns() == ()
+    assert after(*found, erase(B), erase(A), erase(C)).patterns_of(FIRST) == ()
 
 
 def test_a_member_that_was_erased_before_its_pattern_was_written_down_never_appears():
-    (left,) = after(erase(A), start(FIRST), pattern(TIDES, FIRST, A, B)).patterns()
+    (left,) = after(erase(A), start(FIRST), pattern(TIDES, FIRST, A, B)).patterns_of(FIRST)
     assert left.members == (B,)
 
 
@@ -262,7 +259,7 @@ def test_a_replay_after_erasures_gives_the_same_runs_and_patterns(
         for envelope in log
     ]
     assert folded(Runs(), log).digest() == folded(Runs(), later).digest()
-    assert folded(Runs(), log).patterns() == folded(Runs(), later).patterns()
+    assert folded(Runs(), log).patterns_of(FIRST) == folded(Runs(), later).patterns_of(FIRST)
 
 
 @pytest.mark.parametrize(

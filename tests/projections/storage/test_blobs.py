@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from projections.storage.blobs import Blobs
+from projections.storage.arrays import Blobs
 
 
 @given(st.lists(st.binary(max_size=9)), st.data())

@@ -17,8 +17,8 @@ from actors.consolidator.messages import QueryReceived
 from actors.embedder.messages import EmbedQuery
 from actors.runtime.ask import MODEL_TIMEOUT, ask
 from actors.runtime.settings import SearchProfile
+from actors.text.queries.dates import parse_relative_date
 from actors.text.queries.query_hints import causal_subject, extract_hints
-from actors.text.queries.relative_dates import parse_relative_date
 from projections.atlas.facets import Filter
 from projections.projection import MemoryState
 

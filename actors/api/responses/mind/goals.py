@@ -3,8 +3,8 @@
 from math import isnan
 
 from actors.api.responses.common import pick, rounded
+from actors.consolidator.goals.drift import Drift
 from actors.consolidator.messages import DriftCorrection, DriftReport, GoalDiscovery
-from actors.consolidator.values import Drift
 from actors.runtime.types import JsonObject
 from events.spaces import SPACES
 from events.vocabulary import GoalDiscovered

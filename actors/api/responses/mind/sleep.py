@@ -7,16 +7,16 @@ from uuid import UUID
 import msgspec
 
 from actors.api.responses.common import iso, pick, rounded, start_of
+from actors.consolidator.goals.drift import Drift
 from actors.consolidator.messages import (
+    Assessment,
     DreamPhase,
     DreamState,
-    PruningCandidate,
     PruningCandidates,
     RunList,
     RunResult,
     UndoResult,
 )
-from actors.consolidator.values import Drift
 from actors.runtime.types import JsonObject
 from actors.scheduler.messages import ScheduleState
 from events.vocabulary import ConsolidationSkipped, MemoriesMerged, PatternDiscovered
@@ -109,7 +109,7 @@ def runs(found: RunList, entries: Entries, causes: Sequence[CausalLink] = (), *,
     }
 
 
-def candidates(found: PruningCandidates, some: Sequence[PruningCandidate], entries: Entries) -> JsonObject:
+def candidates(found: PruningCandidates, some: Sequence[Assessment], entries: Entries) -> JsonObject:
     """Return the answer of `get_pruning_candidates`: the prunable first, by ascending salience."""
     prunable = sum(one.protection is None for one in found.found)
     return {

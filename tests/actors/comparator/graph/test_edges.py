@@ -146,7 +146,7 @@ def test_traversals_change_no_path():
     steps = tuple(edge.step for edge in found.paths[0].edges)
     walked = Graph(*drawn, LinksTraversed(steps=steps))
     assert walked.paths(1, 3) == ["123"]
-    assert [walked.links.traversals(step) for step in steps] == [1, 1]
+    assert [walked.links._traversals[step] for step in steps] == [1, 1]
 
 
 def test_memories_of_other_namespaces_are_not_traversed():

@@ -7,14 +7,16 @@ from actors.consolidator.goals.drift import (
     MAX_SAMPLES,
     TREND_SAMPLES,
     WINDOW,
+    DriftStrategy,
+    Trend,
     history,
+    level_of,
     measure,
     recommendations,
     strategy,
     trend,
     windows_until_critical,
 )
-from actors.consolidator.values import DriftStrategy, Trend, level_of
 from events.spaces import INDEX, SEMANTIC, TEMPORAL
 from events.vocabulary.values import WIDTH, DriftLevel
 

@@ -3,9 +3,9 @@
 from uuid import UUID
 
 from actors.comparator.messages import MeasurePurposes
+from actors.consolidator.goals.drift import Drift
 from actors.consolidator.goals.manager import LATEST, GoalManager
 from actors.consolidator.messages import FindGoals, GoalDiscovery
-from actors.consolidator.values import Drift
 from events.fingerprint import Fingerprint
 from events.vocabulary import (
     DriftDetected,

@@ -7,7 +7,8 @@ from uuid import UUID, uuid4
 import pytest
 
 from actors.consolidator.judgement import assessment
-from actors.consolidator.judgement.assessment import Assessment, assess
+from actors.consolidator.judgement.assessment import assess
+from actors.consolidator.messages import Assessment
 from actors.workspace.messages import ReadAttention
 from events.vocabulary import (
     ConsolidationUndone,

@@ -3,7 +3,7 @@
 import pytest
 
 from actors.embedder.models.backbone import Backbone
-from actors.embedder.profiles.word_pieces import WordPieces
+from actors.embedder.profiles.neural_spaces import WordPieces
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.text.queries import recurring_dates
+from actors.text.queries import dates
 from actors.text.queries.query_hints import (
     SessionPart,
     asks_for_latest,
@@ -88,7 +88,7 @@ def test_hints_hold_direction_times_and_words():
     said = extract_hints(question, ASKED)
     assert said.direction is Direction.CAUSE
     assert said.intervals == tuple(find_intervals(question, ASKED, question=True)) != ()
-    assert said.recurring == recurring_dates.sample_moments(question, ASKED) != ()
+    assert said.recurring == dates.sample_moments(question, ASKED) != ()
     assert said.words == {"why", "does", "ana", "python", "job", "fail", "on", "sunday", "mornings", "since"}
 
 

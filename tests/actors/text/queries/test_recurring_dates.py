@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from actors.embedder.spaces.temporal import periodicity
 from actors.embedder.spaces.vectors import mean_direction
-from actors.text.queries.recurring_dates import sample_moments
+from actors.text.queries.dates import sample_moments
 
 ASKED = datetime(2023, 8, 17, 15, 20, tzinfo=UTC)
 MONDAY, FRIDAY, SATURDAY, SUNDAY = 0, 4, 5, 6

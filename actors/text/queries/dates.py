@@ -1,18 +1,17 @@
-"""Parse recurring times in a query: "on Sunday mornings", "at night", "every summer".
+"""Parse times of a query that are no dates: recurring ones ("on Sunday mornings") and "two weeks before the trip".
 
 E3 encodes hour, weekday and season of one moment. The mean of many moments that share only the named period encodes
 that period alone.
 """
 
 import re
-from calendar import day_abbr
 from collections.abc import Iterator
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, NamedTuple
 
-from projections.time.periods import weyl_sequence
+from projections.time.lexicon import NUMBERS, SEASONS, WEEKDAYS
+from projections.time.periods import DAY, UNIT_DAYS, Interval, weyl_sequence
 
-_WEEKDAYS: Final = tuple(name.casefold() for name in day_abbr)
 _DAY: Final = re.compile(
     r"\b(?:(?:every|each|usual|usually on|typically on) (?P<one>mon|tue|wed|thu|fri|sat|sun)(?:s|nes|rs|ur)?day\b"
     r"|(?P<many>mon|tue|wed|thu|fri|sat|sun)(?:s|nes|rs|ur)?days\b|(?P<weekend>weekends)\b|(?P<weekday>weekdays)\b"
@@ -35,7 +34,6 @@ _HOURS: Final = {
     "evening": (17, 23),
     "night": (21, 29),
 }
-_SEASONS: Final = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
 _YEAR: Final = 364
 """Days to sample from: whole weeks, so that every weekday occurs equally often."""
 _STRIDE: Final = 5
@@ -74,12 +72,53 @@ def _days_ago(day: re.Match[str] | None, season: re.Match[str] | None, start: da
     wanted = set[int]()
     if day is not None:
         name = day["one"] or day["many"] or day["named"]
-        wanted = {_WEEKDAYS.index(name.casefold())} if name else {5, 6} if day["weekend"] else set(range(5))
+        wanted = {WEEKDAYS.index(name.casefold())} if name else {5, 6} if day["weekend"] else set(range(5))
     months = set[int]()
     if season is not None:
-        begin = _SEASONS[season["name"].casefold()]
+        begin = SEASONS[season["name"].casefold()]
         months = {(begin + month - 1) % 12 + 1 for month in range(3)}
     for ago in range(1, _YEAR + 1, 1 if wanted or months else _STRIDE):
         date = start - timedelta(days=ago)
         if (not wanted or date.weekday() in wanted) and (not months or date.month in months):
             yield ago
+
+
+_RELATIVE: Final = re.compile(
+    rf"\b(?:(?P<count>\d{{1,3}}|{'|'.join(NUMBERS)})(?: of| couple of| few)?|the) "
+    r"(?P<unit>day|night|week|weekend|month|year)s? "
+    r"(?P<side>before|prior to|after|following) (?P<event>[^?.,;!]{3,80})",
+    re.IGNORECASE,
+)
+_TOLERANCE: Final = 1 / 4
+"""Tolerance as a share of the distance, at least a day: "four weeks before" is precise to a week."""
+
+
+class RelativeDate(NamedTuple):
+    """A time relative to an event."""
+
+    event: str
+    """The event as the query names it."""
+    remainder: str
+    """The query without the event, so that a search does not find the event itself."""
+    offset: timedelta
+    """Negative before the event."""
+
+    def resolve(self, event_time: datetime) -> Interval | None:
+        """Return the interval that is meant, given the time of the event; None if it leaves the calendar."""
+        tolerance = max(DAY, abs(self.offset) * _TOLERANCE)
+        try:
+            return Interval(event_time + (self.offset - tolerance), event_time + (self.offset + tolerance))
+        except OverflowError:
+            return None
+
+
+def parse_relative_date(query: str) -> RelativeDate | None:
+    """Return the relative date in a query, if it contains one."""
+    match = _RELATIVE.search(query)
+    if match is None:
+        return None
+    count = (match["count"] or "one").casefold()
+    days = UNIT_DAYS[match["unit"].casefold()] * (int(count) if count.isdigit() else NUMBERS[count])
+    earlier = match["side"].casefold() in ("before", "prior to")
+    remainder = f"{query[: match.start()]}{query[match.end() :]}".strip()
+    return RelativeDate(match["event"].strip(), remainder, timedelta(days=-days if earlier else days))
