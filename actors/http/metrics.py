@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from starlette.responses import PlainTextResponse, Response
 
 from actors.api.context import wait_until_replayed
-from actors.api.responses.administration.store import COUNTED
+from actors.api.operations.administration.maintenance import COUNTED
 from actors.comparator.messages import ReadIndexes
 from actors.runtime.ask import ask
 from actors.runtime.metrics import BUCKETS, Histogram

@@ -9,6 +9,7 @@ from uuid import UUID
 from actors.api.params.fields import MAX_EXCERPT
 from actors.runtime.types import JsonObject
 from actors.text.plain_excerpts import plain_excerpt
+from events.vocabulary.values import Learning
 from projections.memories.catalog import Body, Entry
 
 LABEL = 120
@@ -93,6 +94,22 @@ def empty_namespace(name: str, known: Collection[str]) -> str:
     return f"The namespace '{name}' holds no memories" + (f"; did you mean '{near[0]}'?" if near else " yet")
 
 
-def duplicate_of(twin: UUID | None) -> dict[str, str]:
-    """Return the field that names the oldest live memory of the same content."""
-    return {"duplicate_of": str(twin)} if twin else {}
+def learning(values: Learning) -> dict[str, float]:
+    """Return the learning score of a memory and its parts."""
+    return {
+        "learningScore": values.learning_score,
+        "entropy": values.entropy,
+        "coherence": values.coherence,
+        "surprise": values.surprise,
+    }
+
+
+def learning_inputs(values: Learning) -> dict[str, float | None]:
+    """Return the other inputs of the learning score, and the predicted usefulness."""
+    return {"emotionalWeight": values.emotional_weight, "phase": values.phase, "usefulness": values.usefulness}
+
+
+def stored_params(body: Body) -> JsonObject:
+    """Return the parameters that a memory was stored with."""
+    names = ("namespace", "session", "importance", "rationale", "memory_type", "metadata")
+    return {name: getattr(body, name) for name in names} | {"modality": body.modality.value, "tags": list(body.tags)}

@@ -10,9 +10,9 @@ from anyio import to_thread
 from actors.api.confinement import confine
 from actors.api.context import NAMESPACE, Context, wait_until_replayed
 from actors.api.operations.administration.as_of import event_at
+from actors.api.operations.administration.maintenance import lag as described_lag
 from actors.api.params.fields import EVERYWHERE, Reading, When
 from actors.api.params.parsing import Params, parse
-from actors.api.responses.administration import store
 from actors.api.responses.common import empty_namespace
 from actors.api.tools.tool import Tool
 from actors.runtime.ask import ask
@@ -97,7 +97,7 @@ def _lag(context: Context) -> JsonObject:
     """Return how far the answer of a hub may be behind the log that it shares, where that is more than it may be."""
     shared = context.hub.shared
     lag = shared.lag if shared is not None else None
-    return {"lag": store.lag(lag)} if lag is not None and lag.exceeded else {}
+    return {"lag": described_lag(lag)} if lag is not None and lag.exceeded else {}
 
 
 @asynccontextmanager

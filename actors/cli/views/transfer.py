@@ -11,7 +11,6 @@ from events.wording import counted
 MAX_PROBLEMS = 20
 """Bad lines, and properties left out, that are printed for people; `--json` prints all."""
 
-
 MAX_UNREAD = 10
 """Files of a folder which are named as not read."""
 

@@ -1,47 +1,51 @@
-"""Audit: what happened, when and why, what changed between two moments, and whether the state follows from the log."""
+"""Audit: what happened, when and why."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
-from time import perf_counter
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 from uuid import UUID
 
-import anyio.from_thread
-import anyio.to_thread
+from msgspec import Meta
 from msgspec.structs import replace
 
 from actors.api.context import Context, wait_until_replayed
-from actors.api.operations.administration.as_of import event_at, from_log, last_event, read
-from actors.api.params.audit import AuditTrail, StoreDiff, StoreReplay
+from actors.api.operations.administration.as_of import from_log, last_event, read
+from actors.api.params.fields import Reading, When
 from actors.api.params.parsing import invalid
-from actors.api.progress import reporter
-from actors.api.responses.administration import audit, changes
+from actors.api.responses.event_descriptions import describe_event
 from actors.consolidator.messages import ReadRuns
 from actors.exporters.history import mentioned
-from actors.runtime.ask import LONG_TIMEOUT, ask
+from actors.runtime.ask import ask
 from actors.runtime.types import JsonObject
-from actors.store.messages import Describe, FindMemories, ReadDigests
-from events.storage.log_prefix import LogPrefix
-from projections.difference import difference
-from projections.registry import digests, rebuild
+from actors.store.messages import Describe, FindMemories
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from events.storage.log import Envelope
 
-    from events.storage.log import Envelope, Log
-
-T = TypeVar("T")
 
 EVENTS_AT_ONCE = 256
-"""Events between two progress reports."""
+"""Events that are read from the log at once."""
 
 INSTANT = timedelta(microseconds=1)
 """The resolution of times in the log."""
 
 ANOTHER = "another namespace"
 """Stands for the name of one that the caller doesn't see."""
+
+
+class AuditTrail(Reading, frozen=True, kw_only=True):
+    """List what happened and why, latest first."""
+
+    aliases: ClassVar[dict[str, str]] = {"id": "memory_id", "fingerprint_id": "memory_id"}
+
+    memory_id: Annotated[UUID | None, Meta(description="About this memory")] = None
+    run_id: Annotated[UUID | None, Meta(description="Of this run")] = None
+    since: Annotated[When | None, Meta(description="Event or time")] = None
+    until: Annotated[When | None, Meta(description="Event or time")] = None
+    limit: Annotated[int, Meta(ge=1, le=500, description="Events")] = 50
+    before: Annotated[Annotated[int, Meta(ge=1)] | None, Meta(description="next_before")] = None
 
 
 async def audit_trail(context: Context, params: AuditTrail) -> JsonObject:
@@ -58,7 +62,7 @@ async def audit_trail(context: Context, params: AuditTrail) -> JsonObject:
     page = left[-params.limit :]
     envelopes = await from_log(context.hub.log.get, page)
     answer: JsonObject = {
-        "events": [audit.describe_event(envelope, params.memory_id) for envelope in reversed(envelopes)],
+        "events": [describe_event(envelope, params.memory_id) for envelope in reversed(envelopes)],
         "count": len(page),
         "total": len(concerned),
     }
@@ -96,7 +100,7 @@ async def _visible_page(
         end = max(end - EVENTS_AT_ONCE, 0)
     page = found[-params.limit :]
     answer: JsonObject = {
-        "events": [audit.describe_event(_masked(one, visible), params.memory_id) for one in reversed(page)],
+        "events": [describe_event(_masked(one, visible), params.memory_id) for one in reversed(page)],
         "count": len(page),
     }
     return answer | ({"next_before": page[0].seq} if len(page) < len(found) else {})
@@ -112,39 +116,6 @@ def _masked(envelope: Envelope, visible: Collection[str]) -> Envelope:
 def _named(envelope: Envelope) -> set[UUID]:
     """Return the ids in an event; that of the event is the memory's where it stored one."""
     return {envelope.id, *mentioned(envelope.event)}
-
-
-async def store_diff(context: Context, params: StoreDiff) -> JsonObject:
-    """Return what changed between two moments, as net effect."""
-    await wait_until_replayed(context)
-    earlier = await event_at(context, params.a, "a", least=0)
-    later = context.hub.log.head.seq if params.b is None else await event_at(context, params.b, "b", least=0)
-    if later < earlier:
-        raise invalid("b", f"event {later} comes before event {earlier}")
-    past = LogPrefix(context.hub.log, later)
-    report = reporter(context.progress, "events read")
-    found = await from_log(lambda: difference(_watched(past, report), earlier))
-    wanted = changes.memories_shown(found, params.limit)
-    entries = await ask(context.hub.store, Describe(memories=wanted, own=True))
-    ends = await from_log(past.get, [seq for seq in (earlier, later) if seq])
-    known = {entry.id: entry for entry in entries}
-    return changes.diff({one.seq: one.at for one in ends}, (earlier, later), found, known, params.limit)
-
-
-async def store_replay(context: Context, params: StoreReplay) -> JsonObject:
-    """Fold the log anew, without models, and compare what comes out with what is known now."""
-    await wait_until_replayed(context)
-    live: dict[str, str] = {}
-    if params.as_of is None:
-        await context.progress(0, None, "taking digests of what is known")
-        seq, live = await ask(context.hub.store, ReadDigests(), LONG_TIMEOUT)
-    else:
-        seq = await event_at(context, params.as_of, "as_of")
-    past = LogPrefix(context.hub.log, seq)
-    report = reporter(context.progress, "events replayed")
-    start = perf_counter()
-    replayed = await from_log(lambda: digests(rebuild(_watched(past, report))))
-    return changes.replayed(past.head, perf_counter() - start, live, replayed)
 
 
 async def _since(context: Context, when: int | str) -> int:
@@ -169,12 +140,3 @@ async def _concerned(context: Context, params: AuditTrail, first: int, last: int
         found = await ask(context.hub.consolidator, ReadRuns(run=params.run_id, limit=1))
         asked.append(found.runs[0].events)
     return [seq for seq in sorted(set.intersection(*map(set, asked))) if first <= seq <= last]
-
-
-def _watched(log: Log, report: Callable[..., object]) -> Iterator[Envelope]:
-    """Yield a log's events and tell how far it is; runs in a worker thread, which a cancelled request ends."""
-    for envelope in log.read():
-        if envelope.seq % EVENTS_AT_ONCE == 0:
-            anyio.from_thread.check_cancelled()
-            report(envelope.seq, log.head.seq)
-        yield envelope

@@ -13,8 +13,7 @@ from actors.api.context import Context, describe, wait_until_replayed
 from actors.api.operations.ingest import images
 from actors.api.params.embeddings import encode, with_graph
 from actors.api.params.fields import DEFAULT_NAMESPACE, Namespace, Reading
-from actors.api.responses import memories
-from actors.api.responses.common import iso
+from actors.api.responses.common import body_of, iso, stored_params
 from actors.comparator.messages import ListMemories, ReadLinks
 from actors.exporters.history import Carried, mentioned, without
 from actors.runtime.ask import ask
@@ -90,7 +89,7 @@ async def memory_export(context: Context, params: MemoryExport) -> JsonObject:
             end += 1
             if entry.id != memory or entry.state is not MemoryState.LIVE:  # a merged memory stands in its survivor
                 continue
-            page.append(memories.exported(entry) | await _image(context, entry))
+            page.append(_exported(entry) | await _image(context, entry))
             if params.include_embeddings:
                 page[-1] |= await _embeddings(context, entry)
             room -= _size(page[-1])
@@ -196,4 +195,11 @@ def _memory_line(
         body = msgspec.structs.replace(body, namespace=entry.body.namespace)
     own = msgspec.structs.replace(entry, body=body)
     drawn = [{name: value for name, value in msgspec.to_builtins(link).items() if name != "type"} for link in kept]
-    return memories.exported(own) | {"stored_at": iso(envelope.at), "links": drawn}
+    return _exported(own) | {"stored_at": iso(envelope.at), "links": drawn}
+
+
+def _exported(entry: Entry) -> JsonObject:
+    """Return a memory as `memory/import` takes it, with its id, without empty fields."""
+    body = body_of(entry)
+    answer = {"id": str(entry.id), "content": body.text, "created_at": iso(body.created_at), **stored_params(body)}
+    return {name: value for name, value in answer.items() if value not in (None, [], {})}

@@ -3,39 +3,73 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar, cast
 
 import anyio.from_thread
 import anyio.to_thread
+import msgspec
 
 from actors.api.context import Context, wait_until_replayed
-from actors.api.params.audit import StoreBackUp, StoreStatus, StoreVerify
-from actors.api.params.parsing import invalid
+from actors.api.params.fields import Reading
+from actors.api.params.parsing import Params, invalid
 from actors.api.progress import reporter
-from actors.api.responses.administration import store
-from actors.comparator.messages import ReadIndexes
+from actors.api.responses.common import pick
+from actors.comparator.messages import Indexes, ReadIndexes
+from actors.embedder.messages import READS_IMAGES
+from actors.runtime import metrics
 from actors.runtime.ask import ask, log_fault
 from actors.runtime.settings import passphrase
 from actors.runtime.types import JsonObject
-from actors.store.messages import ReadStatus
+from actors.store.messages import ReadStatus, Status
 from actors.store.spare_memories import SNAPSHOT
 from events.recovery.backup import back_up, copy_unverified
 from events.recovery.safety_copy import copy_store
 from events.storage.duckdb_log import DuckDBLog
 from events.storage.format import FORMAT, format_of
-from events.storage.log import Head, LogError
-from events.verify.anchors import anchor_problems
-from events.verify.examination import Progress, Report
+from events.storage.log import Head, Lag, LogError
+from events.verify.anchors import ANCHOR, anchor_problems, parse_anchors
+from events.verify.examination import Problem, Progress, Report
 from events.verify.verification import examine, verify
+from events.vocabulary.values import SpaceModel
 
 if TYPE_CHECKING:
+    from actors.hub.hub import Hub
     from events.storage.chain import StoredLog
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+NOTES = {
+    "e4_temporal_positional": "null outside sessions",
+    "e8_graph": "null without turns beside it, a link, a cause or a shared rare name; without the memory's own text",
+    "e10_multimodal": "reads text alone: what it says, and the modality that the memory was given; no image, no sound",
+}
+"""What a space can't say."""
+
+COUNTED = ("live", "forgotten", "pruned", "merged", "erased", "lost")
+"""Counts of memories, in the order of the answer."""
+
+
+class StoreStatus(Reading, frozen=True, kw_only=True):
+    """Return what the store holds, which models fill the spaces, and how long operations take."""
+
+
+class StoreVerify(Params, frozen=True, kw_only=True):
+    """Verify that no byte of the log has changed."""
+
+    anchor: str | None = None
+    """Lines of `context-graph anchor`, whose events must be in the log."""
+
+
+class StoreBackUp(Params, frozen=True, kw_only=True):
+    """Copy the store to a new folder."""
+
+    target: str
+    """An absolute path that does not exist yet."""
+
 
 STATUS = StoreStatus()
 """The parameters of `store_status`, which is no tool and takes none."""
@@ -46,9 +80,9 @@ async def store_status(context: Context, _params: StoreStatus = STATUS) -> JsonO
     await wait_until_replayed(context)
     state = await ask(context.hub.store, ReadStatus())
     if context.caller is not None and context.caller.is_limited:
-        return store.status_of(state, context.visible or (), context.hub)
+        return _status_of(state, context.visible or (), context.hub)
     indexes = await ask(context.hub.comparator, ReadIndexes())
-    return await anyio.to_thread.run_sync(store.status, state, indexes, context.hub)  # it reads sizes of backups
+    return await anyio.to_thread.run_sync(_status, state, indexes, context.hub)  # it reads sizes of backups
 
 
 async def store_verify(context: Context, params: StoreVerify) -> JsonObject:
@@ -58,7 +92,7 @@ async def store_verify(context: Context, params: StoreVerify) -> JsonObject:
     problems = await _on_files(context, lambda _log: snapshots.problems() if snapshots else [])
     if (text := params.anchor) is not None:
         problems += await _on_files(context, lambda log: anchor_problems(text, log.keys.chain, log.rows))
-    return store.verified(report, problems, params.anchor)
+    return verified(report, problems, params.anchor)
 
 
 async def store_back_up(context: Context, params: StoreBackUp) -> JsonObject:
@@ -116,3 +150,76 @@ def _examine(log: StoredLog, progress: Progress) -> Report:
     if log.read_only is None:
         return examine(log, progress)
     return verify(log.folder, passphrase(), progress, SNAPSHOT)
+
+
+def lag(behind: Lag) -> JsonObject:
+    """Return how far a hub is behind the log that it shares."""
+    return {"events": behind.events, "seconds": round(behind.seconds, 1), "reason": behind.reason}
+
+
+def _status(state: Status, indexes: Indexes, hub: Hub) -> JsonObject:
+    """Return the content of the store. Latencies are of this process, or of the last one that measured them."""
+    latencies = metrics.load(hub.latency_file) | hub.latencies.summary()
+    declared = state.declared
+    return {
+        "folder": str(hub.folder),
+        "read_only": state.read_only,
+        "memories": {name: getattr(state, name) for name in COUNTED},
+        "namespaces": state.namespaces,
+        "serves": None if hub.namespaces is None else sorted(hub.namespaces),
+        "indexes": indexes.counts,
+        "graphs": msgspec.to_builtins(indexes.states),
+        "memory_mb": indexes.megabytes,
+        "backups": hub.backups.state(),
+        "log": {"position": state.head.seq, "hash": state.head.hash.hex()}
+        | ({"server": hub.shared.name, "lag": lag(hub.shared.lag)} if hub.shared else {}),
+        "profile": declared.profile if declared else None,
+        "spaces": [_space(space) for space in declared.spaces] if declared else [],
+        "calibration": {key: "own texts" if own else "shipped" for key, own in indexes.calibrated.items()},
+        "runtime": hub.runtime,
+        "latencies_ms": msgspec.to_builtins(dict(sorted(latencies.items()))),
+    }
+
+
+def _space(space: SpaceModel) -> JsonObject:
+    silent = space.key in NOTES and READS_IMAGES not in space.model
+    note = {"note": NOTES[space.key]} if silent else {}
+    return pick(space, "key", "model", "sha256", "dimension") | note
+
+
+def verified(report: Report, others: Sequence[Problem], anchors: str | None = None) -> JsonObject:
+    """Return the result of verifying a log.
+
+    Args:
+        report: On the log.
+        others: Problems of the snapshot, which only speeds up the start, and of anchors.
+        anchors: A text with the anchors that were compared; None if there were none.
+    """
+    problems = (*report.problems, *others)
+    wrong = {problem.seq for problem in others if problem.file == ANCHOR}
+    compared = [] if anchors is None else [one.head.seq for one in parse_anchors(anchors)]
+    confirmed = [{"event": seq, "confirmed": not report.problems and seq not in wrong} for seq in compared]
+    return {
+        **({"anchors": confirmed} if compared else {}),
+        "sound": not problems,
+        "events": report.events,
+        "sealed": report.sealed,
+        "erased": report.shredded,
+        "head": {"seq": report.head.seq, "hash": report.head.hash.hex()},
+        "acknowledged": report.acknowledged.seq if report.acknowledged else None,
+        "first_bad": report.first_bad,
+        "problems": [msgspec.structs.asdict(problem) for problem in problems],
+    }
+
+
+def _status_of(state: Status, namespaces: Collection[str], hub: Hub) -> JsonObject:
+    """Return what a caller of these namespaces may know of the store: nothing that depends on others."""
+    counts = {name: count for name, count in state.namespaces.items() if name in namespaces}
+    return {
+        "read_only": state.read_only,
+        "memories": {"live": sum(counts.values())},
+        "namespaces": counts,
+        "profile": state.declared.profile if state.declared else None,
+        "spaces": [_space(space) for space in state.declared.spaces] if state.declared else [],
+        "runtime": hub.runtime,
+    }

@@ -19,7 +19,6 @@ from actors.api.operations.lifecycle.memories import item_report
 from actors.api.params.fields import MAX_BATCH
 from actors.api.params.memories import StoreMemory
 from actors.api.params.parsing import Params, invalid
-from actors.api.responses import memories
 from actors.consolidator.messages import ReadRuns
 from actors.exporters.history import mentioned
 from actors.runtime.ask import ask
@@ -74,7 +73,7 @@ async def memory_import(context: Context, params: MemoryImport) -> JsonObject:
             if isinstance(item, MemoryItem):
                 check_served(context, NAMESPACE, item.params.namespace)
         except Fault as fault:
-            reports[index] = memories.item(index, fault=fault)
+            reports[index] = item_report(index, fault)
             continue
         if group and not _fits(item, group):
             await flush()
@@ -115,14 +114,14 @@ async def _store(context: Context, group: Sequence[Numbered], reports: dict[int,
         try:
             if entry is not None and one.id is not None:
                 _check_same(entry, one)
-                reports[index] = memories.item(index, one.id) | {"stored_before": True}
+                reports[index] = item_report(index, one.id) | {"stored_before": True}
                 continue
             if first is not None and _is_divided_otherwise(first, one.params):
-                reports[index] = memories.item(index, first.id) | {"stored_before": True}
+                reports[index] = item_report(index, first.id) | {"stored_before": True}
                 continue
             _check_known(one.others, known)
         except Fault as fault:
-            reports[index] = memories.item(index, fault=fault)
+            reports[index] = item_report(index, fault)
             continue
         items.setdefault(one.key, IngestItem(one.params, one.key, one.id, one.links, context.actor, one.stored_at))
         indexes.setdefault(one.key, []).append(index)
@@ -160,7 +159,7 @@ async def _append(context: Context, group: Sequence[Numbered], reports: dict[int
             elif run is not None and run not in started:
                 raise NotFoundFault(f"Run not found: {run}; its start is imported first", id=str(run))
         except Fault as fault:
-            reports[index] = memories.item(index, fault=fault)
+            reports[index] = item_report(index, fault)
         else:
             appends[index] = Append(
                 id=one.id or uuid4(), event=one.event, actor=IMPORTER, correlation_id=one.key, once=True, at=one.at
@@ -170,7 +169,7 @@ async def _append(context: Context, group: Sequence[Numbered], reports: dict[int
         outcomes = await ask(context.hub.store, AppendMemories(appends=tuple(appends.values())))
     for (index, append), outcome in zip(appends.items(), outcomes, strict=True):
         if isinstance(outcome, Fault):
-            reports[index] = memories.item(index, fault=outcome)
+            reports[index] = item_report(index, outcome)
         else:
             reports[index] = _event_report(index, append.event)
             if outcome.repeated:

@@ -50,7 +50,6 @@ takes a quarter of 24 commits, and the first of a hundred memories is stored lon
 STORED_AS_GIVEN = ("namespace", "session", "modality", "tags", "rationale", "memory_type", "metadata")
 """Parameters that are fields of the event too."""
 
-
 Name = TypeVar("Name")
 """By which the caller of `ingest` knows an item."""
 

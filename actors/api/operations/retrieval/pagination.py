@@ -28,10 +28,8 @@ FRAME = 110
 _PAGING = {"cursor", "top_k", "max_tokens", "max_characters", "explain", "as_of"}
 """Parameters that may change from page to page; `as_of` if it still means the same moment."""
 
-
 LARGEST = 2**31
 """Of the numbers in a cursor; a search writes no larger one."""
-
 
 Order = Annotated[float, Meta(ge=0, le=1)]
 

@@ -58,7 +58,6 @@ if TYPE_CHECKING:
 PATIENCE = 10.0
 """Seconds that a server waits for the store: a hook of the previous session may still have it open."""
 
-
 MaxLag = Annotated[float | None, exported_option(MAX_LAG, min=0.001)]
 Offline = Annotated[bool | None, exported_option(OFFLINE)]
 Limit = Annotated[list[str] | None, typer_option(LIMIT)]

@@ -95,7 +95,7 @@ def verify(
 
 def _verify(folder: Path, anchor: str | None, *, quiet: bool) -> JsonObject:
     """Check a store through the process that serves it, or without opening it for writing."""
-    from actors.api.responses.administration.store import verified
+    from actors.api.operations.administration.maintenance import verified
     from actors.cli.store_access import open_store, served_store, store_location
     from actors.cli.views.terminal import progress_bar
     from actors.store.snapshot_files import Snapshots

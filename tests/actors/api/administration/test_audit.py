@@ -7,7 +7,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from actors.api.operations.administration import audit as auditing
+from actors.api.operations.administration import history
 from actors.api.operations.lifecycle import memories
 from actors.api.tools.dispatch import call
 from actors.embedder.profiles.embedded import EmbeddedProfile
@@ -272,7 +272,7 @@ async def test_a_replay_names_the_projection_that_differs(mind: Mind, monkeypatc
     fox = await kept(mind, FOX)
     await kept(mind, DOG, link_to=[fox])
     await settled(mind)
-    monkeypatch.setattr(auditing, "rebuild", lambda envelopes: rebuild(envelopes) | {"links": Links()})
+    monkeypatch.setattr(history, "rebuild", lambda envelopes: rebuild(envelopes) | {"links": Links()})
     answer = await mind("replay")
     assert (answer["matches"], answer["differing"]) == (False, ["links"])
     assert [name for name, one in answer["projections"].items() if not one["same"]] == ["links"]

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from actors.api.context import Context
-from actors.api.operations.administration.audit import store_replay
-from actors.api.params.audit import StoreReplay
+from actors.api.operations.administration.history import StoreReplay, store_replay
 from actors.api.progress import ignore_progress
 from events.spaces import INDEX
 from events.vocabulary import MemoryStored
