@@ -27,14 +27,7 @@ async def read_pulse(context: Context) -> Pulse:
 
 
 def publish_pulse(context: Context, pulse: Pulse, namespace: str, seq: int) -> None:
-    """Keep the pulse of a memory that this request stored, and publish it unless a later memory has one.
-
-    Args:
-        context: Of the request.
-        pulse: From the workspace.
-        namespace: Of the memory.
-        seq: Sequence number of the memory's event.
-    """
+    """Keep the pulse of a memory that this request stored as event `seq`; publish it unless a later memory has one."""
     context.pulse = pulse
     state = context.state
     for place in (namespace, None):

@@ -26,10 +26,6 @@ def candidates(transcript: Path, namespace: str) -> list[JsonObject]:
 
     Their ids follow from the turn and the wording, so that a second run over the same session finds them again. Tool
     calls, their results, side chains and what the program writes into turns are left out; secrets are redacted.
-
-    Args:
-        transcript: File of the session.
-        namespace: Of the memories.
     """
     turns = screened(claude_transcripts.read(transcript, Options(namespace=namespace)), Redactions())
     found = sorted(_scored(turns), key=lambda one: -one[0])

@@ -24,11 +24,7 @@ _DEPENDENT: Final = re.compile(
 
 
 def sentences(text: str) -> Iterator[str]:
-    """Yield the sentences of a turn, each with those after it that depend on it, as far as they are short enough.
-
-    Args:
-        text: Markdown or plain text.
-    """
+    """Yield the sentences of a turn, each with those after it that depend on it, as far as they are short enough."""
     text = _NO_PROSE.sub("\n\n", _CODE.sub("\n\n", text))
     for block in _BLOCK.split(text):
         found: list[str] = []

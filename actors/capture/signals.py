@@ -53,9 +53,7 @@ class _Rule(NamedTuple):
 def signal(sentence: str, speaker: str) -> Signal | None:
     """Return the strongest signal of a sentence and its score; None for a sentence without any.
 
-    Args:
-        sentence: A sentence, perhaps with one after it that depends on it.
-        speaker: `user`, or whatever the assistant is called.
+    A speaker is `user`, or whatever the assistant is called.
     """
     by_user = speaker == USER
     found = {kind: one.weight for kind, one in _rules("signals").items() if one.matches(sentence, by_user=by_user)}

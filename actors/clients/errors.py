@@ -2,13 +2,7 @@
 
 
 class ConfigurationError(Exception):
-    """A configuration file cannot be read or changed; nothing was.
-
-    Args:
-        problem: In a few words.
-        line: From 1, where it is known.
-        file: Added where the file is known.
-    """
+    """A configuration file cannot be read or changed; nothing was."""
 
     def __init__(self, problem: str, line: int | None = None, file: str = "") -> None:
         self.problem, self.line, self.file = problem, line, file

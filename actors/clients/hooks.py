@@ -49,15 +49,10 @@ def shell_command(command: Sequence[str]) -> str:
 
 
 def group(event: str, command: str, options: Iterable[str] = (), *, detached: bool = True) -> JsonObject:
-    """Return the configuration of an event: a matcher and one handler.
+    """Return the configuration of an event: a matcher and one handler, which runs `hook` of a command with options.
 
-    Status 2 would refuse the user's prompt, so no failure is passed on, not even that of an old installation.
-
-    Args:
-        event: As the client names it.
-        command: Shell text that runs `context-graph`.
-        options: Further arguments of `hook`.
-        detached: Whether the client runs hooks in the background; Codex skips those that ask for it.
+    Status 2 would refuse the user's prompt, so no failure is passed on, not even that of an old installation. Codex
+    skips hooks that ask to run in the background, for which `detached` is False.
     """
     hook = HOOKS[event]
     words = [command, "hook", argument(event), *map(shlex.quote, options)]

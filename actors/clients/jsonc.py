@@ -63,9 +63,7 @@ class _Token(NamedTuple):
 def parse(text: str, *, comments: bool = True) -> Node:
     """Parse a document; blank text is an empty object.
 
-    Args:
-        text: The document.
-        comments: Whether comments and a comma after the last item are allowed.
+    `comments` tells whether comments and a comma after the last item are allowed.
 
     Raises:
         ConfigurationError: The text is no such document; names the line.

@@ -20,11 +20,9 @@ Piece = tuple[str, bool]
 
 
 def why_above(upper: Mapping[str, float], lower: Mapping[str, float]) -> JsonObject:
-    """Return the parts of the score that rank one result above another, and the parts that favour the other.
+    """Return the parts of the score that rank one result above another, and those that favour the other.
 
-    Args:
-        upper: Contributions to the score of the result above, by part.
-        lower: Those of the result below.
+    `upper` and `lower` are the contributions to the score of each, by part.
     """
     differences = sorted(
         ((upper.get(part, 0.0) - lower.get(part, 0.0), part) for part in {*upper, *lower}), key=lambda one: -abs(one[0])

@@ -49,10 +49,7 @@ class Shared:
 def page(handler: Handler, shared: Shared, *, whole: bool = False) -> Handler:
     """Return a handler that puts `shared` into `request.state.shared`, and shows a fault as a page.
 
-    Args:
-        handler: Of a page, of data or of a change.
-        shared: By all pages of the server.
-        whole: Whether it is of a page, which shows its progress while a past moment is replayed.
+    The handler of a `whole` page shows its progress while a past moment is replayed.
     """
 
     async def handle(request: Request) -> Response:
@@ -112,12 +109,7 @@ def in_background(
 ) -> Response:
     """Start an operation that takes long, and lead to the page that shows its progress and its result.
 
-    Args:
-        request: Of the caller.
-        kind: Chooses how the result is shown.
-        method: The operation.
-        then: Applied to its answer.
-        **arguments: Of the operation.
+    `kind` chooses how the result is shown; it is the answer, or what `then` makes of it.
 
     Raises:
         ForbiddenFault: The caller may not call it.

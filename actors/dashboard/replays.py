@@ -56,11 +56,6 @@ class Replays:
 
         A page that becomes ready while the progress is shown is kept until the reader loads it, for at most `KEPT`
         seconds: made anew it could need another replay, and so never be ready.
-
-        Args:
-            request: Of the page.
-            handler: Of the page.
-            waiting: Renders the progress.
         """
         asked = _Asked(request.state.caller, request.state.csrf, str(request.url))
         task, progress = self._pages.get(asked) or self._start(asked, request, handler)

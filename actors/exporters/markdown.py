@@ -18,12 +18,9 @@ PROPERTIES = ("id", "created_at", "namespace", "session", "memory_type", "import
 
 
 def write(folder: Path, memories: list[JsonObject], links: Iterable[tuple[str, str, str]]) -> int:
-    """Write a note for each memory, in a folder for each namespace, and return their number.
+    """Write a note for each memory of `memory/export`, in a folder for each namespace, and return their number.
 
-    Args:
-        folder: The vault.
-        memories: As `memory/export` returns them.
-        links: Source, target and relation; those with an end that isn't among the memories are left out.
+    `links` are sources, targets and relations; those with an end that isn't among the memories are left out.
     """
     names = {memory["id"]: _name(memory) for memory in memories}
     linked: dict[str, dict[str, None]] = {}

@@ -35,11 +35,9 @@ EMBEDDINGS = {
 
 
 def write(file: Path, memories: Iterable[JsonObject]) -> int:
-    """Write memories to a file, and return their number.
+    """Write memories of `memory/export` with embeddings to a file, and return their number.
 
-    Args:
-        file: The target; while it is written, a copy as JSON stands beside it.
-        memories: As `memory/export` returns them with embeddings.
+    While the file is written, a copy as JSON stands beside it.
     """
     columns = COLUMNS | {space.key: EMBEDDINGS[space.kind] for space in SPACES}
     bits = [space.key for space in SPACES if space.kind is Kind.BINARY]

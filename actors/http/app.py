@@ -41,9 +41,7 @@ _LINK_SPENT = "This link was used before, or is older than five minutes. " + _LO
 class RequireCaller:
     """ASGI middleware: paths that are not public need a caller.
 
-    Args:
-        app: Handles the requests that pass.
-        metadata_url: Where a program without a token finds its authorization server; None without one.
+    `metadata_url` tells a program without a token where it finds its authorization server.
     """
 
     def __init__(self, app: ASGIApp, metadata_url: str | None) -> None:

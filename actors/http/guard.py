@@ -47,14 +47,7 @@ class RefusedError(Exception):
 
 
 class Guard:
-    """ASGI middleware, the outermost one.
-
-    Args:
-        app: Handles the requests that pass.
-        hosts: Accepted names in the `Host` header.
-        answers: Counts the answers by their status.
-        tls: Whether clients use HTTPS.
-    """
+    """ASGI middleware, the outermost one."""
 
     def __init__(self, app: ASGIApp, hosts: frozenset[str], answers: Counter[int], *, tls: bool) -> None:
         self._app = app

@@ -63,10 +63,6 @@ class _Protocol(H11Protocol):
 class Uvicorn(uvicorn.Server):
     """Uvicorn without signal handlers, which are the process's, that tells when it listens.
 
-    Args:
-        app: The application.
-        params: How to listen.
-
     Raises:
         InvalidParamsFault: The certificate can't be used.
     """

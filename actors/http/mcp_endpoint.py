@@ -48,12 +48,7 @@ class McpSessions(StreamableHTTPSessionManager):
 
 
 def mcp_sessions(context: Context, per_minute: Mapping[str, int]) -> McpSessions:
-    """Return MCP for the callers of requests.
-
-    Args:
-        context: Without a caller.
-        per_minute: Calls per minute that each caller may make, by tool.
-    """
+    """Return MCP for the callers of requests, each with `per_minute` calls of a tool."""
     project = SessionProject(context.hub.folder, asks=False)
     return McpSessions(McpHandlers(context, Limits(per_minute), project=project, caller_of=_caller_of).server())
 

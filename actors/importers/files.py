@@ -23,12 +23,7 @@ HEAD_LINES = 20
 
 
 def lines(file: Path, decoder: msgspec.json.Decoder[T]) -> Iterator[tuple[int, T] | Broken]:
-    """Yield the values of a file of JSON lines with their line numbers; a line that can't be read is `Broken`.
-
-    Args:
-        file: Read line by line, so of any size.
-        decoder: Of one line.
-    """
+    """Yield the values of JSON lines with their numbers, however many; a line that can't be read is `Broken`."""
     with file.open("rb") as source:
         for number, raw in enumerate(source, start=1):
             data = raw.removeprefix(b"\xef\xbb\xbf").strip() if number == 1 else raw.strip()
@@ -93,12 +88,9 @@ def first_lines(file: Path) -> list[object]:
 
 
 def walk(folder: Path, suffixes: Iterable[str] | None = None, skipped: Iterable[str] = ()) -> Iterator[Path]:
-    """Yield the files under a folder by name, not those in hidden or skipped folders.
+    """Yield the files under a folder by name, not those in hidden folders or in those with `skipped` names.
 
-    Args:
-        folder: Searched with its folders.
-        suffixes: Of the files, in lower case; None for any.
-        skipped: Names of folders.
+    `suffixes` of the files are in lower case; None for any.
     """
     wanted, unwanted = None if suffixes is None else {*suffixes}, {*skipped}
     for path in sorted(folder.rglob("*")):

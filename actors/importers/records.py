@@ -93,12 +93,8 @@ def memory_id(*place: object) -> UUID:
 def memory(place: tuple[object, ...], content: str, file: Path, line: int = 0, **fields: Any) -> Iterator[Item]:
     """Yield a memory, or several with ascending ids if the text is too long for one.
 
-    Args:
-        place: Identifies the text in its source, from which the id is derived.
-        content: The text.
-        file: Read from.
-        line: Its line there.
-        fields: Other parameters of `store_memory`; empty ones are left out. Tags and names are cut to their limits.
+    `place` identifies the text in its source, from which the id is derived. `fields` are other parameters of
+    `store_memory`; empty ones are left out, tags and names are cut to their limits.
     """
     for name in ("session", "namespace", "memory_type"):
         if fields.get(name):

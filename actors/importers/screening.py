@@ -19,11 +19,9 @@ class Redactions(msgspec.Struct):
 
 
 def screened(records: Iterable[Record], redactions: Redactions) -> Iterator[Record]:
-    """Yield records without private passages and secrets; a memory that is private as a whole is skipped.
+    """Yield records without private passages and secrets, which are counted.
 
-    Args:
-        records: Of a source.
-        redactions: Receives the counts.
+    A memory that is private as a whole is skipped.
     """
     for record in records:
         if not isinstance(record, Item) or not isinstance(record.value, dict) or "content" not in record.value:

@@ -23,13 +23,7 @@ ProgressCallback = Callable[[float, float | None, str], object]
 
 
 class ClientError(Exception):
-    """The server answered with an error, or doesn't speak JSON-RPC.
-
-    Args:
-        message: What is wrong, in a sentence.
-        code: Of the error in its answer; None without one.
-        data: Details of that error.
-    """
+    """The server answered with an error, whose code and details this has, or doesn't speak JSON-RPC."""
 
     def __init__(self, message: str, code: int | None = None, data: object = None) -> None:
         super().__init__(message)
@@ -40,10 +34,7 @@ class ClientError(Exception):
 class Client:
     """A session on the socket in a store's folder, with one deadline for all its requests.
 
-    Args:
-        folder: The store's.
-        seconds: Until the session must end.
-        project: Namespace of requests that name none.
+    `project` is the namespace of requests that name none.
     """
 
     def __init__(self, folder: Path, seconds: float, project: str | None = None) -> None:

@@ -10,11 +10,7 @@ class LineTooLongError(Exception):
 
 
 class LineReader:
-    """Takes bytes as they arrive and yields complete lines without their newline.
-
-    Args:
-        max_length: Bytes of one line.
-    """
+    """Takes bytes as they arrive and yields complete lines of at most `max_length` bytes, without their newline."""
 
     def __init__(self, max_length: int) -> None:
         self._max_length = max_length

@@ -43,10 +43,6 @@ def is_stopped(pid: int) -> bool:
 def stop_hub(folder: Path, seconds: float) -> int | None:
     """Ask the process that serves a store to end, and wait for that; return its id, or None if there is none.
 
-    Args:
-        folder: Of the store.
-        seconds: To wait.
-
     Raises:
         HubError: It goes on, or runs as another user.
         OSError: The folder can't be read.

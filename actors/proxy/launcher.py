@@ -93,12 +93,7 @@ def truncate_log(descriptor: int) -> None:
 
 
 class HubLauncher:
-    """Connects to the hub of a folder, and starts one if there is none and no other process is starting one.
-
-    Args:
-        folder: The store's folder.
-        arguments: The hub's command-line options.
-    """
+    """Connects to the hub of a folder, and starts one if there is none and no other process is starting one."""
 
     def __init__(self, folder: Path, arguments: Sequence[str]) -> None:
         self.folder = folder.absolute()

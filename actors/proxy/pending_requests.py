@@ -55,11 +55,7 @@ _decode_cancelled = msgspec.json.Decoder(_Cancelled).decode
 
 
 class PendingRequests:
-    """Tracks the requests without an answer, and the handshake that another hub needs first.
-
-    Args:
-        tools: What the client is shown.
-    """
+    """Tracks the requests without an answer, and the handshake that another hub needs first."""
 
     project: str | None = None
     """Namespace of the session."""

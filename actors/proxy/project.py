@@ -30,14 +30,10 @@ class ProjectError(Exception):
 
 
 def serving_project(chosen: str | None, store: Path) -> str | None:
-    """Return the namespace of this process's session; None where only the client can know a folder.
+    """Return the namespace of this process's session: the chosen one, or its project's.
 
     Claude Code names its project in `CLAUDE_PROJECT_DIR`; other clients start servers in the folder of the project, or
-    anywhere.
-
-    Args:
-        chosen: By the option or its environment variable.
-        store: The store's folder, created if necessary.
+    anywhere: then it is None, and only the client can know a folder. The store's folder is created if necessary.
 
     Raises:
         ProjectError: As in `find_project`.
@@ -55,10 +51,6 @@ def find_project(folder: Path, store: Path) -> str | None:
     """Return the namespace of a folder: what `.context-graph.toml` says, or its repository; None without either.
 
     A repository in the home folder is for its settings, and no project.
-
-    Args:
-        folder: That the client works in.
-        store: The store's folder.
 
     Raises:
         ProjectError: A `.context-graph.toml` is invalid.
@@ -102,13 +94,9 @@ def git_common_dir(folder: Path) -> Path | None:
 
 
 def claim(name: str, path: Path, store: Path) -> str:
-    """Return the namespace of a project, and record it in the store's folder if that exists.
+    """Return the namespace of a project by the name of its folder, and record it in the store's folder if that exists.
 
-    Args:
-        name: Of its folder.
-        path: Of the project. If it no longer exists, another project of its name takes over the namespace: it was
-            moved.
-        store: The store's folder.
+    If the project that has the name no longer exists, another one takes over its namespace: it was moved.
     """
     if not store.is_dir():
         return name

@@ -37,14 +37,7 @@ STDIN, STDOUT = 0, 1
 
 
 class Proxy:
-    """Copies lines in both directions, and continues the session with the next hub when one ends.
-
-    Args:
-        launcher: Connects to the hub, or starts it.
-        options: The options that the hub should have.
-        tools: What the client is shown.
-        find_project: Returns the namespace of the session.
-    """
+    """Copies lines in both directions, and continues the session with the next hub when one ends."""
 
     def __init__(
         self,

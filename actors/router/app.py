@@ -44,11 +44,6 @@ def route_app(sessions: McpSessions) -> ASGIApp:
 async def serve_router(table: Table, params: HttpListen, announce: Callable[[str], object]) -> None:
     """Serve until cancelled.
 
-    Args:
-        table: The hubs.
-        params: Where to listen.
-        announce: Told the URL.
-
     Raises:
         InvalidParamsFault: The address can't be listened on.
     """

@@ -28,15 +28,10 @@ OF_ONE_HUB: Final = ("next_cursor", "weightsApplied", "stages", "_cognitive_puls
 
 
 def merge(answers: Sequence[tuple[HubAddress, JsonObject]], limit: int | None) -> JsonObject:
-    """Merge the answers of a tool.
+    """Merge the answers of a tool to the best `limit` results, beside the other fields of the most relevant answer.
 
-    Args:
-        answers: At least one, with their hubs.
-        limit: Most results; None for all.
-
-    Returns:
-        The one answer, if there is one. The best results of all, beside the other fields of the most relevant answer.
-        Where a tool answers something else than ranked results, the answers side by side.
+    A single answer stays as it is. Where a tool answers something else than ranked results, the answers stand side by
+    side.
     """
     if len(answers) == 1:
         return answers[0][1]

@@ -65,12 +65,7 @@ class HubFailedError(Exception):
 
 
 class Router:
-    """Forwards requests.
-
-    Args:
-        table: The hubs.
-        client: Connects to them.
-    """
+    """Forwards requests."""
 
     def __init__(self, table: Table, client: httpx2.AsyncClient) -> None:
         self._table = table

@@ -41,10 +41,7 @@ class Destination(NamedTuple):
 
 
 class Table:
-    """The hubs behind a router.
-
-    Args:
-        hubs: Each as `NAMESPACE,NAMESPACE=URL`.
+    """The hubs behind a router, each given as `NAMESPACE,NAMESPACE=URL`.
 
     Raises:
         InvalidParamsFault: one is malformed, or two serve the same namespace.
@@ -61,12 +58,6 @@ class Table:
 
     def choose(self, tool: Tool, params: Params, arguments: JsonObject, project: str | None) -> Destination:
         """Return where a request goes.
-
-        Args:
-            tool: The operation.
-            params: As they were parsed.
-            arguments: As the client sent them.
-            project: Namespace of the session, for requests that name none; None without one.
 
         Raises:
             InvalidParamsFault: no hub serves the namespace, or the request must name one and doesn't.

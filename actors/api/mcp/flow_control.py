@@ -35,9 +35,6 @@ class ResponseWriter(ObjectSendStream[SessionMessage]):
     """Writes messages to a client, and counts and numbers its open requests.
 
     The SDK takes the ids 7 and "7" for one, so it sees numbers of ours instead of the client's ids.
-
-    Args:
-        stream: The stream to the client.
     """
 
     def __init__(self, stream: WriteStream[SessionMessage]) -> None:

@@ -34,11 +34,7 @@ async def call(
 ) -> JsonObject:
     """Run an operation on the present store, or on the past state that `as_of` names.
 
-    Args:
-        context: Of the request, to the present store.
-        tool: The operation.
-        arguments: As the client sent them.
-        before_run: Called once the arguments are valid, and before anything is done.
+    `before_run` is called once the arguments are valid, and before anything is done.
 
     Raises:
         Fault: an argument is invalid, or the operation failed.

@@ -21,9 +21,7 @@ DEFAULT: Mapping[str, int] = {"consolidate_memories": 1}
 class Limits:
     """The recent calls of one session, or of each caller over HTTP. A tool and its JSON-RPC method share one limit.
 
-    Args:
-        per_minute: Calls a minute by tool; other tools are not limited.
-        clock: Returns the time in seconds.
+    A tool that `per_minute` doesn't name is not limited.
     """
 
     def __init__(self, per_minute: Mapping[str, int] = DEFAULT, clock: Callable[[], float] = monotonic) -> None:

@@ -68,11 +68,7 @@ class Key(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Keys:
-    """The keys of a store; changes by other processes are seen at the next call.
-
-    Args:
-        folder: The store's.
-    """
+    """The keys of a store; changes by other processes are seen at the next call."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

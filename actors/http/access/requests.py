@@ -47,13 +47,9 @@ class RequestCounts:
         self._of(caller.name, now).calls[operation] += 1
 
     def refused(self, caller: Caller | None, what: str, now: datetime, address: str | None = None) -> None:
-        """Count a refusal.
+        """Count a refusal; without a caller nobody was recognised.
 
-        Args:
-            caller: None where nobody was recognised.
-            what: The operation, or what is wrong: one of few texts, never one that a client chose.
-            now: The time.
-            address: Of the client.
+        `what` is the operation, or what is wrong: one of few texts, never one that a client chose.
         """
         count = self._of(None if caller is None else caller.name, now)
         count.refused[what] += 1

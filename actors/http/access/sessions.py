@@ -35,11 +35,7 @@ class Session(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Sessions:
-    """Login links and sessions, in the memory of this process only.
-
-    Args:
-        clock: Returns the time in seconds.
-    """
+    """Login links and sessions, in the memory of this process only."""
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         self._clock = clock

@@ -79,13 +79,7 @@ def notes(folder: Path, _options: Options) -> Iterator[Path]:
 
 
 def read(root: Path, files: list[Path], options: Options) -> Iterator[Record]:
-    """Yield notes and observations, then the links between them.
-
-    Args:
-        root: The folder by which notes are named.
-        files: The notes.
-        options: What a person chose.
-    """
+    """Yield notes, which are named by their paths below `root`, and observations, then the links between them."""
     links: list[tuple[_Note, str, str]] = []
     names: dict[str, UUID | None] = {}
     for file in files:

@@ -190,10 +190,7 @@ def _space(space: SpaceModel) -> JsonObject:
 def verified(report: Report, others: Sequence[Problem], anchors: str | None = None) -> JsonObject:
     """Return the result of verifying a log.
 
-    Args:
-        report: On the log.
-        others: Problems of the snapshot, which only speeds up the start, and of anchors.
-        anchors: A text with the anchors that were compared; None if there were none.
+    `others` are problems of the snapshot, which only speeds up the start, and of the `anchors` that were compared.
     """
     problems = (*report.problems, *others)
     wrong = {problem.seq for problem in others if problem.file == ANCHOR}

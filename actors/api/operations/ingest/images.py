@@ -29,11 +29,9 @@ DATA = "data:"
 
 
 async def read(context: Context, source: str) -> bytes:
-    """Return the bytes of an image; whether they are one is the model's to find out.
+    """Return the bytes of an image, from a data URI in base64 or, not over HTTP, from an absolute path.
 
-    Args:
-        context: Of the request. One over HTTP may send images, but name no files of this machine.
-        source: A data URI in base64, or an absolute path that the user may read.
+    Whether they are an image is the model's to find out.
 
     Raises:
         InvalidParamsFault: It is neither, or too large.

@@ -46,15 +46,9 @@ class Query:
 
 
 async def parse_query(context: Context, text: str, asked_at: datetime, wanted: Filter) -> Query:
-    """Parse and embed a query.
+    """Parse and embed a query for a search among the memories of a filter.
 
     "Two weeks before the trip" names a time only if the trip is found: it counts from the best memory of it.
-
-    Args:
-        context: Of the request.
-        text: As it was asked.
-        asked_at: When it was asked.
-        wanted: The memories among which the search looks.
     """
     hints, relative = extract_hints(text, asked_at, context.now()), parse_relative_date(text)
     if relative is not None and not hints.intervals:
@@ -79,13 +73,7 @@ async def search(
 ) -> Found:
     """Search by the five stages.
 
-    Args:
-        context: Of the request.
-        query: What is asked.
-        profile: How spaces are weighed.
-        limit: Hits on a page.
-        candidates: That each way of recall names; by `limit` if it is left out.
-        **options: Further fields of `Search`.
+    Each way of recall names `candidates`, by `limit` if that is None. `options` are further fields of `Search`.
     """
     return await ask(
         context.hub.comparator,
