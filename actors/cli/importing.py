@@ -16,10 +16,11 @@ from actors.proxy.serve_command import proxy_supported
 from actors.runtime.types import JsonObject
 
 if TYPE_CHECKING:
-    from actors.cli.store_access import Report, StoreLocation
+    from actors.cli.store_access import StoreLocation
     from actors.embedder.pool.worker import WorkerSettings
     from actors.importers.recogniser import Source
     from actors.importers.records import Item, Record
+    from actors.proxy.endpoint import Report
 
 BATCH = 100
 """Items in one call of `memory/import`."""

@@ -8,10 +8,11 @@ from contextlib import ExitStack, contextmanager, suppress
 from math import inf
 from pathlib import Path
 from time import monotonic, sleep
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import msgspec
 
+from actors.proxy.endpoint import Report
 from actors.runtime.settings import ModelProfile
 from actors.runtime.types import JsonObject
 
@@ -25,9 +26,6 @@ LOCK_TIMEOUT = 10.0
 """Seconds that a command waits for another process to close the store."""
 HUB_START = 10.0
 """Seconds that a command waits for a hub that another process starts, before it opens the store itself."""
-
-Report: TypeAlias = Callable[[float, float | None, str], None]
-"""Receives (done, total, what) during a long operation."""
 
 
 class CommandError(Exception):

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import json
 import socket
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from time import monotonic
 from typing import Self, cast
 
-from actors.proxy.endpoint import CHUNK, MAX_LINE, PROJECT, is_own, process_of, socket_path
+from actors.proxy.endpoint import CHUNK, MAX_LINE, PROJECT, Report, is_own, process_of, socket_path
 from actors.proxy.framing import LineReader
 from actors.proxy.hub_process import ANSWER_TIMEOUT, describe_silence
 from actors.runtime.types import JsonObject
 
 PROTOCOL = "2025-06-18"
 CLOSED = "the server closed the connection"
-
-ProgressCallback = Callable[[float, float | None, str], object]
-"""Called with (done, total, description) during long work."""
 
 
 class ClientError(Exception):
@@ -67,7 +63,7 @@ class Client:
             self._socket.close()
             raise
 
-    def request(self, method: str, on_progress: ProgressCallback | None = None, /, **params: object) -> JsonObject:
+    def request(self, method: str, on_progress: Report | None = None, /, **params: object) -> JsonObject:
         """Send a request and return its result.
 
         Raises:

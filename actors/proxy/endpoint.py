@@ -7,9 +7,10 @@ import socket
 import struct
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TypeAlias
 
 import msgspec
 
@@ -44,6 +45,9 @@ RESENT = "context-graph/resent"
 
 PROJECT = "context-graph/project"
 """The field of a request's `_meta` with the namespace of its session; null where only the client can know it."""
+
+Report: TypeAlias = Callable[[float, float | None, str], object]
+"""Receives (done, total, what) during a long operation."""
 
 
 class ServeOptions(msgspec.Struct, frozen=True, kw_only=True):

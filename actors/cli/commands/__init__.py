@@ -2,7 +2,7 @@
 
 from actors.cli.commands.agents import hooks, http, install, route, serve  # noqa: F401 -- imported to be registered, as below
 from actors.cli.commands.memory import inspection, memories, namespaces, review, sleep  # noqa: F401
-from actors.cli.commands.store import doctor, import_export, maintenance, move, trust, upgrade  # noqa: F401
+from actors.cli.commands.store import conversion, doctor, import_export, maintenance, trust  # noqa: F401
 from actors.cli.program import Panel
 from actors.cli.program import app as program
 

@@ -11,8 +11,9 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.segment import Segment
 
-from actors.cli.store_access import CommandError, Report
+from actors.cli.store_access import CommandError
 from actors.exporters.json_text import CONTROLS
+from actors.proxy.endpoint import Report
 
 UNSEEN = {code: chr(0x2400 + code) for code in range(0x20) if chr(code) not in "\n\t"} | dict.fromkeys(
     CONTROLS, "\N{REPLACEMENT CHARACTER}"

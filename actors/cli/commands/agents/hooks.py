@@ -25,8 +25,9 @@ from typing import Annotated
 import msgspec
 import typer
 
-from actors.cli.program import Panel, app, data_folder
+from actors.cli.program import Panel, app
 from actors.cli.store_access import RETRY_INTERVAL, StoreLocation, StoreSession, open_store
+from actors.proxy.serve_command import data_folder
 from actors.runtime.settings import Confidence, ModelProfile
 from actors.runtime.types import JsonObject
 from actors.text.excerpts import excerpt

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from pathlib import Path
 from time import sleep
 from typing import Annotated
 
 import typer
 
 from actors.api.caller import Scope
-from actors.cli.program import Data, Embedder, Json, Models, Panel, app, data_folder, exit_on_error, show
+from actors.cli.options import Data, Embedder, Json, Models
+from actors.cli.program import Panel, app, exit_on_error, folder_command, show
+from actors.proxy.serve_command import data_folder
 from actors.runtime.settings import ModelProfile
 from actors.runtime.types import JsonObject
 
@@ -30,10 +33,10 @@ app.add_typer(keys, name="key", rich_help_panel=Panel.CONNECT, no_args_is_help=T
 Name = Annotated[str, typer.Argument(help="Name that the audit shows; up to 40 small letters, digits, dots, hyphens.")]
 
 
-@keys.command()
+@folder_command(Panel.CONNECT, lambda answer: typer.echo(answer["key"]), to=keys)
 def create(
+    folder: Path,
     name: Name,
-    data: Data = None,
     scope: Annotated[Scope, typer.Option(help=SCOPE_HELP)] = Scope.READ,
     namespace: Annotated[
         list[str] | None,
@@ -43,33 +46,40 @@ def create(
         str | None,
         typer.Option(metavar="DAYS|TIME", help="When it expires, as 90d or an ISO 8601 time; by default never."),
     ] = None,
-    *,
-    as_json: Json = False,
-) -> None:
+) -> JsonObject:
     """Make a key and print it; it can't be shown again."""
     from actors.api.params.fields import EVERYWHERE
     from actors.api.params.parsing import invalid
     from actors.http.access.keys import Keys, parse_expiry
 
-    with exit_on_error():
-        if not namespace:
-            raise invalid("namespace", "name what the key may see, or * for all")
-        folder = data_folder(data)
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        until = None if expires is None else parse_expiry(expires, datetime.now(UTC))
-        key = Keys(folder).create(name, scope, None if EVERYWHERE in namespace else namespace, until)
-    show({"key": key, "name": name}, lambda answer: typer.echo(answer["key"]), as_json=as_json)
+    if not namespace:
+        raise invalid("namespace", "name what the key may see, or * for all")
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    until = None if expires is None else parse_expiry(expires, datetime.now(UTC))
+    key = Keys(folder).create(name, scope, None if EVERYWHERE in namespace else namespace, until)
+    return {"key": key, "name": name}
 
 
-@keys.command(name="list")
-def list_keys(data: Data = None, *, as_json: Json = False) -> None:
+def _printed(answer: JsonObject) -> None:
+    from actors.cli.views.terminal import OUT
+
+    for key in answer["keys"]:
+        sees = "all namespaces" if key["namespaces"] is None else ", ".join(key["namespaces"])
+        until = f", until {key['expires_at']}" if key["expires_at"] else ""
+        state = "" if key["valid"] else " (revoked)" if key["revoked_at"] else " (expired)"
+        used = key["last_used_at"] or "never"
+        OUT.print(f"{key['name']}{state}: {key['scope']}, {sees}{until}; last used: {used}")
+    if not answer["keys"]:
+        OUT.print("no keys; make one by: context-graph key create NAME --namespace PROJECT")
+
+
+@folder_command(Panel.CONNECT, _printed, "list", to=keys)
+def list_keys(folder: Path) -> JsonObject:
     """List the keys: what each may do and see, until when, and when it was used last."""
     from actors.http.access.keys import Keys
 
-    with exit_on_error():
-        found = Keys(data_folder(data)).all()
     now = datetime.now(UTC)
-    answer: JsonObject = {
+    return {
         "keys": [
             {
                 "name": key.name,
@@ -82,21 +92,17 @@ def list_keys(data: Data = None, *, as_json: Json = False) -> None:
                     for at in [getattr(key, field)]
                 },
             }
-            for key in found
+            for key in Keys(folder).all()
         ]
     }
-    show(answer, _printed, as_json=as_json)
 
 
-@keys.command()
-def revoke(name: Name, data: Data = None, *, as_json: Json = False) -> None:
+@folder_command(Panel.CONNECT, lambda answer: typer.echo(f"{answer['name']} is revoked"), to=keys)
+def revoke(folder: Path, name: Name) -> JsonObject:
     """Make a key invalid at once, also in a server that runs."""
     from actors.http.access.keys import Keys
 
-    with exit_on_error():
-        revoked = Keys(data_folder(data)).revoke(name)
-    answer: JsonObject = {"name": name, "revoked_at": str(revoked.revoked_at)}
-    show(answer, lambda _: typer.echo(f"{name} is revoked"), as_json=as_json)
+    return {"name": name, "revoked_at": str(Keys(folder).revoke(name).revoked_at)}
 
 
 @app.command(rich_help_panel=Panel.INSPECT)
@@ -121,16 +127,3 @@ def ui(
     show(answer, lambda found: typer.echo(found["url"]), as_json=as_json)
     if browser and not as_json:
         typer.launch(answer["url"])
-
-
-def _printed(answer: JsonObject) -> None:
-    from actors.cli.views.terminal import OUT
-
-    for key in answer["keys"]:
-        sees = "all namespaces" if key["namespaces"] is None else ", ".join(key["namespaces"])
-        until = f", until {key['expires_at']}" if key["expires_at"] else ""
-        state = "" if key["valid"] else " (revoked)" if key["revoked_at"] else " (expired)"
-        used = key["last_used_at"] or "never"
-        OUT.print(f"{key['name']}{state}: {key['scope']}, {sees}{until}; last used: {used}")
-    if not answer["keys"]:
-        OUT.print("no keys; make one by: context-graph key create NAME --namespace PROJECT")

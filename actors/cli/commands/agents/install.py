@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from actors.cli.program import Json, Panel, app, exit_on_error, show, store_folder
+from actors.cli.options import Json, store_folder
+from actors.cli.program import Panel, app, exit_on_error, show
 from actors.clients.table import CLIENTS
 from actors.runtime.types import JsonObject
 

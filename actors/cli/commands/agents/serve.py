@@ -14,20 +14,8 @@ import msgspec
 import typer
 
 from actors.api.params.http import DEFAULT_ADDRESS, HttpListen
-from actors.cli.program import (
-    Data,
-    Embedder,
-    Json,
-    Log,
-    Models,
-    Panel,
-    app,
-    data_folder,
-    exit_on_error,
-    exported_option,
-    show,
-    typer_option,
-)
+from actors.cli.options import Data, Embedder, Log, Models, exported_option, typer_option
+from actors.cli.program import Panel, app, exit_on_error, folder_command
 from actors.cli.store_access import LONGEST, CommandError
 from actors.proxy.project import serving_project
 from actors.proxy.serve_command import (
@@ -43,6 +31,7 @@ from actors.proxy.serve_command import (
     SLEEP,
     TOOLS,
     ServeCommand,
+    data_folder,
     names,
     proxy_supported,
     run_proxy,
@@ -167,24 +156,20 @@ def hub(
         anyio.run(_serve_socket, folder, options, linger)
 
 
-@app.command(rich_help_panel=Panel.MAINTAIN)
+@folder_command(Panel.MAINTAIN, "maintenance.stopped")
 def stop(
-    data: Data = None,
+    folder: Path,
     *,
     timeout: Annotated[float, typer.Option(min=0, metavar="SECONDS", help="How long to wait for its end.")] = 60.0,
-    as_json: Json = False,
-) -> None:
+) -> JsonObject:
     """Let the hub answer the requests under way, and end; nothing is killed.
 
     A client that is open starts another hub at its next request. Status 1: it hasn't ended in time.
     """
-    from actors.cli.views.maintenance import stopped
     from actors.proxy.hub_process import stop_hub
 
-    folder = data_folder(data).absolute()
-    with exit_on_error():
-        pid = stop_hub(folder, timeout)
-    show({"folder": str(folder), "stopped": pid}, stopped, as_json=as_json)
+    folder = folder.absolute()
+    return {"folder": str(folder), "stopped": stop_hub(folder, timeout)}
 
 
 def _serve_http(folder: Path, options: ServeOptions, log_level: LogLevel, wanted: JsonObject) -> None:

@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from actors.cli.memory_ids import HELP, Memory, MemoryId
-from actors.cli.program import AsOf, Call, Namespace, Panel, store_command
+from actors.cli.options import AsOf, Namespace
+from actors.cli.program import Call, Panel, store_command
 
 
 @store_command(Panel.INSPECT, "store/status", "memories.status", reads=True)

@@ -10,7 +10,8 @@ from typing import Annotated
 import typer
 
 from actors.cli.memory_ids import Memory, MemoryId
-from actors.cli.program import AsOf, Call, Namespace, Panel, Session, Tags, given_path, store_command
+from actors.cli.options import AsOf, Namespace, Session, Tags, given_path
+from actors.cli.program import Call, Panel, store_command
 from actors.runtime.settings import Confidence, SearchProfile
 
 

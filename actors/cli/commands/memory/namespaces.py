@@ -8,8 +8,9 @@ from typing import Annotated
 import typer
 
 from actors.cli.memory_ids import MemoryId
-from actors.cli.program import Data, Json, Panel, app, data_folder, exit_on_error, show, store_command
-from actors.proxy.serve_command import DATA
+from actors.cli.options import Data, Json
+from actors.cli.program import Panel, app, exit_on_error, show, store_command
+from actors.proxy.serve_command import DATA, data_folder
 from actors.runtime.settings import MoveKind
 from actors.runtime.types import JsonObject
 

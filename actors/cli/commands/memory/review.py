@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from actors.cli.memory_ids import full_id
-from actors.cli.program import Data, Embedder, Json, Models, Panel, app, data_folder, exit_on_error, show
+from actors.cli.options import Data, Embedder, Json, Models
+from actors.cli.program import Panel, app, exit_on_error, show
+from actors.proxy.serve_command import data_folder
 from actors.runtime.settings import ModelProfile
 from actors.runtime.types import JsonObject
 

@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from actors.cli.memory_ids import RUN_HELP, MemoryId, RunId
-from actors.cli.program import Namespace, Panel, given_path, store_command
+from actors.cli.options import Namespace, given_path
+from actors.cli.program import Panel, store_command
 from actors.runtime.settings import SleepMode
 
 KEPT = 3

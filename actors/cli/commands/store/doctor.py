@@ -9,39 +9,46 @@ from typing import Annotated
 
 import typer
 
-from actors.cli.program import Data, Json, Panel, app, data_folder, exit_on_error, given_path, show
+from actors.cli.options import given_path
+from actors.cli.program import Panel, folder_command
 from actors.runtime.types import JsonObject
 
 STYLES = {"ok": "green", "warning": "yellow", "failed": "red"}
 
 
-@app.command(rich_help_panel=Panel.MAINTAIN)
+def _printed(answer: JsonObject) -> None:
+    from actors.cli.views.terminal import OUT
+
+    for check in answer["checks"]:
+        OUT.print(f"{check['verdict']:>7}  {check['name']}: {check['found']}", style=STYLES[check["verdict"]])
+        if check["advice"]:
+            OUT.print(f"         → {check['advice']}")
+    if "bundle" in answer:
+        OUT.print(f"{answer['bundle']} is for the bug report; read it before you send it")
+
+
+@folder_command(Panel.MAINTAIN, _printed, succeeded=lambda answer: answer["works"])
 def doctor(
-    data: Data = None,
+    folder: Path,
     bundle: Annotated[
         Path | None,
         typer.Option(parser=given_path, help="Write a zip file for a bug report: no memories, no names of namespaces."),
     ] = None,
-    *,
-    as_json: Json = False,
-) -> None:
+) -> JsonObject:
     """Check installation, store, hub, clients and hooks, and say what to do. Status 1: something does not work."""
     import msgspec
 
     from actors.cli.checks import Verdict
     from actors.cli.diagnosis import diagnose
 
-    folder = data_folder(data).absolute()
+    folder = folder.absolute()
     checks = [*diagnose(folder)]
     works = all(check.verdict is not Verdict.FAILED for check in checks)
     answer: JsonObject = {"works": works, "folder": str(folder), "checks": msgspec.to_builtins(checks)}
     if bundle is not None:
-        with exit_on_error():
-            _write_bundle(bundle, folder, answer)
+        _write_bundle(bundle, folder, answer)
         answer["bundle"] = str(bundle)
-    show(answer, _printed, as_json=as_json)
-    if not works:
-        raise typer.Exit(1)
+    return answer
 
 
 def _write_bundle(bundle: Path, folder: Path, answer: JsonObject) -> None:
@@ -62,14 +69,3 @@ def _write_bundle(bundle: Path, folder: Path, answer: JsonObject) -> None:
     with zipfile.ZipFile(bundle, "x", zipfile.ZIP_DEFLATED) as archive:
         for name, text in parts.items():
             archive.writestr(name, text.replace(home, "~") if len(home) > 1 else text)
-
-
-def _printed(answer: JsonObject) -> None:
-    from actors.cli.views.terminal import OUT
-
-    for check in answer["checks"]:
-        OUT.print(f"{check['verdict']:>7}  {check['name']}: {check['found']}", style=STYLES[check["verdict"]])
-        if check["advice"]:
-            OUT.print(f"         → {check['advice']}")
-    if "bundle" in answer:
-        OUT.print(f"{answer['bundle']} is for the bug report; read it before you send it")
