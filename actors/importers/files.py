@@ -10,6 +10,7 @@ from zipfile import BadZipFile, ZipFile
 import msgspec
 
 from actors.importers.records import Broken
+from actors.runtime.types import JsonObject
 
 T = TypeVar("T")
 
@@ -73,9 +74,9 @@ def read(file: Path) -> bytes:
         return archive.read(names[0])
 
 
-def first_lines(file: Path) -> list[object]:
+def first_lines(file: Path) -> list[JsonObject]:
     """Return the values of the first lines that are JSON objects; [] if there are none."""
-    found: list[object] = []
+    found: list[JsonObject] = []
     with file.open("rb") as source:
         for raw in source.read(HEAD).removeprefix(b"\xef\xbb\xbf").splitlines()[:HEAD_LINES]:
             try:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import msgspec
 
-from actors.importers.files import lines, walk
+from actors.importers.files import lines
 from actors.importers.records import Broken, Options, Record, Skipped, memory, present
 from actors.runtime.types import JsonObject
 
@@ -62,11 +62,6 @@ def matches(first: list[JsonObject]) -> bool:
     return any("sessionId" in line and "message" in line and "type" in line for line in first) or any(
         line.get("type") in TITLES and ("leafUuid" in line or "sessionId" in line) for line in first
     )
-
-
-def sessions(folder: Path, options: Options) -> Iterator[Path]:
-    """Yield the files of sessions under a folder."""
-    yield from walk(folder, (".jsonl",), () if options.everything else SIDE_FOLDERS)
 
 
 def read(file: Path, options: Options) -> Iterator[Record]:

@@ -18,7 +18,7 @@ import msgspec
 import yaml
 
 from actors.importers.dates import date_in_path
-from actors.importers.files import text, walk
+from actors.importers.files import text
 from actors.importers.records import Broken, Ignored, Options, Record, Skipped, link, memory, memory_id
 from actors.importers.sections import parts, sections
 from actors.runtime.types import JsonObject
@@ -71,11 +71,6 @@ class _Note(msgspec.Struct, frozen=True):
     def is_empty(self) -> bool:
         """Whether it has neither text nor metadata, so that a memory of it would be its name."""
         return not (self.body.strip() or self.metadata)
-
-
-def notes(folder: Path, _options: Options) -> Iterator[Path]:
-    """Yield the notes under a folder; hidden folders hold none."""
-    yield from walk(folder, SUFFIXES)
 
 
 def read(root: Path, files: list[Path], options: Options) -> Iterator[Record]:
