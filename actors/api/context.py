@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import asyncio
+from collections.abc import Callable, Collection, Coroutine, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Self
 from uuid import UUID, uuid4
 
@@ -16,7 +18,6 @@ from actors.api.caller import Caller, visible
 from actors.api.idempotency import KeyLocks
 from actors.api.params.fields import DEFAULT_NAMESPACE, EVERYWHERE
 from actors.api.params.parsing import Params, fields, moment
-from actors.api.progress import Progress, ignore_progress
 from actors.embedder.messages import LoadModels
 from actors.runtime.ask import MODEL_TIMEOUT, ask, log_fault
 from actors.runtime.faults import NotFoundFault, StorageFault
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from actors.api.params.http import WebServer
     from actors.hub.hub import Hub
 
+
 EMBEDDING_AT_ONCE = 48
 """Requests in the embedder's bounded inbox at once; further ones wait here."""
 
@@ -45,6 +47,29 @@ SHARED = ("personal", DEFAULT_NAMESPACE)
 
 ACTOR = "front"
 """The author of events that a request appends."""
+
+Progress = Callable[[float, float | None, str], Coroutine[object, object, None]]
+"""Receives (done, total, what) during long operations."""
+
+
+async def ignore_progress(_done: float, _total: float | None, _what: str) -> None:
+    """Drop a progress report."""
+
+
+def reporter(progress: Progress, what: str = "") -> Callable[..., object]:
+    """Return a callback for another thread that reports progress through the event loop and never blocks.
+
+    It takes (done, total) and, where `what` is empty, the text of the report.
+    """
+    loop = asyncio.get_running_loop()
+    tasks: set[asyncio.Task[None]] = set()
+
+    def report(done: float, total: float | None, what: str = what) -> None:
+        task = loop.create_task(progress(done, total, what))
+        tasks.add(task)
+        task.add_done_callback(tasks.discard)
+
+    return partial(loop.call_soon_threadsafe, report)
 
 
 class ProcessState:

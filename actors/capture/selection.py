@@ -4,11 +4,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
-from actors.capture.sentences import sentences
-from actors.capture.signals import signal
+from actors.capture.signals import sentences, signal
 from actors.importers.formats import claude_transcripts
-from actors.importers.records import Item, Options, memory_id
-from actors.importers.screening import Redactions, screened
+from actors.importers.records import Item, Options, Redactions, memory_id, screened
 from actors.runtime.types import JsonObject
 
 TAG: Final = "captured"

@@ -63,8 +63,7 @@ class Batch(NamedTuple):
 
 def batches_of(source: Source, result: JsonObject, report: Report) -> Iterator[Batch]:
     """Yield the items of a source that was surveyed; what comes of them is added to the result."""
-    from actors.importers.records import Item
-    from actors.importers.screening import Redactions, screened
+    from actors.importers.records import Item, Redactions, screened
 
     result |= {"stored": 0, "stored_before": 0, "hidden_before": 0, "events": 0}
     records: Iterator[Record] = screened(source.read(), Redactions())

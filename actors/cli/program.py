@@ -215,7 +215,7 @@ def exit_on_error(status: int = 1) -> Iterator[None]:
     A `BrokenPipeError` passes: the reader of standard output is gone, upon which typer ends the command with status 1.
     """
     from actors.cli.store_access import CommandError
-    from actors.clients.errors import ConfigurationError
+    from actors.clients.files import ConfigurationError
     from actors.proxy.client import ClientError
     from actors.proxy.launcher import HubError
     from actors.proxy.project import ProjectError

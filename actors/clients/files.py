@@ -9,11 +9,28 @@ from difflib import unified_diff
 from pathlib import Path
 from typing import NamedTuple
 
-from actors.clients.errors import ConfigurationError, line_of
 from events.storage.durable import sync_folder
 
 BACKUP = ".before-context-graph"
 """Suffix of the copy of a file as it was before the first entry was added."""
+
+
+class ConfigurationError(Exception):
+    """A configuration file cannot be read or changed; nothing was."""
+
+    def __init__(self, problem: str, line: int | None = None, file: str = "") -> None:
+        self.problem, self.line, self.file = problem, line, file
+        where = f", line {line}" if line is not None else ""
+        super().__init__(f"{file}{where}: {problem}" if file else problem)
+
+    def of(self, file: object) -> ConfigurationError:
+        """Return the same error of a file."""
+        return ConfigurationError(self.problem, self.line, str(file))
+
+
+def line_of(text: str, position: int) -> int:
+    """Return the line of a position, from 1."""
+    return text.count("\n", 0, position) + 1
 
 
 class Change(NamedTuple):

@@ -9,10 +9,8 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from actors.clients import jsonc, toml
-from actors.clients.errors import ConfigurationError
-from actors.clients.files import Change, apply, backup_of, read
-from actors.clients.hooks import CAPTURE, group, is_own, shell_command
-from actors.clients.launch import Launch, parse_launch, read_entry
+from actors.clients.files import Change, ConfigurationError, apply, backup_of, read
+from actors.clients.launch import CAPTURE, Launch, group, is_own, parse_launch, read_entry, shell_command
 from actors.clients.table import NAME, Client, Format
 
 T = TypeVar("T")

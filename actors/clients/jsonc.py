@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from actors.clients.errors import ConfigurationError, line_of
+from actors.clients.files import ConfigurationError, line_of
 
 _TOKEN = re.compile(
     r"""(?P<space>[\ \t\r\n]+|//[^\r\n]*|/\*.*?\*/)

@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Sequence
 from typing import cast
 
-from actors.clients.errors import ConfigurationError, line_of
+from actors.clients.files import ConfigurationError, line_of
 from actors.runtime.types import JsonObject
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from uuid import uuid4
 
-from actors.api.progress import Progress
+from actors.api.context import Progress
 from actors.runtime.faults import Fault, NotFoundFault, RateLimitFault
 from actors.runtime.types import JsonObject
 

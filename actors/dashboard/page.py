@@ -14,9 +14,8 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from actors.api.caller import Caller, Scope
 from actors.api.confinement import permitted
-from actors.api.context import Context
+from actors.api.context import Context, Progress, ignore_progress
 from actors.api.params.fields import Reading
-from actors.api.progress import Progress, ignore_progress
 from actors.api.tools.agent_tools import BY_METHOD
 from actors.api.tools.dispatch import call
 from actors.dashboard.jobs import Jobs

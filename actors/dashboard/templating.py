@@ -10,8 +10,7 @@ from typing import Final
 import jinja2
 from markupsafe import Markup, escape
 
-from actors.api.responses.authors import TRIGGERS
-from actors.api.responses.parts import PARTS, SPACE_NAMES
+from actors.api.responses.parts import PARTS, SPACE_NAMES, TRIGGERS
 from actors.dashboard import names
 from actors.text.plain_excerpts import plain_excerpt
 from events.spaces import SPACES

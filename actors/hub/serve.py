@@ -30,8 +30,7 @@ from actors.api.mcp.session_project import SessionProject
 from actors.api.mcp.telemetry import configure_export
 from actors.http.server import HttpServer
 from actors.hub.listener import Connections, listen
-from actors.proxy.endpoint import CHUNK, MAX_LINE, PROJECT, HubInfo, print_notice
-from actors.proxy.framing import LineReader, LineTooLongError
+from actors.proxy.endpoint import CHUNK, MAX_LINE, PROJECT, HubInfo, LineReader, LineTooLongError, print_notice
 from actors.proxy.launcher import LOG, truncate_log
 from actors.runtime.ask import ask
 from actors.runtime.faults import Fault

@@ -23,13 +23,7 @@ from actors.store.messages import Append, Describe, GoneError
 from actors.text.causes.clauses import RULES, causal_clauses, is_first_person, is_statement
 from events.fingerprint import Dense, Sparse, Tokens
 from events.spaces import E1
-from events.vocabulary import (
-    CausalClausesFound,
-    CausesLinked,
-    ConsolidationFinished,
-    ConsolidationStarted,
-    Event,
-)
+from events.vocabulary import CausalClausesFound, CausesLinked, ConsolidationFinished, ConsolidationStarted, Event
 from events.vocabulary.causes import CausalLink, Clause, Phrase
 from events.vocabulary.values import Counts, Modality, Mode, Outcome, Span, Trigger
 from projections.memories.entries import Body

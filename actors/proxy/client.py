@@ -9,8 +9,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Self, cast
 
-from actors.proxy.endpoint import CHUNK, MAX_LINE, PROJECT, Report, is_own, process_of, socket_path
-from actors.proxy.framing import LineReader
+from actors.proxy.endpoint import CHUNK, MAX_LINE, PROJECT, LineReader, Report, is_own, process_of, socket_path
 from actors.proxy.hub_process import ANSWER_TIMEOUT, describe_silence
 from actors.runtime.types import JsonObject
 

@@ -15,8 +15,17 @@ from contextlib import suppress
 from time import monotonic
 from typing import NoReturn
 
-from actors.proxy.endpoint import CHUNK, MAX_LINE, ServeOptions, is_own, print_notice, process_of, read_hub_info
-from actors.proxy.framing import LineReader, LineTooLongError
+from actors.proxy.endpoint import (
+    CHUNK,
+    MAX_LINE,
+    LineReader,
+    LineTooLongError,
+    ServeOptions,
+    is_own,
+    print_notice,
+    process_of,
+    read_hub_info,
+)
 from actors.proxy.hub_process import ANSWER_TIMEOUT, describe_silence, is_stopped
 from actors.proxy.launcher import HubError, HubLauncher
 from actors.proxy.pending_requests import PendingRequests, invalid_request

@@ -1,9 +1,11 @@
-"""The MCP server of a router: it forwards each request, with the key that came with it, and merges answers."""
+"""The server of a router: MCP that forwards each request with the key that came with it, and `/healthz`."""
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Sequence
+from contextlib import closing
 from functools import partial
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
@@ -14,19 +16,29 @@ import mcp_types as types
 from context_graph.transports import ContextGraphError, headers, result_of, stateless
 from mcp.server import Server
 from mcp.shared.exceptions import MCPError
+from starlette.datastructures import Headers
+from starlette.responses import JSONResponse, PlainTextResponse
 
 from actors.api.mcp.texts import INSTRUCTIONS
 from actors.api.mcp.tool_schemas import schema_of
+from actors.api.params.http import HttpListen
 from actors.api.params.parsing import parse
 from actors.api.tools.agent_tools import BY_NAME
+from actors.http.access.authentication import MCP_PATH, bearer
+from actors.http.guard import Guard
+from actors.http.listening import Uvicorn, bind, hosts_of, url_of
+from actors.http.mcp_endpoint import McpSessions
 from actors.proxy.endpoint import PROJECT
-from actors.router.merging import merge
-from actors.router.table import HubAddress, Table
+from actors.router.table import HubAddress, Table, merge
 from actors.runtime.faults import Fault, NotFoundFault, StorageFault, UnknownOperationFault
 from actors.runtime.types import JsonObject
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from mcp.server import ServerRequestContext
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
 
 Answer: TypeAlias = JsonObject | types.CallToolResult
 """Of a hub as it came, or one of the router's own."""
@@ -200,3 +212,36 @@ def _failed(code: int, message: str, data: object) -> types.CallToolResult:
     text = types.TextContent(type="text", text=f"{message} (error {code})")
     error = {"error": {"code": code, "message": message, "data": data}}
     return types.CallToolResult(content=[text], structured_content=error, is_error=True)
+
+
+def route_app(sessions: McpSessions) -> ASGIApp:
+    """Return the application; the hubs check the keys."""
+
+    async def handle(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["path"] == "/healthz":
+            app: ASGIApp = PlainTextResponse("ok\n")
+        elif scope["path"] != MCP_PATH:
+            app = PlainTextResponse("Not found\n", 404)
+        elif bearer(Headers(scope=scope)) is None:
+            app = JSONResponse({"error": "invalid_token"}, 401, {"www-authenticate": 'Bearer error="invalid_token"'})
+        else:
+            app = sessions
+        await app(scope, receive, send)
+
+    return handle
+
+
+async def serve_router(table: Table, params: HttpListen, announce: Callable[[str], object]) -> None:
+    """Serve until cancelled.
+
+    Raises:
+        InvalidParamsFault: The address can't be listened on.
+    """
+    listener = bind(params)
+    with closing(listener):
+        async with httpx2.AsyncClient(timeout=TIMEOUT) as client:
+            sessions = McpSessions(Router(table, client).server())
+            app = Guard(route_app(sessions), hosts_of(params), Counter(), tls=params.tls or params.behind_proxy)
+            server = Uvicorn(app, params)
+            announce(url_of(params, listener))
+            await server.run_with(sessions, listener)

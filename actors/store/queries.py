@@ -40,7 +40,6 @@ Query: TypeAlias = (
     | ReadStatus
 )
 
-
 ID_DIGITS = 32
 """Hexadecimal digits of an id."""
 

@@ -5,14 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
-from actors.comparator.graph.statements import (
-    E1,
-    E6,
-    E12,
-    Agreement,
-    StatedPhrasesCache,
-    Statement,
-)
+from actors.comparator.graph.statements import E1, E6, E12, Agreement, StatedPhrasesCache, Statement
 from actors.text.queries.query_hints import causal_subject
 from events.fingerprint import Dense, Sparse, Tokens
 from events.vocabulary.values import Modality

@@ -10,13 +10,7 @@ from typing import Final, NamedTuple
 from uuid import UUID
 
 from actors.comparator.compare.causal_neighbours import sure_neighbours
-from actors.comparator.graph.statements import (
-    Agreement,
-    StatedPhrases,
-    Statement,
-    phrase_statement,
-    whole_statement,
-)
+from actors.comparator.graph.statements import Agreement, StatedPhrases, Statement, phrase_statement, whole_statement
 from actors.comparator.messages.graph import FindCauses, ListUnexamined
 from events.vocabulary.causes import CausalLink, Clause
 from events.vocabulary.values import Modality, Span

@@ -10,13 +10,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from actors.comparator.messages import (
-    ListMemories,
-    MeasureNearness,
-    MeasurePurposes,
-    ReadGoals,
-    ReadPurposes,
-)
+from actors.comparator.messages import ListMemories, MeasureNearness, MeasurePurposes, ReadGoals, ReadPurposes
 from actors.consolidator.clients import ActorClients
 from actors.consolidator.goals import drift
 from actors.consolidator.goals.survey import repeats, survey

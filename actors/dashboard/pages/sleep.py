@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from actors.api.params.fields import MAX_BATCH
-from actors.dashboard.comparing import differing
+from actors.dashboard.layout import differing
 from actors.dashboard.page import caller_of, identifier, in_background, operate, redirect, render, sees_all
 from actors.runtime.types import JsonObject
 

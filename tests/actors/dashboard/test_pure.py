@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 import actors.dashboard
-from actors.dashboard.comparing import differing, why_above
-from actors.dashboard.layout import LETTER, LINE, days, surroundings
+from actors.dashboard.layout import LETTER, LINE, days, differing, surroundings, why_above
 from actors.dashboard.names import did, when
 
 FOLDER = Path(actors.dashboard.__file__).parent

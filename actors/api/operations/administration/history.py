@@ -4,38 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from time import perf_counter
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import anyio.from_thread
 import anyio.to_thread
+import msgspec
+from msgspec import Meta
 
-from actors.api.context import Context, wait_until_replayed
+from actors.api.context import Context, reporter, wait_until_replayed
 from actors.api.operations.administration.as_of import event_at, from_log
-from actors.api.params.parsing import invalid
-from actors.api.progress import reporter
+from actors.api.params.fields import Reading, When
+from actors.api.params.parsing import Params, invalid
+from actors.api.responses.common import LABEL, iso, start_of
 from actors.runtime.ask import LONG_TIMEOUT, ask
 from actors.runtime.types import JsonObject
 from actors.store.messages import Describe, ReadDigests
 from events.storage.log_prefix import LogPrefix
-from projections.difference import difference
+from events.vocabulary import GoalDiscovered
+from projections.difference import Difference, Recovery, difference
+from projections.memories.catalog import Entry
+from projections.projection import MemoryState
 from projections.registry import digests, rebuild
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from events.storage.log import Envelope, Log
-from typing import Annotated
 
-import msgspec
-from msgspec import Meta
-
-from actors.api.params.fields import Reading, When
-from actors.api.params.parsing import Params
-from actors.api.responses.common import LABEL, iso, start_of
-from events.vocabulary import GoalDiscovered
-from projections.difference import Difference, Recovery
-from projections.memories.catalog import Entry
-from projections.projection import MemoryState
 
 T = TypeVar("T")
 

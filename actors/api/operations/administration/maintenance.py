@@ -12,10 +12,9 @@ import anyio.from_thread
 import anyio.to_thread
 import msgspec
 
-from actors.api.context import Context, wait_until_replayed
+from actors.api.context import Context, reporter, wait_until_replayed
 from actors.api.params.fields import Reading
 from actors.api.params.parsing import Params, invalid
-from actors.api.progress import reporter
 from actors.api.responses.common import pick
 from actors.comparator.messages import Indexes, ReadIndexes
 from actors.embedder.messages import READS_IMAGES

@@ -16,7 +16,7 @@ from uuid import UUID
 
 import anyio
 
-from actors.api.context import Context, check_live, describe, wait_until_ready
+from actors.api.context import Context, check_live, describe, reporter, wait_until_ready
 from actors.api.idempotency import key_conflict
 from actors.api.operations.ingest import images
 from actors.api.operations.ingest.pending_memory import (
@@ -29,7 +29,6 @@ from actors.api.operations.ingest.pending_memory import (
     stored_event,
     unjudged,
 )
-from actors.api.progress import reporter
 from actors.api.pulse import publish_pulse
 from actors.embedder.messages import EmbeddedMemory
 from actors.linker.messages import MemoriesAdded

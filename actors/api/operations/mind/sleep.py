@@ -8,7 +8,7 @@ from uuid import UUID
 import anyio.to_thread
 from msgspec import Meta
 
-from actors.api.context import Context, find_request, wait_until_replayed
+from actors.api.context import Context, find_request, ignore_progress, reporter, wait_until_replayed
 from actors.api.idempotency import key_conflict
 from actors.api.operations.mind.runs import (
     MAX_SHOWN,
@@ -22,7 +22,6 @@ from actors.api.operations.mind.runs import (
 )
 from actors.api.params.fields import NamespaceFilter, Reason
 from actors.api.params.parsing import Params
-from actors.api.progress import ignore_progress, reporter
 from actors.api.responses.common import pick
 from actors.consolidator.messages import (
     SALIENCE_THRESHOLD,

@@ -90,6 +90,8 @@ def hook(
         sys.exit("context-graph: hooks need Linux or macOS: Windows has neither timers as signals nor fork")
     signal.signal(signal.SIGALRM, lambda _signal, _frame: _time_out(event))
     try:
+        from actors.api.params.fields import DEFAULT_NAMESPACE
+
         seconds, handle = HOOKS[event]
         signal.setitimer(signal.ITIMER_REAL, seconds)
         payload = msgspec.json.decode(sys.stdin.buffer.read(), type=Payload)
@@ -104,7 +106,7 @@ def hook(
             upgrades=event not in READING,
         )
         captures = capture or os.environ.get("CONTEXT_GRAPH_CAPTURE") == "1"
-        handle(HookCall(payload, location, namespace or project or _default_namespace(), captures))
+        handle(HookCall(payload, location, namespace or project or DEFAULT_NAMESPACE, captures))
     except Exception as error:  # no error may disturb the session
         _print_error(event, f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}")
     os._exit(0)  # with models loaded, a regular exit of the interpreter takes .3 s
@@ -126,12 +128,6 @@ def _print_context(event: str, lines: Iterable[str]) -> None:
     output = {"hookSpecificOutput": {"hookEventName": event, "additionalContext": "\n".join(lines)}}
     sys.stdout.write(json.dumps(output) + "\n")
     sys.stdout.flush()
-
-
-def _default_namespace() -> str:
-    from actors.api.params.fields import DEFAULT_NAMESPACE
-
-    return DEFAULT_NAMESPACE
 
 
 def _project(payload: Payload, store: Path) -> str | None:

@@ -84,7 +84,7 @@ def _chosen(names: list[str] | None, *, everywhere: bool) -> dict[str, Client]:
     Raises:
         ConfigurationError: There is none, or no such client.
     """
-    from actors.clients.errors import ConfigurationError
+    from actors.clients.files import ConfigurationError
 
     if unknown := [name for name in names or () if name not in CLIENTS]:
         raise ConfigurationError(f"--client: no client {unknown[0]}; one of {', '.join(CLIENTS)}")

@@ -25,7 +25,7 @@ from actors.runtime.types import JsonObject
 
 if TYPE_CHECKING:
     from actors.importers.recogniser import Source
-    from actors.importers.screening import Redactions
+    from actors.importers.records import Redactions
 
 STANDARD = "-"
 
@@ -72,8 +72,7 @@ def import_memories(
     from actors.cli.store_access import store_location
     from actors.embedder.pool.worker import WorkerSettings
     from actors.importers.recogniser import recognise
-    from actors.importers.records import Options, project
-    from actors.importers.screening import Redactions
+    from actors.importers.records import Options, Redactions, project
 
     redactions = Redactions()
     with _path(source) as path:
@@ -121,8 +120,7 @@ def _survey(source: Source, redactions: Redactions, report: Report, *, validates
     from actors.api.operations.ingest.import_items import parse_item
     from actors.api.params.fields import DEFAULT_NAMESPACE
     from actors.cli.importing import failure_of
-    from actors.importers.records import Broken, Ignored, Skipped
-    from actors.importers.screening import screened
+    from actors.importers.records import Broken, Ignored, Skipped, screened
     from actors.runtime.faults import Fault
 
     failed: list[JsonObject] = []
