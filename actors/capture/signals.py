@@ -17,7 +17,7 @@ from actors.text.entities import find_entities
 WORDS: Final = range(5, 61)
 """Words of a sentence: fewer say too little, more are a list."""
 
-_CODE: Final = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1|\Z)", re.DOTALL | re.MULTILINE)
+_FENCED: Final = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1|\Z)", re.DOTALL | re.MULTILINE)
 
 _NO_PROSE: Final = re.compile(r"^(?:[ \t]*[|>$%]|[ \t]*#{1,6}\s|[ ]{4,}(?![-*+\d])\S|\t).*$", re.MULTILINE)
 """Tables, quotations, shell lines, headings, indented code."""
@@ -108,7 +108,7 @@ def _joined(rule: JsonObject, name: str) -> re.Pattern[str] | None:
 
 def sentences(text: str) -> Iterator[str]:
     """Yield the sentences of a turn, each with those after it that depend on it, as far as they are short enough."""
-    text = _NO_PROSE.sub("\n\n", _CODE.sub("\n\n", text))
+    text = _NO_PROSE.sub("\n\n", _FENCED.sub("\n\n", text))
     for block in _BLOCK.split(text):
         found: list[str] = []
         for part in _END.split(_EMPHASIS.sub(r"\1", _MARK.sub("", block))):

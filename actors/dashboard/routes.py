@@ -6,10 +6,10 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from actors.dashboard.page import Handler, Shared, page
-from actors.dashboard.pages import audit, goals, history, home, map, memories, search, sleep, timeline  # noqa: A004
+from actors.dashboard.pages import audit, goals, map, memories, search, sleep, timeline  # noqa: A004
 
 _PAGES: tuple[tuple[str, Handler], ...] = (
-    ("/", home.home),
+    ("/", timeline.home),
     ("/search", search.search),
     ("/memory/{id}", memories.memory),
     ("/memory/{id}/graph", memories.graph),
@@ -18,9 +18,9 @@ _PAGES: tuple[tuple[str, Handler], ...] = (
     ("/goals", goals.goals),
     ("/sleep", sleep.sleep),
     ("/sleep/{id}", sleep.run),
-    ("/past", history.past),
+    ("/past", audit.past),
     ("/audit", audit.audit),
-    ("/jobs/{id}", history.job),
+    ("/jobs/{id}", audit.job),
 )
 
 _DATA: tuple[tuple[str, Handler], ...] = (
@@ -40,7 +40,7 @@ _CHANGES: tuple[tuple[str, Handler], ...] = (
     ("/sleep/start", sleep.start),
     ("/sleep/schedule", sleep.schedule),
     ("/sleep/{id}/undo", sleep.undo),
-    ("/past/changes", history.changes),
+    ("/past/changes", audit.changes),
     ("/audit/{kind}", audit.check),
 )
 

@@ -47,7 +47,8 @@ async def call(
         refused = True
         raise
     finally:
-        _count(context, tool, refused=refused)
+        if context.caller is not None and context.process.web is not None:
+            context.process.web.count(context.caller, tool.name, refused=refused)
     named = getattr(params, NAMESPACE, None) or context.project
     context.namespace = context.own_namespace if named == EVERYWHERE else named or context.own_namespace
     if before_run is not None:
@@ -82,11 +83,6 @@ async def _hint(context: Context, params: Params, answer: JsonObject) -> JsonObj
     counts = (await ask(context.hub.store, ReadStatus())).namespaces
     known = counts if context.visible is None else counts.keys() & context.visible
     return {} if named in known else {"hint": empty_namespace(named, known)}
-
-
-def _count(context: Context, tool: Tool, *, refused: bool) -> None:
-    if context.caller is not None and context.process.web is not None:
-        context.process.web.count(context.caller, tool.name, refused=refused)
 
 
 def _lag(context: Context) -> JsonObject:

@@ -78,13 +78,15 @@ async def _with_texts(request: Request, run_: JsonObject) -> JsonObject:
     for start_ in range(0, len(distinct), MAX_BATCH):
         found = await operate(request, "memory/list", ids=distinct[start_ : start_ + MAX_BATCH])
         texts |= {one["id"]: one for one in found["memories"]}
+    contents = {memory: one["content"] for memory, one in texts.items()}
+    states = {memory: one["state"] for memory, one in texts.items()}
     pairs = [
         {
             "survivor": merge["survivor"],
             "absorbed": one["id"],
             "similarity": one["similarity"],
-            "state": texts[one["id"]]["state"] if one["id"] in texts else "erased",
-            "texts": differing(texts[merge["survivor"]]["content"], texts[one["id"]]["content"])
+            "state": states.get(one["id"], "erased"),
+            "texts": differing(contents[merge["survivor"]], contents[one["id"]])
             if {merge["survivor"], one["id"]} <= texts.keys()
             else None,
         }
@@ -92,12 +94,7 @@ async def _with_texts(request: Request, run_: JsonObject) -> JsonObject:
         for one in merge["absorbed"]
     ]
     pruned = [
-        one | {"text": texts[one["id"]]["content"], "state": texts[one["id"]]["state"]}
-        if one["id"] in texts
-        else one | {"text": None, "state": "erased"}
-        for one in run_["pruned"]
+        one | {"text": contents.get(one["id"]), "state": states.get(one["id"], "erased")} for one in run_["pruned"]
     ]
-    linked = [
-        one | {"texts": [texts[one[end]]["content"] if one[end] in texts else None for end in ENDS]} for one in causes
-    ]
+    linked = [one | {"texts": [contents.get(one[end]) for end in ENDS]} for one in causes]
     return run_ | {"pairs": pairs, "pruned": pruned, "causes": linked}

@@ -35,7 +35,7 @@ async def event_at(context: Context, when: When, parameter: str, least: int = 1)
     elif found > context.now():
         raise invalid(parameter, f"still to come; the log has events 1 to {head}", least=least, most=head)
     else:
-        seq = await last_event(context, found)
+        seq = await from_log(context.hub.log.seq_at, found)
         if seq < least <= head:
             (first,) = await from_log(context.hub.log.get, [1])
             events = f"the log has events 1 to {head}, the first at {first.at.isoformat()}"
@@ -57,15 +57,6 @@ def read(when: When, parameter: str) -> int | datetime:
         return moment(when, parameter)
     except InvalidParamsFault:
         raise invalid(parameter, "neither the number of an event nor an ISO 8601 time") from None
-
-
-async def last_event(context: Context, at: datetime) -> int:
-    """Return the sequence number of the last event at or before a time; 0 if there is none.
-
-    Raises:
-        StorageFault: the log can't be read.
-    """
-    return await from_log(context.hub.log.seq_at, at)
 
 
 async def from_log(work: Callable[..., T], *arguments: object) -> T:

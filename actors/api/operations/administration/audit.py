@@ -11,7 +11,7 @@ from msgspec import Meta
 from msgspec.structs import replace
 
 from actors.api.context import Context, wait_until_replayed
-from actors.api.operations.administration.as_of import from_log, last_event, read
+from actors.api.operations.administration.as_of import from_log, read
 from actors.api.params.fields import Reading, When
 from actors.api.params.parsing import invalid
 from actors.api.responses.event_descriptions import describe_event
@@ -52,9 +52,14 @@ async def audit_trail(context: Context, params: AuditTrail) -> JsonObject:
     """Return what happened, the latest first: to a memory, in a run, or in the whole store; one page of it."""
     _check_order(params)
     await wait_until_replayed(context)
-    first = 1 if params.since is None else await _since(context, params.since)
-    last = context.hub.log.head.seq if params.until is None else await _until(context, params.until)
-    last = min(last, context.hub.log.head.seq)
+    first, last = 1, context.hub.log.head.seq
+    if params.since is not None:
+        since = read(params.since, "since")
+        seq_at = context.hub.log.seq_at
+        first = max(1, since) if isinstance(since, int) else await from_log(seq_at, since - INSTANT) + 1
+    if params.until is not None:
+        until = read(params.until, "until")
+        last = min(last, until if isinstance(until, int) else await from_log(context.hub.log.seq_at, until))
     concerned = await _concerned(context, params, first, last)
     left = concerned if params.before is None else [seq for seq in concerned if seq < params.before]
     if context.visible is not None:
@@ -91,7 +96,8 @@ async def _visible_page(
     end = len(left)
     while end and len(found) <= params.limit:
         chunk = await from_log(context.hub.log.get, left[max(end - EVENTS_AT_ONCE, 0) : end])
-        named = {one.seq: _named(one) for one in chunk}
+        # The id of an event is the memory's where it stored one.
+        named = {one.seq: {one.id, *mentioned(one.event)} for one in chunk}
         known = await ask(context.hub.store, FindMemories(memories=tuple(set().union(*named.values()))))
         memories = {entry.id for entry in known if entry is not None}
         seen = await context.visible_among(memories)
@@ -111,21 +117,6 @@ def _masked(envelope: Envelope, visible: Collection[str]) -> Envelope:
     names = {name: getattr(envelope.event, name, None) for name in ("namespace", "source", "target")}
     hidden = {name: ANOTHER for name, value in names.items() if isinstance(value, str) and value not in visible}
     return replace(envelope, event=replace(envelope.event, **hidden))
-
-
-def _named(envelope: Envelope) -> set[UUID]:
-    """Return the ids in an event; that of the event is the memory's where it stored one."""
-    return {envelope.id, *mentioned(envelope.event)}
-
-
-async def _since(context: Context, when: int | str) -> int:
-    found = read(when, "since")
-    return max(1, found) if isinstance(found, int) else await last_event(context, found - INSTANT) + 1
-
-
-async def _until(context: Context, when: int | str) -> int:
-    found = read(when, "until")
-    return found if isinstance(found, int) else await last_event(context, found)
 
 
 async def _concerned(context: Context, params: AuditTrail, first: int, last: int) -> Sequence[int]:

@@ -6,20 +6,21 @@ import os
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, cast
 
 import anyio.from_thread
 import anyio.to_thread
 import msgspec
 
 from actors.api.context import Context, reporter, wait_until_replayed
+from actors.api.operations.administration.as_of import from_log
 from actors.api.params.fields import Reading
 from actors.api.params.parsing import Params, invalid
 from actors.api.responses.common import pick
 from actors.comparator.messages import Indexes, ReadIndexes
 from actors.embedder.messages import READS_IMAGES
 from actors.runtime import metrics
-from actors.runtime.ask import ask, log_fault
+from actors.runtime.ask import ask
 from actors.runtime.settings import passphrase
 from actors.runtime.types import JsonObject
 from actors.store.messages import ReadStatus, Status
@@ -28,7 +29,7 @@ from events.recovery.backup import back_up, copy_unverified
 from events.recovery.safety_copy import copy_store
 from events.storage.duckdb_log import DuckDBLog
 from events.storage.format import FORMAT, format_of
-from events.storage.log import Head, Lag, LogError
+from events.storage.log import Head, Lag
 from events.verify.anchors import ANCHOR, anchor_problems, parse_anchors
 from events.verify.examination import Problem, Progress, Report
 from events.verify.verification import examine, verify
@@ -38,8 +39,6 @@ if TYPE_CHECKING:
     from actors.hub.hub import Hub
     from events.storage.chain import StoredLog
 
-P = ParamSpec("P")
-T = TypeVar("T")
 
 NOTES = {
     "e4_temporal_positional": "null outside sessions",
@@ -86,11 +85,12 @@ async def store_status(context: Context, _params: StoreStatus = STATUS) -> JsonO
 
 async def store_verify(context: Context, params: StoreVerify) -> JsonObject:
     """Check every event of the open log, its chain, its keys, its snapshot, and that it holds what an anchor says."""
-    report = await _on_files(context, _examine, _cancellable(reporter(context.progress, "events checked")))
-    snapshots = context.hub.snapshots
-    problems = await _on_files(context, lambda _log: snapshots.problems() if snapshots else [])
-    if (text := params.anchor) is not None:
-        problems += await _on_files(context, lambda log: anchor_problems(text, log.keys.chain, log.rows))
+    await wait_until_replayed(context)
+    log, snapshots = cast("StoredLog", context.hub.log), context.hub.snapshots
+    report = await from_log(_examine, log, _cancellable(reporter(context.progress, "events checked")))
+    problems = [] if snapshots is None else await from_log(snapshots.problems)
+    if params.anchor is not None:
+        problems += await from_log(anchor_problems, params.anchor, log.keys.chain, log.rows)
     return verified(report, problems, params.anchor)
 
 
@@ -100,19 +100,10 @@ async def store_back_up(context: Context, params: StoreBackUp) -> JsonObject:
     if not target.is_absolute():
         raise invalid("target", "not an absolute path")
     _check_free(target, context.hub.folder)
-    head = await _on_files(context, _copy, target, _cancellable(reporter(context.progress, "events copied")))
-    return {"backup": str(target), "events": head.seq, "hash": head.hash.hex()}
-
-
-async def _on_files(
-    context: Context, work: Callable[Concatenate[StoredLog, P], T], *arguments: P.args, **options: P.kwargs
-) -> T:
     await wait_until_replayed(context)
-    stored = cast("StoredLog", context.hub.log)
-    try:
-        return await anyio.to_thread.run_sync(lambda: work(stored, *arguments, **options))
-    except LogError as error:
-        raise log_fault(error) from error
+    log = cast("StoredLog", context.hub.log)
+    head = await from_log(_copy, log, target, _cancellable(reporter(context.progress, "events copied")))
+    return {"backup": str(target), "events": head.seq, "hash": head.hash.hex()}
 
 
 def _cancellable(report: Callable[..., object]) -> Callable[[int, int], None]:

@@ -43,7 +43,10 @@ async def search_multi(context: Context, params: SearchMulti) -> JsonObject:
     await wait_until_ready(context)
     start = perf_counter()
     wanted = context.searched(params.namespace, params.session)
-    applied = _applied(params)
+    if params.weights is not None:
+        applied = dict(zip(INDEX, params.weights, strict=True))
+    else:
+        applied = FIXED_PROFILES[SearchProfile(params.query_type.value)]
     active = {SPACES[index].key for index in params.active_spaces or range(len(SPACES))}
     weights = {key: weight for key, weight in applied.items() if key in active and weight > 0}
     if isinstance(params.query, str):
@@ -165,7 +168,11 @@ async def search_weight_profiles(_context: Context, _params: SearchWeightProfile
     """Return the weights of every profile, and the names of the spaces they stand for."""
     return {
         "profiles": [
-            {"query_type": profile.value, "weights": list(weights.values()), "primary_spaces": _primary(weights)}
+            {
+                "query_type": profile.value,
+                "weights": list(weights.values()),
+                "primary_spaces": [key for key, weight in weights.items() if weight > PRIMARY],
+            }
             for profile, weights in FIXED_PROFILES.items()
         ],
         "spaces": [space.key for space in SPACES],
@@ -206,16 +213,6 @@ async def _rank(
     context.hub.consolidator.tell(QueryReceived(at=perf_counter()))
     found = await ask(context.hub.comparator, message)
     return found, await live_memories(context, found.matches if reaches(found.relevance, least) else ())
-
-
-def _applied(params: SearchMulti) -> Weights:
-    if params.weights is not None:
-        return dict(zip(INDEX, params.weights, strict=True))
-    return FIXED_PROFILES[SearchProfile(params.query_type.value)]
-
-
-def _primary(weights: Weights) -> list[str]:
-    return [key for key, weight in weights.items() if weight > PRIMARY]
 
 
 def _match(found: Match, entry: Entry) -> JsonObject:
