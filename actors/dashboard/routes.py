@@ -6,7 +6,7 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from actors.dashboard.page import Handler, Shared, page
-from actors.dashboard.pages import audit, goals, map, memories, search, sleep, timeline  # noqa: A004
+from actors.dashboard.pages import audit, map, memories, mind, search, timeline  # noqa: A004
 
 _PAGES: tuple[tuple[str, Handler], ...] = (
     ("/", timeline.home),
@@ -15,9 +15,9 @@ _PAGES: tuple[tuple[str, Handler], ...] = (
     ("/memory/{id}/graph", memories.graph),
     ("/map", map.map_page),
     ("/timeline", timeline.timeline),
-    ("/goals", goals.goals),
-    ("/sleep", sleep.sleep),
-    ("/sleep/{id}", sleep.run),
+    ("/goals", mind.goals),
+    ("/sleep", mind.sleep),
+    ("/sleep/{id}", mind.run),
     ("/past", audit.past),
     ("/audit", audit.audit),
     ("/jobs/{id}", audit.job),
@@ -36,10 +36,10 @@ _CHANGES: tuple[tuple[str, Handler], ...] = (
     ("/memory/{id}/erase", memories.erase),
     ("/memory/{id}/tags", memories.tag),
     ("/memory/{id}/supersede", memories.supersede),
-    ("/goals/discover", goals.discover),
-    ("/sleep/start", sleep.start),
-    ("/sleep/schedule", sleep.schedule),
-    ("/sleep/{id}/undo", sleep.undo),
+    ("/goals/discover", mind.discover),
+    ("/sleep/start", mind.start),
+    ("/sleep/schedule", mind.schedule),
+    ("/sleep/{id}/undo", mind.undo),
     ("/past/changes", audit.changes),
     ("/audit/{kind}", audit.check),
 )

@@ -11,8 +11,7 @@ from starlette.routing import Route
 
 from actors.api.caller import NOBODY, Caller
 from actors.dashboard.page import missing
-from actors.http.access.authentication import MCP_PATH
-from actors.http.access.sessions import SESSION_SECONDS, Sessions, cookie_name
+from actors.http.access.authentication import MCP_PATH, SESSION_SECONDS, Sessions, cookie_name
 from actors.http.guard import RefusedError, refusal
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from time import monotonic
 from typing import Self, cast
 
 from actors.proxy.endpoint import CHUNK, MAX_LINE, PROJECT, LineReader, Report, is_own, process_of, socket_path
-from actors.proxy.hub_process import ANSWER_TIMEOUT, describe_silence
+from actors.proxy.launcher import ANSWER_TIMEOUT, describe_silence
 from actors.runtime.types import JsonObject
 
 PROTOCOL = "2025-06-18"

@@ -26,8 +26,7 @@ from actors.proxy.endpoint import (
     process_of,
     read_hub_info,
 )
-from actors.proxy.hub_process import ANSWER_TIMEOUT, describe_silence, is_stopped
-from actors.proxy.launcher import HubError, HubLauncher
+from actors.proxy.launcher import ANSWER_TIMEOUT, HubError, HubLauncher, describe_silence, is_stopped
 from actors.proxy.pending_requests import PendingRequests, invalid_request
 from actors.proxy.project import ProjectError
 from actors.runtime.settings import ToolSet

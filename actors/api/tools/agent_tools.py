@@ -9,7 +9,7 @@ A caller over HTTP may call what has a scope; one whose key is limited to namesp
 from functools import partial
 
 from actors.api.caller import Scope
-from actors.api.operations.administration import audit, calibration, export, history, http, maintenance
+from actors.api.operations.administration import audit, calibration, export, history, maintenance
 from actors.api.operations.ingest import capture, imports
 from actors.api.operations.lifecycle import memories, namespaces, retrieval, scan
 from actors.api.operations.mind import goals, runs, schedule, sleep, workspace
@@ -69,8 +69,8 @@ TOOLS = (
     read_tool("memory/export", export.memory_export, listed=False),
     tool("store/export", export.store_export, listed=False, scope=Scope.READ),
     tool("store/scan", scan.store_scan, listed=False, scope=Scope.ADMIN),
-    tool("http/listen", http.http_listen, listed=False),
-    tool("http/login", http.http_login, listed=False),
+    tool("http/listen", maintenance.http_listen, listed=False),
+    tool("http/login", maintenance.http_login, listed=False),
     read_tool("memory/resolve", browsing.memory_resolve, listed=False, read_only=True),
     search_tool("memory/list", browsing.memory_list, listed=False),
     search_tool("store/calendar", browsing.store_calendar, listed=False),

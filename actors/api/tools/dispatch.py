@@ -9,7 +9,7 @@ from anyio import to_thread
 
 from actors.api.confinement import confine
 from actors.api.context import NAMESPACE, Context, wait_until_replayed
-from actors.api.operations.administration.as_of import event_at
+from actors.api.operations.administration.history import event_at
 from actors.api.operations.administration.maintenance import lag as described_lag
 from actors.api.params.fields import EVERYWHERE, Reading, When
 from actors.api.params.parsing import Params, parse

@@ -9,9 +9,8 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from actors.dashboard.names import EVENTS
 from actors.dashboard.page import chosen, in_background, number, operate, render
-from actors.dashboard.templating import memories_in
+from actors.dashboard.templating import EVENTS, memories_in
 from actors.runtime.faults import InvalidParamsFault, NotFoundFault
 from actors.runtime.types import JsonObject
 

@@ -9,8 +9,8 @@ from starlette.responses import Response
 
 from actors.api.params.fields import MAX_QUERY
 from actors.dashboard.layout import surroundings
-from actors.dashboard.names import closeness
 from actors.dashboard.page import chosen, identifier, number, operate, redirect, render
+from actors.dashboard.templating import closeness
 from actors.runtime.faults import InvalidParamsFault, NotFoundFault
 from actors.runtime.types import JsonObject
 

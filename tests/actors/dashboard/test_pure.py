@@ -11,7 +11,7 @@ import pytest
 
 import actors.dashboard
 from actors.dashboard.layout import LETTER, LINE, days, differing, surroundings, why_above
-from actors.dashboard.names import did, when
+from actors.dashboard.templating import did, when
 
 FOLDER = Path(actors.dashboard.__file__).parent
 

@@ -11,7 +11,7 @@ from msgspec import Meta
 from msgspec.structs import replace
 
 from actors.api.context import Context, wait_until_replayed
-from actors.api.operations.administration.as_of import from_log, read
+from actors.api.operations.administration.history import from_log, read
 from actors.api.params.fields import Reading, When
 from actors.api.params.parsing import invalid
 from actors.api.responses.event_descriptions import describe_event

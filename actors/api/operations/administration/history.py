@@ -1,8 +1,12 @@
-"""What changed between two moments, and whether the state follows from the log."""
+"""Moments in the log, what changed between two, and whether the state follows from the log.
+
+A moment is the sequence number of an event, or a time, which means the last event at or before it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
@@ -12,13 +16,14 @@ import msgspec
 from msgspec import Meta
 
 from actors.api.context import Context, reporter, wait_until_replayed
-from actors.api.operations.administration.as_of import event_at, from_log
 from actors.api.params.fields import Reading, When
-from actors.api.params.parsing import Params, invalid
+from actors.api.params.parsing import Params, invalid, moment
 from actors.api.responses.common import LABEL, iso, start_of
-from actors.runtime.ask import LONG_TIMEOUT, ask
+from actors.runtime.ask import LONG_TIMEOUT, ask, log_fault
+from actors.runtime.faults import InvalidParamsFault
 from actors.runtime.types import JsonObject
 from actors.store.messages import Describe, ReadDigests
+from events.storage.log import LogError
 from events.storage.log_prefix import LogPrefix
 from events.vocabulary import GoalDiscovered
 from projections.difference import Difference, Recovery, difference
@@ -31,6 +36,8 @@ if TYPE_CHECKING:
 
     from events.storage.log import Envelope, Log
 
+DIGITS = 18
+"""Of a sequence number, at most."""
 
 T = TypeVar("T")
 
@@ -155,3 +162,53 @@ def _rules(schedule: object) -> JsonObject:
     """Return the rules of a schedule by name: when each mode starts, and its two switches."""
     rules = msgspec.to_builtins(schedule)
     return {**rules["when"], "paused": rules["paused"], "permitted": rules["permitted"]}
+
+
+async def event_at(context: Context, when: When, parameter: str, least: int = 1) -> int:
+    """Return the sequence number of the last event at or before a moment.
+
+    Raises:
+        InvalidParamsFault: it is none, comes before event `least` or after the last one, or is still to come.
+        StorageFault: the log can't be read.
+    """
+    head = context.hub.log.head.seq
+    found = read(when, parameter)
+    if isinstance(found, int):
+        seq = found
+    elif found > context.now():
+        raise invalid(parameter, f"still to come; the log has events 1 to {head}", least=least, most=head)
+    else:
+        seq = await from_log(context.hub.log.seq_at, found)
+        if seq < least <= head:
+            (first,) = await from_log(context.hub.log.get, [1])
+            events = f"the log has events 1 to {head}, the first at {first.at.isoformat()}"
+            raise invalid(parameter, f"before the first event; {events}", least=least, most=head)
+    if not least <= seq <= head:
+        raise invalid(parameter, f"no such event; the log has events 1 to {head}", least=least, most=head)
+    return seq
+
+
+def read(when: When, parameter: str) -> int | datetime:
+    """Return the number of an event, or a time.
+
+    Raises:
+        InvalidParamsFault: it is neither.
+    """
+    if isinstance(when, int) or (when.isascii() and when.isdecimal() and len(when) <= DIGITS):
+        return int(when)
+    try:
+        return moment(when, parameter)
+    except InvalidParamsFault:
+        raise invalid(parameter, "neither the number of an event nor an ISO 8601 time") from None
+
+
+async def from_log(work: Callable[..., T], *arguments: object) -> T:
+    """Read the log in a thread.
+
+    Raises:
+        StorageFault: the log can't be read.
+    """
+    try:
+        return await anyio.to_thread.run_sync(work, *arguments)
+    except LogError as error:
+        raise log_fault(error) from error

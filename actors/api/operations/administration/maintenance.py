@@ -1,4 +1,4 @@
-"""Operations on the store as a whole: its state, its soundness, and a copy of it."""
+"""Operations on the store as a whole: its state, its soundness, a copy of it, and its HTTP server."""
 
 from __future__ import annotations
 
@@ -13,14 +13,16 @@ import anyio.to_thread
 import msgspec
 
 from actors.api.context import Context, reporter, wait_until_replayed
-from actors.api.operations.administration.as_of import from_log
+from actors.api.operations.administration.history import from_log
 from actors.api.params.fields import Reading
+from actors.api.params.http import HttpListen, HttpLogin, WebServer
 from actors.api.params.parsing import Params, invalid
 from actors.api.responses.common import pick
 from actors.comparator.messages import Indexes, ReadIndexes
 from actors.embedder.messages import READS_IMAGES
 from actors.runtime import metrics
 from actors.runtime.ask import ask
+from actors.runtime.faults import UnknownOperationFault
 from actors.runtime.settings import passphrase
 from actors.runtime.types import JsonObject
 from actors.store.messages import ReadStatus, Status
@@ -210,3 +212,19 @@ def _status_of(state: Status, namespaces: Collection[str], hub: Hub) -> JsonObje
         "spaces": [_space(space) for space in state.declared.spaces] if state.declared else [],
         "runtime": hub.runtime,
     }
+
+
+async def http_listen(context: Context, params: HttpListen) -> JsonObject:
+    """Start the HTTP server, or say where it listens already."""
+    return {"url": await _web(context).listen(params)}
+
+
+async def http_login(context: Context, _params: HttpLogin) -> JsonObject:
+    """Return a link that logs a browser in once."""
+    return {"url": await _web(context).login_link()}
+
+
+def _web(context: Context) -> WebServer:
+    if context.process.web is None:
+        raise UnknownOperationFault("This process serves no HTTP")
+    return context.process.web

@@ -12,7 +12,7 @@ from msgspec.json import encode
 
 from actors.api.confinement import check_served
 from actors.api.context import NAMESPACE, Context, wait_until_ready
-from actors.api.operations.administration.as_of import from_log
+from actors.api.operations.administration.history import from_log
 from actors.api.operations.ingest.import_items import IMPORTED, EventItem, ImportItem, MemoryItem, parse_item
 from actors.api.operations.ingest.pipeline import IngestItem, Outcome, StoredMemory, ingest
 from actors.api.operations.lifecycle.memories import item_report

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Meta
 
 from actors.api.context import Context, wait_until_replayed
-from actors.api.operations.administration.as_of import from_log
+from actors.api.operations.administration.history import from_log
 from actors.api.params.fields import NamespaceFilter, Reading, Share
 from actors.api.responses.common import iso, pick, rounded, start_of
 from actors.consolidator.messages import SALIENCE_THRESHOLD, ReadCandidates, ReadRuns

@@ -166,7 +166,7 @@ def stop(
 
     A client that is open starts another hub at its next request. Status 1: it hasn't ended in time.
     """
-    from actors.proxy.hub_process import stop_hub
+    from actors.proxy.launcher import stop_hub
 
     folder = folder.absolute()
     return {"folder": str(folder), "stopped": stop_hub(folder, timeout)}

@@ -9,8 +9,7 @@ from typing import Annotated
 
 import typer
 
-from actors.cli.memory_ids import HELP, Memory, MemoryId
-from actors.cli.options import AsOf, Namespace, Session, Tags, given_path
+from actors.cli.options import HELP, AsOf, Memory, MemoryId, Namespace, Session, Tags, given_path
 from actors.cli.program import Call, Panel, store_command
 from actors.runtime.settings import Confidence, SearchProfile
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from actors.cli.memory_ids import full_id
-from actors.cli.options import Data, Embedder, Json, Models
+from actors.cli.options import Data, Embedder, Json, Models, full_id
 from actors.cli.program import Panel, app, exit_on_error, show
 from actors.proxy.serve_command import data_folder
 from actors.runtime.settings import ModelProfile

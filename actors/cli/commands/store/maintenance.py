@@ -10,8 +10,7 @@ from typing import Annotated
 
 import typer
 
-from actors.cli.memory_ids import MemoryId, names_memory
-from actors.cli.options import Data, Json, Log, given_path
+from actors.cli.options import Data, Json, Log, MemoryId, given_path, names_memory
 from actors.cli.program import Panel, app, exit_on_error, folder_command, perform, show, store_command
 from actors.proxy.endpoint import Report
 from actors.proxy.serve_command import data_folder
