@@ -16,19 +16,13 @@ from actors.text.entities import find_entities
 
 WORDS: Final = range(5, 61)
 """Words of a sentence: fewer say too little, more are a list."""
-
 _FENCED: Final = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1|\Z)", re.DOTALL | re.MULTILINE)
-
 _NO_PROSE: Final = re.compile(r"^(?:[ \t]*[|>$%]|[ \t]*#{1,6}\s|[ ]{4,}(?![-*+\d])\S|\t).*$", re.MULTILINE)
 """Tables, quotations, shell lines, headings, indented code."""
-
 _BLOCK: Final = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*+•]|\d+[.)])\s)")
 """Between paragraphs and items of a list."""
-
 _MARK: Final = re.compile(r"^\s*(?:[-*+•]|\d+[.)])\s+")
-
 _END: Final = re.compile(r"(?<=[.!?…])[\"'”’)*_]*\s+(?=[\"'“‘(*_`]*[A-Z0-9])")
-
 _EMPHASIS: Final = re.compile(r"\*\*(?=\S)(.+?)(?<=\S)\*\*")
 
 _DEPENDENT: Final = re.compile(
@@ -37,16 +31,13 @@ _DEPENDENT: Final = re.compile(
     re.IGNORECASE,
 )
 """Opens a sentence that says nothing without the one before it."""
-
 USER: Final = "user"
-
 CASES: Final = {"cause", "fix"}
 """Signals that tell of one case, in whatever words an assistant says it."""
 CASE_WORDS: Final = 10
 """Words from which on a sentence about a case says something although it names nothing."""
 UNEXPLAINED: Final = 0.5
 """Penalty of a pronoun in a sentence that names nothing."""
-
 _PRONOUN: Final = re.compile(r"\b(?:this|that|it|they|them|these|those)\b", re.IGNORECASE)
 _OWN: Final = re.compile(r"\b(?:we|our|us|i|i've)\b", re.IGNORECASE)
 _CODE: Final = re.compile(r"`|\w_\w|/\w+/|\w\(\)|\b\w+\.(?:py|js|ts|tsx|go|rs|md|toml|json|ya?ml|sql|sh|c|h|java|rb)\b")

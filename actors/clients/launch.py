@@ -97,10 +97,8 @@ HOOKS = {
     "SessionEnd": Hook(60),
 }
 """By the client's name of the event."""
-
 CAPTURE = "--capture"
 """Option of the SessionEnd hook."""
-
 _OWN = re.compile(r"(?:context-graph\S*|-m actors|/hooks/launch\S*) hook [a-z-]+\b")
 
 

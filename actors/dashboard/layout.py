@@ -13,30 +13,23 @@ from actors.text.plain_excerpts import plain_excerpt
 
 LEAST: Final = 0.005
 """A difference of contributions that would be shown as .00 is left out."""
-
 MOST: Final = 4
 """Parts that are named for each side."""
-
 _WORDS: Final = re.compile(r"\s+|\w+|[^\w\s]")
-
 Piece = tuple[str, bool]
 """A piece of a text, and whether the other text lacks it."""
-
 WIDTH: Final = 880
 HEIGHT: Final = 520
 RINGS: Final = {1: 150.0, 2: 215.0, 3: 250.0}
 """Distance from the centre by hops."""
-
 RADII: Final = {0: 13, 1: 8, 2: 6, 3: 6}
 """Of nodes, by hops."""
-
 LABEL: Final = 26
 """Characters of a label."""
 LETTER: Final = 6.6
 """Width of one of them, on average."""
 LINE: Final = 15.0
 """Height of a label."""
-
 UNITS: Final = (("a day", 1), ("a week", 7), ("30 days", 30), ("a year", 365))
 """What one bar may stand for, and its days."""
 OLDEST: Final = 0.01

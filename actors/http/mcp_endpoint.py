@@ -27,10 +27,8 @@ if TYPE_CHECKING:
 
 MAX_MESSAGES = 256
 """Number of messages in a buffer."""
-
 MAX_BYTES = 4 << 20
 """Bytes of all messages in a buffer; the latest message is kept whatever its size."""
-
 MAX_SESSIONS = 1_000
 RETRY_MS = 1_000
 """Milliseconds after which a client reconnects to a broken stream."""

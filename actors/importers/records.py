@@ -17,7 +17,6 @@ from actors.text.secrets import find, map_texts, redact, without_private
 
 IDS = UUID("0b6a1f5e-6c0e-5a5c-9a9e-2f3d8d1c7b44")
 """The namespace of the ids of imported memories (UUID version 5): an id is derived from where the source keeps it."""
-
 MAX_CHARACTERS = 60_000
 """Characters of a memory; a longer text becomes several. Below the store's limit, since redaction may lengthen it."""
 MAX_NAME = 256

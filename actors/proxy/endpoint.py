@@ -18,34 +18,24 @@ from actors.runtime.settings import ModelProfile
 
 SOCKET = "hub.sock"
 """Name of the socket."""
-
 HUB_INFO = "hub.json"
 """Name of the file with `HubInfo`."""
-
 MAX_SOCKET_PATH = 103 if sys.platform == "darwin" else 107
 """Bytes of a unix socket's path: the size of `sun_path` without its final zero."""
-
 MAX_LINE = 64 << 20
 """Bytes of a line: fits a hundred memories of 65,536 characters, of which JSON may write each in six bytes."""
-
 CHUNK = 1 << 16
 """Bytes of one read or write."""
-
 REQUEST_KEY = "context-graph/request"
 """Field of a request's `_meta` with its idempotency key, a UUID."""
-
 TOOL_SET = "context-graph/tools"
 """Field of the `_meta` of `tools/list` with the `ToolSet` that the client is shown."""
-
 NOTICE = "context-graph: "
 """Prefix of the lines on stderr that are written for people."""
-
 RESENT = "context-graph/resent"
 """The field of a request's `_meta` that is true where the proxy sends it to another hub."""
-
 PROJECT = "context-graph/project"
 """The field of a request's `_meta` with the namespace of its session; null where only the client can know it."""
-
 Report: TypeAlias = Callable[[float, float | None, str], object]
 """Receives (done, total, what) during a long operation."""
 

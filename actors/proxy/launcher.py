@@ -22,7 +22,6 @@ from events.wording import no_store_folder, reason
 
 ANSWER_TIMEOUT = 10.0
 """Seconds after which a hub counts as one that doesn't answer: a handshake takes some milliseconds."""
-
 _POLL = 0.05
 """Seconds between two checks whether a hub has ended."""
 
@@ -32,16 +31,12 @@ if sys.platform != "win32":
 
 LOCK = "hub.lock"
 """Name of the file that a hub has locked."""
-
 LOG = "hub.log"
 """Name of the file that receives a hub's standard error."""
-
 MAX_LOG = 1 << 20
 """Bytes of the log before it is truncated."""
-
 MAX_KILLED = 3
 """Hubs killed by a signal during their start before the launcher gives up."""
-
 START_TIMEOUT = 60.0
 """Seconds that a hub of another process may take to listen, or to end."""
 

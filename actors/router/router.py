@@ -42,7 +42,6 @@ if TYPE_CHECKING:
 
 Answer: TypeAlias = JsonObject | types.CallToolResult
 """Of a hub as it came, or one of the router's own."""
-
 TIMEOUT: Final = httpx2.Timeout(900.0, connect=3.0)
 """Seconds: a hub may have to load its models first; one that is away is noticed when it is connected to."""
 RETRY_AFTER_MS: Final = 2_000

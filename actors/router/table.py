@@ -22,10 +22,8 @@ if TYPE_CHECKING:
 
 
 RESULTS: Final = "results"
-
 SIMILARITIES: Final = ("similarity", "aggregate_similarity", "rrfScore")
 """Fields that hold the similarity of a result, of which each tool has one."""
-
 OF_ONE_HUB: Final = ("next_cursor", "weightsApplied", "stages", "_cognitive_pulse")
 """Fields that mean nothing in a merged answer."""
 

@@ -27,7 +27,6 @@ TRIGGERS: Final = {
     "stored": "after new memories",
 }
 """Why a run began."""
-
 _OAUTH: Final = "oauth:"
 
 SPACE_NAMES: Final = {

@@ -16,10 +16,8 @@ from actors.runtime.types import JsonObject
 
 SHOWN = 20
 """Memories of each kind of change that are shown."""
-
 BEFORE = 8
 """Events up to a moment that are shown."""
-
 PAGE = 50
 READ = 500
 """Events that are read at once to choose some of them, or for an export."""
@@ -28,10 +26,8 @@ LOOKED_THROUGH = 2_000
 MOST = 10**15
 LONGEST = 100
 """Characters of the name of an author."""
-
 IDS = {"memory_id": "memory", "run_id": "run"}
 """Conditions that are ids, and of what."""
-
 CHECKS = {"verify": "store/verify", "replay": "store/replay"}
 
 

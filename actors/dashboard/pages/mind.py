@@ -14,7 +14,6 @@ from actors.dashboard.page import caller_of, chosen, identifier, in_background, 
 from actors.runtime.types import JsonObject
 
 CHART = (600, 120)
-
 RUNS = 50
 ENDS = ("cause", "effect")
 

@@ -16,7 +16,6 @@ LATEST = 6
 RUNS = 100
 LINKING = "link"
 """The mode of runs that only look for causes, and come after each store; the last of another mode is shown first."""
-
 PAGE = 40
 SHOWN_DAYS = 120
 SESSIONS = 40

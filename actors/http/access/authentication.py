@@ -34,26 +34,20 @@ if TYPE_CHECKING:
 
 LINK_SECONDS = 300.0
 """Seconds for which a login link is valid; it works once."""
-
 SESSION_SECONDS = 12 * 3600.0
 """Lifetime of a browser session in seconds."""
-
 IN_USE_SECONDS = 3600.0
 """Seconds for which the hub keeps running after a login link was made or a session was used."""
-
 MAX_OPEN = 256
 """Links and sessions at once; the oldest ones end first."""
-
 NAMESPACES = "namespaces"
 """Claim of a token with the namespaces that its owner sees; `*` means all, no claim means none."""
-
 CSRF_HEADER = "x-csrf-token"
 CSRF_FIELD = "csrf"
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 """Methods that change nothing."""
 MCP_PATH = "/mcp"
 """Path that accepts bearer tokens only, no browser session."""
-
 HASHING_AT_ONCE = 1
 """Limit of concurrent hashes of unknown keys: a flood of guesses takes one processor and 16 MB."""
 

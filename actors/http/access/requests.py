@@ -24,28 +24,20 @@ if TYPE_CHECKING:
 
 PER_SECOND = 100.0
 """Requests of one caller on average."""
-
 BURST = 1_000
 """Requests of one caller at once."""
-
 FAILURES_PER_SECOND = 0.5
 """Invalid tokens from one address on average."""
-
 FAILURES_AT_ONCE = 20
 """Invalid tokens from one address at once."""
-
 REPLAYS_PER_SECOND = 0.1
 """Replays of the log for `as_of` of one caller on average: each takes a processor for a second per 2,000 events."""
-
 REPLAYS_AT_ONCE = 12
 """Such replays of one caller at once."""
-
 RETRY_SECONDS = 2
 """Seconds after which a refused client may try again."""
-
 MAX_BUCKETS = 10_000
 """Callers and addresses that are remembered; the one seen longest ago is forgotten."""
-
 EVERY = 60.0
 """Seconds between two events of a caller."""
 LAST_SECONDS = 5.0

@@ -27,10 +27,8 @@ if TYPE_CHECKING:
 
 EVENTS_AT_ONCE = 256
 """Events that are read from the log at once."""
-
 INSTANT = timedelta(microseconds=1)
 """The resolution of times in the log."""
-
 ANOTHER = "another namespace"
 """Stands for the name of one that the caller doesn't see."""
 

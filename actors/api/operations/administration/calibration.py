@@ -34,7 +34,6 @@ from projections.storage.arrays import Scores
 
 MIN_TEXTS: Final = 50
 """Memories that a calibration needs."""
-
 MIN_RELATED: Final = 20
 """Pairs of these texts that the packaged model must call related."""
 

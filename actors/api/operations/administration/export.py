@@ -35,7 +35,6 @@ DESCRIBED = 100
 """Memories that are looked up at once."""
 EMBEDDED = 20
 """Memories on a page with embeddings: some 100 KB each as JSON."""
-
 _CARRIED = get_args(Carried)
 _NOT_COUNTED = (SpacesDeclared, MemoryErased, MemoriesMoved, Shredded)
 """Events that an export leaves out without saying so: what they are about isn't there, or each line says it."""

@@ -38,12 +38,9 @@ if TYPE_CHECKING:
 
 DIGITS = 18
 """Of a sequence number, at most."""
-
 T = TypeVar("T")
-
 EVENTS_AT_ONCE = 256
 """Events between two progress reports."""
-
 LEFT_STATES = (MemoryState.FORGOTTEN, MemoryState.PRUNED, MemoryState.MERGED, MemoryState.ERASED)
 """States of memories that are not live any more, in the order of the answer."""
 

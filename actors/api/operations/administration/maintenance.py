@@ -48,7 +48,6 @@ NOTES = {
     "e10_multimodal": "reads text alone: what it says, and the modality that the memory was given; no image, no sound",
 }
 """What a space can't say."""
-
 COUNTED = ("live", "forgotten", "pruned", "merged", "erased", "lost")
 """Counts of memories, in the order of the answer."""
 

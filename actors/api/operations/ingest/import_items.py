@@ -24,7 +24,6 @@ from projections.graph.relations import LINK_TO
 IMPORTED = UUID("7a5e3f0c-3d5b-5c51-9d0b-6c1f2f6f4a27")
 """The namespace of idempotency keys of imports (UUID version 5): a key is derived from all that the item says, its id
 included, and known for ever (`projections.memories.requests`)."""
-
 OWN_FIELDS = ("id", "links", "stored_at", "part_of")
 """Fields of an imported memory besides those of `store_memory`."""
 

@@ -45,10 +45,8 @@ from projections.graph.relations import LINK_TO
 GROUP = 24
 """Memories that go to the embedder together, and that are committed and read back together at most. One commit of 24
 takes a quarter of 24 commits, and the first of a hundred memories is stored long before the last."""
-
 STORED_AS_GIVEN = ("namespace", "session", "modality", "tags", "rationale", "memory_type", "metadata")
 """Parameters that are fields of the event too."""
-
 Name = TypeVar("Name")
 """By which the caller of `ingest` knows an item."""
 

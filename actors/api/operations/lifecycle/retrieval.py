@@ -37,7 +37,6 @@ from projections.projection import MemoryState, is_shredded_memory
 
 MAX_EVOLUTION = 100
 """Latest snapshots of a memory's evolution."""
-
 MISALIGNED = -0.15
 """Change of alignment below which a realignment counts as a misalignment."""
 

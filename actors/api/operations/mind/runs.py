@@ -26,15 +26,11 @@ from projections.mind.runs import Run
 
 MAX_SHOWN = 20
 """Merges, and pruned memories, in the answer of a run; `list_consolidations` returns all."""
-
 EXCERPT = 100
 """Characters of a memory in these answers."""
-
 EVENTS_READ = 2_000
 """Latest events of a run that are read for the causes which it found."""
-
 Entries = Mapping[UUID, Entry]
-
 Threshold = Annotated[Share, Meta(description="Prune below it")]
 
 

@@ -44,7 +44,6 @@ from projections.projection import MemoryState
 
 LOGGED = ("mode", "namespace", "salience_threshold", "max_memories", "dry_run", "rationale")
 """Parameters of a run that are logged, and that a repeated request must have too."""
-
 PAUSE = 60.0
 """Seconds after a dream before another one begins, unless it is forced."""
 

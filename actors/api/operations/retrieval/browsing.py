@@ -28,7 +28,6 @@ from projections.memories.entries import Entry
 from projections.projection import MemoryState
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-
 DAY: Final = 86_400_000_000
 """Microseconds."""
 

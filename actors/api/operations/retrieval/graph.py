@@ -29,16 +29,12 @@ from projections.graph.relations import CAUSAL_SHORTCUT, CAUSES, CLUSTER, LINK_T
 
 ALTERNATIVES = 3
 """Further paths that are shown on request."""
-
 FOUND_ENDS = 3
 """Memories that words for one end may mean: of these, the best found pair that a path joins is chosen."""
-
 MAX_EXAMINED = 2_000
 """Memories that a request has examined for causes first; what an earlier version stored waits for a deep run."""
-
 End: TypeAlias = tuple[UUID, float | None]
 """One end of a path, and its similarity to the words that found it; None for an id."""
-
 MAX_QUOTE: Final = 80
 """Characters of a memory in a narrative."""
 

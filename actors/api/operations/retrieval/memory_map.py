@@ -23,19 +23,14 @@ from actors.runtime.types import JsonObject
 
 JUDGED = 2_048
 """Memories whose salience is asked for at once: other requests wait for some 17 ms, 8 µs for each."""
-
 MAX_POINTS: Final = 200_000
 """Points on a map: 1.8 MB. Of more memories, every n-th is shown."""
-
 SAMPLED: Final = 5_000
 """Memories that the axes of a map are computed from."""
-
 NONE: Final = 255
 """Code of a point without a goal, or beyond the first 255 values."""
-
 MAX_AGE: Final = 65_535
 """Days, the age of a point at most."""
-
 EMPTY_MAP: Final[JsonObject] = {"ids": "", "points": "", "namespaces": [], "goals": [], "total": 0}
 
 

@@ -31,7 +31,6 @@ from projections.projection import MemoryState
 
 TOP_SPACES = 3
 """Spaces that a result names as the ones that found it."""
-
 F = TypeVar("F", Hit, Match)
 
 

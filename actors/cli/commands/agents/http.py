@@ -30,7 +30,6 @@ SCOPE_HELP = (
 
 keys = typer.Typer(help="Make, list and revoke the keys of programs that use the store over HTTP.")
 app.add_typer(keys, name="key", rich_help_panel=Panel.CONNECT, no_args_is_help=True)
-
 Name = Annotated[str, typer.Argument(help="Name that the audit shows; up to 40 small letters, digits, dots, hyphens.")]
 
 

@@ -8,22 +8,18 @@ from typing import Annotated
 import typer
 
 from actors.cli.options import RUN_HELP, Data, Json, MemoryId, Namespace, RunId, given_path
-from actors.cli.program import Panel, exit_on_error, show, store_command
+from actors.cli.program import Panel, app, exit_on_error, show, store_command
 from actors.proxy.serve_command import DATA, data_folder
 from actors.runtime.settings import MoveKind, SleepMode
 from actors.runtime.types import JsonObject
 
 group = typer.Typer(invoke_without_command=True, no_args_is_help=False)
-
+app.add_typer(group, name="namespaces", rich_help_panel=Panel.TIDY)
 Source = Annotated[str, typer.Argument(help="A namespace with memories.")]
-
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would be moved, and change nothing.")]
-
 Why = Annotated[str | None, typer.Option("--rationale", help="Why, for the audit.")]
-
 KEPT = 3
 """Backups that `--backup on` keeps."""
-
 Threshold = Annotated[float, typer.Option("--threshold", help="Salience below which memories are pruned, 0 to 1.")]
 
 

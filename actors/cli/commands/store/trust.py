@@ -16,7 +16,6 @@ from actors.runtime.settings import ModelProfile, passphrase
 from actors.runtime.types import JsonObject
 
 STYLES = {"ok": "green", "warning": "yellow", "failed": "red"}
-
 Limit = Annotated[int, typer.Option(help="Show this many of the latest events.")]
 Moment = Annotated[str | None, typer.Option(help="Number of an event, or a time.")]
 
