@@ -141,11 +141,8 @@ class ServeCommand(msgspec.Struct, frozen=True, kw_only=True):
     linger: float = LINGER
     log_level: LogLevel = LogLevel.WARNING
     namespace: str | None = None
-    log: str | None = None
-    """Address of a shared log."""
-    max_lag: str | None = None
-    offline: str | None = None
-    """`1` or `0`; None for as it was before."""
+    exported: dict[str, str] = {}
+    """Variables that the log reads, here and in the hub: a command line would show its password to everybody."""
 
 
 def proxy_supported() -> bool:
@@ -174,9 +171,11 @@ def parse_plain(arguments: Sequence[str], environment: Mapping[str, str] = os.en
             linger=float(last.get("linger", LINGER)),
             log_level=LogLevel(last.get("log-level", LogLevel.WARNING)),
             namespace=last.get("namespace"),
-            log=last.get("log"),
-            max_lag=last.get("max-lag"),
-            offline=str(int(SWITCH_VALUES[last["offline"].lower()])) if "offline" in last else None,
+            exported={
+                option.variable: str(int(SWITCH_VALUES[value.lower()])) if option.switch else value
+                for option in (LOG, MAX_LAG, OFFLINE)
+                if (value := last.get(option.name)) is not None
+            },
         )
     except (getopt.GetoptError, KeyError, ValueError):
         return None
@@ -261,9 +260,7 @@ def run_proxy(command: ServeCommand) -> int:
     from actors.proxy.project import serving_project
     from actors.proxy.proxy import Proxy
 
-    # A command line would show the password of a log to everybody.
-    chosen = {LOG.variable: command.log, MAX_LAG.variable: command.max_lag, OFFLINE.variable: command.offline}
-    os.environ.update({name: value for name, value in chosen.items() if value is not None})
+    os.environ.update(command.exported)
     hub_arguments = [f"--linger={command.linger}", f"--log-level={command.log_level.value}"]
     launcher = HubLauncher(command.folder, [*command.options.arguments(), *hub_arguments])
     find_project = partial(serving_project, command.namespace, command.folder)

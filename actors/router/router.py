@@ -60,19 +60,17 @@ UNAWARE: Final = (NotFoundFault.code,)
 """Codes of a hub that doesn't know a memory, which another one may."""
 
 
-class HubFailedError(Exception):
+class HubFailedError(MCPError):
     """A hub can't be reached, or refuses the request as a whole."""
 
     def __init__(self, hub: HubAddress, code: int, message: str, data: object = None) -> None:
-        super().__init__(message)
+        super().__init__(code, message, data)
         self.hub = hub
-        self.code = code
-        self.data = data
 
     @property
     def shown(self) -> JsonObject:
         """What an answer of other hubs says of it."""
-        return {"hub": self.hub.url, "namespaces": list(self.hub.namespaces), "error": str(self)}
+        return {"hub": self.hub.url, "namespaces": list(self.hub.namespaces), "error": self.message}
 
 
 class Router:
@@ -96,14 +94,14 @@ class Router:
         return server
 
     async def _forward(self, method: str, request: ServerRequestContext[Any], _params: object) -> JsonObject:
-        """Return the answer of the first hub that can be reached."""
-        failure: HubFailedError | None = None
+        """Return the answer of the first hub that can be reached; raise the failure of the first one if none can."""
+        failures: list[HubFailedError] = []
         for hub in self._table.hubs:
             try:
                 return await self._ask(hub, method, request)
             except HubFailedError as failed:
-                failure = failure or failed
-        raise _told(failure)
+                failures.append(failed)
+        raise failures[0]
 
     async def _call_tool(self, request: ServerRequestContext[Any], params: types.CallToolRequestParams) -> Answer:
         """Return the answer of the hub that serves the namespace, or the merged one of several."""
@@ -117,24 +115,20 @@ class Router:
             project = ((request.params or {}).get("_meta") or {}).get(PROJECT)
             destination = self._table.choose(tool, parsed, arguments, project)
         except Fault as fault:
-            return _failed(fault.code, fault.message, fault.data)
+            return _failed(fault)
         if destination.together:
             return await self._ask_all(destination.hubs, request, getattr(parsed, "top_k", None))
-        answer: JsonObject | None = None
-        away: list[HubFailedError] = []
+        answers: list[JsonObject] = []
+        failures: list[HubFailedError] = []
         for hub in destination.hubs:
             try:
-                answer = await self._ask(hub, "tools/call", request)
+                answers.append(await self._ask(hub, "tools/call", request))
             except HubFailedError as failed:
-                away.append(failed)
+                failures.append(failed)
             else:
-                if _code(answer) not in UNAWARE:
-                    return answer
-        if away:  # it may be the one that knows the memory
-            return _failed(away[0].code, str(away[0]), away[0].data)
-        if answer is None:
-            raise _told(None)
-        return answer
+                if _code(answers[-1]) not in UNAWARE:
+                    return answers[-1]
+        return _failed(failures[0]) if failures else answers[-1]  # a hub that failed may know the memory
 
     async def _ask_all(
         self, hubs: Sequence[HubAddress], request: ServerRequestContext[Any], limit: int | None
@@ -155,11 +149,10 @@ class Router:
         answers = [(hub, answer["structuredContent"]) for hub, answer in told if not answer.get("isError")]
         failed = [one for hub in hubs if (one := _failure(hub, found[hub])) is not None]
         if answers:
-            content = merge(answers, limit)
-            return _result(content | ({"unanswered": [one.shown for one in failed]} if failed else {}))
-        if told:
-            return told[0][1]
-        return _failed(failed[0].code, str(failed[0]), failed[0].data)
+            content = merge(answers, limit) | ({"unanswered": [one.shown for one in failed]} if failed else {})
+            text = types.TextContent(type="text", text=json.dumps(content, ensure_ascii=False))
+            return types.CallToolResult(content=[text], structured_content=content)
+        return told[0][1] if told else _failed(failed[0])
 
     async def _ask(self, hub: HubAddress, method: str, request: ServerRequestContext[Any]) -> JsonObject:
         """Send a request to a hub as it came, with its key (`HubFailedError`)."""
@@ -180,12 +173,6 @@ class Router:
             raise HubFailedError(hub, error.code, f"{hub.shown}: {error.message}", error.data) from error
 
 
-def _told(failure: HubFailedError | None) -> MCPError:
-    if failure is None:
-        return MCPError(StorageFault.code, "Storage failed: there is no hub")
-    return MCPError(failure.code, str(failure), failure.data)
-
-
 def _failure(hub: HubAddress, answer: JsonObject | HubFailedError) -> HubFailedError | None:
     """Return why a hub did not answer: it failed, or its tool reports an error; None if it answered."""
     if isinstance(answer, HubFailedError):
@@ -202,15 +189,10 @@ def _code(answer: JsonObject) -> int | None:
     return error.get("code") if isinstance(error, dict) else None
 
 
-def _result(content: JsonObject) -> types.CallToolResult:
-    text = types.TextContent(type="text", text=json.dumps(content, ensure_ascii=False))
-    return types.CallToolResult(content=[text], structured_content=content)
-
-
-def _failed(code: int, message: str, data: object) -> types.CallToolResult:
-    text = types.TextContent(type="text", text=f"{message} (error {code})")
-    error = {"error": {"code": code, "message": message, "data": data}}
-    return types.CallToolResult(content=[text], structured_content=error, is_error=True)
+def _failed(error: Fault | MCPError) -> types.CallToolResult:
+    text = types.TextContent(type="text", text=f"{error.message} (error {error.code})")
+    content = {"error": {"code": error.code, "message": error.message, "data": error.data}}
+    return types.CallToolResult(content=[text], structured_content=content, is_error=True)
 
 
 def route_app(sessions: McpSessions) -> ASGIApp:

@@ -61,13 +61,13 @@ Level = Annotated[LogLevel, typer_option(LOG_LEVEL)]
 @app.command(rich_help_panel=Panel.CONNECT)
 def serve(
     data: Data = None,
-    log: Log = None,
+    _log: Log = None,
     embedder: Embedder = ModelProfile.EMBEDDED,
     models: Models = None,
     namespace: Annotated[str | None, typer_option(NAMESPACE)] = None,
     *,
-    max_lag: MaxLag = None,
-    offline: Offline = None,
+    _max_lag: MaxLag = None,
+    _offline: Offline = None,
     limit: Limit = None,
     namespaces: Namespaces = "",
     priming: Priming = False,
@@ -116,9 +116,6 @@ def serve(
             linger=linger,
             log_level=log_level,
             namespace=namespace,
-            log=log,
-            max_lag=None if max_lag is None else str(max_lag),
-            offline=None if offline is None else str(int(offline)),
         )
         raise typer.Exit(run_proxy(command))
 
