@@ -192,11 +192,7 @@ class Context:
         return self.as_of or datetime.now(UTC)
 
     def parse_time(self, value: str | None, parameter: str) -> datetime:
-        """Parse an ISO 8601 time, in UTC; None is now.
-
-        Raises:
-            InvalidParamsFault: it isn't one.
-        """
+        """Parse an ISO 8601 time, in UTC; None is now (`InvalidParamsFault` for another text)."""
         return self.now() if value is None else moment(value, parameter)
 
 
@@ -225,11 +221,7 @@ async def wait_until_ready(context: Context) -> None:
 
 
 async def wait_until_replayed(context: Context) -> None:
-    """Wait until the log is replayed, which needs no model.
-
-    Raises:
-        StorageFault: the log can't be trusted.
-    """
+    """Wait until the log is replayed, which needs no model (`StorageFault` if it can't be trusted)."""
     if context.state.replayed:
         return
     try:

@@ -34,11 +34,7 @@ class KeyLocks:
 
 
 def parse_key(params: Mapping[str, object] | None) -> tuple[UUID | None, bool]:
-    """Return the key in the `_meta` of a request, None without one, and whether the request was sent before.
-
-    Raises:
-        InvalidParamsFault: the key is no UUID.
-    """
+    """Return the key in the `_meta` of a request, and whether it was sent before (`InvalidParamsFault` for no UUID)."""
     meta = (params or {}).get("_meta")
     if not isinstance(meta, dict) or meta.get(REQUEST_KEY) is None:
         return None, False

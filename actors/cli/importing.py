@@ -96,11 +96,7 @@ def import_batches(location: StoreLocation, batches: Iterator[Batch]) -> None:
 def import_in_pool(
     folder: Path, batches: Iterator[Batch], settings: WorkerSettings, workers: int | None, ray: str | None
 ) -> None:
-    """Import into the store itself, whose memories a pool embeds.
-
-    Raises:
-        LogInUseError: a hub serves the store, which embeds with its own model.
-    """
+    """Import into the store itself, whose memories a pool embeds; refused beside a hub, which embeds itself."""
     import anyio
 
     from actors.api.operations.ingest.bulk_import import import_in_bulk
@@ -132,11 +128,7 @@ def import_in_pool(
 
 @contextmanager
 def _without_hub(folder: Path) -> Iterator[None]:
-    """Hold the lock of the folder's hub; without support for hubs, as on Windows, the log itself is locked.
-
-    Raises:
-        LogInUseError: A hub has it.
-    """
+    """Hold the lock of the folder's hub, or refuse; without support for hubs, as on Windows, the log is locked."""
     if not proxy_supported():
         yield
         return

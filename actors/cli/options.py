@@ -118,11 +118,7 @@ def is_full(given: str) -> bool:
 
 
 def full_id(store: StoreSession, given: str) -> str:
-    """Return the full id of the memory, or the run, that a full id or the start of one names.
-
-    Raises:
-        ClientError, Fault: The start is too short, none's, or that of several; the message says which.
-    """
+    """Return the full id of the memory, or the run, that a full id or the unique start of one names."""
     of = "run" if isinstance(given, RunId) else "memory"
     return str(UUID(given)) if is_full(given) else store.call("memory/resolve", prefix=given, of=of)["id"]
 

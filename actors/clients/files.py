@@ -50,11 +50,7 @@ class Change(NamedTuple):
 
 
 def read(file: Path) -> str | None:
-    """Return the text of a file, line ends included; None without one.
-
-    Raises:
-        ConfigurationError: It cannot be read, or is not UTF-8.
-    """
+    """Return the text of a file, line ends included; None without one (`ConfigurationError` if it can't be read)."""
     try:
         data = file.read_bytes()
     except FileNotFoundError:

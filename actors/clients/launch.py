@@ -42,11 +42,7 @@ class Launch(NamedTuple):
 
 
 def own_launch(options: tuple[str, ...] = ()) -> Launch:
-    """Return the launch of this installation.
-
-    Raises:
-        ConfigurationError: The installation is temporary, so that its path would soon lead nowhere.
-    """
+    """Return the launch of this installation; refuse a temporary one, whose path would soon lead nowhere."""
     folder = Path(sys.executable).parent
     # Environments of `uvx` and of `pipx run`, which both delete again.
     if "archive-v0" in folder.parts or {"pipx", ".cache"} <= {*folder.parts}:

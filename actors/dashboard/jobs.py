@@ -55,11 +55,7 @@ class Jobs:
         self._jobs: dict[str, Job] = {}
 
     def start(self, kind: str, owner: str, work: Callable[[Progress], Awaitable[JsonObject]]) -> Job:
-        """Start work that receives a progress callback.
-
-        Raises:
-            RateLimitFault: Too many jobs are running.
-        """
+        """Start work that receives a progress callback (`RateLimitFault` if too many jobs are running)."""
         running = [one for one in self._jobs.values() if not one.ended]
         if len(running) >= RUNNING:
             raise RateLimitFault(f"{RUNNING} long operations are running; wait until one has ended")
@@ -71,11 +67,7 @@ class Jobs:
         return job
 
     def get(self, job: str, owner: str) -> Job:
-        """Return a job of a caller.
-
-        Raises:
-            NotFoundFault: There is none, or it belongs to another caller.
-        """
+        """Return a job of a caller (`NotFoundFault` for that of another one)."""
         found = self._jobs.get(job)
         if found is None or found.owner != owner:
             raise NotFoundFault("This operation is unknown, or too long ago")

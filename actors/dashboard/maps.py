@@ -65,11 +65,7 @@ class Maps:
             return made
 
     def find(self, token: str, owner: str, indices: list[int]) -> list[str]:
-        """Return the ids of some points of a map.
-
-        Raises:
-            NotFoundFault: The map is gone, belongs to another caller, or has no such point.
-        """
+        """Return the ids of some points of a map (`NotFoundFault` for that of another caller, or one that is gone)."""
         known = self._maps.get(token)
         if known is None or not isinstance(known.key, tuple) or known.key[0] != owner:
             raise NotFoundFault("This map is no longer known; load the page again")

@@ -141,11 +141,7 @@ def chosen(request: Request, name: str) -> str | None:
 
 
 def number(text: str | None, name: str, default: int, least: int, most: int) -> int:
-    """Parse a whole number of a form.
-
-    Raises:
-        InvalidParamsFault: It is none, or outside of its limits.
-    """
+    """Parse a whole number of a form (`InvalidParamsFault` for none, or one outside of its limits)."""
     if text is None or not text.strip():
         return default
     digits = text.strip()
@@ -155,11 +151,7 @@ def number(text: str | None, name: str, default: int, least: int, most: int) -> 
 
 
 def identifier(request: Request, name: str = "id") -> str:
-    """Return the id in the path of a request.
-
-    Raises:
-        NotFoundFault: It is none.
-    """
+    """Return the id in the path of a request (`NotFoundFault` for none)."""
     text = request.path_params[name]
     try:
         return str(UUID(text))

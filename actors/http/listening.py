@@ -61,11 +61,7 @@ class _Protocol(H11Protocol):
 
 
 class Uvicorn(uvicorn.Server):
-    """Uvicorn without signal handlers, which are the process's, that tells when it listens.
-
-    Raises:
-        InvalidParamsFault: The certificate can't be used.
-    """
+    """Uvicorn without signal handlers, which are the process's, that tells when it listens."""
 
     def __init__(self, app: ASGIApp, params: HttpListen) -> None:
         super().__init__(_config(app, params))
@@ -98,11 +94,7 @@ class Uvicorn(uvicorn.Server):
 
 
 def bind(params: HttpListen) -> socket.socket:
-    """Return a socket that listens on the address.
-
-    Raises:
-        InvalidParamsFault: It can't be listened on.
-    """
+    """Return a socket that listens on the address (`InvalidParamsFault` if that can't be)."""
     host, port = params.endpoint
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET

@@ -53,11 +53,7 @@ class LineReader:
         self._size = 0
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        """Yield the lines completed by `data`.
-
-        Raises:
-            LineTooLongError: A line exceeds `max_length`.
-        """
+        """Yield the lines completed by `data` (`LineTooLongError`)."""
         *complete, tail = data.split(b"\n")
         for part in complete:
             self._append(part)
@@ -118,11 +114,7 @@ class HubInfo(msgspec.Struct, frozen=True, kw_only=True):
     """URL of its HTTP server; None without one."""
 
     def write(self, folder: Path) -> None:
-        """Write the file beside the socket, readable by its owner only.
-
-        Raises:
-            OSError: The file can't be created.
-        """
+        """Write the file beside the socket, readable by its owner only."""
         path = folder / HUB_INFO
         path.unlink(missing_ok=True)
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -168,21 +160,8 @@ _DARWIN = struct.Struct("=2Ih16I")
 _SOL_LOCAL, _LOCAL_PEERCRED, _LOCAL_PEERPID = 0, 1, 2
 
 
-def user_of(connection: socket.socket) -> int:
-    """Return the user id of the connected process.
-
-    Raises:
-        OSError: The connection is closed, or the platform has no peer credentials.
-    """
-    if sys.platform == "linux":
-        return _LINUX.unpack(connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _LINUX.size))[1]
-    if sys.platform == "darwin":
-        return struct.unpack_from("=2I", connection.getsockopt(_SOL_LOCAL, _LOCAL_PEERCRED, _DARWIN.size + 2))[1]
-    raise OSError(f"{sys.platform} has no peer credentials")
-
-
 def process_of(connection: socket.socket) -> int:
-    """Return the id of the connected process; errors as in `user_of`."""
+    """Return the id of the connected process (`OSError` if it is closed, or the platform doesn't say)."""
     if sys.platform == "linux":
         return _LINUX.unpack(connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _LINUX.size))[0]
     if sys.platform == "darwin":
@@ -192,7 +171,11 @@ def process_of(connection: socket.socket) -> int:
 
 def is_own(connection: socket.socket) -> bool:
     """Return whether the peer runs as this process's user; False for any other, root included, and when unknown."""
-    try:
-        return user_of(connection) == os.geteuid()
-    except OSError:
-        return False
+    with suppress(OSError):
+        if sys.platform == "linux":
+            credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _LINUX.size)
+            return _LINUX.unpack(credentials)[1] == os.geteuid()
+        if sys.platform == "darwin":
+            credentials = connection.getsockopt(_SOL_LOCAL, _LOCAL_PEERCRED, _DARWIN.size + 2)
+            return struct.unpack_from("=2I", credentials)[1] == os.geteuid()
+    return False

@@ -262,11 +262,8 @@ def _is_free(folder: Path) -> bool:
     from events.storage.database import exclusive
     from events.storage.log import LogInUseError
 
-    if (folder / LOCK).exists():
-        lock = lock_folder(folder)
-        if lock is None:
-            return False
-        os.close(lock)
+    if is_locked(folder):
+        return False
     if (folder / HUB_INFO).exists() and _connected_process(folder) is not None:
         return False
     try:

@@ -128,11 +128,7 @@ class Proxy:
             self._on_idle()
 
     def _connect(self) -> socket.socket | None:
-        """Return a connection to a hub with the requested models; None if there is none yet.
-
-        Raises:
-            HubError: There is none to be had.
-        """
+        """Return a connection to a hub with the requested models; None if there is none yet (`HubError`)."""
         hub = self._launcher.step()
         if hub is None:
             return None

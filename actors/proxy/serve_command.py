@@ -185,11 +185,7 @@ def parse_plain(arguments: Sequence[str], environment: Mapping[str, str] = os.en
 
 
 def _values(arguments: Sequence[str], environment: Mapping[str, str]) -> dict[str, list[str]]:
-    """Return the values of all options that are given on the command line or else in the environment.
-
-    Raises:
-        getopt.GetoptError: An argument is unknown or lacks its value.
-    """
+    """Return the values of all options, from the command line or else the environment (`GetoptError`)."""
     switches = {option.name for option in OPTIONS if option.switch}
     valued = [f"{option.name}=" for option in OPTIONS if not option.switch]
     given, rest = getopt.getopt(arguments, "", [*valued, *switches, *(f"no-{name}" for name in switches)])

@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
@@ -73,12 +74,12 @@ class HubFailedError(MCPError):
         return {"hub": self.hub.url, "namespaces": list(self.hub.namespaces), "error": self.message}
 
 
+@dataclass
 class Router:
     """Forwards requests."""
 
-    def __init__(self, table: Table, client: httpx2.AsyncClient) -> None:
-        self._table = table
-        self._client = client
+    table: Table
+    client: httpx2.AsyncClient
 
     def server(self) -> Server[object]:
         """Return an MCP server with the tools, resources and prompts of the hubs."""
@@ -96,7 +97,7 @@ class Router:
     async def _forward(self, method: str, request: ServerRequestContext[Any], _params: object) -> JsonObject:
         """Return the answer of the first hub that can be reached; raise the failure of the first one if none can."""
         failures: list[HubFailedError] = []
-        for hub in self._table.hubs:
+        for hub in self.table.hubs:
             try:
                 return await self._ask(hub, method, request)
             except HubFailedError as failed:
@@ -113,7 +114,7 @@ class Router:
         try:
             parsed = parse(arguments, tool.params)
             project = ((request.params or {}).get("_meta") or {}).get(PROJECT)
-            destination = self._table.choose(tool, parsed, arguments, project)
+            destination = self.table.choose(tool, parsed, arguments, project)
         except Fault as fault:
             return _failed(fault)
         if destination.together:
@@ -163,7 +164,7 @@ class Router:
         http = request.request
         key = "" if http is None else http.headers.get("authorization", "")
         try:
-            answer = await self._client.post(f"{hub.url}/mcp", json=body, headers=headers(key) | more)
+            answer = await self.client.post(f"{hub.url}/mcp", json=body, headers=headers(key) | more)
             return result_of(answer)
         except httpx2.HTTPError as error:
             why = str(error) or type(error).__name__
@@ -213,11 +214,7 @@ def route_app(sessions: McpSessions) -> ASGIApp:
 
 
 async def serve_router(table: Table, params: HttpListen, announce: Callable[[str], object]) -> None:
-    """Serve until cancelled.
-
-    Raises:
-        InvalidParamsFault: The address can't be listened on.
-    """
+    """Serve until cancelled (`InvalidParamsFault` if the address can't be listened on)."""
     listener = bind(params)
     with closing(listener):
         async with httpx2.AsyncClient(timeout=TIMEOUT) as client:

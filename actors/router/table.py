@@ -66,11 +66,7 @@ class Table:
                 self._serving[namespace] = hub
 
     def choose(self, tool: Tool, params: Params, arguments: JsonObject, project: str | None) -> Destination:
-        """Return where a request goes.
-
-        Raises:
-            InvalidParamsFault: no hub serves the namespace, or the request must name one and doesn't.
-        """
+        """Return where a request goes (`InvalidParamsFault` if no hub serves the namespace, or one must be named)."""
         named = set(_namespaces(params, arguments, project)) - {None, EVERYWHERE}
         hubs = {self._hub(name) for name in sorted(one for one in named if one is not None)}
         if len(hubs) > 1:

@@ -44,11 +44,7 @@ def measured(request: ServerRequestContext[Any]) -> Iterator[None]:
 
 
 def configure_export() -> None:
-    """Export spans and metrics to the collector that `OTEL_EXPORTER_OTLP_ENDPOINT` names; no-op without it.
-
-    Raises:
-        Fault: The extra isn't installed.
-    """
+    """Export spans and metrics to the collector that `ENDPOINT` names; a `Fault` if the extra isn't installed."""
     if not os.environ.get(ENDPOINT):
         return
     try:

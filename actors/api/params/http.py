@@ -52,11 +52,7 @@ class HttpListen(Params, frozen=True, kw_only=True):
 
     @property
     def endpoint(self) -> tuple[str, int]:
-        """Host and port.
-
-        Raises:
-            InvalidParamsFault: The address is malformed.
-        """
+        """Host and port (`InvalidParamsFault` for a malformed address)."""
         default_host, _, default_port = DEFAULT_ADDRESS.rpartition(":")
         address = self.address or DEFAULT_ADDRESS
         host, separator, port = address.rpartition(":")

@@ -210,11 +210,7 @@ class SearchByPurpose(Reading, frozen=True, kw_only=True):
 
     @property
     def purpose(self) -> tuple[float, ...] | UUID:
-        """The given one of both.
-
-        Raises:
-            InvalidParamsFault: neither or both are given.
-        """
+        """The given one of both (`InvalidParamsFault` for neither or both)."""
         given = [one for one in (self.purpose_vector, self.memory_id) if one is not None]
         if len(given) != 1:
             problem = "Give either 'purpose_vector' or 'memory_id'"
@@ -233,11 +229,7 @@ class SearchWeightProfiles(Reading, frozen=True, kw_only=True):
 
 
 def check_spaces(spaces: tuple[int, ...] | None, parameter: str) -> None:
-    """Check that indices of spaces exist and are distinct.
-
-    Raises:
-        InvalidParamsFault: they do not, or are not.
-    """
+    """Check that indices of spaces exist and are distinct (`InvalidParamsFault`)."""
     for index in spaces or ():
         if not 0 <= index < WIDTH:
             problem = f"no space {index}; they go from 0 to {WIDTH - 1}"
@@ -247,11 +239,7 @@ def check_spaces(spaces: tuple[int, ...] | None, parameter: str) -> None:
 
 
 def check_weights(weights: tuple[float, ...]) -> None:
-    """Check that there is one weight from 0 to 1 for each space, and that their sum is 1.
-
-    Raises:
-        InvalidParamsFault: there is not, or it is not.
-    """
+    """Check that there is one weight from 0 to 1 for each space, and that they sum to 1 (`InvalidParamsFault`)."""
     if len(weights) != WIDTH:
         problem = f"expected {WIDTH} weights, one for each space, got {len(weights)}"
         raise invalid("weights", problem, reason="invalid_weights", expected=WIDTH, actual=len(weights))

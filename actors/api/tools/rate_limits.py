@@ -30,11 +30,7 @@ class Limits:
         self._calls: defaultdict[tuple[str, str], deque[float]] = defaultdict(deque)
 
     def take(self, tool: str, caller: str = "") -> None:
-        """Count one call of a tool by a caller.
-
-        Raises:
-            RateLimitFault: the limit is reached; this call does not count.
-        """
+        """Count a call of a tool by a caller; a `RateLimitFault`, and no count, if the limit is reached."""
         limit = self._per_minute.get(tool)
         if limit is None:
             return

@@ -53,11 +53,7 @@ def minute(moment: str) -> str:
 
 
 def read_secret(prompt: str, *, confirms: bool = False) -> str:
-    """Read a secret without showing it: from the terminal, or a line of standard input where there is none.
-
-    Raises:
-        CommandError: There is neither.
-    """
+    """Read a secret without showing it: from the terminal, or else a line of standard input (`CommandError`)."""
     if (sys.stdin and sys.stdin.isatty()) or _has_terminal():
         return typer.prompt(prompt, hide_input=True, confirmation_prompt=confirms)
     line = sys.stdin.readline().rstrip("\r\n") if sys.stdin else ""

@@ -64,11 +64,7 @@ async def points(request: Request) -> Response:
 
 
 async def texts(request: Request) -> Response:
-    """Return the texts of some points of a map.
-
-    Raises:
-        InvalidParamsFault: The points are no list of numbers, or too many.
-    """
+    """Return the texts of some points of a map (`InvalidParamsFault` for no list of numbers, or too many)."""
     asked = (chosen(request, "n") or "").split(",")
     if not 0 < len(asked) <= MAX_TEXTS or not all(one.isascii() and one.isdecimal() and len(one) < 9 for one in asked):
         raise InvalidParamsFault(f"Invalid 'n': expected up to {MAX_TEXTS} numbers of points", parameter="n")

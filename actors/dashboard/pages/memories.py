@@ -46,11 +46,7 @@ async def memory(request: Request) -> Response:
 
 
 async def image(request: Request) -> Response:
-    """Return the file of the image that a memory shows.
-
-    Raises:
-        NotFoundFault: It shows none.
-    """
+    """Return the file of the image that a memory shows (`NotFoundFault` without one)."""
     found = await operate(request, "memory/retrieve", id=identifier(request), include_image=True)
     if not found.get("image", {}).get("data"):
         raise NotFoundFault("This memory is no image")
@@ -90,11 +86,7 @@ async def restore(request: Request) -> Response:
 
 
 async def erase(request: Request) -> Response:
-    """Destroy a memory for good.
-
-    Raises:
-        InvalidParamsFault: The confirmation is missing.
-    """
+    """Destroy a memory for good (`InvalidParamsFault` without the confirmation)."""
     form = await request.form()
     asked = identifier(request)
     if form.get("confirm") != "yes":

@@ -116,11 +116,7 @@ def _answer(
 
 
 def _asked_weights(request: Request) -> dict[str, float] | None:
-    """Return the weights of the sliders, which sum to 1; None if all are 0.
-
-    Raises:
-        InvalidParamsFault: One is no number from 0 to 100.
-    """
+    """Return the weights of the sliders, whole numbers up to `FULL`, so that they sum to 1; None if all are 0."""
     given: dict[str, float] = {}
     for space in SPACES:
         name = f"w_{space.key}"

@@ -25,11 +25,7 @@ FROM, TO = "From", "To"
 
 
 async def timeline(request: Request) -> Response:
-    """Show memories by time: the latest, those of some days, or those of a session as they were said.
-
-    Raises:
-        InvalidParamsFault: A day is none, or the first comes after the last.
-    """
+    """Show memories by time: the latest, those of some days, or those of a session as they were said."""
     namespace, session, state = chosen(request, "namespace"), chosen(request, "session"), chosen(request, "state")
     day, last = _day(request, "day", FROM), _day(request, "last", TO)
     if day and last and last < day:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hmac
 import secrets
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -101,7 +102,7 @@ class Sessions:
         self._sessions.pop(cookie, None)
 
 
-def cookie_name(scope: Scope) -> str:
+def cookie_name(scope: HttpScope) -> str:
     """Return the cookie's name, which contains the port: browsers send cookies to every port of a host."""
     _, port = scope["server"]
     return f"context_graph_{port}"
@@ -137,35 +138,23 @@ class KeyVerifier(TokenVerifier):
         )
 
 
+@dataclass
 class Authentication:
     """ASGI middleware: sets `request.state.caller` and `request.state.csrf`, and limits the rate of each caller.
 
     Without valid credentials the caller is `NOBODY`; each route says what it requires.
-
-    Args:
-        app: Gets the requests, also those of nobody.
-        verifiers: Of bearer tokens; the first that knows one decides.
-        sessions: Of browsers.
-        rates: Of requests.
-        stay: Called for each request of a browser that is logged in.
-        refused: Told what is refused, the token if there is one, and the address of the client.
     """
 
-    def __init__(
-        self,
-        app: ASGIApp,
-        verifiers: Sequence[TokenVerifier],
-        sessions: Sessions,
-        rates: Rates,
-        stay: Callable[[], object],
-        refused: Callable[[str, str | None, str], object],
-    ) -> None:
-        self._app = app
-        self._verifiers = verifiers
-        self._sessions = sessions
-        self._rates = rates
-        self._stay = stay
-        self._refused = refused
+    app: ASGIApp
+    """Gets the requests, also those of nobody."""
+    verifiers: Sequence[TokenVerifier]
+    """Of bearer tokens; the first that knows one decides."""
+    sessions: Sessions
+    rates: Rates
+    stay: Callable[[], object]
+    """Called for each request of a browser that is logged in."""
+    refused: Callable[[str, str | None, str], object]
+    """Told what is refused, the token if there is one, and the address of the client."""
 
     async def __call__(self, scope: HttpScope, receive: Receive, send: Send) -> None:
         """Handle a request.
@@ -182,37 +171,37 @@ class Authentication:
                 access = await self._verify(token)
                 caller = None if access is None else caller_of(access)
                 if access is None or caller is None:
-                    self._refused("token", token, address)
+                    self.refused("token", token, address)
                     # Counted after the check: other clients at this address may send valid tokens.
-                    self._rates.fail(address)
+                    self.rates.fail(address)
                 else:
-                    self._rates.take(caller.name)
+                    self.rates.take(caller.name)
                     scope["user"], state["caller"] = AuthenticatedUser(access), caller
             elif (session := self._session(scope)) is not None and scope["path"] != MCP_PATH:
-                self._rates.take(session.caller.name)
-                self._stay()
+                self.rates.take(session.caller.name)
+                self.stay()
                 state["caller"], state["csrf"] = session.caller, session.csrf
                 if scope["method"] not in SAFE:
                     checked = await _checked(scope, receive, session.csrf)
                     if checked is None:
-                        self._refused("form", None, address)
+                        self.refused("form", None, address)
                         raise RefusedError(403, "The form is out of date; load the page again")
                     receive = checked
             else:
-                self._rates.take(address)
+                self.rates.take(address)
         except RateLimitFault as fault:
             raise RefusedError(429, fault.message, {"retry-after": str(RETRY_SECONDS)}) from None
-        await self._app(scope, receive, send)
+        await self.app(scope, receive, send)
 
     async def _verify(self, token: str) -> AccessToken | None:
-        for verifier in self._verifiers:
+        for verifier in self.verifiers:
             if (access := await verifier.verify_token(token)) is not None:
                 return access
         return None
 
     def _session(self, scope: HttpScope) -> Session | None:
         cookie = Request(scope).cookies.get(cookie_name(scope))
-        return None if cookie is None else self._sessions.get(cookie)
+        return None if cookie is None else self.sessions.get(cookie)
 
 
 def bearer(headers: Headers) -> str | None:

@@ -119,11 +119,7 @@ class Keys:
         return f"{PREFIX}{name}_{secret}"
 
     def revoke(self, name: str) -> Key:
-        """Make a key invalid at once; a second call changes nothing.
-
-        Raises:
-            NotFoundFault: No key has this name.
-        """
+        """Make a key invalid at once; a second call changes nothing (`NotFoundFault` for an unknown name)."""
         with self._locked() as keys:
             if name not in keys:
                 raise NotFoundFault(f"Key not found: {name}", name=name)
@@ -192,11 +188,7 @@ class Keys:
 
 
 def parse_expiry(text: str, now: datetime) -> datetime:
-    """Return the expiry time of `90d` (a number of days) or of an ISO 8601 time.
-
-    Raises:
-        InvalidParamsFault: The text is neither, or the time is past.
-    """
+    """Return the time of `90d` (a number of days) or of an ISO 8601 time (`InvalidParamsFault` if it is past)."""
     try:
         days = re.fullmatch(r"(\d{1,5})d", text)
         at = now + timedelta(days=int(days[1])) if days else datetime.fromisoformat(text)

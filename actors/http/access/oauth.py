@@ -103,11 +103,7 @@ class IssuerVerifier(TokenVerifier):
         )
 
     def _find_keys(self) -> str:
-        """Return the URL of the issuer's keys, from its metadata (RFC 8414, or OpenID Connect Discovery).
-
-        Raises:
-            OSError: The metadata can't be read, or names no keys.
-        """
+        """Return the URL of the issuer's keys, from its metadata (RFC 8414, OpenID Connect Discovery; `OSError`)."""
         parts = urlsplit(self._issuer)
         path = parts.path.rstrip("/")
         places = (f"/.well-known/{WELL_KNOWN[0]}{path}", f"{path}/.well-known/{WELL_KNOWN[1]}")

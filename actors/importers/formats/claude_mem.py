@@ -35,11 +35,7 @@ Row = dict[str, object]
 
 
 def matches(file: Path) -> bool:
-    """Tell whether a file is such a database.
-
-    Raises:
-        FormatError: it is another SQLite database, or a damaged one.
-    """
+    """Tell whether a file is such a database (`FormatError` for another SQLite database, or a damaged one)."""
     with file.open("rb") as source:
         if source.read(len(MAGIC)) != MAGIC:
             return False

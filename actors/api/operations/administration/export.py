@@ -61,8 +61,7 @@ class StoreExport(Reading, frozen=True, kw_only=True):
 async def _listed(context: Context, namespace: str) -> tuple[UUID, ...]:
     """Return the memories of a namespace, forgotten ones too, so that a page can follow one that was forgotten since.
 
-    Raises:
-        NotFoundFault: It has none, which is a slip of the pen; `default` may be empty.
+    A `NotFoundFault` for one without any, which is a slip of the pen; `default` may be empty.
     """
     listed = await ask(context.hub.comparator, ListMemories(namespace=namespace, forgotten=True))
     if not listed and namespace != DEFAULT_NAMESPACE:

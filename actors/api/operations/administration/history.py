@@ -186,11 +186,7 @@ async def event_at(context: Context, when: When, parameter: str, least: int = 1)
 
 
 def read(when: When, parameter: str) -> int | datetime:
-    """Return the number of an event, or a time.
-
-    Raises:
-        InvalidParamsFault: it is neither.
-    """
+    """Return the number of an event, or a time (`InvalidParamsFault` for neither)."""
     if isinstance(when, int) or (when.isascii() and when.isdecimal() and len(when) <= DIGITS):
         return int(when)
     try:
@@ -200,11 +196,7 @@ def read(when: When, parameter: str) -> int | datetime:
 
 
 async def from_log(work: Callable[..., T], *arguments: object) -> T:
-    """Read the log in a thread.
-
-    Raises:
-        StorageFault: the log can't be read.
-    """
+    """Read the log in a thread (`StorageFault` if it can't be read)."""
     try:
         return await anyio.to_thread.run_sync(work, *arguments)
     except LogError as error:

@@ -71,11 +71,7 @@ def _read_file(path: Path) -> bytes:
 
 
 async def keep(context: Context, memory: UUID, content: bytes) -> None:
-    """Write the image of a memory that is about to be appended.
-
-    Raises:
-        StorageFault: It can't be written, or this log keeps no images.
-    """
+    """Write the image of a memory that is about to be appended (`StorageFault` if it can't be kept)."""
     files = files_of(context)
     await ask(context.hub.store, Reserve(ids=(memory,)))
     try:
@@ -95,11 +91,7 @@ async def discard_unstored(context: Context, memories: Sequence[UUID]) -> None:
 
 
 async def data_uri(context: Context, memory: UUID, image: Image) -> str | None:
-    """Return an image as `read` takes it; None if it was erased meanwhile.
-
-    Raises:
-        StorageFault: Its file is missing or damaged.
-    """
+    """Return an image as `read` takes it; None if it was erased meanwhile (`StorageFault` for a damaged file)."""
     try:
         content = await anyio.to_thread.run_sync(files_of(context).read, memory)
     except LogError as error:

@@ -61,11 +61,7 @@ ImportItem: TypeAlias = MemoryItem | EventItem
 
 
 def parse_item(item: Any) -> ImportItem:
-    """Parse an item of an import.
-
-    Raises:
-        InvalidParamsFault: it is neither a memory nor an event that can be imported.
-    """
+    """Parse an item of an import (`InvalidParamsFault` if it is neither a memory nor an event that can be imported)."""
     if not isinstance(item, dict):
         raise InvalidParamsFault(f"A memory is an object, not {type(item).__name__}", parameter="items")
     if "event" in item:

@@ -52,11 +52,7 @@ Name = TypeVar("Name")
 
 
 async def ingest_one(context: Context, item: IngestItem) -> StoredMemory:
-    """Store one memory.
-
-    Raises:
-        Fault: it can't be embedded, judged or stored, or another request had its key.
-    """
+    """Store one memory; a `Fault` if that fails, or another request had its key."""
     outcomes: list[Outcome] = []
 
     async def collect(_name: None, outcome: Outcome) -> None:
@@ -212,12 +208,7 @@ async def _outcome(context: Context, one: PendingMemory, result: RequestResult, 
 
 
 async def _check_same(context: Context, one: PendingMemory, first: Envelope, consequences: Sequence[Envelope]) -> None:
-    """Check that a request with the same key had the same parameters.
-
-    Raises:
-        NotFoundFault: its memory was erased since.
-        InvalidParamsFault: it had others.
-    """
+    """Refuse a request with the key of one that had other parameters, or whose memory was erased since."""
     params, stored = one.item.params, stored_event(first)
     # A request that is looked up first hasn't read its image yet.
     image = await images.read(context, params.image) if one.image is None and params.image else one.image

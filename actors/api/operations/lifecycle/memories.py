@@ -48,11 +48,7 @@ AHEAD = timedelta(days=1)
 
 
 def _new_item(context: Context, params: StoreMemory, key: UUID | None) -> IngestItem:
-    """Return a memory to be stored.
-
-    Raises:
-        InvalidParamsFault: It was created in the future. Imports keep such times, since they are those of a source.
-    """
+    """Return a memory to be stored; refuse a time in the future, which an import keeps: it is that of a source."""
     now = context.now()
     if context.parse_time(params.created_at, "created_at") - now > AHEAD:
         problem = f"{params.created_at} is more than a day ahead of the clock of the store, {now:%Y-%m-%dT%H:%M:%SZ}"

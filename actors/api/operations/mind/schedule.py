@@ -107,11 +107,7 @@ async def store_schedule(context: Context, params: ChangeSchedules) -> JsonObjec
 
 
 async def _check_anchor(context: Context, target: str | None) -> None:
-    """Check that anchors can be signed and written to a target, before any part of the schedule is changed.
-
-    Raises:
-        InvalidParamsFault: The caller may be on another machine, the log has no key that signs, or it is no target.
-    """
+    """Refuse a target to which no anchor can be signed and written, before any part of the schedule is changed."""
     if context.caller is not None:
         raise invalid("anchor", "not over HTTP; run `context-graph schedule --anchor` on the machine of the store")
     if target is None:

@@ -63,11 +63,7 @@ def written(page: Page) -> str:
 
 
 def read(cursor: str, params: SearchGraph, then: datetime | None = None) -> Page:
-    """Return the page of a cursor; arguments as in `first`.
-
-    Raises:
-        InvalidParamsFault: it isn't a cursor, or one of another search.
-    """
+    """Return the page of a cursor (`InvalidParamsFault` for one of another search); arguments as in `first`."""
     try:
         page = msgspec.msgpack.decode(base64.b64decode(cursor, altchars=b"-_", validate=True), type=Page)
     except (binascii.Error, ValueError, msgspec.DecodeError):

@@ -79,11 +79,7 @@ def uninstall(
 
 
 def _chosen(names: list[str] | None, *, everywhere: bool) -> dict[str, Client]:
-    """Return the clients that the options name.
-
-    Raises:
-        ConfigurationError: There is none, or no such client.
-    """
+    """Return the clients that the options name; refuse an unknown one, and none."""
     from actors.clients.files import ConfigurationError
 
     if unknown := [name for name in names or () if name not in CLIENTS]:
