@@ -96,11 +96,7 @@ def store_location(folder: Path, profile: str = ModelProfile.EMBEDDED, models: P
 
 @contextmanager
 def open_store(
-    location: StoreLocation,
-    *,
-    server_timeout: float = 0.0,
-    creates: bool = False,
-    starts_hub: bool = False,
+    location: StoreLocation, *, server_timeout: float = 0.0, creates: bool = False, starts_hub: bool = False
 ) -> Iterator[StoreSession]:
     """Yield a store: through the process that serves it, or opened here once no other process has it open.
 

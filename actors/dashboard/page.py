@@ -18,9 +18,7 @@ from actors.api.context import Context, Progress, ignore_progress
 from actors.api.params.fields import Reading
 from actors.api.tools.agent_tools import BY_METHOD
 from actors.api.tools.dispatch import call
-from actors.dashboard.jobs import Jobs
-from actors.dashboard.maps import Maps
-from actors.dashboard.replays import Handler, ReplayProgress, Replays
+from actors.dashboard.jobs import Handler, Jobs, Maps, ReplayProgress, Replays
 from actors.dashboard.templating import TEMPLATES
 from actors.runtime.faults import Fault, ForbiddenFault, InvalidParamsFault, NotFoundFault, RateLimitFault
 from actors.runtime.types import JsonObject

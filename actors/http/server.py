@@ -164,10 +164,9 @@ class HttpServer:
         from actors.dashboard.routes import routes as pages
         from actors.http.access.authentication import MCP_PATH, Authentication, KeyVerifier
         from actors.http.access.oauth import IssuerVerifier
-        from actors.http.app import RequireCaller, build_app
+        from actors.http.app import RequireCaller, build_app, metrics
         from actors.http.guard import Guard
         from actors.http.listening import hosts_of
-        from actors.http.metrics import metrics
 
         secure = params.tls or params.behind_proxy
         verifiers: list[TokenVerifier] = [KeyVerifier(self._keys)]

@@ -88,11 +88,7 @@ class MemoryInjectBatch(Params, frozen=True, kw_only=True):
 
     items: Annotated[
         tuple[Annotated[Any, Meta(extra_json_schema={"anyOf": [{"type": "string"}, {"type": "object"}]})], ...],
-        Meta(
-            min_length=1,
-            max_length=MAX_BATCH,
-            description="Texts, or objects of inject_context; rationale optional",
-        ),
+        Meta(min_length=1, max_length=MAX_BATCH, description="Texts, or objects of inject_context; rationale optional"),
     ]
 
 

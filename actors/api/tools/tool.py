@@ -49,13 +49,7 @@ class Tool(msgspec.Struct, frozen=True):
 
 
 def tool(
-    method: str,
-    run: Operation,
-    returns: str = "",
-    *,
-    listed: bool = True,
-    scope: Scope | None = None,
-    **more: bool,
+    method: str, run: Operation, returns: str = "", *, listed: bool = True, scope: Scope | None = None, **more: bool
 ) -> Tool:
     """Return the description of an operation `run(context, params)`; `more` are further fields of `Tool`.
 

@@ -7,18 +7,13 @@ import json
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from actors.dashboard.maps import StoreMap
+from actors.dashboard.jobs import StoreMap
 from actors.dashboard.page import chosen, link, moment, operate, render
 from actors.runtime.faults import InvalidParamsFault
 from actors.runtime.types import JsonObject
 from actors.text.plain_excerpts import plain_excerpt
 
-COLOURS = {
-    "namespace": "Project",
-    "goal": "Goal",
-    "age": "Age",
-    "salience": "Salience: how much it matters now",
-}
+COLOURS = {"namespace": "Project", "goal": "Goal", "age": "Age", "salience": "Salience: how much it matters now"}
 
 MAX_TEXTS = 60
 """Points whose texts are sent at once."""

@@ -110,11 +110,7 @@ def _turn(line: _Line, message: _Message, file: Path, number: int, options: Opti
             created_at=line.timestamp,
             tags=[speaker],
             metadata=present(
-                source="claude-code",
-                speaker=line.type,
-                model=message.model,
-                cwd=line.cwd,
-                git_branch=line.git_branch,
+                source="claude-code", speaker=line.type, model=message.model, cwd=line.cwd, git_branch=line.git_branch
             ),
         )
 

@@ -152,11 +152,7 @@ def _tags_before(memory: UUID, history: Sequence[Envelope]) -> list[str] | None:
 
 
 def _edge(link: Link, other: UUID, *, forward: bool) -> JsonObject:
-    return {
-        "id": str(other),
-        "forward": forward,
-        **pick(link, "relation", "weight", "confidence", "traversals"),
-    }
+    return {"id": str(other), "forward": forward, **pick(link, "relation", "weight", "confidence", "traversals")}
 
 
 def _evolution(body: Body, history: Sequence[Envelope]) -> list[JsonObject]:

@@ -22,11 +22,7 @@ async def memory_compare(context: Context, params: MemoryCompare) -> JsonObject:
     """Compare two memories in all thirteen spaces."""
     targets = (params.memory_b,)
     (found,) = await _compare(context, params.memory_a, targets, params.strategy, names=("Memory A", "Memory B"))
-    answer = {
-        "overall_similarity": found.similarity,
-        "coherence": found.coherence,
-        "dominant_embedder": found.dominant,
-    }
+    answer = {"overall_similarity": found.similarity, "coherence": found.coherence, "dominant_embedder": found.dominant}
     return answer | ({"per_embedder": list(found.spaces)} if params.include_per_embedder else {})
 
 

@@ -64,12 +64,7 @@ async def parse_query(context: Context, text: str, asked_at: datetime, wanted: F
 
 
 async def search(
-    context: Context,
-    query: Query,
-    profile: SearchProfile,
-    limit: int,
-    candidates: int | None = None,
-    **options: Any,
+    context: Context, query: Query, profile: SearchProfile, limit: int, candidates: int | None = None, **options: Any
 ) -> Found:
     """Search by the five stages.
 

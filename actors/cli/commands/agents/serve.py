@@ -110,12 +110,7 @@ def serve(
         _serve_alone(folder, options, tools, log_level, namespace)
     else:
         command = ServeCommand(
-            folder=folder,
-            options=options,
-            tools=tools,
-            linger=linger,
-            log_level=log_level,
-            namespace=namespace,
+            folder=folder, options=options, tools=tools, linger=linger, log_level=log_level, namespace=namespace
         )
         raise typer.Exit(run_proxy(command))
 

@@ -114,10 +114,7 @@ def status(as_of: AsOf = None) -> None:
 
 
 @store_command(Panel.INSPECT, "memory/retrieve", "memories.memory", reads=True)
-def show(
-    id: Memory,
-    as_of: AsOf = None,
-) -> None:
+def show(id: Memory, as_of: AsOf = None) -> None:
     """Show a memory with its state and links."""
 
 

@@ -202,11 +202,7 @@ def export(
     from actors.exporters.files import Export, write
 
     location = msgspec.structs.replace(store_location(data_folder(data)), upgrades=False)
-    with (
-        exit_on_error(),
-        progress_bar(quiet=as_json) as report,
-        open_store(location) as store,
-    ):
+    with exit_on_error(), progress_bar(quiet=as_json) as report, open_store(location) as store:
         wanted = Export(store.call, report, namespace, {} if as_of is None else {"as_of": as_of})
         result = write(wanted, form.value, None if str(file) == STANDARD else file, replace=replace)
     if str(file) != STANDARD:
