@@ -87,14 +87,6 @@ class Client:
                 raise _answered(answer["error"])
             return answer["result"]
 
-    def call(self, tool: str, /, **arguments: object) -> JsonObject:
-        """Call a tool and return its structured answer; a tool error is a `ClientError`, others as in `request`."""
-        result = self.request("tools/call", name=tool, arguments=arguments)
-        answer = result.get("structuredContent", {})
-        if result.get("isError"):
-            raise _answered(answer.get("error", {}))
-        return answer
-
     def wait_closed(self) -> None:
         """Wait until the server closes the connection, or the deadline has passed."""
         with suppress(ConnectionResetError, TimeoutError):

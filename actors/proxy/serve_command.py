@@ -32,7 +32,6 @@ class Option(NamedTuple):
     """A command-line option, and the environment variable that stands for it."""
 
     name: str
-    variable: str
     help: str
     metavar: str | None = None
     switch: bool = False
@@ -42,75 +41,58 @@ class Option(NamedTuple):
         """The option as typer declares it."""
         return f"--{self.name}/--no-{self.name}" if self.switch else f"--{self.name}"
 
+    @property
+    def variable(self) -> str:
+        """The variable, whose name has a plural where the option may be given several times."""
+        return f"CONTEXT_GRAPH_{self.name.upper().replace('-', '_')}{'S' if self.name == 'limit' else ''}"
+
 
 NAMESPACES = Option(
-    "namespaces",
-    "CONTEXT_GRAPH_NAMESPACES",
-    "Which namespaces the hub serves; requests for others are refused. All by default.",
-    metavar="A,B",
+    "namespaces", "Which namespaces the hub serves; requests for others are refused. All by default.", metavar="A,B"
 )
-DATA = Option("data", "CONTEXT_GRAPH_DATA", "The store's folder.", metavar="FOLDER")
+DATA = Option("data", "The store's folder.", metavar="FOLDER")
 LOG = Option(
     "log",
-    "CONTEXT_GRAPH_LOG",
     "A PostgreSQL database that holds the log, which hubs on several machines share; by default it is in the folder.",
     metavar="postgresql://…",
 )
 MAX_LAG = Option(
-    "max-lag",
-    "CONTEXT_GRAPH_MAX_LAG",
-    "How far answers may be behind a shared log without saying so; 10 by default.",
-    metavar="SECONDS",
+    "max-lag", "How far answers may be behind a shared log without saying so; 10 by default.", metavar="SECONDS"
 )
 OFFLINE = Option(
     "offline",
-    "CONTEXT_GRAPH_OFFLINE",
     "Let the hub of a shared log start from its snapshot while the server is away. The key of the snapshot is then in "
     "the folder: what other hubs erase stays readable there until this hub runs again.",
     switch=True,
 )
 EMBEDDER = Option(
     "embedder",
-    "CONTEXT_GRAPH_EMBEDDER",
     "Which models fill the spaces: embedded (those of the installation), full (nine larger ones), or the name or "
     "folder of a sentence-transformers model, for E1, E8, E10 and E12; E10 alone if it reads images.",
     metavar="embedded|full|MODEL",
 )
 MODELS = Option(
-    "models",
-    "CONTEXT_GRAPH_MODELS",
-    "Where the full profile finds its models: a folder with one folder for each space, as e1_semantic.",
+    "models", "Where the full profile finds its models: a folder with one folder for each space, as e1_semantic."
 )
 LIMIT = Option(
     "limit",
-    "CONTEXT_GRAPH_LIMITS",
     "How often a minute a client may call a tool, as store_memory=50. May be given several times.",
     metavar="TOOL=CALLS",
 )
 PRIMING = Option(
     "priming",
-    "CONTEXT_GRAPH_PRIMING",
     "Let what is in the workspace count a little more in the next searches, which then depend on those before.",
     switch=True,
 )
-SLEEP = Option("sleep", "CONTEXT_GRAPH_SLEEP", "Let the store sleep by itself, as `schedule` shows.", switch=True)
+SLEEP = Option("sleep", "Let the store sleep by itself, as `schedule` shows.", switch=True)
 TOOLS = Option(
-    "tools",
-    "CONTEXT_GRAPH_TOOLS",
-    "Which tools this client is shown: the ten that an agent needs, or all. It can call all by name.",
+    "tools", "Which tools this client is shown: the ten that an agent needs, or all. It can call all by name."
 )
-LINGERING = Option("linger", "CONTEXT_GRAPH_LINGER", "How long the hub outlives its last client.", metavar="SECONDS")
+LINGERING = Option("linger", "How long the hub outlives its last client.", metavar="SECONDS")
 LOG_LEVEL = Option(
-    "log-level",
-    "CONTEXT_GRAPH_LOG_LEVEL",
-    "What the server logs on standard error, the hub in hub.log; debug shows each message between actors.",
+    "log-level", "What the server logs on standard error, the hub in hub.log; debug shows each message between actors."
 )
-NAMESPACE = Option(
-    "namespace",
-    "CONTEXT_GRAPH_NAMESPACE",
-    "Namespace of memories that name none, instead of the project's.",
-    metavar="NAME",
-)
+NAMESPACE = Option("namespace", "Namespace of memories that name none, instead of the project's.", metavar="NAME")
 OPTIONS = (
     NAMESPACE,
     NAMESPACES,

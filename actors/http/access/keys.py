@@ -19,7 +19,7 @@ from pathlib import Path
 
 import msgspec
 
-from actors.api.caller import Caller, Scope
+from actors.api.caller import Scope
 from actors.api.params.parsing import invalid
 from actors.runtime.faults import NotFoundFault, StorageFault
 from events.storage.durable import replace_file
@@ -55,12 +55,6 @@ class Key(msgspec.Struct, frozen=True, kw_only=True):
     """Time of the last request, to the minute."""
     salt: bytes
     hash: bytes
-
-    @property
-    def caller(self) -> Caller:
-        """The caller that this key identifies."""
-        namespaces = None if self.namespaces is None else frozenset(self.namespaces)
-        return Caller(name=self.name, scope=self.scope, namespaces=namespaces)
 
     def is_valid(self, now: datetime) -> bool:
         """Return whether it is neither revoked nor expired."""
