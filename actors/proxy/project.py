@@ -108,7 +108,9 @@ def claim(name: str, path: Path, store: Path) -> str:
                 return candidate
             owner = _owner(file)
             if owner is not None and owner != path and not owner.exists():
-                _create(file, path, replace=True)
+                from events.storage.durable import replace_file
+
+                replace_file(file, os.fsencode(path))
                 owner = path
         except OSError as error:
             raise ProjectError(f"the namespace of {path} cannot be recorded: {reason(error)}") from None
@@ -155,17 +157,14 @@ def _owner(file: Path) -> Path | None:
         return None
 
 
-def _create(file: Path, path: Path, *, replace: bool = False) -> bool:
+def _create(file: Path, path: Path) -> bool:
     """Create a file with a path at once, so that no other process reads half of it; False if there is one."""
     file.parent.mkdir(mode=0o700, exist_ok=True)
     descriptor, temporary = tempfile.mkstemp(dir=file.parent.parent, prefix=".claim-")
     with os.fdopen(descriptor, "wb") as written:
         written.write(os.fsencode(path))
     try:
-        if replace:
-            Path(temporary).replace(file)
-        else:
-            os.link(temporary, file)
+        os.link(temporary, file)
     except FileExistsError:
         return False
     finally:
