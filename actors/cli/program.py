@@ -250,8 +250,8 @@ def perform(
     starts_hub: bool = False,
 ) -> JsonObject:
     """Call an operation, with a progress bar on standard error, print its answer, and return it."""
+    from actors.api.answers import empty_namespace
     from actors.api.params.fields import EVERYWHERE
-    from actors.api.responses.common import empty_namespace
     from actors.cli.options import with_full_ids
     from actors.cli.store_access import open_store
     from actors.cli.views.terminal import progress_bar

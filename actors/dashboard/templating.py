@@ -10,7 +10,8 @@ from typing import Final
 import jinja2
 from markupsafe import Markup, escape
 
-from actors.api.responses.parts import PARTS, SPACE_NAMES, TRIGGERS
+from actors.api.answers import TRIGGERS
+from actors.api.parts import PARTS, SPACE_NAMES
 from actors.text.plain_excerpts import plain_excerpt
 from events.spaces import SPACES
 from events.wording import counted

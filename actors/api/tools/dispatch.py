@@ -7,13 +7,13 @@ from contextlib import asynccontextmanager
 
 from anyio import to_thread
 
+from actors.api.answers import empty_namespace
 from actors.api.confinement import confine
 from actors.api.context import NAMESPACE, Context, wait_until_replayed
 from actors.api.operations.administration.history import event_at
 from actors.api.operations.administration.maintenance import lag as described_lag
 from actors.api.params.fields import EVERYWHERE, Reading, When
 from actors.api.params.parsing import Params, parse
-from actors.api.responses.common import empty_namespace
 from actors.api.tools.tool import Tool
 from actors.runtime.ask import ask
 from actors.runtime.faults import DamagedFault, ForbiddenFault

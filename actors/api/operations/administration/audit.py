@@ -11,10 +11,10 @@ from msgspec import Meta
 from msgspec.structs import replace
 
 from actors.api.context import Context, wait_until_replayed
+from actors.api.operations.administration.event_descriptions import describe_event
 from actors.api.operations.administration.history import from_log, read
 from actors.api.params.fields import Reading, When
 from actors.api.params.parsing import invalid
-from actors.api.responses.event_descriptions import describe_event
 from actors.consolidator.messages import ReadRuns
 from actors.exporters.history import mentioned
 from actors.runtime.ask import ask

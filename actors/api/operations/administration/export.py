@@ -9,11 +9,11 @@ from uuid import UUID
 
 import msgspec
 
+from actors.api.answers import body_of, iso, stored_params
 from actors.api.context import Context, describe, wait_until_replayed
 from actors.api.operations.ingest import images
 from actors.api.params.embeddings import encode, with_graph
 from actors.api.params.fields import DEFAULT_NAMESPACE, Namespace, Reading
-from actors.api.responses.common import body_of, iso, stored_params
 from actors.comparator.messages import ListMemories, ReadLinks
 from actors.exporters.history import Carried, mentioned, without
 from actors.runtime.ask import ask

@@ -15,10 +15,10 @@ import anyio.to_thread
 import msgspec
 from msgspec import Meta
 
+from actors.api.answers import LABEL, iso, start_of
 from actors.api.context import Context, reporter, wait_until_replayed
 from actors.api.params.fields import Reading, When
 from actors.api.params.parsing import Params, invalid, moment
-from actors.api.responses.common import LABEL, iso, start_of
 from actors.runtime.ask import LONG_TIMEOUT, ask, log_fault
 from actors.runtime.faults import InvalidParamsFault
 from actors.runtime.types import JsonObject

@@ -12,12 +12,12 @@ import anyio.from_thread
 import anyio.to_thread
 import msgspec
 
+from actors.api.answers import pick
 from actors.api.context import Context, reporter, wait_until_replayed
 from actors.api.operations.administration.history import from_log
 from actors.api.params.fields import Reading
 from actors.api.params.http import HttpListen, HttpLogin, WebServer
 from actors.api.params.parsing import Params, invalid
-from actors.api.responses.common import pick
 from actors.comparator.messages import Indexes, ReadIndexes
 from actors.embedder.messages import READS_IMAGES
 from actors.runtime import metrics

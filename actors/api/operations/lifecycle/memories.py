@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from uuid import UUID, uuid5
 
+from actors.api.answers import LABEL, iso, learning, learning_inputs, rounded, start_of
 from actors.api.confinement import confine_item
 from actors.api.context import (
     Context,
@@ -31,7 +32,6 @@ from actors.api.params.memories import (
     StoreMemory,
 )
 from actors.api.params.parsing import invalid, parse
-from actors.api.responses.common import LABEL, iso, learning, learning_inputs, rounded, start_of
 from actors.runtime.ask import ask
 from actors.runtime.faults import Fault, InvalidParamsFault, NotFoundFault
 from actors.runtime.types import JsonObject

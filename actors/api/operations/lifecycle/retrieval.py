@@ -8,20 +8,11 @@ from uuid import UUID
 
 import msgspec
 
+from actors.api.answers import body_of, iso, learning, learning_inputs, mean_alignment, pick, rounded, stored_params
 from actors.api.context import Context, describe, erased, wait_until_replayed
 from actors.api.operations.ingest import images
 from actors.api.params.embeddings import encode, shape, with_graph
 from actors.api.params.memories import MemoryRetrieve
-from actors.api.responses.common import (
-    body_of,
-    iso,
-    learning,
-    learning_inputs,
-    mean_alignment,
-    pick,
-    rounded,
-    stored_params,
-)
 from actors.comparator.messages import Edges, ReadLinks
 from actors.runtime.ask import ask
 from actors.runtime.types import JsonObject

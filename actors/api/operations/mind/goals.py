@@ -7,10 +7,10 @@ from typing import Annotated
 
 from msgspec import Meta
 
+from actors.api.answers import pick, rounded
 from actors.api.context import Context, reporter, wait_until_replayed
 from actors.api.params.fields import DEFAULT_NAMESPACE, EVERYWHERE, Namespace, Reading, Share
 from actors.api.params.parsing import Params, invalid
-from actors.api.responses.common import pick, rounded
 from actors.comparator.messages import ReadGoals
 from actors.consolidator.messages import CorrectDrift, DriftReport, FindGoals, MeasureDrift
 from actors.consolidator.values import Drift

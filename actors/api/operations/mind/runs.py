@@ -10,10 +10,10 @@ from uuid import UUID
 import msgspec
 from msgspec import Meta
 
+from actors.api.answers import iso, pick, rounded, start_of
 from actors.api.context import Context, wait_until_replayed
 from actors.api.operations.administration.history import from_log
 from actors.api.params.fields import NamespaceFilter, Reading, Share
-from actors.api.responses.common import iso, pick, rounded, start_of
 from actors.consolidator.messages import SALIENCE_THRESHOLD, ReadCandidates, ReadRuns
 from actors.runtime.ask import LONG_TIMEOUT, ask
 from actors.runtime.types import JsonObject

@@ -7,11 +7,11 @@ from typing import Annotated
 import anyio.to_thread
 from msgspec import Meta
 
+from actors.api.answers import iso, rounded
 from actors.api.context import Context, wait_until_replayed
 from actors.api.operations.mind.runs import skipped, summary
 from actors.api.params.fields import Reading
 from actors.api.params.parsing import Params, invalid
-from actors.api.responses.common import iso, rounded
 from actors.consolidator.messages import ReadDream
 from actors.runtime.ask import ask
 from actors.runtime.faults import StorageFault

@@ -8,6 +8,7 @@ from uuid import UUID
 import anyio.to_thread
 from msgspec import Meta
 
+from actors.api.answers import pick
 from actors.api.context import Context, find_request, ignore_progress, reporter, wait_until_replayed
 from actors.api.idempotency import key_conflict
 from actors.api.operations.mind.runs import (
@@ -22,7 +23,6 @@ from actors.api.operations.mind.runs import (
 )
 from actors.api.params.fields import NamespaceFilter, Reason
 from actors.api.params.parsing import Params
-from actors.api.responses.common import pick
 from actors.consolidator.messages import (
     SALIENCE_THRESHOLD,
     Consolidate,

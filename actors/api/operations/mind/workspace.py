@@ -11,11 +11,11 @@ import msgspec
 import numpy as np
 from msgspec import Meta
 
+from actors.api.answers import LABEL, alignment, body_of, iso, pick, rounded, shown
 from actors.api.context import Context, check_live, describe, wait_until_ready, wait_until_replayed
 from actors.api.params.fields import EVERYWHERE, NamespaceFilter, Reading
 from actors.api.params.memories import OneMemory
 from actors.api.params.parsing import Params
-from actors.api.responses.common import LABEL, alignment, body_of, iso, pick, rounded, shown
 from actors.runtime.ask import ask
 from actors.runtime.types import JsonObject
 from actors.workspace.messages import Attention, Broadcast, ReadAttention, SetCoupling

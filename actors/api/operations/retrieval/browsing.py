@@ -13,10 +13,10 @@ import anyio.to_thread
 import numpy as np
 from msgspec import Meta
 
+from actors.api.answers import body_of, iso, shown
 from actors.api.context import Context, confined, wait_until_replayed
 from actors.api.params.fields import MAX_BATCH, MAX_NAME, Moment, NamespaceFilter, Reading, SessionFilter
 from actors.api.params.parsing import Params, moment
-from actors.api.responses.common import body_of, iso, shown
 from actors.comparator.messages.browse import Columns, ReadColumns
 from actors.consolidator.messages import ReadRuns
 from actors.runtime.ask import ask

@@ -9,11 +9,11 @@ from uuid import UUID
 
 from msgspec import Meta
 
+from actors.api.answers import LABEL, body_of, rounded, shown
 from actors.api.context import Context, append, check_live, describe, wait_until_ready, wait_until_replayed
 from actors.api.operations.retrieval.query import parse_query, search
 from actors.api.params.fields import MemoryId, NamespaceFilter, QueryText, Reading
 from actors.api.params.memories import ID_ALIASES
-from actors.api.responses.common import LABEL, body_of, rounded, shown
 from actors.comparator.messages import FindNeighbourhood, FindPaths
 from actors.comparator.messages.graph import Edge, Path, Ways
 from actors.linker.messages import LinkCauses

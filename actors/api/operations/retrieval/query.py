@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from actors.api.answers import body_of
 from actors.api.context import Context, describe
 from actors.api.params.fields import DEFAULT_NAMESPACE
-from actors.api.responses.common import body_of
 from actors.comparator.messages import Found, Search
 from actors.comparator.messages.profiles import pool_size
 from actors.consolidator.messages import QueryReceived

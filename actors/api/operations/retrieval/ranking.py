@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from time import perf_counter
 
+from actors.api.answers import alignment, rounded, shown
 from actors.api.context import Context, wait_until_ready, wait_until_replayed
 from actors.api.operations.retrieval.query import Query, parse_query
 from actors.api.operations.retrieval.search import (
@@ -22,7 +23,6 @@ from actors.api.params.search import (
     SearchSingleSpace,
     SearchWeightProfiles,
 )
-from actors.api.responses.common import alignment, rounded, shown
 from actors.comparator.messages import Match, Rank, RankByPerspectives, RankByPurpose, Ranked
 from actors.comparator.messages.profiles import FIXED_PROFILES, Weights
 from actors.consolidator.messages import QueryReceived

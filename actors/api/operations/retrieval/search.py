@@ -10,13 +10,13 @@ from uuid import UUID
 
 import msgspec
 
+from actors.api.answers import alignment, body_of, rounded, shown
 from actors.api.context import Context, describe, wait_until_ready
 from actors.api.operations.retrieval import pagination
 from actors.api.operations.retrieval.query import Query, parse_query, search
 from actors.api.params.fields import MAX_EXCERPT
 from actors.api.params.parsing import invalid, moment
 from actors.api.params.search import MemorySearch, SearchGraph
-from actors.api.responses.common import alignment, body_of, rounded, shown
 from actors.comparator.messages import Found, Hit, Match, Relevance
 from actors.comparator.messages.profiles import Weights, pool_size
 from actors.runtime.settings import Confidence

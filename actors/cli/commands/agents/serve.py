@@ -17,26 +17,9 @@ from actors.api.params.http import DEFAULT_ADDRESS, HttpListen
 from actors.cli.options import Data, Embedder, Log, Models, exported_option, typer_option
 from actors.cli.program import Panel, app, exit_on_error, folder_command
 from actors.cli.store_access import LONGEST, CommandError
+from actors.proxy import serve_command
 from actors.proxy.project import serving_project
-from actors.proxy.serve_command import (
-    LIMIT,
-    LINGER,
-    LINGERING,
-    LOG_LEVEL,
-    MAX_LAG,
-    NAMESPACE,
-    NAMESPACES,
-    OFFLINE,
-    PRIMING,
-    SLEEP,
-    TOOLS,
-    ServeCommand,
-    data_folder,
-    names,
-    proxy_supported,
-    run_proxy,
-    serve_options,
-)
+from actors.proxy.serve_command import ServeCommand, data_folder, names, proxy_supported, run_proxy, serve_options
 from actors.runtime.settings import LogLevel, ModelProfile, ToolSet
 from actors.runtime.types import JsonObject
 
@@ -47,15 +30,15 @@ if TYPE_CHECKING:
 PATIENCE = 10.0
 """Seconds that a server waits for the store: a hook of the previous session may still have it open."""
 
-MaxLag = Annotated[float | None, exported_option(MAX_LAG, min=0.001)]
-Offline = Annotated[bool | None, exported_option(OFFLINE)]
-Limit = Annotated[list[str] | None, typer_option(LIMIT)]
-Namespaces = Annotated[str, typer_option(NAMESPACES, show_default="all")]
-Priming = Annotated[bool, typer_option(PRIMING)]
-Sleeping = Annotated[bool, typer_option(SLEEP)]
-Tools = Annotated[ToolSet, typer_option(TOOLS)]
-Linger = Annotated[float, typer_option(LINGERING, min=0)]
-Level = Annotated[LogLevel, typer_option(LOG_LEVEL)]
+MaxLag = Annotated[float | None, exported_option(serve_command.MAX_LAG, min=0.001)]
+Offline = Annotated[bool | None, exported_option(serve_command.OFFLINE)]
+Limit = Annotated[list[str] | None, typer_option(serve_command.LIMIT)]
+Namespaces = Annotated[str, typer_option(serve_command.NAMESPACES, show_default="all")]
+Priming = Annotated[bool, typer_option(serve_command.PRIMING)]
+Sleeping = Annotated[bool, typer_option(serve_command.SLEEP)]
+Tools = Annotated[ToolSet, typer_option(serve_command.TOOLS)]
+Linger = Annotated[float, typer_option(serve_command.LINGERING, min=0)]
+Level = Annotated[LogLevel, typer_option(serve_command.LOG_LEVEL)]
 
 
 @app.command(rich_help_panel=Panel.CONNECT)
@@ -64,7 +47,7 @@ def serve(
     _log: Log = None,
     embedder: Embedder = ModelProfile.EMBEDDED,
     models: Models = None,
-    namespace: Annotated[str | None, typer_option(NAMESPACE)] = None,
+    namespace: Annotated[str | None, typer_option(serve_command.NAMESPACE)] = None,
     *,
     _max_lag: MaxLag = None,
     _offline: Offline = None,
@@ -73,7 +56,7 @@ def serve(
     priming: Priming = False,
     sleep: Sleeping = True,
     tools: Tools = ToolSet.ALL,
-    linger: Linger = LINGER,
+    linger: Linger = serve_command.LINGER,
     log_level: Level = LogLevel.WARNING,
     standalone: Annotated[
         bool, typer.Option("--standalone", help="Keep store and server in this process, instead of in the hub.")
@@ -128,7 +111,7 @@ def hub(
     namespaces: Namespaces = "",
     priming: Priming = False,
     sleep: Sleeping = True,
-    linger: Linger = LINGER,
+    linger: Linger = serve_command.LINGER,
     log_level: Level = LogLevel.WARNING,
     lock: Annotated[int | None, typer.Option(hidden=True, help="The descriptor that holds the lock already.")] = None,
 ) -> None:

@@ -1,33 +1,6 @@
-"""What spaces, other parts of a score, and authors of events are called where people read them."""
+"""What spaces and the other parts of a score are called where people read them; imports nothing, as commands need."""
 
 from typing import Final
-
-from projections.memories.requests import IMPORTER
-
-_AUTHORS: Final = {
-    "front": "an agent or a command",
-    "http:ui": "a person, on a page",
-    "http:nobody": "somebody without a key",
-    IMPORTER: "an import",
-    "workspace": "attention",
-    "consolidator": "sleep, or the search for goals",
-    "scheduler": "sleep, on schedule",
-    "linker": "search for causes",
-    "store": "the store",
-    "log": "the store",
-    "snapshot": "a repair, from the snapshot",
-    "reembed": "a re-embedding",
-}
-
-TRIGGERS: Final = {
-    "request": "on request",
-    "schedule": "on schedule",
-    "made up": "on schedule, late",
-    "idle": "in a quiet moment",
-    "stored": "after new memories",
-}
-"""Why a run began."""
-_OAUTH: Final = "oauth:"
 
 SPACE_NAMES: Final = {
     "e1_semantic": ("Meaning", "What the text is about"),
@@ -55,13 +28,3 @@ PARTS: Final = {key: name for key, (name, _) in SPACE_NAMES.items()} | {
     "alignment": "North Star",
 }
 """What a score consists of."""
-
-
-def author(actor: str) -> str:
-    """Return who or what caused an event, by its name in the log; an unknown one as it is."""
-    if actor in _AUTHORS:
-        return _AUTHORS[actor]
-    kind, _, name = actor.partition(":")
-    if kind != "http":
-        return actor
-    return f"the account {name.removeprefix(_OAUTH)}" if name.startswith(_OAUTH) else f"the key {name}"
