@@ -14,7 +14,7 @@ import anyio
 import anyio.to_thread
 import msgspec.structs
 
-from actors.api.caller import Caller, visible
+from actors.api.caller import Caller
 from actors.api.idempotency import KeyLocks
 from actors.api.params.fields import DEFAULT_NAMESPACE, EVERYWHERE
 from actors.api.params.parsing import Params, fields, moment
@@ -140,7 +140,8 @@ class Context:
     @property
     def visible(self) -> frozenset[str] | None:
         """The namespaces that the hub serves and the caller sees; None for all."""
-        return visible(self.caller, self.hub.namespaces)
+        served, seen = self.hub.namespaces, None if self.caller is None else self.caller.namespaces
+        return served if seen is None else seen if served is None else seen & served
 
     @property
     def own_namespace(self) -> str | None:

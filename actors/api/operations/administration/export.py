@@ -108,7 +108,7 @@ async def store_export(context: Context, params: StoreExport) -> JsonObject:
     envelopes = _whole_requests(await ask(context.hub.store, ReadEvents(seqs=tuple(seqs))), last)
     named = {id_ for one in envelopes for id_ in _named(one)}
     found = await ask(context.hub.store, FindMemories(memories=tuple(named)))
-    entries = {entry.id: entry for entry in found if entry is not None and _is_wanted(entry, params.namespace)}
+    entries = {one.id: one for one in found if one and one.body and params.namespace in {None, one.body.namespace}}
     gone = named - entries.keys()
     born_with = _born_with(envelopes)
     lines: list[JsonObject] = []
@@ -177,10 +177,6 @@ def _named(envelope: Envelope) -> set[UUID]:
     if isinstance(envelope.event, MemoryStored):
         return {envelope.id}
     return mentioned(envelope.event) if isinstance(envelope.event, _CARRIED) else set()
-
-
-def _is_wanted(entry: Entry, namespace: str | None) -> bool:
-    return entry.body is not None and namespace in {None, entry.body.namespace}
 
 
 def _memory_line(

@@ -117,14 +117,6 @@ def _cancellable(report: Callable[..., object]) -> Callable[[int, int], None]:
     return advance
 
 
-def _check_free(target: Path, folder: Path) -> None:
-    """Refuse the place of a backup if something is there, or if it is inside the store."""
-    if target.resolve().is_relative_to(folder.resolve()):
-        raise invalid("target", f"it is inside the store's folder {folder}: choose one outside, as {folder}-backup")
-    if os.path.exists(target):  # noqa: PTH110 -- Path.exists raises where it can't look
-        raise invalid("target", f"{target} exists already")
-
-
 def _copy(log: StoredLog, target: Path, progress: Progress) -> Head:
     """Copy the log in use; a store of an earlier format, which nothing opened for writing, byte by byte."""
     if isinstance(log, DuckDBLog) and log.read_only is not None and format_of(log.folder) < FORMAT:
@@ -227,3 +219,11 @@ def _web(context: Context) -> WebServer:
     if context.process.web is None:
         raise UnknownOperationFault("This process serves no HTTP")
     return context.process.web
+
+
+def _check_free(target: Path, folder: Path) -> None:
+    """Refuse the place of a backup if something is there, or if it is inside the store."""
+    if target.resolve().is_relative_to(folder.resolve()):
+        raise invalid("target", f"it is inside the store's folder {folder}: choose one outside, as {folder}-backup")
+    if os.path.exists(target):  # noqa: PTH110 -- Path.exists raises where it can't look
+        raise invalid("target", f"{target} exists already")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from typing import Annotated, Any, TypeAlias
 from uuid import UUID, uuid4, uuid5
 
@@ -16,10 +15,10 @@ from actors.api.operations.administration.history import from_log
 from actors.api.operations.ingest.import_items import IMPORTED, EventItem, ImportItem, MemoryItem, parse_item
 from actors.api.operations.ingest.pipeline import IngestItem, Outcome, StoredMemory, ingest
 from actors.api.operations.lifecycle.memories import item_report
+from actors.api.operations.mind.runs import find_run
 from actors.api.params.fields import MAX_BATCH
 from actors.api.params.memories import StoreMemory
 from actors.api.params.parsing import Params, invalid
-from actors.consolidator.messages import ReadRuns
 from actors.exporters.history import mentioned
 from actors.runtime.ask import ask
 from actors.runtime.faults import Fault, NotFoundFault
@@ -141,14 +140,16 @@ async def _append(context: Context, group: Sequence[Numbered], reports: dict[int
     """Append events by one commit, unless they name a memory or a run that isn't here, and report on each."""
     found = [(index, one) for index, one in group if isinstance(one, EventItem)]
     known = await _known(context, {id_ for _, one in found for id_ in mentioned(one.event)})
-    runs = {run: await _run(context, run) for run in dict.fromkeys(_run_of(one.event) for _, one in found) if run}
+    named = dict.fromkeys(run for _, one in found if (run := getattr(one.event, "run", None)))
+    lists = {run: await find_run(context, run) for run in named}
+    runs = {run: listed and listed.runs[0] for run, listed in lists.items()}
     here = await _happened_here(context, [one for _, one in found], known, runs)
     keys = tuple(uuid5(IMPORTED, f"run {run}") for run in runs)
     imported = await ask(context.hub.store, FindRequests(keys=keys))
     started = {run for (run, entry), request in zip(runs.items(), imported, strict=True) if entry or request}
     appends: dict[int, Append] = {}
     for index, one in found:
-        run = _run_of(one.event)
+        run = getattr(one.event, "run", None)
         if one in here:
             reports[index] = _event_report(index, one.event) | {"stored_before": True}
             continue
@@ -178,16 +179,6 @@ async def _append(context: Context, group: Sequence[Numbered], reports: dict[int
 
 def _event_report(index: int, event: Event) -> JsonObject:
     return {"index": index, "success": True, "event": str(event.__struct_config__.tag)}
-
-
-def _run_of(event: Event) -> UUID | None:
-    return getattr(event, "run", None)
-
-
-async def _run(context: Context, run: UUID) -> Run | None:
-    with suppress(NotFoundFault):
-        return (await ask(context.hub.consolidator, ReadRuns(run=run))).runs[0]
-    return None
 
 
 async def _happened_here(

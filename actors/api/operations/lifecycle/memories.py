@@ -246,10 +246,7 @@ def _deleted_earlier(params: MemoryDelete, entry: Entry, earlier: RequestResult)
 
 
 def _parse_item(context: Context, item: object) -> MemoryInject:
-    match item:
-        case str():
-            return parse(context.in_project(MemoryInject, {"content": item}), MemoryInject)
-        case dict():
-            return parse(context.in_project(MemoryInject, item), MemoryInject)
-        case _:
-            raise InvalidParamsFault(f"An item is a text or an object, not {type(item).__name__}", parameter="items")
+    given = {"content": item} if isinstance(item, str) else item
+    if not isinstance(given, dict):
+        raise InvalidParamsFault(f"An item is a text or an object, not {type(item).__name__}", parameter="items")
+    return parse(context.in_project(MemoryInject, given), MemoryInject)

@@ -14,8 +14,9 @@ from actors.api.answers import iso, pick, rounded, start_of
 from actors.api.context import Context, wait_until_replayed
 from actors.api.operations.administration.history import from_log
 from actors.api.params.fields import NamespaceFilter, Reading, Share
-from actors.consolidator.messages import SALIENCE_THRESHOLD, ReadCandidates, ReadRuns
+from actors.consolidator.messages import SALIENCE_THRESHOLD, ReadCandidates, ReadRuns, RunList
 from actors.runtime.ask import LONG_TIMEOUT, ask
+from actors.runtime.faults import NotFoundFault
 from actors.runtime.types import JsonObject
 from actors.store.messages import Describe
 from events.vocabulary import CausesLinked, ConsolidationSkipped, MemoriesMerged, PatternDiscovered
@@ -190,3 +191,11 @@ def _content(memory: UUID, entries: Entries) -> JsonObject:
 
 def _parts(salience: Salience) -> dict[str, float]:
     return pick(salience, *salience.__struct_fields__)
+
+
+async def find_run(context: Context, run: UUID) -> RunList | None:
+    """Return a run; None if there is none of this id."""
+    try:
+        return await ask(context.hub.consolidator, ReadRuns(run=run))
+    except NotFoundFault:
+        return None

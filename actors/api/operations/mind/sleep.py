@@ -15,6 +15,7 @@ from actors.api.operations.mind.runs import (
     MAX_SHOWN,
     Entries,
     Threshold,
+    find_run,
     known_entries,
     memories_in,
     merge,
@@ -23,18 +24,8 @@ from actors.api.operations.mind.runs import (
 )
 from actors.api.params.fields import NamespaceFilter, Reason
 from actors.api.params.parsing import Params
-from actors.consolidator.messages import (
-    SALIENCE_THRESHOLD,
-    Consolidate,
-    DreamPhase,
-    ReadRuns,
-    RunList,
-    RunResult,
-    UndoResult,
-    UndoRun,
-)
+from actors.consolidator.messages import SALIENCE_THRESHOLD, Consolidate, DreamPhase, RunResult, UndoResult, UndoRun
 from actors.runtime.ask import LONG_TIMEOUT, ask
-from actors.runtime.faults import NotFoundFault
 from actors.runtime.settings import SleepMode
 from actors.runtime.types import JsonObject
 from actors.store.messages import RequestResult
@@ -156,7 +147,7 @@ async def _earlier_run(context: Context, wanted: Consolidate) -> RunResult | Non
 
     One that was cut off or stopped changed nothing, and a dry run changes nothing, so these begin again.
     """
-    found = None if context.key is None else await _find(context, wanted.run)
+    found = None if context.key is None else await find_run(context, wanted.run)
     if found is None:
         return None
     (run,) = found.runs
@@ -185,7 +176,7 @@ async def _earlier_run(context: Context, wanted: Consolidate) -> RunResult | Non
 async def _earlier_undo(context: Context, params: UndoConsolidation, before: RequestResult) -> UndoResult:
     """Return what this very request took back, as far as nothing else happened to it since."""
     memory = params.memory_id
-    found = await _find(context, params.run_id)
+    found = await find_run(context, params.run_id)
     if found is None or before.events[0].event != ConsolidationUndone(
         run=params.run_id, memories=() if memory is None else (memory,)
     ):
@@ -203,13 +194,6 @@ async def _earlier_undo(context: Context, params: UndoConsolidation, before: Req
         erased=tuple(sorted(entry.id for entry in entries if entry.state is MemoryState.ERASED)),
         stars=tuple(adjusted.namespace for adjusted in run.adjusted if adjusted.previous in again),
     )
-
-
-async def _find(context: Context, run: UUID) -> RunList | None:
-    try:
-        return await ask(context.hub.consolidator, ReadRuns(run=run))
-    except NotFoundFault:
-        return None
 
 
 def _consolidation(run: RunResult, entries: Entries) -> JsonObject:
