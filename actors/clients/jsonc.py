@@ -133,15 +133,13 @@ def remove(text: str, path: Sequence[str], at: str | int, *, comments: bool = Tr
     index = at if isinstance(at, int) else next((i for i, one in enumerate(node.items) if one.key == at), None)
     if index is None:
         return text
-    item, following = node.items[index], node.items[index + 1 :]
-    if item.comma is not None and (following or index == 0):
-        return _cut(text, item.before, item.comma + 1)
-    if index == 0:
-        return _cut(text, item.before, item.value.end)
+    item = node.items[index]
     if item.comma is not None:
         return _cut(text, item.before, item.comma + 1)
-    comma = node.items[index - 1].comma or 0  # an item with one after it has a comma
     text = _cut(text, item.before, item.value.end)
+    if index == 0:
+        return text
+    comma = node.items[index - 1].comma or 0  # an item with one after it has a comma
     return text[:comma] + text[comma + 1 :]
 
 
