@@ -36,7 +36,7 @@ RESENT = "context-graph/resent"
 """The field of a request's `_meta` that is true where the proxy sends it to another hub."""
 PROJECT = "context-graph/project"
 """The field of a request's `_meta` with the namespace of its session; null where only the client can know it."""
-Report: TypeAlias = Callable[[float, float | None, str], object]
+Report: TypeAlias = Callable[[float, float | None, str], None]
 """Receives (done, total, what) during a long operation."""
 
 

@@ -27,7 +27,7 @@ from actors.runtime.faults import RateLimitFault
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+    from starlette.types import ASGIApp, Message, Receive, Send
     from starlette.types import Scope as HttpScope
 
     from actors.http.access.keys import Keys

@@ -9,6 +9,7 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -117,7 +118,7 @@ def _summary(file: Path, options: Options, row: Row) -> Iterator[Record]:
 
 
 def _memory(
-    place: tuple[object, ...], text: str, file: Path, options: Options, row: Row, **fields: object
+    place: tuple[object, ...], text: str, file: Path, options: Options, row: Row, **fields: Any
 ) -> Iterator[Record]:
     """Yield a memory of what claude-mem wrote of a session, with the files that it read and changed."""
     lists = {name: _list(row.get(name)) for name in ("files_read", "files_modified", "files_edited")}
