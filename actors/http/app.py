@@ -23,9 +23,8 @@ from actors.runtime.metrics import BUCKETS, Histogram
 from actors.store.messages import ReadStatus
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
-    from starlette.requests import Request
     from starlette.routing import BaseRoute
     from starlette.types import ASGIApp, Receive, Scope, Send
 

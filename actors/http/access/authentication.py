@@ -25,7 +25,7 @@ from actors.http.guard import RefusedError
 from actors.runtime.faults import RateLimitFault
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from starlette.types import ASGIApp, Message, Receive, Send
     from starlette.types import Scope as HttpScope

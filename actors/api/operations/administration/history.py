@@ -32,8 +32,6 @@ from projections.projection import MemoryState
 from projections.registry import digests, rebuild
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from events.storage.log import Envelope, Log
 
 DIGITS = 18
