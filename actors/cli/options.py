@@ -5,16 +5,14 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 from uuid import UUID
 
 import typer
 
+from actors.cli.store_access import StoreSession
 from actors.proxy.serve_command import DATA, EMBEDDER, LOG, MODELS, Option
 from actors.runtime.types import JsonObject
-
-if TYPE_CHECKING:
-    from actors.cli.store_access import StoreSession
 
 _START = re.compile(r"[0-9a-f]{1,32}|" + r"[0-9a-f]{8}(-[0-9a-f]{4}){0,3}(-[0-9a-f]{0,12})?", re.ASCII | re.IGNORECASE)
 """What may be the start of an id: hyphens stand at their places only, so that a date is none."""

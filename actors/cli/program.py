@@ -10,18 +10,16 @@ from enum import StrEnum
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import typer
 
 from actors.cli.options import Data, Embedder, Json, Log, Models, StartHub
+from actors.cli.store_access import StoreLocation
 from actors.exporters.json_text import to_json
 from actors.proxy.serve_command import data_folder
 from actors.runtime.settings import ModelProfile
 from actors.runtime.types import JsonObject
-
-if TYPE_CHECKING:
-    from actors.cli.store_access import StoreLocation
 
 INTERRUPTED = "Query interrupted"
 """Message of DuckDB's error after Ctrl-C."""

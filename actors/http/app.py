@@ -2,35 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import accumulate
-from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
-from starlette.routing import Route
+from starlette.routing import BaseRoute, Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from actors.api.caller import NOBODY, Caller
-from actors.api.context import wait_until_replayed
+from actors.api.context import Context, wait_until_replayed
 from actors.api.operations.administration.maintenance import COUNTED
 from actors.comparator.messages import ReadIndexes
 from actors.dashboard.page import missing
 from actors.http.access.authentication import MCP_PATH, SESSION_SECONDS, Sessions, cookie_name
 from actors.http.guard import RefusedError, refusal
+from actors.hub.hub import Hub
 from actors.runtime.ask import ask
 from actors.runtime.metrics import BUCKETS, Histogram
 from actors.store.messages import ReadStatus
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from starlette.routing import BaseRoute
-    from starlette.types import ASGIApp, Receive, Scope, Send
-
-    from actors.api.context import Context
-    from actors.hub.hub import Hub
-
 
 CONTENT_TYPE = "text/plain; version=0.0.4"
 ACTORS = ("store", "comparator", "workspace", "consolidator", "scheduler", "embedder", "linker")

@@ -7,20 +7,16 @@ import socket
 import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 import anyio
 import uvicorn
 from anyio import CancelScope
+from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from actors.api.params.http import HttpListen
 from actors.api.params.parsing import invalid
-
-if TYPE_CHECKING:
-    from starlette.types import ASGIApp
-
-    from actors.http.mcp_endpoint import McpSessions
+from actors.http.mcp_endpoint import McpSessions
 
 MAX_CONNECTIONS = 512
 """Open requests; further ones are answered 503."""

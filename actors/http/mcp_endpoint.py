@@ -5,25 +5,21 @@ from __future__ import annotations
 import json
 from collections import deque
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from mcp.server import Server, ServerRequestContext
 from mcp.server.streamable_http import EventCallback, EventMessage, EventStore
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp_types import JSONRPCMessage
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import Message, Receive, Scope, Send
 
 from actors.api.caller import NOBODY, Caller
+from actors.api.context import Context
 from actors.api.mcp.server import McpHandlers
 from actors.api.mcp.session_project import SessionProject
 from actors.api.tools.rate_limits import Limits
 from actors.http.guard import MAX_BODY
-
-if TYPE_CHECKING:
-    from mcp.server import Server, ServerRequestContext
-    from mcp_types import JSONRPCMessage
-    from starlette.types import Message, Receive, Scope, Send
-
-    from actors.api.context import Context
-
 
 MAX_MESSAGES = 256
 """Number of messages in a buffer."""

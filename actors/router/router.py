@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import anyio
 import httpx2
 import mcp_types as types
 from context_graph.transports import ContextGraphError, headers, result_of, stateless
-from mcp.server import Server
+from mcp.server import Server, ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from starlette.datastructures import Headers
 from starlette.responses import JSONResponse, PlainTextResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from actors.api.mcp.texts import INSTRUCTIONS
 from actors.api.mcp.tool_schemas import schema_of
@@ -33,13 +34,6 @@ from actors.proxy.endpoint import PROJECT
 from actors.router.table import HubAddress, Table, merge
 from actors.runtime.faults import Fault, NotFoundFault, StorageFault, UnknownOperationFault
 from actors.runtime.types import JsonObject
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from mcp.server import ServerRequestContext
-    from starlette.types import ASGIApp, Receive, Scope, Send
-
 
 Answer: TypeAlias = JsonObject | types.CallToolResult
 """Of a hub as it came, or one of the router's own."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
 from actors.api.confinement import memories_named
@@ -11,15 +12,9 @@ from actors.api.context import NAMESPACE
 from actors.api.params.fields import DEFAULT_NAMESPACE, EVERYWHERE
 from actors.api.params.memories import MemoryInjectBatch
 from actors.api.params.parsing import Params, invalid
+from actors.api.tools.tool import Tool
 from actors.proxy.serve_command import names
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from actors.api.tools.tool import Tool
-    from actors.router.table import HubAddress
-    from actors.runtime.types import JsonObject
-
+from actors.runtime.types import JsonObject
 
 RESULTS: Final = "results"
 SIMILARITIES: Final = ("similarity", "aggregate_similarity", "rrfScore")

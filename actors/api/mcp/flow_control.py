@@ -9,19 +9,16 @@ import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import anyio
 import mcp_types as types
 from anyio.abc import ObjectSendStream
+from anyio.streams.memory import MemoryObjectReceiveStream
+from mcp.shared._stream_protocols import ReadStream, WriteStream
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
 from actors.proxy.endpoint import MAX_LINE
-
-if TYPE_CHECKING:
-    from anyio.streams.memory import MemoryObjectReceiveStream
-    from mcp.shared._stream_protocols import ReadStream, WriteStream
 
 MAX_OPEN_REQUESTS = 64
 """Open requests of a session; at this number, no further message is read."""

@@ -10,14 +10,12 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from mcp.server import ServerRequestContext
 from opentelemetry import metrics, trace
 
 from actors.runtime.faults import Fault
-
-if TYPE_CHECKING:
-    from mcp.server import ServerRequestContext
 
 ENDPOINT = "OTEL_EXPORTER_OTLP_ENDPOINT"
 """The variable with the URL of a collector."""

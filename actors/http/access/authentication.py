@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import hmac
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from time import monotonic
-from typing import TYPE_CHECKING
 from urllib.parse import parse_qs
 
 import anyio
@@ -18,20 +17,14 @@ from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken, TokenVerifier
 from starlette.datastructures import Headers
 from starlette.requests import Request
+from starlette.types import ASGIApp, Message, Receive, Send
+from starlette.types import Scope as HttpScope
 
 from actors.api.caller import NOBODY, Caller, Scope, highest
+from actors.http.access.keys import Keys
 from actors.http.access.requests import RETRY_SECONDS, Rates
 from actors.http.guard import RefusedError
 from actors.runtime.faults import RateLimitFault
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from starlette.types import ASGIApp, Message, Receive, Send
-    from starlette.types import Scope as HttpScope
-
-    from actors.http.access.keys import Keys
-
 
 LINK_SECONDS = 300.0
 """Seconds for which a login link is valid; it works once."""

@@ -8,19 +8,15 @@ from __future__ import annotations
 from collections import Counter, OrderedDict
 from datetime import datetime
 from time import monotonic
-from typing import TYPE_CHECKING
 
 import anyio
 import msgspec
 
 from actors.api.caller import NOBODY, Caller, Scope
-from actors.api.context import append, wait_until_replayed
+from actors.api.context import Context, append, wait_until_replayed
 from actors.runtime.actor import LOGGER
 from actors.runtime.faults import Fault, RateLimitFault
 from events.vocabulary import RequestsCounted
-
-if TYPE_CHECKING:
-    from actors.api.context import Context
 
 PER_SECOND = 100.0
 """Requests of one caller on average."""

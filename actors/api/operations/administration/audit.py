@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from datetime import timedelta
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import Annotated, ClassVar
 from uuid import UUID
 
 from msgspec import Meta
@@ -20,10 +20,7 @@ from actors.exporters.history import mentioned
 from actors.runtime.ask import ask
 from actors.runtime.types import JsonObject
 from actors.store.messages import Describe, FindMemories
-
-if TYPE_CHECKING:
-    from events.storage.log import Envelope
-
+from events.storage.log import Envelope
 
 EVENTS_AT_ONCE = 256
 """Events that are read from the log at once."""

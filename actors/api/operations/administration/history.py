@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from time import perf_counter
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import Annotated, TypeVar
 
 import anyio.from_thread
 import anyio.to_thread
@@ -23,16 +23,13 @@ from actors.runtime.ask import LONG_TIMEOUT, ask, log_fault
 from actors.runtime.faults import InvalidParamsFault
 from actors.runtime.types import JsonObject
 from actors.store.messages import Describe, ReadDigests
-from events.storage.log import LogError
+from events.storage.log import Envelope, Log, LogError
 from events.storage.log_prefix import LogPrefix
 from events.vocabulary import GoalDiscovered
 from projections.difference import Difference, Recovery, difference
 from projections.memories.catalog import Entry
 from projections.projection import MemoryState
 from projections.registry import digests, rebuild
-
-if TYPE_CHECKING:
-    from events.storage.log import Envelope, Log
 
 DIGITS = 18
 """Of a sequence number, at most."""

@@ -7,7 +7,6 @@ import stat
 from base64 import b64decode, b64encode
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 import anyio.to_thread
@@ -19,11 +18,8 @@ from actors.runtime.actor import LOGGER
 from actors.runtime.ask import ask
 from actors.runtime.faults import Fault, StorageFault
 from actors.store.messages import FindMemories, Reserve
-from events.storage.log import LogError
-
-if TYPE_CHECKING:
-    from events.storage.log import Images
-    from events.vocabulary.values import Image
+from events.storage.log import Images, LogError
+from events.vocabulary.values import Image
 
 DATA = "data:"
 

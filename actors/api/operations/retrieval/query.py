@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from datetime import datetime
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
@@ -19,14 +20,10 @@ from actors.runtime.ask import MODEL_TIMEOUT, ask
 from actors.runtime.settings import SearchProfile
 from actors.text.queries.query_hints import causal_subject, extract_hints
 from actors.text.queries.relative_dates import parse_relative_date
+from events.fingerprint import Embedding
 from projections.atlas.facets import Filter
 from projections.projection import MemoryState
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from events.fingerprint import Embedding
-    from projections.time.time_mentions import QueryHints
+from projections.time.time_mentions import QueryHints
 
 
 @dataclass(frozen=True)

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from actors.cli.options import Data, Embedder, Json, Models, full_id
 from actors.cli.program import Panel, app, exit_on_error, show
+from actors.cli.store_access import StoreSession
 from actors.proxy.serve_command import data_folder
 from actors.runtime.settings import ModelProfile
 from actors.runtime.types import JsonObject
-
-if TYPE_CHECKING:
-    from actors.cli.store_access import StoreSession
 
 KEPT_IMPORTANCE = 0.7
 """Importance of what a person kept; consolidation prunes nothing above .6."""
