@@ -1,7 +1,5 @@
 """Idempotency keys: a request that is sent again, since its hub ended before it answered, isn't done twice."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from uuid import UUID

@@ -1,7 +1,5 @@
 """The pulse that every tool answer carries: of the memory that a request stored, or the latest one."""
 
-from __future__ import annotations
-
 from actors.api.context import Context, wait_until_replayed
 from actors.runtime.ask import ask
 from actors.workspace.messages import Pulse, ReadPulse

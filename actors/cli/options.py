@@ -1,7 +1,5 @@
 """The options that commands share, and ids of memories and runs: in full or by their start, as git takes names."""
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The program, and how commands are registered on it."""
 
-from __future__ import annotations
-
 import inspect
 import sys
 from collections.abc import Callable, Iterator

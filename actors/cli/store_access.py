@@ -1,7 +1,5 @@
 """Access of commands and hooks to a store: through the process that serves it, or by opening it."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress

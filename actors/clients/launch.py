@@ -1,7 +1,5 @@
 """The command by which a client starts the server, from this installation."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import sys

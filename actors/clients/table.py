@@ -1,7 +1,5 @@
 """The clients that `install` knows, as data: files, formats and entries, each from the client's own documentation."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import sys

@@ -1,7 +1,5 @@
 """Edits of TOML by tomlkit, which keeps comments and layout. Interface as in `jsonc`."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Sequence
 from typing import cast

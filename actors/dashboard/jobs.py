@@ -1,7 +1,5 @@
 """What takes longer than a request: operations in the background, pages of past moments, and the cache of maps."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import logging

@@ -1,7 +1,5 @@
 """What every page needs: the operations, and the conversion of answers and faults into pages."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from functools import partial

@@ -1,7 +1,5 @@
 """The templates of the pages, and what they call relations, runs, times and sentences of the audit."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """Writes exports: JSON lines, a folder of Markdown, Parquet. A file stands under its name only once it is whole."""
 
-from __future__ import annotations
-
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator

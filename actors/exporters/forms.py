@@ -1,7 +1,5 @@
 """Forms of an export besides JSON lines: Markdown that Obsidian reads, and Parquet with embeddings, by DuckDB."""
 
-from __future__ import annotations
-
 import json
 import re
 import unicodedata

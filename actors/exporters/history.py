@@ -5,8 +5,6 @@ and the runs that merged or pruned. What follows from the memories by a model is
 them: embeddings, goals, clusters, patterns, attention. Settings such as the schedule belong to a store.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from typing import TypeAlias

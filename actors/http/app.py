@@ -1,7 +1,5 @@
 """The routes of the HTTP server: health, login, MCP, the pages, and `/metrics` in Prometheus' text format."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import accumulate
 

@@ -4,8 +4,6 @@ A page of another site can make a browser send requests here, and with DNS rebin
 `Host` must be a name of this server, and `Origin`, where there is one, must match it.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from urllib.parse import urlsplit

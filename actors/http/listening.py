@@ -1,7 +1,5 @@
 """Listening for HTTP: the socket, uvicorn's configuration, and the names of the server."""
 
-from __future__ import annotations
-
 import asyncio
 import socket
 import ssl

@@ -1,7 +1,5 @@
 """MCP at `/mcp`: the SDK's Streamable HTTP transport in front of the server that also speaks over stdio."""
 
-from __future__ import annotations
-
 import json
 from collections import deque
 from collections.abc import Mapping

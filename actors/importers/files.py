@@ -1,7 +1,5 @@
 """Reading of source files: lines and documents of JSON, and text, each with the place of what is broken."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TypeVar

@@ -1,7 +1,5 @@
 """Recognises what a file or a folder is, and reads it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import islice

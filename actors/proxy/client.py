@@ -1,7 +1,5 @@
 """A blocking client of the hub, for commands and hooks: one request at a time."""
 
-from __future__ import annotations
-
 import json
 import socket
 from contextlib import suppress

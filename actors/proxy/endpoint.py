@@ -1,7 +1,5 @@
 """Where proxies and the hub meet: a socket in the store's folder, beside it a file that describes the hub."""
 
-from __future__ import annotations
-
 import os
 import socket
 import struct

@@ -5,8 +5,6 @@ The process that gets the lock starts the hub, which inherits the lock: that is 
 No file holds a process id that could be stale, and no process is ever killed.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import socket

@@ -1,7 +1,5 @@
 """The unanswered requests of one client, which the proxy sends again when another hub replaces the first."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from uuid import uuid4

@@ -4,8 +4,6 @@ A repository is one project with all its worktrees. The folder name is the names
 name, the one that comes later gets a number, so that their memories never mix.
 """
 
-from __future__ import annotations
-
 import os
 import tempfile
 from collections.abc import Iterator

@@ -3,8 +3,6 @@
 One thread and one `select`. Neither side can make it buffer more than `MAX_BUFFER` bytes and one line.
 """
 
-from __future__ import annotations
-
 import os
 import select
 import signal

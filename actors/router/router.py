@@ -1,7 +1,5 @@
 """The server of a router: MCP that forwards each request with the key that came with it, and `/healthz`."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Which hub gets a request, by the namespaces or the memories that it names; and how answers of several are merged."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import Final, NamedTuple

@@ -3,8 +3,6 @@
 The SDK drops invalid lines silently, which leaves the sender waiting, and accepts any number of open requests.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

@@ -1,7 +1,5 @@
 """MCP resources: the status of the store, its weight profiles, and each memory by its id."""
 
-from __future__ import annotations
-
 import json
 
 import mcp_types as types

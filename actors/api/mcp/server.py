@@ -3,8 +3,6 @@
 Nothing but `Fault`s leaves a handler: the SDK would show an agent the text of any other exception.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace

@@ -4,8 +4,6 @@ Spans are made by the SDK of MCP (a request, below the trace context in its `_me
 stages). Without the extra `otel` all of this does nothing, and nothing leaves the machine unless an endpoint is set.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Parameters of operations on the HTTP server of a hub; they come over its own socket only."""
 
-from __future__ import annotations
-
 import ipaddress
 from typing import Protocol
 

@@ -1,7 +1,5 @@
 """The one way in which operations are called: parse the arguments, choose the state of the store, run."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 

@@ -1,7 +1,5 @@
 """The description of one operation for agents and programs."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from inspect import signature
 from typing import Any, TypeAlias

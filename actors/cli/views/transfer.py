@@ -1,7 +1,5 @@
 """Views of what was imported, exported, moved, and found by a scan."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from actors.cli.views.terminal import ERR, OUT

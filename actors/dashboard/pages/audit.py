@@ -1,7 +1,5 @@
 """Audit: who did what, and proof that nothing was altered; the past; the progress of operations that take long."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import AsyncIterator
 from typing import Any

@@ -1,7 +1,5 @@
 """The map: all memories as points of a plane, near each other if they are about the same."""
 
-from __future__ import annotations
-
 import json
 
 from starlette.requests import Request

@@ -1,7 +1,5 @@
 """One memory: its text, circumstances, life and relations; its tags; forgetting, restoring, erasing, correcting it."""
 
-from __future__ import annotations
-
 from base64 import b64decode
 
 from starlette.requests import Request

@@ -1,7 +1,5 @@
 """Goals and drift of a project; sleep: what each run merged and hid, why, taking it back, and the schedule."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from starlette.requests import Request

@@ -1,7 +1,5 @@
 """Search: what an agent would find, why, and what other weights would find."""
 
-from __future__ import annotations
-
 from itertools import zip_longest
 
 from starlette.requests import Request

@@ -1,7 +1,5 @@
 """Home: what the store holds, what has its attention, how it slept. Timeline: memories by day and by session."""
 
-from __future__ import annotations
-
 from datetime import UTC, date, datetime, timedelta
 
 from starlette.requests import Request

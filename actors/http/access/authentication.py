@@ -1,7 +1,5 @@
 """Who sends a request: the owner of a bearer token, or of a browser session with its CSRF token on every change."""
 
-from __future__ import annotations
-
 import hmac
 import secrets
 from collections.abc import Callable, Iterator, Sequence

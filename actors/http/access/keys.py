@@ -3,8 +3,6 @@
 A key is `cg_NAME_SECRET`. The name finds the one record to compare with, so a request costs at most one hash.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import hmac

@@ -3,8 +3,6 @@
 A token permits what its `scope` names (`read`, `write`, `admin`) in the namespaces that its claim `namespaces` lists.
 """
 
-from __future__ import annotations
-
 import json
 import urllib.error
 import urllib.request

@@ -3,8 +3,6 @@
 One event a minute and caller: an event for each request would let anybody who reaches the server fill the log.
 """
 
-from __future__ import annotations
-
 from collections import Counter, OrderedDict
 from datetime import datetime
 from time import monotonic

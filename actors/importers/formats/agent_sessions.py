@@ -4,8 +4,6 @@ Codex writes `~/.codex/sessions/YYYY/MM/DD/rollout-*.jsonl` (codex-rs/protocol/s
 CLI `~/.gemini/tmp/<hash of the project>/chats/session-*.json` (packages/core/src/services/chatRecordingService.ts).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

@@ -3,8 +3,6 @@
 Columns come and go between its versions; those that a database lacks are read as NULL.
 """
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing

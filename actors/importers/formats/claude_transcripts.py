@@ -5,8 +5,6 @@ here are those that https://github.com/skillsynchq/txcript describes in docs/for
 `cwd` of a line, never the name of the folder, which can't be decoded.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

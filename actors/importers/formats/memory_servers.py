@@ -5,8 +5,6 @@ fields `entityName`, `from_id` and `to_id`. An entity becomes a memory, each of 
 linked to it; a relation becomes a sentence that is linked to both ends, and a link of its name between them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

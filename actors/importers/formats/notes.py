@@ -5,8 +5,6 @@ A note is a memory, a long one several (`actors/importers/sections.py`); an obse
 (`- relation_type [[Target]] (context)`) and wikilinks become links between notes.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Iterator

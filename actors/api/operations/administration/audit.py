@@ -1,7 +1,5 @@
 """Audit: what happened, when and why."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from datetime import timedelta
 from typing import Annotated, ClassVar

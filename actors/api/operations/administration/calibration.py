@@ -4,8 +4,6 @@ The packaged model, whose similarities are calibrated by people's grades, scores
 its curve is carried over to the chosen model by the share of pairs above it.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Final
 from uuid import UUID
 

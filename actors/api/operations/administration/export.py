@@ -1,7 +1,5 @@
 """Export: the live memories of a namespace page by page, or all that a store knows of its memories, event by event."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from typing import get_args

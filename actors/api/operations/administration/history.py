@@ -3,8 +3,6 @@
 A moment is the sequence number of an event, or a time, which means the last event at or before it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from time import perf_counter

@@ -1,7 +1,5 @@
 """Capture: store what a session said that is new, at most a dozen sentences of it."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 from uuid import UUID
 

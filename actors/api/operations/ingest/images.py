@@ -1,7 +1,5 @@
 """Images of memories: read from a path or a data URI, kept beside the log, returned as a data URI."""
 
-from __future__ import annotations
-
 import os
 import stat
 from base64 import b64decode, b64encode

@@ -1,7 +1,5 @@
 """The items of an import, parsed: memories and events as plain values."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math

@@ -1,7 +1,5 @@
 """Import: memories and events as plain values, into a store. The export is in `export`."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, TypeAlias
 from uuid import UUID, uuid4, uuid5

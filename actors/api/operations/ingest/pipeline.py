@@ -4,8 +4,6 @@ Memories go through the model in groups, in their order. Those that have gone th
 together while the rest of their group is in the model: see ARCHITECTURE.md, "How a memory is stored".
 """
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from functools import partial

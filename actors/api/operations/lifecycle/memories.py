@@ -1,7 +1,5 @@
 """Operations on single memories and batches: store, retrieve, delete, restore."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import timedelta
 from uuid import UUID, uuid5

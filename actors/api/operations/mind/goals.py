@@ -1,7 +1,5 @@
 """Operations on goals: discovery, the North Star, and drift away from it."""
 
-from __future__ import annotations
-
 from math import isnan
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """What runs of sleep did, would prune, and how runs stand in answers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Annotated

@@ -1,7 +1,5 @@
 """Operations on the schedule of sleep, and whether the store sleeps now."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import anyio.to_thread

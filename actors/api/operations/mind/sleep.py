@@ -1,7 +1,5 @@
 """Operations that put the store to sleep: consolidation, taking it back, and dreams."""
 
-from __future__ import annotations
-
 from typing import Annotated
 from uuid import UUID
 

@@ -1,7 +1,5 @@
 """Operations on the global workspace: its focus, its memories, and the coupling of the spaces."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, ClassVar

@@ -1,7 +1,5 @@
 """Operations on many memories at once: lists, the calendar, the map, and the goals of a namespace."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """Comparisons of memories with each other."""
 
-from __future__ import annotations
-
 from time import perf_counter
 from uuid import UUID
 

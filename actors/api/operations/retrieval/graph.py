@@ -1,7 +1,5 @@
 """Operations on the graph: paths between memories, and what a memory is connected with."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from itertools import product
 from typing import Annotated, ClassVar, Final, TypeAlias

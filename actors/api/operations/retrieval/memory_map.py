@@ -1,7 +1,5 @@
 """The map: live memories as points of a plane."""
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Sequence
 from datetime import datetime

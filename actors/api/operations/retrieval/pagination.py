@@ -1,7 +1,5 @@
 """Pages of a search: where the next one starts, and how much of an answer fits into a budget of tokens."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 import hashlib

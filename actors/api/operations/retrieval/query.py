@@ -1,7 +1,5 @@
 """The query of a search: embedded, with the times that it names, and the one place where a search is asked for."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from datetime import datetime
 from time import perf_counter

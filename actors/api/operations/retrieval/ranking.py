@@ -1,7 +1,5 @@
 """Rankings of all memories by exactly what was asked: weights, one space, several spaces, a purpose."""
 
-from __future__ import annotations
-
 from time import perf_counter
 
 from actors.api.answers import alignment, rounded, shown

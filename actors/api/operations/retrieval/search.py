@@ -1,7 +1,5 @@
 """Search by the five stages, page by page, within a budget of tokens."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Collection
 from time import perf_counter

@@ -9,8 +9,6 @@ are plain strings that are parsed inside the error handler.
 The hook uses the process that serves the store, and opens the store itself only if there is none.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

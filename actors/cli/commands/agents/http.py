@@ -1,7 +1,5 @@
 """Commands for access over HTTP: keys for programs, and a link that logs a person's browser in."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from pathlib import Path
 from time import sleep

@@ -1,7 +1,5 @@
 """Commands that store, find and forget memories."""
 
-from __future__ import annotations
-
 import sys
 from functools import partial
 from io import TextIOWrapper

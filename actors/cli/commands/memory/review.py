@@ -1,7 +1,5 @@
 """The command that reviews what hooks captured: keep, drop or edit each sentence."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from typing import Annotated

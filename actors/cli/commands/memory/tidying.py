@@ -1,7 +1,5 @@
 """Commands that tidy up: consolidation and its schedule, and the namespaces."""
 
-from __future__ import annotations
-
 import os
 from typing import Annotated
 

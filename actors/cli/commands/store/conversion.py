@@ -1,7 +1,5 @@
 """Commands that make a store into another one: of this version, in another place, with other models."""
 
-from __future__ import annotations
-
 from contextlib import closing
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Commands that look after the files of a store: verify, back up, restore, change models or passphrase."""
 
-from __future__ import annotations
-
 import os
 from contextlib import closing
 from functools import partial

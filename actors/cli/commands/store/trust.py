@@ -1,7 +1,5 @@
 """Commands that check: what happened, whether the log accounts for it, secrets in memories, the installation."""
 
-from __future__ import annotations
-
 import json
 import zipfile
 from pathlib import Path
