@@ -1,7 +1,7 @@
 """Audit: what happened, when and why."""
 
 from collections.abc import Collection, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Annotated, ClassVar
 from uuid import UUID
 
@@ -71,7 +71,9 @@ def _check_order(params: AuditTrail) -> None:
     if params.since is None or params.until is None:
         return
     since, until = read(params.since, "since"), read(params.until, "until")
-    if type(since) is type(until) and since > until:  # the number of an event and a time can't be compared
+    numbers = isinstance(since, int) and isinstance(until, int) and since > until
+    times = isinstance(since, datetime) and isinstance(until, datetime) and since > until
+    if numbers or times:  # the number of an event and a time can't be compared
         raise invalid("since", f"{params.since} is after 'until', {params.until}")
 
 
