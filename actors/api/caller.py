@@ -45,12 +45,6 @@ class Caller(msgspec.Struct, frozen=True, kw_only=True):
         return f"http:{self.name}"
 
 
-def visible(caller: Caller | None, served: frozenset[str] | None) -> frozenset[str] | None:
-    """Return the namespaces that a hub serves and a caller sees; None for all."""
-    seen = None if caller is None else caller.namespaces
-    return served if seen is None else seen if served is None else seen & served
-
-
 NOBODY = Caller(name="nobody", scope=Scope.READ, namespaces=frozenset())
 """The caller of a request that wasn't authenticated: it sees no namespace."""
 

@@ -56,10 +56,7 @@ async def confine(context: Context, tool: Tool, params: P) -> P:
 async def confine_item(context: Context, params: P, *, several: bool = False) -> P:
     """Limit parameters, of an operation or of one item of a batch, to the caller's namespaces; errors as in `confine`.
 
-    Args:
-        context: Of the request.
-        params: As they were sent.
-        several: Whether the operation can look in all of the caller's namespaces at once (`Context.searched`).
+    `several` tells whether the operation can look in all of these at once (`Context.searched`).
     """
     visible = context.visible
     if visible is None:

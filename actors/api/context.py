@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import asyncio
+from collections.abc import Callable, Collection, Coroutine, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Self
 from uuid import UUID, uuid4
 
@@ -12,11 +14,10 @@ import anyio
 import anyio.to_thread
 import msgspec.structs
 
-from actors.api.caller import Caller, visible
+from actors.api.caller import Caller
 from actors.api.idempotency import KeyLocks
 from actors.api.params.fields import DEFAULT_NAMESPACE, EVERYWHERE
 from actors.api.params.parsing import Params, fields, moment
-from actors.api.progress import Progress, ignore_progress
 from actors.embedder.messages import LoadModels
 from actors.runtime.ask import MODEL_TIMEOUT, ask, log_fault
 from actors.runtime.faults import NotFoundFault, StorageFault
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from actors.api.params.http import WebServer
     from actors.hub.hub import Hub
 
+
 EMBEDDING_AT_ONCE = 48
 """Requests in the embedder's bounded inbox at once; further ones wait here."""
 
@@ -45,6 +47,29 @@ SHARED = ("personal", DEFAULT_NAMESPACE)
 
 ACTOR = "front"
 """The author of events that a request appends."""
+
+Progress = Callable[[float, float | None, str], Coroutine[object, object, None]]
+"""Receives (done, total, what) during long operations."""
+
+
+async def ignore_progress(_done: float, _total: float | None, _what: str) -> None:
+    """Drop a progress report."""
+
+
+def reporter(progress: Progress, what: str = "") -> Callable[..., object]:
+    """Return a callback for another thread that reports progress through the event loop and never blocks.
+
+    It takes (done, total) and, where `what` is empty, the text of the report.
+    """
+    loop = asyncio.get_running_loop()
+    tasks: set[asyncio.Task[None]] = set()
+
+    def report(done: float, total: float | None, what: str = what) -> None:
+        task = loop.create_task(progress(done, total, what))
+        tasks.add(task)
+        task.add_done_callback(tasks.discard)
+
+    return partial(loop.call_soon_threadsafe, report)
 
 
 class ProcessState:
@@ -115,7 +140,8 @@ class Context:
     @property
     def visible(self) -> frozenset[str] | None:
         """The namespaces that the hub serves and the caller sees; None for all."""
-        return visible(self.caller, self.hub.namespaces)
+        served, seen = self.hub.namespaces, None if self.caller is None else self.caller.namespaces
+        return served if seen is None else seen if served is None else seen & served
 
     @property
     def own_namespace(self) -> str | None:
@@ -167,11 +193,7 @@ class Context:
         return self.as_of or datetime.now(UTC)
 
     def parse_time(self, value: str | None, parameter: str) -> datetime:
-        """Parse an ISO 8601 time, in UTC; None is now.
-
-        Raises:
-            InvalidParamsFault: it isn't one.
-        """
+        """Parse an ISO 8601 time, in UTC; None is now (`InvalidParamsFault` for another text)."""
         return self.now() if value is None else moment(value, parameter)
 
 
@@ -200,11 +222,7 @@ async def wait_until_ready(context: Context) -> None:
 
 
 async def wait_until_replayed(context: Context) -> None:
-    """Wait until the log is replayed, which needs no model.
-
-    Raises:
-        StorageFault: the log can't be trusted.
-    """
+    """Wait until the log is replayed, which needs no model (`StorageFault` if it can't be trusted)."""
     if context.state.replayed:
         return
     try:

@@ -1,7 +1,5 @@
 """Idempotency keys: a request that is sent again, since its hub ended before it answered, isn't done twice."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from uuid import UUID
@@ -34,11 +32,7 @@ class KeyLocks:
 
 
 def parse_key(params: Mapping[str, object] | None) -> tuple[UUID | None, bool]:
-    """Return the key in the `_meta` of a request, None without one, and whether the request was sent before.
-
-    Raises:
-        InvalidParamsFault: the key is no UUID.
-    """
+    """Return the key in the `_meta` of a request, and whether it was sent before (`InvalidParamsFault` for no UUID)."""
     meta = (params or {}).get("_meta")
     if not isinstance(meta, dict) or meta.get(REQUEST_KEY) is None:
         return None, False

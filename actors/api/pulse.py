@@ -1,7 +1,5 @@
 """The pulse that every tool answer carries: of the memory that a request stored, or the latest one."""
 
-from __future__ import annotations
-
 from actors.api.context import Context, wait_until_replayed
 from actors.runtime.ask import ask
 from actors.workspace.messages import Pulse, ReadPulse
@@ -27,14 +25,7 @@ async def read_pulse(context: Context) -> Pulse:
 
 
 def publish_pulse(context: Context, pulse: Pulse, namespace: str, seq: int) -> None:
-    """Keep the pulse of a memory that this request stored, and publish it unless a later memory has one.
-
-    Args:
-        context: Of the request.
-        pulse: From the workspace.
-        namespace: Of the memory.
-        seq: Sequence number of the memory's event.
-    """
+    """Keep the pulse of a memory that this request stored as event `seq`; publish it unless a later memory has one."""
     context.pulse = pulse
     state = context.state
     for place in (namespace, None):

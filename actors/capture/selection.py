@@ -4,11 +4,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
-from actors.capture.sentences import sentences
-from actors.capture.signals import signal
+from actors.capture.signals import sentences, signal
 from actors.importers.formats import claude_transcripts
-from actors.importers.records import Item, Options, memory_id
-from actors.importers.screening import Redactions, screened
+from actors.importers.records import Item, Options, Redactions, memory_id, screened
 from actors.runtime.types import JsonObject
 
 TAG: Final = "captured"
@@ -26,10 +24,6 @@ def candidates(transcript: Path, namespace: str) -> list[JsonObject]:
 
     Their ids follow from the turn and the wording, so that a second run over the same session finds them again. Tool
     calls, their results, side chains and what the program writes into turns are left out; secrets are redacted.
-
-    Args:
-        transcript: File of the session.
-        namespace: Of the memories.
     """
     turns = screened(claude_transcripts.read(transcript, Options(namespace=namespace)), Redactions())
     found = sorted(_scored(turns), key=lambda one: -one[0])

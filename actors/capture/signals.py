@@ -1,4 +1,4 @@
-"""What makes a sentence of a session worth keeping: it decides, explains, mends, corrects, or says how things are done.
+"""The sentences of a session, and what makes one worth keeping: it decides, explains, mends, corrects, instructs.
 
 Rules on English wording (`signals.toml`), no model. A sentence scores by the signals that it carries and by what it
 names, less for hedging, for talk about the work itself, for what passes, and for pronouns that nothing in it explains.
@@ -6,6 +6,7 @@ names, less for hedging, for talk about the work itself, for what passes, and fo
 
 import re
 import tomllib
+from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
 from typing import Final, NamedTuple
@@ -13,15 +14,30 @@ from typing import Final, NamedTuple
 from actors.runtime.types import JsonObject
 from actors.text.entities import find_entities
 
-USER: Final = "user"
+WORDS: Final = range(5, 61)
+"""Words of a sentence: fewer say too little, more are a list."""
+_FENCED: Final = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1|\Z)", re.DOTALL | re.MULTILINE)
+_NO_PROSE: Final = re.compile(r"^(?:[ \t]*[|>$%]|[ \t]*#{1,6}\s|[ ]{4,}(?![-*+\d])\S|\t).*$", re.MULTILINE)
+"""Tables, quotations, shell lines, headings, indented code."""
+_BLOCK: Final = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*+•]|\d+[.)])\s)")
+"""Between paragraphs and items of a list."""
+_MARK: Final = re.compile(r"^\s*(?:[-*+•]|\d+[.)])\s+")
+_END: Final = re.compile(r"(?<=[.!?…])[\"'”’)*_]*\s+(?=[\"'“‘(*_`]*[A-Z0-9])")
+_EMPHASIS: Final = re.compile(r"\*\*(?=\S)(.+?)(?<=\S)\*\*")
 
+_DEPENDENT: Final = re.compile(
+    r"(?:(?:so|and|but|then|also|because|which|hence|plus|instead)\b[ ,]*)?"
+    r"(?:it|its|it's|this|that|that's|these|those|they|them|he|she|there|here|which)\b",
+    re.IGNORECASE,
+)
+"""Opens a sentence that says nothing without the one before it."""
+USER: Final = "user"
 CASES: Final = {"cause", "fix"}
 """Signals that tell of one case, in whatever words an assistant says it."""
 CASE_WORDS: Final = 10
 """Words from which on a sentence about a case says something although it names nothing."""
 UNEXPLAINED: Final = 0.5
 """Penalty of a pronoun in a sentence that names nothing."""
-
 _PRONOUN: Final = re.compile(r"\b(?:this|that|it|they|them|these|those)\b", re.IGNORECASE)
 _OWN: Final = re.compile(r"\b(?:we|our|us|i|i've)\b", re.IGNORECASE)
 _CODE: Final = re.compile(r"`|\w_\w|/\w+/|\w\(\)|\b\w+\.(?:py|js|ts|tsx|go|rs|md|toml|json|ya?ml|sql|sh|c|h|java|rb)\b")
@@ -53,9 +69,7 @@ class _Rule(NamedTuple):
 def signal(sentence: str, speaker: str) -> Signal | None:
     """Return the strongest signal of a sentence and its score; None for a sentence without any.
 
-    Args:
-        sentence: A sentence, perhaps with one after it that depends on it.
-        speaker: `user`, or whatever the assistant is called.
+    A speaker is `user`, or whatever the assistant is called.
     """
     by_user = speaker == USER
     found = {kind: one.weight for kind, one in _rules("signals").items() if one.matches(sentence, by_user=by_user)}
@@ -81,3 +95,17 @@ def _rules(table: str) -> dict[str, _Rule]:
 
 def _joined(rule: JsonObject, name: str) -> re.Pattern[str] | None:
     return re.compile("|".join(rule[name]), re.IGNORECASE) if name in rule else None
+
+
+def sentences(text: str) -> Iterator[str]:
+    """Yield the sentences of a turn, each with those after it that depend on it, as far as they are short enough."""
+    text = _NO_PROSE.sub("\n\n", _FENCED.sub("\n\n", text))
+    for block in _BLOCK.split(text):
+        found: list[str] = []
+        for part in _END.split(_EMPHASIS.sub(r"\1", _MARK.sub("", block))):
+            sentence = " ".join(part.split())
+            if not _DEPENDENT.match(sentence):
+                found.append(sentence)
+            elif found and len(found[-1].split()) + len(sentence.split()) in WORDS:
+                found[-1] += f" {sentence}"
+        yield from (one for one in found if len(one.split()) in WORDS and not one.endswith((":", "?")))

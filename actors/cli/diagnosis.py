@@ -243,7 +243,7 @@ def logged_errors(folder: Path) -> list[str]:
 
 def _clients() -> Iterator[Check]:
     """Check the configuration of each client on this machine."""
-    from actors.clients.errors import ConfigurationError
+    from actors.clients.files import ConfigurationError
     from actors.clients.table import CLIENTS
 
     started: dict[tuple[str, ...], str | None] = {}

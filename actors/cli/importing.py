@@ -16,10 +16,11 @@ from actors.proxy.serve_command import proxy_supported
 from actors.runtime.types import JsonObject
 
 if TYPE_CHECKING:
-    from actors.cli.store_access import Report, StoreLocation
+    from actors.cli.store_access import StoreLocation
     from actors.embedder.pool.worker import WorkerSettings
     from actors.importers.recogniser import Source
     from actors.importers.records import Item, Record
+    from actors.proxy.endpoint import Report
 
 BATCH = 100
 """Items in one call of `memory/import`."""
@@ -62,8 +63,7 @@ class Batch(NamedTuple):
 
 def batches_of(source: Source, result: JsonObject, report: Report) -> Iterator[Batch]:
     """Yield the items of a source that was surveyed; what comes of them is added to the result."""
-    from actors.importers.records import Item
-    from actors.importers.screening import Redactions, screened
+    from actors.importers.records import Item, Redactions, screened
 
     result |= {"stored": 0, "stored_before": 0, "hidden_before": 0, "events": 0}
     records: Iterator[Record] = screened(source.read(), Redactions())
@@ -96,11 +96,7 @@ def import_batches(location: StoreLocation, batches: Iterator[Batch]) -> None:
 def import_in_pool(
     folder: Path, batches: Iterator[Batch], settings: WorkerSettings, workers: int | None, ray: str | None
 ) -> None:
-    """Import into the store itself, whose memories a pool embeds.
-
-    Raises:
-        LogInUseError: a hub serves the store, which embeds with its own model.
-    """
+    """Import into the store itself, whose memories a pool embeds; refused beside a hub, which embeds itself."""
     import anyio
 
     from actors.api.operations.ingest.bulk_import import import_in_bulk
@@ -132,11 +128,7 @@ def import_in_pool(
 
 @contextmanager
 def _without_hub(folder: Path) -> Iterator[None]:
-    """Hold the lock of the folder's hub; without support for hubs, as on Windows, the log itself is locked.
-
-    Raises:
-        LogInUseError: A hub has it.
-    """
+    """Hold the lock of the folder's hub, or refuse; without support for hubs, as on Windows, the log is locked."""
     if not proxy_supported():
         yield
         return

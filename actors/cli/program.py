@@ -1,27 +1,23 @@
-"""The program, the options that commands share, and how a command calls an operation of a store."""
-
-from __future__ import annotations
+"""The program, and how commands are registered on it."""
 
 import inspect
-import os
 import sys
-from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from enum import StrEnum
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import typer
 
+from actors.cli.options import Data, Embedder, Json, Log, Models, StartHub
+from actors.cli.store_access import StoreLocation
 from actors.exporters.json_text import to_json
-from actors.proxy.serve_command import DATA, EMBEDDER, LOG, MODELS, Option, data_folder
+from actors.proxy.serve_command import data_folder
 from actors.runtime.settings import ModelProfile
 from actors.runtime.types import JsonObject
-
-if TYPE_CHECKING:
-    from actors.cli.store_access import StoreLocation
 
 INTERRUPTED = "Query interrupted"
 """Message of DuckDB's error after Ctrl-C."""
@@ -67,70 +63,6 @@ class Panel(StrEnum):
     CONNECT = "Connect agents"
 
 
-def typer_option(option: Option, **settings: Any) -> Any:
-    """Return an option of the table as typer's."""
-    return typer.Option(
-        option.declaration, envvar=option.variable, help=option.help, metavar=option.metavar, **settings
-    )
-
-
-def given_path(name: str | Path) -> Path:
-    """Return the path that a person names; an empty name, as of a variable that isn't set, would be this folder."""
-    if not str(name):
-        raise typer.BadParameter("it is empty; name a file or folder")
-    try:
-        return Path(name).expanduser()
-    except RuntimeError:  # "~name" of no user is a file's name
-        return Path(name)
-
-
-def named(value: str) -> str:
-    """Return the value of an option; an empty one, as of a variable that isn't set, is refused."""
-    if not value:
-        raise typer.BadParameter("it is empty; name one, or leave the option out")
-    return value
-
-
-def store_folder(name: str) -> Path:
-    """Return the folder of a store, or of models."""
-    if os.path.isfile(named(name)):
-        raise typer.BadParameter(f"'{name}' is a file, not a folder")
-    return Path(name)
-
-
-Data = Annotated[Path | None, typer_option(DATA, parser=store_folder, show_default="the platform's data directory")]
-
-
-def exported_option(option: Option, **settings: Any) -> Any:
-    """Return an option whose value is also set as its variable: the log reads it, here and in a hub that is started."""
-
-    def export(value: str | float | bool | None) -> str | float | bool | None:
-        if value is not None:
-            os.environ[option.variable] = str(int(value) if isinstance(value, bool) else value)
-        return value
-
-    return typer_option(option, callback=export, **settings)
-
-
-Log = Annotated[str | None, exported_option(LOG)]
-Embedder = Annotated[str, typer_option(EMBEDDER, callback=named)]
-Models = Annotated[Path | None, typer_option(MODELS, parser=store_folder, show_default="from the Hugging Face hub")]
-StartHub = Annotated[
-    bool,
-    typer.Option(
-        "--hub/--no-hub",
-        envvar="CONTEXT_GRAPH_HUB",
-        help="Start the hub when this command has opened the store itself, so that the next ones are quick.",
-    ),
-]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-Namespace = Annotated[str | None, typer.Option("--namespace", "-n", help="Project or person.")]
-Session = Annotated[str | None, typer.Option("--session", "-s", help="Conversation that it is a turn of.")]
-AsOf = Annotated[
-    str | None, typer.Option("--as-of", metavar="EVENT|TIME", help="State after this event, or at this time.")
-]
-Tags = Annotated[list[str] | None, typer.Option("--tag", "-t", help="May be repeated.")]
-
 View: TypeAlias = Callable[[JsonObject], None]
 """Prints an answer for people."""
 Call: TypeAlias = tuple[JsonObject, View]
@@ -139,6 +71,10 @@ Call: TypeAlias = tuple[JsonObject, View]
 
 def _shared(data: Data = None, _log: Log = None, *, as_json: Json = False) -> None:
     """Declare the options of every command on a store."""
+
+
+def _on_folder(data: Data = None, *, as_json: Json = False) -> None:
+    """Declare the options of every command on a folder."""
 
 
 def _models(
@@ -202,15 +138,58 @@ def store_command(
                 raise typer.Exit(1)
 
         declared = [call, *([_models] if embeds else []), _shared]
-        parameters = [one for each in declared for one in inspect.signature(each, eval_str=True).parameters.values()]
-        # Typer reads the options of a command from its signature.
-        keyword_only = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in parameters]
-        run.__signature__ = inspect.Signature(keyword_only)  # pyright: ignore[reportFunctionMemberAccess]
-        run.__annotations__ = {one.name: one.annotation for one in parameters}
-        to.command(call.__name__, help=call.__doc__, rich_help_panel=panel)(run)
+        to.command(call.__name__, help=call.__doc__, rich_help_panel=panel)(_with_options(run, *declared))
         return call
 
     return register
+
+
+def folder_command(
+    panel: Panel,
+    view: str | View,
+    name: str | None = None,
+    *,
+    succeeded: Callable[[JsonObject], bool] = lambda _answer: True,
+    error_status: int = 1,
+    to: typer.Typer = app,
+) -> Callable[[Callable[..., JsonObject]], Callable[..., JsonObject]]:
+    """Register a command on the folder of a store.
+
+    The decorated function takes the `folder`, a `report` of its progress if it names one, and options; it returns the
+    answer. Arguments as of `store_command`; a `view` may be a function, and a command may have a `name` of its own.
+    """
+
+    def register(work: Callable[..., JsonObject]) -> Callable[..., JsonObject]:
+        def run(data: Path | None, *, as_json: bool, **options: Any) -> None:
+            with exit_on_error(error_status), ExitStack() as stack:
+                if "report" in inspect.signature(work).parameters:
+                    from actors.cli.views.terminal import progress_bar
+
+                    options["report"] = stack.enter_context(progress_bar(quiet=as_json))
+                answer = work(data_folder(data), **options)
+            show(answer, _view(view), as_json=as_json)
+            if not succeeded(answer):
+                raise typer.Exit(1)
+
+        to.command(name or work.__name__, help=work.__doc__, rich_help_panel=panel)(
+            _with_options(run, work, _on_folder)
+        )
+        return work
+
+    return register
+
+
+def _with_options(run: Callable[..., None], *declared: Callable[..., object]) -> Callable[..., None]:
+    """Give a function the options of others, as typer reads them: from the signature."""
+    parameters = {
+        name: one.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+        for each in declared
+        for name, one in inspect.signature(each, eval_str=True).parameters.items()
+        if name not in {"folder", "report"}
+    }
+    run.__signature__ = inspect.Signature([*parameters.values()])  # pyright: ignore[reportFunctionMemberAccess]
+    run.__annotations__ = {name: one.annotation for name, one in parameters.items()}
+    return run
 
 
 def _is_given(context: typer.Context, parameter: str) -> bool:
@@ -218,8 +197,10 @@ def _is_given(context: typer.Context, parameter: str) -> bool:
     return getattr(context.get_parameter_source(parameter), "name", "") in {"COMMANDLINE", "ENVIRONMENT"}
 
 
-def _view(name: str) -> View:
-    module, _, function = name.partition(".")
+def _view(named: str | View) -> View:
+    if not isinstance(named, str):
+        return named
+    module, _, function = named.partition(".")
     return getattr(import_module(f"actors.cli.views.{module}"), function)
 
 
@@ -230,7 +211,7 @@ def exit_on_error(status: int = 1) -> Iterator[None]:
     A `BrokenPipeError` passes: the reader of standard output is gone, upon which typer ends the command with status 1.
     """
     from actors.cli.store_access import CommandError
-    from actors.clients.errors import ConfigurationError
+    from actors.clients.files import ConfigurationError
     from actors.proxy.client import ClientError
     from actors.proxy.launcher import HubError
     from actors.proxy.project import ProjectError
@@ -265,8 +246,9 @@ def perform(
     starts_hub: bool = False,
 ) -> JsonObject:
     """Call an operation, with a progress bar on standard error, print its answer, and return it."""
+    from actors.api.answers import empty_namespace
     from actors.api.params.fields import EVERYWHERE
-    from actors.cli.memory_ids import with_full_ids
+    from actors.cli.options import with_full_ids
     from actors.cli.store_access import open_store
     from actors.cli.views.terminal import progress_bar
 
@@ -278,18 +260,11 @@ def perform(
         given = with_full_ids(store, arguments)
         answer = store.call(method, report, **given)
         named = EVERYWHERE if creates else given.get("namespace", EVERYWHERE)
-        if named != EVERYWHERE:
-            _check_namespace(named, store.call("store/status")["namespaces"])
+        # A namespace without memories may be a slip of the pen: an answer is then empty for no other reason.
+        if named != EVERYWHERE and named not in (known := store.call("store/status")["namespaces"]):
+            typer.secho(empty_namespace(named, known), err=True, fg="yellow")
     show(answer, view, as_json=as_json)
     return answer
-
-
-def _check_namespace(named: str, known: Collection[str]) -> None:
-    """Warn of a namespace without memories, such as one with a typo: an answer is then empty for no other reason."""
-    from actors.api.responses.common import empty_namespace
-
-    if named not in known:
-        typer.secho(empty_namespace(named, known), err=True, fg="yellow")
 
 
 def show(answer: JsonObject, view: View, *, as_json: bool) -> None:

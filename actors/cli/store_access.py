@@ -1,17 +1,16 @@
 """Access of commands and hooks to a store: through the process that serves it, or by opening it."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from math import inf
 from pathlib import Path
 from time import monotonic, sleep
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import msgspec
 
+from actors.proxy.endpoint import Report
 from actors.runtime.settings import ModelProfile
 from actors.runtime.types import JsonObject
 
@@ -25,9 +24,6 @@ LOCK_TIMEOUT = 10.0
 """Seconds that a command waits for another process to close the store."""
 HUB_START = 10.0
 """Seconds that a command waits for a hub that another process starts, before it opens the store itself."""
-
-Report: TypeAlias = Callable[[float, float | None, str], None]
-"""Receives (done, total, what) during a long operation."""
 
 
 class CommandError(Exception):
@@ -98,11 +94,7 @@ def store_location(folder: Path, profile: str = ModelProfile.EMBEDDED, models: P
 
 @contextmanager
 def open_store(
-    location: StoreLocation,
-    *,
-    server_timeout: float = 0.0,
-    creates: bool = False,
-    starts_hub: bool = False,
+    location: StoreLocation, *, server_timeout: float = 0.0, creates: bool = False, starts_hub: bool = False
 ) -> Iterator[StoreSession]:
     """Yield a store: through the process that serves it, or opened here once no other process has it open.
 

@@ -3,17 +3,33 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator
 from difflib import unified_diff
 from pathlib import Path
 from typing import NamedTuple
 
-from actors.clients.errors import ConfigurationError, line_of
-from events.storage.durable import sync_folder
+from events.storage.durable import replace_file
 
 BACKUP = ".before-context-graph"
 """Suffix of the copy of a file as it was before the first entry was added."""
+
+
+class ConfigurationError(Exception):
+    """A configuration file cannot be read or changed; nothing was."""
+
+    def __init__(self, problem: str, line: int | None = None, file: str = "") -> None:
+        self.problem, self.line, self.file = problem, line, file
+        where = f", line {line}" if line is not None else ""
+        super().__init__(f"{file}{where}: {problem}" if file else problem)
+
+    def of(self, file: object) -> ConfigurationError:
+        """Return the same error of a file."""
+        return ConfigurationError(self.problem, self.line, str(file))
+
+
+def line_of(text: str, position: int) -> int:
+    """Return the line of a position, from 1."""
+    return text.count("\n", 0, position) + 1
 
 
 class Change(NamedTuple):
@@ -33,11 +49,7 @@ class Change(NamedTuple):
 
 
 def read(file: Path) -> str | None:
-    """Return the text of a file, line ends included; None without one.
-
-    Raises:
-        ConfigurationError: It cannot be read, or is not UTF-8.
-    """
+    """Return the text of a file, line ends included; None without one (`ConfigurationError` if it can't be read)."""
     try:
         data = file.read_bytes()
     except FileNotFoundError:
@@ -66,9 +78,11 @@ def apply(change: Change) -> None:
             return
         target.parent.mkdir(parents=True, exist_ok=True)
         mode = target.stat().st_mode & 0o777 if change.before is not None else 0o600
-        if change.keeps_backup and change.before is not None:
-            _replace(backup_of(change.file), change.before.encode(), mode)
-        _replace(target, change.after.encode(), mode)
+        kept = change.before if change.keeps_backup else None
+        for file, text in ((backup_of(change.file), kept), (target, change.after)):
+            if text is not None:
+                replace_file(file, text.encode())
+                file.chmod(mode)
         if change.after == read(backup_of(change.file)):
             backup_of(change.file).unlink()
     except OSError as error:
@@ -78,19 +92,3 @@ def apply(change: Change) -> None:
 def backup_of(file: Path) -> Path:
     """Return the path of a file's backup."""
     return file.with_name(file.name + BACKUP)
-
-
-def _replace(file: Path, data: bytes, mode: int) -> None:
-    """Put new contents in the place of a file at once, durably."""
-    descriptor, name = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
-    try:
-        with os.fdopen(descriptor, "wb") as temporary:
-            temporary.write(data)
-            temporary.flush()
-            os.fsync(descriptor)
-        Path(name).chmod(mode)
-        Path(name).replace(file)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-    sync_folder(file.parent)

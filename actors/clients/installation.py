@@ -9,10 +9,8 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from actors.clients import jsonc, toml
-from actors.clients.errors import ConfigurationError
-from actors.clients.files import Change, apply, backup_of, read
-from actors.clients.hooks import CAPTURE, group, is_own, shell_command
-from actors.clients.launch import Launch, parse_launch, read_entry
+from actors.clients.files import Change, ConfigurationError, apply, backup_of, read
+from actors.clients.launch import CAPTURE, Launch, group, is_own, parse_launch, read_entry, shell_command
 from actors.clients.table import NAME, Client, Format
 
 T = TypeVar("T")
@@ -75,11 +73,7 @@ def configured(client: Client) -> object:
 
 def has_hooks(client: Client) -> bool:
     """Tell whether a client's configuration has a hook of ours; errors as in `install_changes`."""
-    file = client.hooks.path() if client.hooks else None
-    text = read(file) if file else None
-    if not file or text is None:
-        return False
-    hooks = _json(file, text, ("hooks",))
+    hooks = _setting(client, "hooks")
     return isinstance(hooks, dict) and any(
         is_own(one) for groups in hooks.values() if isinstance(groups, list) for one in groups
     )
@@ -87,19 +81,23 @@ def has_hooks(client: Client) -> bool:
 
 def captures(client: Client) -> bool:
     """Tell whether a client's hooks capture what a session said; errors as in `install_changes`."""
-    file = client.hooks.path() if client.hooks else None
-    text = read(file) if file else None
-    return text is not None and any(CAPTURE in repr(one) for one in _own_groups(text, "SessionEnd"))
+    groups = _setting(client, "hooks", "SessionEnd")
+    return isinstance(groups, list) and any(CAPTURE in repr(one) for one in groups if is_own(one))
 
 
 def has_plugin(client: Client) -> bool:
     """Tell whether the client runs this repository's plugin, which brings hooks and skills; errors as above."""
-    file = client.hooks.path() if client.hooks else None
-    text = read(file) if file else None
-    enabled = _json(file, text, (PLUGIN_SETTING,)) if file and text is not None else None
+    enabled = _setting(client, PLUGIN_SETTING)
     return isinstance(enabled, dict) and any(
         name.partition("@")[0] == NAME and value is True for name, value in enabled.items()
     )
+
+
+def _setting(client: Client, *path: str) -> object:
+    """Return a value in the file of a client's hooks; None without one."""
+    file = client.hooks.path() if client.hooks else None
+    text = read(file) if file else None
+    return _json(file, text, path) if file and text is not None else None
 
 
 def kept_skills(client: Client) -> list[Path]:

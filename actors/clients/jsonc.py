@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from actors.clients.errors import ConfigurationError, line_of
+from actors.clients.files import ConfigurationError, line_of
 
 _TOKEN = re.compile(
     r"""(?P<space>[\ \t\r\n]+|//[^\r\n]*|/\*.*?\*/)
@@ -63,9 +63,7 @@ class _Token(NamedTuple):
 def parse(text: str, *, comments: bool = True) -> Node:
     """Parse a document; blank text is an empty object.
 
-    Args:
-        text: The document.
-        comments: Whether comments and a comma after the last item are allowed.
+    `comments` tells whether comments and a comma after the last item are allowed.
 
     Raises:
         ConfigurationError: The text is no such document; names the line.
@@ -135,15 +133,13 @@ def remove(text: str, path: Sequence[str], at: str | int, *, comments: bool = Tr
     index = at if isinstance(at, int) else next((i for i, one in enumerate(node.items) if one.key == at), None)
     if index is None:
         return text
-    item, following = node.items[index], node.items[index + 1 :]
-    if item.comma is not None and (following or index == 0):
-        return _cut(text, item.before, item.comma + 1)
-    if index == 0:
-        return _cut(text, item.before, item.value.end)
+    item = node.items[index]
     if item.comma is not None:
         return _cut(text, item.before, item.comma + 1)
-    comma = node.items[index - 1].comma or 0  # an item with one after it has a comma
     text = _cut(text, item.before, item.value.end)
+    if index == 0:
+        return text
+    comma = node.items[index - 1].comma or 0  # an item with one after it has a comma
     return text[:comma] + text[comma + 1 :]
 
 

@@ -1,7 +1,5 @@
 """The clients that `install` knows, as data: files, formats and entries, each from the client's own documentation."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import sys
@@ -61,7 +59,7 @@ class Client(msgspec.Struct, frozen=True, kw_only=True):
     """By `sys.platform`; `*` for all others."""
     alternative: str = ""
     """Another name of the file, which the client reads too."""
-    servers: tuple[str, ...]
+    servers: tuple[str, ...] = ("mcpServers",)
     """Keys that lead to the entries of servers."""
     format: Format = Format.JSON
     shape: Shape = Shape.PLAIN
@@ -102,7 +100,6 @@ CLIENTS = {
         source="https://code.claude.com/docs/en/mcp, /hooks, /skills",
         program="claude",
         files={"*": Place("CLAUDE_CONFIG_DIR", "~", ".claude.json")},
-        servers=("mcpServers",),
         shape=Shape.TYPED,
         hooks=Place("CLAUDE_CONFIG_DIR", "~/.claude", "settings.json"),
         hook_events=("SessionStart", "UserPromptSubmit", "PostToolUse", "SessionEnd"),
@@ -113,7 +110,6 @@ CLIENTS = {
         source="https://modelcontextprotocol.io/docs/develop/connect-local-servers",
         program="claude-desktop",
         files=_roaming("Claude", "claude_desktop_config.json"),
-        servers=("mcpServers",),
         note="restart it",
     ),
     "codex": Client(
@@ -134,7 +130,6 @@ CLIENTS = {
         source="https://cursor.com/docs/context/mcp",
         program="cursor",
         files={"*": Place("", "~/.cursor", "mcp.json")},
-        servers=("mcpServers",),
         format=Format.JSONC,
     ),
     "gemini": Client(
@@ -142,7 +137,6 @@ CLIENTS = {
         source="https://geminicli.com/docs/tools/mcp-server",
         program="gemini",
         files={"*": Place("", "~/.gemini", "settings.json")},
-        servers=("mcpServers",),
         format=Format.JSONC,
     ),
     "vscode": Client(

@@ -1,12 +1,10 @@
 """Edits of TOML by tomlkit, which keeps comments and layout. Interface as in `jsonc`."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Sequence
 from typing import cast
 
-from actors.clients.errors import ConfigurationError, line_of
+from actors.clients.files import ConfigurationError, line_of
 from actors.runtime.types import JsonObject
 
 

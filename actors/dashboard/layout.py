@@ -1,29 +1,35 @@
-"""Pure functions that place things on a page: the surroundings of a memory, bars over days, a line over time."""
+"""Pure functions that place things on a page, and compare results and texts."""
 
 import math
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
+from difflib import SequenceMatcher
 from itertools import accumulate
 from typing import Final
 
 from actors.runtime.types import JsonObject
 from actors.text.plain_excerpts import plain_excerpt
 
+LEAST: Final = 0.005
+"""A difference of contributions that would be shown as .00 is left out."""
+MOST: Final = 4
+"""Parts that are named for each side."""
+_WORDS: Final = re.compile(r"\s+|\w+|[^\w\s]")
+Piece = tuple[str, bool]
+"""A piece of a text, and whether the other text lacks it."""
 WIDTH: Final = 880
 HEIGHT: Final = 520
 RINGS: Final = {1: 150.0, 2: 215.0, 3: 250.0}
 """Distance from the centre by hops."""
-
 RADII: Final = {0: 13, 1: 8, 2: 6, 3: 6}
 """Of nodes, by hops."""
-
 LABEL: Final = 26
 """Characters of a label."""
 LETTER: Final = 6.6
 """Width of one of them, on average."""
 LINE: Final = 15.0
 """Height of a label."""
-
 UNITS: Final = (("a day", 1), ("a week", 7), ("30 days", 30), ("a year", 365))
 """What one bar may stand for, and its days."""
 OLDEST: Final = 0.01
@@ -150,3 +156,32 @@ def line(values: Sequence[float], width: int, height: int) -> list[tuple[float, 
         (round(index * step, 1), round(height * (1 - min(max(value, 0.0), 1.0)), 1))
         for index, value in enumerate(values)
     ]
+
+
+def why_above(upper: Mapping[str, float], lower: Mapping[str, float]) -> JsonObject:
+    """Return the parts of the score that rank one result above another, and those that favour the other.
+
+    `upper` and `lower` are the contributions to the score of each, by part.
+    """
+    differences = sorted(
+        ((upper.get(part, 0.0) - lower.get(part, 0.0), part) for part in {*upper, *lower}), key=lambda one: -abs(one[0])
+    )
+    shown = [(change, part) for change, part in differences if abs(change) >= LEAST]
+    return {
+        "ahead": [(part, change) for change, part in shown if change > 0][:MOST],
+        "behind": [(part, change) for change, part in shown if change < 0][:MOST],
+        "total": sum(upper.values()) - sum(lower.values()),
+    }
+
+
+def differing(first: str, second: str) -> tuple[list[Piece], list[Piece]]:
+    """Return both texts in pieces, each marked if the other text has something else in its place."""
+    a, b = _WORDS.findall(first), _WORDS.findall(second)
+    left: list[Piece] = []
+    right: list[Piece] = []
+    for kind, a0, a1, b0, b1 in SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
+        if a1 > a0:
+            left.append(("".join(a[a0:a1]), kind != "equal"))
+        if b1 > b0:
+            right.append(("".join(b[b0:b1]), kind != "equal"))
+    return left, right

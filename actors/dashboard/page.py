@@ -1,7 +1,5 @@
 """What every page needs: the operations, and the conversion of answers and faults into pages."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -14,14 +12,11 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from actors.api.caller import Caller, Scope
 from actors.api.confinement import permitted
-from actors.api.context import Context
+from actors.api.context import Context, Progress, ignore_progress
 from actors.api.params.fields import Reading
-from actors.api.progress import Progress, ignore_progress
 from actors.api.tools.agent_tools import BY_METHOD
 from actors.api.tools.dispatch import call
-from actors.dashboard.jobs import Jobs
-from actors.dashboard.maps import Maps
-from actors.dashboard.replays import Handler, ReplayProgress, Replays
+from actors.dashboard.jobs import Handler, Jobs, Maps, ReplayProgress, Replays
 from actors.dashboard.templating import TEMPLATES
 from actors.runtime.faults import Fault, ForbiddenFault, InvalidParamsFault, NotFoundFault, RateLimitFault
 from actors.runtime.types import JsonObject
@@ -49,10 +44,7 @@ class Shared:
 def page(handler: Handler, shared: Shared, *, whole: bool = False) -> Handler:
     """Return a handler that puts `shared` into `request.state.shared`, and shows a fault as a page.
 
-    Args:
-        handler: Of a page, of data or of a change.
-        shared: By all pages of the server.
-        whole: Whether it is of a page, which shows its progress while a past moment is replayed.
+    The handler of a `whole` page shows its progress while a past moment is replayed.
     """
 
     async def handle(request: Request) -> Response:
@@ -112,12 +104,7 @@ def in_background(
 ) -> Response:
     """Start an operation that takes long, and lead to the page that shows its progress and its result.
 
-    Args:
-        request: Of the caller.
-        kind: Chooses how the result is shown.
-        method: The operation.
-        then: Applied to its answer.
-        **arguments: Of the operation.
+    `kind` chooses how the result is shown; it is the answer, or what `then` makes of it.
 
     Raises:
         ForbiddenFault: The caller may not call it.
@@ -150,11 +137,7 @@ def chosen(request: Request, name: str) -> str | None:
 
 
 def number(text: str | None, name: str, default: int, least: int, most: int) -> int:
-    """Parse a whole number of a form.
-
-    Raises:
-        InvalidParamsFault: It is none, or outside of its limits.
-    """
+    """Parse a whole number of a form (`InvalidParamsFault` for none, or one outside of its limits)."""
     if text is None or not text.strip():
         return default
     digits = text.strip()
@@ -164,11 +147,7 @@ def number(text: str | None, name: str, default: int, least: int, most: int) -> 
 
 
 def identifier(request: Request, name: str = "id") -> str:
-    """Return the id in the path of a request.
-
-    Raises:
-        NotFoundFault: It is none.
-    """
+    """Return the id in the path of a request (`NotFoundFault` for none)."""
     text = request.path_params[name]
     try:
         return str(UUID(text))

@@ -6,21 +6,21 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from actors.dashboard.page import Handler, Shared, page
-from actors.dashboard.pages import audit, goals, history, home, map, memories, search, sleep, timeline  # noqa: A004
+from actors.dashboard.pages import audit, map, memories, mind, search, timeline  # noqa: A004
 
 _PAGES: tuple[tuple[str, Handler], ...] = (
-    ("/", home.home),
+    ("/", timeline.home),
     ("/search", search.search),
     ("/memory/{id}", memories.memory),
     ("/memory/{id}/graph", memories.graph),
     ("/map", map.map_page),
     ("/timeline", timeline.timeline),
-    ("/goals", goals.goals),
-    ("/sleep", sleep.sleep),
-    ("/sleep/{id}", sleep.run),
-    ("/past", history.past),
+    ("/goals", mind.goals),
+    ("/sleep", mind.sleep),
+    ("/sleep/{id}", mind.run),
+    ("/past", audit.past),
     ("/audit", audit.audit),
-    ("/jobs/{id}", history.job),
+    ("/jobs/{id}", audit.job),
 )
 
 _DATA: tuple[tuple[str, Handler], ...] = (
@@ -36,11 +36,11 @@ _CHANGES: tuple[tuple[str, Handler], ...] = (
     ("/memory/{id}/erase", memories.erase),
     ("/memory/{id}/tags", memories.tag),
     ("/memory/{id}/supersede", memories.supersede),
-    ("/goals/discover", goals.discover),
-    ("/sleep/start", sleep.start),
-    ("/sleep/schedule", sleep.schedule),
-    ("/sleep/{id}/undo", sleep.undo),
-    ("/past/changes", history.changes),
+    ("/goals/discover", mind.discover),
+    ("/sleep/start", mind.start),
+    ("/sleep/schedule", mind.schedule),
+    ("/sleep/{id}/undo", mind.undo),
+    ("/past/changes", audit.changes),
     ("/audit/{kind}", audit.check),
 )
 

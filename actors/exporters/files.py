@@ -1,7 +1,5 @@
 """Writes exports: JSON lines, a folder of Markdown, Parquet. A file stands under its name only once it is whole."""
 
-from __future__ import annotations
-
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -11,7 +9,7 @@ from typing import IO
 
 import msgspec
 
-from actors.exporters import markdown, parquet
+from actors.exporters.forms import write_markdown, write_parquet
 from actors.exporters.json_text import to_json
 from actors.runtime.faults import InvalidParamsFault
 from actors.runtime.types import JsonObject
@@ -45,12 +43,12 @@ def write(wanted: Export, form: str, file: Path | None, *, replace: bool = False
     """
     left_out: Counter[str] = Counter()
     if form == "markdown":
-        exported = markdown.write(_folder(file), list(_memories(wanted)), _links(wanted))
+        exported = write_markdown(_folder(file), list(_memories(wanted)), _links(wanted))
     elif form == "parquet":
         if file is None:
             raise InvalidParamsFault("Parquet needs a file: name one", parameter="file")
         with _whole(file, replace=replace) as target:
-            exported = parquet.write(target, _memories(wanted, include_embeddings=True))
+            exported = write_parquet(target, _memories(wanted, include_embeddings=True))
     else:
         lines = _history(wanted, left_out) if form == "jsonl" else _memories(wanted)
         exported = 0

@@ -5,8 +5,6 @@ and the runs that merged or pruned. What follows from the memories by a model is
 them: embeddings, goals, clusters, patterns, attention. Settings such as the schedule belong to a store.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from typing import TypeAlias
@@ -14,73 +12,56 @@ from uuid import UUID
 
 import msgspec
 
-from events.vocabulary import (
-    ConsolidationFinished,
-    ConsolidationStarted,
-    ConsolidationUndone,
-    Event,
-    LinksStrengthened,
-    LinksTraversed,
-    MemoriesLinked,
-    MemoriesMerged,
-    MemoriesPruned,
-    MemoryForgotten,
-    MemoryRecalled,
-    MemoryReinstated,
-    MemoryRestored,
-    MemorySuperseded,
-    MemoryTagged,
-    ShortcutsDrawn,
-)
+from events import vocabulary as ev
 
 Carried: TypeAlias = (
-    MemoriesLinked
-    | LinksTraversed
-    | MemoryRecalled
-    | MemoryForgotten
-    | MemoryRestored
-    | MemorySuperseded
-    | MemoryReinstated
-    | MemoryTagged
-    | ConsolidationStarted
-    | ConsolidationFinished
-    | MemoriesMerged
-    | MemoriesPruned
-    | LinksStrengthened
-    | ShortcutsDrawn
-    | ConsolidationUndone
+    ev.MemoriesLinked
+    | ev.LinksTraversed
+    | ev.MemoryRecalled
+    | ev.MemoryForgotten
+    | ev.MemoryRestored
+    | ev.MemorySuperseded
+    | ev.MemoryReinstated
+    | ev.MemoryTagged
+    | ev.ConsolidationStarted
+    | ev.ConsolidationFinished
+    | ev.MemoriesMerged
+    | ev.MemoriesPruned
+    | ev.LinksStrengthened
+    | ev.ShortcutsDrawn
+    | ev.ConsolidationUndone
 )
 """Events other than `MemoryStored` that a store can import."""
 
 
-def mentioned(event: Event) -> set[UUID]:
+def mentioned(event: ev.Event) -> set[UUID]:
     """Return the ids of the memories that a carried event names."""
     return {one for name in event.__struct_fields__ if name != "run" for one in _ids(getattr(event, name))}
 
 
-def without(event: Event, gone: AbstractSet[UUID]) -> Event | None:
+def without(event: ev.Event, gone: AbstractSet[UUID]) -> ev.Event | None:
     """Return a carried event without the memories that aren't carried; None if nothing of it is left."""
     match event:
-        case MemoriesLinked(source=source, targets=targets):
+        case ev.MemoriesLinked(source=source, targets=targets):
             left = tuple(one for one in targets if one not in gone)
             return msgspec.structs.replace(event, targets=left) if left and source not in gone else None
-        case MemoryRecalled() | ConsolidationUndone(memories=[_, *_]):
+        case ev.MemoryRecalled() | ev.ConsolidationUndone(memories=[_, *_]):
             left = tuple(one for one in event.memories if one not in gone)
             return msgspec.structs.replace(event, memories=left) if left else None
-        case MemoriesMerged(survivor=survivor, absorbed=absorbed, similarities=similarities):
+        case ev.MemoriesMerged(survivor=survivor, absorbed=absorbed, similarities=similarities):
             pairs = [pair for pair in zip(absorbed, similarities, strict=True) if pair[0] not in gone]
             if survivor in gone or not pairs:
                 return None
             return msgspec.structs.replace(
                 event, absorbed=tuple(one for one, _ in pairs), similarities=tuple(one for _, one in pairs)
             )
-        case MemoriesPruned(pruned=pruned):
+        case ev.MemoriesPruned(pruned=pruned):
             kept = tuple(one for one in pruned if one.memory not in gone)
             return msgspec.structs.replace(event, pruned=kept) if kept else None
-        case LinksStrengthened(links=links):
+        case ev.LinksStrengthened(links=links):
             strengthened = tuple(one for one in links if gone.isdisjoint(_ids(one.step)))
             return msgspec.structs.replace(event, links=strengthened) if strengthened else None
-        case ShortcutsDrawn(shortcuts=shortcuts):
+        case ev.ShortcutsDrawn(shortcuts=shortcuts):
             drawn = tuple(one for one in shortcuts if gone.isdisjoint((*_ids(one.step), *one.via)))
             return msgspec.structs.replace(event, shortcuts=drawn) if drawn else None
         case _:

@@ -4,21 +4,16 @@ A page of another site can make a browser send requests here, and with DNS rebin
 `Host` must be a name of this server, and `Origin`, where there is one, must match it.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import anyio
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from actors.runtime.actor import LOGGER
-
-if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 MAX_BODY = 16 << 20
 """Bytes of a request: a hundred memories of 65,536 characters, most of them in one byte."""
@@ -47,14 +42,7 @@ class RefusedError(Exception):
 
 
 class Guard:
-    """ASGI middleware, the outermost one.
-
-    Args:
-        app: Handles the requests that pass.
-        hosts: Accepted names in the `Host` header.
-        answers: Counts the answers by their status.
-        tls: Whether clients use HTTPS.
-    """
+    """ASGI middleware, the outermost one."""
 
     def __init__(self, app: ASGIApp, hosts: frozenset[str], answers: Counter[int], *, tls: bool) -> None:
         self._app = app

@@ -1,26 +1,20 @@
 """Listening for HTTP: the socket, uvicorn's configuration, and the names of the server."""
 
-from __future__ import annotations
-
 import asyncio
 import socket
 import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 import anyio
 import uvicorn
 from anyio import CancelScope
+from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from actors.api.params.http import HttpListen
 from actors.api.params.parsing import invalid
-
-if TYPE_CHECKING:
-    from starlette.types import ASGIApp
-
-    from actors.http.mcp_endpoint import McpSessions
+from actors.http.mcp_endpoint import McpSessions
 
 MAX_CONNECTIONS = 512
 """Open requests; further ones are answered 503."""
@@ -61,15 +55,7 @@ class _Protocol(H11Protocol):
 
 
 class Uvicorn(uvicorn.Server):
-    """Uvicorn without signal handlers, which are the process's, that tells when it listens.
-
-    Args:
-        app: The application.
-        params: How to listen.
-
-    Raises:
-        InvalidParamsFault: The certificate can't be used.
-    """
+    """Uvicorn without signal handlers, which are the process's, that tells when it listens."""
 
     def __init__(self, app: ASGIApp, params: HttpListen) -> None:
         super().__init__(_config(app, params))
@@ -102,11 +88,7 @@ class Uvicorn(uvicorn.Server):
 
 
 def bind(params: HttpListen) -> socket.socket:
-    """Return a socket that listens on the address.
-
-    Raises:
-        InvalidParamsFault: It can't be listened on.
-    """
+    """Return a socket that listens on the address (`InvalidParamsFault` if that can't be)."""
     host, port = params.endpoint
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET

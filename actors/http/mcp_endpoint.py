@@ -1,30 +1,62 @@
 """MCP at `/mcp`: the SDK's Streamable HTTP transport in front of the server that also speaks over stdio."""
 
-from __future__ import annotations
-
 import json
+from collections import deque
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from mcp.server import Server, ServerRequestContext
+from mcp.server.streamable_http import EventCallback, EventMessage, EventStore
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp_types import JSONRPCMessage
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import Message, Receive, Scope, Send
 
 from actors.api.caller import NOBODY, Caller
+from actors.api.context import Context
 from actors.api.mcp.server import McpHandlers
 from actors.api.mcp.session_project import SessionProject
 from actors.api.tools.rate_limits import Limits
 from actors.http.guard import MAX_BODY
-from actors.http.replay_buffer import ReplayBuffer
 
-if TYPE_CHECKING:
-    from mcp.server import Server, ServerRequestContext
-    from starlette.types import Message, Receive, Scope, Send
-
-    from actors.api.context import Context
-
+MAX_MESSAGES = 256
+"""Number of messages in a buffer."""
+MAX_BYTES = 4 << 20
+"""Bytes of all messages in a buffer; the latest message is kept whatever its size."""
 MAX_SESSIONS = 1_000
 RETRY_MS = 1_000
 """Milliseconds after which a client reconnects to a broken stream."""
+
+
+class ReplayBuffer(EventStore):
+    """The numbered messages of all streams of one session; stream names are unique within a session only."""
+
+    def __init__(self) -> None:
+        self._kept: deque[tuple[int, str, JSONRPCMessage | None, int]] = deque()
+        self._last = 0
+        self._bytes = 0
+
+    async def store_event(self, stream_id: str, message: JSONRPCMessage | None) -> str:
+        """Keep a message, or None where a stream begins; return its number."""
+        size = len(message.model_dump_json()) if message is not None else 0
+        self._last += 1
+        self._bytes += size
+        self._kept.append((self._last, stream_id, message, size))
+        while len(self._kept) > 1 and (len(self._kept) > MAX_MESSAGES or self._bytes > MAX_BYTES):
+            self._bytes -= self._kept.popleft()[-1]
+        return str(self._last)
+
+    async def replay_events_after(self, last_event_id: str, send_callback: EventCallback) -> str | None:
+        """Send the later messages of the same stream; return the stream, or None if the message isn't kept."""
+        kept = list(self._kept)
+        place = next((place for place, one in enumerate(kept) if str(one[0]) == last_event_id), None)
+        if place is None:
+            return None
+        stream = kept[place][1]
+        for number, other, message, _ in kept[place + 1 :]:
+            if other == stream and message is not None:
+                await send_callback(EventMessage(message, str(number)))
+        return stream
 
 
 class McpSessions(StreamableHTTPSessionManager):
@@ -48,12 +80,7 @@ class McpSessions(StreamableHTTPSessionManager):
 
 
 def mcp_sessions(context: Context, per_minute: Mapping[str, int]) -> McpSessions:
-    """Return MCP for the callers of requests.
-
-    Args:
-        context: Without a caller.
-        per_minute: Calls per minute that each caller may make, by tool.
-    """
+    """Return MCP for the callers of requests, each with `per_minute` calls of a tool."""
     project = SessionProject(context.hub.folder, asks=False)
     return McpSessions(McpHandlers(context, Limits(per_minute), project=project, caller_of=_caller_of).server())
 

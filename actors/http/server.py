@@ -18,10 +18,9 @@ from actors.api.caller import NOBODY, Caller
 from actors.api.caller import Scope as Permission
 from actors.api.params.http import DEFAULT_ADDRESS, HttpListen, is_loopback
 from actors.api.params.parsing import invalid
+from actors.http.access.authentication import IN_USE_SECONDS, Sessions
 from actors.http.access.keys import Keys
-from actors.http.access.rates import Rates
-from actors.http.access.requests import RequestCounts, record
-from actors.http.access.sessions import IN_USE_SECONDS, Sessions
+from actors.http.access.requests import Rates, RequestCounts, record
 from actors.runtime.faults import InvalidParamsFault
 
 if TYPE_CHECKING:
@@ -165,10 +164,9 @@ class HttpServer:
         from actors.dashboard.routes import routes as pages
         from actors.http.access.authentication import MCP_PATH, Authentication, KeyVerifier
         from actors.http.access.oauth import IssuerVerifier
-        from actors.http.app import RequireCaller, build_app
+        from actors.http.app import RequireCaller, build_app, metrics
         from actors.http.guard import Guard
         from actors.http.listening import hosts_of
-        from actors.http.metrics import metrics
 
         secure = params.tls or params.behind_proxy
         verifiers: list[TokenVerifier] = [KeyVerifier(self._keys)]

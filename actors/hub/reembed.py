@@ -19,10 +19,9 @@ from uuid import UUID, uuid4, uuid5
 import anyio.to_thread
 import msgspec
 
-from actors.api.context import Context, wait_until_replayed
+from actors.api.context import Context, Progress, ignore_progress, wait_until_replayed
 from actors.api.operations.ingest.images import keep
 from actors.api.operations.ingest.pending_memory import stored_event
-from actors.api.progress import Progress, ignore_progress
 from actors.comparator.compare.neighbours import NO_PURPOSE
 from actors.embedder.messages import EmbeddedMemory, EmbedMemory, LoadModels
 from actors.embedder.pool.prepared import BulkEmbedding

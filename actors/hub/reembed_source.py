@@ -33,7 +33,6 @@ from projections.projection import MemoryState
 BATCH = 48
 """Memories that are embedded together, as many as the embedder's inbox takes at once."""
 
-
 Kept: TypeAlias = (
     ScheduleChanged | ScheduleSwitched | PruningPermitted | MemorySuperseded | MemoryReinstated | MemoryTagged
 )

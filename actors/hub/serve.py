@@ -30,8 +30,7 @@ from actors.api.params.http import HttpListen
 from actors.http.server import HttpServer
 from actors.hub.hub import Hub
 from actors.hub.listener import Connections, listen
-from actors.proxy.endpoint import CHUNK, MAX_LINE, PROJECT, HubInfo, print_notice
-from actors.proxy.framing import LineReader, LineTooLongError
+from actors.proxy.endpoint import CHUNK, MAX_LINE, PROJECT, HubInfo, LineReader, LineTooLongError, print_notice
 from actors.proxy.launcher import LOG, truncate_log
 from actors.runtime.ask import ask
 from actors.runtime.faults import Fault

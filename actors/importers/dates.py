@@ -4,8 +4,6 @@ A file's own time is when it was last written, cloned or synchronised. The minut
 the entry of a changelog name the day that they are from.
 """
 
-from __future__ import annotations
-
 import re
 from datetime import UTC, date, datetime, timedelta
 from typing import Final

@@ -1,7 +1,5 @@
 """Reading of source files: lines and documents of JSON, and text, each with the place of what is broken."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TypeVar
@@ -10,6 +8,7 @@ from zipfile import BadZipFile, ZipFile
 import msgspec
 
 from actors.importers.records import Broken
+from actors.runtime.types import JsonObject
 
 T = TypeVar("T")
 
@@ -23,12 +22,7 @@ HEAD_LINES = 20
 
 
 def lines(file: Path, decoder: msgspec.json.Decoder[T]) -> Iterator[tuple[int, T] | Broken]:
-    """Yield the values of a file of JSON lines with their line numbers; a line that can't be read is `Broken`.
-
-    Args:
-        file: Read line by line, so of any size.
-        decoder: Of one line.
-    """
+    """Yield the values of JSON lines with their numbers, however many; a line that can't be read is `Broken`."""
     with file.open("rb") as source:
         for number, raw in enumerate(source, start=1):
             data = raw.removeprefix(b"\xef\xbb\xbf").strip() if number == 1 else raw.strip()
@@ -78,9 +72,9 @@ def read(file: Path) -> bytes:
         return archive.read(names[0])
 
 
-def first_lines(file: Path) -> list[object]:
+def first_lines(file: Path) -> list[JsonObject]:
     """Return the values of the first lines that are JSON objects; [] if there are none."""
-    found: list[object] = []
+    found: list[JsonObject] = []
     with file.open("rb") as source:
         for raw in source.read(HEAD).removeprefix(b"\xef\xbb\xbf").splitlines()[:HEAD_LINES]:
             try:
@@ -93,12 +87,9 @@ def first_lines(file: Path) -> list[object]:
 
 
 def walk(folder: Path, suffixes: Iterable[str] | None = None, skipped: Iterable[str] = ()) -> Iterator[Path]:
-    """Yield the files under a folder by name, not those in hidden or skipped folders.
+    """Yield the files under a folder by name, not those in hidden folders or in those with `skipped` names.
 
-    Args:
-        folder: Searched with its folders.
-        suffixes: Of the files, in lower case; None for any.
-        skipped: Names of folders.
+    `suffixes` of the files are in lower case; None for any.
     """
     wanted, unwanted = None if suffixes is None else {*suffixes}, {*skipped}
     for path in sorted(folder.rglob("*")):

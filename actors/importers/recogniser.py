@@ -1,19 +1,16 @@
 """Recognises what a file or a folder is, and reads it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import TypeAlias, cast
+from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 
 from actors.importers.files import CONVERSATIONS, document, first_lines, lines, walk
 from actors.importers.formats import agent_sessions, chats, claude_mem, claude_transcripts, memory_servers, notes
 from actors.importers.records import Broken, FormatError, Item, Options, Record, Skipped
-from actors.runtime.types import JsonObject
 
 OWN = "memories as JSON lines"
 PROBED = 50
@@ -24,27 +21,32 @@ KNOWN = (
 )
 
 Reader: TypeAlias = Callable[[Path, Options], Iterator[Record]]
-First: TypeAlias = list[JsonObject]
 
-LINES: tuple[tuple[str, Callable[[First], bool], Reader], ...] = (
-    (claude_transcripts.NAME, claude_transcripts.matches, claude_transcripts.read),
-    (agent_sessions.CODEX, agent_sessions.is_codex, agent_sessions.read_codex),
-    (memory_servers.OFFICIAL, memory_servers.is_official, memory_servers.read_official),
+
+class Format(NamedTuple):
+    """A format that a program writes."""
+
+    name: str
+    matches: Callable[[Any], bool]
+    """Tells it by the objects on the first lines of a file, or by the document in it."""
+    read: Reader
+    prefix: str | None = None
+    """Of a program that writes a file for each session: what their names begin with."""
+
+
+LINES = (
+    Format(claude_transcripts.NAME, claude_transcripts.matches, claude_transcripts.read, ""),
+    Format(agent_sessions.CODEX, agent_sessions.is_codex, agent_sessions.read_codex, "rollout-"),
+    Format(memory_servers.OFFICIAL, memory_servers.is_official, memory_servers.read_official),
 )
-"""Formats of JSON lines besides our own, by their first lines."""
-DOCUMENTS: tuple[tuple[str, Callable[[object], bool], Reader], ...] = (
-    (agent_sessions.GEMINI, agent_sessions.is_gemini, agent_sessions.read_gemini),
-    (chats.CHATGPT, chats.is_chatgpt, chats.read_chatgpt),
-    (chats.CLAUDE_AI, chats.is_claude_ai, chats.read_claude_ai),
-    (memory_servers.MEM0, memory_servers.is_mem0, memory_servers.read_mem0),
+"""Formats of JSON lines besides our own."""
+DOCUMENTS = (
+    Format(agent_sessions.GEMINI, agent_sessions.is_gemini, agent_sessions.read_gemini, "session-"),
+    Format(chats.CHATGPT, chats.is_chatgpt, chats.read_chatgpt),
+    Format(chats.CLAUDE_AI, chats.is_claude_ai, chats.read_claude_ai),
+    Format(memory_servers.MEM0, memory_servers.is_mem0, memory_servers.read_mem0),
 )
 """Formats of one JSON document."""
-FOLDERS: tuple[tuple[str, Callable[[Path, Options], Iterator[Path]]], ...] = (
-    (claude_transcripts.NAME, claude_transcripts.sessions),
-    (agent_sessions.CODEX, agent_sessions.codex_sessions),
-    (agent_sessions.GEMINI, agent_sessions.gemini_sessions),
-)
-"""Formats of many files, and which files of a folder may be theirs."""
 
 SUFFIXES = (*notes.SUFFIXES, ".json", ".jsonl", ".zip", ".db")
 """Of files that may be a source by themselves."""
@@ -84,7 +86,7 @@ def _file(path: Path, options: Options) -> Source:
     if path.is_file() and not path.stat().st_size:
         raise FormatError(f"{path} is empty; nothing was imported")
     if claude_mem.matches(path):
-        return _source(claude_mem.NAME, (path,), claude_mem.read, options)
+        return _source(claude_mem.NAME, path, claude_mem.read, options)
     if path.suffix.lower() == ".zip":
         return _document(path, options)
     try:
@@ -98,12 +100,12 @@ def _file(path: Path, options: Options) -> Source:
 
 def _lines(path: Path, options: Options) -> Source:
     """Recognise JSON lines; a document that is written over several lines holds none at its start."""
-    first = cast("First", first_lines(path))
-    for name, matches, reader in LINES:
-        if matches(first):
-            return _source(name, (path,), reader, options)
+    first = first_lines(path)
+    for known in LINES:
+        if known.matches(first):
+            return _source(known.name, path, known.read, options)
     if any("content" in line or "event" in line for line in first):
-        return _source(OWN, (path,), _own, options)
+        return _source(OWN, path, _own, options)
     raise FormatError(f"{path}, line 1: unknown format; known are {KNOWN}")
 
 
@@ -111,21 +113,22 @@ def _document(path: Path, options: Options) -> Source:
     value = document(path, _json)
     if isinstance(value, Broken):
         raise FormatError(f"{path}, line {value.line}: {value.reason}; nothing was imported")
-    for name, matches, reader in DOCUMENTS:
-        if matches(value):
-            return _source(name, (path,), reader, options)
+    for known in DOCUMENTS:
+        if known.matches(value):
+            return _source(known.name, path, known.read, options)
     raise FormatError(f"{path}, line 1: unknown format; known are {KNOWN}")
 
 
 def _folder(path: Path, options: Options) -> Source:
-    for name, candidates in FOLDERS:
-        files = tuple(candidates(path, options))
-        if any(_recognised(file, name) for file in islice(files, PROBED)):
-            return Source(name, files, partial(_sessions, name, files, options))
+    for known in (*LINES, *DOCUMENTS):
+        if known.prefix is not None:
+            files = tuple(_session_files(path, known, options))
+            if any(_recognised(file, known) for file in islice(files, PROBED)):
+                return Source(known.name, files, partial(_sessions, known, files, options))
     for inner in (CONVERSATIONS, "claude-mem.db", "memory.jsonl", "memory.json"):
         if (path / inner).is_file():
             return _file(path / inner, options)
-    files = tuple(notes.notes(path, options))
+    files = tuple(walk(path, notes.SUFFIXES))
     if files:
         return Source(notes.NAME, files, lambda: notes.read(path, list(files), options))
     raise FormatError(f"{path}: nothing to import; known are {KNOWN}")
@@ -140,27 +143,31 @@ def _why_unread(file: Path, source: str) -> str:
     return "not of the folder's format; if it is a source of its own, import it by itself"
 
 
-def _recognised(file: Path, wanted: str) -> bool:
+def _session_files(folder: Path, known: Format, options: Options) -> Iterator[Path]:
+    """Yield the files of a folder that may be sessions of a format."""
+    skipped = (
+        claude_transcripts.SIDE_FOLDERS if known.name == claude_transcripts.NAME and not options.everything else ()
+    )
+    files = walk(folder, (".jsonl" if known in LINES else ".json",), skipped)
+    yield from (file for file in files if file.name.startswith(known.prefix or ""))
+
+
+def _recognised(file: Path, wanted: Format) -> bool:
     """Tell whether a file is a session of the wanted format."""
-    lines_of = {name: matches for name, matches, _reader in LINES}
-    document_of = {name: matches for name, matches, _reader in DOCUMENTS}
-    if wanted in lines_of:
-        return lines_of[wanted](cast("First", first_lines(file)))
-    return document_of[wanted](document(file, _json))
+    return wanted.matches(first_lines(file) if wanted in LINES else document(file, _json))
 
 
-def _sessions(name: str, files: Iterable[Path], options: Options) -> Iterator[Record]:
+def _sessions(known: Format, files: Iterable[Path], options: Options) -> Iterator[Record]:
     """Yield the records of session files; a file of JSON that is no session is skipped."""
-    readers = {known: reader for known, _matches, reader in (*LINES, *DOCUMENTS)}
     for file in files:
-        if file.suffix == ".jsonl" and first_lines(file) and not _recognised(file, name):
+        if file.suffix == ".jsonl" and first_lines(file) and not _recognised(file, known):
             yield Skipped("files that are no sessions")
         else:
-            yield from readers[name](file, options)
+            yield from known.read(file, options)
 
 
-def _source(name: str, files: tuple[Path, ...], reader: Reader, options: Options) -> Source:
-    return Source(name, files, lambda: (record for file in files for record in reader(file, options)))
+def _source(name: str, path: Path, reader: Reader, options: Options) -> Source:
+    return Source(name, (path,), partial(reader, path, options))
 
 
 def _strict(source: Source) -> Source:

@@ -1,7 +1,8 @@
-"""What an importer yields: memories and links to import, lines that are broken, and what is left out on purpose."""
+"""What an importer yields: memories and links to import, broken lines, what is left out; and their screening."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath, PureWindowsPath
@@ -12,16 +13,50 @@ import msgspec
 
 from actors.runtime.faults import InvalidParamsFault
 from actors.runtime.types import JsonObject
+from actors.text.secrets import find, map_texts, redact, without_private
 
 IDS = UUID("0b6a1f5e-6c0e-5a5c-9a9e-2f3d8d1c7b44")
 """The namespace of the ids of imported memories (UUID version 5): an id is derived from where the source keeps it."""
-
 MAX_CHARACTERS = 60_000
 """Characters of a memory; a longer text becomes several. Below the store's limit, since redaction may lengthen it."""
 MAX_NAME = 256
 MAX_TAGS = 64
 MILLISECONDS = 1e11
 """Least number that is an epoch in milliseconds instead of seconds."""
+
+
+class Redactions(msgspec.Struct):
+    """How many secrets of each kind were taken out, and how many passages were private."""
+
+    secrets: Counter[str] = msgspec.field(default_factory=Counter)
+    private: int = 0
+
+
+def screened(records: Iterable[Record], redactions: Redactions) -> Iterator[Record]:
+    """Yield records without private passages and secrets, which are counted.
+
+    A memory that is private as a whole is skipped.
+    """
+    for record in records:
+        if not isinstance(record, Item) or not isinstance(record.value, dict) or "content" not in record.value:
+            yield record
+            continue
+
+        def clean(text: str) -> str:
+            public = without_private(text)
+            redactions.private += public != text
+            found = find(public)
+            redactions.secrets.update(one.kind for one in found)
+            return redact(public, found) if found else public
+
+        value = {
+            name: map_texts(value, clean) if name in {"content", "rationale", "metadata", "tags"} else value
+            for name, value in record.value.items()
+        }
+        if isinstance(value["content"], str) and not value["content"].strip() and record.value["content"].strip():
+            yield Skipped("memories that are private as a whole")
+        else:
+            yield msgspec.structs.replace(record, value=value)
 
 
 class Item(msgspec.Struct, frozen=True):
@@ -93,12 +128,8 @@ def memory_id(*place: object) -> UUID:
 def memory(place: tuple[object, ...], content: str, file: Path, line: int = 0, **fields: Any) -> Iterator[Item]:
     """Yield a memory, or several with ascending ids if the text is too long for one.
 
-    Args:
-        place: Identifies the text in its source, from which the id is derived.
-        content: The text.
-        file: Read from.
-        line: Its line there.
-        fields: Other parameters of `store_memory`; empty ones are left out. Tags and names are cut to their limits.
+    `place` identifies the text in its source, from which the id is derived. `fields` are other parameters of
+    `store_memory`; empty ones are left out, tags and names are cut to their limits.
     """
     for name in ("session", "namespace", "memory_type"):
         if fields.get(name):

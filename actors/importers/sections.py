@@ -4,8 +4,6 @@ What is long between two headings, such as the minutes of a meeting in nested li
 items, and so is a text that has no headings.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence

@@ -1,35 +1,22 @@
 """A blocking client of the hub, for commands and hooks: one request at a time."""
 
-from __future__ import annotations
-
 import json
 import socket
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from time import monotonic
 from typing import Self, cast
 
-from actors.proxy.endpoint import CHUNK, MAX_LINE, PROJECT, is_own, process_of, socket_path
-from actors.proxy.framing import LineReader
-from actors.proxy.hub_process import ANSWER_TIMEOUT, describe_silence
+from actors.proxy.endpoint import CHUNK, MAX_LINE, PROJECT, LineReader, Report, is_own, process_of, socket_path
+from actors.proxy.launcher import ANSWER_TIMEOUT, describe_silence
 from actors.runtime.types import JsonObject
 
 PROTOCOL = "2025-06-18"
 CLOSED = "the server closed the connection"
 
-ProgressCallback = Callable[[float, float | None, str], object]
-"""Called with (done, total, description) during long work."""
-
 
 class ClientError(Exception):
-    """The server answered with an error, or doesn't speak JSON-RPC.
-
-    Args:
-        message: What is wrong, in a sentence.
-        code: Of the error in its answer; None without one.
-        data: Details of that error.
-    """
+    """The server answered with an error, whose code and details this has, or doesn't speak JSON-RPC."""
 
     def __init__(self, message: str, code: int | None = None, data: object = None) -> None:
         super().__init__(message)
@@ -40,10 +27,7 @@ class ClientError(Exception):
 class Client:
     """A session on the socket in a store's folder, with one deadline for all its requests.
 
-    Args:
-        folder: The store's.
-        seconds: Until the session must end.
-        project: Namespace of requests that name none.
+    `project` is the namespace of requests that name none.
     """
 
     def __init__(self, folder: Path, seconds: float, project: str | None = None) -> None:
@@ -76,7 +60,7 @@ class Client:
             self._socket.close()
             raise
 
-    def request(self, method: str, on_progress: ProgressCallback | None = None, /, **params: object) -> JsonObject:
+    def request(self, method: str, on_progress: Report | None = None, /, **params: object) -> JsonObject:
         """Send a request and return its result.
 
         Raises:
@@ -100,14 +84,6 @@ class Client:
             if "error" in answer:
                 raise _answered(answer["error"])
             return answer["result"]
-
-    def call(self, tool: str, /, **arguments: object) -> JsonObject:
-        """Call a tool and return its structured answer; a tool error is a `ClientError`, others as in `request`."""
-        result = self.request("tools/call", name=tool, arguments=arguments)
-        answer = result.get("structuredContent", {})
-        if result.get("isError"):
-            raise _answered(answer.get("error", {}))
-        return answer
 
     def wait_closed(self) -> None:
         """Wait until the server closes the connection, or the deadline has passed."""

@@ -1,15 +1,14 @@
 """Where proxies and the hub meet: a socket in the store's folder, beside it a file that describes the hub."""
 
-from __future__ import annotations
-
 import os
 import socket
 import struct
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TypeAlias
 
 import msgspec
 
@@ -17,33 +16,59 @@ from actors.runtime.settings import ModelProfile
 
 SOCKET = "hub.sock"
 """Name of the socket."""
-
 HUB_INFO = "hub.json"
 """Name of the file with `HubInfo`."""
-
 MAX_SOCKET_PATH = 103 if sys.platform == "darwin" else 107
 """Bytes of a unix socket's path: the size of `sun_path` without its final zero."""
-
 MAX_LINE = 64 << 20
 """Bytes of a line: fits a hundred memories of 65,536 characters, of which JSON may write each in six bytes."""
-
 CHUNK = 1 << 16
 """Bytes of one read or write."""
-
 REQUEST_KEY = "context-graph/request"
 """Field of a request's `_meta` with its idempotency key, a UUID."""
-
 TOOL_SET = "context-graph/tools"
 """Field of the `_meta` of `tools/list` with the `ToolSet` that the client is shown."""
-
 NOTICE = "context-graph: "
 """Prefix of the lines on stderr that are written for people."""
-
 RESENT = "context-graph/resent"
 """The field of a request's `_meta` that is true where the proxy sends it to another hub."""
-
 PROJECT = "context-graph/project"
 """The field of a request's `_meta` with the namespace of its session; null where only the client can know it."""
+Report: TypeAlias = Callable[[float, float | None, str], None]
+"""Receives (done, total, what) during a long operation."""
+
+
+class LineTooLongError(Exception):
+    """A line exceeds its maximum length."""
+
+
+class LineReader:
+    """Takes bytes as they arrive and yields complete lines of at most `max_length` bytes, without their newline."""
+
+    def __init__(self, max_length: int) -> None:
+        self._max_length = max_length
+        self._parts: list[bytes] = []
+        self._size = 0
+
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        """Yield the lines completed by `data` (`LineTooLongError`)."""
+        *complete, tail = data.split(b"\n")
+        for part in complete:
+            self._append(part)
+            yield self.rest()
+        self._append(tail)
+
+    def rest(self) -> bytes:
+        """Return the incomplete last line, and clear the buffer."""
+        line = b"".join(self._parts)
+        self._parts, self._size = [], 0
+        return line
+
+    def _append(self, part: bytes) -> None:
+        self._size += len(part)
+        if self._size > self._max_length:
+            raise LineTooLongError(f"a line is longer than {self._max_length} bytes")
+        self._parts.append(part)
 
 
 class ServeOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -87,11 +112,7 @@ class HubInfo(msgspec.Struct, frozen=True, kw_only=True):
     """URL of its HTTP server; None without one."""
 
     def write(self, folder: Path) -> None:
-        """Write the file beside the socket, readable by its owner only.
-
-        Raises:
-            OSError: The file can't be created.
-        """
+        """Write the file beside the socket, readable by its owner only."""
         path = folder / HUB_INFO
         path.unlink(missing_ok=True)
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -137,21 +158,8 @@ _DARWIN = struct.Struct("=2Ih16I")
 _SOL_LOCAL, _LOCAL_PEERCRED, _LOCAL_PEERPID = 0, 1, 2
 
 
-def user_of(connection: socket.socket) -> int:
-    """Return the user id of the connected process.
-
-    Raises:
-        OSError: The connection is closed, or the platform has no peer credentials.
-    """
-    if sys.platform == "linux":
-        return _LINUX.unpack(connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _LINUX.size))[1]
-    if sys.platform == "darwin":
-        return struct.unpack_from("=2I", connection.getsockopt(_SOL_LOCAL, _LOCAL_PEERCRED, _DARWIN.size + 2))[1]
-    raise OSError(f"{sys.platform} has no peer credentials")
-
-
 def process_of(connection: socket.socket) -> int:
-    """Return the id of the connected process; errors as in `user_of`."""
+    """Return the id of the connected process (`OSError` if it is closed, or the platform doesn't say)."""
     if sys.platform == "linux":
         return _LINUX.unpack(connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _LINUX.size))[0]
     if sys.platform == "darwin":
@@ -161,7 +169,11 @@ def process_of(connection: socket.socket) -> int:
 
 def is_own(connection: socket.socket) -> bool:
     """Return whether the peer runs as this process's user; False for any other, root included, and when unknown."""
-    try:
-        return user_of(connection) == os.geteuid()
-    except OSError:
-        return False
+    with suppress(OSError):
+        if sys.platform == "linux":
+            credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _LINUX.size)
+            return _LINUX.unpack(credentials)[1] == os.geteuid()
+        if sys.platform == "darwin":
+            credentials = connection.getsockopt(_SOL_LOCAL, _LOCAL_PEERCRED, _DARWIN.size + 2)
+            return struct.unpack_from("=2I", credentials)[1] == os.geteuid()
+    return False

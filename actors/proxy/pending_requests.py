@@ -1,7 +1,5 @@
 """The unanswered requests of one client, which the proxy sends again when another hub replaces the first."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from uuid import uuid4
@@ -55,11 +53,7 @@ _decode_cancelled = msgspec.json.Decoder(_Cancelled).decode
 
 
 class PendingRequests:
-    """Tracks the requests without an answer, and the handshake that another hub needs first.
-
-    Args:
-        tools: What the client is shown.
-    """
+    """Tracks the requests without an answer, and the handshake that another hub needs first."""
 
     project: str | None = None
     """Namespace of the session."""

@@ -4,8 +4,6 @@ A repository is one project with all its worktrees. The folder name is the names
 name, the one that comes later gets a number, so that their memories never mix.
 """
 
-from __future__ import annotations
-
 import os
 import tempfile
 from collections.abc import Iterator
@@ -30,14 +28,10 @@ class ProjectError(Exception):
 
 
 def serving_project(chosen: str | None, store: Path) -> str | None:
-    """Return the namespace of this process's session; None where only the client can know a folder.
+    """Return the namespace of this process's session: the chosen one, or its project's.
 
     Claude Code names its project in `CLAUDE_PROJECT_DIR`; other clients start servers in the folder of the project, or
-    anywhere.
-
-    Args:
-        chosen: By the option or its environment variable.
-        store: The store's folder, created if necessary.
+    anywhere: then it is None, and only the client can know a folder. The store's folder is created if necessary.
 
     Raises:
         ProjectError: As in `find_project`.
@@ -55,10 +49,6 @@ def find_project(folder: Path, store: Path) -> str | None:
     """Return the namespace of a folder: what `.context-graph.toml` says, or its repository; None without either.
 
     A repository in the home folder is for its settings, and no project.
-
-    Args:
-        folder: That the client works in.
-        store: The store's folder.
 
     Raises:
         ProjectError: A `.context-graph.toml` is invalid.
@@ -102,13 +92,9 @@ def git_common_dir(folder: Path) -> Path | None:
 
 
 def claim(name: str, path: Path, store: Path) -> str:
-    """Return the namespace of a project, and record it in the store's folder if that exists.
+    """Return the namespace of a project by the name of its folder, and record it in the store's folder if that exists.
 
-    Args:
-        name: Of its folder.
-        path: Of the project. If it no longer exists, another project of its name takes over the namespace: it was
-            moved.
-        store: The store's folder.
+    If the project that has the name no longer exists, another one takes over its namespace: it was moved.
     """
     if not store.is_dir():
         return name
@@ -120,7 +106,9 @@ def claim(name: str, path: Path, store: Path) -> str:
                 return candidate
             owner = _owner(file)
             if owner is not None and owner != path and not owner.exists():
-                _create(file, path, replace=True)
+                from events.storage.durable import replace_file
+
+                replace_file(file, os.fsencode(path))
                 owner = path
         except OSError as error:
             raise ProjectError(f"the namespace of {path} cannot be recorded: {reason(error)}") from None
@@ -167,17 +155,14 @@ def _owner(file: Path) -> Path | None:
         return None
 
 
-def _create(file: Path, path: Path, *, replace: bool = False) -> bool:
+def _create(file: Path, path: Path) -> bool:
     """Create a file with a path at once, so that no other process reads half of it; False if there is one."""
     file.parent.mkdir(mode=0o700, exist_ok=True)
     descriptor, temporary = tempfile.mkstemp(dir=file.parent.parent, prefix=".claim-")
     with os.fdopen(descriptor, "wb") as written:
         written.write(os.fsencode(path))
     try:
-        if replace:
-            Path(temporary).replace(file)
-        else:
-            os.link(temporary, file)
+        os.link(temporary, file)
     except FileExistsError:
         return False
     finally:

@@ -3,8 +3,6 @@
 One thread and one `select`. Neither side can make it buffer more than `MAX_BUFFER` bytes and one line.
 """
 
-from __future__ import annotations
-
 import os
 import select
 import signal
@@ -15,10 +13,18 @@ from contextlib import suppress
 from time import monotonic
 from typing import NoReturn
 
-from actors.proxy.endpoint import CHUNK, MAX_LINE, ServeOptions, is_own, print_notice, process_of, read_hub_info
-from actors.proxy.framing import LineReader, LineTooLongError
-from actors.proxy.hub_process import ANSWER_TIMEOUT, describe_silence, is_stopped
-from actors.proxy.launcher import HubError, HubLauncher
+from actors.proxy.endpoint import (
+    CHUNK,
+    MAX_LINE,
+    LineReader,
+    LineTooLongError,
+    ServeOptions,
+    is_own,
+    print_notice,
+    process_of,
+    read_hub_info,
+)
+from actors.proxy.launcher import ANSWER_TIMEOUT, HubError, HubLauncher, describe_silence, is_stopped
 from actors.proxy.pending_requests import PendingRequests, invalid_request
 from actors.proxy.project import ProjectError
 from actors.runtime.settings import ToolSet
@@ -37,14 +43,7 @@ STDIN, STDOUT = 0, 1
 
 
 class Proxy:
-    """Copies lines in both directions, and continues the session with the next hub when one ends.
-
-    Args:
-        launcher: Connects to the hub, or starts it.
-        options: The options that the hub should have.
-        tools: What the client is shown.
-        find_project: Returns the namespace of the session.
-    """
+    """Copies lines in both directions, and continues the session with the next hub when one ends."""
 
     def __init__(
         self,
@@ -127,11 +126,7 @@ class Proxy:
             self._on_idle()
 
     def _connect(self) -> socket.socket | None:
-        """Return a connection to a hub with the requested models; None if there is none yet.
-
-        Raises:
-            HubError: There is none to be had.
-        """
+        """Return a connection to a hub with the requested models; None if there is none yet (`HubError`)."""
         hub = self._launcher.step()
         if hub is None:
             return None

@@ -32,7 +32,6 @@ class Option(NamedTuple):
     """A command-line option, and the environment variable that stands for it."""
 
     name: str
-    variable: str
     help: str
     metavar: str | None = None
     switch: bool = False
@@ -42,75 +41,58 @@ class Option(NamedTuple):
         """The option as typer declares it."""
         return f"--{self.name}/--no-{self.name}" if self.switch else f"--{self.name}"
 
+    @property
+    def variable(self) -> str:
+        """The variable, whose name has a plural where the option may be given several times."""
+        return f"CONTEXT_GRAPH_{self.name.upper().replace('-', '_')}{'S' if self.name == 'limit' else ''}"
+
 
 NAMESPACES = Option(
-    "namespaces",
-    "CONTEXT_GRAPH_NAMESPACES",
-    "Which namespaces the hub serves; requests for others are refused. All by default.",
-    metavar="A,B",
+    "namespaces", "Which namespaces the hub serves; requests for others are refused. All by default.", metavar="A,B"
 )
-DATA = Option("data", "CONTEXT_GRAPH_DATA", "The store's folder.", metavar="FOLDER")
+DATA = Option("data", "The store's folder.", metavar="FOLDER")
 LOG = Option(
     "log",
-    "CONTEXT_GRAPH_LOG",
     "A PostgreSQL database that holds the log, which hubs on several machines share; by default it is in the folder.",
     metavar="postgresql://…",
 )
 MAX_LAG = Option(
-    "max-lag",
-    "CONTEXT_GRAPH_MAX_LAG",
-    "How far answers may be behind a shared log without saying so; 10 by default.",
-    metavar="SECONDS",
+    "max-lag", "How far answers may be behind a shared log without saying so; 10 by default.", metavar="SECONDS"
 )
 OFFLINE = Option(
     "offline",
-    "CONTEXT_GRAPH_OFFLINE",
     "Let the hub of a shared log start from its snapshot while the server is away. The key of the snapshot is then in "
     "the folder: what other hubs erase stays readable there until this hub runs again.",
     switch=True,
 )
 EMBEDDER = Option(
     "embedder",
-    "CONTEXT_GRAPH_EMBEDDER",
     "Which models fill the spaces: embedded (those of the installation), full (nine larger ones), or the name or "
     "folder of a sentence-transformers model, for E1, E8, E10 and E12; E10 alone if it reads images.",
     metavar="embedded|full|MODEL",
 )
 MODELS = Option(
-    "models",
-    "CONTEXT_GRAPH_MODELS",
-    "Where the full profile finds its models: a folder with one folder for each space, as e1_semantic.",
+    "models", "Where the full profile finds its models: a folder with one folder for each space, as e1_semantic."
 )
 LIMIT = Option(
     "limit",
-    "CONTEXT_GRAPH_LIMITS",
     "How often a minute a client may call a tool, as store_memory=50. May be given several times.",
     metavar="TOOL=CALLS",
 )
 PRIMING = Option(
     "priming",
-    "CONTEXT_GRAPH_PRIMING",
     "Let what is in the workspace count a little more in the next searches, which then depend on those before.",
     switch=True,
 )
-SLEEP = Option("sleep", "CONTEXT_GRAPH_SLEEP", "Let the store sleep by itself, as `schedule` shows.", switch=True)
+SLEEP = Option("sleep", "Let the store sleep by itself, as `schedule` shows.", switch=True)
 TOOLS = Option(
-    "tools",
-    "CONTEXT_GRAPH_TOOLS",
-    "Which tools this client is shown: the ten that an agent needs, or all. It can call all by name.",
+    "tools", "Which tools this client is shown: the ten that an agent needs, or all. It can call all by name."
 )
-LINGERING = Option("linger", "CONTEXT_GRAPH_LINGER", "How long the hub outlives its last client.", metavar="SECONDS")
+LINGERING = Option("linger", "How long the hub outlives its last client.", metavar="SECONDS")
 LOG_LEVEL = Option(
-    "log-level",
-    "CONTEXT_GRAPH_LOG_LEVEL",
-    "What the server logs on standard error, the hub in hub.log; debug shows each message between actors.",
+    "log-level", "What the server logs on standard error, the hub in hub.log; debug shows each message between actors."
 )
-NAMESPACE = Option(
-    "namespace",
-    "CONTEXT_GRAPH_NAMESPACE",
-    "Namespace of memories that name none, instead of the project's.",
-    metavar="NAME",
-)
+NAMESPACE = Option("namespace", "Namespace of memories that name none, instead of the project's.", metavar="NAME")
 OPTIONS = (
     NAMESPACE,
     NAMESPACES,
@@ -141,11 +123,8 @@ class ServeCommand(msgspec.Struct, frozen=True, kw_only=True):
     linger: float = LINGER
     log_level: LogLevel = LogLevel.WARNING
     namespace: str | None = None
-    log: str | None = None
-    """Address of a shared log."""
-    max_lag: str | None = None
-    offline: str | None = None
-    """`1` or `0`; None for as it was before."""
+    exported: dict[str, str] = {}
+    """Variables that the log reads, here and in the hub: a command line would show its password to everybody."""
 
 
 def proxy_supported() -> bool:
@@ -174,9 +153,11 @@ def parse_plain(arguments: Sequence[str], environment: Mapping[str, str] = os.en
             linger=float(last.get("linger", LINGER)),
             log_level=LogLevel(last.get("log-level", LogLevel.WARNING)),
             namespace=last.get("namespace"),
-            log=last.get("log"),
-            max_lag=last.get("max-lag"),
-            offline=str(int(SWITCH_VALUES[last["offline"].lower()])) if "offline" in last else None,
+            exported={
+                option.variable: str(int(SWITCH_VALUES[value.lower()])) if option.switch else value
+                for option in (LOG, MAX_LAG, OFFLINE)
+                if (value := last.get(option.name)) is not None
+            },
         )
     except (getopt.GetoptError, KeyError, ValueError):
         return None
@@ -186,11 +167,7 @@ def parse_plain(arguments: Sequence[str], environment: Mapping[str, str] = os.en
 
 
 def _values(arguments: Sequence[str], environment: Mapping[str, str]) -> dict[str, list[str]]:
-    """Return the values of all options that are given on the command line or else in the environment.
-
-    Raises:
-        getopt.GetoptError: An argument is unknown or lacks its value.
-    """
+    """Return the values of all options, from the command line or else the environment (`GetoptError`)."""
     switches = {option.name for option in OPTIONS if option.switch}
     valued = [f"{option.name}=" for option in OPTIONS if not option.switch]
     given, rest = getopt.getopt(arguments, "", [*valued, *switches, *(f"no-{name}" for name in switches)])
@@ -261,9 +238,7 @@ def run_proxy(command: ServeCommand) -> int:
     from actors.proxy.project import serving_project
     from actors.proxy.proxy import Proxy
 
-    # A command line would show the password of a log to everybody.
-    chosen = {LOG.variable: command.log, MAX_LAG.variable: command.max_lag, OFFLINE.variable: command.offline}
-    os.environ.update({name: value for name, value in chosen.items() if value is not None})
+    os.environ.update(command.exported)
     hub_arguments = [f"--linger={command.linger}", f"--log-level={command.log_level.value}"]
     launcher = HubLauncher(command.folder, [*command.options.arguments(), *hub_arguments])
     find_project = partial(serving_project, command.namespace, command.folder)

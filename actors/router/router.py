@@ -1,36 +1,40 @@
-"""The MCP server of a router: it forwards each request, with the key that came with it, and merges answers."""
-
-from __future__ import annotations
+"""The server of a router: MCP that forwards each request with the key that came with it, and `/healthz`."""
 
 import json
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import anyio
 import httpx2
 import mcp_types as types
 from context_graph.transports import ContextGraphError, headers, result_of, stateless
-from mcp.server import Server
+from mcp.server import Server, ServerRequestContext
 from mcp.shared.exceptions import MCPError
+from starlette.datastructures import Headers
+from starlette.responses import JSONResponse, PlainTextResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from actors.api.mcp.texts import INSTRUCTIONS
 from actors.api.mcp.tool_schemas import schema_of
+from actors.api.params.http import HttpListen
 from actors.api.params.parsing import parse
 from actors.api.tools.agent_tools import BY_NAME
+from actors.http.access.authentication import MCP_PATH, bearer
+from actors.http.guard import Guard
+from actors.http.listening import Uvicorn, bind, hosts_of, url_of
+from actors.http.mcp_endpoint import McpSessions
 from actors.proxy.endpoint import PROJECT
-from actors.router.merging import merge
-from actors.router.table import HubAddress, Table
+from actors.router.table import HubAddress, Table, merge
 from actors.runtime.faults import Fault, NotFoundFault, StorageFault, UnknownOperationFault
 from actors.runtime.types import JsonObject
 
-if TYPE_CHECKING:
-    from mcp.server import ServerRequestContext
-
 Answer: TypeAlias = JsonObject | types.CallToolResult
 """Of a hub as it came, or one of the router's own."""
-
 TIMEOUT: Final = httpx2.Timeout(900.0, connect=3.0)
 """Seconds: a hub may have to load its models first; one that is away is noticed when it is connected to."""
 RETRY_AFTER_MS: Final = 2_000
@@ -49,32 +53,25 @@ UNAWARE: Final = (NotFoundFault.code,)
 """Codes of a hub that doesn't know a memory, which another one may."""
 
 
-class HubFailedError(Exception):
+class HubFailedError(MCPError):
     """A hub can't be reached, or refuses the request as a whole."""
 
     def __init__(self, hub: HubAddress, code: int, message: str, data: object = None) -> None:
-        super().__init__(message)
+        super().__init__(code, message, data)
         self.hub = hub
-        self.code = code
-        self.data = data
 
     @property
     def shown(self) -> JsonObject:
         """What an answer of other hubs says of it."""
-        return {"hub": self.hub.url, "namespaces": list(self.hub.namespaces), "error": str(self)}
+        return {"hub": self.hub.url, "namespaces": list(self.hub.namespaces), "error": self.message}
 
 
+@dataclass
 class Router:
-    """Forwards requests.
+    """Forwards requests."""
 
-    Args:
-        table: The hubs.
-        client: Connects to them.
-    """
-
-    def __init__(self, table: Table, client: httpx2.AsyncClient) -> None:
-        self._table = table
-        self._client = client
+    table: Table
+    client: httpx2.AsyncClient
 
     def server(self) -> Server[object]:
         """Return an MCP server with the tools, resources and prompts of the hubs."""
@@ -90,14 +87,14 @@ class Router:
         return server
 
     async def _forward(self, method: str, request: ServerRequestContext[Any], _params: object) -> JsonObject:
-        """Return the answer of the first hub that can be reached."""
-        failure: HubFailedError | None = None
-        for hub in self._table.hubs:
+        """Return the answer of the first hub that can be reached; raise the failure of the first one if none can."""
+        failures: list[HubFailedError] = []
+        for hub in self.table.hubs:
             try:
                 return await self._ask(hub, method, request)
             except HubFailedError as failed:
-                failure = failure or failed
-        raise _told(failure)
+                failures.append(failed)
+        raise failures[0]
 
     async def _call_tool(self, request: ServerRequestContext[Any], params: types.CallToolRequestParams) -> Answer:
         """Return the answer of the hub that serves the namespace, or the merged one of several."""
@@ -109,26 +106,22 @@ class Router:
         try:
             parsed = parse(arguments, tool.params)
             project = ((request.params or {}).get("_meta") or {}).get(PROJECT)
-            destination = self._table.choose(tool, parsed, arguments, project)
+            destination = self.table.choose(tool, parsed, arguments, project)
         except Fault as fault:
-            return _failed(fault.code, fault.message, fault.data)
+            return _failed(fault)
         if destination.together:
             return await self._ask_all(destination.hubs, request, getattr(parsed, "top_k", None))
-        answer: JsonObject | None = None
-        away: list[HubFailedError] = []
+        answers: list[JsonObject] = []
+        failures: list[HubFailedError] = []
         for hub in destination.hubs:
             try:
-                answer = await self._ask(hub, "tools/call", request)
+                answers.append(await self._ask(hub, "tools/call", request))
             except HubFailedError as failed:
-                away.append(failed)
+                failures.append(failed)
             else:
-                if _code(answer) not in UNAWARE:
-                    return answer
-        if away:  # it may be the one that knows the memory
-            return _failed(away[0].code, str(away[0]), away[0].data)
-        if answer is None:
-            raise _told(None)
-        return answer
+                if _code(answers[-1]) not in UNAWARE:
+                    return answers[-1]
+        return _failed(failures[0]) if failures else answers[-1]  # a hub that failed may know the memory
 
     async def _ask_all(
         self, hubs: Sequence[HubAddress], request: ServerRequestContext[Any], limit: int | None
@@ -149,11 +142,10 @@ class Router:
         answers = [(hub, answer["structuredContent"]) for hub, answer in told if not answer.get("isError")]
         failed = [one for hub in hubs if (one := _failure(hub, found[hub])) is not None]
         if answers:
-            content = merge(answers, limit)
-            return _result(content | ({"unanswered": [one.shown for one in failed]} if failed else {}))
-        if told:
-            return told[0][1]
-        return _failed(failed[0].code, str(failed[0]), failed[0].data)
+            content = merge(answers, limit) | ({"unanswered": [one.shown for one in failed]} if failed else {})
+            text = types.TextContent(type="text", text=json.dumps(content, ensure_ascii=False))
+            return types.CallToolResult(content=[text], structured_content=content)
+        return told[0][1] if told else _failed(failed[0])
 
     async def _ask(self, hub: HubAddress, method: str, request: ServerRequestContext[Any]) -> JsonObject:
         """Send a request to a hub as it came, with its key (`HubFailedError`)."""
@@ -164,7 +156,7 @@ class Router:
         http = request.request
         key = "" if http is None else http.headers.get("authorization", "")
         try:
-            answer = await self._client.post(f"{hub.url}/mcp", json=body, headers=headers(key) | more)
+            answer = await self.client.post(f"{hub.url}/mcp", json=body, headers=headers(key) | more)
             return result_of(answer)
         except httpx2.HTTPError as error:
             why = str(error) or type(error).__name__
@@ -172,12 +164,6 @@ class Router:
             raise HubFailedError(hub, StorageFault.code, message, {"retry_after_ms": RETRY_AFTER_MS}) from error
         except ContextGraphError as error:
             raise HubFailedError(hub, error.code, f"{hub.shown}: {error.message}", error.data) from error
-
-
-def _told(failure: HubFailedError | None) -> MCPError:
-    if failure is None:
-        return MCPError(StorageFault.code, "Storage failed: there is no hub")
-    return MCPError(failure.code, str(failure), failure.data)
 
 
 def _failure(hub: HubAddress, answer: JsonObject | HubFailedError) -> HubFailedError | None:
@@ -196,12 +182,36 @@ def _code(answer: JsonObject) -> int | None:
     return error.get("code") if isinstance(error, dict) else None
 
 
-def _result(content: JsonObject) -> types.CallToolResult:
-    text = types.TextContent(type="text", text=json.dumps(content, ensure_ascii=False))
-    return types.CallToolResult(content=[text], structured_content=content)
+def _failed(error: Fault | MCPError) -> types.CallToolResult:
+    text = types.TextContent(type="text", text=f"{error.message} (error {error.code})")
+    content = {"error": {"code": error.code, "message": error.message, "data": error.data}}
+    return types.CallToolResult(content=[text], structured_content=content, is_error=True)
 
 
-def _failed(code: int, message: str, data: object) -> types.CallToolResult:
-    text = types.TextContent(type="text", text=f"{message} (error {code})")
-    error = {"error": {"code": code, "message": message, "data": data}}
-    return types.CallToolResult(content=[text], structured_content=error, is_error=True)
+def route_app(sessions: McpSessions) -> ASGIApp:
+    """Return the application; the hubs check the keys."""
+
+    async def handle(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["path"] == "/healthz":
+            app: ASGIApp = PlainTextResponse("ok\n")
+        elif scope["path"] != MCP_PATH:
+            app = PlainTextResponse("Not found\n", 404)
+        elif bearer(Headers(scope=scope)) is None:
+            app = JSONResponse({"error": "invalid_token"}, 401, {"www-authenticate": 'Bearer error="invalid_token"'})
+        else:
+            app = sessions
+        await app(scope, receive, send)
+
+    return handle
+
+
+async def serve_router(table: Table, params: HttpListen, announce: Callable[[str], object]) -> None:
+    """Serve until cancelled (`InvalidParamsFault` if the address can't be listened on)."""
+    listener = bind(params)
+    with closing(listener):
+        async with httpx2.AsyncClient(timeout=TIMEOUT) as client:
+            sessions = McpSessions(Router(table, client).server())
+            app = Guard(route_app(sessions), hosts_of(params), Counter(), tls=params.tls or params.behind_proxy)
+            server = Uvicorn(app, params)
+            announce(url_of(params, listener))
+            await server.run_with(sessions, listener)

@@ -1,8 +1,8 @@
-"""Which hub gets a request: decided by the namespaces that it names, or else by the memories."""
+"""Which hub gets a request, by the namespaces or the memories that it names; and how answers of several are merged."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
+from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
 from actors.api.confinement import memories_named
@@ -10,13 +10,15 @@ from actors.api.context import NAMESPACE
 from actors.api.params.fields import DEFAULT_NAMESPACE, EVERYWHERE
 from actors.api.params.memories import MemoryInjectBatch
 from actors.api.params.parsing import Params, invalid
+from actors.api.tools.tool import Tool
 from actors.proxy.serve_command import names
+from actors.runtime.types import JsonObject
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from actors.api.tools.tool import Tool
-    from actors.runtime.types import JsonObject
+RESULTS: Final = "results"
+SIMILARITIES: Final = ("similarity", "aggregate_similarity", "rrfScore")
+"""Fields that hold the similarity of a result, of which each tool has one."""
+OF_ONE_HUB: Final = ("next_cursor", "weightsApplied", "stages", "_cognitive_pulse")
+"""Fields that mean nothing in a merged answer."""
 
 
 class HubAddress(NamedTuple):
@@ -41,10 +43,7 @@ class Destination(NamedTuple):
 
 
 class Table:
-    """The hubs behind a router.
-
-    Args:
-        hubs: Each as `NAMESPACE,NAMESPACE=URL`.
+    """The hubs behind a router, each given as `NAMESPACE,NAMESPACE=URL`.
 
     Raises:
         InvalidParamsFault: one is malformed, or two serve the same namespace.
@@ -60,17 +59,7 @@ class Table:
                 self._serving[namespace] = hub
 
     def choose(self, tool: Tool, params: Params, arguments: JsonObject, project: str | None) -> Destination:
-        """Return where a request goes.
-
-        Args:
-            tool: The operation.
-            params: As they were parsed.
-            arguments: As the client sent them.
-            project: Namespace of the session, for requests that name none; None without one.
-
-        Raises:
-            InvalidParamsFault: no hub serves the namespace, or the request must name one and doesn't.
-        """
+        """Return where a request goes (`InvalidParamsFault` if no hub serves the namespace, or one must be named)."""
         named = set(_namespaces(params, arguments, project)) - {None, EVERYWHERE}
         hubs = {self._hub(name) for name in sorted(one for one in named if one is not None)}
         if len(hubs) > 1:
@@ -111,3 +100,34 @@ def _parse(hub: str) -> HubAddress:
     if not (separator and valid and namespaces) or EVERYWHERE in namespaces:
         raise invalid("hub", f"expected NAMESPACE,NAMESPACE=http://HOST:PORT, not '{hub}'")
     return HubAddress(namespaces, url.rstrip("/"))
+
+
+def merge(answers: Sequence[tuple[HubAddress, JsonObject]], limit: int | None) -> JsonObject:
+    """Merge the answers of a tool to the best `limit` results, beside the other fields of the most relevant answer.
+
+    A single answer stays as it is. Where a tool answers something else than ranked results, the answers stand side by
+    side.
+    """
+    if len(answers) == 1:
+        return answers[0][1]
+    if not all(RESULTS in answer for _, answer in answers):
+        return {"hubs": [{"hub": hub.url, "namespaces": list(hub.namespaces)} | answer for hub, answer in answers]}
+    ranked = [one for _, answer in answers for one in _weighed(answer)]
+    ranked.sort(key=lambda one: -one[0])
+    results = [result for _, result in ranked[:limit]]
+    best = max((answer for _, answer in answers), key=lambda answer: answer.get("relevance", 0.0))
+    merged = {name: value for name, value in best.items() if name not in OF_ONE_HUB}
+    return merged | {RESULTS: results} | ({"count": len(results)} if "count" in best else {})
+
+
+def _weighed(answer: JsonObject) -> list[tuple[float, JsonObject]]:
+    results: list[JsonObject] = answer[RESULTS]
+    similarities = [_similarity(result) for result in results]
+    relevance, highest = answer.get("relevance"), max(similarities, default=0.0)
+    scale = 1.0 if relevance is None or highest <= 0 else relevance / highest
+    least = [*accumulate(reversed(similarities), max)][::-1]
+    return [(similarity * scale, result) for similarity, result in zip(least, results, strict=True)]
+
+
+def _similarity(result: JsonObject) -> float:
+    return float(next((result[name] for name in SIMILARITIES if result.get(name) is not None), 0.0))

@@ -46,7 +46,6 @@ _REFERENCE: Final = re.compile(
 )
 """A variable, a call, a template, a path: no value."""
 
-
 _WORDS: Final = re.compile(r"(?:[A-Z]?[a-z]{2,}|[A-Z]{2,})(?:[-_.:/ ]*(?:[A-Z]?[a-z]{2,}|[A-Z]+))*[-_.:/]*\d{0,2}")
 """Words in any spelling of identifiers, perhaps numbered."""
 

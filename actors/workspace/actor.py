@@ -54,7 +54,6 @@ MEANING = frozenset(SEMANTIC)
 """The spaces of a focus that is a memory. Temporal spaces are left out: a fact repeated on another day could never
 ignite, as three spaces that do not agree keep r below .8 even if the other ten do."""
 
-
 INTERVAL = 0.12
 """Seconds without a focus before the latest is processed, so that the answer leaves first and a series of stores or
 queries does not wait for the workspace. Commits of a batch are 60 to 90 ms apart: processing each took 5 % more CPU

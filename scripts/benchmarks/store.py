@@ -10,10 +10,9 @@ from typing import Any, TypeVar
 import anyio
 import pykka
 
-from actors.api.context import Context, wait_until_ready, wait_until_replayed
+from actors.api.context import Context, ignore_progress, wait_until_ready, wait_until_replayed
 from actors.api.operations.retrieval.query import Query, embed_query, search
 from actors.api.params.parsing import moment, parse
-from actors.api.progress import ignore_progress
 from actors.api.pulse import read_pulse
 from actors.api.tools.agent_tools import TOOLS
 from actors.embedder.profiles.embedded import EmbeddedProfile

@@ -88,10 +88,10 @@ def test_a_replay_that_differs_ends_with_1_and_names_the_projection(
     wrong = PROGRAM.replace(
         "from actors.cli import app",
         "from actors.cli import app\n"
-        "from actors.api.operations.administration import audit as auditing\n"
+        "from actors.api.operations.administration import history\n"
         "from projections.memories.catalog import Catalog\n"
-        "really = auditing.rebuild\n"
-        "auditing.rebuild = lambda envelopes: really(envelopes) | {'catalog': Catalog()}",
+        "really = history.rebuild\n"
+        "history.rebuild = lambda envelopes: really(envelopes) | {'catalog': Catalog()}",
     )
     monkeypatch.setattr(sys.modules[__name__], "PROGRAM", wrong)
     done = run(folder, "replay")

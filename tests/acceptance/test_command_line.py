@@ -11,7 +11,7 @@ from uuid import uuid4
 
 import pytest
 
-from actors.api.responses.parts import PARTS
+from actors.api.parts import PARTS
 from actors.cli.commands import program
 from actors.cli.program import Panel
 from events.spaces import SPACES

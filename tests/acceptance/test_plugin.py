@@ -14,8 +14,8 @@ import pytest
 import yaml
 
 from actors.api.tools.agent_tools import BY_NAME
-from actors.clients.hooks import HOOKS as CLIENT_HOOKS
-from actors.clients.hooks import group
+from actors.clients.launch import HOOKS as CLIENT_HOOKS
+from actors.clients.launch import group
 
 ROOT = Path(__file__).parents[2]
 MANIFEST_FILE, MARKETPLACE_FILE, HOOKS_FILE = (

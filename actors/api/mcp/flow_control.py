@@ -3,25 +3,20 @@
 The SDK drops invalid lines silently, which leaves the sender waiting, and accepts any number of open requests.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import anyio
 import mcp_types as types
 from anyio.abc import ObjectSendStream
+from anyio.streams.memory import MemoryObjectReceiveStream
+from mcp.shared._stream_protocols import ReadStream, WriteStream
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
 from actors.proxy.endpoint import MAX_LINE
-
-if TYPE_CHECKING:
-    from anyio.streams.memory import MemoryObjectReceiveStream
-    from mcp.shared._stream_protocols import ReadStream, WriteStream
 
 MAX_OPEN_REQUESTS = 64
 """Open requests of a session; at this number, no further message is read."""
@@ -35,9 +30,6 @@ class ResponseWriter(ObjectSendStream[SessionMessage]):
     """Writes messages to a client, and counts and numbers its open requests.
 
     The SDK takes the ids 7 and "7" for one, so it sees numbers of ours instead of the client's ids.
-
-    Args:
-        stream: The stream to the client.
     """
 
     def __init__(self, stream: WriteStream[SessionMessage]) -> None:

@@ -1,7 +1,5 @@
 """MCP resources: the status of the store, its weight profiles, and each memory by its id."""
 
-from __future__ import annotations
-
 import json
 
 import mcp_types as types
@@ -10,7 +8,6 @@ from mcp.shared.exceptions import MCPError
 from actors.api.context import Context
 from actors.api.tools.agent_tools import BY_METHOD
 from actors.api.tools.dispatch import call
-from actors.runtime.types import JsonObject
 
 JSON = "application/json"
 STATUS = "context-graph://status"
@@ -52,17 +49,11 @@ async def read(context: Context, uri: str) -> types.ReadResourceResult:
         Fault: the underlying operation failed.
         MCPError: the resource does not exist (-32602, as MCP 2026-07-28 requires).
     """
-    content = types.TextResourceContents(
-        uri=uri, mime_type=JSON, text=json.dumps(await _content(context, uri), ensure_ascii=False)
-    )
-    return types.ReadResourceResult(contents=[content])
-
-
-async def _content(context: Context, uri: str) -> JsonObject:
-    if uri == STATUS:
-        return await call(context, BY_METHOD["store/status"], {})
-    if uri == PROFILES:
-        return await call(context, BY_METHOD["search/weight_profiles"], {})
+    method, arguments = {STATUS: "store/status", PROFILES: "search/weight_profiles"}.get(uri), {}
     if uri.startswith(MEMORY):
-        return await call(context, BY_METHOD["memory/retrieve"], {"id": uri.removeprefix(MEMORY)})
-    raise MCPError(types.INVALID_PARAMS, "Resource not found", {"uri": uri})
+        method, arguments = "memory/retrieve", {"id": uri.removeprefix(MEMORY)}
+    if method is None:
+        raise MCPError(types.INVALID_PARAMS, "Resource not found", {"uri": uri})
+    answer = await call(context, BY_METHOD[method], arguments)
+    text = json.dumps(answer, ensure_ascii=False)
+    return types.ReadResourceResult(contents=[types.TextResourceContents(uri=uri, mime_type=JSON, text=text)])

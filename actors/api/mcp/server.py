@@ -3,19 +3,18 @@
 Nothing but `Fault`s leaves a handler: the SDK would show an agent the text of any other exception.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 from uuid import uuid4, uuid5
 
 import mcp_types as types
 import msgspec
 from mcp.server import Server, ServerRequestContext
+from mcp.server.context import CallNext, HandlerResult
 from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
@@ -42,9 +41,6 @@ from actors.runtime.faults import Fault, InternalFault, UnknownOperationFault, t
 from actors.runtime.settings import ToolSet
 from actors.runtime.types import JsonObject
 from actors.workspace.messages import Pulse
-
-if TYPE_CHECKING:
-    from mcp.server.context import CallNext, HandlerResult
 
 Request: TypeAlias = ServerRequestContext[Any]
 

@@ -1,7 +1,5 @@
 """The project of an MCP session: the namespace of what it stores, and where its searches look."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

@@ -4,20 +4,16 @@ Spans are made by the SDK of MCP (a request, below the trace context in its `_me
 stages). Without the extra `otel` all of this does nothing, and nothing leaves the machine unless an endpoint is set.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from mcp.server import ServerRequestContext
 from opentelemetry import metrics, trace
 
 from actors.runtime.faults import Fault
-
-if TYPE_CHECKING:
-    from mcp.server import ServerRequestContext
 
 ENDPOINT = "OTEL_EXPORTER_OTLP_ENDPOINT"
 """The variable with the URL of a collector."""
@@ -44,11 +40,7 @@ def measured(request: ServerRequestContext[Any]) -> Iterator[None]:
 
 
 def configure_export() -> None:
-    """Export spans and metrics to the collector that `OTEL_EXPORTER_OTLP_ENDPOINT` names; no-op without it.
-
-    Raises:
-        Fault: The extra isn't installed.
-    """
+    """Export spans and metrics to the collector that `ENDPOINT` names; a `Fault` if the extra isn't installed."""
     if not os.environ.get(ENDPOINT):
         return
     try:

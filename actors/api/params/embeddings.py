@@ -74,12 +74,7 @@ def shape(embedding: Embedding) -> JsonObject:
 
 
 def decode_query(query: JsonObject, keys: Iterable[str], dimensions: Mapping[str, int]) -> dict[str, Embedding]:
-    """Decode the embeddings of a query.
-
-    Args:
-        query: The parameter, `{"embeddings": {...}}`.
-        keys: The weighted spaces, which need an embedding.
-        dimensions: The dimension of each space in this store.
+    """Decode the embeddings of a query, `{"embeddings": {...}}`, which needs one for each of the spaces `keys`.
 
     Raises:
         InvalidParamsFault: an embedding is missing, unknown or malformed.
@@ -106,13 +101,7 @@ def no_embedding(parameter: str, keys: AbstractSet[str]) -> InvalidParamsFault:
 
 
 def decode(space: Space, value: object, dimension: int, parameter: str) -> Embedding:
-    """Decode an embedding; vectors are normalised to unit length.
-
-    Args:
-        space: The space, whose kind determines the encoding.
-        value: The JSON value.
-        dimension: The dimension of the space in this store.
-        parameter: The name for errors.
+    """Decode an embedding by the kind of its space; vectors are normalised to unit length.
 
     Raises:
         InvalidParamsFault: the value is malformed, has another dimension, or contains numbers that are not finite.

@@ -1,7 +1,5 @@
 """Parameters of operations on the HTTP server of a hub; they come over its own socket only."""
 
-from __future__ import annotations
-
 import ipaddress
 from typing import Protocol
 
@@ -52,11 +50,7 @@ class HttpListen(Params, frozen=True, kw_only=True):
 
     @property
     def endpoint(self) -> tuple[str, int]:
-        """Host and port.
-
-        Raises:
-            InvalidParamsFault: The address is malformed.
-        """
+        """Host and port (`InvalidParamsFault` for a malformed address)."""
         default_host, _, default_port = DEFAULT_ADDRESS.rpartition(":")
         address = self.address or DEFAULT_ADDRESS
         host, separator, port = address.rpartition(":")

@@ -9,9 +9,7 @@ from actors.api.params.fields import (
     DEFAULT_NAMESPACE,
     EVERYWHERE,
     MAX_BATCH,
-    Content,
-    Image,
-    Importance,
+    MAX_CONTENT,
     MemoryId,
     MinSimilarity,
     Moment,
@@ -20,14 +18,23 @@ from actors.api.params.fields import (
     PerEmbedder,
     Reading,
     Reason,
-    Redact,
-    Session,
     Tags,
 )
 from actors.api.params.parsing import Params, check_size, invalid
 from actors.runtime.settings import Strategy
 from actors.runtime.types import JsonObject
 from events.vocabulary.values import Modality
+
+# A blank one is refused with an error of its own.
+Content = Annotated[
+    str, Meta(max_length=MAX_CONTENT, description="The text to remember", extra_json_schema={"minLength": 1})
+]
+# Its length is checked with its bytes: a limit in base64 would be listed in every conversation.
+Image = Annotated[str | None, Meta(description="Path or data URI")]
+Redact = Annotated[bool, Meta(description="Leave out secrets")]
+# Values outside 0 to 1 are clamped, not refused; the published schema lists the limits.
+Importance = Annotated[float, Meta(description="How much it matters", extra_json_schema={"minimum": 0, "maximum": 1})]
+Session = Annotated[Name | None, Meta(description="Its conversation")]
 
 
 class StoreMemory(Params, frozen=True, kw_only=True):
@@ -81,11 +88,7 @@ class MemoryInjectBatch(Params, frozen=True, kw_only=True):
 
     items: Annotated[
         tuple[Annotated[Any, Meta(extra_json_schema={"anyOf": [{"type": "string"}, {"type": "object"}]})], ...],
-        Meta(
-            min_length=1,
-            max_length=MAX_BATCH,
-            description="Texts, or objects of inject_context; rationale optional",
-        ),
+        Meta(min_length=1, max_length=MAX_BATCH, description="Texts, or objects of inject_context; rationale optional"),
     ]
 
 

@@ -24,11 +24,7 @@ class Params(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     """Texts that must be ISO 8601 times."""
 
     def check(self) -> None:
-        """Check constraints beyond the types.
-
-        Raises:
-            InvalidParamsFault: one is violated.
-        """
+        """Check constraints beyond the types (`InvalidParamsFault`)."""
         for name in self.not_blank:
             value = getattr(self, name)
             if isinstance(value, str) and not value.strip():
@@ -53,11 +49,7 @@ fields = cache(msgspec.structs.fields)
 
 
 def parse(arguments: JsonObject, kind: type[P]) -> P:
-    """Parse arguments, each named in snake_case, in camelCase or by an alias.
-
-    Raises:
-        InvalidParamsFault: with the parameter's name and its limit (-32602).
-    """
+    """Parse arguments, each named in snake_case, in camelCase or by an alias; errors name it and its limit."""
     named: JsonObject = {}
     for name, value in arguments.items():
         field = _field(name, kind)
@@ -78,11 +70,7 @@ def parse(arguments: JsonObject, kind: type[P]) -> P:
 
 
 def moment(value: str, parameter: str) -> datetime:
-    """Parse an ISO 8601 time into UTC.
-
-    Raises:
-        InvalidParamsFault: it is not one, or lies outside the years 1 to 9999 in UTC.
-    """
+    """Parse an ISO 8601 time into UTC (`InvalidParamsFault` for none, or one outside the years 1 to 9999)."""
     try:
         parsed = datetime.fromisoformat(value)
         return parsed.astimezone(UTC) if parsed.tzinfo else parsed.replace(tzinfo=UTC)

@@ -1,41 +1,65 @@
 """Parameters of searches. Docstrings are the descriptions of tools."""
 
+import math
+from enum import StrEnum
 from typing import Annotated, Any, TypeAlias
 from uuid import UUID
 
 from msgspec import Meta
 
 from actors.api.params.fields import (
-    MAX_CURSOR,
     MAX_EXCERPT,
-    SPACE_RANGE,
-    Alignment,
-    AskedAt,
-    MinConfidence,
     MinSimilarity,
     Moment,
     Name,
     NamespaceFilter,
     PerEmbedder,
-    Purpose,
-    Query,
     QueryText,
-    QueryType,
     Reading,
     SessionFilter,
-    ShowAlignment,
-    Spaces,
     Tags,
-    TopK,
-    Weights,
-    check_spaces,
-    check_weights,
 )
 from actors.api.params.parsing import invalid
 from actors.runtime.faults import InvalidParamsFault
 from actors.runtime.settings import Confidence, SearchProfile
 from actors.runtime.types import JsonObject
+from events.spaces import SPACES
 from events.vocabulary.values import Modality, Quadrant
+
+MAX_CURSOR = 1_024
+WIDTH = len(SPACES)
+SUM_TOLERANCE = 0.01
+"""Maximum distance of the sum of custom weights from 1."""
+Query = Annotated[QueryText, Meta(description="A question or keywords")]
+AskedAt = Annotated[Moment | None, Meta(description="When asked, ISO 8601; now")]
+MinConfidence = Annotated[Confidence, Meta(description="Else no results")]
+Alignment = Annotated[float, Meta(ge=-1, le=1)]
+TopK = Annotated[int, Meta(ge=1, le=1_000, description="Results")]
+ShowAlignment = Annotated[bool, Meta(description="Add the alignment with the North Star")]
+SPACE_RANGE = {"minimum": 0, "maximum": WIDTH - 1}
+"""Listed only; `check_spaces` refuses other indices with a specific error."""
+Spaces = Annotated[
+    tuple[Annotated[int, Meta(extra_json_schema=SPACE_RANGE)], ...], Meta(min_length=1, max_length=WIDTH)
+]
+# Listed only; `check_weights` refuses other weights with a specific error.
+Weights = Annotated[
+    tuple[Annotated[float, Meta(extra_json_schema={"minimum": 0, "maximum": 1})], ...],
+    Meta(extra_json_schema={"minItems": WIDTH, "maxItems": WIDTH}),
+]
+Purpose = Annotated[tuple[Alignment, ...], Meta(min_length=WIDTH, max_length=WIDTH)]
+
+
+class QueryType(StrEnum):
+    """The weights of `search_multi`: a fixed profile, or those of the request."""
+
+    SEMANTIC_SEARCH = "semantic_search"
+    CAUSAL_REASONING = "causal_reasoning"
+    CODE_SEARCH = "code_search"
+    TEMPORAL_NAVIGATION = "temporal_navigation"
+    FACT_CHECKING = "fact_checking"
+    BALANCED = "balanced"
+    CUSTOM = "custom"
+
 
 MIN_CHARACTERS = 80
 MIN_TOKENS = 320
@@ -186,11 +210,7 @@ class SearchByPurpose(Reading, frozen=True, kw_only=True):
 
     @property
     def purpose(self) -> tuple[float, ...] | UUID:
-        """The given one of both.
-
-        Raises:
-            InvalidParamsFault: neither or both are given.
-        """
+        """The given one of both (`InvalidParamsFault` for neither or both)."""
         given = [one for one in (self.purpose_vector, self.memory_id) if one is not None]
         if len(given) != 1:
             problem = "Give either 'purpose_vector' or 'memory_id'"
@@ -206,3 +226,27 @@ class SearchByPurpose(Reading, frozen=True, kw_only=True):
 
 class SearchWeightProfiles(Reading, frozen=True, kw_only=True):
     """List the weights of each query_type."""
+
+
+def check_spaces(spaces: tuple[int, ...] | None, parameter: str) -> None:
+    """Check that indices of spaces exist and are distinct (`InvalidParamsFault`)."""
+    for index in spaces or ():
+        if not 0 <= index < WIDTH:
+            problem = f"no space {index}; they go from 0 to {WIDTH - 1}"
+            raise invalid(parameter, problem, reason="invalid_space_index", index=index, max=WIDTH - 1)
+    if spaces is not None and len(set(spaces)) < len(spaces):
+        raise invalid(parameter, "a space is given twice", reason="invalid_space_index")
+
+
+def check_weights(weights: tuple[float, ...]) -> None:
+    """Check that there is one weight from 0 to 1 for each space, and that they sum to 1 (`InvalidParamsFault`)."""
+    if len(weights) != WIDTH:
+        problem = f"expected {WIDTH} weights, one for each space, got {len(weights)}"
+        raise invalid("weights", problem, reason="invalid_weights", expected=WIDTH, actual=len(weights))
+    for index, weight in enumerate(weights):
+        if not 0 <= weight <= 1:  # also refuses NaN
+            raise invalid(f"weights[{index}]", f"{weight} is not from 0 to 1", reason="invalid_weights")
+    total = math.fsum(weights)
+    if abs(total - 1.0) > SUM_TOLERANCE:
+        problem = f"they must sum to 1 within {SUM_TOLERANCE}, not {total:.4g}"
+        raise invalid("weights", problem, reason="invalid_weights", sum=total, weights=list(weights))

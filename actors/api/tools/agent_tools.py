@@ -9,11 +9,11 @@ A caller over HTTP may call what has a scope; one whose key is limited to namesp
 from functools import partial
 
 from actors.api.caller import Scope
-from actors.api.operations.administration import audit, calibration, export, http, maintenance
+from actors.api.operations.administration import audit, calibration, export, history, maintenance
 from actors.api.operations.ingest import capture, imports
-from actors.api.operations.lifecycle import memories, namespaces, scan
-from actors.api.operations.mind import goals, sleep, workspace
-from actors.api.operations.retrieval import browsing, comparison, graph, ranking, search
+from actors.api.operations.lifecycle import memories, namespaces, retrieval, scan
+from actors.api.operations.mind import goals, runs, schedule, sleep, workspace
+from actors.api.operations.retrieval import browsing, comparison, graph, memory_map, ranking, search
 from actors.api.tools.tool import tool
 
 read_tool = partial(tool, scope=Scope.READ, confined=True)
@@ -27,7 +27,7 @@ TOOLS = (
     search_tool("search/graph", search.search_graph, "results", core=True),
     write_tool("memory/inject", memories.memory_inject, "memory_id"),
     write_tool("memory/inject_batch", memories.memory_inject_batch, core=True),
-    read_tool("memory/retrieve", memories.memory_retrieve, core=True, read_only=True),
+    read_tool("memory/retrieve", retrieval.memory_retrieve, core=True, read_only=True),
     search_tool("memory/search", search.memory_search, "results"),
     write_tool("memory/delete", memories.memory_delete, core=True, destructive=True),
     write_tool("memory/restore", memories.memory_restore, core=True),
@@ -42,10 +42,10 @@ TOOLS = (
     read_tool("purpose/drift_check", goals.get_alignment_drift),
     admin_tool("memory/consolidate", sleep.consolidate_memories, "run_id", destructive=True),
     admin_tool("memory/undo_consolidation", sleep.undo_consolidation, core=True),
-    read_tool("memory/consolidations", sleep.list_consolidations, "runs", read_only=True),
-    read_tool("memory/pruning_candidates", sleep.get_pruning_candidates, "candidates", read_only=True),
+    read_tool("memory/consolidations", runs.list_consolidations, "runs", read_only=True),
+    read_tool("memory/pruning_candidates", runs.get_pruning_candidates, "candidates", read_only=True),
     admin_tool("dream/trigger", sleep.trigger_dream),
-    tool("dream/status", sleep.get_dream_status, read_only=True, scope=Scope.READ),
+    tool("dream/status", schedule.get_dream_status, read_only=True, scope=Scope.READ),
     admin_tool("purpose/drift_correct", goals.trigger_drift_correction),
     tool("consciousness/get_state", workspace.get_consciousness_state, read_only=True, scope=Scope.READ),
     search_tool("workspace/status", workspace.get_workspace_status, read_only=True),
@@ -58,9 +58,9 @@ TOOLS = (
     # for programs and the command line only
     write_tool("memory/tag", memories.memory_tag, listed=False),
     read_tool("store/status", maintenance.store_status, listed=False),
-    tool("store/diff", audit.store_diff, listed=False, scope=Scope.READ),
-    tool("store/replay", audit.store_replay, listed=False, scope=Scope.ADMIN),
-    tool("store/schedule", sleep.store_schedule, listed=False, scope=Scope.ADMIN),
+    tool("store/diff", history.store_diff, listed=False, scope=Scope.READ),
+    tool("store/replay", history.store_replay, listed=False, scope=Scope.ADMIN),
+    tool("store/schedule", schedule.store_schedule, listed=False, scope=Scope.ADMIN),
     tool("store/verify", maintenance.store_verify, listed=False, scope=Scope.ADMIN),
     tool("store/calibrate", calibration.store_calibrate, listed=False, scope=Scope.ADMIN),
     tool("store/backup", maintenance.store_back_up, listed=False),
@@ -69,13 +69,13 @@ TOOLS = (
     read_tool("memory/export", export.memory_export, listed=False),
     tool("store/export", export.store_export, listed=False, scope=Scope.READ),
     tool("store/scan", scan.store_scan, listed=False, scope=Scope.ADMIN),
-    tool("http/listen", http.http_listen, listed=False),
-    tool("http/login", http.http_login, listed=False),
+    tool("http/listen", maintenance.http_listen, listed=False),
+    tool("http/login", maintenance.http_login, listed=False),
     read_tool("memory/resolve", browsing.memory_resolve, listed=False, read_only=True),
     search_tool("memory/list", browsing.memory_list, listed=False),
     search_tool("store/calendar", browsing.store_calendar, listed=False),
-    search_tool("store/map", browsing.store_map, listed=False),
-    read_tool("goal/list", browsing.goal_list, listed=False),
+    search_tool("store/map", memory_map.store_map, listed=False),
+    read_tool("goal/list", goals.goal_list, listed=False),
     tool("namespace/move", namespaces.namespace_move, listed=False, scope=Scope.ADMIN),
 )
 

@@ -1,19 +1,17 @@
 """The one way in which operations are called: parse the arguments, choose the state of the store, run."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 from anyio import to_thread
 
+from actors.api.answers import empty_namespace
 from actors.api.confinement import confine
 from actors.api.context import NAMESPACE, Context, wait_until_replayed
-from actors.api.operations.administration.as_of import event_at
+from actors.api.operations.administration.history import event_at
+from actors.api.operations.administration.maintenance import lag as described_lag
 from actors.api.params.fields import EVERYWHERE, Reading, When
 from actors.api.params.parsing import Params, parse
-from actors.api.responses.administration import store
-from actors.api.responses.common import empty_namespace
 from actors.api.tools.tool import Tool
 from actors.runtime.ask import ask
 from actors.runtime.faults import DamagedFault, ForbiddenFault
@@ -34,11 +32,7 @@ async def call(
 ) -> JsonObject:
     """Run an operation on the present store, or on the past state that `as_of` names.
 
-    Args:
-        context: Of the request, to the present store.
-        tool: The operation.
-        arguments: As the client sent them.
-        before_run: Called once the arguments are valid, and before anything is done.
+    `before_run` is called once the arguments are valid, and before anything is done.
 
     Raises:
         Fault: an argument is invalid, or the operation failed.
@@ -51,7 +45,8 @@ async def call(
         refused = True
         raise
     finally:
-        _count(context, tool, refused=refused)
+        if context.caller is not None and context.process.web is not None:
+            context.process.web.count(context.caller, tool.name, refused=refused)
     named = getattr(params, NAMESPACE, None) or context.project
     context.namespace = context.own_namespace if named == EVERYWHERE else named or context.own_namespace
     if before_run is not None:
@@ -88,16 +83,11 @@ async def _hint(context: Context, params: Params, answer: JsonObject) -> JsonObj
     return {} if named in known else {"hint": empty_namespace(named, known)}
 
 
-def _count(context: Context, tool: Tool, *, refused: bool) -> None:
-    if context.caller is not None and context.process.web is not None:
-        context.process.web.count(context.caller, tool.name, refused=refused)
-
-
 def _lag(context: Context) -> JsonObject:
     """Return how far the answer of a hub may be behind the log that it shares, where that is more than it may be."""
     shared = context.hub.shared
     lag = shared.lag if shared is not None else None
-    return {"lag": store.lag(lag)} if lag is not None and lag.exceeded else {}
+    return {"lag": described_lag(lag)} if lag is not None and lag.exceeded else {}
 
 
 @asynccontextmanager

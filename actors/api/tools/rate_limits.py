@@ -21,9 +21,7 @@ DEFAULT: Mapping[str, int] = {"consolidate_memories": 1}
 class Limits:
     """The recent calls of one session, or of each caller over HTTP. A tool and its JSON-RPC method share one limit.
 
-    Args:
-        per_minute: Calls a minute by tool; other tools are not limited.
-        clock: Returns the time in seconds.
+    A tool that `per_minute` doesn't name is not limited.
     """
 
     def __init__(self, per_minute: Mapping[str, int] = DEFAULT, clock: Callable[[], float] = monotonic) -> None:
@@ -32,11 +30,7 @@ class Limits:
         self._calls: defaultdict[tuple[str, str], deque[float]] = defaultdict(deque)
 
     def take(self, tool: str, caller: str = "") -> None:
-        """Count one call of a tool by a caller.
-
-        Raises:
-            RateLimitFault: the limit is reached; this call does not count.
-        """
+        """Count a call of a tool by a caller; a `RateLimitFault`, and no count, if the limit is reached."""
         limit = self._per_minute.get(tool)
         if limit is None:
             return

@@ -1,7 +1,5 @@
 """The description of one operation for agents and programs."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from inspect import signature
 from typing import Any, TypeAlias
@@ -49,25 +47,11 @@ class Tool(msgspec.Struct, frozen=True):
 
 
 def tool(
-    method: str,
-    run: Operation,
-    returns: str = "",
-    *,
-    listed: bool = True,
-    scope: Scope | None = None,
-    **more: bool,
+    method: str, run: Operation, returns: str = "", *, listed: bool = True, scope: Scope | None = None, **more: bool
 ) -> Tool:
-    """Return the description of an operation `run(context, params)`.
+    """Return the description of an operation `run(context, params)`; `more` are further fields of `Tool`.
 
     A tool is named as its function, an operation that is none as the second part of its method.
-
-    Args:
-        method: The equivalent plain JSON-RPC method.
-        run: The operation.
-        returns: The field of its answer that agents use next.
-        listed: Whether it is a tool.
-        scope: What a caller over HTTP needs; None if no such caller may call it.
-        **more: Further fields of `Tool`.
     """
     _, params = signature(run, eval_str=True).parameters.values()
     name = run.__name__ if listed else method.partition("/")[2]

@@ -3,7 +3,7 @@
 from rich.table import Table
 from rich.text import Text
 
-from actors.api.responses.parts import PARTS
+from actors.api.parts import PARTS
 from actors.cli.views.maintenance import backups_kept
 from actors.cli.views.terminal import OUT, minute
 from actors.runtime.settings import Confidence

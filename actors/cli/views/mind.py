@@ -1,10 +1,18 @@
-"""Views of goals, drift and the workspace."""
+"""Views of goals, drift and the workspace, of consolidation runs and their schedule."""
 
+from rich.table import Column, Table
 from rich.text import Text
 
-from actors.cli.views.terminal import OUT
+from actors.cli.views.maintenance import backups_kept
+from actors.cli.views.terminal import OUT, minute
 from actors.runtime.types import JsonObject
 from events.wording import counted
+
+COUNTS = ("merged", "pruned", "moved", "clusters", "patterns")
+"""Columns of the list of runs."""
+
+MAX_SHOWN = 10
+"""Merged sets, and pruned memories, that are printed after a run."""
 
 
 def goals(answer: JsonObject) -> None:
@@ -67,3 +75,136 @@ def mind(answer: JsonObject) -> None:
             f"{counted(predictions['scored'], 'prediction')} of usefulness, accuracy {predictions['accuracy']:.2f}",
             style="dim",
         )
+
+
+def run_result(answer: JsonObject) -> None:
+    """Print what a run did, or a dry run would do."""
+    if answer["outcome"] != "finished":
+        OUT.print(
+            f"{answer['mode']} sleep {answer['outcome']}: {answer['reason']}; nothing was changed", style="yellow"
+        )
+        return
+    would = "would be " if answer["dry_run"] else ""
+    OUT.print(
+        f"[bold]{answer['mode']}[/] sleep over {counted(answer['memories_looked_at'], 'memory')}: "
+        f"{answer['merged_count']} {would}merged, "
+        f"{answer['pruned_count']} {would}pruned, {counted(answer['clusters_discovered'], 'cluster')}, "
+        f"{counted(len(answer['new_patterns']), 'pattern')}; "
+        f"{counted(answer['final_memory_count'], 'memory')}, {answer['duration_ms']} ms",
+        markup=True,
+    )
+    for merge in answer["merges"][:MAX_SHOWN]:
+        OUT.print(f"  = {merge.get('content', merge['survivor'])}", style="green")
+        for absorbed in merge["absorbed"]:
+            OUT.print(f"    {absorbed['similarity']:.3f}  {absorbed.get('content', absorbed['id'])}", style="dim")
+    for pruned in answer["pruned"][:MAX_SHOWN]:
+        OUT.print(f"  - {pruned['salience']:.2f}  {pruned.get('content', pruned['id'])}", style="yellow")
+    hidden = answer["merges_not_shown"] + max(0, len(answer["merges"]) - MAX_SHOWN)
+    hidden += answer["pruned_not_shown"] + max(0, len(answer["pruned"]) - MAX_SHOWN)
+    if hidden:
+        OUT.print(f"  … and {hidden} more", style="dim")
+    for pattern in answer["new_patterns"]:
+        OUT.print(f"  ~ {pattern['description']}")
+        members = counted(pattern["memory_count"], "memory")
+        OUT.print(f"    {members}, confidence {pattern['confidence']:.2f}", style="dim")
+    for drift in answer["drift"]:
+        told = f"  drift in {drift['namespace']}: {drift['level']}, {drift['similarity']:.2f} aligned"
+        OUT.print(told, style="dim")
+    if answer["goals_adjusted"]:
+        OUT.print(f"  {counted(answer['goals_adjusted'], 'goal')} {would}adjusted")
+    if answer["can_be_undone"]:
+        OUT.print(f"context-graph undo {answer['run_id']} reverts it", style="dim")
+
+
+def undone(answer: JsonObject) -> None:
+    """Print what an undo restored."""
+    restored = answer["restored_count"]
+    are = "is" if restored == 1 else "are"
+    OUT.print(f"{counted(restored, 'memory')} {are} back as before the {answer['mode']} run")
+    if erased := len(answer["erased_since"]):
+        OUT.print(f"{counted(erased, 'memory')} erased since; that can't be undone", style="yellow")
+    for namespace in answer["north_star_restored_in"]:
+        OUT.print(f"the North Star of {namespace} is restored")
+
+
+def runs(answer: JsonObject) -> None:
+    """Print the latest runs, or a single one memory by memory."""
+    if not answer["runs"]:
+        OUT.print("there was no run yet")
+        return
+    table = Table(Column("started", no_wrap=True), "mode", "by", *COUNTS, "outcome", box=None, collapse_padding=True)
+    for run in answer["runs"]:
+        counts = run["counts"] or {}
+        outcome = "undone" if run["undone_at"] else "dry run" if run["dry_run"] else run["outcome"]
+        table.add_row(
+            minute(run["started_at"]),
+            run["mode"],
+            run["trigger"],
+            *(str(counts.get(name, "")) for name in COUNTS),
+            outcome,
+        )
+    OUT.print(table)
+    for run in answer["runs"]:
+        OUT.print(f"{minute(run['started_at'])}  {run['run_id']}", style="dim")
+    for run in answer["runs"]:
+        for merge in run.get("merges", ()):
+            for absorbed in merge["absorbed"]:
+                OUT.print(
+                    f"  merged  {absorbed['id']} into {merge['survivor']}, similarity {absorbed['similarity']:.3f}"
+                )
+        for pruned in run.get("pruned", ()):
+            parts = ", ".join(f"{name} {value:.2f}" for name, value in pruned["parts"].items())
+            OUT.print(f"  pruned  {pruned['id']}, salience {pruned['salience']:.2f}: {parts}")
+            OUT.print(f"          {pruned.get('content')}", style="dim")
+        for moved in run.get("moved", ()):
+            OUT.print(
+                f"  moved   {counted(len(moved['memories']), 'memory')} from {moved['source']} to {moved['target']}"
+            )
+        for pattern in run.get("patterns", ()):
+            OUT.print(f"  pattern {pattern['description']}, {counted(pattern['memory_count'], 'memory')}")
+    for skipped in answer["skipped"]:
+        OUT.print(f"{minute(skipped['at'])}  {skipped['mode']} was skipped: {skipped['reason']}", style="yellow")
+
+
+def candidates(answer: JsonObject) -> None:
+    """Print memories of low salience."""
+    for one in answer["candidates"]:
+        parts = ", ".join(f"{name} {value:.2f}" for name, value in one["parts"].items())
+        kept = f"  protected: {one['protected']}" if one["protected"] else ""
+        OUT.print(f"{one['salience']:.2f}  {one['content']}")
+        OUT.print(f"      {parts}{kept}", style="dim")
+        OUT.print(f"      {one['memory_id']}  {one['namespace']}", style="dim")
+    OUT.print(
+        f"{answer['would_be_pruned']:,} of {counted(answer['memories_looked_at'], 'memory')} would be pruned; "
+        f"below the threshold, but protected: {answer['protected']:,}"
+    )
+
+
+def schedule(answer: JsonObject) -> None:
+    """Print the schedule."""
+    if answer["paused"]:
+        OUT.print("paused: no run starts by itself", style="yellow")
+    table = Table("mode", "when", "next", "last", box=None)
+    for mode, of in answer["modes"].items():
+        table.add_row(
+            mode,
+            of["when"] or "off",
+            minute(of["next"]) if of["next"] else "–",
+            minute(of["last"]) if of["last"] else "–",
+        )
+    OUT.print(table)
+    if answer["modes"]["light"]["when"] and not answer["paused"]:
+        idle = counted(answer["idle_after_minutes"], "idle minute")
+        OUT.print(f"and light after {idle}; while a server runs", style="dim")
+    if answer["pruning_permitted"]:
+        OUT.print("scheduled runs merge duplicates and prune")
+    else:
+        OUT.print("scheduled runs merge exact copies only; --prune lets them prune too")
+    backups_kept(answer["backups"])
+    anchors = answer["anchors"]
+    if anchors["target"]:
+        OUT.print(f"a signed head follows each deep sleep in {anchors['target']}")
+    if anchors["failed"]:
+        OUT.print(f"no anchor was written after the last sleep: {anchors['failed']}", style="yellow")
+    for skipped in answer["skipped"]:
+        OUT.print(f"{minute(skipped['at'])}  {skipped['mode']} was skipped: {skipped['reason']}", style="yellow")

@@ -11,8 +11,9 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.segment import Segment
 
-from actors.cli.store_access import CommandError, Report
+from actors.cli.store_access import CommandError
 from actors.exporters.json_text import CONTROLS
+from actors.proxy.endpoint import Report
 
 UNSEEN = {code: chr(0x2400 + code) for code in range(0x20) if chr(code) not in "\n\t"} | dict.fromkeys(
     CONTROLS, "\N{REPLACEMENT CHARACTER}"
@@ -52,11 +53,7 @@ def minute(moment: str) -> str:
 
 
 def read_secret(prompt: str, *, confirms: bool = False) -> str:
-    """Read a secret without showing it: from the terminal, or a line of standard input where there is none.
-
-    Raises:
-        CommandError: There is neither.
-    """
+    """Read a secret without showing it: from the terminal, or else a line of standard input (`CommandError`)."""
     if (sys.stdin and sys.stdin.isatty()) or _has_terminal():
         return typer.prompt(prompt, hide_input=True, confirmation_prompt=confirms)
     line = sys.stdin.readline().rstrip("\r\n") if sys.stdin else ""

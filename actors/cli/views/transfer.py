@@ -1,7 +1,5 @@
 """Views of what was imported, exported, moved, and found by a scan."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from actors.cli.views.terminal import ERR, OUT
@@ -10,7 +8,6 @@ from events.wording import counted
 
 MAX_PROBLEMS = 20
 """Bad lines, and properties left out, that are printed for people; `--json` prints all."""
-
 
 MAX_UNREAD = 10
 """Files of a folder which are named as not read."""

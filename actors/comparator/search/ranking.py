@@ -29,7 +29,6 @@ FIRST_BATCH: Final = 256
 ROUNDING: Final = np.float32(1e-6)
 """Upper bound of the difference between float32 sums of the same terms in another order."""
 
-
 TIE_DECIMALS: Final = 6
 """Similarities that agree to so many decimals are ties: float32 sums differ beyond."""
 

@@ -1,6 +1,4 @@
-"""Audit: who did what, filtered, downloaded, and proof that nothing was altered."""
-
-from __future__ import annotations
+"""Audit: who did what, and proof that nothing was altered; the past; the progress of operations that take long."""
 
 import json
 from collections.abc import AsyncIterator
@@ -9,11 +7,15 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from actors.dashboard.names import EVENTS
 from actors.dashboard.page import chosen, in_background, number, operate, render
+from actors.dashboard.templating import EVENTS, memories_in
 from actors.runtime.faults import InvalidParamsFault, NotFoundFault
 from actors.runtime.types import JsonObject
 
+SHOWN = 20
+"""Memories of each kind of change that are shown."""
+BEFORE = 8
+"""Events up to a moment that are shown."""
 PAGE = 50
 READ = 500
 """Events that are read at once to choose some of them, or for an export."""
@@ -22,10 +24,8 @@ LOOKED_THROUGH = 2_000
 MOST = 10**15
 LONGEST = 100
 """Characters of the name of an author."""
-
 IDS = {"memory_id": "memory", "run_id": "run"}
 """Conditions that are ids, and of what."""
-
 CHECKS = {"verify": "store/verify", "replay": "store/replay"}
 
 
@@ -113,3 +113,35 @@ def _chosen(events: list[JsonObject], kind: str | None, by: str | None) -> list[
         for one in events
         if (kinds is None or one["kind"] in kinds) and name in f"{one['actor']} {one['by']}".casefold()
     ]
+
+
+async def past(request: Request) -> Response:
+    """Let a person choose a moment, and show what happened there."""
+    head = await _last_event(request) or 0
+    time = chosen(request, "time")
+    at = number(chosen(request, "at"), "at", head, 1, max(head, 1))
+    if time is not None:
+        at = await _last_event(request, time) or 1
+    events = (await operate(request, "audit/trail", until=at, limit=BEFORE))["events"] if head else []
+    named = memories_in(events[0]["what"]) if events else []
+    listed = await operate(request, "memory/list", ids=named) if named else {"memories": []}
+    return render(request, "past.html", head=head, at=at, time=time or "", events=events, memories=listed["memories"])
+
+
+async def _last_event(request: Request, until: str | None = None) -> int | None:
+    """Return the number of the last event that the caller sees, until a time if one is given."""
+    events = (await operate(request, "audit/trail", limit=1, until=until))["events"]
+    return events[0]["seq"] if events else None
+
+
+async def changes(request: Request) -> Response:
+    """Find in the background what changed since an event: the log is read up to the present."""
+    form = await request.form()
+    at = number(str(form.get("at") or ""), "at", 1, 1, MOST)
+    return in_background(request, "changes", "store/diff", a=at, limit=SHOWN)
+
+
+async def job(request: Request) -> Response:
+    """Show how far an operation is, or its result."""
+    found = request.state.shared.jobs.get(request.path_params["id"], request.state.caller.name)
+    return render(request, "job.html", job=found)

@@ -1,24 +1,17 @@
 """The map: all memories as points of a plane, near each other if they are about the same."""
 
-from __future__ import annotations
-
 import json
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from actors.dashboard.maps import StoreMap
+from actors.dashboard.jobs import StoreMap
 from actors.dashboard.page import chosen, link, moment, operate, render
 from actors.runtime.faults import InvalidParamsFault
 from actors.runtime.types import JsonObject
 from actors.text.plain_excerpts import plain_excerpt
 
-COLOURS = {
-    "namespace": "Project",
-    "goal": "Goal",
-    "age": "Age",
-    "salience": "Salience: how much it matters now",
-}
+COLOURS = {"namespace": "Project", "goal": "Goal", "age": "Age", "salience": "Salience: how much it matters now"}
 
 MAX_TEXTS = 60
 """Points whose texts are sent at once."""
@@ -64,11 +57,7 @@ async def points(request: Request) -> Response:
 
 
 async def texts(request: Request) -> Response:
-    """Return the texts of some points of a map.
-
-    Raises:
-        InvalidParamsFault: The points are no list of numbers, or too many.
-    """
+    """Return the texts of some points of a map (`InvalidParamsFault` for no list of numbers, or too many)."""
     asked = (chosen(request, "n") or "").split(",")
     if not 0 < len(asked) <= MAX_TEXTS or not all(one.isascii() and one.isdecimal() and len(one) < 9 for one in asked):
         raise InvalidParamsFault(f"Invalid 'n': expected up to {MAX_TEXTS} numbers of points", parameter="n")

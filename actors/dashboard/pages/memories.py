@@ -1,7 +1,5 @@
 """One memory: its text, circumstances, life and relations; its tags; forgetting, restoring, erasing, correcting it."""
 
-from __future__ import annotations
-
 from base64 import b64decode
 
 from starlette.requests import Request
@@ -9,8 +7,8 @@ from starlette.responses import Response
 
 from actors.api.params.fields import MAX_QUERY
 from actors.dashboard.layout import surroundings
-from actors.dashboard.names import closeness
 from actors.dashboard.page import chosen, identifier, number, operate, redirect, render
+from actors.dashboard.templating import closeness
 from actors.runtime.faults import InvalidParamsFault, NotFoundFault
 from actors.runtime.types import JsonObject
 
@@ -46,11 +44,7 @@ async def memory(request: Request) -> Response:
 
 
 async def image(request: Request) -> Response:
-    """Return the file of the image that a memory shows.
-
-    Raises:
-        NotFoundFault: It shows none.
-    """
+    """Return the file of the image that a memory shows (`NotFoundFault` without one)."""
     found = await operate(request, "memory/retrieve", id=identifier(request), include_image=True)
     if not found.get("image", {}).get("data"):
         raise NotFoundFault("This memory is no image")
@@ -90,11 +84,7 @@ async def restore(request: Request) -> Response:
 
 
 async def erase(request: Request) -> Response:
-    """Destroy a memory for good.
-
-    Raises:
-        InvalidParamsFault: The confirmation is missing.
-    """
+    """Destroy a memory for good (`InvalidParamsFault` without the confirmation)."""
     form = await request.form()
     asked = identifier(request)
     if form.get("confirm") != "yes":

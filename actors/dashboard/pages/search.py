@@ -1,12 +1,12 @@
 """Search: what an agent would find, why, and what other weights would find."""
 
-from __future__ import annotations
+from itertools import zip_longest
 
 from starlette.requests import Request
 from starlette.responses import Response
 
 from actors.api.params.fields import MAX_QUERY
-from actors.dashboard.comparing import why_above
+from actors.dashboard.layout import why_above
 from actors.dashboard.page import chosen, operate, render
 from actors.runtime.faults import InvalidParamsFault
 from actors.runtime.settings import Confidence, SearchProfile
@@ -54,26 +54,8 @@ async def _by_profile(request: Request, query: str, profile: str, namespace: str
     found = await operate(
         request, "search/graph", query=query, profile=profile, namespace=namespace, top_k=RESULTS, explain=True
     )
-    results = [
-        {
-            "id": one["fingerprintId"],
-            "similarity": one["similarity"],
-            "score": one["score"],
-            "similarities": {space.key: one["embedderScores"][space.key] for space in SPACES},
-            "contributions": one["contributions"],
-        }
-        | _place(one)
-        for one in found["results"]
-    ]
-    return {
-        "results": _explained(results),
-        "profile": found["profile"],
-        "weights": found["weightsApplied"],
-        "stages": found["stages"],
-        "milliseconds": found["queryLatencyMs"],
-        "confidence": CONFIDENCE.get(found.get("confidence", "")),
-        "relevance": found.get("relevance"),
-    }
+    results = [one | {"id": one["fingerprintId"], "similarities": one["embedderScores"]} for one in found["results"]]
+    return _answer(found, results, found["profile"], found["weightsApplied"], found["stages"], found["queryLatencyMs"])
 
 
 async def _by_weights(request: Request, query: str, _profile: str, namespace: str | None) -> JsonObject | None:
@@ -95,64 +77,44 @@ async def _by_weights(request: Request, query: str, _profile: str, namespace: st
     applied = dict(zip(weights, meta["weights_applied"], strict=True))
     results: list[JsonObject] = []
     for one in found["results"]:
-        scores = one["per_embedder_scores"]
-        total = sum(weight for key, weight in applied.items() if scores[key] is not None) or 1.0
-        parts = {key: applied[key] * scores[key] / total for key in weights if scores[key] is not None}
-        score = one["aggregate_similarity"]
-        results.append(
-            {"id": one["id"], "similarity": score, "score": score, "similarities": scores, "contributions": parts}
-            | _place(one)
-        )
+        scores = {key: score for key, score in one["per_embedder_scores"].items() if score is not None}
+        total = sum(applied[key] for key in scores) or 1.0
+        parts = {key: applied[key] * score / total for key, score in scores.items()}
+        results.append(one | {"similarities": one["per_embedder_scores"], "contributions": parts})
+    stage = {"name": "all memories by these weights", "candidates": meta["total_candidates_scanned"]}
+    milliseconds = meta["search_time_ms"]
+    return _answer(found, results, CUSTOM, applied, [stage | {"milliseconds": milliseconds}], milliseconds)
+
+
+def _answer(
+    found: JsonObject,
+    results: list[JsonObject],
+    profile: str,
+    weights: JsonObject,
+    stages: list[JsonObject],
+    milliseconds: float,
+) -> JsonObject:
+    """Return what the page shows: each result with why it is above the next one, and the parts of its score by size."""
+    top = max((abs(value) for one in results for value in one["contributions"].values()), default=0.0) or 1.0
+    for one, following in zip_longest(results, results[1:]):
+        parts = one["contributions"]
+        one["above"] = None if following is None else why_above(parts, following["contributions"])
+        one["parts"] = sorted((part for part in parts.items() if part[1]), key=lambda part: -abs(part[1]))
+        one["shares"] = {part: abs(value) / top for part, value in parts.items()}
+        one.setdefault("excerpt", None)
     return {
-        "results": _explained(results),
-        "profile": CUSTOM,
-        "weights": applied,
-        "stages": [
-            {
-                "name": "all memories by these weights",
-                "candidates": meta["total_candidates_scanned"],
-                "milliseconds": meta["search_time_ms"],
-            }
-        ],
-        "milliseconds": meta["search_time_ms"],
+        "results": results,
+        "profile": profile,
+        "weights": weights,
+        "stages": stages,
+        "milliseconds": milliseconds,
         "confidence": CONFIDENCE.get(found.get("confidence", "")),
         "relevance": found.get("relevance"),
     }
 
 
-def _place(one: JsonObject) -> JsonObject:
-    """Return the text of a result and where it stands."""
-    return {
-        "content": one["content"],
-        "excerpt": one.get("excerpt"),
-        "created": one["createdAt"],
-        "namespace": one["namespace"],
-        "session": one.get("session"),
-        "tags": one.get("tags", []),
-        "superseded_by": one.get("superseded_by"),
-    }
-
-
-def _explained(results: list[JsonObject]) -> list[JsonObject]:
-    """Add to each result why it is above the next one, and the parts of its score by size."""
-    for index, one in enumerate(results):
-        following = results[index + 1] if index + 1 < len(results) else None
-        one["above"] = None if following is None else why_above(one["contributions"], following["contributions"])
-        one["parts"] = sorted(
-            ((part, value) for part, value in one["contributions"].items() if value), key=lambda part: -abs(part[1])
-        )
-    top = max((abs(value) for one in results for value in one["contributions"].values()), default=0.0) or 1.0
-    for one in results:
-        one["shares"] = {part: abs(value) / top for part, value in one["contributions"].items()}
-    return results
-
-
 def _asked_weights(request: Request) -> dict[str, float] | None:
-    """Return the weights of the sliders, which sum to 1; None if all are 0.
-
-    Raises:
-        InvalidParamsFault: One is no number from 0 to 100.
-    """
+    """Return the weights of the sliders, whole numbers up to `FULL`, so that they sum to 1; None if all are 0."""
     given: dict[str, float] = {}
     for space in SPACES:
         name = f"w_{space.key}"
@@ -166,18 +128,10 @@ def _asked_weights(request: Request) -> dict[str, float] | None:
 
 def _sliders(request: Request, profile: str, answer: JsonObject | None) -> list[JsonObject]:
     """Return the position of each slider: as it was moved, or as the profile weighs."""
-    weights = {space.key: 1.0 for space in SPACES} if answer is None else answer["weights"]
-    top = max(weights.values(), default=0.0) or 1.0
-    return [
-        {
-            "key": space.key,
-            "value": _moved(request, space.key)
-            if profile == CUSTOM
-            else round(FULL * max(weights.get(space.key, 0.0), 0.0) / top),
-        }
-        for space in SPACES
-    ]
-
-
-def _moved(request: Request, key: str) -> int:
-    return int(chosen(request, f"w_{key}") or "0")
+    if profile == CUSTOM:
+        places = {space.key: int(chosen(request, f"w_{space.key}") or "0") for space in SPACES}
+    else:
+        weights = {space.key: 1.0 for space in SPACES} if answer is None else answer["weights"]
+        top = max(weights.values(), default=0.0) or 1.0
+        places = {space.key: round(FULL * max(weights.get(space.key, 0.0), 0.0) / top) for space in SPACES}
+    return [{"key": key, "value": place} for key, place in places.items()]

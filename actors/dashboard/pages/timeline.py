@@ -1,6 +1,4 @@
-"""Timeline: memories by day and by session."""
-
-from __future__ import annotations
+"""Home: what the store holds, what has its attention, how it slept. Timeline: memories by day and by session."""
 
 from datetime import UTC, date, datetime, timedelta
 
@@ -11,6 +9,11 @@ from actors.dashboard.layout import days
 from actors.dashboard.page import chosen, number, operate, render
 from actors.runtime.faults import InvalidParamsFault
 
+HOME_DAYS = 60
+LATEST = 6
+RUNS = 100
+LINKING = "link"
+"""The mode of runs that only look for causes, and come after each store; the last of another mode is shown first."""
 PAGE = 40
 SHOWN_DAYS = 120
 SESSIONS = 40
@@ -20,11 +23,7 @@ FROM, TO = "From", "To"
 
 
 async def timeline(request: Request) -> Response:
-    """Show memories by time: the latest, those of some days, or those of a session as they were said.
-
-    Raises:
-        InvalidParamsFault: A day is none, or the first comes after the last.
-    """
+    """Show memories by time: the latest, those of some days, or those of a session as they were said."""
     namespace, session, state = chosen(request, "namespace"), chosen(request, "session"), chosen(request, "state")
     day, last = _day(request, "day", FROM), _day(request, "last", TO)
     if day and last and last < day:
@@ -69,3 +68,22 @@ def _day(request: Request, name: str, label: str) -> date | None:
         return date.fromisoformat(text)
     except ValueError:
         raise InvalidParamsFault(f"Invalid '{label}': expected a date such as 2026-03-09", parameter=name) from None
+
+
+async def home(request: Request) -> Response:
+    """Show the state of the store."""
+    calendar = await operate(request, "store/calendar", sessions=0)
+    latest = await operate(request, "memory/list", limit=LATEST)
+    workspace = await operate(request, "workspace/status")
+    status = await operate(request, "store/status")
+    runs = (await operate(request, "memory/consolidations", limit=RUNS))["runs"]
+    return render(
+        request,
+        "home.html",
+        calendar=calendar,
+        chart=days(calendar["days"], HOME_DAYS, datetime.now(UTC).date()),
+        latest=latest["memories"],
+        workspace=workspace,
+        status=status,
+        last_run=next((run for run in runs if run["mode"] != LINKING), next(iter(runs), None)),
+    )

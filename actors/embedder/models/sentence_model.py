@@ -26,7 +26,6 @@ IGNORED: Final = ["onnx/*", "openvino/*", "*.h5", "*.msgpack", "*.ot"]
 MAX_WINDOW: Final = 512
 """Tokens of a window for a model that declares no limit."""
 
-
 Encoder: TypeAlias = Any
 """A loaded `SentenceTransformer`, `SparseEncoder` or `MultiVectorEncoder`."""
 

@@ -1,45 +1,107 @@
 """Who sends a request: the owner of a bearer token, or of a browser session with its CSRF token on every change."""
 
-from __future__ import annotations
-
 import hmac
+import secrets
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from time import monotonic
 from urllib.parse import parse_qs
 
 import anyio
 import anyio.to_thread
+import msgspec
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken, TokenVerifier
 from starlette.datastructures import Headers
 from starlette.requests import Request
+from starlette.types import ASGIApp, Message, Receive, Send
+from starlette.types import Scope as HttpScope
 
 from actors.api.caller import NOBODY, Caller, Scope, highest
-from actors.http.access.rates import RETRY_SECONDS, Rates
-from actors.http.access.sessions import Session, Sessions, cookie_name
+from actors.http.access.keys import Keys
+from actors.http.access.requests import RETRY_SECONDS, Rates
 from actors.http.guard import RefusedError
 from actors.runtime.faults import RateLimitFault
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from starlette.types import ASGIApp, Message, Receive, Send
-    from starlette.types import Scope as HttpScope
-
-    from actors.http.access.keys import Keys
-
+LINK_SECONDS = 300.0
+"""Seconds for which a login link is valid; it works once."""
+SESSION_SECONDS = 12 * 3600.0
+"""Lifetime of a browser session in seconds."""
+IN_USE_SECONDS = 3600.0
+"""Seconds for which the hub keeps running after a login link was made or a session was used."""
+MAX_OPEN = 256
+"""Links and sessions at once; the oldest ones end first."""
 NAMESPACES = "namespaces"
 """Claim of a token with the namespaces that its owner sees; `*` means all, no claim means none."""
-
 CSRF_HEADER = "x-csrf-token"
 CSRF_FIELD = "csrf"
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 """Methods that change nothing."""
 MCP_PATH = "/mcp"
 """Path that accepts bearer tokens only, no browser session."""
-
 HASHING_AT_ONCE = 1
 """Limit of concurrent hashes of unknown keys: a flood of guesses takes one processor and 16 MB."""
+
+
+class Session(msgspec.Struct, frozen=True, kw_only=True):
+    """A browser that followed a link."""
+
+    caller: Caller
+    csrf: str
+    """Token that every change of this session must carry."""
+    ends_at: float
+    """Expiry by the monotonic clock, in seconds."""
+
+
+class Sessions:
+    """Login links and sessions, in the memory of this process only."""
+
+    def __init__(self, clock: Callable[[], float] = monotonic) -> None:
+        self._clock = clock
+        self._links: dict[str, tuple[Caller, float]] = {}
+        self._sessions: dict[str, Session] = {}
+
+    def link(self, caller: Caller) -> str:
+        """Return the secret of a link that logs a browser in as a caller."""
+        token = secrets.token_urlsafe(32)
+        self._links[token] = (caller, self._clock() + LINK_SECONDS)
+        _limit(self._links)
+        return token
+
+    def log_in(self, token: str) -> str | None:
+        """Use up a link, and return the cookie of a new session; None if the link is unknown, used or too old."""
+        caller, ends_at = self._links.pop(token, (None, 0.0))
+        if caller is None or self._clock() > ends_at:
+            return None
+        cookie = secrets.token_urlsafe(32)
+        ends_at = self._clock() + SESSION_SECONDS
+        self._sessions[cookie] = Session(caller=caller, csrf=secrets.token_urlsafe(32), ends_at=ends_at)
+        _limit(self._sessions)
+        return cookie
+
+    def get(self, cookie: str) -> Session | None:
+        """Return the session of a cookie; None for an unknown or expired one."""
+        session = self._sessions.get(cookie)
+        if session is not None and self._clock() > session.ends_at:
+            self.log_out(cookie)
+            return None
+        return session
+
+    def log_out(self, cookie: str) -> None:
+        """End a session."""
+        self._sessions.pop(cookie, None)
+
+
+def cookie_name(scope: HttpScope) -> str:
+    """Return the cookie's name, which contains the port: browsers send cookies to every port of a host."""
+    _, port = scope["server"]
+    return f"context_graph_{port}"
+
+
+def _limit(entries: dict[str, object] | dict[str, Session] | dict[str, tuple[Caller, float]]) -> None:
+    while len(entries) > MAX_OPEN:
+        entries.pop(next(iter(entries)))
 
 
 class KeyVerifier(TokenVerifier):
@@ -67,35 +129,23 @@ class KeyVerifier(TokenVerifier):
         )
 
 
+@dataclass
 class Authentication:
     """ASGI middleware: sets `request.state.caller` and `request.state.csrf`, and limits the rate of each caller.
 
     Without valid credentials the caller is `NOBODY`; each route says what it requires.
-
-    Args:
-        app: Gets the requests, also those of nobody.
-        verifiers: Of bearer tokens; the first that knows one decides.
-        sessions: Of browsers.
-        rates: Of requests.
-        stay: Called for each request of a browser that is logged in.
-        refused: Told what is refused, the token if there is one, and the address of the client.
     """
 
-    def __init__(
-        self,
-        app: ASGIApp,
-        verifiers: Sequence[TokenVerifier],
-        sessions: Sessions,
-        rates: Rates,
-        stay: Callable[[], object],
-        refused: Callable[[str, str | None, str], object],
-    ) -> None:
-        self._app = app
-        self._verifiers = verifiers
-        self._sessions = sessions
-        self._rates = rates
-        self._stay = stay
-        self._refused = refused
+    app: ASGIApp
+    """Gets the requests, also those of nobody."""
+    verifiers: Sequence[TokenVerifier]
+    """Of bearer tokens; the first that knows one decides."""
+    sessions: Sessions
+    rates: Rates
+    stay: Callable[[], object]
+    """Called for each request of a browser that is logged in."""
+    refused: Callable[[str, str | None, str], object]
+    """Told what is refused, the token if there is one, and the address of the client."""
 
     async def __call__(self, scope: HttpScope, receive: Receive, send: Send) -> None:
         """Handle a request.
@@ -112,37 +162,37 @@ class Authentication:
                 access = await self._verify(token)
                 caller = None if access is None else caller_of(access)
                 if access is None or caller is None:
-                    self._refused("token", token, address)
+                    self.refused("token", token, address)
                     # Counted after the check: other clients at this address may send valid tokens.
-                    self._rates.fail(address)
+                    self.rates.fail(address)
                 else:
-                    self._rates.take(caller.name)
+                    self.rates.take(caller.name)
                     scope["user"], state["caller"] = AuthenticatedUser(access), caller
             elif (session := self._session(scope)) is not None and scope["path"] != MCP_PATH:
-                self._rates.take(session.caller.name)
-                self._stay()
+                self.rates.take(session.caller.name)
+                self.stay()
                 state["caller"], state["csrf"] = session.caller, session.csrf
                 if scope["method"] not in SAFE:
                     checked = await _checked(scope, receive, session.csrf)
                     if checked is None:
-                        self._refused("form", None, address)
+                        self.refused("form", None, address)
                         raise RefusedError(403, "The form is out of date; load the page again")
                     receive = checked
             else:
-                self._rates.take(address)
+                self.rates.take(address)
         except RateLimitFault as fault:
             raise RefusedError(429, fault.message, {"retry-after": str(RETRY_SECONDS)}) from None
-        await self._app(scope, receive, send)
+        await self.app(scope, receive, send)
 
     async def _verify(self, token: str) -> AccessToken | None:
-        for verifier in self._verifiers:
+        for verifier in self.verifiers:
             if (access := await verifier.verify_token(token)) is not None:
                 return access
         return None
 
     def _session(self, scope: HttpScope) -> Session | None:
         cookie = Request(scope).cookies.get(cookie_name(scope))
-        return None if cookie is None else self._sessions.get(cookie)
+        return None if cookie is None else self.sessions.get(cookie)
 
 
 def bearer(headers: Headers) -> str | None:

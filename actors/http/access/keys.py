@@ -3,8 +3,6 @@
 A key is `cg_NAME_SECRET`. The name finds the one record to compare with, so a request costs at most one hash.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import hmac
@@ -19,7 +17,7 @@ from pathlib import Path
 
 import msgspec
 
-from actors.api.caller import Caller, Scope
+from actors.api.caller import Scope
 from actors.api.params.parsing import invalid
 from actors.runtime.faults import NotFoundFault, StorageFault
 from events.storage.durable import replace_file
@@ -56,23 +54,13 @@ class Key(msgspec.Struct, frozen=True, kw_only=True):
     salt: bytes
     hash: bytes
 
-    @property
-    def caller(self) -> Caller:
-        """The caller that this key identifies."""
-        namespaces = None if self.namespaces is None else frozenset(self.namespaces)
-        return Caller(name=self.name, scope=self.scope, namespaces=namespaces)
-
     def is_valid(self, now: datetime) -> bool:
         """Return whether it is neither revoked nor expired."""
         return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
 
 
 class Keys:
-    """The keys of a store; changes by other processes are seen at the next call.
-
-    Args:
-        folder: The store's.
-    """
+    """The keys of a store; changes by other processes are seen at the next call."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -123,11 +111,7 @@ class Keys:
         return f"{PREFIX}{name}_{secret}"
 
     def revoke(self, name: str) -> Key:
-        """Make a key invalid at once; a second call changes nothing.
-
-        Raises:
-            NotFoundFault: No key has this name.
-        """
+        """Make a key invalid at once; a second call changes nothing (`NotFoundFault` for an unknown name)."""
         with self._locked() as keys:
             if name not in keys:
                 raise NotFoundFault(f"Key not found: {name}", name=name)
@@ -196,11 +180,7 @@ class Keys:
 
 
 def parse_expiry(text: str, now: datetime) -> datetime:
-    """Return the expiry time of `90d` (a number of days) or of an ISO 8601 time.
-
-    Raises:
-        InvalidParamsFault: The text is neither, or the time is past.
-    """
+    """Return the time of `90d` (a number of days) or of an ISO 8601 time (`InvalidParamsFault` if it is past)."""
     try:
         days = re.fullmatch(r"(\d{1,5})d", text)
         at = now + timedelta(days=int(days[1])) if days else datetime.fromisoformat(text)

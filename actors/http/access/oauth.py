@@ -3,8 +3,6 @@
 A token permits what its `scope` names (`read`, `write`, `admin`) in the namespaces that its claim `namespaces` lists.
 """
 
-from __future__ import annotations
-
 import json
 import urllib.error
 import urllib.request
@@ -103,11 +101,7 @@ class IssuerVerifier(TokenVerifier):
         )
 
     def _find_keys(self) -> str:
-        """Return the URL of the issuer's keys, from its metadata (RFC 8414, or OpenID Connect Discovery).
-
-        Raises:
-            OSError: The metadata can't be read, or names no keys.
-        """
+        """Return the URL of the issuer's keys, from its metadata (RFC 8414, OpenID Connect Discovery; `OSError`)."""
         parts = urlsplit(self._issuer)
         path = parts.path.rstrip("/")
         places = (f"/.well-known/{WELL_KNOWN[0]}{path}", f"{path}/.well-known/{WELL_KNOWN[1]}")

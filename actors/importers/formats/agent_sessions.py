@@ -4,15 +4,13 @@ Codex writes `~/.codex/sessions/YYYY/MM/DD/rollout-*.jsonl` (codex-rs/protocol/s
 CLI `~/.gemini/tmp/<hash of the project>/chats/session-*.json` (packages/core/src/services/chatRecordingService.ts).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 
-from actors.importers.files import document, lines, walk
+from actors.importers.files import document, lines
 from actors.importers.records import Broken, Options, Record, Skipped, memory, present, texts
 from actors.runtime.types import JsonObject
 
@@ -64,16 +62,6 @@ def is_gemini(value: object) -> bool:
     return isinstance(value, dict) and {"sessionId", "messages"} <= value.keys()
 
 
-def codex_sessions(folder: Path, _options: Options) -> Iterator[Path]:
-    """Yield the files of Codex sessions under a folder."""
-    yield from (file for file in walk(folder, (".jsonl",)) if file.name.startswith("rollout-"))
-
-
-def gemini_sessions(folder: Path, _options: Options) -> Iterator[Path]:
-    """Yield the files of Gemini sessions under a folder."""
-    yield from (file for file in walk(folder, (".json",)) if file.name.startswith("session-"))
-
-
 def read_codex(file: Path, options: Options) -> Iterator[Record]:
     """Yield the turns of a Codex session."""
     session, folder, branch = file.stem, None, None
@@ -84,44 +72,30 @@ def read_codex(file: Path, options: Options) -> Iterator[Record]:
         number, line = parsed
         payload = line.payload
         kind = payload.get("type")
+        place = ("codex", session, number)
+        about = {"namespace": options.namespace_of(folder), "session": session, "created_at": line.timestamp}
         if line.type == "session_meta":
             session, folder = str(payload.get("id") or session), payload.get("cwd")
             branch = (payload.get("git") or {}).get("branch")
         elif line.type == "turn_context":
             folder = payload.get("cwd") or folder
-        elif line.type == "response_item" and kind == "message":
+        elif line.type != "response_item":
+            yield Skipped("other lines of the program")
+        elif kind == "message":
             role = str(payload.get("role"))
             text = _codex_text(payload.get("content"))
             if role not in {"user", "assistant"} or _BOILERPLATE.match(text) or not text.strip():
                 yield Skipped("instructions of the program")
                 continue
-            yield from memory(
-                ("codex", session, number),
-                text,
-                file,
-                number,
-                namespace=options.namespace_of(folder),
-                session=session,
-                created_at=line.timestamp,
-                tags=[role],
-                metadata=present(source="codex", speaker=role, cwd=folder, git_branch=branch),
-            )
-        elif line.type == "response_item" and options.everything and kind != "reasoning":
+            metadata = present(source="codex", speaker=role, cwd=folder, git_branch=branch)
+            yield from memory(place, text, file, number, **about, tags=[role], metadata=metadata)
+        elif options.everything and kind != "reasoning":
             text = payload.get("arguments") or payload.get("output") or payload.get("input")
-            name = payload.get("name")
-            yield from memory(
-                ("codex", session, number),
-                " ".join(texts((name, text if isinstance(text, str) else msgspec.json.encode(text).decode()))),
-                file,
-                number,
-                namespace=options.namespace_of(folder),
-                session=session,
-                created_at=line.timestamp,
-                tags=[str(kind)],
-                metadata=present(source="codex", speaker="tool", cwd=folder),
-            )
+            used = texts((payload.get("name"), text if isinstance(text, str) else msgspec.json.encode(text).decode()))
+            metadata = present(source="codex", speaker="tool", cwd=folder)
+            yield from memory(place, " ".join(used), file, number, **about, tags=[str(kind)], metadata=metadata)
         else:
-            yield Skipped("tool calls and results" if line.type == "response_item" else "other lines of the program")
+            yield Skipped("tool calls and results")
 
 
 def read_gemini(file: Path, options: Options) -> Iterator[Record]:
@@ -130,7 +104,8 @@ def read_gemini(file: Path, options: Options) -> Iterator[Record]:
     if isinstance(session, Broken):
         yield session
         return
-    namespace = options.namespace or (f"gemini-{session.project_hash[:8]}" if session.project_hash else None)
+    own = f"gemini-{session.project_hash[:8]}" if session.project_hash else None
+    about = {"namespace": options.namespace or own, "session": session.session_id}
     for number, message in enumerate(session.messages):
         for _call in message.tool_calls:
             yield Skipped("tool calls and results")
@@ -149,8 +124,7 @@ def read_gemini(file: Path, options: Options) -> Iterator[Record]:
             ("gemini", session.session_id, message.id or number),
             text,
             file,
-            namespace=namespace,
-            session=session.session_id,
+            **about,
             created_at=message.timestamp or session.start_time,
             tags=[speaker],
             metadata=present(source="gemini", speaker=speaker, model=message.model, project_hash=session.project_hash),
@@ -160,8 +134,7 @@ def read_gemini(file: Path, options: Options) -> Iterator[Record]:
             ("gemini", session.session_id, "summary"),
             session.summary,
             file,
-            namespace=namespace,
-            session=session.session_id,
+            **about,
             created_at=session.start_time,
             tags=["title"],
             memory_type="title",

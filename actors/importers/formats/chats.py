@@ -3,8 +3,6 @@
 ChatGPT keeps a conversation as a tree of messages; the branch that ends at `current_node` is the one that was shown.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

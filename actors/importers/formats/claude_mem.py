@@ -3,12 +3,11 @@
 Columns come and go between its versions; those that a database lacks are read as NULL.
 """
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -35,11 +34,7 @@ Row = dict[str, object]
 
 
 def matches(file: Path) -> bool:
-    """Tell whether a file is such a database.
-
-    Raises:
-        FormatError: it is another SQLite database, or a damaged one.
-    """
+    """Tell whether a file is such a database (`FormatError` for another SQLite database, or a damaged one)."""
     with file.open("rb") as source:
         if source.read(len(MAGIC)) != MAGIC:
             return False
@@ -103,45 +98,39 @@ def _observation(file: Path, options: Options, row: Row) -> Iterator[Record]:
     heading = ": ".join(texts((row["title"], row["subtitle"])))
     facts = "\n".join(f"- {fact}" for fact in _list(row["facts"]))
     text = "\n\n".join(texts((heading, row["narrative"], facts))) or "\n".join(texts([row["text"]]))
-    if not text:
+    place = ("claude-mem", "observation", row["memory_session_id"], row["content_hash"] or row["id"])
+    if text:
+        yield from _memory(place, text, file, options, row, tags=_list(row["concepts"]), memory_type=row["type"])
+    else:
         yield Skipped("observations without text")
-        return
-    yield from memory(
-        ("claude-mem", "observation", row["memory_session_id"], row["content_hash"] or row["id"]),
-        text,
-        file,
-        namespace=options.namespace or row["project"],
-        session=row["memory_session_id"],
-        created_at=_moment(row),
-        tags=_list(row["concepts"]),
-        memory_type=row["type"],
-        metadata=_metadata(row, "files_read", "files_modified"),
-    )
 
 
 def _summary(file: Path, options: Options, row: Row) -> Iterator[Record]:
     parts = ("request", "investigated", "learned", "completed", "next_steps", "notes")
     text = "\n\n".join(f"{name.replace('_', ' ').capitalize()}: {row[name]}" for name in parts if texts([row[name]]))
-    if not text:
+    place = ("claude-mem", "summary", row["memory_session_id"], row["id"])
+    if text:
+        yield from _memory(place, text, file, options, row, tags=["summary"], memory_type="session_summary")
+    else:
         yield Skipped("summaries without text")
-        return
+
+
+def _memory(
+    place: tuple[object, ...], text: str, file: Path, options: Options, row: Row, **fields: Any
+) -> Iterator[Record]:
+    """Yield a memory of what claude-mem wrote of a session, with the files that it read and changed."""
+    lists = {name: _list(row.get(name)) for name in ("files_read", "files_modified", "files_edited")}
+    number = {"prompt_number": row["prompt_number"]} if row["prompt_number"] is not None else {}
     yield from memory(
-        ("claude-mem", "summary", row["memory_session_id"], row["id"]),
+        place,
         text,
         file,
         namespace=options.namespace or row["project"],
         session=row["memory_session_id"],
         created_at=_moment(row),
-        tags=["summary"],
-        memory_type="session_summary",
-        metadata=_metadata(row, "files_read", "files_edited"),
+        metadata={"source": "claude-mem", **number, **{name: found for name, found in lists.items() if found}},
+        **fields,
     )
-
-
-def _metadata(row: Row, *lists: str) -> dict[str, object]:
-    files = {name: found for name in lists if (found := _list(row[name]))}
-    number = {"prompt_number": row["prompt_number"]} if row["prompt_number"] is not None else {}
-    return {"source": "claude-mem", **number, **files}
 
 
 def _moment(row: Row) -> str | None:

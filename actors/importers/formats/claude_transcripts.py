@@ -5,15 +5,13 @@ here are those that https://github.com/skillsynchq/txcript describes in docs/for
 `cwd` of a line, never the name of the folder, which can't be decoded.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 
-from actors.importers.files import lines, walk
+from actors.importers.files import lines
 from actors.importers.records import Broken, Options, Record, Skipped, memory, present
 from actors.runtime.types import JsonObject
 
@@ -64,11 +62,6 @@ def matches(first: list[JsonObject]) -> bool:
     )
 
 
-def sessions(folder: Path, options: Options) -> Iterator[Path]:
-    """Yield the files of sessions under a folder."""
-    yield from walk(folder, (".jsonl",), () if options.everything else SIDE_FOLDERS)
-
-
 def read(file: Path, options: Options) -> Iterator[Record]:
     """Yield the turns of a session, each text block as a memory."""
     namespace = options.namespace
@@ -115,11 +108,7 @@ def _turn(line: _Line, message: _Message, file: Path, number: int, options: Opti
             created_at=line.timestamp,
             tags=[speaker],
             metadata=present(
-                source="claude-code",
-                speaker=line.type,
-                model=message.model,
-                cwd=line.cwd,
-                git_branch=line.git_branch,
+                source="claude-code", speaker=line.type, model=message.model, cwd=line.cwd, git_branch=line.git_branch
             ),
         )
 

@@ -5,8 +5,6 @@ fields `entityName`, `from_id` and `to_id`. An entity becomes a memory, each of 
 linked to it; a relation becomes a sentence that is linked to both ends, and a link of its name between them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -93,11 +91,9 @@ def read_official(file: Path, options: Options) -> Iterator[Record]:
         about = {**common["metadata"], "from": start, "to": end, "relation_type": relation}
         sentence = f"{start} {relation.replace('_', ' ')} {end}"
         yield from memory(place, sentence, file, number, **(common | {"metadata": about}), memory_type="relation")
-        links += [
-            link(memory_id(*place), memory_id(*_entity(start)), CONCERNS, file, number),
-            link(memory_id(*place), memory_id(*_entity(end)), CONCERNS, file, number),
-            link(memory_id(*_entity(start)), memory_id(*_entity(end)), relation, file, number),
-        ]
+        own, source, target = memory_id(*place), memory_id(*_entity(start)), memory_id(*_entity(end))
+        ends = ((own, source, CONCERNS), (own, target, CONCERNS), (source, target, relation))
+        links += [link(*one, file, number) for one in ends]
     yield from links
 
 

@@ -5,8 +5,6 @@ A note is a memory, a long one several (`actors/importers/sections.py`); an obse
 (`- relation_type [[Target]] (context)`) and wikilinks become links between notes.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Iterator
@@ -18,7 +16,7 @@ import msgspec
 import yaml
 
 from actors.importers.dates import date_in_path
-from actors.importers.files import text, walk
+from actors.importers.files import text
 from actors.importers.records import Broken, Ignored, Options, Record, Skipped, link, memory, memory_id
 from actors.importers.sections import parts, sections
 from actors.runtime.types import JsonObject
@@ -73,19 +71,8 @@ class _Note(msgspec.Struct, frozen=True):
         return not (self.body.strip() or self.metadata)
 
 
-def notes(folder: Path, _options: Options) -> Iterator[Path]:
-    """Yield the notes under a folder; hidden folders hold none."""
-    yield from walk(folder, SUFFIXES)
-
-
 def read(root: Path, files: list[Path], options: Options) -> Iterator[Record]:
-    """Yield notes and observations, then the links between them.
-
-    Args:
-        root: The folder by which notes are named.
-        files: The notes.
-        options: What a person chose.
-    """
+    """Yield notes, which are named by their paths below `root`, and observations, then the links between them."""
     links: list[tuple[_Note, str, str]] = []
     names: dict[str, UUID | None] = {}
     for file in files:

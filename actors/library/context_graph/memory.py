@@ -55,7 +55,17 @@ class Memory:
         namespace: str | None = None,
         timeout: float = TIMEOUT,
     ) -> None:
-        self._transport = connect(data, url, key, namespace, timeout)
+        if (url is None) != (key is None):
+            raise ValueError("a server needs both url and key")
+        self._transport: Transport
+        if url is not None and key is not None:
+            if data is not None:
+                raise ValueError("give either the folder of a store or the url of a server")
+            self._transport = HttpTransport(url, key, namespace, timeout)
+        else:
+            from actors.proxy.serve_command import data_folder
+
+            self._transport = SocketTransport(data_folder(None if data is None else Path(data)), namespace)
 
     def store(
         self,
@@ -225,18 +235,3 @@ def _tags(tags: str | Sequence[str]) -> list[str] | None:
 
 def _given(**arguments: Any) -> JsonObject:
     return {name: value for name, value in arguments.items() if value is not None}
-
-
-def connect(
-    data: str | PathLike[str] | None, url: str | None, key: str | None, namespace: str | None, timeout: float
-) -> Transport:
-    """Return the transport that the arguments of `Memory` mean; errors as there."""
-    if (url is None) != (key is None):
-        raise ValueError("a server needs both url and key")
-    if url is not None and key is not None:
-        if data is not None:
-            raise ValueError("give either the folder of a store or the url of a server")
-        return HttpTransport(url, key, namespace, timeout)
-    from actors.proxy.serve_command import data_folder
-
-    return SocketTransport(data_folder(None if data is None else Path(data)), namespace)

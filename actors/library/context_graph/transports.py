@@ -62,12 +62,7 @@ class Transport(Protocol):
 
 
 class SocketTransport:
-    """The hub on this machine, which is started if necessary. Threads take turns.
-
-    Args:
-        folder: The store's.
-        namespace: Of calls that name none.
-    """
+    """The hub on this machine, which is started if necessary. Threads take turns."""
 
     def __init__(self, folder: Path, namespace: str | None) -> None:
         from actors.proxy.client import ClientError
@@ -127,14 +122,7 @@ class SocketTransport:
 
 
 class HttpTransport:
-    """A server; one request without a session for each call.
-
-    Args:
-        url: Of the server, without `/mcp`.
-        key: From `context-graph key create`, or an access token.
-        namespace: Of calls that name none.
-        timeout: Seconds for one call.
-    """
+    """A server at a URL without `/mcp`; one request without a session for each call."""
 
     def __init__(self, url: str, key: str, namespace: str | None, timeout: float) -> None:
         import httpx2

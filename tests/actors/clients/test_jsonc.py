@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.clients import jsonc
-from actors.clients.errors import ConfigurationError
+from actors.clients.files import ConfigurationError
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=8),

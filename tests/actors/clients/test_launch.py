@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from actors.clients.errors import ConfigurationError
+from actors.clients.files import ConfigurationError
 from actors.clients.launch import Launch, own_launch, parse_launch, read_entry
 from actors.clients.table import Shape
 

@@ -5,7 +5,7 @@ import tomllib
 import pytest
 
 from actors.clients import toml
-from actors.clients.errors import ConfigurationError
+from actors.clients.files import ConfigurationError
 
 ENTRY = {"command": "/usr/bin/x", "args": ["serve"]}
 PATH = ("mcp_servers", "context-graph")

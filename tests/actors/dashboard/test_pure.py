@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 import actors.dashboard
-from actors.dashboard.comparing import differing, why_above
-from actors.dashboard.layout import LETTER, LINE, days, surroundings
-from actors.dashboard.names import did, when
+from actors.dashboard.layout import LETTER, LINE, days, differing, surroundings, why_above
+from actors.dashboard.templating import did, when
 
 FOLDER = Path(actors.dashboard.__file__).parent
 

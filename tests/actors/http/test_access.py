@@ -13,8 +13,8 @@ from actors.api.context import Context
 from actors.api.params.http import HttpListen
 from actors.api.tools.agent_tools import BY_METHOD
 from actors.api.tools.dispatch import call
+from actors.http.access.authentication import LINK_SECONDS, Sessions
 from actors.http.access.keys import Key, Keys
-from actors.http.access.sessions import LINK_SECONDS, Sessions
 from actors.http.guard import MAX_BODY
 from actors.http.server import UI, HttpServer
 from actors.runtime.faults import ForbiddenFault, InvalidParamsFault

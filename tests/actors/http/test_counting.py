@@ -73,8 +73,8 @@ async def test_a_caller_of_one_namespace_reads_nothing_of_what_others_asked(cont
 async def test_replays_of_the_past_are_limited_for_each_caller(
     context: Context, serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("actors.http.access.rates.REPLAYS_AT_ONCE", 2)
-    monkeypatch.setattr("actors.http.access.rates.REPLAYS_PER_SECOND", 1e-6)
+    monkeypatch.setattr("actors.http.access.requests.REPLAYS_AT_ONCE", 2)
+    monkeypatch.setattr("actors.http.access.requests.REPLAYS_PER_SECOND", 1e-6)
     for text in ("one", "two", "three", "four"):
         await store(context, f"Number {text}.")
     async with serve(context) as served, served.agent(served.key("curious")) as agent:

@@ -11,7 +11,7 @@ from mcp_types import JSONRPCNotification
 from actors.api.caller import Scope
 from actors.api.context import Context
 from actors.http import listening
-from actors.http.replay_buffer import MAX_MESSAGES, ReplayBuffer
+from actors.http.mcp_endpoint import MAX_MESSAGES, ReplayBuffer
 from tests.actors.conftest import Agent
 from tests.actors.http.conftest import Serve, Served
 

@@ -95,7 +95,7 @@ async def _check(client: httpx2.AsyncClient, method: str, path: str, headers: di
 async def test_whatever_arrives_is_answered_without_the_text_of_an_exception(
     context: Context, serve: Serve, monkeypatch: pytest.MonkeyPatch, count: int
 ) -> None:
-    monkeypatch.setattr("actors.http.access.rates.BURST", 10 * count)
+    monkeypatch.setattr("actors.http.access.requests.BURST", 10 * count)
     async with (
         serve(context) as served,
         served.client(served.key("me")) as known,

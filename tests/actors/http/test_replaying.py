@@ -17,7 +17,7 @@ async def test_a_page_of_the_past_shows_its_replay_and_then_itself(
     moment = context.hub.log.head.seq
     await store(context, "The ferry to Sylt leaves at nine.")
     async with serve(context) as served, served.browser() as browser:
-        monkeypatch.setattr("actors.dashboard.replays.PATIENCE", 0.0)  # no page is ready in no time
+        monkeypatch.setattr("actors.dashboard.jobs.PATIENCE", 0.0)  # no page is ready in no time
         address = f"/?as_of={moment}"
         first = await browser.get(address)
         assert first.status_code == 202
@@ -25,7 +25,7 @@ async def test_a_page_of_the_past_shows_its_replay_and_then_itself(
         assert "as it was" in first.text
         part = await browser.get(f"/search?q=ferry&as_of={moment}", headers={"hx-request": "true"})
         assert part.headers["hx-refresh"] == "true"  # a part of the page can't show the progress
-        monkeypatch.setattr("actors.dashboard.replays.PATIENCE", 0.3)
+        monkeypatch.setattr("actors.dashboard.jobs.PATIENCE", 0.3)
         with anyio.fail_after(60):
             poll = {"hx-request": "true", "hx-trigger": "replaying"}
             while (answer := await browser.get(address, headers=poll)).status_code == 202:

@@ -66,12 +66,13 @@ async def asked(folder: Path, ask: Callable[[Client], Any]) -> Any:
 
 
 def profiles(client: Client) -> Any:
-    return client.call("search_weight_profiles")["profiles"]
+    return client.request("search/weight_profiles")["profiles"]
 
 
 async def test_whoever_comes_to_the_door_calls_tools_methods_and_resources(listening: Doors, tmp_path: Path) -> None:
     def visit(client: Client) -> Any:
-        stored = client.call("store_memory", content="Mara's dog is called Bo.")["fingerprintId"]
+        called = client.request("tools/call", name="store_memory", arguments={"content": "Mara's dog is called Bo."})
+        stored = called["structuredContent"]["fingerprintId"]
         read = client.request("memory/retrieve", id=stored)["content"]
         return read, client.request("resources/read", uri="context-graph://status")["contents"][0]["uri"]
 
@@ -82,7 +83,7 @@ async def test_whoever_comes_to_the_door_calls_tools_methods_and_resources(liste
 async def test_a_refusal_comes_back_with_its_sentence_and_the_session_goes_on(listening: Doors, tmp_path: Path) -> None:
     def visit(client: Client) -> Any:
         with pytest.raises(ClientError, match="Content cannot be empty"):
-            client.call("store_memory", content="")
+            client.request("memory/store", content="")
         with pytest.raises(ClientError, match="not found"):
             client.request("no/such/method")
         return profiles(client)

@@ -13,18 +13,19 @@ import msgspec
 import pytest
 
 from actors.api.context import Context
-from actors.api.operations.administration.audit import audit_trail
+from actors.api.operations.administration.audit import AuditTrail, audit_trail
 from actors.api.operations.administration.maintenance import store_status
-from actors.api.operations.lifecycle.memories import memory_delete, memory_restore, memory_retrieve
+from actors.api.operations.lifecycle.memories import memory_delete, memory_restore
+from actors.api.operations.lifecycle.retrieval import memory_retrieve
+from actors.api.operations.mind.runs import ListConsolidations, list_consolidations
+from actors.api.operations.mind.schedule import ChangeSchedules, store_schedule
 from actors.api.operations.mind.sleep import (
+    ConsolidateMemories,
+    UndoConsolidation,
     consolidate_memories,
-    list_consolidations,
-    store_schedule,
     undo_consolidation,
 )
-from actors.api.params.audit import AuditTrail
 from actors.api.params.memories import MemoryDelete, MemoryRestore, MemoryRetrieve
-from actors.api.params.sleep import ChangeSchedules, ConsolidateMemories, ListConsolidations, UndoConsolidation
 from actors.embedder.loading import start_pool
 from actors.embedder.pool.prepared import BulkEmbedding
 from actors.embedder.pool.worker import WorkerSettings

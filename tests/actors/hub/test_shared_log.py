@@ -15,10 +15,9 @@ from typer.testing import CliRunner
 from actors.api.context import Context
 from actors.api.operations.administration.maintenance import store_status
 from actors.api.operations.lifecycle.memories import memory_delete, store_memory
-from actors.api.operations.mind.sleep import consolidate_memories
+from actors.api.operations.mind.sleep import ConsolidateMemories, consolidate_memories
 from actors.api.params.memories import MemoryDelete, StoreMemory
 from actors.api.params.parsing import parse
-from actors.api.params.sleep import ConsolidateMemories
 from actors.api.tools.agent_tools import BY_NAME
 from actors.api.tools.dispatch import call
 from actors.cli.commands import program

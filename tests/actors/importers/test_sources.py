@@ -12,8 +12,17 @@ import pytest
 
 from actors.api.operations.ingest.import_items import parse_item
 from actors.importers.recogniser import recognise
-from actors.importers.records import MAX_CHARACTERS, Broken, FormatError, Item, Options, Skipped, pieces
-from actors.importers.screening import Redactions, screened
+from actors.importers.records import (
+    MAX_CHARACTERS,
+    Broken,
+    FormatError,
+    Item,
+    Options,
+    Redactions,
+    Skipped,
+    pieces,
+    screened,
+)
 from tests.actors.importers import samples
 
 

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.api.tools.agent_tools import TOOLS
-from actors.proxy.endpoint import PROJECT, REQUEST_KEY, RESENT, TOOL_SET
-from actors.proxy.framing import LineReader, LineTooLongError
+from actors.proxy.endpoint import PROJECT, REQUEST_KEY, RESENT, TOOL_SET, LineReader, LineTooLongError
 from actors.proxy.pending_requests import MAX_RETRIES, MCP_PREFIXES, PendingRequests
 from actors.runtime.settings import ToolSet
 

@@ -18,9 +18,8 @@ from actors.api.params.http import HttpListen
 from actors.http.access.keys import KEYS, Keys
 from actors.http.server import HttpServer
 from actors.hub.composition import open_hub
-from actors.router.app import serve_router
-from actors.router.merging import merge
-from actors.router.table import HubAddress, Table
+from actors.router.router import serve_router
+from actors.router.table import HubAddress, Table, merge
 from actors.runtime.faults import InvalidParamsFault
 from tests.actors.conftest import loaded
 

@@ -9,9 +9,8 @@ from usearch.index import Index
 
 from actors.api.context import Context
 from actors.api.operations.administration.maintenance import store_status
-from actors.api.operations.mind.sleep import consolidate_memories
+from actors.api.operations.mind.sleep import ConsolidateMemories, consolidate_memories
 from actors.api.params.parsing import parse
-from actors.api.params.sleep import ConsolidateMemories
 from actors.comparator.messages import Indexes, ReadIndexes
 from actors.hub.hub import Hub
 from events.vocabulary import MemoryErased

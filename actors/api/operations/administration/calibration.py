@@ -4,15 +4,14 @@ The packaged model, whose similarities are calibrated by people's grades, scores
 its curve is carried over to the chosen model by the share of pairs above it.
 """
 
-from __future__ import annotations
-
-from typing import Final
+from typing import Annotated, Final
 from uuid import UUID
 
 import numpy as np
+from msgspec import Meta
 
 from actors.api.context import Context, append, wait_until_ready
-from actors.api.params.audit import MIN_TEXTS, StoreCalibrate
+from actors.api.params.parsing import Params
 from actors.comparator.compare.calibration import equate, shipped_curves
 from actors.comparator.messages import ReadIndexes, ReadRawScores
 from actors.comparator.messages.browse import ReadColumns
@@ -31,8 +30,17 @@ from events.vocabulary.values import SpaceModel
 from projections.atlas.fingerprints import CONTEXT
 from projections.storage.arrays import Scores
 
+MIN_TEXTS: Final = 50
+"""Memories that a calibration needs."""
 MIN_RELATED: Final = 20
 """Pairs of these texts that the packaged model must call related."""
+
+
+class StoreCalibrate(Params, frozen=True, kw_only=True):
+    """Calibrate the similarities of a model that `--embedder` chose on texts of the store."""
+
+    texts: Annotated[int, Meta(ge=MIN_TEXTS, le=2_000)] = 400
+    """How many live memories are compared with each other; they are spread evenly over the store."""
 
 
 async def store_calibrate(context: Context, params: StoreCalibrate) -> JsonObject:

@@ -1,7 +1,5 @@
 """Export: the live memories of a namespace page by page, or all that a store knows of its memories, event by event."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from typing import get_args
@@ -9,12 +7,11 @@ from uuid import UUID
 
 import msgspec
 
+from actors.api.answers import body_of, iso, stored_params
 from actors.api.context import Context, describe, wait_until_replayed
 from actors.api.operations.ingest import images
 from actors.api.params.embeddings import encode, with_graph
 from actors.api.params.fields import DEFAULT_NAMESPACE, Namespace, Reading
-from actors.api.responses import memories
-from actors.api.responses.common import iso
 from actors.comparator.messages import ListMemories, ReadLinks
 from actors.exporters.history import Carried, mentioned, without
 from actors.runtime.ask import ask
@@ -36,7 +33,6 @@ DESCRIBED = 100
 """Memories that are looked up at once."""
 EMBEDDED = 20
 """Memories on a page with embeddings: some 100 KB each as JSON."""
-
 _CARRIED = get_args(Carried)
 _NOT_COUNTED = (SpacesDeclared, MemoryErased, MemoriesMoved, Shredded)
 """Events that an export leaves out without saying so: what they are about isn't there, or each line says it."""
@@ -63,8 +59,7 @@ class StoreExport(Reading, frozen=True, kw_only=True):
 async def _listed(context: Context, namespace: str) -> tuple[UUID, ...]:
     """Return the memories of a namespace, forgotten ones too, so that a page can follow one that was forgotten since.
 
-    Raises:
-        NotFoundFault: It has none, which is a slip of the pen; `default` may be empty.
+    A `NotFoundFault` for one without any, which is a slip of the pen; `default` may be empty.
     """
     listed = await ask(context.hub.comparator, ListMemories(namespace=namespace, forgotten=True))
     if not listed and namespace != DEFAULT_NAMESPACE:
@@ -90,7 +85,7 @@ async def memory_export(context: Context, params: MemoryExport) -> JsonObject:
             end += 1
             if entry.id != memory or entry.state is not MemoryState.LIVE:  # a merged memory stands in its survivor
                 continue
-            page.append(memories.exported(entry) | await _image(context, entry))
+            page.append(_exported(entry) | await _image(context, entry))
             if params.include_embeddings:
                 page[-1] |= await _embeddings(context, entry)
             room -= _size(page[-1])
@@ -111,7 +106,7 @@ async def store_export(context: Context, params: StoreExport) -> JsonObject:
     envelopes = _whole_requests(await ask(context.hub.store, ReadEvents(seqs=tuple(seqs))), last)
     named = {id_ for one in envelopes for id_ in _named(one)}
     found = await ask(context.hub.store, FindMemories(memories=tuple(named)))
-    entries = {entry.id: entry for entry in found if entry is not None and _is_wanted(entry, params.namespace)}
+    entries = {one.id: one for one in found if one and one.body and params.namespace in {None, one.body.namespace}}
     gone = named - entries.keys()
     born_with = _born_with(envelopes)
     lines: list[JsonObject] = []
@@ -182,10 +177,6 @@ def _named(envelope: Envelope) -> set[UUID]:
     return mentioned(envelope.event) if isinstance(envelope.event, _CARRIED) else set()
 
 
-def _is_wanted(entry: Entry, namespace: str | None) -> bool:
-    return entry.body is not None and namespace in {None, entry.body.namespace}
-
-
 def _memory_line(
     envelope: Envelope, stored: MemoryStored, entry: Entry, links: list[MemoriesLinked], gone: set[UUID]
 ) -> JsonObject:
@@ -196,4 +187,11 @@ def _memory_line(
         body = msgspec.structs.replace(body, namespace=entry.body.namespace)
     own = msgspec.structs.replace(entry, body=body)
     drawn = [{name: value for name, value in msgspec.to_builtins(link).items() if name != "type"} for link in kept]
-    return memories.exported(own) | {"stored_at": iso(envelope.at), "links": drawn}
+    return _exported(own) | {"stored_at": iso(envelope.at), "links": drawn}
+
+
+def _exported(entry: Entry) -> JsonObject:
+    """Return a memory as `memory/import` takes it, with its id, without empty fields."""
+    body = body_of(entry)
+    answer = {"id": str(entry.id), "content": body.text, "created_at": iso(body.created_at), **stored_params(body)}
+    return {name: value for name, value in answer.items() if value not in (None, [], {})}

@@ -1,7 +1,5 @@
 """Capture: store what a session said that is new, at most a dozen sentences of it."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 from uuid import UUID
 
@@ -73,12 +71,6 @@ async def _is_known(context: Context, candidate: StoreMemory) -> bool:
     query = await embed_query(context, Query(candidate.content, NO_HINTS, {}, wanted, context.now()))
     found = await ask(
         context.hub.comparator,
-        Rank(
-            embeddings={E1: query.embeddings[E1]},
-            weights={E1: 1.0},
-            filter=wanted,
-            limit=1,
-            min_similarity=KNOWN,
-        ),
+        Rank(embeddings={E1: query.embeddings[E1]}, weights={E1: 1.0}, filter=wanted, limit=1, min_similarity=KNOWN),
     )
     return bool(found.matches)

@@ -1,13 +1,10 @@
 """Images of memories: read from a path or a data URI, kept beside the log, returned as a data URI."""
 
-from __future__ import annotations
-
 import os
 import stat
 from base64 import b64decode, b64encode
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 import anyio.to_thread
@@ -19,21 +16,16 @@ from actors.runtime.actor import LOGGER
 from actors.runtime.ask import ask
 from actors.runtime.faults import Fault, StorageFault
 from actors.store.messages import FindMemories, Reserve
-from events.storage.log import LogError
-
-if TYPE_CHECKING:
-    from events.storage.log import Images
-    from events.vocabulary.values import Image
+from events.storage.log import Images, LogError
+from events.vocabulary.values import Image
 
 DATA = "data:"
 
 
 async def read(context: Context, source: str) -> bytes:
-    """Return the bytes of an image; whether they are one is the model's to find out.
+    """Return the bytes of an image, from a data URI in base64 or, not over HTTP, from an absolute path.
 
-    Args:
-        context: Of the request. One over HTTP may send images, but name no files of this machine.
-        source: A data URI in base64, or an absolute path that the user may read.
+    Whether they are an image is the model's to find out.
 
     Raises:
         InvalidParamsFault: It is neither, or too large.
@@ -73,11 +65,7 @@ def _read_file(path: Path) -> bytes:
 
 
 async def keep(context: Context, memory: UUID, content: bytes) -> None:
-    """Write the image of a memory that is about to be appended.
-
-    Raises:
-        StorageFault: It can't be written, or this log keeps no images.
-    """
+    """Write the image of a memory that is about to be appended (`StorageFault` if it can't be kept)."""
     files = files_of(context)
     await ask(context.hub.store, Reserve(ids=(memory,)))
     try:
@@ -97,11 +85,7 @@ async def discard_unstored(context: Context, memories: Sequence[UUID]) -> None:
 
 
 async def data_uri(context: Context, memory: UUID, image: Image) -> str | None:
-    """Return an image as `read` takes it; None if it was erased meanwhile.
-
-    Raises:
-        StorageFault: Its file is missing or damaged.
-    """
+    """Return an image as `read` takes it; None if it was erased meanwhile (`StorageFault` for a damaged file)."""
     try:
         content = await anyio.to_thread.run_sync(files_of(context).read, memory)
     except LogError as error:

@@ -1,7 +1,5 @@
 """The items of an import, parsed: memories and events as plain values."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math
@@ -24,7 +22,6 @@ from projections.graph.relations import LINK_TO
 IMPORTED = UUID("7a5e3f0c-3d5b-5c51-9d0b-6c1f2f6f4a27")
 """The namespace of idempotency keys of imports (UUID version 5): a key is derived from all that the item says, its id
 included, and known for ever (`projections.memories.requests`)."""
-
 OWN_FIELDS = ("id", "links", "stored_at", "part_of")
 """Fields of an imported memory besides those of `store_memory`."""
 
@@ -62,11 +59,7 @@ ImportItem: TypeAlias = MemoryItem | EventItem
 
 
 def parse_item(item: Any) -> ImportItem:
-    """Parse an item of an import.
-
-    Raises:
-        InvalidParamsFault: it is neither a memory nor an event that can be imported.
-    """
+    """Parse an item of an import (`InvalidParamsFault` if it is neither a memory nor an event that can be imported)."""
     if not isinstance(item, dict):
         raise InvalidParamsFault(f"A memory is an object, not {type(item).__name__}", parameter="items")
     if "event" in item:

@@ -1,9 +1,6 @@
 """Import: memories and events as plain values, into a store. The export is in `export`."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from typing import Annotated, Any, TypeAlias
 from uuid import UUID, uuid4, uuid5
 
@@ -12,15 +9,14 @@ from msgspec.json import encode
 
 from actors.api.confinement import check_served
 from actors.api.context import NAMESPACE, Context, wait_until_ready
-from actors.api.operations.administration.as_of import from_log
+from actors.api.operations.administration.history import from_log
 from actors.api.operations.ingest.import_items import IMPORTED, EventItem, ImportItem, MemoryItem, parse_item
 from actors.api.operations.ingest.pipeline import IngestItem, Outcome, StoredMemory, ingest
 from actors.api.operations.lifecycle.memories import item_report
+from actors.api.operations.mind.runs import find_run
 from actors.api.params.fields import MAX_BATCH
 from actors.api.params.memories import StoreMemory
 from actors.api.params.parsing import Params, invalid
-from actors.api.responses import memories
-from actors.consolidator.messages import ReadRuns
 from actors.exporters.history import mentioned
 from actors.runtime.ask import ask
 from actors.runtime.faults import Fault, NotFoundFault
@@ -74,7 +70,7 @@ async def memory_import(context: Context, params: MemoryImport) -> JsonObject:
             if isinstance(item, MemoryItem):
                 check_served(context, NAMESPACE, item.params.namespace)
         except Fault as fault:
-            reports[index] = memories.item(index, fault=fault)
+            reports[index] = item_report(index, fault)
             continue
         if group and not _fits(item, group):
             await flush()
@@ -115,14 +111,14 @@ async def _store(context: Context, group: Sequence[Numbered], reports: dict[int,
         try:
             if entry is not None and one.id is not None:
                 _check_same(entry, one)
-                reports[index] = memories.item(index, one.id) | {"stored_before": True}
+                reports[index] = item_report(index, one.id) | {"stored_before": True}
                 continue
             if first is not None and _is_divided_otherwise(first, one.params):
-                reports[index] = memories.item(index, first.id) | {"stored_before": True}
+                reports[index] = item_report(index, first.id) | {"stored_before": True}
                 continue
             _check_known(one.others, known)
         except Fault as fault:
-            reports[index] = memories.item(index, fault=fault)
+            reports[index] = item_report(index, fault)
             continue
         items.setdefault(one.key, IngestItem(one.params, one.key, one.id, one.links, context.actor, one.stored_at))
         indexes.setdefault(one.key, []).append(index)
@@ -142,14 +138,16 @@ async def _append(context: Context, group: Sequence[Numbered], reports: dict[int
     """Append events by one commit, unless they name a memory or a run that isn't here, and report on each."""
     found = [(index, one) for index, one in group if isinstance(one, EventItem)]
     known = await _known(context, {id_ for _, one in found for id_ in mentioned(one.event)})
-    runs = {run: await _run(context, run) for run in dict.fromkeys(_run_of(one.event) for _, one in found) if run}
+    named = dict.fromkeys(run for _, one in found if (run := getattr(one.event, "run", None)))
+    lists = {run: await find_run(context, run) for run in named}
+    runs = {run: listed and listed.runs[0] for run, listed in lists.items()}
     here = await _happened_here(context, [one for _, one in found], known, runs)
     keys = tuple(uuid5(IMPORTED, f"run {run}") for run in runs)
     imported = await ask(context.hub.store, FindRequests(keys=keys))
     started = {run for (run, entry), request in zip(runs.items(), imported, strict=True) if entry or request}
     appends: dict[int, Append] = {}
     for index, one in found:
-        run = _run_of(one.event)
+        run = getattr(one.event, "run", None)
         if one in here:
             reports[index] = _event_report(index, one.event) | {"stored_before": True}
             continue
@@ -160,7 +158,7 @@ async def _append(context: Context, group: Sequence[Numbered], reports: dict[int
             elif run is not None and run not in started:
                 raise NotFoundFault(f"Run not found: {run}; its start is imported first", id=str(run))
         except Fault as fault:
-            reports[index] = memories.item(index, fault=fault)
+            reports[index] = item_report(index, fault)
         else:
             appends[index] = Append(
                 id=one.id or uuid4(), event=one.event, actor=IMPORTER, correlation_id=one.key, once=True, at=one.at
@@ -170,7 +168,7 @@ async def _append(context: Context, group: Sequence[Numbered], reports: dict[int
         outcomes = await ask(context.hub.store, AppendMemories(appends=tuple(appends.values())))
     for (index, append), outcome in zip(appends.items(), outcomes, strict=True):
         if isinstance(outcome, Fault):
-            reports[index] = memories.item(index, fault=outcome)
+            reports[index] = item_report(index, outcome)
         else:
             reports[index] = _event_report(index, append.event)
             if outcome.repeated:
@@ -179,16 +177,6 @@ async def _append(context: Context, group: Sequence[Numbered], reports: dict[int
 
 def _event_report(index: int, event: Event) -> JsonObject:
     return {"index": index, "success": True, "event": str(event.__struct_config__.tag)}
-
-
-def _run_of(event: Event) -> UUID | None:
-    return getattr(event, "run", None)
-
-
-async def _run(context: Context, run: UUID) -> Run | None:
-    with suppress(NotFoundFault):
-        return (await ask(context.hub.consolidator, ReadRuns(run=run))).runs[0]
-    return None
 
 
 async def _happened_here(

@@ -1,7 +1,5 @@
 """A memory on its way through ingest: what is asked of the embedder, judged and appended."""
 
-from __future__ import annotations
-
 import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence

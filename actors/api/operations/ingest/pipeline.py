@@ -4,8 +4,6 @@ Memories go through the model in groups, in their order. Those that have gone th
 together while the rest of their group is in the model: see ARCHITECTURE.md, "How a memory is stored".
 """
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from functools import partial
@@ -16,7 +14,7 @@ from uuid import UUID
 
 import anyio
 
-from actors.api.context import Context, check_live, describe, wait_until_ready
+from actors.api.context import Context, check_live, describe, reporter, wait_until_ready
 from actors.api.idempotency import key_conflict
 from actors.api.operations.ingest import images
 from actors.api.operations.ingest.pending_memory import (
@@ -29,7 +27,6 @@ from actors.api.operations.ingest.pending_memory import (
     stored_event,
     unjudged,
 )
-from actors.api.progress import reporter
 from actors.api.pulse import publish_pulse
 from actors.embedder.messages import EmbeddedMemory
 from actors.linker.messages import MemoriesAdded
@@ -46,21 +43,14 @@ from projections.graph.relations import LINK_TO
 GROUP = 24
 """Memories that go to the embedder together, and that are committed and read back together at most. One commit of 24
 takes a quarter of 24 commits, and the first of a hundred memories is stored long before the last."""
-
 STORED_AS_GIVEN = ("namespace", "session", "modality", "tags", "rationale", "memory_type", "metadata")
 """Parameters that are fields of the event too."""
-
-
 Name = TypeVar("Name")
 """By which the caller of `ingest` knows an item."""
 
 
 async def ingest_one(context: Context, item: IngestItem) -> StoredMemory:
-    """Store one memory.
-
-    Raises:
-        Fault: it can't be embedded, judged or stored, or another request had its key.
-    """
+    """Store one memory; a `Fault` if that fails, or another request had its key."""
     outcomes: list[Outcome] = []
 
     async def collect(_name: None, outcome: Outcome) -> None:
@@ -216,12 +206,7 @@ async def _outcome(context: Context, one: PendingMemory, result: RequestResult, 
 
 
 async def _check_same(context: Context, one: PendingMemory, first: Envelope, consequences: Sequence[Envelope]) -> None:
-    """Check that a request with the same key had the same parameters.
-
-    Raises:
-        NotFoundFault: its memory was erased since.
-        InvalidParamsFault: it had others.
-    """
+    """Refuse a request with the key of one that had other parameters, or whose memory was erased since."""
     params, stored = one.item.params, stored_event(first)
     # A request that is looked up first hasn't read its image yet.
     image = await images.read(context, params.image) if one.image is None and params.image else one.image

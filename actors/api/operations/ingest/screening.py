@@ -1,7 +1,5 @@
 """Screening of new memories: private passages are never stored, secrets are named, or left out if that is asked."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import msgspec

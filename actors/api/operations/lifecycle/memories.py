@@ -1,13 +1,10 @@
 """Operations on single memories and batches: store, retrieve, delete, restore."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import timedelta
 from uuid import UUID, uuid5
 
-import msgspec
-
+from actors.api.answers import LABEL, iso, learning, learning_inputs, rounded, start_of
 from actors.api.confinement import confine_item
 from actors.api.context import (
     Context,
@@ -20,41 +17,36 @@ from actors.api.context import (
     wait_until_replayed,
 )
 from actors.api.idempotency import key_conflict
-from actors.api.operations.ingest import images
 from actors.api.operations.ingest.pipeline import IngestItem, Outcome, StoredMemory, ingest, ingest_one
 from actors.api.operations.ingest.screening import secrets_in
+from actors.api.params.embeddings import shape
 from actors.api.params.memories import (
     InjectContext,
     MemoryDelete,
     MemoryInject,
     MemoryInjectBatch,
     MemoryRestore,
-    MemoryRetrieve,
     MemoryTag,
     StoreMemory,
 )
 from actors.api.params.parsing import invalid, parse
-from actors.api.responses import memories, memory_detail
-from actors.comparator.messages import Edges, ReadLinks
 from actors.runtime.ask import ask
 from actors.runtime.faults import Fault, InvalidParamsFault, NotFoundFault
 from actors.runtime.types import JsonObject
-from actors.store.messages import Describe, ReadHistory, RequestResult
+from actors.store.messages import Describe, RequestResult
+from events.spaces import SPACES
 from events.vocabulary import MemoryErased, MemoryForgotten, MemoryReinstated, MemoryRestored, MemoryTagged
 from events.vocabulary.codec import decompress
+from events.vocabulary.memories import STATED
 from projections.memories.catalog import Entry
-from projections.projection import MemoryState, is_shredded_memory
+from projections.projection import MemoryState
 
 AHEAD = timedelta(days=1)
 """How far `created_at` may be ahead of the clock: a time without a zone is read as UTC, and clocks differ."""
 
 
 def _new_item(context: Context, params: StoreMemory, key: UUID | None) -> IngestItem:
-    """Return a memory to be stored.
-
-    Raises:
-        InvalidParamsFault: It was created in the future. Imports keep such times, since they are those of a source.
-    """
+    """Return a memory to be stored; refuse a time in the future, which an import keeps: it is that of a source."""
     now = context.now()
     if context.parse_time(params.created_at, "created_at") - now > AHEAD:
         problem = f"{params.created_at} is more than a day ahead of the clock of the store, {now:%Y-%m-%dT%H:%M:%SZ}"
@@ -65,18 +57,18 @@ def _new_item(context: Context, params: StoreMemory, key: UUID | None) -> Ingest
 async def store_memory(context: Context, params: StoreMemory) -> JsonObject:
     """Store a memory; `duplicate_of` names the oldest live memory of the same content."""
     stored = await ingest_one(context, _new_item(context, params, context.key))
-    answer = memories.stored(stored.id, stored.event, stored.embedding_ms, stored.duplicate_of)
+    answer = _stored(stored)
     return answer | await _findings(context, params, stored)
 
 
 async def inject_context(context: Context, params: InjectContext) -> JsonObject:
     """Store a memory and return its judgement: how new it is and how well it ties in."""
     stored = await ingest_one(context, _new_item(context, params, context.key))
-    learning = stored.event.learning
+    values = stored.event.learning
     return (
-        memories.stored(stored.id, stored.event, stored.embedding_ms, stored.duplicate_of)
-        | {"rationale": params.rationale, "utl": memories.learning(learning)}
-        | memories.learning_inputs(learning)
+        _stored(stored)
+        | {"rationale": params.rationale, "utl": learning(values)}
+        | learning_inputs(values)
         | await _findings(context, params, stored)
     )
 
@@ -84,7 +76,25 @@ async def inject_context(context: Context, params: InjectContext) -> JsonObject:
 async def memory_inject(context: Context, params: MemoryInject) -> JsonObject:
     """Store a memory and return its summary space by space."""
     stored = await ingest_one(context, _new_item(context, params, context.key))
-    return memories.injected(stored.id, stored.event, stored.duplicate_of) | await _findings(context, params, stored)
+    event = stored.event
+    summary = {
+        space.key: {
+            **shape(event.fingerprint[space.key]),
+            "quadrant": row.quadrant.value,
+            "entropy": rounded(event.learning.delta_s[index]),
+            "coherence": rounded(event.learning.delta_c[index]),
+            "alignment": rounded(event.purpose[index]),
+        }
+        for index, (space, row) in enumerate(zip(SPACES, event.johari, strict=True))
+    }
+    return {
+        "memory_id": str(stored.id),
+        "embedders_generated": len(event.fingerprint.embeddings),
+        "created_at": iso(event.created_at),
+        "teleological_summary": summary,
+        **_duplicate_of(stored.duplicate_of),
+        **await _findings(context, params, stored),
+    }
 
 
 async def memory_inject_batch(context: Context, params: MemoryInjectBatch) -> JsonObject:
@@ -97,7 +107,7 @@ async def memory_inject_batch(context: Context, params: MemoryInjectBatch) -> Js
             key = context.key and uuid5(context.key, str(index))
             items[index] = _new_item(context, wanted, key)
         except Fault as fault:
-            reports[index] = memories.item(index, fault=fault)
+            reports[index] = item_report(index, fault)
 
     async def report(index: int, outcome: Outcome) -> None:
         findings = {} if isinstance(outcome, Fault) else await _findings(context, items[index].params, outcome)
@@ -110,47 +120,48 @@ async def memory_inject_batch(context: Context, params: MemoryInjectBatch) -> Js
     return {"succeeded": succeeded, "failed": len(results) - succeeded, "results": results}
 
 
-def item_report(index: int, outcome: Outcome) -> JsonObject:
-    """Return the report on one item of a batch."""
+def item_report(index: int, outcome: Outcome | UUID) -> JsonObject:
+    """Return the report on one item of a batch: the id of its memory, or its error."""
     if isinstance(outcome, Fault):
-        return memories.item(index, fault=outcome)
-    return memories.item(index, outcome.id, twin=outcome.duplicate_of)
+        error = {"code": outcome.code, "message": outcome.message, "data": outcome.data}
+        return {"index": index, "success": False, "error": error}
+    memory, twin = (outcome, None) if isinstance(outcome, UUID) else (outcome.id, outcome.duplicate_of)
+    answer = {"index": index, "success": True, "memory_id": str(memory), "fingerprintId": str(memory)}
+    return answer | _duplicate_of(twin)
+
+
+def _stored(stored: StoredMemory) -> JsonObject:
+    return {
+        "fingerprintId": str(stored.id),
+        "embedderCount": len(stored.event.fingerprint.embeddings),
+        "embeddingLatencyMs": round(stored.embedding_ms),
+        "createdAt": iso(stored.event.created_at),
+    } | _duplicate_of(stored.duplicate_of)
+
+
+def _duplicate_of(twin: UUID | None) -> dict[str, str]:
+    """Return the field that names the oldest live memory of the same content."""
+    return {"duplicate_of": str(twin)} if twin else {}
 
 
 async def _findings(context: Context, params: StoreMemory, stored: StoredMemory) -> JsonObject:
-    """Return what the caller should know about a stored memory: secrets in it, and what it superseded."""
+    """Return what the caller should know of a stored memory: its secrets, and what it superseded, with the evidence."""
     if not stored.superseded:
         return secrets_in(params)
     entries = await describe(context, *(one.memory for one in stored.superseded))
-    return secrets_in(params) | memories.superseded(stored.superseded, entries, decompress(stored.event.content))
-
-
-async def memory_retrieve(context: Context, params: MemoryRetrieve) -> JsonObject:
-    """Return everything that is stored about one memory."""
-    await wait_until_replayed(context)
-    (entry,) = await describe(context, params.id)
-    if entry.state is MemoryState.ERASED:
-        raise erased(entry)
-    edges = await _visible(context, await ask(context.hub.comparator, ReadLinks(memory=entry.id)))
-    history = await ask(context.hub.store, ReadHistory(memory=entry.id))
-    if is_shredded_memory(history[0].event):  # another client erased it meanwhile
-        (entry,) = await describe(context, params.id)
-        raise erased(entry)
-    answer = memory_detail.memory(entry, edges, history, include_embeddings=params.include_embeddings)
-    if params.include_image and entry.body is not None and entry.body.image is not None:
-        answer["image"]["data"] = await images.data_uri(context, entry.id, entry.body.image)
+    text = decompress(stored.event.content)
+    answer = secrets_in(params)
+    for one, entry in zip(stored.superseded, entries, strict=True):
+        if one.rule == STATED:
+            answer.setdefault("supersedes", []).append(str(one.memory))
+            continue
+        evidence: JsonObject = {"id": str(one.memory), "content": start_of(entry, LABEL), "changed": one.rule}
+        if one.was and entry.body is not None:
+            evidence["was"] = entry.body.text[slice(*one.was)]
+        if one.now:
+            evidence["now"] = text[slice(*one.now)]
+        answer.setdefault("may_supersede", []).append(evidence)
     return answer
-
-
-async def _visible(context: Context, edges: Edges) -> Edges:
-    """Return the edges to memories that the caller sees."""
-    ends = {*(link.target for link in edges.outgoing), *(link.source for link in edges.incoming)}
-    seen = await context.visible_among(ends)
-    return msgspec.structs.replace(
-        edges,
-        outgoing=tuple(link for link in edges.outgoing if link.target in seen),
-        incoming=tuple(link for link in edges.incoming if link.source in seen),
-    )
 
 
 async def memory_delete(context: Context, params: MemoryDelete) -> JsonObject:
@@ -169,7 +180,9 @@ async def memory_delete(context: Context, params: MemoryDelete) -> JsonObject:
     elif earlier is None:
         # An erasure concerns the text, which stands in the memories that this one absorbed as well, seen or not.
         await append(context, *(MemoryErased(memory=memory, reason=params.reason) for memory in gone))
-    return memories.deleted(params.id, [one for one in gone if one in seen], soft=params.soft)
+    answer = {"fingerprintId": str(params.id), "deleted": True, "deleteType": "soft" if params.soft else "hard"}
+    others = [str(one) for one in gone if one in seen and one != params.id]
+    return answer | ({"deletedWith": others} if others else {})
 
 
 async def memory_restore(context: Context, params: MemoryRestore) -> JsonObject:
@@ -231,10 +244,7 @@ def _deleted_earlier(params: MemoryDelete, entry: Entry, earlier: RequestResult)
 
 
 def _parse_item(context: Context, item: object) -> MemoryInject:
-    match item:
-        case str():
-            return parse(context.in_project(MemoryInject, {"content": item}), MemoryInject)
-        case dict():
-            return parse(context.in_project(MemoryInject, item), MemoryInject)
-        case _:
-            raise InvalidParamsFault(f"An item is a text or an object, not {type(item).__name__}", parameter="items")
+    given = {"content": item} if isinstance(item, str) else item
+    if not isinstance(given, dict):
+        raise InvalidParamsFault(f"An item is a text or an object, not {type(item).__name__}", parameter="items")
+    return parse(context.in_project(MemoryInject, given), MemoryInject)

@@ -1,7 +1,5 @@
 """Operations on namespaces: rename one, merge two, move memories."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from msgspec import Meta

@@ -1,7 +1,5 @@
 """Scan: find secrets in stored memories, and replace these memories by redacted ones."""
 
-from __future__ import annotations
-
 from uuid import UUID
 
 import msgspec

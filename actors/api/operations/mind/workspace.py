@@ -1,38 +1,128 @@
 """Operations on the global workspace: its focus, its memories, and the coupling of the spaces."""
 
-from __future__ import annotations
-
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Annotated, ClassVar
 from uuid import UUID
 
 import msgspec
+import numpy as np
+from msgspec import Meta
 
+from actors.api.answers import LABEL, alignment, body_of, iso, pick, rounded, shown
 from actors.api.context import Context, check_live, describe, wait_until_ready, wait_until_replayed
-from actors.api.params.fields import EVERYWHERE
-from actors.api.params.mind import (
-    AdjustCoupling,
-    GetConsciousnessState,
-    GetWorkspaceStatus,
-    TriggerWorkspaceBroadcast,
-)
-from actors.api.responses.common import body_of
-from actors.api.responses.mind import workspace
+from actors.api.params.fields import EVERYWHERE, NamespaceFilter, Reading
+from actors.api.params.memories import OneMemory
+from actors.api.params.parsing import Params
 from actors.runtime.ask import ask
 from actors.runtime.types import JsonObject
 from actors.workspace.messages import Attention, Broadcast, ReadAttention, SetCoupling
+from events.vocabulary.mind import Resonance
 from projections.memories.catalog import Entry
+from projections.mind.consciousness import (
+    BroadcastCandidate,
+    CoherenceLevel,
+    ConsciousnessState,
+    differentiation,
+    level_of,
+    measure_consciousness,
+    state_of,
+    winner,
+)
+from projections.mind.workspace import CAPACITY, FADING_THRESHOLD, IGNITION_THRESHOLD
 from projections.projection import MemoryState
+
+Entries = Mapping[UUID, Entry]
+
+SUGGESTED_ACTIONS = {
+    "conflict": "critique_context: several memories are in the workspace at once; see whether they agree",
+    "empty": "epistemic_action: nothing is in the workspace; ask, or store what you found",
+}
+
+
+class GetConsciousnessState(Reading, frozen=True, kw_only=True):
+    """Measure how well the spaces agree on the focus (r), C = I*R*D and what limits it, stage of life."""
+
+    namespace: NamespaceFilter = None
+
+
+class GetWorkspaceStatus(Reading, frozen=True, kw_only=True):
+    """List the memories that are ignited now: the next searches prefer them."""
+
+    namespace: NamespaceFilter = None
+
+
+class AdjustCoupling(Params, frozen=True, kw_only=True):
+    """Set the coupling K: the higher, the sooner memories ignite; 0 lets none."""
+
+    aliases: ClassVar[dict[str, str]] = {"new__k": "new_k", "k": "new_k", "_k": "new_k", "coupling": "new_k"}
+
+    new_k: Annotated[float, Meta(ge=0, le=10, description="K")]
+
+
+class TriggerWorkspaceBroadcast(OneMemory, frozen=True, kw_only=True):
+    """Put a memory into focus, so that searches prefer it and what agrees with it."""
+
+    force: Annotated[bool, Meta(description="Even if r is below .8")] = False
 
 
 async def get_consciousness_state(context: Context, params: GetConsciousnessState) -> JsonObject:
     """Return C = I·R·D with its parts, the state by r, the winner, and how far the store has grown up."""
-    now, held = await _attention(context, params.namespace)
-    return workspace.consciousness(now, held, context.now())
+    now, entries = await _attention(context, params.namespace)
+    order = _order(now)
+    active = _active(now, entries)
+    # Without a winner, the best candidate shows what the workspace would contain.
+    leading = active or next((one.memory for one in _candidates(now)), None)
+    # Before a forecast is settled, reflection is what the open ones expect; `meta_learning` tells which it is.
+    reflection = now.expected_accuracy if now.accuracy is None else now.accuracy
+    metrics = measure_consciousness(order, reflection or 0.0, differentiation(_agreement(now, leading)))
+    return {
+        "C": rounded(metrics.consciousness),
+        "r": rounded(order),
+        **pick(metrics, "integration", "reflection", "differentiation"),
+        "limiting_factor": metrics.limiting,
+        "state": _state(now, context.now()).value,
+        "coherence_level": level_of(order).value,
+        "fragmented": level_of(order) is CoherenceLevel.LOW,
+        "coupling": now.coupling,
+        "workspace": {"active_memory": _label(active, entries), "ignited": len(now.ignited)},
+        "meta_learning": pick(now, "accuracy", "expected_accuracy", "scored"),
+        "lifecycle": {
+            **pick(now, "stage", "interactions"),
+            "lambda_s": rounded(now.lambdas[0]),
+            "lambda_c": rounded(now.lambdas[1]),
+        },
+    }
 
 
 async def get_workspace_status(context: Context, params: GetWorkspaceStatus) -> JsonObject:
     """Return what is in the workspace, what competes for it, and what waits for REM."""
-    now, held = await _attention(context, params.namespace)
-    return workspace.status(now, held, context.now())
+    now, entries = await _attention(context, params.namespace)
+    answer: JsonObject = {
+        "active_memory": _label(_active(now, entries), entries),
+        "ignited": [
+            {
+                **_node(one.memory, entries),
+                "r": rounded(one.order),
+                "since": iso(one.since),
+                "seconds": rounded((context.now() - one.since).total_seconds()),
+            }
+            for one in now.ignited
+        ],
+        "is_broadcasting": bool(now.ignited),
+        "has_conflict": bool(now.conflict),
+        "conflict_memories": [str(memory) for memory in now.conflict],
+        "candidates": [{**_node(one.memory, entries), "r": rounded(one.order)} for one in _candidates(now)],
+        "focus": _focus(now),
+        "queued_for_rem": [str(one.memory) for one in now.queued],
+        "coupling": now.coupling,
+        "thresholds": {"enter": IGNITION_THRESHOLD, "exit": FADING_THRESHOLD, "capacity": CAPACITY},
+    }
+    if now.emptied_at is not None:
+        answer["empty_for_seconds"] = rounded((context.now() - now.emptied_at).total_seconds())
+    if now.conflict or now.emptied_at is not None:
+        answer["suggested_action"] = SUGGESTED_ACTIONS["conflict" if now.conflict else "empty"]
+    return answer
 
 
 async def adjust_coupling(context: Context, params: AdjustCoupling) -> JsonObject:
@@ -40,7 +130,14 @@ async def adjust_coupling(context: Context, params: AdjustCoupling) -> JsonObjec
     await wait_until_replayed(context)
     before = await ask(context.hub.workspace, ReadAttention())
     after = await ask(context.hub.workspace, SetCoupling(coupling=params.new_k))
-    return workspace.coupling_adjusted(before, after, context.now())
+    return {
+        "old_K": before.coupling,
+        "new_K": after.coupling,
+        "previous_r": rounded(_order(before)),
+        "r": rounded(_order(after)),
+        "state": _state(after, context.now()).value,
+        "ignited": [str(one.memory) for one in after.ignited],
+    }
 
 
 async def trigger_workspace_broadcast(context: Context, params: TriggerWorkspaceBroadcast) -> JsonObject:
@@ -48,11 +145,23 @@ async def trigger_workspace_broadcast(context: Context, params: TriggerWorkspace
     await wait_until_ready(context)
     (entry,) = await describe(context, params.id)
     check_live(entry)
-    now = await ask(
-        context.hub.workspace,
-        Broadcast(memory=entry.id, namespace=body_of(entry).namespace, force=params.force),
-    )
-    return workspace.broadcast(entry.id, await _seen(context, now, frozenset({body_of(entry).namespace})))
+    namespace = body_of(entry).namespace
+    now = await ask(context.hub.workspace, Broadcast(memory=entry.id, namespace=namespace, force=params.force))
+    now = await _seen(context, now, frozenset({namespace}))
+    ignited = any(one.memory == entry.id for one in now.ignited)
+    order = next((one.order for one in _candidates(now) if one.memory == entry.id), 0.0)
+    answer: JsonObject = {
+        "success": ignited,
+        "memory_id": str(entry.id),
+        "r": rounded(order),
+        "is_broadcasting": bool(now.ignited),
+        "ignited": [str(one.memory) for one in now.ignited],
+    }
+    if not ignited:
+        answer["reason"] = (
+            f"r is below {IGNITION_THRESHOLD}: the spaces do not agree; raise K with adjust_coupling, or set force"
+        )
+    return answer
 
 
 async def _attention(context: Context, namespace: str | None) -> tuple[Attention, dict[UUID, Entry]]:
@@ -84,7 +193,60 @@ async def _seen(context: Context, now: Attention, namespaces: frozenset[str] | N
 
 
 async def _held(context: Context, now: Attention) -> dict[UUID, Entry]:
-    candidates = now.focus.candidates if now.focus else ()
-    wanted = dict.fromkeys((*(one.memory for one in (*now.ignited, *candidates, *now.queued)), *now.conflict))
+    named = (one.memory for one in (*now.ignited, *_candidates(now), *now.queued))
+    wanted = dict.fromkeys((*named, *now.conflict))
     entries = await describe(context, *wanted)
     return {entry.id: entry for entry in entries if entry.state is MemoryState.LIVE}
+
+
+def _candidates(now: Attention) -> tuple[Resonance, ...]:
+    return now.focus.candidates if now.focus else ()
+
+
+def _order(now: Attention) -> float:
+    """Return the global order parameter: that of the best candidate, 0 without candidates."""
+    return next((one.order for one in _candidates(now)), 0.0)
+
+
+def _agreement(now: Attention, memory: UUID | None) -> list[float]:
+    """Return how each space of a memory's fingerprint agrees with the focus; NaN where it has nothing to say."""
+    scores = next((one.scores for one in _candidates(now) if one.memory == memory), b"")
+    return np.frombuffer(scores, "<f4").tolist()
+
+
+def _state(now: Attention, at: datetime) -> ConsciousnessState:
+    idle_seconds = (at - now.focused_at).total_seconds() if now.focused_at else float("inf")
+    return state_of(_order(now), idle_seconds)
+
+
+def _active(now: Attention, entries: Entries) -> UUID | None:
+    """Return the ignited memory with the largest product of order, importance and alignment."""
+    won = winner(
+        BroadcastCandidate(
+            one.memory, one.order, body_of(entries[one.memory]).importance, alignment(entries[one.memory])
+        )
+        for one in now.ignited
+        if one.memory in entries
+    )
+    return None if won is None else won.memory
+
+
+def _label(memory: UUID | None, entries: Entries) -> JsonObject | None:
+    return None if memory is None else _node(memory, entries)
+
+
+def _node(memory: UUID, entries: Entries) -> JsonObject:
+    content = {"content": shown(entries[memory])["content"][:LABEL]} if memory in entries else {}
+    return {"id": str(memory)} | content
+
+
+def _focus(now: Attention) -> JsonObject | None:
+    if now.focus is None:
+        return None
+    subject = now.focus.subject
+    return {
+        "kind": "question" if subject is None else "memory",
+        "memory_id": str(subject) if subject else None,
+        "namespace": now.focus.namespace,
+        "at": iso(now.focused_at),
+    }

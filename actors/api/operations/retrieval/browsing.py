@@ -1,22 +1,23 @@
 """Operations on many memories at once: lists, the calendar, the map, and the goals of a namespace."""
 
-from __future__ import annotations
-
 import re
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from typing import Annotated, Final
 from uuid import UUID
 
 import anyio.to_thread
 import numpy as np
+from msgspec import Meta
 
+from actors.api.answers import body_of, iso, shown
 from actors.api.context import Context, confined, wait_until_replayed
-from actors.api.params.browsing import GoalList, MemoryList, MemoryResolve, Named, StoreCalendar, StoreMap
-from actors.api.params.parsing import moment
-from actors.api.responses.mind import goals
-from actors.api.responses.retrieval import browsing
-from actors.comparator.messages import ReadGoals
+from actors.api.params.fields import MAX_BATCH, MAX_NAME, Moment, NamespaceFilter, Reading, SessionFilter
+from actors.api.params.parsing import Params, moment
 from actors.comparator.messages.browse import Columns, ReadColumns
-from actors.consolidator.messages import MeasureDrift, ReadRuns, ReadSalience
-from actors.runtime.ask import LONG_TIMEOUT, ask
+from actors.consolidator.messages import ReadRuns
+from actors.runtime.ask import ask
 from actors.runtime.faults import InvalidParamsFault, NotFoundFault
 from actors.runtime.types import JsonObject
 from actors.store.messages import FindByPrefix, FindMemories
@@ -24,8 +25,57 @@ from events.wording import counted
 from projections.memories.entries import Entry
 from projections.projection import MemoryState
 
-JUDGED = 2_048
-"""Memories whose salience is asked for at once: other requests wait for some 17 ms, 8 µs for each."""
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+DAY: Final = 86_400_000_000
+"""Microseconds."""
+
+
+class ListedState(StrEnum):
+    """States of memories that can be listed: an erased one leaves nothing to show."""
+
+    LIVE = "live"
+    FORGOTTEN = "forgotten"
+    PRUNED = "pruned"
+    MERGED = "merged"
+
+
+class MemoryList(Reading, frozen=True, kw_only=True):
+    """List memories by time, or look up some by id in whatever state they are."""
+
+    times = ("since", "until")
+
+    ids: Annotated[tuple[UUID, ...], Meta(max_length=MAX_BATCH)] = ()
+    """Look up these, and ignore all that follows but the namespace."""
+    namespace: NamespaceFilter = None
+    session: SessionFilter = None
+    state: ListedState = ListedState.LIVE
+    since: Moment | None = None
+    until: Moment | None = None
+    oldest_first: bool = False
+    offset: Annotated[int, Meta(ge=0)] = 0
+    limit: Annotated[int, Meta(ge=1, le=MAX_BATCH)] = 50
+
+
+class Named(StrEnum):
+    """What an id belongs to."""
+
+    MEMORY = "memory"
+    RUN = "run"
+
+
+class MemoryResolve(Params, frozen=True, kw_only=True):
+    """Return the full id of the one memory, or run, whose id begins with some characters."""
+
+    prefix: Annotated[str, Meta(max_length=MAX_NAME)]
+    of: Named = Named.MEMORY
+
+
+class StoreCalendar(Reading, frozen=True, kw_only=True):
+    """Count the live memories of each day, and list the latest sessions."""
+
+    namespace: NamespaceFilter = None
+    sessions: Annotated[int, Meta(ge=0, le=1_000)] = 50
+
 
 STARTS_AN_ID = re.compile(r"[0-9a-fA-F](-?[0-9a-fA-F]){0,31}-?", re.ASCII)
 """The first digits of an id, with its hyphens or without."""
@@ -42,22 +92,22 @@ async def memory_list(context: Context, params: MemoryList) -> JsonObject:
     if params.ids:
         entries = await _entries(context, params.ids)
         found = [entry for entry in entries if wanted is None or (entry.body and entry.body.namespace in wanted)]
-        return {"memories": [browsing.listed(entry, whole=True) for entry in found], "total": len(found)}
-    columns = await _columns(context, params.namespace, MemoryState(params.state.value))
+        return {"memories": [_listed(entry, whole=True) for entry in found], "total": len(found)}
+    columns = await read_columns(context, params.namespace, MemoryState(params.state.value))
     if columns is None:
         return {"memories": [], "total": 0}
     chosen = np.ones(len(columns.memories), np.bool_)
     if params.session is not None:
         chosen &= np.isin(columns.session, [code for code, name in columns.sessions.items() if name == params.session])
     if params.since is not None:
-        chosen &= columns.created >= browsing.microseconds(moment(params.since, "since"))
+        chosen &= columns.created >= microseconds(moment(params.since, "since"))
     if params.until is not None:
-        chosen &= columns.created < browsing.microseconds(moment(params.until, "until"))
+        chosen &= columns.created < microseconds(moment(params.until, "until"))
     rows = np.flatnonzero(chosen)
     order = rows[np.argsort(columns.created[rows], kind="stable")]  # in one session, as they were said
     page = (order if params.oldest_first else order[::-1])[params.offset : params.offset + params.limit]
     entries = await _entries(context, [columns.memories[row] for row in page.tolist()])
-    return {"memories": [browsing.listed(entry) for entry in entries], "total": len(rows)}
+    return {"memories": [_listed(entry) for entry in entries], "total": len(rows)}
 
 
 async def memory_resolve(context: Context, params: MemoryResolve) -> JsonObject:
@@ -110,43 +160,10 @@ async def _runs_named(context: Context, digits: str) -> tuple[UUID, ...]:
 async def store_calendar(context: Context, params: StoreCalendar) -> JsonObject:
     """Return how many memories each day has, and the sessions with the latest memories."""
     await wait_until_replayed(context)
-    columns = await _columns(context, params.namespace)
+    columns = await read_columns(context, params.namespace)
     if columns is None:
         return {"days": [], "sessions": [], "namespaces": {}, "total": 0}
-    return await anyio.to_thread.run_sync(browsing.calendar, columns, params.sessions)
-
-
-async def store_map(context: Context, params: StoreMap) -> JsonObject:
-    """Return the live memories as points of a plane, each with its namespace, goal, age and, if wanted, salience."""
-    await wait_until_replayed(context)
-    columns = await _columns(context, params.namespace, vectors=True)
-    if columns is None:
-        return browsing.EMPTY_MAP
-    members: list[tuple[str, tuple[UUID, ...]]] = []
-    for namespace in dict.fromkeys(columns.namespaces[code] for code in np.unique(columns.namespace).tolist()):
-        found = await ask(context.hub.comparator, ReadGoals(namespace=namespace))
-        members += [(goal.description, goal.members) for goal in found.goals]
-    salience = None
-    if params.salience:
-        memories = columns.memories
-        slices = (memories[start : start + JUDGED] for start in range(0, len(memories), JUDGED))
-        found = [await ask(context.hub.consolidator, ReadSalience(memories=one)) for one in slices]
-        salience = np.array([one for values in found for one in values])
-    return await anyio.to_thread.run_sync(browsing.plane, columns, members, salience, context.now())
-
-
-async def goal_list(context: Context, params: GoalList) -> JsonObject:
-    """Return the goals of a namespace, the North Star, and its drift over time."""
-    await wait_until_replayed(context)
-    state = await ask(context.hub.comparator, ReadGoals(namespace=params.namespace))
-    measured = MeasureDrift(namespace=params.namespace, memories=params.memories, record=False)
-    report = None if state.star is None else await ask(context.hub.consolidator, measured, LONG_TIMEOUT)
-    return {
-        "namespace": params.namespace,
-        "goals": [goals.goal(one) for one in state.goals],
-        "north_star": None if state.star is None else goals.goal(state.star),
-        "drift": goals.drift(params.namespace, report, history=True),
-    }
+    return await anyio.to_thread.run_sync(_calendar, columns, params.sessions)
 
 
 def _namespaces(context: Context, namespace: str | None) -> tuple[str, ...] | None:
@@ -155,9 +172,10 @@ def _namespaces(context: Context, namespace: str | None) -> tuple[str, ...] | No
     return None if wanted.namespace is None else (wanted.namespace, *wanted.shared)
 
 
-async def _columns(
+async def read_columns(
     context: Context, namespace: str | None, state: MemoryState = MemoryState.LIVE, *, vectors: bool = False
 ) -> Columns | None:
+    """Return the columns of the memories in a state that the caller sees; None if there are none."""
     message = ReadColumns(namespaces=_namespaces(context, namespace), state=state, vectors=vectors)
     return await ask(context.hub.comparator, message)
 
@@ -166,3 +184,55 @@ async def _entries(context: Context, memories: list[UUID] | tuple[UUID, ...]) ->
     """Return the catalog's own entries of these memories, without those that are unknown or erased."""
     found = await ask(context.hub.store, FindMemories(memories=tuple(memories)))
     return [*await confined(context, [entry for entry in found if entry is not None and entry.body is not None])]
+
+
+def microseconds(time: datetime) -> int:
+    """Return a time in microseconds since 1970."""
+    return (time - _EPOCH) // timedelta(microseconds=1)
+
+
+def _listed(entry: Entry, *, whole: bool = False) -> JsonObject:
+    """Return one memory of a list; `whole` for its complete text."""
+    body = body_of(entry)
+    return {
+        "id": str(entry.id),
+        **shown(entry),
+        **({"content": body.text} if whole else {}),
+        "state": entry.state.value,
+        "reason": entry.reason,
+        "mergedInto": str(entry.merged_into) if entry.merged_into else None,
+        "importance": body.importance,
+        "modality": body.modality.value,
+        "speaker": body.metadata.get("speaker"),
+        "accessCount": entry.access_count,
+    }
+
+
+def _calendar(columns: Columns, most: int) -> JsonObject:
+    """Return the number of memories of each day, and the sessions with the latest memories, at most `most`."""
+    days, counts = np.unique(columns.created // DAY, return_counts=True)
+    in_session = np.flatnonzero(columns.session >= 0)
+    pairs = np.stack([columns.namespace[in_session], columns.session[in_session]], axis=1)
+    names, which, sizes = np.unique(pairs, axis=0, return_inverse=True, return_counts=True)
+    first = np.full(len(names), np.iinfo(np.int64).max)
+    last = np.full(len(names), np.iinfo(np.int64).min)
+    np.minimum.at(first, which, columns.created[in_session])
+    np.maximum.at(last, which, columns.created[in_session])
+    return {
+        "days": [
+            {"day": (_EPOCH + timedelta(days=day)).date().isoformat(), "count": count}
+            for day, count in zip(days.tolist(), counts.tolist(), strict=True)
+        ],
+        "sessions": [
+            {
+                "session": columns.sessions[int(names[index, 1])],
+                "namespace": columns.namespaces[int(names[index, 0])],
+                "count": int(sizes[index]),
+                "first": iso(_EPOCH + timedelta(microseconds=int(first[index]))),
+                "last": iso(_EPOCH + timedelta(microseconds=int(last[index]))),
+            }
+            for index in np.argsort(-last, kind="stable")[:most].tolist()
+        ],
+        "namespaces": dict(Counter(columns.namespaces[code] for code in columns.namespace.tolist()).most_common()),
+        "total": len(columns.memories),
+    }

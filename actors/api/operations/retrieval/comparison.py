@@ -1,14 +1,11 @@
 """Comparisons of memories with each other."""
 
-from __future__ import annotations
-
 from time import perf_counter
 from uuid import UUID
 
 from actors.api.context import Context, wait_until_replayed
 from actors.api.operations.retrieval.search import milliseconds_since
 from actors.api.params.memories import MemoryBatchCompare, MemoryCompare, MemorySimilarityMatrix
-from actors.api.responses.retrieval import searches
 from actors.comparator.messages import Compare, Comparison
 from actors.runtime.ask import ask
 from actors.runtime.faults import NotFoundFault
@@ -23,23 +20,29 @@ async def memory_compare(context: Context, params: MemoryCompare) -> JsonObject:
     """Compare two memories in all thirteen spaces."""
     targets = (params.memory_b,)
     (found,) = await _compare(context, params.memory_a, targets, params.strategy, names=("Memory A", "Memory B"))
-    return searches.comparison(found, per_embedder=params.include_per_embedder)
+    answer = {"overall_similarity": found.similarity, "coherence": found.coherence, "dominant_embedder": found.dominant}
+    return answer | ({"per_embedder": list(found.spaces)} if params.include_per_embedder else {})
 
 
 async def memory_batch_compare(context: Context, params: MemoryBatchCompare) -> JsonObject:
     """Compare one memory with many, the most similar first."""
     start = perf_counter()
-    found = await _compare(context, params.reference, params.targets, params.strategy, names=("Reference", "Target"))
-    pairs = zip(params.targets, found, strict=True)
-    ranked = sorted(
-        (pair for pair in pairs if pair[1].similarity >= params.min_similarity),
-        key=lambda pair: -pair[1].similarity,
-    )
+    compared = await _compare(context, params.reference, params.targets, params.strategy, names=("Reference", "Target"))
+    pairs = zip(params.targets, compared, strict=True)
+    similar = (pair for pair in pairs if pair[1].similarity >= params.min_similarity)
+    ranked = sorted(similar, key=lambda pair: -pair[1].similarity)
     return {
         "reference": str(params.reference),
         "comparisons": [
-            searches.ranked_comparison(target, rank, comparison, per_embedder=params.include_per_embedder)
-            for rank, (target, comparison) in enumerate(ranked, start=1)
+            {
+                "target": str(target),
+                "rank": rank,
+                "similarity": found.similarity,
+                "coherence": found.coherence,
+                "dominantEmbedder": found.dominant,
+            }
+            | ({"perEmbedder": list(found.spaces)} if params.include_per_embedder else {})
+            for rank, (target, found) in enumerate(ranked, start=1)
         ],
         "targetCount": len(params.targets),
         "comparisonLatencyMs": milliseconds_since(start),

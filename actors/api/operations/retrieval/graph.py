@@ -1,37 +1,73 @@
 """Operations on the graph: paths between memories, and what a memory is connected with."""
 
-from __future__ import annotations
-
+from collections.abc import Mapping
 from itertools import product
-from typing import TypeAlias
+from typing import Annotated, ClassVar, Final, TypeAlias
 from uuid import UUID
 
+from msgspec import Meta
+
+from actors.api.answers import LABEL, body_of, rounded, shown
 from actors.api.context import Context, append, check_live, describe, wait_until_ready, wait_until_replayed
 from actors.api.operations.retrieval.query import parse_query, search
-from actors.api.params.mind import FindCausalPath, GetNeighborhood
-from actors.api.responses.common import body_of
-from actors.api.responses.retrieval import graph
+from actors.api.params.fields import MemoryId, NamespaceFilter, QueryText, Reading
+from actors.api.params.memories import ID_ALIASES
 from actors.comparator.messages import FindNeighbourhood, FindPaths
-from actors.comparator.messages.graph import Ways
+from actors.comparator.messages.graph import Edge, Path, Ways
 from actors.linker.messages import LinkCauses
 from actors.runtime.ask import MODEL_TIMEOUT, ask
 from actors.runtime.faults import NotFoundFault
-from actors.runtime.settings import SearchProfile
+from actors.runtime.settings import PathKind, SearchProfile
 from actors.runtime.types import JsonObject
+from actors.text.causes.clauses import sentence_around
+from actors.text.excerpts import excerpt
 from events.vocabulary import LinksTraversed
 from projections.atlas.facets import Filter
+from projections.graph.relations import CAUSAL_SHORTCUT, CAUSES, CLUSTER, LINK_TO, NEXT, SHORTCUT
 
 ALTERNATIVES = 3
 """Further paths that are shown on request."""
-
 FOUND_ENDS = 3
 """Memories that words for one end may mean: of these, the best found pair that a path joins is chosen."""
-
 MAX_EXAMINED = 2_000
 """Memories that a request has examined for causes first; what an earlier version stored waits for a deep run."""
-
 End: TypeAlias = tuple[UUID, float | None]
 """One end of a path, and its similarity to the words that found it; None for an id."""
+MAX_QUOTE: Final = 80
+"""Characters of a memory in a narrative."""
+
+_RELATIONS: Final = {
+    LINK_TO: ("links to", "is linked from"),
+    CLUSTER: ("belongs with", "belongs with"),
+    CAUSES: ("caused", "was caused by"),
+    NEXT: ("is followed by", "follows"),
+    SHORTCUT: ("leads to", "follows from"),
+    CAUSAL_SHORTCUT: ("led to", "followed from"),
+}
+"""Wording of each relation from source to target, and back."""
+
+
+class FindCausalPath(Reading, frozen=True, kw_only=True):
+    """Find the chain of causes, or of any links, from one memory to another, with its confidence."""
+
+    not_blank = ("start_concept", "end_concept")
+
+    start_concept: Annotated[QueryText, Meta(description="Id of a memory, or words that find it")]
+    end_concept: Annotated[QueryText, Meta(description="The same")]
+    max_hops: Annotated[int, Meta(ge=1, le=6, description="Length of a path")] = 4
+    path_type: Annotated[PathKind, Meta(description="Which links it may follow")] = PathKind.ANY
+    include_alternatives: Annotated[bool, Meta(description="Add up to three other paths")] = False
+    namespace: NamespaceFilter = None
+
+
+class GetNeighborhood(Reading, frozen=True, kw_only=True):
+    """List what a memory is connected with: links, causes, groups, turns."""
+
+    aliases: ClassVar[dict[str, str]] = ID_ALIASES
+
+    id: MemoryId
+    depth: Annotated[int, Meta(ge=1, le=3, description="Hops")] = 1
+    limit: Annotated[int, Meta(ge=1, le=100, description="Memories")] = 20
 
 
 async def find_causal_path(context: Context, params: FindCausalPath) -> JsonObject:
@@ -48,7 +84,15 @@ async def find_causal_path(context: Context, params: FindCausalPath) -> JsonObje
         raise NotFoundFault(f"Memory was erased or merged meanwhile: {gone}", id=str(gone))
     if ways.paths and ways.paths[0].edges:
         await append(context, LinksTraversed(steps=tuple(edge.step for edge in ways.paths[0].edges)))
-    return graph.path(ways, texts, ends_found)
+    answer: JsonObject = {"path_found": bool(ways.paths)}
+    for name, (memory, similarity) in ends_found.items():
+        answer[name] = _node(memory, texts) | ({} if similarity is None else {"similarity": rounded(similarity)})
+    if ways.paths:
+        best, *others = (_path(one, texts) for one in ways.paths)
+        answer |= best | {"alternatives": others}
+    if not ways.complete:
+        answer["incomplete"] = "the search stopped at its limit of edges: a better path may exist"
+    return answer
 
 
 async def _best_ways(
@@ -89,8 +133,19 @@ async def get_neighborhood(context: Context, params: GetNeighborhood) -> JsonObj
     wanted = FindNeighbourhood(memory=centre.id, namespace=namespace, depth=params.depth, limit=params.limit)
     reached = await ask(context.hub.comparator, wanted)
     entries = await describe(context, *(one.memory for one in reached))
-    found = [(one, entry) for one, entry in zip(reached, entries, strict=True) if entry.body]
-    return graph.neighbourhood(centre, [one for one, _ in found], [entry for _, entry in found])
+    neighbours = [
+        {
+            "id": str(one.memory),
+            **shown(entry),
+            "hops": one.hops,
+            "from": str(one.edge.start),
+            "confidence": rounded(one.confidence),
+            **_edge(one.edge),
+        }
+        for one, entry in zip(reached, entries, strict=True)
+        if entry.body
+    ]
+    return {"center": {"id": str(centre.id), **shown(centre)}, "neighbors": neighbours, "count": len(neighbours)}
 
 
 async def _resolve(context: Context, concept: str, parameter: str, namespace: str | None) -> list[End]:
@@ -114,3 +169,62 @@ async def _search(context: Context, text: str, parameter: str, namespace: str | 
     if not found.hits:
         raise NotFoundFault(f"No memory is found by '{parameter}'", parameter=parameter)
     return [(hit.memory, hit.similarity) for hit in found.hits]
+
+
+def narrative(path: Path, texts: Mapping[UUID, str]) -> str:
+    """Return a path as one line: the quoted memories, and the wording of each relation between them."""
+    parts = [_quote(texts[path.start])]
+    for edge in path.edges:
+        forward, backward = _RELATIONS.get(edge.relation, (edge.relation, f"is target of '{edge.relation}' from"))
+        parts += [forward if edge.forward else backward, _quote(texts[edge.end])]
+    return " -> ".join(parts)
+
+
+def _path(path: Path, texts: Mapping[UUID, str]) -> JsonObject:
+    return {
+        "narrative": narrative(path, texts),
+        "path": [
+            _node(memory, texts) | (_edge(edge) | _evidence(edge, texts) if edge else {})
+            for memory, edge in zip(path.memories, (None, *path.edges), strict=True)
+        ],
+        "hop_count": len(path.edges),
+        "path_confidence": rounded(path.confidence),
+    }
+
+
+def _node(memory: UUID, texts: Mapping[UUID, str]) -> JsonObject:
+    return {"node_id": str(memory), "node_name": texts[memory][:LABEL]}
+
+
+def _edge(edge: Edge) -> JsonObject:
+    """Return the edge that leads to a node."""
+    return {
+        "edge_type": edge.relation,
+        "edge_weight": rounded(edge.weight),
+        "edge_confidence": rounded(edge.confidence),
+        "forward": edge.forward,
+    }
+
+
+def _evidence(edge: Edge, texts: Mapping[UUID, str]) -> JsonObject:
+    """Return what a causal edge rests on: the sentence and its phrases, or the certainty of the trained heads."""
+    found = edge.evidence
+    if found is None:
+        return {}
+    answer: JsonObject = {"rule": found.rule, "run_id": str(edge.run) if edge.run else None}
+    if found.stated_in is None or found.effect is None:
+        return {"evidence": answer | {"probability": rounded(found.weight)}}
+    text = texts[found.stated_in]
+    spans = {"cause": found.cause, "effect": found.effect}
+    other = texts[edge.target if found.stated_in == edge.source else edge.source]
+    return {
+        "evidence": answer
+        | {"stated_in": str(found.stated_in), "sentence": sentence_around(text, found.effect)}
+        | {name: text[slice(*span)] for name, span in spans.items() if span is not None}
+        | {"agrees_with": other[slice(*found.joined)] if found.joined else excerpt(other, MAX_QUOTE)}
+        | {"agreement": rounded(found.weight)}
+    }
+
+
+def _quote(text: str) -> str:
+    return f'"{excerpt(text, MAX_QUOTE)}"'

@@ -1,7 +1,5 @@
 """Pages of a search: where the next one starts, and how much of an answer fits into a budget of tokens."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 import hashlib
@@ -21,18 +19,12 @@ from projections.mind.workspace import CAPACITY
 
 BYTES_PER_TOKEN = 3
 """Of UTF-8 JSON. An assumption, since every model has its own tokens: rather too few bytes than too many."""
-
 FRAME = 110
 """Tokens of what stands around the results: count, cursor, latency and pulse."""
-
 _PAGING = {"cursor", "top_k", "max_tokens", "max_characters", "explain", "as_of"}
 """Parameters that may change from page to page; `as_of` if it still means the same moment."""
-
-
 LARGEST = 2**31
 """Of the numbers in a cursor; a search writes no larger one."""
-
-
 Order = Annotated[float, Meta(ge=0, le=1)]
 
 
@@ -69,11 +61,7 @@ def written(page: Page) -> str:
 
 
 def read(cursor: str, params: SearchGraph, then: datetime | None = None) -> Page:
-    """Return the page of a cursor; arguments as in `first`.
-
-    Raises:
-        InvalidParamsFault: it isn't a cursor, or one of another search.
-    """
+    """Return the page of a cursor (`InvalidParamsFault` for one of another search); arguments as in `first`."""
     try:
         page = msgspec.msgpack.decode(base64.b64decode(cursor, altchars=b"-_", validate=True), type=Page)
     except (binascii.Error, ValueError, msgspec.DecodeError):

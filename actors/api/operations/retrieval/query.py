@@ -1,16 +1,15 @@
 """The query of a search: embedded, with the times that it names, and the one place where a search is asked for."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
+from datetime import datetime
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
+from actors.api.answers import body_of
 from actors.api.context import Context, describe
 from actors.api.params.fields import DEFAULT_NAMESPACE
-from actors.api.responses.common import body_of
 from actors.comparator.messages import Found, Search
 from actors.comparator.messages.profiles import pool_size
 from actors.consolidator.messages import QueryReceived
@@ -19,14 +18,10 @@ from actors.runtime.ask import MODEL_TIMEOUT, ask
 from actors.runtime.settings import SearchProfile
 from actors.text.queries.dates import parse_relative_date
 from actors.text.queries.query_hints import causal_subject, extract_hints
+from events.fingerprint import Embedding
 from projections.atlas.facets import Filter
 from projections.projection import MemoryState
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from events.fingerprint import Embedding
-    from projections.time.time_mentions import QueryHints
+from projections.time.time_mentions import QueryHints
 
 
 @dataclass(frozen=True)
@@ -46,15 +41,9 @@ class Query:
 
 
 async def parse_query(context: Context, text: str, asked_at: datetime, wanted: Filter) -> Query:
-    """Parse and embed a query.
+    """Parse and embed a query for a search among the memories of a filter.
 
     "Two weeks before the trip" names a time only if the trip is found: it counts from the best memory of it.
-
-    Args:
-        context: Of the request.
-        text: As it was asked.
-        asked_at: When it was asked.
-        wanted: The memories among which the search looks.
     """
     hints, relative = extract_hints(text, asked_at, context.now()), parse_relative_date(text)
     if relative is not None and not hints.intervals:
@@ -70,22 +59,11 @@ async def parse_query(context: Context, text: str, asked_at: datetime, wanted: F
 
 
 async def search(
-    context: Context,
-    query: Query,
-    profile: SearchProfile,
-    limit: int,
-    candidates: int | None = None,
-    **options: Any,
+    context: Context, query: Query, profile: SearchProfile, limit: int, candidates: int | None = None, **options: Any
 ) -> Found:
     """Search by the five stages.
 
-    Args:
-        context: Of the request.
-        query: What is asked.
-        profile: How spaces are weighed.
-        limit: Hits on a page.
-        candidates: That each way of recall names; by `limit` if it is left out.
-        **options: Further fields of `Search`.
+    Each way of recall names `candidates`, by `limit` if that is None. `options` are further fields of `Search`.
     """
     return await ask(
         context.hub.comparator,

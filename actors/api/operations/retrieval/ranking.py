@@ -1,12 +1,18 @@
 """Rankings of all memories by exactly what was asked: weights, one space, several spaces, a purpose."""
 
-from __future__ import annotations
-
 from time import perf_counter
 
+from actors.api.answers import alignment, rounded, shown
 from actors.api.context import Context, wait_until_ready, wait_until_replayed
 from actors.api.operations.retrieval.query import Query, parse_query
-from actors.api.operations.retrieval.search import live_memories, milliseconds_since, reaches, record_recall
+from actors.api.operations.retrieval.search import (
+    TOP_SPACES,
+    live_memories,
+    milliseconds_since,
+    reaches,
+    record_recall,
+    relevance_of,
+)
 from actors.api.params import embeddings
 from actors.api.params.search import (
     MemorySearchMultiPerspective,
@@ -15,8 +21,6 @@ from actors.api.params.search import (
     SearchSingleSpace,
     SearchWeightProfiles,
 )
-from actors.api.responses.common import alignment
-from actors.api.responses.retrieval import searches
 from actors.comparator.messages import Match, Rank, RankByPerspectives, RankByPurpose, Ranked
 from actors.comparator.messages.profiles import FIXED_PROFILES, Weights
 from actors.consolidator.messages import QueryReceived
@@ -37,7 +41,10 @@ async def search_multi(context: Context, params: SearchMulti) -> JsonObject:
     await wait_until_ready(context)
     start = perf_counter()
     wanted = context.searched(params.namespace, params.session)
-    applied = _applied(params)
+    if params.weights is not None:
+        applied = dict(zip(INDEX, params.weights, strict=True))
+    else:
+        applied = FIXED_PROFILES[SearchProfile(params.query_type.value)]
     active = {SPACES[index].key for index in params.active_spaces or range(len(SPACES))}
     weights = {key: weight for key, weight in applied.items() if key in active and weight > 0}
     if isinstance(params.query, str):
@@ -51,16 +58,7 @@ async def search_multi(context: Context, params: SearchMulti) -> JsonObject:
     shown = tuple(query.embeddings.keys() & active) if params.include_per_embedder_scores else ()
     found, matches = await _rank_by_weights(context, query, weights, params, shown)
     return {
-        "results": [
-            searches.weighted_match(
-                match,
-                entry,
-                weights,
-                scores=params.include_per_embedder_scores,
-                alignment_too=params.include_purpose_alignment,
-            )
-            for match, entry in matches
-        ],
+        "results": [_weighted_match(match, entry, weights, params) for match, entry in matches],
         "query_metadata": {
             "query_type_used": params.query_type.value,
             "weights_applied": [0.0 if key in found.silent else weights.get(key, 0.0) for key in INDEX],
@@ -68,7 +66,7 @@ async def search_multi(context: Context, params: SearchMulti) -> JsonObject:
             "total_candidates_scanned": found.scanned,
             "search_time_ms": milliseconds_since(start),
         },
-        **searches.relevance(found.relevance),
+        **relevance_of(found.relevance),
     }
 
 
@@ -89,10 +87,10 @@ async def search_single_space(context: Context, params: SearchSingleSpace) -> Js
         query = Query("", NO_HINTS, {space.key: given}, wanted, asked_at)
     found, matches = await _rank_by_weights(context, query, {space.key: 1.0}, params)
     return {
-        "results": [searches.match(match, entry) for match, entry in matches],
+        "results": [_match(match, entry) for match, entry in matches],
         "space_index": params.space_index,
         "space_name": space.key,
-        **searches.relevance(found.relevance),
+        **relevance_of(found.relevance),
         "total_candidates_scanned": found.scanned,
         "search_time_ms": milliseconds_since(start),
     }
@@ -127,10 +125,19 @@ async def memory_search_multi_perspective(context: Context, params: MemorySearch
     )
     record_recall(context, query, [match.memory for match, _ in matches], dict.fromkeys(keys, 1 / len(keys)))
     return {
-        "results": [searches.fused_match(match, entry) for match, entry in matches],
+        "results": [
+            {
+                "memoryId": str(match.memory),
+                "rrfScore": match.similarity,
+                "perspectiveScores": {key: rounded(score) for key, score in match.spaces.items()},
+                "perspectiveRanks": match.ranks,
+                **shown(entry),
+            }
+            for match, entry in matches
+        ],
         "perspectives": [INDEX[key] for key in keys],
         "fusionK": params.fusion_k,
-        **searches.relevance(found.relevance),
+        **relevance_of(found.relevance),
         "queryLatencyMs": milliseconds_since(start),
     }
 
@@ -149,7 +156,7 @@ async def search_by_purpose(context: Context, params: SearchByPurpose) -> JsonOb
         ),
     )
     return {
-        "results": [searches.match(match, entry) | {"purpose_alignment": alignment(entry)} for match, entry in matches],
+        "results": [_match(match, entry) | {"purpose_alignment": alignment(entry)} for match, entry in matches],
         "total_candidates_scanned": found.scanned,
         "search_time_ms": milliseconds_since(start),
     }
@@ -159,7 +166,11 @@ async def search_weight_profiles(_context: Context, _params: SearchWeightProfile
     """Return the weights of every profile, and the names of the spaces they stand for."""
     return {
         "profiles": [
-            {"query_type": profile.value, "weights": list(weights.values()), "primary_spaces": _primary(weights)}
+            {
+                "query_type": profile.value,
+                "weights": list(weights.values()),
+                "primary_spaces": [key for key, weight in weights.items() if weight > PRIMARY],
+            }
             for profile, weights in FIXED_PROFILES.items()
         ],
         "spaces": [space.key for space in SPACES],
@@ -202,11 +213,25 @@ async def _rank(
     return found, await live_memories(context, found.matches if reaches(found.relevance, least) else ())
 
 
-def _applied(params: SearchMulti) -> Weights:
-    if params.weights is not None:
-        return dict(zip(INDEX, params.weights, strict=True))
-    return FIXED_PROFILES[SearchProfile(params.query_type.value)]
+def _match(found: Match, entry: Entry) -> JsonObject:
+    return {"id": str(found.memory), "similarity": found.similarity, **shown(entry)}
 
 
-def _primary(weights: Weights) -> list[str]:
-    return [key for key, weight in weights.items() if weight > PRIMARY]
+def _weighted_match(found: Match, entry: Entry, weights: Weights, params: SearchMulti) -> JsonObject:
+    heard = {key: weight for key, weight in weights.items() if key in found.spaces}
+    total = sum(heard.values())
+    parts = sorted(((weight / total * found.spaces[key], key) for key, weight in heard.items()), reverse=True)
+    answer: JsonObject = {
+        "id": str(found.memory),
+        "aggregate_similarity": found.similarity,
+        "top_contributing_spaces": [
+            {"space_index": INDEX[key], "space_name": key, "weighted_contribution": part}
+            for part, key in parts[:TOP_SPACES]
+        ],
+        **shown(entry),
+    }
+    if params.include_per_embedder_scores:
+        answer["per_embedder_scores"] = {space.key: found.spaces.get(space.key) for space in SPACES}
+    if params.include_purpose_alignment:
+        answer["purpose_alignment"] = alignment(entry)
+    return answer

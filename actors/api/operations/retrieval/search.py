@@ -1,33 +1,34 @@
 """Search by the five stages, page by page, within a budget of tokens."""
 
-from __future__ import annotations
-
 import hashlib
+from collections.abc import Collection
 from time import perf_counter
 from typing import TypeVar
 from uuid import UUID
 
 import msgspec
 
+from actors.api.answers import alignment, body_of, rounded, shown
 from actors.api.context import Context, describe, wait_until_ready
 from actors.api.operations.retrieval import pagination
 from actors.api.operations.retrieval.query import Query, parse_query, search
 from actors.api.params.fields import MAX_EXCERPT
 from actors.api.params.parsing import invalid, moment
 from actors.api.params.search import MemorySearch, SearchGraph
-from actors.api.responses.retrieval import searches
 from actors.comparator.messages import Found, Hit, Match, Relevance
 from actors.comparator.messages.profiles import Weights, pool_size
 from actors.runtime.settings import Confidence
 from actors.runtime.types import JsonObject
 from actors.store.messages import Append
-from actors.text.passages import question_terms
+from actors.text.passages import best_part, grown_to_borders, question_terms
 from actors.workspace.messages import QueryAnswered
-from events.spaces import SEMANTIC, SPACES
+from events.spaces import INDEX, SEMANTIC, SPACES
 from events.vocabulary import MemoryRecalled
 from projections.memories.catalog import Entry
 from projections.projection import MemoryState
 
+TOP_SPACES = 3
+"""Spaces that a result names as the ones that found it."""
 F = TypeVar("F", Hit, Match)
 
 
@@ -63,17 +64,17 @@ async def search_graph(context: Context, params: SearchGraph) -> JsonObject:
         include_alignment=params.include_purpose_alignment,
         include_superseded=params.include_superseded,
         primed=page.primed,
-        shown=None if params.explain else searches.TOP_SPACES,
+        shown=None if params.explain else TOP_SPACES,
     )
     if not reaches(found.relevance, params.min_confidence):
         found = msgspec.structs.replace(found, hits=(), more=False)
     hits = await live_memories(context, found.hits)
     length = params.max_characters or MAX_EXCERPT
     terms = question_terms(params.query)
-    results = [searches.result(terms, hit, entry, length, explain=params.explain) for hit, entry in hits]
-    answer: JsonObject = {"profile": found.profile.value, **searches.relevance(found.relevance)}
+    results = [_result(terms, hit, entry, length, explain=params.explain) for hit, entry in hits]
+    answer: JsonObject = {"profile": found.profile.value, **relevance_of(found.relevance)}
     if params.explain:
-        answer |= searches.explanation(found)
+        answer |= _explanation(found)
     shown = results
     if params.max_tokens is not None:
         shown = pagination.fit(results, params.max_tokens - pagination.tokens(answer) - pagination.FRAME)
@@ -146,3 +147,52 @@ def _next_cursor(page: pagination.Page, found: Found, shown: int) -> str:
             primed=found.primed,
         )
     )
+
+
+def relevance_of(found: Relevance | None) -> JsonObject:
+    """Return how sure a search is that its results bear on the query; nothing where it can't tell."""
+    return {} if found is None else {"confidence": found.confidence.value, "relevance": rounded(found.probability)}
+
+
+def _result(terms: Collection[str], hit: Hit, entry: Entry, max_characters: int, *, explain: bool) -> JsonObject:
+    """Return one result of `search_graph`; of a longer memory the part that answers a question of these terms best."""
+    ranked = list(hit.spaces.items())
+    text = body_of(entry).text
+    part = (0, len(text))
+    if hit.passage and len(text) > max_characters:
+        part = grown_to_borders(text, *hit.passage)
+    part = best_part(terms, text, *part, max_characters)
+    answer: JsonObject = {
+        "fingerprintId": str(hit.memory),
+        **shown(entry, *part),
+        "similarity": rounded(hit.similarity),
+        "score": rounded(hit.score),
+        "dominantEmbedder": ranked[0][0],
+        "topSpaces": [
+            {"space": key, "similarity": rounded(space.similarity), "contribution": rounded(space.contribution)}
+            for key, space in ranked[:TOP_SPACES]
+        ],
+        "purposeAlignment": alignment(entry),
+    }
+    if explain:
+        answer["embedderScores"] = dict.fromkeys(INDEX) | {key: rounded(space.similarity) for key, space in ranked}
+        answer["contributions"] = {key: rounded(space.contribution) for key, space in ranked} | {
+            name: rounded(getattr(hit, name)) for name in ("context", "priming", "renewal", "causes")
+        }
+        if hit.scope:
+            answer["contributions"]["scope"] = rounded(hit.scope)
+        if hit.alignment is not None:
+            answer["contributions"]["alignment"] = rounded(hit.alignment)
+    return answer
+
+
+def _explanation(found: Found) -> JsonObject:
+    """Return the applied weights, and the candidates and duration of each stage."""
+    return {
+        "weightsApplied": {key: rounded(weight) for key, weight in found.weights.items()},
+        "stages": [
+            {"name": stage.name, "candidates": stage.candidates, "milliseconds": round(stage.milliseconds, 2)}
+            | ({"skipped": True} if stage.skipped else {})
+            for stage in found.stages
+        ],
+    }

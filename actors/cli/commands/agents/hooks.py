@@ -9,8 +9,6 @@ are plain strings that are parsed inside the error handler.
 The hook uses the process that serves the store, and opens the store itself only if there is none.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -25,8 +23,9 @@ from typing import Annotated
 import msgspec
 import typer
 
-from actors.cli.program import Panel, app, data_folder
+from actors.cli.program import Panel, app
 from actors.cli.store_access import RETRY_INTERVAL, StoreLocation, StoreSession, open_store
+from actors.proxy.serve_command import data_folder
 from actors.runtime.settings import Confidence, ModelProfile
 from actors.runtime.types import JsonObject
 from actors.text.excerpts import excerpt
@@ -89,6 +88,8 @@ def hook(
         sys.exit("context-graph: hooks need Linux or macOS: Windows has neither timers as signals nor fork")
     signal.signal(signal.SIGALRM, lambda _signal, _frame: _time_out(event))
     try:
+        from actors.api.params.fields import DEFAULT_NAMESPACE
+
         seconds, handle = HOOKS[event]
         signal.setitimer(signal.ITIMER_REAL, seconds)
         payload = msgspec.json.decode(sys.stdin.buffer.read(), type=Payload)
@@ -103,7 +104,7 @@ def hook(
             upgrades=event not in READING,
         )
         captures = capture or os.environ.get("CONTEXT_GRAPH_CAPTURE") == "1"
-        handle(HookCall(payload, location, namespace or project or _default_namespace(), captures))
+        handle(HookCall(payload, location, namespace or project or DEFAULT_NAMESPACE, captures))
     except Exception as error:  # no error may disturb the session
         _print_error(event, f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}")
     os._exit(0)  # with models loaded, a regular exit of the interpreter takes .3 s
@@ -125,12 +126,6 @@ def _print_context(event: str, lines: Iterable[str]) -> None:
     output = {"hookSpecificOutput": {"hookEventName": event, "additionalContext": "\n".join(lines)}}
     sys.stdout.write(json.dumps(output) + "\n")
     sys.stdout.flush()
-
-
-def _default_namespace() -> str:
-    from actors.api.params.fields import DEFAULT_NAMESPACE
-
-    return DEFAULT_NAMESPACE
 
 
 def _project(payload: Payload, store: Path) -> str | None:

@@ -1,15 +1,17 @@
 """Commands for access over HTTP: keys for programs, and a link that logs a person's browser in."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
+from pathlib import Path
 from time import sleep
 from typing import Annotated
 
 import typer
 
 from actors.api.caller import Scope
-from actors.cli.program import Data, Embedder, Json, Models, Panel, app, data_folder, exit_on_error, show
+from actors.api.params.http import DEFAULT_ADDRESS, HttpListen
+from actors.cli.options import Data, Embedder, Json, Models
+from actors.cli.program import Panel, app, exit_on_error, folder_command, show
+from actors.proxy.serve_command import data_folder
 from actors.runtime.settings import ModelProfile
 from actors.runtime.types import JsonObject
 
@@ -26,14 +28,13 @@ SCOPE_HELP = (
 
 keys = typer.Typer(help="Make, list and revoke the keys of programs that use the store over HTTP.")
 app.add_typer(keys, name="key", rich_help_panel=Panel.CONNECT, no_args_is_help=True)
-
 Name = Annotated[str, typer.Argument(help="Name that the audit shows; up to 40 small letters, digits, dots, hyphens.")]
 
 
-@keys.command()
+@folder_command(Panel.CONNECT, lambda answer: typer.echo(answer["key"]), to=keys)
 def create(
+    folder: Path,
     name: Name,
-    data: Data = None,
     scope: Annotated[Scope, typer.Option(help=SCOPE_HELP)] = Scope.READ,
     namespace: Annotated[
         list[str] | None,
@@ -43,33 +44,40 @@ def create(
         str | None,
         typer.Option(metavar="DAYS|TIME", help="When it expires, as 90d or an ISO 8601 time; by default never."),
     ] = None,
-    *,
-    as_json: Json = False,
-) -> None:
+) -> JsonObject:
     """Make a key and print it; it can't be shown again."""
     from actors.api.params.fields import EVERYWHERE
     from actors.api.params.parsing import invalid
     from actors.http.access.keys import Keys, parse_expiry
 
-    with exit_on_error():
-        if not namespace:
-            raise invalid("namespace", "name what the key may see, or * for all")
-        folder = data_folder(data)
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        until = None if expires is None else parse_expiry(expires, datetime.now(UTC))
-        key = Keys(folder).create(name, scope, None if EVERYWHERE in namespace else namespace, until)
-    show({"key": key, "name": name}, lambda answer: typer.echo(answer["key"]), as_json=as_json)
+    if not namespace:
+        raise invalid("namespace", "name what the key may see, or * for all")
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    until = None if expires is None else parse_expiry(expires, datetime.now(UTC))
+    key = Keys(folder).create(name, scope, None if EVERYWHERE in namespace else namespace, until)
+    return {"key": key, "name": name}
 
 
-@keys.command(name="list")
-def list_keys(data: Data = None, *, as_json: Json = False) -> None:
+def _printed(answer: JsonObject) -> None:
+    from actors.cli.views.terminal import OUT
+
+    for key in answer["keys"]:
+        sees = "all namespaces" if key["namespaces"] is None else ", ".join(key["namespaces"])
+        until = f", until {key['expires_at']}" if key["expires_at"] else ""
+        state = "" if key["valid"] else " (revoked)" if key["revoked_at"] else " (expired)"
+        used = key["last_used_at"] or "never"
+        OUT.print(f"{key['name']}{state}: {key['scope']}, {sees}{until}; last used: {used}")
+    if not answer["keys"]:
+        OUT.print("no keys; make one by: context-graph key create NAME --namespace PROJECT")
+
+
+@folder_command(Panel.CONNECT, _printed, "list", to=keys)
+def list_keys(folder: Path) -> JsonObject:
     """List the keys: what each may do and see, until when, and when it was used last."""
     from actors.http.access.keys import Keys
 
-    with exit_on_error():
-        found = Keys(data_folder(data)).all()
     now = datetime.now(UTC)
-    answer: JsonObject = {
+    return {
         "keys": [
             {
                 "name": key.name,
@@ -82,21 +90,17 @@ def list_keys(data: Data = None, *, as_json: Json = False) -> None:
                     for at in [getattr(key, field)]
                 },
             }
-            for key in found
+            for key in Keys(folder).all()
         ]
     }
-    show(answer, _printed, as_json=as_json)
 
 
-@keys.command()
-def revoke(name: Name, data: Data = None, *, as_json: Json = False) -> None:
+@folder_command(Panel.CONNECT, lambda answer: typer.echo(f"{answer['name']} is revoked"), to=keys)
+def revoke(folder: Path, name: Name) -> JsonObject:
     """Make a key invalid at once, also in a server that runs."""
     from actors.http.access.keys import Keys
 
-    with exit_on_error():
-        revoked = Keys(data_folder(data)).revoke(name)
-    answer: JsonObject = {"name": name, "revoked_at": str(revoked.revoked_at)}
-    show(answer, lambda _: typer.echo(f"{name} is revoked"), as_json=as_json)
+    return {"name": name, "revoked_at": str(Keys(folder).revoke(name).revoked_at)}
 
 
 @app.command(rich_help_panel=Panel.INSPECT)
@@ -123,14 +127,45 @@ def ui(
         typer.launch(answer["url"])
 
 
-def _printed(answer: JsonObject) -> None:
-    from actors.cli.views.terminal import OUT
+@app.command(rich_help_panel=Panel.CONNECT)
+def route(
+    hub: Annotated[
+        list[str],
+        typer.Option(metavar="A,B=URL", help="Namespaces, and the URL of the hub that serves them; once for each hub."),
+    ],
+    listen: Annotated[str, typer.Option(metavar="HOST:PORT", help="Address of this server.")] = DEFAULT_ADDRESS,
+    *,
+    tls_cert: Annotated[Path | None, typer.Option(help="Certificate chain for HTTPS, in PEM.")] = None,
+    tls_key: Annotated[Path | None, typer.Option(help="Private key of the certificate, in PEM.")] = None,
+    behind_proxy: Annotated[bool, typer.Option("--behind-proxy", help="A server in front of this speaks TLS.")] = False,
+    allow_host: Annotated[
+        list[str] | None, typer.Option(help="Another host name by which clients reach this server; may be repeated.")
+    ] = None,
+) -> None:
+    """Serve several hubs, each with its own namespaces, at one HTTP address.
 
-    for key in answer["keys"]:
-        sees = "all namespaces" if key["namespaces"] is None else ", ".join(key["namespaces"])
-        until = f", until {key['expires_at']}" if key["expires_at"] else ""
-        state = "" if key["valid"] else " (revoked)" if key["revoked_at"] else " (expired)"
-        used = key["last_used_at"] or "never"
-        OUT.print(f"{key['name']}{state}: {key['scope']}, {sees}{until}; last used: {used}")
-    if not answer["keys"]:
-        OUT.print("no keys; make one by: context-graph key create NAME --namespace PROJECT")
+    A request goes to the hub that serves its namespace. A search without a
+    namespace goes to all hubs, and their best results are merged. Each hub
+    checks keys itself: create a key on every hub that shall accept it.
+    """
+    import anyio
+
+    from actors.api.params.parsing import parse
+    from actors.router.router import serve_router
+    from actors.router.table import Table
+
+    wanted = {
+        "address": listen,
+        "tls_cert": tls_cert and str(tls_cert),
+        "tls_key": tls_key and str(tls_key),
+        "behind_proxy": behind_proxy,
+        "allow_hosts": allow_host or [],
+    }
+    with exit_on_error():
+        table = Table(hub)
+        params = parse(wanted, HttpListen)
+        anyio.run(serve_router, table, params, _announce)
+
+
+def _announce(url: str) -> None:
+    typer.echo(f"context-graph: the hubs are served at {url}", err=True)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from actors.cli.program import Json, Panel, app, exit_on_error, show, store_folder
+from actors.cli.options import Json, store_folder
+from actors.cli.program import Panel, app, exit_on_error, show
 from actors.clients.table import CLIENTS
 from actors.runtime.types import JsonObject
 
@@ -78,12 +79,8 @@ def uninstall(
 
 
 def _chosen(names: list[str] | None, *, everywhere: bool) -> dict[str, Client]:
-    """Return the clients that the options name.
-
-    Raises:
-        ConfigurationError: There is none, or no such client.
-    """
-    from actors.clients.errors import ConfigurationError
+    """Return the clients that the options name; refuse an unknown one, and none."""
+    from actors.clients.files import ConfigurationError
 
     if unknown := [name for name in names or () if name not in CLIENTS]:
         raise ConfigurationError(f"--client: no client {unknown[0]}; one of {', '.join(CLIENTS)}")

@@ -14,40 +14,12 @@ import msgspec
 import typer
 
 from actors.api.params.http import DEFAULT_ADDRESS, HttpListen
-from actors.cli.program import (
-    Data,
-    Embedder,
-    Json,
-    Log,
-    Models,
-    Panel,
-    app,
-    data_folder,
-    exit_on_error,
-    exported_option,
-    show,
-    typer_option,
-)
+from actors.cli.options import Data, Embedder, Log, Models, exported_option, typer_option
+from actors.cli.program import Panel, app, exit_on_error, folder_command
 from actors.cli.store_access import LONGEST, CommandError
+from actors.proxy import serve_command
 from actors.proxy.project import serving_project
-from actors.proxy.serve_command import (
-    LIMIT,
-    LINGER,
-    LINGERING,
-    LOG_LEVEL,
-    MAX_LAG,
-    NAMESPACE,
-    NAMESPACES,
-    OFFLINE,
-    PRIMING,
-    SLEEP,
-    TOOLS,
-    ServeCommand,
-    names,
-    proxy_supported,
-    run_proxy,
-    serve_options,
-)
+from actors.proxy.serve_command import ServeCommand, data_folder, names, proxy_supported, run_proxy, serve_options
 from actors.runtime.settings import LogLevel, ModelProfile, ToolSet
 from actors.runtime.types import JsonObject
 
@@ -58,34 +30,33 @@ if TYPE_CHECKING:
 PATIENCE = 10.0
 """Seconds that a server waits for the store: a hook of the previous session may still have it open."""
 
-
-MaxLag = Annotated[float | None, exported_option(MAX_LAG, min=0.001)]
-Offline = Annotated[bool | None, exported_option(OFFLINE)]
-Limit = Annotated[list[str] | None, typer_option(LIMIT)]
-Namespaces = Annotated[str, typer_option(NAMESPACES, show_default="all")]
-Priming = Annotated[bool, typer_option(PRIMING)]
-Sleeping = Annotated[bool, typer_option(SLEEP)]
-Tools = Annotated[ToolSet, typer_option(TOOLS)]
-Linger = Annotated[float, typer_option(LINGERING, min=0)]
-Level = Annotated[LogLevel, typer_option(LOG_LEVEL)]
+MaxLag = Annotated[float | None, exported_option(serve_command.MAX_LAG, min=0.001)]
+Offline = Annotated[bool | None, exported_option(serve_command.OFFLINE)]
+Limit = Annotated[list[str] | None, typer_option(serve_command.LIMIT)]
+Namespaces = Annotated[str, typer_option(serve_command.NAMESPACES, show_default="all")]
+Priming = Annotated[bool, typer_option(serve_command.PRIMING)]
+Sleeping = Annotated[bool, typer_option(serve_command.SLEEP)]
+Tools = Annotated[ToolSet, typer_option(serve_command.TOOLS)]
+Linger = Annotated[float, typer_option(serve_command.LINGERING, min=0)]
+Level = Annotated[LogLevel, typer_option(serve_command.LOG_LEVEL)]
 
 
 @app.command(rich_help_panel=Panel.CONNECT)
 def serve(
     data: Data = None,
-    log: Log = None,
+    _log: Log = None,
     embedder: Embedder = ModelProfile.EMBEDDED,
     models: Models = None,
-    namespace: Annotated[str | None, typer_option(NAMESPACE)] = None,
+    namespace: Annotated[str | None, typer_option(serve_command.NAMESPACE)] = None,
     *,
-    max_lag: MaxLag = None,
-    offline: Offline = None,
+    _max_lag: MaxLag = None,
+    _offline: Offline = None,
     limit: Limit = None,
     namespaces: Namespaces = "",
     priming: Priming = False,
     sleep: Sleeping = True,
     tools: Tools = ToolSet.ALL,
-    linger: Linger = LINGER,
+    linger: Linger = serve_command.LINGER,
     log_level: Level = LogLevel.WARNING,
     standalone: Annotated[
         bool, typer.Option("--standalone", help="Keep store and server in this process, instead of in the hub.")
@@ -122,15 +93,7 @@ def serve(
         _serve_alone(folder, options, tools, log_level, namespace)
     else:
         command = ServeCommand(
-            folder=folder,
-            options=options,
-            tools=tools,
-            linger=linger,
-            log_level=log_level,
-            namespace=namespace,
-            log=log,
-            max_lag=None if max_lag is None else str(max_lag),
-            offline=None if offline is None else str(int(offline)),
+            folder=folder, options=options, tools=tools, linger=linger, log_level=log_level, namespace=namespace
         )
         raise typer.Exit(run_proxy(command))
 
@@ -148,7 +111,7 @@ def hub(
     namespaces: Namespaces = "",
     priming: Priming = False,
     sleep: Sleeping = True,
-    linger: Linger = LINGER,
+    linger: Linger = serve_command.LINGER,
     log_level: Level = LogLevel.WARNING,
     lock: Annotated[int | None, typer.Option(hidden=True, help="The descriptor that holds the lock already.")] = None,
 ) -> None:
@@ -168,24 +131,20 @@ def hub(
         anyio.run(_serve_socket, folder, options, linger)
 
 
-@app.command(rich_help_panel=Panel.MAINTAIN)
+@folder_command(Panel.MAINTAIN, "maintenance.stopped")
 def stop(
-    data: Data = None,
+    folder: Path,
     *,
     timeout: Annotated[float, typer.Option(min=0, metavar="SECONDS", help="How long to wait for its end.")] = 60.0,
-    as_json: Json = False,
-) -> None:
+) -> JsonObject:
     """Let the hub answer the requests under way, and end; nothing is killed.
 
     A client that is open starts another hub at its next request. Status 1: it hasn't ended in time.
     """
-    from actors.cli.views.maintenance import stopped
-    from actors.proxy.hub_process import stop_hub
+    from actors.proxy.launcher import stop_hub
 
-    folder = data_folder(data).absolute()
-    with exit_on_error():
-        pid = stop_hub(folder, timeout)
-    show({"folder": str(folder), "stopped": pid}, stopped, as_json=as_json)
+    folder = folder.absolute()
+    return {"folder": str(folder), "stopped": stop_hub(folder, timeout)}
 
 
 def _serve_http(folder: Path, options: ServeOptions, log_level: LogLevel, wanted: JsonObject) -> None:

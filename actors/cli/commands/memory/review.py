@@ -1,20 +1,17 @@
 """The command that reviews what hooks captured: keep, drop or edit each sentence."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from actors.cli.memory_ids import full_id
-from actors.cli.program import Data, Embedder, Json, Models, Panel, app, data_folder, exit_on_error, show
+from actors.cli.options import Data, Embedder, Json, Models, full_id
+from actors.cli.program import Panel, app, exit_on_error, show
+from actors.cli.store_access import StoreSession
+from actors.proxy.serve_command import data_folder
 from actors.runtime.settings import ModelProfile
 from actors.runtime.types import JsonObject
-
-if TYPE_CHECKING:
-    from actors.cli.store_access import StoreSession
 
 KEPT_IMPORTANCE = 0.7
 """Importance of what a person kept; consolidation prunes nothing above .6."""

@@ -15,28 +15,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from actors.cli.commands.store.maintenance import Ray, Workers
-from actors.cli.program import (
-    AsOf,
-    Data,
-    Embedder,
-    Json,
-    Models,
-    Namespace,
-    Panel,
-    app,
-    data_folder,
-    exit_on_error,
-    given_path,
-    show,
-)
+from actors.cli.commands.store.conversion import Ray, Workers
+from actors.cli.options import AsOf, Data, Embedder, Models, Namespace, given_path
+from actors.cli.program import Panel, app, exit_on_error, folder_command, show
+from actors.proxy.endpoint import Report
+from actors.proxy.serve_command import data_folder
 from actors.runtime.settings import ModelProfile
 from actors.runtime.types import JsonObject
 
 if TYPE_CHECKING:
-    from actors.cli.store_access import Report
     from actors.importers.recogniser import Source
-    from actors.importers.screening import Redactions
+    from actors.importers.records import Redactions
 
 STANDARD = "-"
 
@@ -50,8 +39,10 @@ class ExportFormat(StrEnum):
     PARQUET = "parquet"
 
 
-@app.command("import", rich_help_panel=Panel.MAINTAIN)
+@folder_command(Panel.MAINTAIN, "transfer.imported", "import", succeeded=lambda answer: not answer["failed"])
 def import_memories(
+    folder: Path,
+    report: Report,
     source: Annotated[
         str,
         typer.Argument(
@@ -60,7 +51,6 @@ def import_memories(
             "notes, or JSON lines as export writes them; - is standard input with such lines."
         ),
     ],
-    data: Data = None,
     namespace: Annotated[
         str | None, typer.Option("--namespace", "-n", help="For all memories, instead of the source's projects.")
     ] = None,
@@ -73,23 +63,19 @@ def import_memories(
     everything: Annotated[
         bool, typer.Option("--everything", help="Also tool calls, their results, thinking and side chains.")
     ] = False,
-    as_json: Json = False,
-) -> None:
+) -> JsonObject:
     """Store the memories of a source, each once however often it is imported; status 1 if any failed.
 
     Secrets and passages between <private> and </private> are left out.
     """
     from actors.cli.importing import batches_of, import_batches, import_in_pool
     from actors.cli.store_access import store_location
-    from actors.cli.views.terminal import progress_bar
-    from actors.cli.views.transfer import imported
     from actors.embedder.pool.worker import WorkerSettings
     from actors.importers.recogniser import recognise
-    from actors.importers.records import Options, project
-    from actors.importers.screening import Redactions
+    from actors.importers.records import Options, Redactions, project
 
-    folder, redactions = data_folder(data), Redactions()
-    with exit_on_error(), _path(source) as path, progress_bar(quiet=as_json) as report:
+    redactions = Redactions()
+    with _path(source) as path:
         # The namespace of a session's folder is recorded in the store, which a dry run leaves as it is.
         find_project = project if dry_run else partial(_project, folder)
         found = recognise(path, Options(namespace=namespace, everything=everything, project=find_project))
@@ -100,13 +86,10 @@ def import_memories(
                 import_batches(store_location(folder, embedder, models), batches)
             else:
                 import_in_pool(folder, batches, WorkerSettings(embedder, models), workers, ray)
-    result |= {"redacted": dict(redactions.secrets), "private": redactions.private, "dry_run": dry_run}
     if source == STANDARD:
         result["failed"] = [{**failure, "file": STANDARD} for failure in result["failed"]]
     result["failed"].sort(key=lambda failure: (failure["file"], failure["line"]))
-    show(result, imported, as_json=as_json)
-    if result["failed"]:
-        raise typer.Exit(1)
+    return result | {"redacted": dict(redactions.secrets), "private": redactions.private, "dry_run": dry_run}
 
 
 @contextmanager
@@ -137,8 +120,7 @@ def _survey(source: Source, redactions: Redactions, report: Report, *, validates
     from actors.api.operations.ingest.import_items import parse_item
     from actors.api.params.fields import DEFAULT_NAMESPACE
     from actors.cli.importing import failure_of
-    from actors.importers.records import Broken, Ignored, Skipped
-    from actors.importers.screening import screened
+    from actors.importers.records import Broken, Ignored, Skipped, screened
     from actors.runtime.faults import Fault
 
     failed: list[JsonObject] = []
@@ -220,11 +202,7 @@ def export(
     from actors.exporters.files import Export, write
 
     location = msgspec.structs.replace(store_location(data_folder(data)), upgrades=False)
-    with (
-        exit_on_error(),
-        progress_bar(quiet=as_json) as report,
-        open_store(location) as store,
-    ):
+    with exit_on_error(), progress_bar(quiet=as_json) as report, open_store(location) as store:
         wanted = Export(store.call, report, namespace, {} if as_of is None else {"as_of": as_of})
         result = write(wanted, form.value, None if str(file) == STANDARD else file, replace=replace)
     if str(file) != STANDARD:

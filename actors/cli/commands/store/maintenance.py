@@ -1,7 +1,5 @@
 """Commands that look after the files of a store: verify, back up, restore, change models or passphrase."""
 
-from __future__ import annotations
-
 import os
 from contextlib import closing
 from functools import partial
@@ -10,28 +8,15 @@ from typing import Annotated
 
 import typer
 
-from actors.cli.memory_ids import MemoryId, names_memory
-from actors.cli.program import (
-    Data,
-    Embedder,
-    Json,
-    Log,
-    Models,
-    Panel,
-    app,
-    data_folder,
-    exit_on_error,
-    given_path,
-    perform,
-    show,
-    store_command,
-)
-from actors.runtime.settings import ModelProfile, passphrase
+from actors.cli.options import Data, Json, Log, MemoryId, given_path, names_memory
+from actors.cli.program import Panel, app, exit_on_error, folder_command, perform, show, store_command
+from actors.proxy.endpoint import Report
+from actors.proxy.serve_command import data_folder
+from actors.runtime.settings import passphrase
 from actors.runtime.types import JsonObject
 
-DAMAGED = 1
 UNCHECKED = 3
-"""Exit statuses of `verify`: the store is damaged; it could not be checked."""
+"""Exit status of `verify` where the store could not be checked."""
 
 RESTORE = (
     "restore the database by your server's own tools, or a backup by: context-graph restore BACKUP --data NEW_FOLDER"
@@ -42,16 +27,6 @@ MOVE_FIRST = (
 )
 """What to run where the log is on a server."""
 
-MAX_WORKERS = 256
-"""Largest value of `--workers`."""
-
-Workers = Annotated[
-    int | None, typer.Option(min=1, max=MAX_WORKERS, help="Processes that embed.", show_default="1; all of Ray")
-]
-Ray = Annotated[
-    str | None, typer.Option(metavar="ADDRESS", help="Embed on a Ray cluster: auto, ray://HOST:PORT, or local.")
-]
-
 
 @store_command(Panel.TIDY, "store/calibrate", "maintenance.calibrated", embeds=True)
 def calibrate(
@@ -60,9 +35,10 @@ def calibrate(
     """Calibrate the model that --embedder chose on texts of the store; searches then say how relevant results are."""
 
 
-@app.command(rich_help_panel=Panel.TRUST)
+@folder_command(Panel.TRUST, "maintenance.verified", succeeded=lambda answer: answer["sound"], error_status=UNCHECKED)
 def verify(
-    data: Data = None,
+    folder: Path,
+    report: Report,
     _log: Log = None,
     *,
     quarantine: Annotated[
@@ -71,33 +47,25 @@ def verify(
     anchor: Annotated[
         str | None, typer.Option(help="An anchor, or a file of them, whose events must be in the log.")
     ] = None,
-    as_json: Json = False,
-) -> None:
+) -> JsonObject:
     """Check every event, the chain, keys, head and snapshot; change nothing. Status 1: damaged, 3: not checked."""
-    from actors.cli.views.maintenance import verified
     from events.verify.anchors import parse_anchors
 
-    folder = data_folder(data)
-    with exit_on_error(UNCHECKED):
-        is_file = anchor is not None and os.path.isfile(anchor)
-        text = Path(anchor).read_text(encoding="utf-8") if anchor is not None and is_file else anchor
-        if text is not None:
-            parse_anchors(text)  # refused before a hub checks every event
-        answer = _verify(folder, text, quiet=as_json)
-        if quarantine and not answer["sound"]:
-            from events.recovery.backup import quarantine as move_aside
+    if anchor is not None:
+        anchor = Path(anchor).read_text(encoding="utf-8") if os.path.isfile(anchor) else anchor
+        parse_anchors(anchor)  # refused before a hub checks every event
+    answer = _verify(folder, anchor, report)
+    if quarantine and not answer["sound"]:
+        from events.recovery.backup import quarantine as move_aside
 
-            answer["quarantine"] = str(move_aside(folder))
-    show(answer, verified, as_json=as_json)
-    if not answer["sound"]:
-        raise typer.Exit(DAMAGED)
+        answer["quarantine"] = str(move_aside(folder))
+    return answer
 
 
-def _verify(folder: Path, anchor: str | None, *, quiet: bool) -> JsonObject:
+def _verify(folder: Path, anchor: str | None, report: Report) -> JsonObject:
     """Check a store through the process that serves it, or without opening it for writing."""
-    from actors.api.responses.administration.store import verified
+    from actors.api.operations.administration.maintenance import verified
     from actors.cli.store_access import open_store, served_store, store_location
-    from actors.cli.views.terminal import progress_bar
     from actors.store.snapshot_files import Snapshots
     from actors.store.spare_memories import SNAPSHOT
     from events.crypto.keys import KeyRing
@@ -106,7 +74,7 @@ def _verify(folder: Path, anchor: str | None, *, quiet: bool) -> JsonObject:
     from events.verify.verification import verify as check
 
     location, given = store_location(folder), {} if anchor is None else {"anchor": anchor}
-    with progress_bar(quiet=quiet) as report, served_store(location) as store:
+    with served_store(location) as store:
         if store is not None:
             return store.call("store/verify", report, **given)
         if location.log is not None:
@@ -163,93 +131,24 @@ def restore(
     show({"restored": str(folder), "replaced": str(replaced) if replaced else None}, restored, as_json=as_json)
 
 
-@app.command(rich_help_panel=Panel.MAINTAIN)
+@folder_command(Panel.MAINTAIN, "maintenance.repaired")
 def repair(
+    folder: Path,
+    report: Report,
     new_folder: Annotated[Path, typer.Argument(parser=given_path, help="A folder that does not exist yet.")],
-    data: Data = None,
-    *,
-    as_json: Json = False,
-) -> None:
+) -> JsonObject:
     """Create a new store from all that can be proved of a damaged one, which stays unchanged, and from its snapshot."""
     from actors.cli.store_access import check_outside, store_location
-    from actors.cli.views.maintenance import repaired
-    from actors.cli.views.terminal import progress_bar
     from actors.store.spare_memories import SNAPSHOT
     from events.recovery.repair import repair as write_repaired
 
-    folder = data_folder(data)
-    with exit_on_error(), progress_bar(quiet=as_json) as report:
-        store_location(folder).check_in_folder(RESTORE)
-        check_outside(new_folder, folder)
-        result = write_repaired(
-            folder, new_folder, passphrase(), lambda done, total: report(done, total, "events written"), SNAPSHOT
-        )
+    store_location(folder).check_in_folder(RESTORE)
+    check_outside(new_folder, folder)
+    result = write_repaired(
+        folder, new_folder, passphrase(), lambda done, total: report(done, total, "events written"), SNAPSHOT
+    )
     lost, spared = ([one._asdict() for one in ranges] for ranges in (result.lost, result.spared))
-    answer = {"folder": str(new_folder), "events": result.events, "lost": lost, "from_snapshot": spared}
-    show(answer, repaired, as_json=as_json)
-
-
-@app.command(rich_help_panel=Panel.MAINTAIN)
-def reembed(
-    new_folder: Annotated[Path, typer.Argument(parser=given_path, help="A folder that is empty or does not exist.")],
-    data: Data = None,
-    embedder: Embedder = ModelProfile.EMBEDDED,
-    models: Models = None,
-    *,
-    device: Annotated[
-        str | None, typer.Option(help="Device of torch, as cuda or cpu.", show_default="a GPU for chosen models")
-    ] = None,
-    workers: Workers = None,
-    ray: Ray = None,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Keep what is done if it is interrupted, and go on with that.")
-    ] = False,
-    no_backup: Annotated[
-        bool, typer.Option("--no-backup", help="Make no verified copy of the store first, beside its folder.")
-    ] = False,
-    as_json: Json = False,
-) -> None:
-    """Create a new store from this one with other models; this one stays unchanged."""
-    import anyio
-    import msgspec
-
-    from actors.cli.store_access import check_outside, store_location
-    from actors.cli.views.maintenance import reembedded
-    from actors.cli.views.terminal import progress_bar
-    from actors.embedder.loading import load_profile, start_pool
-    from actors.embedder.pool.prepared import BulkEmbedding
-    from actors.embedder.pool.worker import WorkerSettings
-    from actors.hub.composition import open_hub
-    from actors.hub.reembed import ReembedCounts, built_beside
-    from actors.hub.reembed import reembed as reembed_store
-    from events.recovery.safety_copy import copy_before
-    from events.storage.database import DATABASE
-
-    settings = WorkerSettings(embedder, models, device)
-    bulk = BulkEmbedding(partial(start_pool, settings, workers, ray))
-    load = bulk.loading(partial(load_profile, profile=embedder, models=models, device=device))
-
-    folder = data_folder(data)
-    with exit_on_error(), progress_bar(quiet=as_json) as report:
-        store_location(folder).check_exists()
-        check_outside(new_folder, folder)
-        copy = None
-        if not no_backup and (folder / DATABASE).exists():
-            copy = copy_before(
-                folder, "reembed", passphrase(), lambda done, total: report(done, total, "events checked")
-            )
-
-        async def progress(done: float, total: float | None, what: str) -> None:
-            report(done, total, what)
-
-        async def run() -> ReembedCounts:
-            building = built_beside(new_folder, resume=resume)
-            with building as unfinished, bulk, open_hub(unfinished, embedder, load=load) as hub:
-                return await reembed_store(folder, hub, progress, bulk)
-
-        counts = msgspec.structs.asdict(anyio.run(run))
-    answer = {"folder": str(new_folder), "embedder": embedder, **counts, "backup": copy and str(copy)}
-    show(answer, reembedded, as_json=as_json)
+    return {"folder": str(new_folder), "events": result.events, "lost": lost, "from_snapshot": spared}
 
 
 @app.command("passphrase", rich_help_panel=Panel.MAINTAIN)

@@ -1,45 +1,32 @@
-"""Commands that show what happened, check that the log accounts for the present state, and find secrets."""
+"""Commands that check: what happened, whether the log accounts for it, secrets in memories, the installation."""
 
-from __future__ import annotations
-
+import json
+import zipfile
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from actors.cli.memory_ids import Memory, RunId
-from actors.cli.program import (
-    AsOf,
-    Data,
-    Embedder,
-    Json,
-    Models,
-    Panel,
-    app,
-    data_folder,
-    exit_on_error,
-    given_path,
-    show,
-    store_command,
-)
+from actors.cli.options import AsOf, Embedder, Memory, Models, RunId, given_path
+from actors.cli.program import Panel, folder_command, store_command
+from actors.proxy.endpoint import Report
 from actors.runtime.settings import ModelProfile, passphrase
 from actors.runtime.types import JsonObject
 
+STYLES = {"ok": "green", "warning": "yellow", "failed": "red"}
 Limit = Annotated[int, typer.Option(help="Show this many of the latest events.")]
 Moment = Annotated[str | None, typer.Option(help="Number of an event, or a time.")]
 
 
-@app.command(rich_help_panel=Panel.TRUST)
+@folder_command(Panel.TRUST, lambda answer: typer.echo(answer["anchor"]))
 def anchor(
-    data: Data = None,
+    folder: Path,
     *,
     file: Annotated[Path | None, typer.Option(parser=given_path, help="Append it to this file too.")] = None,
     git: Annotated[
-        Path | None,
-        typer.Option(parser=given_path, help="Add it to the git notes of this repository's HEAD."),
+        Path | None, typer.Option(parser=given_path, help="Add it to the git notes of this repository's HEAD.")
     ] = None,
-    as_json: Json = False,
-) -> None:
+) -> JsonObject:
     """Print a short signed proof of all events until now; `verify --anchor` shows whether one was changed or cut."""
     from actors.cli.store_access import store_location
     from actors.hub.anchors import GIT, write_anchor
@@ -48,19 +35,17 @@ def anchor(
     from events.storage.log import LogError
     from events.verify.anchors import sign_head
 
-    folder = data_folder(data)
-    with exit_on_error():
-        store_location(folder).check_exists()
-        chain = KeyRing.of((folder / "keys").read_bytes(), passphrase()).chain
-        if chain is None:
-            raise LogError("an earlier version made this store: open it once, and it gets the key that signs anchors")
-        head = acknowledged(folder, chain)
-        if head is None or not head.seq:
-            raise LogError(f"{folder} holds no event yet")
-        text = sign_head(head, chain)
-        for target in ([str(file.absolute())] if file else []) + ([f"{GIT}{git.absolute()}"] if git else []):
-            write_anchor(target, text)
-    show({"anchor": text, "events": head.seq}, lambda answer: typer.echo(answer["anchor"]), as_json=as_json)
+    store_location(folder).check_exists()
+    chain = KeyRing.of((folder / "keys").read_bytes(), passphrase()).chain
+    if chain is None:
+        raise LogError("an earlier version made this store: open it once, and it gets the key that signs anchors")
+    head = acknowledged(folder, chain)
+    if head is None or not head.seq:
+        raise LogError(f"{folder} holds no event yet")
+    text = sign_head(head, chain)
+    for target in ([str(file.absolute())] if file else []) + ([f"{GIT}{git.absolute()}"] if git else []):
+        write_anchor(target, text)
+    return {"anchor": text, "events": head.seq}
 
 
 @store_command(
@@ -96,30 +81,80 @@ def audit(
     """Show what happened in the store, from the log."""
 
 
-@app.command(rich_help_panel=Panel.TRUST)
+@folder_command(Panel.TRUST, "transfer.scanned", succeeded=lambda answer: answer["redacted"] or not answer["found"])
 def scan(
-    data: Data = None,
+    folder: Path,
+    report: Report,
     embedder: Embedder = ModelProfile.EMBEDDED,
     models: Models = None,
     *,
     redact: Annotated[
         bool, typer.Option("--redact", help="Store a redacted successor of each, and erase the original for good.")
     ] = False,
-    as_json: Json = False,
-) -> None:
+) -> JsonObject:
     """Find passwords, keys, tokens and card numbers in memories; status 1 if any are left."""
     from actors.cli.store_access import open_store, store_location
-    from actors.cli.views.terminal import progress_bar
-    from actors.cli.views.transfer import scanned
 
     result: JsonObject = {"scanned": 0, "found": [], "redacted": redact}
-    location = store_location(data_folder(data), embedder, models)
-    with exit_on_error(), progress_bar(quiet=as_json) as report, open_store(location) as store:
-        page: JsonObject = {"next_after": 0}
+    page: JsonObject = {"next_after": 0}
+    with open_store(store_location(folder, embedder, models)) as store:
         while "next_after" in page:
             page = store.call("store/scan", report, after=page["next_after"], redact=redact)
             result["scanned"] += page["scanned"]
             result["found"] += page["found"]
-    show(result, scanned, as_json=as_json)
-    if result["found"] and not redact:
-        raise typer.Exit(1)
+    return result
+
+
+def _printed(answer: JsonObject) -> None:
+    from actors.cli.views.terminal import OUT
+
+    for check in answer["checks"]:
+        OUT.print(f"{check['verdict']:>7}  {check['name']}: {check['found']}", style=STYLES[check["verdict"]])
+        if check["advice"]:
+            OUT.print(f"         → {check['advice']}")
+    if "bundle" in answer:
+        OUT.print(f"{answer['bundle']} is for the bug report; read it before you send it")
+
+
+@folder_command(Panel.MAINTAIN, _printed, succeeded=lambda answer: answer["works"])
+def doctor(
+    folder: Path,
+    bundle: Annotated[
+        Path | None,
+        typer.Option(parser=given_path, help="Write a zip file for a bug report: no memories, no names of namespaces."),
+    ] = None,
+) -> JsonObject:
+    """Check installation, store, hub, clients and hooks, and say what to do. Status 1: something does not work."""
+    import msgspec
+
+    from actors.cli.checks import Verdict
+    from actors.cli.diagnosis import diagnose
+
+    folder = folder.absolute()
+    checks = [*diagnose(folder)]
+    works = all(check.verdict is not Verdict.FAILED for check in checks)
+    answer: JsonObject = {"works": works, "folder": str(folder), "checks": msgspec.to_builtins(checks)}
+    if bundle is not None:
+        _write_bundle(bundle, folder, answer)
+        answer["bundle"] = str(bundle)
+    return answer
+
+
+def _write_bundle(bundle: Path, folder: Path, answer: JsonObject) -> None:
+    """Write the checks, versions, latencies and errors. The home folder, which names a person, is written as `~`."""
+    from actors.cli.diagnosis import installed_versions, logged_errors
+
+    parts = {
+        "checks.json": json.dumps(answer, indent=2),
+        "versions.json": json.dumps(installed_versions(), indent=2),
+        "errors.txt": "\n".join(logged_errors(folder)),
+        **{
+            name: file.read_text(encoding="utf-8")
+            for name in ("latencies.json", "hub.json")
+            if (file := folder / name).exists()
+        },
+    }
+    home = str(Path.home())
+    with zipfile.ZipFile(bundle, "x", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in parts.items():
+            archive.writestr(name, text.replace(home, "~") if len(home) > 1 else text)

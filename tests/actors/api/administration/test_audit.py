@@ -7,8 +7,8 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from actors.api.operations.administration import audit as auditing
-from actors.api.operations.lifecycle import memories
+from actors.api.operations.administration import history
+from actors.api.operations.lifecycle import retrieval
 from actors.api.tools.dispatch import call
 from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.runtime.ask import ask
@@ -272,7 +272,7 @@ async def test_a_replay_names_the_projection_that_differs(mind: Mind, monkeypatc
     fox = await kept(mind, FOX)
     await kept(mind, DOG, link_to=[fox])
     await settled(mind)
-    monkeypatch.setattr(auditing, "rebuild", lambda envelopes: rebuild(envelopes) | {"links": Links()})
+    monkeypatch.setattr(history, "rebuild", lambda envelopes: rebuild(envelopes) | {"links": Links()})
     answer = await mind("replay")
     assert (answer["matches"], answer["differing"]) == (False, ["links"])
     assert [name for name, one in answer["projections"].items() if not one["same"]] == ["links"]
@@ -322,7 +322,7 @@ async def test_a_memory_that_is_erased_while_it_is_read_reads_as_erased(
             await mind("memory_delete", id=fox, soft=False)
         return await ask(ref, message, *more)
 
-    monkeypatch.setattr(memories, "ask", erase_first)
+    monkeypatch.setattr(retrieval, "ask", erase_first)
     fault = await refused(mind, "memory_retrieve", id=fox)
     assert isinstance(fault, NotFoundFault)
     assert "erased" in fault.message

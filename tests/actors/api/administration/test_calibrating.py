@@ -9,12 +9,11 @@ import numpy as np
 import pytest
 
 from actors.api.context import Context
-from actors.api.operations.administration.audit import audit_trail
-from actors.api.operations.administration.calibration import store_calibrate
+from actors.api.operations.administration.audit import AuditTrail, audit_trail
+from actors.api.operations.administration.calibration import StoreCalibrate, store_calibrate
 from actors.api.operations.administration.maintenance import store_status
 from actors.api.operations.retrieval.comparison import memory_compare
 from actors.api.operations.retrieval.search import search_graph
-from actors.api.params.audit import AuditTrail, StoreCalibrate
 from actors.api.params.memories import MemoryCompare
 from actors.api.params.parsing import parse
 from actors.api.params.search import SearchGraph

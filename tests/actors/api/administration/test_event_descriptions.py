@@ -6,7 +6,7 @@ from uuid import UUID
 import msgspec
 import pytest
 
-from actors.api.responses.administration.audit import describe_event
+from actors.api.operations.administration.event_descriptions import describe_event
 from events.storage.log import Envelope
 from events.vocabulary import ConsolidationSkipped, Event, Known, Shredded
 from events.vocabulary.values import Mode, Trigger

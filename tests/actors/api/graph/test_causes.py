@@ -6,10 +6,8 @@ from uuid import UUID
 
 import pytest
 
-from actors.api.context import Context
-from actors.api.operations.administration.audit import store_replay
-from actors.api.params.audit import StoreReplay
-from actors.api.progress import ignore_progress
+from actors.api.context import Context, ignore_progress
+from actors.api.operations.administration.history import StoreReplay, store_replay
 from actors.linker.messages import LinkCauses
 from actors.runtime.ask import ask
 from events.storage.log import Log

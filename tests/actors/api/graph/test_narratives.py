@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from actors.api.responses.retrieval.graph import MAX_QUOTE, narrative
+from actors.api.operations.retrieval.graph import MAX_QUOTE, narrative
 from actors.comparator.messages.graph import Edge, Path
 
 A, B, C, D = (UUID(int=number) for number in range(1, 5))

@@ -9,13 +9,13 @@ import pytest
 from actors.api.context import Context
 from actors.api.operations.administration.export import StoreExport, store_export
 from actors.api.operations.ingest.imports import MemoryImport, memory_import
-from actors.api.operations.lifecycle.memories import memory_delete, memory_restore, memory_retrieve
-from actors.api.operations.mind.sleep import consolidate_memories
+from actors.api.operations.lifecycle.memories import memory_delete, memory_restore
+from actors.api.operations.lifecycle.retrieval import memory_retrieve
+from actors.api.operations.mind.sleep import ConsolidateMemories, consolidate_memories
 from actors.api.operations.retrieval.search import search_graph
 from actors.api.params.memories import MemoryDelete, MemoryRestore, MemoryRetrieve
 from actors.api.params.parsing import parse
 from actors.api.params.search import SearchGraph
-from actors.api.params.sleep import ConsolidateMemories
 from events.storage.log import Log
 from events.vocabulary import MemoryStored
 from tests.actors.conftest import Agent, store

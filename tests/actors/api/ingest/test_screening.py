@@ -10,9 +10,9 @@ from actors.api.operations.lifecycle.memories import (
     memory_delete,
     memory_inject,
     memory_inject_batch,
-    memory_retrieve,
     store_memory,
 )
+from actors.api.operations.lifecycle.retrieval import memory_retrieve
 from actors.api.operations.lifecycle.scan import StoreScan, store_scan
 from actors.api.params.memories import (
     InjectContext,

@@ -9,7 +9,7 @@ from pydantic import TypeAdapter
 
 from actors.api.context import Context
 from actors.api.operations.administration import maintenance
-from actors.api.operations.lifecycle import memories
+from actors.api.operations.lifecycle import retrieval
 from actors.api.tools.agent_tools import BY_NAME, TOOLS
 from tests.actors.conftest import IN_EACH_ERA, Agent, Request, store
 
@@ -66,7 +66,7 @@ async def test_an_internal_error_shows_no_exception_text(
     async def broken(*_: object) -> Any:
         raise RuntimeError("secret: the attic")
 
-    monkeypatch.setattr(memories, "describe", broken)
+    monkeypatch.setattr(retrieval, "describe", broken)
     monkeypatch.setattr(maintenance, "ask", broken)
     memory = str(uuid4())
     refused = [await agent.request_refused("memory/retrieve", id=memory)]

@@ -12,9 +12,8 @@ import pytest
 from actors.api.context import Context
 from actors.api.mcp.tool_schemas import listed
 from actors.api.operations.administration.maintenance import store_status
-from actors.api.operations.mind.goals import discover_goals
+from actors.api.operations.mind.goals import DiscoverGoals, discover_goals
 from actors.api.params.fields import Reading
-from actors.api.params.mind import DiscoverGoals
 from actors.api.params.parsing import parse
 from actors.api.tools.agent_tools import BY_NAME
 from actors.comparator.compare.alignment import MIN_COHESION, GoalProfile

@@ -13,13 +13,12 @@ import anyio
 import msgspec
 import pytest
 
+from actors.api.context import Progress
 from actors.api.operations.administration.maintenance import store_status
 from actors.api.operations.mind import goals as front_goals
-from actors.api.operations.mind.goals import discover_goals
+from actors.api.operations.mind.goals import DiscoverGoals, discover_goals
 from actors.api.operations.retrieval.pagination import Page, written
-from actors.api.params.mind import DiscoverGoals
 from actors.api.params.parsing import parse
-from actors.api.progress import Progress
 from actors.comparator.messages import GoalState, ReadGoals
 from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.runtime.ask import ask

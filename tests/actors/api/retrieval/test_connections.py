@@ -5,10 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from actors.api.context import Context
-from actors.api.operations.administration.audit import store_replay
-from actors.api.params.audit import StoreReplay
-from actors.api.progress import ignore_progress
+from actors.api.context import Context, ignore_progress
+from actors.api.operations.administration.history import StoreReplay, store_replay
 from events.spaces import INDEX
 from events.vocabulary import MemoryStored
 from tests.actors.conftest import Agent

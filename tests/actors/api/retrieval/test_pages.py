@@ -10,9 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from actors.api.operations.retrieval.pagination import BYTES_PER_TOKEN, Page, fit, read, search_of, tokens, written
-from actors.api.params.fields import MAX_CURSOR
 from actors.api.params.parsing import parse
-from actors.api.params.search import SearchGraph
+from actors.api.params.search import MAX_CURSOR, SearchGraph
 from actors.runtime.faults import InvalidParamsFault
 
 SEARCH = SearchGraph(query="the tide")

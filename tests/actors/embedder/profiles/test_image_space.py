@@ -19,15 +19,14 @@ from PIL import Image
 from actors.api.caller import Caller, Scope
 from actors.api.context import Context
 from actors.api.operations.administration.export import StoreExport, store_export
-from actors.api.operations.administration.maintenance import store_back_up, store_verify
+from actors.api.operations.administration.maintenance import StoreBackUp, StoreVerify, store_back_up, store_verify
 from actors.api.operations.ingest.imports import MemoryImport, memory_import
-from actors.api.operations.lifecycle.memories import memory_delete, memory_retrieve, store_memory
+from actors.api.operations.lifecycle.memories import memory_delete, store_memory
+from actors.api.operations.lifecycle.retrieval import memory_retrieve
 from actors.api.operations.lifecycle.scan import StoreScan, store_scan
-from actors.api.operations.mind.sleep import consolidate_memories
-from actors.api.params.audit import StoreBackUp, StoreVerify
+from actors.api.operations.mind.sleep import ConsolidateMemories, consolidate_memories
 from actors.api.params.memories import MemoryDelete, MemoryRetrieve, StoreMemory
 from actors.api.params.parsing import parse
-from actors.api.params.sleep import ConsolidateMemories
 from actors.embedder.models.images import MAX_PIXELS
 from actors.hub.composition import open_hub
 from actors.hub.reembed import reembed

@@ -1,17 +1,17 @@
-"""Sleep: what each run merged and hid, why, taking it back, dry runs, and the schedule."""
-
-from __future__ import annotations
+"""Goals and drift of a project; sleep: what each run merged and hid, why, taking it back, and the schedule."""
 
 from functools import partial
 
 from starlette.requests import Request
 from starlette.responses import Response
 
-from actors.api.params.fields import MAX_BATCH
-from actors.dashboard.comparing import differing
-from actors.dashboard.page import caller_of, identifier, in_background, operate, redirect, render, sees_all
+from actors.api.context import Context
+from actors.api.params.fields import DEFAULT_NAMESPACE, MAX_BATCH
+from actors.dashboard.layout import differing, line
+from actors.dashboard.page import caller_of, chosen, identifier, in_background, operate, redirect, render, sees_all
 from actors.runtime.types import JsonObject
 
+CHART = (600, 120)
 RUNS = 50
 ENDS = ("cause", "effect")
 
@@ -78,13 +78,15 @@ async def _with_texts(request: Request, run_: JsonObject) -> JsonObject:
     for start_ in range(0, len(distinct), MAX_BATCH):
         found = await operate(request, "memory/list", ids=distinct[start_ : start_ + MAX_BATCH])
         texts |= {one["id"]: one for one in found["memories"]}
+    contents = {memory: one["content"] for memory, one in texts.items()}
+    states = {memory: one["state"] for memory, one in texts.items()}
     pairs = [
         {
             "survivor": merge["survivor"],
             "absorbed": one["id"],
             "similarity": one["similarity"],
-            "state": texts[one["id"]]["state"] if one["id"] in texts else "erased",
-            "texts": differing(texts[merge["survivor"]]["content"], texts[one["id"]]["content"])
+            "state": states.get(one["id"], "erased"),
+            "texts": differing(contents[merge["survivor"]], contents[one["id"]])
             if {merge["survivor"], one["id"]} <= texts.keys()
             else None,
         }
@@ -92,12 +94,43 @@ async def _with_texts(request: Request, run_: JsonObject) -> JsonObject:
         for one in merge["absorbed"]
     ]
     pruned = [
-        one | {"text": texts[one["id"]]["content"], "state": texts[one["id"]]["state"]}
-        if one["id"] in texts
-        else one | {"text": None, "state": "erased"}
-        for one in run_["pruned"]
+        one | {"text": contents.get(one["id"]), "state": states.get(one["id"], "erased")} for one in run_["pruned"]
     ]
-    linked = [
-        one | {"texts": [texts[one[end]]["content"] if one[end] in texts else None for end in ENDS]} for one in causes
-    ]
+    linked = [one | {"texts": [contents.get(one[end]) for end in ENDS]} for one in causes]
     return run_ | {"pairs": pairs, "pruned": pruned, "causes": linked}
+
+
+async def goals(request: Request) -> Response:
+    """Show the goals of a namespace, its North Star, and the drift away from it."""
+    calendar = await operate(request, "store/calendar", sessions=0)
+    namespace = chosen(request, "namespace") or next(iter(calendar["namespaces"]), _own(request))
+    found = await operate(request, "goal/list", namespace=namespace)
+    members = [member for goal in found["goals"] for member in goal["members"]][:100]
+    listed = await operate(request, "memory/list", ids=members) if members else {"memories": []}
+    history = found["drift"].get("history", [])
+    return render(
+        request,
+        "goals.html",
+        namespace=namespace,
+        namespaces=calendar["namespaces"],
+        goals=found["goals"],
+        star=found["north_star"],
+        drift=found["drift"],
+        texts={one["id"]: one["content"] for one in listed["memories"]},
+        chart=line([one["similarity"] for one in history], *CHART),
+        chart_size=CHART,
+        history=history,
+    )
+
+
+async def discover(request: Request) -> Response:
+    """Look for goals."""
+    form = await request.form()
+    namespace = str(form.get("namespace") or _own(request))
+    return in_background(request, "goals", "goal/discover", namespace=namespace)
+
+
+def _own(request: Request) -> str:
+    """Return the caller's namespace, which may be empty yet."""
+    context: Context = request.state.context
+    return context.own_namespace or DEFAULT_NAMESPACE

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 from uuid import UUID
 
-from actors.api.responses.administration.authors import TRIGGERS, author
+from actors.api.answers import TRIGGERS, author
 from actors.runtime.types import JsonObject
 from events import vocabulary as ev
 from events.storage.log import Envelope

@@ -1,92 +1,65 @@
-"""Answers about many memories: an entry of a list, the calendar, and the map."""
+"""The map: live memories as points of a plane."""
 
 import base64
-from collections import Counter
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import Final
 from uuid import UUID
 
+import anyio.to_thread
 import numpy as np
 import numpy.typing as npt
 
-from actors.api.responses.common import body_of, iso, shown
+from actors.api.context import Context, wait_until_replayed
+from actors.api.operations.retrieval.browsing import DAY, microseconds, read_columns
+from actors.api.params.fields import NamespaceFilter, Reading
+from actors.comparator.messages import ReadGoals
 from actors.comparator.messages.browse import Columns
+from actors.consolidator.messages import ReadSalience
+from actors.runtime.ask import ask
 from actors.runtime.types import JsonObject
-from projections.memories.entries import Entry
 
+JUDGED = 2_048
+"""Memories whose salience is asked for at once: other requests wait for some 17 ms, 8 µs for each."""
 MAX_POINTS: Final = 200_000
 """Points on a map: 1.8 MB. Of more memories, every n-th is shown."""
-
 SAMPLED: Final = 5_000
 """Memories that the axes of a map are computed from."""
-
 NONE: Final = 255
 """Code of a point without a goal, or beyond the first 255 values."""
-
 MAX_AGE: Final = 65_535
 """Days, the age of a point at most."""
-
 EMPTY_MAP: Final[JsonObject] = {"ids": "", "points": "", "namespaces": [], "goals": [], "total": 0}
 
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_DAY: Final = 86_400_000_000
-"""Microseconds."""
+
+class StoreMap(Reading, frozen=True, kw_only=True):
+    """Project the live memories to two dimensions."""
+
+    namespace: NamespaceFilter = None
+    salience: bool = False
+    """Whether to judge the salience of each, in some 8 µs."""
 
 
-def microseconds(time: datetime) -> int:
-    """Return a time in microseconds since 1970."""
-    return (time - _EPOCH) // timedelta(microseconds=1)
+async def store_map(context: Context, params: StoreMap) -> JsonObject:
+    """Return the live memories as points of a plane, each with its namespace, goal, age and, if wanted, salience."""
+    await wait_until_replayed(context)
+    columns = await read_columns(context, params.namespace, vectors=True)
+    if columns is None:
+        return EMPTY_MAP
+    members: list[tuple[str, tuple[UUID, ...]]] = []
+    for namespace in dict.fromkeys(columns.namespaces[code] for code in np.unique(columns.namespace).tolist()):
+        found = await ask(context.hub.comparator, ReadGoals(namespace=namespace))
+        members += [(goal.description, goal.members) for goal in found.goals]
+    salience = None
+    if params.salience:
+        memories = columns.memories
+        slices = (memories[start : start + JUDGED] for start in range(0, len(memories), JUDGED))
+        found = [await ask(context.hub.consolidator, ReadSalience(memories=one)) for one in slices]
+        salience = np.array([one for values in found for one in values])
+    return await anyio.to_thread.run_sync(_plane, columns, members, salience, context.now())
 
 
-def listed(entry: Entry, *, whole: bool = False) -> JsonObject:
-    """Return one memory of a list; `whole` for its complete text."""
-    body = body_of(entry)
-    return {
-        "id": str(entry.id),
-        **shown(entry),
-        **({"content": body.text} if whole else {}),
-        "state": entry.state.value,
-        "reason": entry.reason,
-        "mergedInto": str(entry.merged_into) if entry.merged_into else None,
-        "importance": body.importance,
-        "modality": body.modality.value,
-        "speaker": body.metadata.get("speaker"),
-        "accessCount": entry.access_count,
-    }
-
-
-def calendar(columns: Columns, most: int) -> JsonObject:
-    """Return the number of memories of each day, and the sessions with the latest memories, at most `most`."""
-    days, counts = np.unique(columns.created // _DAY, return_counts=True)
-    in_session = np.flatnonzero(columns.session >= 0)
-    pairs = np.stack([columns.namespace[in_session], columns.session[in_session]], axis=1)
-    names, which, sizes = np.unique(pairs, axis=0, return_inverse=True, return_counts=True)
-    first = np.full(len(names), np.iinfo(np.int64).max)
-    last = np.full(len(names), np.iinfo(np.int64).min)
-    np.minimum.at(first, which, columns.created[in_session])
-    np.maximum.at(last, which, columns.created[in_session])
-    return {
-        "days": [
-            {"day": (_EPOCH + timedelta(days=day)).date().isoformat(), "count": count}
-            for day, count in zip(days.tolist(), counts.tolist(), strict=True)
-        ],
-        "sessions": [
-            {
-                "session": columns.sessions[int(names[index, 1])],
-                "namespace": columns.namespaces[int(names[index, 0])],
-                "count": int(sizes[index]),
-                "first": iso(_EPOCH + timedelta(microseconds=int(first[index]))),
-                "last": iso(_EPOCH + timedelta(microseconds=int(last[index]))),
-            }
-            for index in np.argsort(-last, kind="stable")[:most].tolist()
-        ],
-        "namespaces": dict(Counter(columns.namespaces[code] for code in columns.namespace.tolist()).most_common()),
-        "total": len(columns.memories),
-    }
-
-
-def plane(
+def _plane(
     columns: Columns,
     goals: Sequence[tuple[str, tuple[UUID, ...]]],
     salience: npt.NDArray[np.float64] | None,
@@ -112,7 +85,7 @@ def plane(
     memories = columns.memories[rows]
     count = len(memories)
     places = np.full((count, 2), 32_767, np.uint16) if count < 2 else _project(columns.vectors[rows])
-    age = np.clip((microseconds(now) - columns.created[rows]) // _DAY, 0, MAX_AGE).astype(np.uint16)
+    age = np.clip((microseconds(now) - columns.created[rows]) // DAY, 0, MAX_AGE).astype(np.uint16)
     spoken, which = np.unique(columns.namespace[rows], return_inverse=True)
     names = [columns.namespaces[code] for code in spoken.tolist()]
     place_of = {memory: place for place, memory in enumerate(memories)} if goals else {}

@@ -1,25 +1,33 @@
-"""The answer of `memory_retrieve`: one memory with its embeddings, links, purpose and history."""
+"""The operation that returns everything stored of one memory: content, state, embeddings, links, purpose, history."""
+
+from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import StrEnum
 from uuid import UUID
 
+import msgspec
+
+from actors.api.answers import body_of, iso, learning, learning_inputs, mean_alignment, pick, rounded, stored_params
+from actors.api.context import Context, describe, erased, wait_until_replayed
+from actors.api.operations.ingest import images
 from actors.api.params.embeddings import encode, shape, with_graph
-from actors.api.responses.common import body_of, iso, mean_alignment, pick, rounded
-from actors.api.responses.memories import learning, learning_inputs, stored_params
-from actors.comparator.messages import Edges
+from actors.api.params.memories import MemoryRetrieve
+from actors.comparator.messages import Edges, ReadLinks
+from actors.runtime.ask import ask
 from actors.runtime.types import JsonObject
+from actors.store.messages import ReadHistory
 from events.spaces import SPACES
 from events.storage.log import Envelope
 from events.vocabulary import MemoryRecalled, MemoryStored, MemoryTagged, PurposesRealigned
-from events.vocabulary.values import Image, Quadrant
+from events.vocabulary.values import Quadrant
 from projections.graph.relations import Link
 from projections.memories.catalog import Body, Entry
 from projections.mind.johari import insights
+from projections.projection import MemoryState, is_shredded_memory
 
 MAX_EVOLUTION = 100
 """Latest snapshots of a memory's evolution."""
-
 MISALIGNED = -0.15
 """Change of alignment below which a realignment counts as a misalignment."""
 
@@ -33,7 +41,7 @@ class Band(StrEnum):
     CRITICAL = "Critical"
 
     @classmethod
-    def of(cls, alignment: float) -> "Band":
+    def of(cls, alignment: float) -> Band:
         """Return the band of an alignment."""
         if alignment >= 0.75:
             return cls.OPTIMAL
@@ -42,15 +50,36 @@ class Band(StrEnum):
         return cls.WARNING if alignment >= 0.55 else cls.CRITICAL
 
 
-def memory(entry: Entry, edges: Edges, history: Sequence[Envelope], *, include_embeddings: bool) -> JsonObject:
-    """Return everything that is stored of one memory.
+async def memory_retrieve(context: Context, params: MemoryRetrieve) -> JsonObject:
+    """Return everything that is stored about one memory."""
+    await wait_until_replayed(context)
+    (entry,) = await describe(context, params.id)
+    if entry.state is MemoryState.ERASED:
+        raise erased(entry)
+    edges = await _visible(context, await ask(context.hub.comparator, ReadLinks(memory=entry.id)))
+    history = await ask(context.hub.store, ReadHistory(memory=entry.id))
+    if is_shredded_memory(history[0].event):  # another client erased it meanwhile
+        (entry,) = await describe(context, params.id)
+        raise erased(entry)
+    answer = _described(entry, edges, history, include_embeddings=params.include_embeddings)
+    if params.include_image and entry.body is not None and entry.body.image is not None:
+        answer["image"]["data"] = await images.data_uri(context, entry.id, entry.body.image)
+    return answer
 
-    Args:
-        entry: Its catalog entry.
-        edges: Its edges.
-        history: Every event that changed or recalled it; the first one stored it.
-        include_embeddings: Whether to return the vectors too.
-    """
+
+async def _visible(context: Context, edges: Edges) -> Edges:
+    """Return the edges to memories that the caller sees."""
+    ends = {*(link.target for link in edges.outgoing), *(link.source for link in edges.incoming)}
+    seen = await context.visible_among(ends)
+    return msgspec.structs.replace(
+        edges,
+        outgoing=tuple(link for link in edges.outgoing if link.target in seen),
+        incoming=tuple(link for link in edges.incoming if link.source in seen),
+    )
+
+
+def _described(entry: Entry, edges: Edges, history: Sequence[Envelope], *, include_embeddings: bool) -> JsonObject:
+    """Return a memory as an answer; `history` starts with the event that stored it."""
     body, stored = body_of(entry), history[0].event
     if not isinstance(stored, MemoryStored):
         raise TypeError(f"event {history[0].seq} is not a stored memory")
@@ -98,15 +127,13 @@ def memory(entry: Entry, edges: Edges, history: Sequence[Envelope], *, include_e
         "passages": len(body.passages),
     }
     if body.image is not None:
-        answer["image"] = image(body.image)
+        answer["image"] = {
+            **pick(body.image, "media_type", "width", "height", "size"),
+            "sha256": body.image.sha256.hex(),
+        }
     if include_embeddings:
         answer["vectors"] = {key: encode(embedding) for key, embedding in embeddings.items()}
     return answer
-
-
-def image(shown: Image) -> JsonObject:
-    """Return what an image is."""
-    return {**pick(shown, "media_type", "width", "height", "size"), "sha256": shown.sha256.hex()}
 
 
 def _tags_before(memory: UUID, history: Sequence[Envelope]) -> list[str] | None:
@@ -116,11 +143,7 @@ def _tags_before(memory: UUID, history: Sequence[Envelope]) -> list[str] | None:
 
 
 def _edge(link: Link, other: UUID, *, forward: bool) -> JsonObject:
-    return {
-        "id": str(other),
-        "forward": forward,
-        **pick(link, "relation", "weight", "confidence", "traversals"),
-    }
+    return {"id": str(other), "forward": forward, **pick(link, "relation", "weight", "confidence", "traversals")}
 
 
 def _evolution(body: Body, history: Sequence[Envelope]) -> list[JsonObject]:

@@ -1,4 +1,4 @@
-"""What the thirteen spaces and the other parts of a score are called where people read them."""
+"""What spaces and the other parts of a score are called where people read them; imports nothing, as commands need."""
 
 from typing import Final
 

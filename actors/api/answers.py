@@ -1,15 +1,48 @@
-"""Fields that several answers share."""
+"""What several answers share: fields, and words for the authors of events.
+
+Field names are the published API of the tools, so they mix `camelCase` and `snake_case` (`fingerprintId`,
+`duplicate_of`). They cannot be changed without breaking clients.
+"""
 
 from collections.abc import Collection
 from datetime import datetime
 from difflib import get_close_matches
 from enum import Enum
+from typing import Final
 from uuid import UUID
 
 from actors.api.params.fields import MAX_EXCERPT
 from actors.runtime.types import JsonObject
 from actors.text.plain_excerpts import plain_excerpt
+from events.vocabulary.values import Learning
 from projections.memories.catalog import Body, Entry
+from projections.memories.requests import IMPORTER
+
+_AUTHORS: Final = {
+    "front": "an agent or a command",
+    "http:ui": "a person, on a page",
+    "http:nobody": "somebody without a key",
+    IMPORTER: "an import",
+    "workspace": "attention",
+    "consolidator": "sleep, or the search for goals",
+    "scheduler": "sleep, on schedule",
+    "linker": "search for causes",
+    "store": "the store",
+    "log": "the store",
+    "snapshot": "a repair, from the snapshot",
+    "reembed": "a re-embedding",
+}
+
+TRIGGERS: Final = {
+    "request": "on request",
+    "schedule": "on schedule",
+    "made up": "on schedule, late",
+    "idle": "in a quiet moment",
+    "stored": "after new memories",
+}
+"""Why a run began."""
+
+_OAUTH: Final = "oauth:"
 
 LABEL = 120
 """Characters that identify a memory in a list; memory_retrieve returns the whole."""
@@ -93,6 +126,32 @@ def empty_namespace(name: str, known: Collection[str]) -> str:
     return f"The namespace '{name}' holds no memories" + (f"; did you mean '{near[0]}'?" if near else " yet")
 
 
-def duplicate_of(twin: UUID | None) -> dict[str, str]:
-    """Return the field that names the oldest live memory of the same content."""
-    return {"duplicate_of": str(twin)} if twin else {}
+def learning(values: Learning) -> dict[str, float]:
+    """Return the learning score of a memory and its parts."""
+    return {
+        "learningScore": values.learning_score,
+        "entropy": values.entropy,
+        "coherence": values.coherence,
+        "surprise": values.surprise,
+    }
+
+
+def learning_inputs(values: Learning) -> dict[str, float | None]:
+    """Return the other inputs of the learning score, and the predicted usefulness."""
+    return {"emotionalWeight": values.emotional_weight, "phase": values.phase, "usefulness": values.usefulness}
+
+
+def stored_params(body: Body) -> JsonObject:
+    """Return the parameters that a memory was stored with."""
+    names = ("namespace", "session", "importance", "rationale", "memory_type", "metadata")
+    return {name: getattr(body, name) for name in names} | {"modality": body.modality.value, "tags": list(body.tags)}
+
+
+def author(actor: str) -> str:
+    """Return who or what caused an event, by its name in the log; an unknown one as it is."""
+    if actor in _AUTHORS:
+        return _AUTHORS[actor]
+    kind, _, name = actor.partition(":")
+    if kind != "http":
+        return actor
+    return f"the account {name.removeprefix(_OAUTH)}" if name.startswith(_OAUTH) else f"the key {name}"

@@ -1,0 +1,196 @@
+"""Moments in the log, what changed between two, and whether the state follows from the log.
+
+A moment is the sequence number of an event, or a time, which means the last event at or before it.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
+from time import perf_counter
+from typing import Annotated, TypeVar
+
+import anyio.from_thread
+import anyio.to_thread
+import msgspec
+from msgspec import Meta
+
+from actors.api.answers import LABEL, iso, start_of
+from actors.api.context import Context, reporter, wait_until_replayed
+from actors.api.params.fields import Reading, When
+from actors.api.params.parsing import Params, invalid, moment
+from actors.runtime.ask import LONG_TIMEOUT, ask, log_fault
+from actors.runtime.faults import InvalidParamsFault
+from actors.runtime.types import JsonObject
+from actors.store.messages import Describe, ReadDigests
+from events.storage.log import Envelope, Log, LogError
+from events.storage.log_prefix import LogPrefix
+from events.vocabulary import GoalDiscovered
+from projections.difference import Difference, Recovery, difference
+from projections.memories.catalog import Entry
+from projections.projection import MemoryState
+from projections.registry import digests, rebuild
+
+DIGITS = 18
+"""Of a sequence number, at most."""
+T = TypeVar("T")
+EVENTS_AT_ONCE = 256
+"""Events between two progress reports."""
+LEFT_STATES = (MemoryState.FORGOTTEN, MemoryState.PRUNED, MemoryState.MERGED, MemoryState.ERASED)
+"""States of memories that are not live any more, in the order of the answer."""
+
+
+class StoreDiff(Reading, frozen=True, kw_only=True):
+    """Return the changes between two moments; the second one is now if left out."""
+
+    a: When
+    b: When | None = None
+    limit: Annotated[int, Meta(ge=0, le=1_000)] = 20
+    """Of each list."""
+
+
+class StoreReplay(Params, frozen=True, kw_only=True):
+    """Replay the log and compare the result with the live projections; with `as_of`, only replay up to there."""
+
+    as_of: When | None = None
+
+
+async def store_diff(context: Context, params: StoreDiff) -> JsonObject:
+    """Return what changed between two moments, as net effect."""
+    await wait_until_replayed(context)
+    earlier = await event_at(context, params.a, "a", least=0)
+    later = context.hub.log.head.seq if params.b is None else await event_at(context, params.b, "b", least=0)
+    if later < earlier:
+        raise invalid("b", f"event {later} comes before event {earlier}")
+    past = LogPrefix(context.hub.log, later)
+    report = reporter(context.progress, "events read")
+    found = await from_log(lambda: difference(_watched(past, report), earlier))
+    lists = {
+        "stored": found.stored,
+        **{state.value: found.moved[state] for state in LEFT_STATES},
+        **{way.value: found.recovered[way] for way in Recovery},
+    }
+    wanted = tuple(dict.fromkeys(memory for memories in lists.values() for memory in memories[: params.limit]))
+    entries = {one.id: one for one in await ask(context.hub.store, Describe(memories=wanted, own=True))}
+    times = {one.seq: iso(one.at) for one in await from_log(past.get, [seq for seq in (earlier, later) if seq])}
+    before, after = map(_rules, found.schedule)
+
+    def page(every: Sequence[T], described: Callable[[T], object]) -> JsonObject:
+        return {"total": len(every), "shown": [described(one) for one in every[: params.limit]]}
+
+    return {
+        **{name: {"seq": seq, "at": times.get(seq)} for name, seq in (("a", earlier), ("b", later))},
+        "memories": {
+            name: page(memories, lambda memory: _memory(entries[memory], found)) for name, memories in lists.items()
+        },
+        "links": page(found.links, msgspec.to_builtins),
+        "goals": page(found.goals, _goal),
+        "north_stars": {
+            namespace: {"before": _goal(old), "after": _goal(new)}
+            for namespace, (old, new) in found.north_stars.items()
+        },
+        "schedule": {
+            name: {"before": before[name], "after": new} for name, new in after.items() if before[name] != new
+        },
+        "events": {"total": found.event_counts.total(), "by_kind": dict(found.event_counts.most_common())},
+    }
+
+
+async def store_replay(context: Context, params: StoreReplay) -> JsonObject:
+    """Fold the log anew, without models, and compare what comes out with what is known now."""
+    await wait_until_replayed(context)
+    live: dict[str, str] = {}
+    if params.as_of is None:
+        await context.progress(0, None, "taking digests of what is known")
+        seq, live = await ask(context.hub.store, ReadDigests(), LONG_TIMEOUT)
+    else:
+        seq = await event_at(context, params.as_of, "as_of")
+    past = LogPrefix(context.hub.log, seq)
+    report = reporter(context.progress, "events replayed")
+    start = perf_counter()
+    replayed = await from_log(lambda: digests(rebuild(_watched(past, report))))
+    answer: JsonObject = {
+        "seq": past.head.seq,
+        "hash": past.head.hash.hex(),
+        "events": past.head.seq,
+        "seconds": round(perf_counter() - start, 3),
+    }
+    if not live:
+        return answer | {"projections": {name: {"replayed": digest} for name, digest in replayed.items()}}
+    projections = {
+        name: {"live": live.get(name), "replayed": replayed.get(name), "same": live.get(name) == replayed.get(name)}
+        for name in dict.fromkeys((*replayed, *live))
+    }
+    differing = [name for name, one in projections.items() if not one["same"]]
+    return answer | {"matches": not differing, "differing": differing, "projections": projections}
+
+
+def _watched(log: Log, report: Callable[..., object]) -> Iterator[Envelope]:
+    """Yield a log's events and tell how far it is; runs in a worker thread, which a cancelled request ends."""
+    for envelope in log.read():
+        if envelope.seq % EVENTS_AT_ONCE == 0:
+            anyio.from_thread.check_cancelled()
+            report(envelope.seq, log.head.seq)
+        yield envelope
+
+
+def _memory(entry: Entry, found: Difference) -> JsonObject:
+    answer: JsonObject = {"id": str(entry.id)}
+    if entry.body is not None:
+        answer |= {"namespace": entry.body.namespace, "text": start_of(entry, LABEL)}
+    else:
+        answer |= {"erased_at": iso(entry.state_since), "reason": entry.reason}
+    into = found.survivors.get(entry.id)
+    return answer | ({"into": str(into)} if into is not None else {})
+
+
+def _goal(goal: GoalDiscovered | None) -> JsonObject | None:
+    if goal is None:
+        return None
+    return {"id": str(goal.goal), "namespace": goal.namespace, "description": goal.description}
+
+
+def _rules(schedule: object) -> JsonObject:
+    """Return the rules of a schedule by name: when each mode starts, and its two switches."""
+    rules = msgspec.to_builtins(schedule)
+    return {**rules["when"], "paused": rules["paused"], "permitted": rules["permitted"]}
+
+
+async def event_at(context: Context, when: When, parameter: str, least: int = 1) -> int:
+    """Return the sequence number of the last event at or before a moment.
+
+    Raises:
+        InvalidParamsFault: it is none, comes before event `least` or after the last one, or is still to come.
+        StorageFault: the log can't be read.
+    """
+    head = context.hub.log.head.seq
+    found = read(when, parameter)
+    if isinstance(found, int):
+        seq = found
+    elif found > context.now():
+        raise invalid(parameter, f"still to come; the log has events 1 to {head}", least=least, most=head)
+    else:
+        seq = await from_log(context.hub.log.seq_at, found)
+        if seq < least <= head:
+            (first,) = await from_log(context.hub.log.get, [1])
+            events = f"the log has events 1 to {head}, the first at {first.at.isoformat()}"
+            raise invalid(parameter, f"before the first event; {events}", least=least, most=head)
+    if not least <= seq <= head:
+        raise invalid(parameter, f"no such event; the log has events 1 to {head}", least=least, most=head)
+    return seq
+
+
+def read(when: When, parameter: str) -> int | datetime:
+    """Return the number of an event, or a time (`InvalidParamsFault` for neither)."""
+    if isinstance(when, int) or (when.isascii() and when.isdecimal() and len(when) <= DIGITS):
+        return int(when)
+    try:
+        return moment(when, parameter)
+    except InvalidParamsFault:
+        raise invalid(parameter, "neither the number of an event nor an ISO 8601 time") from None
+
+
+async def from_log(work: Callable[..., T], *arguments: object) -> T:
+    """Read the log in a thread (`StorageFault` if it can't be read)."""
+    try:
+        return await anyio.to_thread.run_sync(work, *arguments)
+    except LogError as error:
+        raise log_fault(error) from error

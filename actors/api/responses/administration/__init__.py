@@ -1,1 +1,0 @@
-"""Answers about the log and the store as a whole."""

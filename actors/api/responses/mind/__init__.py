@@ -1,1 +1,0 @@
-"""Answers about goals, the global workspace and sleep."""

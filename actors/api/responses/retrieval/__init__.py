@@ -1,1 +1,0 @@
-"""Answers of searches, comparisons, lists and the graph."""

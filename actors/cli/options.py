@@ -1,0 +1,130 @@
+"""The options that commands share, and ids of memories and runs: in full or by their start, as git takes names."""
+
+import os
+import re
+from pathlib import Path
+from typing import Annotated, Any
+from uuid import UUID
+
+import typer
+
+from actors.cli.store_access import StoreSession
+from actors.proxy.serve_command import DATA, EMBEDDER, LOG, MODELS, Option
+from actors.runtime.types import JsonObject
+
+_START = re.compile(r"[0-9a-f]{1,32}|" + r"[0-9a-f]{8}(-[0-9a-f]{4}){0,3}(-[0-9a-f]{0,12})?", re.ASCII | re.IGNORECASE)
+"""What may be the start of an id: hyphens stand at their places only, so that a date is none."""
+HELP = "Id of a memory, or its first six characters or more."
+RUN_HELP = "Id of the run, or its first six characters or more, as `consolidations` shows it."
+
+
+def typer_option(option: Option, **settings: Any) -> Any:
+    """Return an option of the table as typer's."""
+    return typer.Option(
+        option.declaration, envvar=option.variable, help=option.help, metavar=option.metavar, **settings
+    )
+
+
+def given_path(name: str | Path) -> Path:
+    """Return the path that a person names; an empty name, as of a variable that isn't set, would be this folder."""
+    if not str(name):
+        raise typer.BadParameter("it is empty; name a file or folder")
+    try:
+        return Path(name).expanduser()
+    except RuntimeError:  # "~name" of no user is a file's name
+        return Path(name)
+
+
+def named(value: str) -> str:
+    """Return the value of an option; an empty one, as of a variable that isn't set, is refused."""
+    if not value:
+        raise typer.BadParameter("it is empty; name one, or leave the option out")
+    return value
+
+
+def store_folder(name: str) -> Path:
+    """Return the folder of a store, or of models."""
+    if os.path.isfile(named(name)):
+        raise typer.BadParameter(f"'{name}' is a file, not a folder")
+    return Path(name)
+
+
+Data = Annotated[Path | None, typer_option(DATA, parser=store_folder, show_default="the platform's data directory")]
+
+
+def exported_option(option: Option, **settings: Any) -> Any:
+    """Return an option whose value is also set as its variable: the log reads it, here and in a hub that is started."""
+
+    def export(value: str | float | bool | None) -> str | float | bool | None:
+        if value is not None:
+            os.environ[option.variable] = str(int(value) if isinstance(value, bool) else value)
+        return value
+
+    return typer_option(option, callback=export, **settings)
+
+
+Log = Annotated[str | None, exported_option(LOG)]
+Embedder = Annotated[str, typer_option(EMBEDDER, callback=named)]
+Models = Annotated[Path | None, typer_option(MODELS, parser=store_folder, show_default="from the Hugging Face hub")]
+StartHub = Annotated[
+    bool,
+    typer.Option(
+        "--hub/--no-hub",
+        envvar="CONTEXT_GRAPH_HUB",
+        help="Start the hub when this command has opened the store itself, so that the next ones are quick.",
+    ),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Namespace = Annotated[str | None, typer.Option("--namespace", "-n", help="Project or person.")]
+Session = Annotated[str | None, typer.Option("--session", "-s", help="Conversation that it is a turn of.")]
+AsOf = Annotated[
+    str | None, typer.Option("--as-of", metavar="EVENT|TIME", help="State after this event, or at this time.")
+]
+Tags = Annotated[list[str] | None, typer.Option("--tag", "-t", help="May be repeated.")]
+
+
+class MemoryId(str):
+    """An id as a person gave it; `full_id` completes it."""
+
+    __slots__ = ()
+
+
+class RunId(str):
+    """The id of a run as a person gave it; `full_id` completes it."""
+
+    __slots__ = ()
+
+
+Memory = Annotated[MemoryId, typer.Argument(parser=MemoryId, metavar="MEMORY", help=HELP)]
+"""The argument of a command that concerns one memory."""
+
+
+def names_memory(text: str) -> bool:
+    """Return whether a text names a memory rather than a path: it is a full id, or may be the start of one."""
+    return is_full(text) or (_START.fullmatch(text) is not None and not Path(text).exists())
+
+
+def is_full(given: str) -> bool:
+    """Return whether a text is a full id, in any form of a UUID."""
+    try:
+        UUID(given)
+    except ValueError:
+        return False
+    return True
+
+
+def full_id(store: StoreSession, given: str) -> str:
+    """Return the full id of the memory, or the run, that a full id or the unique start of one names."""
+    of = "run" if isinstance(given, RunId) else "memory"
+    return str(UUID(given)) if is_full(given) else store.call("memory/resolve", prefix=given, of=of)["id"]
+
+
+def with_full_ids(store: StoreSession, arguments: JsonObject) -> JsonObject:
+    """Return the arguments of an operation without those that are None, and with each id completed."""
+
+    def completed(value: Any) -> Any:
+        if isinstance(value, list):
+            return [completed(one) for one in value]
+        return full_id(store, value) if isinstance(value, MemoryId | RunId) else value
+
+    return {name: completed(value) for name, value in arguments.items() if value is not None}
