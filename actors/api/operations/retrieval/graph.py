@@ -8,6 +8,7 @@ from uuid import UUID
 
 from actors.api.context import Context, append, check_live, describe, wait_until_ready, wait_until_replayed
 from actors.api.operations.retrieval.query import parse_query, search
+from actors.api.params.fields import EVERYWHERE
 from actors.api.params.mind import FindCausalPath, GetNeighborhood
 from actors.api.responses.common import body_of
 from actors.api.responses.retrieval import graph
@@ -19,7 +20,6 @@ from actors.runtime.faults import NotFoundFault
 from actors.runtime.settings import SearchProfile
 from actors.runtime.types import JsonObject
 from events.vocabulary import LinksTraversed
-from projections.atlas.facets import Filter
 
 ALTERNATIVES = 3
 """Further paths that are shown on request."""
@@ -39,7 +39,8 @@ async def find_causal_path(context: Context, params: FindCausalPath) -> JsonObje
     starts = await _resolve(context, params.start_concept, "start_concept", params.namespace)
     ends = await _resolve(context, params.end_concept, "end_concept", params.namespace)
     if context.hub.linker is not None:
-        await ask(context.hub.linker, LinkCauses(namespace=params.namespace, limit=MAX_EXAMINED), MODEL_TIMEOUT)
+        examined = context.one_or_all(params.namespace)
+        await ask(context.hub.linker, LinkCauses(namespace=examined, limit=MAX_EXAMINED), MODEL_TIMEOUT)
     ends_found, ways = await _best_ways(context, params, starts, ends)
     (start, _), (end, _) = ends_found.values()
     shown = {start, end} if not ways.paths else {memory for path in ways.paths for memory in path.memories}
@@ -68,7 +69,7 @@ async def _best_ways(
             FindPaths(
                 start=start[0],
                 end=end[0],
-                namespace=params.namespace,
+                namespace=None if params.namespace == EVERYWHERE else params.namespace,
                 max_hops=params.max_hops,
                 kind=params.path_type,
                 alternatives=ALTERNATIVES if params.include_alternatives else 0,
@@ -102,14 +103,14 @@ async def _resolve(context: Context, concept: str, parameter: str, namespace: st
     await wait_until_replayed(context)
     (entry,) = await describe(context, memory)
     check_live(entry)
-    if namespace is not None and body_of(entry).namespace != namespace:
+    if namespace not in {None, EVERYWHERE, body_of(entry).namespace}:
         raise NotFoundFault(f"Memory isn't in namespace {namespace}: {memory}", id=str(memory), parameter=parameter)
     return [(entry.id, None)]
 
 
 async def _search(context: Context, text: str, parameter: str, namespace: str | None) -> list[End]:
     await wait_until_ready(context)
-    query = await parse_query(context, text, context.now(), Filter(namespace=namespace))
+    query = await parse_query(context, text, context.now(), context.searched(namespace))
     found = await search(context, query, SearchProfile.SEMANTIC_SEARCH, limit=FOUND_ENDS, primed={})
     if not found.hits:
         raise NotFoundFault(f"No memory is found by '{parameter}'", parameter=parameter)
