@@ -278,7 +278,9 @@ def perform(
         given = with_full_ids(store, arguments)
         answer = store.call(method, report, **given)
         named = EVERYWHERE if creates else given.get("namespace", EVERYWHERE)
-        if named != EVERYWHERE:
+        if hint := answer.get("hint"):
+            typer.secho(hint, err=True, fg="yellow")
+        elif named != EVERYWHERE:
             _check_namespace(named, store.call("store/status")["namespaces"])
     show(answer, view, as_json=as_json)
     return answer

@@ -1,6 +1,6 @@
 """Fields that several answers share."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from difflib import get_close_matches
 from enum import Enum
@@ -91,6 +91,14 @@ def empty_namespace(name: str, known: Collection[str]) -> str:
     """Return a sentence on a namespace without memories, with the most similar name among those with some."""
     near = get_close_matches(name, known, n=1)
     return f"The namespace '{name}' holds no memories" + (f"; did you mean '{near[0]}'?" if near else " yet")
+
+
+def nothing_within(limits: Mapping[str, object]) -> str:
+    """Return a sentence on a search that found nothing among some memories, with the limits that it set."""
+    named = (
+        f"{name} {', '.join(map(str, value)) if isinstance(value, tuple) else value}" for name, value in limits.items()
+    )
+    return f"No memory is within {' and '.join(named)}; wider limits may find some"
 
 
 def duplicate_of(twin: UUID | None) -> dict[str, str]:
