@@ -1,9 +1,6 @@
 """What the pages call relations, kinds of runs, and schedules."""
 
-from collections.abc import Mapping
 from typing import Final
-
-from events.wording import counted
 
 RELATIONS: Final = {
     "link_to": ("links to", "linked from"),
@@ -77,16 +74,6 @@ def when(schedule: str | None) -> str:
             return f"{'every day' if day == '*' else f'{_DAYS[day]}s'} at {int(hour):02}:{int(minute):02}"
         case _:
             return schedule or "off"
-
-
-def did(counts: Mapping[str, int]) -> str:
-    """Return what a run did; what it didn't is left out."""
-    found = {"topic": counts["clusters"], "pattern": counts["patterns"], "cause": counts.get("causes", 0)}
-    words = [
-        f"{number:,} {name}" for name, number in (("merged", counts["merged"]), ("hidden", counts["pruned"])) if number
-    ]
-    words += [counted(number, name) for name, number in found.items() if number]
-    return ", ".join(words) or "changed nothing"
 
 
 def closeness(name: str) -> int:

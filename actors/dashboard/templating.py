@@ -11,7 +11,7 @@ import jinja2
 from markupsafe import Markup, escape
 
 from actors.api.responses.administration.authors import TRIGGERS
-from actors.api.responses.parts import PARTS, SPACE_NAMES
+from actors.api.responses.parts import PARTS, SPACE_NAMES, did
 from actors.dashboard import names
 from actors.text.plain_excerpts import plain_excerpt
 from events.spaces import SPACES
@@ -72,7 +72,7 @@ def _environment() -> jinja2.Environment:
         "RUNS": names.RUNS,
         "TRIGGERS": TRIGGERS,
         "when_words": names.when,
-        "did": names.did,
+        "did": did,
         "relation": names.relation,
     }
     return environment
