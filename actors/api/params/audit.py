@@ -22,6 +22,13 @@ class AuditTrail(Reading, frozen=True, kw_only=True):
     before: Annotated[Annotated[int, Meta(ge=1)] | None, Meta(description="next_before")] = None
 
 
+class MemoryHistory(AuditTrail, frozen=True, kw_only=True):
+    """List what happened to a memory, latest first, with or without the searches that found it."""
+
+    memory_id: UUID
+    recalls: bool = True
+
+
 class StoreStatus(Reading, frozen=True, kw_only=True):
     """Return what the store holds, which models fill the spaces, and how long operations take."""
 

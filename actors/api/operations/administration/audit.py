@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from actors.api.context import Context, wait_until_replayed
 from actors.api.operations.administration.as_of import event_at, from_log, last_event, read
-from actors.api.params.audit import AuditTrail, StoreDiff, StoreReplay
+from actors.api.params.audit import AuditTrail, MemoryHistory, StoreDiff, StoreReplay
 from actors.api.params.parsing import invalid
 from actors.api.progress import reporter
 from actors.api.responses.administration import audit, changes
@@ -24,6 +24,7 @@ from actors.runtime.ask import LONG_TIMEOUT, ask
 from actors.runtime.types import JsonObject
 from actors.store.messages import Describe, FindMemories, ReadDigests
 from events.storage.log_prefix import LogPrefix
+from events.vocabulary import MemoryRecalled
 from projections.difference import difference
 from projections.registry import digests, rebuild
 
@@ -46,12 +47,26 @@ ANOTHER = "another namespace"
 
 async def audit_trail(context: Context, params: AuditTrail) -> JsonObject:
     """Return what happened, the latest first: to a memory, in a run, or in the whole store; one page of it."""
+    return await _trail(context, params, recalls=True)
+
+
+async def memory_history(context: Context, params: MemoryHistory) -> JsonObject:
+    """Return what happened to a memory, with or without the searches that found it."""
+    return await _trail(context, params, recalls=params.recalls)
+
+
+async def _trail(context: Context, params: AuditTrail, *, recalls: bool) -> JsonObject:
     _check_order(params)
     await wait_until_replayed(context)
     first = 1 if params.since is None else await _since(context, params.since)
     last = context.hub.log.head.seq if params.until is None else await _until(context, params.until)
     last = min(last, context.hub.log.head.seq)
     concerned = await _concerned(context, params, first, last)
+    left_out: JsonObject = {}
+    if not recalls:
+        found = await from_log(context.hub.log.get, concerned)
+        told = [one.seq for one in found if not isinstance(one.event, MemoryRecalled)]
+        left_out, concerned = {"recalls_left_out": len(concerned) - len(told)}, told
     left = concerned if params.before is None else [seq for seq in concerned if seq < params.before]
     if context.visible is not None:
         return await _visible_page(context, params, left, context.visible)
@@ -62,7 +77,7 @@ async def audit_trail(context: Context, params: AuditTrail) -> JsonObject:
         "count": len(page),
         "total": len(concerned),
     }
-    return answer | ({"next_before": page[0]} if len(page) < len(left) else {})
+    return answer | left_out | ({"next_before": page[0]} if len(page) < len(left) else {})
 
 
 def _check_order(params: AuditTrail) -> None:
