@@ -32,7 +32,7 @@ class Params(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
         for name in self.not_blank:
             value = getattr(self, name)
             if isinstance(value, str) and not value.strip():
-                raise InvalidParamsFault(f"{name.capitalize()} cannot be empty", parameter=name)
+                raise InvalidParamsFault(f"{name.replace('_', ' ').capitalize()} cannot be empty", parameter=name)
         for name in self.times:
             value = getattr(self, name)
             if value is not None:

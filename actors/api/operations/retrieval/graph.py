@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import product
-from typing import TypeAlias
 from uuid import UUID
 
 from actors.api.context import Context, append, check_live, describe, wait_until_ready, wait_until_replayed
@@ -12,6 +11,7 @@ from actors.api.params.fields import EVERYWHERE
 from actors.api.params.mind import FindCausalPath, GetNeighborhood
 from actors.api.responses.common import body_of
 from actors.api.responses.retrieval import graph
+from actors.api.responses.retrieval.graph import End
 from actors.comparator.messages import FindNeighbourhood, FindPaths
 from actors.comparator.messages.graph import Ways
 from actors.linker.messages import LinkCauses
@@ -30,9 +30,6 @@ FOUND_ENDS = 3
 MAX_EXAMINED = 2_000
 """Memories that a request has examined for causes first; what an earlier version stored waits for a deep run."""
 
-End: TypeAlias = tuple[UUID, float | None]
-"""One end of a path, and its similarity to the words that found it; None for an id."""
-
 
 async def find_causal_path(context: Context, params: FindCausalPath) -> JsonObject:
     """Find the most confident path from one memory to another; the path that is shown counts as traversed."""
@@ -42,7 +39,7 @@ async def find_causal_path(context: Context, params: FindCausalPath) -> JsonObje
         examined = context.one_or_all(params.namespace)
         await ask(context.hub.linker, LinkCauses(namespace=examined, limit=MAX_EXAMINED), MODEL_TIMEOUT)
     ends_found, ways = await _best_ways(context, params, starts, ends)
-    (start, _), (end, _) = ends_found.values()
+    start, end = (found.memory for found in ends_found.values())
     shown = {start, end} if not ways.paths else {memory for path in ways.paths for memory in path.memories}
     texts = {entry.id: entry.body.text for entry in await describe(context, *shown) if entry.body}
     if gone := next((memory for memory in shown if memory not in texts), None):
@@ -60,15 +57,16 @@ async def _best_ways(
     Words for both ends may find one memory first. Two different ones are tried before it.
     """
     pairs = sorted(
-        product(starts, ends), key=lambda pair: (pair[0][0] == pair[1][0], starts.index(pair[0]) + ends.index(pair[1]))
+        product(starts, ends),
+        key=lambda pair: (pair[0].memory == pair[1].memory, starts.index(pair[0]) + ends.index(pair[1])),
     )
     complete = True
     for start, end in pairs:
         ways = await ask(
             context.hub.comparator,
             FindPaths(
-                start=start[0],
-                end=end[0],
+                start=start.memory,
+                end=end.memory,
                 namespace=None if params.namespace == EVERYWHERE else params.namespace,
                 max_hops=params.max_hops,
                 kind=params.path_type,
@@ -105,7 +103,7 @@ async def _resolve(context: Context, concept: str, parameter: str, namespace: st
     check_live(entry)
     if namespace not in {None, EVERYWHERE, body_of(entry).namespace}:
         raise NotFoundFault(f"Memory isn't in namespace {namespace}: {memory}", id=str(memory), parameter=parameter)
-    return [(entry.id, None)]
+    return [End(entry.id)]
 
 
 async def _search(context: Context, text: str, parameter: str, namespace: str | None) -> list[End]:
@@ -114,4 +112,5 @@ async def _search(context: Context, text: str, parameter: str, namespace: str | 
     found = await search(context, query, SearchProfile.SEMANTIC_SEARCH, limit=FOUND_ENDS, primed={})
     if not found.hits:
         raise NotFoundFault(f"No memory is found by '{parameter}'", parameter=parameter)
-    return [(hit.memory, hit.similarity) for hit in found.hits]
+    confidence = found.relevance and found.relevance.confidence
+    return [End(hit.memory, hit.similarity, confidence) for hit in found.hits]

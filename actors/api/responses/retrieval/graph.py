@@ -1,11 +1,12 @@
 """Answers about the graph: paths and neighbourhoods."""
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from actors.api.responses.common import LABEL, rounded, shown
 from actors.comparator.messages.graph import Edge, Path, Reached, Ways
+from actors.runtime.settings import Confidence
 from actors.runtime.types import JsonObject
 from actors.text.causes.clauses import sentence_around
 from actors.text.excerpts import excerpt
@@ -26,18 +27,31 @@ _RELATIONS: Final = {
 """Wording of each relation from source to target, and back."""
 
 
-def path(ways: Ways, texts: Mapping[UUID, str], ends: Mapping[str, tuple[UUID, float | None]]) -> JsonObject:
+class End(NamedTuple):
+    """One end of a path."""
+
+    memory: UUID
+    similarity: float | None = None
+    """To the words that found it; None for an id."""
+    confidence: Confidence | None = None
+    """That what was found bears on these words; None also where no relevance is known."""
+
+
+def path(ways: Ways, texts: Mapping[UUID, str], ends: Mapping[str, End]) -> JsonObject:
     """Return the answer of `find_causal_path`.
 
     Args:
         ways: The paths, best first.
         texts: The text of every memory on a path.
-        ends: Both ends by field name, with their similarity to the words that found them, if they were searched for.
+        ends: Both ends by field name.
     """
     answer: JsonObject = {"path_found": bool(ways.paths)}
-    for name, (memory, similarity) in ends.items():
-        found = {} if similarity is None else {"similarity": rounded(similarity)}
-        answer[name] = _node(memory, texts) | found
+    for name, end in ends.items():
+        answer[name] = _node(end.memory, texts)
+        if end.similarity is not None:
+            answer[name]["similarity"] = rounded(end.similarity)
+        if end.confidence is not None:
+            answer[name]["confidence"] = end.confidence.value
     if ways.paths:
         best, *others = (_path(one, texts) for one in ways.paths)
         answer |= best | {"alternatives": others}
