@@ -17,7 +17,7 @@ _END: Final = re.compile(r"(?<=[.!?…])[\"'”’)*_]*\s+(?=[\"'“‘(*_`]*[A-
 _EMPHASIS: Final = re.compile(r"\*\*(?=\S)(.+?)(?<=\S)\*\*")
 _DEPENDENT: Final = re.compile(
     r"(?:(?:so|and|but|then|also|because|which|hence|plus|instead)\b[ ,]*)?"
-    r"(?:it|its|it's|this|that|that's|these|those|they|them|he|she|there|here|which)\b",
+    r"(?:it|its|it's|this|that|that's|these|those|they|them|he|she|there|here|which)\b|(?:and|but) (?:always|never)\b",
     re.IGNORECASE,
 )
 """Opens a sentence that says nothing without the one before it."""
