@@ -99,6 +99,7 @@ async def test_filters_apply_before_ranking(context: Context) -> None:
         {"tags": ["rare", "red"]},
         {"speaker": "Ana"},
         {"since": "2021-05-05", "until": "2021-05-06"},
+        {"since": "2021-05-05", "until": "2021-05-05"},
     ):
         results = await search(context, "The fox jumps", top_k=3, **wanted)
         assert [result["content"] for result in results] == ["A vulpine animal leaps."], wanted
