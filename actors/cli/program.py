@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 import sys
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from importlib import import_module
@@ -266,6 +266,7 @@ def perform(
 ) -> JsonObject:
     """Call an operation, with a progress bar on standard error, print its answer, and return it."""
     from actors.api.params.fields import EVERYWHERE
+    from actors.api.responses.common import empty_namespace
     from actors.cli.memory_ids import with_full_ids
     from actors.cli.store_access import open_store
     from actors.cli.views.terminal import progress_bar
@@ -277,21 +278,13 @@ def perform(
     ):
         given = with_full_ids(store, arguments)
         answer = store.call(method, report, **given)
-        named = EVERYWHERE if creates else given.get("namespace", EVERYWHERE)
-        if hint := answer.get("hint"):
-            typer.secho(hint, err=True, fg="yellow")
-        elif named != EVERYWHERE:
-            _check_namespace(named, store.call("store/status")["namespaces"])
+        hint, named = answer.get("hint"), EVERYWHERE if creates else given.get("namespace", EVERYWHERE)
+        if hint is None and named != EVERYWHERE and named not in (known := store.call("store/status")["namespaces"]):
+            hint = empty_namespace(named, known)  # such as one with a typo: an answer is empty for no other reason
+    if hint:
+        typer.secho(hint, err=True, fg="yellow")
     show(answer, view, as_json=as_json)
     return answer
-
-
-def _check_namespace(named: str, known: Collection[str]) -> None:
-    """Warn of a namespace without memories, such as one with a typo: an answer is then empty for no other reason."""
-    from actors.api.responses.common import empty_namespace
-
-    if named not in known:
-        typer.secho(empty_namespace(named, known), err=True, fg="yellow")
 
 
 def show(answer: JsonObject, view: View, *, as_json: bool) -> None:

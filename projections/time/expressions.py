@@ -63,10 +63,9 @@ def find_intervals(text: str, anchor: datetime, *, question: bool = False) -> li
         question: Whether a month or day without a year is the latest that has begun, rather than the nearest. In the
             present or future tense ("What's on 8 December?") it is the coming one too.
     """
-    text, reference = text[:MAX_CHARACTERS], _Reference(anchor.astimezone(UTC), question)
-    references = [reference]
-    if question and _NAMED.search(text) and looks_ahead(text):
-        references.append(reference._replace(ahead=True))
+    text, back = text[:MAX_CHARACTERS], _Reference(anchor.astimezone(UTC), question)
+    is_ahead = question and _NAMED.search(text) and looks_ahead(text)
+    references = [back, back._replace(ahead=True)] if is_ahead else [back]
     found = ((one, reference) for reference in references for one in _join_ranges(text, _expressions(text, reference)))
     modified = (_valid(partial(_modified, text, one, reference.anchor)) for one, reference in found)
     return list(dict.fromkeys(interval for interval in modified if interval is not None))[:MAX_INTERVALS]
@@ -116,11 +115,8 @@ def _yearless(in_year: Callable[[int], Interval], reference: _Reference) -> Inte
     """Return the interval in the year that is meant: of a question the latest that has begun, else the nearest."""
     anchor, question, ahead = reference
     candidates = (_valid(partial(in_year, year)) for year in (anchor.year - 1, anchor.year, anchor.year + 1))
-    intervals = [one for one in candidates if one is not None]
-    if ahead:
-        return next((one for one in intervals if one.end > anchor), None)
-    if question:
-        intervals = [one for one in intervals if one.start <= anchor]
+    found = [one for one in candidates if one is not None]
+    intervals = [one for one in found if (one.end > anchor if ahead else one.start <= anchor or not question)]
     return min(intervals, key=lambda one: abs(one.start + (one.end - one.start) / 2 - anchor), default=None)
 
 
