@@ -7,6 +7,7 @@ from msgspec import Meta
 
 from actors.api.params.fields import Reading, When
 from actors.api.params.parsing import Params
+from actors.runtime.faults import InvalidParamsFault
 
 
 class AuditTrail(Reading, frozen=True, kw_only=True):
@@ -25,8 +26,13 @@ class AuditTrail(Reading, frozen=True, kw_only=True):
 class MemoryHistory(AuditTrail, frozen=True, kw_only=True):
     """List what happened to a memory, latest first, with or without the searches that found it."""
 
-    memory_id: UUID
     recalls: bool = True
+
+    def check(self) -> None:
+        """Refuse a history of no memory."""
+        super().check()
+        if self.memory_id is None:
+            raise InvalidParamsFault("Missing 'memory_id' parameter", parameter="memory_id")
 
 
 class StoreStatus(Reading, frozen=True, kw_only=True):

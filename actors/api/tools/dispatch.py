@@ -100,7 +100,7 @@ async def _hint(context: Context, params: Params, answer: JsonObject) -> JsonObj
         return {}
     counts = (await ask(context.hub.store, ReadStatus())).namespaces
     known = counts if context.visible is None else counts.keys() & context.visible
-    if named not in {None, EVERYWHERE, *known}:
+    if named is not None and named not in {EVERYWHERE, *known}:
         return {"hint": empty_namespace(named, known)}
     return {"hint": nothing_within(limits)} if known and is_limited else {}
 

@@ -133,6 +133,7 @@ async def test_the_history_of_a_memory_can_leave_out_the_searches_that_found_it(
     assert [event["kind"] for event in told["events"]] == ["memory_forgotten", "memory_stored"]
     assert (told["total"], told["recalls_left_out"]) == (2, 6)
     assert (await mind("history", memory_id=fox, limit=5))["events"] == whole["events"]
+    assert (await refused(mind, "history")).data["parameter"] == "memory_id"
 
 
 async def test_the_trail_of_a_run_goes_from_its_start_to_its_undo(sleeper: Sleeper) -> None:
