@@ -4,7 +4,7 @@ Field names are the published API of the tools, so they mix `camelCase` and `sna
 `duplicate_of`). They cannot be changed without breaking clients.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from difflib import get_close_matches
 from enum import Enum
@@ -124,6 +124,14 @@ def empty_namespace(name: str, known: Collection[str]) -> str:
     """Return a sentence on a namespace without memories, with the most similar name among those with some."""
     near = get_close_matches(name, known, n=1)
     return f"The namespace '{name}' holds no memories" + (f"; did you mean '{near[0]}'?" if near else " yet")
+
+
+def nothing_within(limits: Mapping[str, object]) -> str:
+    """Return a sentence on a search that found nothing among some memories, with the limits that it set."""
+    named = (
+        f"{name} {', '.join(map(str, value)) if isinstance(value, tuple) else value}" for name, value in limits.items()
+    )
+    return f"No memory is within {' and '.join(named)}; wider limits may find some"
 
 
 def learning(values: Learning) -> dict[str, float]:

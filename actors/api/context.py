@@ -176,6 +176,10 @@ class Context:
         shared = tuple(name for name in SHARED if name != self.project)
         return Filter(namespace=self.project, shared=shared, session=session)
 
+    def one_or_all(self, namespace: str | None) -> str | None:
+        """Return the namespace that an operation on one is about: the named one, or the project's; None for all."""
+        return None if namespace == EVERYWHERE else namespace or self.project
+
     def in_project(self, params: type[Params], arguments: JsonObject) -> JsonObject:
         """Return arguments with the session's project as the namespace, where the default is that of no project."""
         if self.project is None or NAMESPACE in arguments:

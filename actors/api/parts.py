@@ -1,6 +1,9 @@
-"""What spaces and the other parts of a score are called where people read them; imports nothing, as commands need."""
+"""What the parts of a score, and what a run did, are called where people read them; needs no models, for commands."""
 
+from collections.abc import Mapping
 from typing import Final
+
+from events.wording import counted
 
 SPACE_NAMES: Final = {
     "e1_semantic": ("Meaning", "What the text is about"),
@@ -28,3 +31,26 @@ PARTS: Final = {key: name for key, (name, _) in SPACE_NAMES.items()} | {
     "alignment": "North Star",
 }
 """What a score consists of."""
+
+_MADE: Final = {
+    "clusters": "topic",
+    "patterns": "pattern",
+    "causes": "cause",
+    "strengthened": "stronger link",
+    "shortcuts": "shortcut",
+    "replayed": "replayed memory",
+    "goals_adjusted": "adjusted goal",
+}
+
+
+def did(counts: Mapping[str, int], *, pruned: str = "hidden") -> str:
+    """Return what a run did, by the counts of `list_consolidations`; what it didn't is left out.
+
+    Args:
+        counts: By name.
+        pruned: What pruned memories are called.
+    """
+    changed = {"merged": "merged", "pruned": pruned, "moved": "moved"}
+    words = [f"{counts[key]:,} {name}" for key, name in changed.items() if counts.get(key)]
+    words += [counted(counts[key], noun) for key, noun in _MADE.items() if counts.get(key)]
+    return ", ".join(words) or "changed nothing"

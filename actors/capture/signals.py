@@ -27,7 +27,7 @@ _EMPHASIS: Final = re.compile(r"\*\*(?=\S)(.+?)(?<=\S)\*\*")
 
 _DEPENDENT: Final = re.compile(
     r"(?:(?:so|and|but|then|also|because|which|hence|plus|instead)\b[ ,]*)?"
-    r"(?:it|its|it's|this|that|that's|these|those|they|them|he|she|there|here|which)\b",
+    r"(?:it|its|it's|this|that|that's|these|those|they|them|he|she|there|here|which)\b|(?:and|but) (?:always|never)\b",
     re.IGNORECASE,
 )
 """Opens a sentence that says nothing without the one before it."""
@@ -46,6 +46,12 @@ _ABOUT_MEMORY: Final = re.compile(
     r"\b(?:memor(?:y|ies)|context[ -]graph)\b",
     re.IGNORECASE,
 )
+_UNWANTED: Final = re.compile(
+    r"\b(?:don't|do not|never) (?:store|save|remember|record|keep) (?:it|this|that|them|these|those)"
+    r"(?: anywhere| please)?(?:[.!,;)]|$)|\boff the record\b",
+    re.IGNORECASE,
+)
+"""Asks that nothing of this be kept: "don't store it", but not "don't store it in a cookie"."""
 
 
 class Signal(NamedTuple):
@@ -73,7 +79,7 @@ def signal(sentence: str, speaker: str) -> Signal | None:
     """
     by_user = speaker == USER
     found = {kind: one.weight for kind, one in _rules("signals").items() if one.matches(sentence, by_user=by_user)}
-    if not found or _ABOUT_MEMORY.search(sentence):
+    if not found or _ABOUT_MEMORY.search(sentence) or _UNWANTED.search(sentence):
         return None
     if not by_user and not found.keys() & CASES and not _OWN.search(sentence) and not _CODE.search(sentence):
         return None  # general knowledge, which an assistant has anyway

@@ -259,10 +259,11 @@ def perform(
     ):
         given = with_full_ids(store, arguments)
         answer = store.call(method, report, **given)
-        named = EVERYWHERE if creates else given.get("namespace", EVERYWHERE)
-        # A namespace without memories may be a slip of the pen: an answer is then empty for no other reason.
-        if named != EVERYWHERE and named not in (known := store.call("store/status")["namespaces"]):
-            typer.secho(empty_namespace(named, known), err=True, fg="yellow")
+        hint, named = answer.get("hint"), EVERYWHERE if creates else given.get("namespace", EVERYWHERE)
+        if hint is None and named != EVERYWHERE and named not in (known := store.call("store/status")["namespaces"]):
+            hint = empty_namespace(named, known)  # such as one with a typo: an answer is empty for no other reason
+    if hint:
+        typer.secho(hint, err=True, fg="yellow")
     show(answer, view, as_json=as_json)
     return answer
 

@@ -1,7 +1,7 @@
 """The templates of the pages, and what they call relations, runs, times and sentences of the audit."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Final
 
@@ -9,7 +9,7 @@ import jinja2
 from markupsafe import Markup, escape
 
 from actors.api.answers import TRIGGERS
-from actors.api.parts import PARTS, SPACE_NAMES
+from actors.api.parts import PARTS, SPACE_NAMES, did
 from actors.text.plain_excerpts import plain_excerpt
 from events.spaces import SPACES
 from events.wording import counted
@@ -87,16 +87,6 @@ def when(schedule: str | None) -> str:
             return f"{'every day' if day == '*' else f'{_DAYS[day]}s'} at {int(hour):02}:{int(minute):02}"
         case _:
             return schedule or "off"
-
-
-def did(counts: Mapping[str, int]) -> str:
-    """Return what a run did; what it didn't is left out."""
-    found = {"topic": counts["clusters"], "pattern": counts["patterns"], "cause": counts.get("causes", 0)}
-    words = [
-        f"{number:,} {name}" for name, number in (("merged", counts["merged"]), ("hidden", counts["pruned"])) if number
-    ]
-    words += [counted(number, name) for name, number in found.items() if number]
-    return ", ".join(words) or "changed nothing"
 
 
 def closeness(name: str) -> int:

@@ -25,7 +25,7 @@ from projections.time.periods import (
     start_of_day,
     years,
 )
-from projections.time.weekdays import Direction, direction_of
+from projections.time.weekdays import Direction, direction_of, looks_ahead
 
 MAX_INTERVALS: Final = 64
 """Intervals of one text; further ones, as in a timetable, add no information."""
@@ -42,6 +42,8 @@ _PREFIX_CHARACTERS: Final = 48
 class _Reference(NamedTuple):
     anchor: datetime
     question: bool
+    ahead: bool = False
+    """Whether a month or day without a year is the first that has not ended."""
 
 
 class _Expression(NamedTuple):
@@ -58,12 +60,15 @@ def find_intervals(text: str, anchor: datetime, *, question: bool = False) -> li
     Args:
         text: Its first `MAX_CHARACTERS` characters are parsed.
         anchor: When it was said, with a time zone; relative expressions count from there.
-        question: Whether a month or day without a year is the latest that has begun, rather than the nearest.
+        question: Whether a month or day without a year is the latest that has begun, rather than the nearest. In the
+            present or future tense ("What's on 8 December?") it is the coming one too.
     """
-    text, reference = text[:MAX_CHARACTERS], _Reference(anchor.astimezone(UTC), question)
-    found = _join_ranges(text, _expressions(text, reference))
-    modified = (_valid(partial(_modified, text, one, reference.anchor)) for one in found)
-    return list(dict.fromkeys(interval for interval in modified if interval is not None))
+    text, back = text[:MAX_CHARACTERS], _Reference(anchor.astimezone(UTC), question)
+    is_ahead = question and _NAMED.search(text) and looks_ahead(text)
+    references = [back, back._replace(ahead=True)] if is_ahead else [back]
+    found = ((one, reference) for reference in references for one in _join_ranges(text, _expressions(text, reference)))
+    modified = (_valid(partial(_modified, text, one, reference.anchor)) for one, reference in found)
+    return list(dict.fromkeys(interval for interval in modified if interval is not None))[:MAX_INTERVALS]
 
 
 def without_times(text: str, anchor: datetime) -> str:
@@ -108,9 +113,10 @@ def _valid(resolve: Callable[[], Interval | None]) -> Interval | None:
 
 def _yearless(in_year: Callable[[int], Interval], reference: _Reference) -> Interval | None:
     """Return the interval in the year that is meant: of a question the latest that has begun, else the nearest."""
-    anchor, question = reference
+    anchor, question, ahead = reference
     candidates = (_valid(partial(in_year, year)) for year in (anchor.year - 1, anchor.year, anchor.year + 1))
-    intervals = [one for one in candidates if one is not None and (one.start <= anchor or not question)]
+    found = [one for one in candidates if one is not None]
+    intervals = [one for one in found if (one.end > anchor if ahead else one.start <= anchor or not question)]
     return min(intervals, key=lambda one: abs(one.start + (one.end - one.start) / 2 - anchor), default=None)
 
 

@@ -77,7 +77,8 @@ _COMING: Final = frozenset(
     """
     will won't shall gonna must should needs wants hopes plans can can't cannot due let's please remind don't might if
     unless am is isn't are aren't i'm we're you're they're he's she's it's that's has does doesn't need want hope plan
-    remember have do starts begins ends finishes leaves departs arrives comes expires
+    remember have do starts begins ends finishes leaves departs arrives comes expires happens
+    what's where's who's when's
     """.split()
 )
 """Words of the future, and verbs of the present, which with a single day is a plan."""
@@ -145,6 +146,12 @@ def direction_of(text: str, left: int, right: int, preposition: str) -> Directio
     if not found and len(_WORD.findall(earlier + later)) <= 1:  # "On Friday, we deploy"
         found = [*{*_verbs(before), *_verbs(after)}]
     return Direction(found[0]) if len(found) == 1 and found[0] else None
+
+
+def looks_ahead(question: str) -> bool:
+    """Return whether a question has a verb of the present or the future, and none of the past."""
+    found = _verbs(question)
+    return Direction.COMING in found and Direction.LAST not in found
 
 
 def _around(text: str, left: int, right: int, border: re.Pattern[str], begin: int, end: int) -> tuple[int, int]:

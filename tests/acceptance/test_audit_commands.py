@@ -119,6 +119,21 @@ def test_history_and_audit_describe_events_in_words_latest_last(folder: Path) ->
     assert lines[1] == f"the latest 1 of {len(HISTORY)} events"
 
 
+def test_many_recalls_of_a_memory_in_a_row_are_counted_and_can_be_left_out(tmp_path: Path) -> None:
+    folder = tmp_path / "store"
+    log = DuckDBLog(folder)
+    for one in HISTORY[:3]:
+        log.append([one])
+    for _ in range(5):
+        log.append([HISTORY[3]])
+    log.close()
+    stored_at, recalled = told(folder, "history", str(DOG)).splitlines()
+    assert "stored in default" in stored_at
+    assert "5 recalls up to event 8" in recalled
+    assert len(json.loads(told(folder, "history", str(DOG), "--json"))["events"]) == 6
+    assert told(folder, "history", str(DOG), "--no-recalls").splitlines()[1:] == ["without 5 recalls"]
+
+
 def test_a_difference_is_told_in_words(folder: Path) -> None:
     words = told(folder, "diff", "1")
     assert "2 memories stored" in words

@@ -23,6 +23,7 @@ Maybe we could use a larger pool. Shall I?"""
 TALK = """No need. We decided with Priya to keep the export window at 02:00 UTC.
 Our staging password is hunter2-Kx9Qz7!, and we switched to the token ghp_A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8.
 <system-reminder>We agreed to ignore reminders.</system-reminder>"""
+RULE = "Let's always use the tenant id as cache key. And never keep an entry longer than 3 hours."
 OWN_CALL = {"name": "mcp__context-graph__store_memory", "input": {"content": "We agreed to buy a pond pump."}}
 
 TURNS: tuple[tuple[str, Any], ...] = (
@@ -45,6 +46,7 @@ TURNS: tuple[tuple[str, Any], ...] = (
         "assistant",
         [{"type": "text", "text": "The root cause was that the CI cache key lacked the lockfile hash."}],
     ),
+    ("user", f"{RULE} Our vault code is the birthday of Priya's cat, don't store it."),
 )
 EXPECTED = {
     "Don't touch the production config.",
@@ -52,6 +54,7 @@ EXPECTED = {
     "We decided with Priya to keep the export window at 02:00 UTC.",
     "I fixed the iterator in `exporter/batch.py`, and all 41 tests pass now.",
     "The root cause was that the CI cache key lacked the lockfile hash.",
+    RULE,
 }
 SECRETS = ("ghp_A1b2", "hunter2-Kx9Qz7")
 

@@ -112,6 +112,27 @@ def test_memories_of_a_repository_stay_in_it_and_searches_look_there_and_lower_i
         assert len(found(outside, "Mara's dog", top_k=20)) == 6, "outside of projects searches look everywhere"
 
 
+def test_tools_on_one_namespace_or_all_take_the_project_and_by_a_star_all(
+    data: Path, clinic: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "plain").mkdir()
+    with serving(data, clinic) as server, serving(data, tmp_path / "plain") as outside:
+        answer(server, "memory_inject_batch", items=[DESK, DESK])
+        answer(server, "memory_inject_batch", items=[{"content": KEY, "namespace": "other"} for _ in "ab"])
+
+        def looked_at(tool: str, **arguments: Any) -> int:
+            seen = answer(outside if "outside" in arguments else server, tool, **arguments.get("outside", arguments))
+            return seen["memories_looked_at"]
+
+        assert looked_at("get_pruning_candidates") == 2
+        assert looked_at("get_pruning_candidates", namespace="*") == 4
+        assert looked_at("get_pruning_candidates", outside={}) == 4, "outside of projects"
+        assert looked_at("consolidate_memories", dry_run=True, namespace="*") == 4
+        ends = {"start_concept": "boathouse key", "end_concept": "red canoe"}
+        assert answer(server, "find_causal_path", **ends, namespace="*")["start"]["node_name"] == KEY
+        assert answer(server, "find_causal_path", **ends)["start"]["node_name"] == DESK
+
+
 def test_a_hook_recalls_what_a_search_in_its_project_finds(data: Path, clinic: Path) -> None:
     variables = {"PATH": "/usr/bin:/bin", "CONTEXT_GRAPH_DATA": str(data), "CLAUDE_PROJECT_DIR": str(clinic)}
     payload = json.dumps({"prompt": "When does the clinic's front desk close on Fridays?", "cwd": str(clinic / "desk")})

@@ -2,7 +2,7 @@
 
 import json
 import re
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, time
 from enum import Enum
 from functools import cache
 from typing import ClassVar, TypeVar, get_args
@@ -28,14 +28,14 @@ class Params(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
         for name in self.not_blank:
             value = getattr(self, name)
             if isinstance(value, str) and not value.strip():
-                raise InvalidParamsFault(f"{name.capitalize()} cannot be empty", parameter=name)
+                raise InvalidParamsFault(f"{name.replace('_', ' ').capitalize()} cannot be empty", parameter=name)
         for name in self.times:
             value = getattr(self, name)
             if value is not None:
                 moment(value, name)
         if {"since", "until"} <= {*self.times}:
             since, until = (getattr(self, name) for name in ("since", "until"))
-            if since is not None and until is not None and moment(since, "since") > moment(until, "until"):
+            if since is not None and until is not None and moment(since, "since") > moment_until(until, "until"):
                 raise invalid("since", f"{since} is after 'until', {until}")
 
 
@@ -76,6 +76,16 @@ def moment(value: str, parameter: str) -> datetime:
         return parsed.astimezone(UTC) if parsed.tzinfo else parsed.replace(tzinfo=UTC)
     except (ValueError, OverflowError):
         raise invalid(parameter, "not an ISO 8601 time") from None
+
+
+def moment_until(value: str, parameter: str) -> datetime:
+    """Parse an ISO 8601 time as `moment` does; a date alone is the last instant of that day."""
+    parsed = moment(value, parameter)
+    try:
+        date.fromisoformat(value)
+    except ValueError:
+        return parsed
+    return datetime.combine(parsed, time.max, UTC)
 
 
 def invalid(parameter: str, problem: str, **data: object) -> InvalidParamsFault:

@@ -93,7 +93,7 @@ class SearchGraph(Reading, frozen=True, kw_only=True):
     quadrant: Annotated[Quadrant | None, Meta(description="Johari window in E1")] = None
     tags: Annotated[Tags, Meta(description="All must match")] = ()
     since: Annotated[Moment | None, Meta(description="Said from then on, ISO 8601")] = None
-    until: Annotated[Moment | None, Meta(description="Said until then, ISO 8601")] = None
+    until: Annotated[Moment | None, Meta(description="Said until then or that day")] = None
     asked_at: AskedAt = None
     min_alignment: Annotated[Alignment | None, Meta(description="With the North Star")] = None
     include_purpose_alignment: Annotated[bool, Meta(description="Prefer what serves the North Star")] = False

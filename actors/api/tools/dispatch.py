@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 
 from anyio import to_thread
 
-from actors.api.answers import empty_namespace
+from actors.api.answers import empty_namespace, nothing_within
 from actors.api.confinement import confine
 from actors.api.context import NAMESPACE, Context, wait_until_replayed
 from actors.api.operations.administration.history import event_at
@@ -15,6 +15,7 @@ from actors.api.params.parsing import Params, parse
 from actors.api.tools.tool import Tool
 from actors.runtime.ask import ask
 from actors.runtime.faults import DamagedFault, ForbiddenFault
+from actors.runtime.settings import Confidence
 from actors.runtime.types import JsonObject
 from actors.store.messages import ReadErased, ReadMoved, ReadStatus
 from actors.store.snapshot_policy import SnapshotBroken
@@ -22,6 +23,15 @@ from events.storage.log import LogDamagedError
 
 RESULTS = "results"
 """The field of what a search found."""
+
+MIN_CONFIDENCE = "min_confidence"
+LIMITS = (
+    *("session", "speaker", "modality", "quadrant", "tags", "since", "until", "min_alignment", "min_similarity"),
+    MIN_CONFIDENCE,
+)
+"""Parameters that leave memories out."""
+UNLIMITED = (None, (), 0.0, Confidence.NOTHING)
+"""Their values that leave none out."""
 
 REPLAYED = 0.1
 """The progress that `wait_until_ready` reports next; progress must rise."""
@@ -71,16 +81,23 @@ async def _run(context: Context, tool: Tool, params: Params) -> JsonObject:
 
 
 async def _hint(context: Context, params: Params, answer: JsonObject) -> JsonObject:
-    """Return what may be wrong with a search that named a namespace and found nothing there.
+    """Return why a search may have found nothing: a namespace without memories, or the limits that it set.
 
     It is no error: an agent may search a new namespace before it stores the first memory there.
     """
+    if answer.get(RESULTS) != []:
+        return {}
     named: str | None = getattr(params, NAMESPACE, None)
-    if answer.get(RESULTS) != [] or named is None or named == EVERYWHERE:
+    limits = {name: value for name in LIMITS if (value := getattr(params, name, None)) not in UNLIMITED}
+    # An answer that is less sure than was asked says so by its `confidence`.
+    is_limited = limits.keys() - {MIN_CONFIDENCE} and getattr(params, "cursor", None) is None
+    if named in {None, EVERYWHERE} and not is_limited:
         return {}
     counts = (await ask(context.hub.store, ReadStatus())).namespaces
     known = counts if context.visible is None else counts.keys() & context.visible
-    return {} if named in known else {"hint": empty_namespace(named, known)}
+    if named is not None and named not in {EVERYWHERE, *known}:
+        return {"hint": empty_namespace(named, known)}
+    return {"hint": nothing_within(limits)} if known and is_limited else {}
 
 
 def _lag(context: Context) -> JsonObject:

@@ -1,11 +1,16 @@
 """Views of replays, differences and event histories."""
 
+from itertools import groupby
+
 from rich.table import Table
 from rich.text import Text
 
 from actors.cli.views.terminal import OUT, minute
 from actors.runtime.types import JsonObject
 from events.wording import counted
+
+MAX_RECALLS = 3
+"""Recalls in a row that are printed one by one."""
 
 CHANGES = {
     "stored": "stored",
@@ -66,11 +71,24 @@ def changes(answer: JsonObject) -> None:
 
 
 def trail(answer: JsonObject) -> None:
-    """Print events, one a line, the latest last."""
-    for event in reversed(answer["events"]):
-        OUT.print(Text(f"{event['seq']:>7}  {minute(event['at'])}  {event['by']}: {event['what']}"))
+    """Print events, one a line, the latest last; of many recalls of a memory in a row only their number."""
+    for is_recall, run in groupby(reversed(answer["events"]), lambda event: event["what"].startswith("recalled as")):
+        events = [*run]
+        if is_recall and len(events) > MAX_RECALLS:
+            first, last = events[0], events[-1]
+            OUT.print(
+                Text(
+                    f"{first['seq']:>7}  {minute(first['at'])}  {counted(len(events), 'recall')} up to event "
+                    f"{last['seq']}, {minute(last['at'])}"
+                )
+            )
+            continue
+        for event in events:
+            OUT.print(Text(f"{event['seq']:>7}  {minute(event['at'])}  {event['by']}: {event['what']}"))
     if not answer["events"]:
         OUT.print("there is no such event")
+    if recalls := answer.get("recalls_left_out"):
+        OUT.print(f"without {counted(recalls, 'recall')}", style="dim")
     if answer["count"] < answer["total"]:
         OUT.print(f"the latest {answer['count']:,} of {counted(answer['total'], 'event')}", style="dim")
 

@@ -3,13 +3,11 @@
 from rich.table import Column, Table
 from rich.text import Text
 
+from actors.api.parts import did
 from actors.cli.views.maintenance import backups_kept
 from actors.cli.views.terminal import OUT, minute
 from actors.runtime.types import JsonObject
 from events.wording import counted
-
-COUNTS = ("merged", "pruned", "moved", "clusters", "patterns")
-"""Columns of the list of runs."""
 
 MAX_SHOWN = 10
 """Merged sets, and pruned memories, that are printed after a run."""
@@ -132,15 +130,16 @@ def runs(answer: JsonObject) -> None:
     if not answer["runs"]:
         OUT.print("there was no run yet")
         return
-    table = Table(Column("started", no_wrap=True), "mode", "by", *COUNTS, "outcome", box=None, collapse_padding=True)
+    table = Table(
+        Column("started", no_wrap=True), "mode", "by", "what it did", "outcome", box=None, collapse_padding=True
+    )
     for run in answer["runs"]:
-        counts = run["counts"] or {}
         outcome = "undone" if run["undone_at"] else "dry run" if run["dry_run"] else run["outcome"]
         table.add_row(
             minute(run["started_at"]),
             run["mode"],
             run["trigger"],
-            *(str(counts.get(name, "")) for name in COUNTS),
+            did(run["counts"], pruned="pruned") if run["counts"] else "",
             outcome,
         )
     OUT.print(table)

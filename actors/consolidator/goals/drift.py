@@ -94,11 +94,11 @@ STABLE_SLOPE: Final = 0.01
 _ADVICE: Final = {
     DriftStrategy.NO_ACTION: ("Wait: the latest memories already move back towards the goals.",),
     DriftStrategy.REINFORCE: (
-        "Call trigger_drift_correction: it measures all memories again, against the present members of the North Star.",
+        "Measure all memories again, against the North Star's present members: by trigger_drift_correction.",
     ),
     DriftStrategy.REFINE: (
-        "Call discover_goals to see what the latest memories are about.",
-        "Call trigger_drift_correction: it discovers goals anew and chooses the best one for the latest memories.",
+        "Look for goals again, to see what the latest memories are about: discover_goals, or `context-graph goals`.",
+        "Let the best goal for the latest memories be the North Star: an agent can, by trigger_drift_correction.",
     ),
 }
 

@@ -21,7 +21,7 @@ EVENTS = 100
 async def memory(request: Request) -> Response:
     """Show one memory in any state; of an erased one what the log still knows."""
     asked = identifier(request)
-    life = await operate(request, "audit/trail", memory_id=asked, limit=EVENTS)
+    life = await operate(request, "memory/history", memory_id=asked, limit=EVENTS, recalls=False)
     (own,) = (await operate(request, "memory/list", ids=[asked]))["memories"] or [None]
     if own is None:
         happened = {event["kind"] for event in life["events"]}
@@ -37,7 +37,7 @@ async def memory(request: Request) -> Response:
         versions=await _versions(request, found),
         pieces=_marked(own["content"], chosen(request, "from"), chosen(request, "to")),
         life=life["events"],
-        more_life="next_before" in life,
+        more_life="next_before" in life or life.get("recalls_left_out", 0) > 0,
         edges=await _edges(request, asked) if live else [],
         similar=await _similar(request, own) if live else [],
     )

@@ -76,7 +76,8 @@ def subject(statement: Statement) -> Phrase | None:
     for phrase in phrases(statement):
         if phrase.start >= verb:
             return None
-        if phrase.start < statement.starts_at or phrase.counts or phrase.preposition or phrase.stems[0] in _TIME_STEMS:
+        is_time = _TIME_STEMS.issuperset(phrase.stems)  # "Friday", but not "Friday pizza night"
+        if phrase.start < statement.starts_at or phrase.counts or phrase.preposition or is_time:
             continue
         return None if phrase.follows in _SUBJECTS else phrase
     return None

@@ -34,6 +34,7 @@ def are_of_different_subjects(earlier: Statement, later: Statement) -> bool:
         return True
     left, right = phrases(earlier), phrases(later)
     stems, others = ({stem for phrase in side for stem in phrase.stems} for side in (left, right))
+    told = {stem for phrase in left if not phrase.before for stem in phrase.stems}
     if left and right and not (later.announces_change or later.ends) and _narrows(left[0], right[0], stems):
         return True
     if left and right and _has_other_head(left[0], right[0], earlier, later):
@@ -42,7 +43,7 @@ def are_of_different_subjects(earlier: Statement, later: Statement) -> bool:
             return True
     return any(
         _are_other_kinds(one, other, stems, others)
-        or (not (one.at_once or other.at_once) and _exclude(one, other, stems, others))
+        or (not (one.at_once or other.at_once) and _exclude(one, other, stems, others, told))
         for one in left
         for other in right
     )
@@ -97,13 +98,21 @@ def _are_modified(one: list[str], other: list[str], stems: set[str], others: set
     return bool({*one} - others - _VERSIONS and {*other} - stems - _VERSIONS)
 
 
-def _exclude(one: Phrase, other: Phrase, stems: set[str], others: set[str]) -> bool:
-    """Return whether two phrases can't be said of one subject, given the stems of both statements."""
+def _exclude(one: Phrase, other: Phrase, stems: set[str], others: set[str], told: set[str]) -> bool:
+    """Return whether two phrases can't be said of one subject.
+
+    Args:
+        one: A phrase of the earlier statement.
+        other: A phrase of the later one.
+        stems: Of all phrases of the earlier statement.
+        others: Of all phrases of the later one.
+        told: Of the phrases of the earlier one that don't precede its verb: a value is among them.
+    """
     words, also = {*one.stems}, {*other.stems}
     is_subject = one.before and other.before
     # Of several days none restricts the others: "on Mondays and Thursdays".
     days = DAYS if one.preposition == RECURRING else frozenset[str]()
-    values = bool(stems - words - others - days and others - also - stems - days)
+    values = bool(told - words - others - days and others - also - stems - days)
     if words & also and _are_others(one.owner, other.owner, stems, others) and (one.before or other.before or values):
         return True
     if not (words - others and also - stems):

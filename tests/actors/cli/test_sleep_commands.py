@@ -161,7 +161,7 @@ def test_a_move_is_listed_with_what_it_moved(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setenv("COLUMNS", "80")
     moved = run(tmp_path, "namespaces", "--data", str(tmp_path), "rename", "default", "kennel", "--json")
     run_id = json.loads(moved.stdout)["run_id"]
-    head, row, *_ = run(tmp_path, "consolidations").stdout.splitlines()
+    _, row, *_ = run(tmp_path, "consolidations").stdout.splitlines()
     assert row.split()[2] == "move", "a time stands in one line"
-    assert row.split()[3:][head.split().index("moved") - 2] == "3"
+    assert "3 moved" in row
     assert "moved   3 memories from default to kennel" in run(tmp_path, "consolidations", run_id[:8]).stdout

@@ -233,6 +233,21 @@ def test_without_a_year_a_question_looks_back_and_a_memory_takes_the_nearest(
     assert times(phrase, question=True) == [as_question]
 
 
+@pytest.mark.parametrize(
+    ("question", "looks_ahead"),
+    [
+        ("What's on 5 September?", True),
+        ("Where are we on 5 September?", True),
+        ("What will we do on 5 September?", True),
+        ("What did we do on 5 September?", False),
+        ("Who knows what happened on 5 September?", False),
+    ],
+)
+def test_a_question_of_the_present_or_future_asks_for_the_coming_date_too(question: str, looks_ahead: bool):
+    coming = ["2023-09-05 2023-09-06"] if looks_ahead else []
+    assert times(question, question=True) == ["2022-09-05 2022-09-06", *coming]
+
+
 def test_a_range_of_months_without_a_year_may_lie_over_new_year():
     assert times("from November to January", question=True) == ["2022-11-01 2023-02-01"]
 

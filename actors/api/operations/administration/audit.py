@@ -16,9 +16,11 @@ from actors.api.params.parsing import invalid
 from actors.consolidator.messages import ReadRuns
 from actors.exporters.history import mentioned
 from actors.runtime.ask import ask
+from actors.runtime.faults import InvalidParamsFault
 from actors.runtime.types import JsonObject
 from actors.store.messages import Describe, FindMemories
 from events.storage.log import Envelope
+from events.vocabulary import MemoryRecalled
 
 EVENTS_AT_ONCE = 256
 """Events that are read from the log at once."""
@@ -41,8 +43,29 @@ class AuditTrail(Reading, frozen=True, kw_only=True):
     before: Annotated[Annotated[int, Meta(ge=1)] | None, Meta(description="next_before")] = None
 
 
+class MemoryHistory(AuditTrail, frozen=True, kw_only=True):
+    """List what happened to a memory, latest first, with or without the searches that found it."""
+
+    recalls: bool = True
+
+    def check(self) -> None:
+        """Refuse a history of no memory."""
+        super().check()
+        if self.memory_id is None:
+            raise InvalidParamsFault("Missing 'memory_id' parameter", parameter="memory_id")
+
+
 async def audit_trail(context: Context, params: AuditTrail) -> JsonObject:
     """Return what happened, the latest first: to a memory, in a run, or in the whole store; one page of it."""
+    return await _trail(context, params, recalls=True)
+
+
+async def memory_history(context: Context, params: MemoryHistory) -> JsonObject:
+    """Return what happened to a memory, with or without the searches that found it."""
+    return await _trail(context, params, recalls=params.recalls)
+
+
+async def _trail(context: Context, params: AuditTrail, *, recalls: bool) -> JsonObject:
     _check_order(params)
     await wait_until_replayed(context)
     first, last = 1, context.hub.log.head.seq
@@ -54,6 +77,11 @@ async def audit_trail(context: Context, params: AuditTrail) -> JsonObject:
         until = read(params.until, "until")
         last = min(last, until if isinstance(until, int) else await from_log(context.hub.log.seq_at, until))
     concerned = await _concerned(context, params, first, last)
+    left_out: JsonObject = {}
+    if not recalls:
+        found = await from_log(context.hub.log.get, concerned)
+        told = [one.seq for one in found if not isinstance(one.event, MemoryRecalled)]
+        left_out, concerned = {"recalls_left_out": len(concerned) - len(told)}, told
     left = concerned if params.before is None else [seq for seq in concerned if seq < params.before]
     if context.visible is not None:
         return await _visible_page(context, params, left, context.visible)
@@ -64,7 +92,7 @@ async def audit_trail(context: Context, params: AuditTrail) -> JsonObject:
         "count": len(page),
         "total": len(concerned),
     }
-    return answer | ({"next_before": page[0]} if len(page) < len(left) else {})
+    return answer | left_out | ({"next_before": page[0]} if len(page) < len(left) else {})
 
 
 def _check_order(params: AuditTrail) -> None:

@@ -68,7 +68,7 @@ async def get_pruning_candidates(context: Context, params: GetPruningCandidates)
     await wait_until_replayed(context)
     found = await ask(
         context.hub.consolidator,
-        ReadCandidates(namespace=params.namespace, salience_threshold=params.salience_threshold),
+        ReadCandidates(namespace=context.one_or_all(params.namespace), salience_threshold=params.salience_threshold),
         LONG_TIMEOUT,
     )
     some = found.found[: params.limit]

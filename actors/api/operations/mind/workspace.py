@@ -47,7 +47,7 @@ class GetConsciousnessState(Reading, frozen=True, kw_only=True):
 
 
 class GetWorkspaceStatus(Reading, frozen=True, kw_only=True):
-    """List the memories that are ignited now: the next searches prefer them."""
+    """List the memories that are ignited now; with --priming, searches prefer them."""
 
     namespace: NamespaceFilter = None
 
@@ -61,7 +61,7 @@ class AdjustCoupling(Params, frozen=True, kw_only=True):
 
 
 class TriggerWorkspaceBroadcast(OneMemory, frozen=True, kw_only=True):
-    """Put a memory into focus, so that searches prefer it and what agrees with it."""
+    """Put a memory into focus; with --priming, searches prefer it and what agrees with it."""
 
     force: Annotated[bool, Meta(description="Even if r is below .8")] = False
 

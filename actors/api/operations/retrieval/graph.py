@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from itertools import product
-from typing import Annotated, ClassVar, Final, TypeAlias
+from typing import Annotated, ClassVar, Final, NamedTuple
 from uuid import UUID
 
 from msgspec import Meta
@@ -10,19 +10,18 @@ from msgspec import Meta
 from actors.api.answers import LABEL, body_of, rounded, shown
 from actors.api.context import Context, append, check_live, describe, wait_until_ready, wait_until_replayed
 from actors.api.operations.retrieval.query import parse_query, search
-from actors.api.params.fields import MemoryId, NamespaceFilter, QueryText, Reading
+from actors.api.params.fields import EVERYWHERE, MemoryId, NamespaceFilter, QueryText, Reading
 from actors.api.params.memories import ID_ALIASES
 from actors.comparator.messages import FindNeighbourhood, FindPaths
 from actors.comparator.messages.graph import Edge, Path, Ways
 from actors.linker.messages import LinkCauses
 from actors.runtime.ask import MODEL_TIMEOUT, ask
 from actors.runtime.faults import NotFoundFault
-from actors.runtime.settings import PathKind, SearchProfile
+from actors.runtime.settings import Confidence, PathKind, SearchProfile
 from actors.runtime.types import JsonObject
 from actors.text.causes.clauses import sentence_around
 from actors.text.excerpts import excerpt
 from events.vocabulary import LinksTraversed
-from projections.atlas.facets import Filter
 from projections.graph.relations import CAUSAL_SHORTCUT, CAUSES, CLUSTER, LINK_TO, NEXT, SHORTCUT
 
 ALTERNATIVES = 3
@@ -31,8 +30,6 @@ FOUND_ENDS = 3
 """Memories that words for one end may mean: of these, the best found pair that a path joins is chosen."""
 MAX_EXAMINED = 2_000
 """Memories that a request has examined for causes first; what an earlier version stored waits for a deep run."""
-End: TypeAlias = tuple[UUID, float | None]
-"""One end of a path, and its similarity to the words that found it; None for an id."""
 MAX_QUOTE: Final = 80
 """Characters of a memory in a narrative."""
 
@@ -45,6 +42,16 @@ _RELATIONS: Final = {
     CAUSAL_SHORTCUT: ("led to", "followed from"),
 }
 """Wording of each relation from source to target, and back."""
+
+
+class End(NamedTuple):
+    """One end of a path."""
+
+    memory: UUID
+    similarity: float | None = None
+    """To the words that found it; None for an id."""
+    confidence: Confidence | None = None
+    """That what was found bears on these words; None also where no relevance is known."""
 
 
 class FindCausalPath(Reading, frozen=True, kw_only=True):
@@ -75,9 +82,10 @@ async def find_causal_path(context: Context, params: FindCausalPath) -> JsonObje
     starts = await _resolve(context, params.start_concept, "start_concept", params.namespace)
     ends = await _resolve(context, params.end_concept, "end_concept", params.namespace)
     if context.hub.linker is not None:
-        await ask(context.hub.linker, LinkCauses(namespace=params.namespace, limit=MAX_EXAMINED), MODEL_TIMEOUT)
+        examined = context.one_or_all(params.namespace)
+        await ask(context.hub.linker, LinkCauses(namespace=examined, limit=MAX_EXAMINED), MODEL_TIMEOUT)
     ends_found, ways = await _best_ways(context, params, starts, ends)
-    (start, _), (end, _) = ends_found.values()
+    start, end = (found.memory for found in ends_found.values())
     shown = {start, end} if not ways.paths else {memory for path in ways.paths for memory in path.memories}
     texts = {entry.id: entry.body.text for entry in await describe(context, *shown) if entry.body}
     if gone := next((memory for memory in shown if memory not in texts), None):
@@ -85,8 +93,12 @@ async def find_causal_path(context: Context, params: FindCausalPath) -> JsonObje
     if ways.paths and ways.paths[0].edges:
         await append(context, LinksTraversed(steps=tuple(edge.step for edge in ways.paths[0].edges)))
     answer: JsonObject = {"path_found": bool(ways.paths)}
-    for name, (memory, similarity) in ends_found.items():
-        answer[name] = _node(memory, texts) | ({} if similarity is None else {"similarity": rounded(similarity)})
+    for name, found in ends_found.items():
+        answer[name] = _node(found.memory, texts)
+        if found.similarity is not None:
+            answer[name]["similarity"] = rounded(found.similarity)
+        if found.confidence is not None:
+            answer[name]["confidence"] = found.confidence.value
     if ways.paths:
         best, *others = (_path(one, texts) for one in ways.paths)
         answer |= best | {"alternatives": others}
@@ -103,16 +115,17 @@ async def _best_ways(
     Words for both ends may find one memory first. Two different ones are tried before it.
     """
     pairs = sorted(
-        product(starts, ends), key=lambda pair: (pair[0][0] == pair[1][0], starts.index(pair[0]) + ends.index(pair[1]))
+        product(starts, ends),
+        key=lambda pair: (pair[0].memory == pair[1].memory, starts.index(pair[0]) + ends.index(pair[1])),
     )
     complete = True
     for start, end in pairs:
         ways = await ask(
             context.hub.comparator,
             FindPaths(
-                start=start[0],
-                end=end[0],
-                namespace=params.namespace,
+                start=start.memory,
+                end=end.memory,
+                namespace=None if params.namespace == EVERYWHERE else params.namespace,
                 max_hops=params.max_hops,
                 kind=params.path_type,
                 alternatives=ALTERNATIVES if params.include_alternatives else 0,
@@ -157,18 +170,19 @@ async def _resolve(context: Context, concept: str, parameter: str, namespace: st
     await wait_until_replayed(context)
     (entry,) = await describe(context, memory)
     check_live(entry)
-    if namespace is not None and body_of(entry).namespace != namespace:
+    if namespace not in {None, EVERYWHERE, body_of(entry).namespace}:
         raise NotFoundFault(f"Memory isn't in namespace {namespace}: {memory}", id=str(memory), parameter=parameter)
-    return [(entry.id, None)]
+    return [End(entry.id)]
 
 
 async def _search(context: Context, text: str, parameter: str, namespace: str | None) -> list[End]:
     await wait_until_ready(context)
-    query = await parse_query(context, text, context.now(), Filter(namespace=namespace))
+    query = await parse_query(context, text, context.now(), context.searched(namespace))
     found = await search(context, query, SearchProfile.SEMANTIC_SEARCH, limit=FOUND_ENDS, primed={})
     if not found.hits:
         raise NotFoundFault(f"No memory is found by '{parameter}'", parameter=parameter)
-    return [(hit.memory, hit.similarity) for hit in found.hits]
+    confidence = found.relevance and found.relevance.confidence
+    return [End(hit.memory, hit.similarity, confidence) for hit in found.hits]
 
 
 def narrative(path: Path, texts: Mapping[UUID, str]) -> str:

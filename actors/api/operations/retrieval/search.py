@@ -13,7 +13,7 @@ from actors.api.context import Context, describe, wait_until_ready
 from actors.api.operations.retrieval import pagination
 from actors.api.operations.retrieval.query import Query, parse_query, search
 from actors.api.params.fields import MAX_EXCERPT
-from actors.api.params.parsing import invalid, moment
+from actors.api.params.parsing import invalid, moment, moment_until
 from actors.api.params.search import MemorySearch, SearchGraph
 from actors.comparator.messages import Found, Hit, Match, Relevance
 from actors.comparator.messages.profiles import Weights, pool_size
@@ -46,7 +46,7 @@ async def search_graph(context: Context, params: SearchGraph) -> JsonObject:
         quadrant=params.quadrant,
         tags=params.tags,
         since=moment(params.since, "since") if params.since else None,
-        until=moment(params.until, "until") if params.until else None,
+        until=moment_until(params.until, "until") if params.until else None,
     )
     await wait_until_ready(context)
     start = perf_counter()

@@ -64,8 +64,13 @@ def diff(
     """Show what changed between two moments."""
 
 
-@store_command(Panel.TRUST, "audit/trail", "audit.trail", reads=True)
-def history(memory_id: Memory, limit: Limit = 50) -> None:
+@store_command(Panel.TRUST, "memory/history", "audit.trail", reads=True)
+def history(
+    memory_id: Memory,
+    limit: Limit = 50,
+    *,
+    recalls: Annotated[bool, typer.Option(help="Also the searches that found it.")] = True,
+) -> None:
     """Show what happened to a memory, from the log."""
 
 

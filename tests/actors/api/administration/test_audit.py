@@ -122,6 +122,20 @@ async def test_a_page_of_a_long_trail_reads_only_the_events_that_it_shows(
             assert page["total"] >= 61
 
 
+async def test_the_history_of_a_memory_can_leave_out_the_searches_that_found_it(mind: Mind) -> None:
+    fox = await kept(mind, FOX)
+    for _ in range(6):
+        await mind("search_graph", query=FOX)
+    await mind("memory_delete", id=fox)
+    whole = await mind("audit_trail", memory_id=fox, limit=5)
+    assert {event["kind"] for event in whole["events"][1:]} == {"memory_recalled"}
+    told = await mind("history", memory_id=fox, limit=5, recalls=False)
+    assert [event["kind"] for event in told["events"]] == ["memory_forgotten", "memory_stored"]
+    assert (told["total"], told["recalls_left_out"]) == (2, 6)
+    assert (await mind("history", memory_id=fox, limit=5))["events"] == whole["events"]
+    assert (await refused(mind, "history")).data["parameter"] == "memory_id"
+
+
 async def test_the_trail_of_a_run_goes_from_its_start_to_its_undo(sleeper: Sleeper) -> None:
     trivial = sleeper.planted.of(Kind.TRIVIAL)[0]
     run = (await sleeper("light"))["run_id"]

@@ -42,6 +42,14 @@ async def traversals(agent: Agent, memory: str) -> dict[str, int]:
     return {edge["id"]: edge["traversals"] for edge in edges}
 
 
+async def test_an_end_found_by_words_says_whether_it_bears_on_them(context: Context, way: Way) -> None:
+    rain, *_ = await chain(context, RAIN, RIVER, FLOOD, weights=(0.9, 0.8))
+    words = {"start_concept": "Where did the river burst its banks?", "end_concept": "the price of a gas turbine"}
+    answer = await way("find_causal_path", **words)
+    assert [answer[end]["confidence"] for end in ("start", "end")] == ["confident", "nothing"]
+    assert "confidence" not in (await way("find_causal_path", **words | {"start_concept": rain}))["start"]
+
+
 async def test_a_chain_of_causes_is_found_and_told(context: Context, way: Way) -> None:
     rain, river, flood, school = await chain(context, RAIN, RIVER, FLOOD, SCHOOL, weights=(0.9, 0.8, 0.6))
     answer = await way("find_causal_path", start_concept=rain, end_concept=school, path_type="causal")

@@ -52,6 +52,16 @@ async def test_the_answer_names_what_was_superseded(way: Way) -> None:
     assert (later["superseded_by"], later["supersedes"]) == (None, [old])
 
 
+async def test_an_event_named_after_a_weekday_does_not_hide_a_date_of_one_who_comes_to_it(way: Way) -> None:
+    birthday = (await way("store_memory", content="Nora's birthday is 12 May."))["fingerprintId"]
+    quiz = await way("store_memory", content="Thursday quiz night with Nora is now every three weeks.")
+    assert "may_supersede" not in quiz
+    found = (await way("search_graph", query="When is Nora's birthday?"))["results"]
+    assert found[0]["fingerprintId"] == birthday
+    right = await way("store_memory", content="Correction: Nora's birthday isn't on 12 May, it's on 21 May.")
+    assert [one["id"] for one in right["may_supersede"]] == [birthday]
+
+
 async def test_items_of_a_batch_supersede_too(way: Way) -> None:
     old = (await way("store_memory", content=COURSE))["fingerprintId"]
     batch = await way("memory_inject_batch", items=[{"content": CLOSED, "supersedes": [old]}, FOX])

@@ -55,6 +55,15 @@ async def test_last_may_resolves_to_the_latest_may_before_the_question(context: 
         assert results[0]["content"] == trips[year]
 
 
+async def test_what_is_on_a_coming_day_is_answered_by_what_is_planned_for_it(context: Context) -> None:
+    passport = "Passport photos at the town hall: 8 September, 9:40."
+    await told(context, (passport, "2023-08-14T20:00:00Z"))
+    answer = await search_graph(context, parse({"query": "What's on 8 September?", "asked_at": ASKED}, SearchGraph))
+    assert (answer["confidence"], answer["results"][0]["content"]) == ("confident", passport)
+    await store(context, "We went sailing with Piet.", created_at="2022-09-08T20:00:00Z")
+    assert (await first(context, "What did we do on 8 September?"))["content"] == "We went sailing with Piet."
+
+
 @pytest.mark.parametrize(
     ("question", "expected"),
     [

@@ -98,6 +98,7 @@ async def test_filters_apply_before_ranking(context: Context) -> None:
         {"tags": ["rare", "red"]},
         {"speaker": "Ana"},
         {"since": "2021-05-05", "until": "2021-05-06"},
+        {"since": "2021-05-05", "until": "2021-05-05"},
     ):
         results = await search(context, "The fox jumps", top_k=3, **wanted)
         assert [result["content"] for result in results] == ["A vulpine animal leaps."], wanted
@@ -192,8 +193,23 @@ async def test_a_search_of_a_namespace_without_memories_says_so_and_is_no_error(
     ):
         answer = await agent.call(tool, namespace="kichten", **arguments)
         assert answer["hint"] == "The namespace 'kichten' holds no memories; did you mean 'kitchen'?"
-    none = await agent.call("search_graph", query="Ana", namespace="kitchen", tags=["no such tag"])
-    assert (none["results"], "hint" in none) == ([], False)
+
+
+async def test_a_search_that_finds_nothing_names_the_limits_that_it_set(context: Context, agent: Agent) -> None:
+    for tool, arguments in (("search_graph", {"tags": ["garden"]}), ("search_multi", {})):
+        none = await agent.call(tool, query="Ana", **arguments)
+        assert (none["results"], "hint" in none) == ([], False), "the store is empty"
+    await store(context, MEMORIES[0], namespace="kitchen")
+    for tool, arguments, limits in (
+        ("search_graph", {"tags": ["garden", "home"], "namespace": "kitchen"}, "tags garden, home"),
+        ("search_graph", {"since": "2030-01-01", "speaker": "Ana"}, "speaker Ana and since 2030-01-01"),
+        ("search_multi", {}, "min_similarity 0.5"),
+        ("search_single_space", {"space_index": 0, "session": "none"}, "session none"),
+    ):
+        none = await agent.call(tool, query="a volcano on Mars", **arguments)
+        assert none["hint"] == f"No memory is within {limits}; wider limits may find some", tool
+    unsure = await agent.call("search_graph", query="a volcano on Mars", min_confidence="confident")
+    assert (unsure["results"], "hint" in unsure) == ([], False), "`confidence` says it"
 
 
 async def test_the_words_of_a_question_are_stemmed_once_for_all_results(

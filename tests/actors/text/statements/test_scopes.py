@@ -28,6 +28,7 @@ OTHER_SUBJECTS = [
     ("The library café is open on Sundays.", "The library is now closed on Sundays."),
     ("The museum is open until 6.", "The museum shop is open until 5."),
     ("The ferry costs 12 euros a day.", "The ferry parking costs 8 euros a day."),
+    ("Nora's birthday is 12 May.", "Thursday quiz night with Nora is now every three weeks."),
 ]
 CORRECTIONS = [
     ("My bike has 21 gears.", "Actually my bike has 7 gears."),
@@ -51,6 +52,10 @@ CORRECTIONS = [
     ("The greenhouse is at 19 degrees.", "The greenhouse usually is at 24 degrees."),
     ("My back aches when I sit.", "My back is fine again when I sit now."),
     ("Mara lives in Oslo.", "Mara Lind lives in Bergen now."),
+    (
+        "The key of the shed is with Mr Adler on the top floor.",
+        "The key is no longer with Mr Adler, who moved out. It's now with the Novaks on the first floor.",
+    ),
 ]
 
 
