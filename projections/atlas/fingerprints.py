@@ -159,6 +159,13 @@ class Fingerprints:
             raise kind_mismatch(E1, query_e1)
         return self._semantic.parts(query_e1.levels, rows)
 
+    def containment(self, one: Tokens, others: Sequence[Tokens]) -> Scores:
+        """Return how much of a text each other one contains, or it of them, by rare wordpieces, shape (others,)."""
+        space = self._space(WORDING)
+        if not isinstance(space, TokenSpace):
+            raise kind_mismatch(WORDING, one)
+        return space.containment(one, others)
+
     def token_scores(self, query_tokens: Embedding, rows: Rows) -> Float32:
         """Return the share of each query token in the E12 scores of these rows, shape (rows, query tokens)."""
         space = self._spaces[WORDING]

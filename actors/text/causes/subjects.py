@@ -66,7 +66,7 @@ def is_no_actor(phrase: str) -> bool:
     if words[0].endswith("ing") and words[0].lower() not in _NO_GERUND:
         return True
     head = _TOKEN.findall(_HEAD_END.split(phrase, maxsplit=1)[0])
-    noun = head[-1].lower() if head else ""
+    noun = head[-1].lower().rpartition("-")[2] if head else ""
     if not noun or _NO_NOUN.fullmatch(noun) or _is_person(noun):
         return False
     if len(head) == 1:

@@ -25,3 +25,4 @@ def any_of(name: str) -> str:
 
 DETERMINER: Final = any_of("determiners")
 NAME: Final = r"(?-i:[A-Z])[\w'’-]*+"
+SUBJECT: Final = rf"(?:i|we|he|she|they|it|nobody|everyone|{DETERMINER}|{NAME})"
