@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from actors.text.causes.patterns import FINITE, HYPOTHETICAL, UNREAL
 from actors.text.causes.spans import Span, is_claimed, last_clause, skip_leading
 from actors.text.causes.subjects import is_no_actor
-from actors.text.causes.words import DETERMINER, NAME, any_of, phrases
+from actors.text.causes.words import DETERMINER, NAME, any_of, one_of, phrases
 from actors.text.statements.text_equivalence import ENGLISH
 
 MAX_VERBS: Final = 16
@@ -40,12 +40,10 @@ def _forms(verb: str) -> Iterator[str]:
 
 def _any(verbs: str) -> str:
     """Return the pattern of the finite forms of verbs."""
-    return "|".join(sorted({form for verb in verbs.split() for form in _forms(verb)}, reverse=True))
+    return one_of(form for verb in verbs.split() for form in _forms(verb))
 
 
-PARTICIPLES: Final = "|".join(
-    sorted({verb if verb in _UNCHANGED else [*_forms(verb)][-1] for verb in phrases("change")}, reverse=True)
-)
+PARTICIPLES: Final = one_of(verb if verb in _UNCHANGED else [*_forms(verb)][-1] for verb in phrases("change"))
 """The pattern of the past participles of verbs of change."""
 _WORD: Final = rf"(?!{any_of('prepositions')}\b)[\w'’-]++"
 _PERSON: Final = r"(?:me|us|him|her|them|everyone|everybody|everything|people|nobody|someone)\b"
