@@ -13,8 +13,7 @@ from uuid import UUID, uuid4
 import msgspec
 import pykka
 
-from actors.comparator.graph.statements import SURE
-from actors.comparator.messages import FindCauses, ListUnexamined
+from actors.comparator.messages import SURE, FindCauses, ListUnexamined
 from actors.embedder.messages import EmbedContent, EmbeddedContent
 from actors.linker.messages import ExamineCauses, ExaminedCauses, LinkCauses, LinkerMessage, MemoriesAdded
 from actors.runtime.actor import LOGGER, Actor, ActorRef, Debounce

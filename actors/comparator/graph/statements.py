@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
+from actors.comparator.messages.graph import SURE
 from events.fingerprint import Dense, Sparse, Tokens
 from events.spaces import E1
 from projections.atlas.facets import Filter
@@ -25,11 +26,8 @@ if TYPE_CHECKING:
 E6: Final = "e6_sparse"
 E12: Final = "e12_late_interaction"
 
-SURE: Final = 0.75
-"""Agreement, the mean of E1's and E12's similarity, from which on two phrases name the same event. Of 900 phrases of
-conversations and encyclopaedias no two of different texts reach it, apart from those of one word."""
 SURE_WORD: Final = 0.85
-"""The same where a phrase has only one term."""
+"""Agreement from which on two phrases name the same event where one has only one term."""
 LIKELY: Final = ((1, 1.0, 0.5), (2, 0.5, 0.55), (1, 0.5, 0.6), (1, 0.0, 0.65))
 """Least agreement of two phrases, by their shared rare terms and the share of the shorter one's terms that the other
 has: "the fine" after "had to pay a fine" has all."""
