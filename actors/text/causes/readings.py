@@ -11,6 +11,7 @@ from itertools import islice
 from typing import Final, NamedTuple
 
 from actors.text.causes.degrees import read_degree, read_first_degree
+from actors.text.causes.happenings import read_happening
 from actors.text.causes.patterns import FINITE, HYPOTHETICAL, WORD
 from actors.text.causes.spans import Reading, Span, first_clause, last_clause, main_comma, skip_leading
 from actors.text.causes.subjects import is_no_actor
@@ -141,6 +142,7 @@ def readings(text: str, sentence: Span) -> Iterator[Reading]:
         (_trailing, begin),
         (_verb, begin),
         (_passive, begin),
+        (read_happening, begin),
     ):
         if (found := read(text, place, end)) is not None:
             yield found

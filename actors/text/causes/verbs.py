@@ -132,7 +132,7 @@ _HAS_OBJECT: Final = re.compile(
 _PLURAL: Final = re.compile(r"[^s'’]s\b|\band\b|\bpeople\b|\bchildren\b")
 """A subject that takes a verb in its base form."""
 _MEANING: Final = frozenset({"meant", "means"})
-_NOTHING: Final = re.compile(r"(?:no|none|neither|hardly|scarcely|barely)\b", re.IGNORECASE)
+NOTHING: Final = re.compile(r"(?:no|none|neither|hardly|scarcely|barely)\b", re.IGNORECASE)
 """Begins a subject that did nothing. Only where it "means" something, it is a lack."""
 _GERUND: Final = re.compile(r"(?:making|letting|keeping|leaving)$", re.IGNORECASE)
 _MEANS: Final = re.compile(
@@ -189,7 +189,7 @@ def stated_effects(text: str, start: int, end: int) -> Iterator[StatedEffect]:
         elif (
             (subject := _subject(text, start, stop)) is not None
             and (verb not in _BASES or verb in _UNCHANGED or _PLURAL.search(text[slice(*subject)]))
-            and (verb in _MEANING or not _NOTHING.match(text, *subject))
+            and (verb in _MEANING or not NOTHING.match(text, *subject))
         ):
             yield StatedEffect(verb, subject, effect)
 

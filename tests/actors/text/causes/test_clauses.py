@@ -126,6 +126,9 @@ def test_what_only_looks_like_a_cause_is_none(text: str) -> None:
         ("The shortage meant longer queues.", "meant", "The shortage", "longer queues"),
         ("The failure shut down the mill.", "shut", "The failure", "shut down the mill"),
         ("The noise put strain on the ears.", "put", "The noise", "put strain on the ears"),
+        ("The defeat emboldened the rebels.", "emboldened", "The defeat", "emboldened the rebels"),
+        ("The closure of the pass rerouted cars.", "rerouted", "The closure of the pass", "rerouted cars"),
+        ("The cancelled merger stranded staff.", "stranded", "The cancelled merger", "stranded staff"),
     ],
 )
 def test_causes_are_read_in_ordinary_wording(text: str, connective: str, cause: str, effect: str) -> None:
@@ -199,6 +202,10 @@ def test_causes_are_read_in_ordinary_wording(text: str, connective: str, cause: 
         "The botanist named the rose after her mother.",
         "The pool-keeper wears a white suit.",
         "As the guests sat down, the choir sang.",
+        "The discussion covered the budget.",
+        "The department emboldened the rebels.",
+        "No defeat emboldened the rebels.",
+        "The discovery might embolden the rebels.",
         "The bank lowered its fees so that more people would join.",
     ],
 )
@@ -243,6 +250,7 @@ def test_spans_lie_within_any_text(text: str) -> None:
         ("after the ", "last a bakery 19 "),
         ("", "so many a that was delayed by a. "),
         ("so ", "many a "),
+        ("", "the loss ruffled the "),
         ("", "was delayed by the x was "),
         ("", "the x made a b c of the half of the "),
     ],
