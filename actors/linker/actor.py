@@ -11,7 +11,7 @@ from uuid import UUID, uuid4
 import msgspec
 import pykka
 
-from actors.comparator.messages import FindCauses, ListUnexamined
+from actors.comparator.messages import SURE, FindCauses, ListUnexamined
 from actors.embedder.messages import EmbedContent, EmbeddedContent
 from actors.linker.messages import ExamineCauses, ExaminedCauses, LinkCauses, LinkerMessage, MemoriesAdded
 from actors.runtime.actor import LOGGER, Actor, ActorRef, Debounce
@@ -19,7 +19,7 @@ from actors.runtime.ask import MODEL_TIMEOUT, ask_blocking
 from actors.runtime.faults import Fault
 from actors.runtime.metrics import Latencies
 from actors.store.messages import Append, Describe, GoneError
-from actors.text.causes.clauses import RULES, causal_clauses, is_first_person, is_statement
+from actors.text.causes.clauses import RULES, causal_clauses, is_first_person, is_statement, tells_event
 from events.fingerprint import Dense, Sparse, Tokens
 from events.spaces import E1
 from events.vocabulary import CausalClausesFound, CausesLinked, ConsolidationFinished, ConsolidationStarted, Event
@@ -134,11 +134,18 @@ class Linker(Actor):
         )
 
     def _between_statements(self, links: Sequence[CausalLink]) -> Iterator[CausalLink]:
-        """Yield edges without those of E5 with an end that is no single plain statement."""
-        ends = [end for link in links if link.stated_in is None for end in (link.source, link.target)]
+        """Yield edges without those whose ends say other than they must.
+
+        Both ends of an edge of E5 are single plain statements, and a memory that a phrase joins as a whole tells an
+        event, unless it says the same as the phrase.
+        """
+        ends = [end for link in links for end in _judged(link)]
         entries = ask_blocking(self._store, Describe(memories=tuple(ends))) if ends else ()
-        stating = {entry.id for entry in entries if entry.body and is_statement(entry.body.text)}
-        yield from (link for link in links if link.stated_in or {link.source, link.target} <= stating)
+        texts = {entry.id: entry.body.text for entry in entries if entry.body}
+        for link in links:
+            holds = is_statement if link.stated_in is None else tells_event
+            if all(end in texts and holds(texts[end]) for end in _judged(link)):
+                yield link
 
     def _clauses(self, body: Body) -> tuple[Clause, ...]:
         """Return the causal clauses of a text with the embeddings of their phrases."""
@@ -181,6 +188,15 @@ def _one_way(links: Sequence[CausalLink]) -> Iterator[CausalLink]:
         if ends not in best or link.weight > best[ends].weight:
             best[ends] = link
     yield from best.values()
+
+
+def _judged(link: CausalLink) -> tuple[UUID, ...]:
+    """Return the ends of an edge whose texts are judged."""
+    if link.stated_in is None:
+        return link.source, link.target
+    if link.joined is not None or link.weight >= SURE:
+        return ()
+    return (link.target if link.stated_in == link.source else link.source,)
 
 
 def _embed_message(body: Body, span: Span) -> EmbedContent:

@@ -150,6 +150,13 @@ class Fingerprints:
         """Return the E1 cosines of these rows' best vector, whole and first passage, each of shape (rows,)."""
         return self._semantic.parts(of_kind(query_e1, Dense, E1).levels, rows)
 
+    def containment(self, one: Tokens, others: Sequence[Tokens]) -> Scores:
+        """Return how much of a text each other one contains, or it of them, by rare wordpieces, shape (others,)."""
+        space = self._space(WORDING)
+        if not isinstance(space, TokenSpace):
+            raise TypeError(f"{WORDING} has no tokens")
+        return space.containment(one, others)
+
     def token_scores(self, query_tokens: Embedding, rows: Rows) -> Float32:
         """Return the share of each query token in the E12 scores of these rows, shape (rows, query tokens)."""
         space = self._spaces[WORDING]

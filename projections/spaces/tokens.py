@@ -99,6 +99,23 @@ class TokenSpace:
             scores[block] = (forth + back) / 2.0
         return np.clip(scores, 0.0, 1.0)
 
+    def containment(self, one: Tokens, others: Sequence[Tokens]) -> Scores:
+        """Return how much of a text another one contains, in [0, 1], of the two directions the larger.
+
+        That is MaxSim with the idf of this space, so that "the delay" is in "the fog delayed our flight to Oslo".
+
+        Args:
+            one: The tokens of a text.
+            others: The tokens of others, which needn't be rows of this space; the result has the shape (others,).
+        """
+        own, mine = self._frequency.idf(one.ids), _unit(one.array)
+        scores = np.empty(len(others), np.float32)
+        for index, other in enumerate(others):
+            cosines, weights = mine @ _unit(other.array).T, self._frequency.idf(other.ids)
+            forth, back = cosines.max(axis=1) @ own / own.sum(), cosines.max(axis=0) @ weights / weights.sum()
+            scores[index] = max(forth, back)
+        return np.clip(scores, 0.0, 1.0)
+
     def digest(self) -> bytes:
         """Return the SHA-256 of the tokens of every row and of the document frequencies."""
         indices, lengths = self._slices.indices()
@@ -151,3 +168,7 @@ def _row_maxima(cosines: npt.NDArray[np.float32], lengths: Rows) -> npt.NDArray[
 def _inverse_norms(vectors: npt.NDArray[np.int8]) -> npt.NDArray[np.float32]:
     norms = np.linalg.norm(vectors.astype(np.float32), axis=1)
     return np.divide(np.float32(1.0), norms, out=np.zeros_like(norms), where=norms > 0)
+
+
+def _unit(vectors: npt.NDArray[np.int8]) -> npt.NDArray[np.float32]:
+    return vectors * _inverse_norms(vectors)[:, np.newaxis]

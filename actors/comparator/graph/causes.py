@@ -86,9 +86,13 @@ def _keep(best: dict[tuple[UUID, UUID], CausalLink], links: Iterable[CausalLink]
 def _stated(memory: UUID, clause: Clause, search: _Search) -> Iterator[CausalLink]:
     """Yield the edges that a clause of a memory states."""
     cause, effect = (phrase_statement(memory, clause, phrase) for phrase in (clause.cause, clause.effect))
-    for other, score in search.agreement.of(cause, [*search.effects(cause), *search.agreement.wholes(cause)]):
+    for other, score in search.agreement.of(
+        cause, [*search.effects(cause), *search.agreement.wholes(cause)], search.causes
+    ):
         yield _link(other.memory, memory, clause, memory, other.span, score)
-    for other, score in search.agreement.of(effect, [*search.causes(effect), *search.agreement.wholes(effect)]):
+    for other, score in search.agreement.of(
+        effect, [*search.causes(effect), *search.agreement.wholes(effect)], search.effects
+    ):
         if other.clause is None:
             yield _link(memory, other.memory, clause, memory, None, score)
         else:

@@ -1,12 +1,13 @@
 """Phrases of causal clauses and whole memories as statements, and whether two of them name the same event."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 from uuid import UUID
 
 import numpy as np
 
+from actors.comparator.messages.graph import SURE
 from events.fingerprint import Dense, Sparse, Tokens, of_kind
 from events.spaces import E1
 from events.vocabulary.causes import Clause, Phrase
@@ -20,11 +21,8 @@ from projections.storage.arrays import GrowableArray, Mask, Scores, top_k
 E6: Final = "e6_sparse"
 E12: Final = "e12_late_interaction"
 
-SURE: Final = 0.75
-"""Agreement, the mean of E1's and E12's similarity, from which on two phrases name the same event. Of 900 phrases of
-conversations and encyclopaedias no two of different texts reach it, apart from those of one word."""
 SURE_WORD: Final = 0.85
-"""The same where a phrase has only one term."""
+"""Agreement from which on two phrases name the same event where one has only one term."""
 LIKELY: Final = ((1, 1.0, 0.5), (2, 0.5, 0.55), (1, 0.5, 0.6), (1, 0.0, 0.65))
 """Least agreement of two phrases, by their shared rare terms and the share of the shorter one's terms that the other
 has: "the fine" after "had to pay a fine" has all."""
@@ -38,8 +36,13 @@ SPREAD: Final = 0.12
 """Agreement below the best one at which a phrase still joins another memory."""
 MAX_AGREEING: Final = 3
 """Memories that may agree with a phrase: one with which more agree names a kind of event, and joins none."""
-CANDIDATES: Final = 8
+CANDIDATES: Final = 16
 """Phrases, and memories as wholes, that are nearest in E1 to a phrase and are compared token by token."""
+NEAR: Final = 0.54
+"""Least nearness, the mean of agreement and containment, of two phrases that share a rare term and of which each is the
+nearest to the other: "the postponement" and "the couple postponed the ceremony"."""
+TIE: Final = 0.01
+"""By how much it must be nearer than all others."""
 MAX_TOKENS: Final = 48
 """Of a memory that is compared as a whole: a longer one says more than one thing."""
 
@@ -55,6 +58,10 @@ class Statement(NamedTuple):
     clause: Clause | None = None
     """That it is a phrase of; None for a whole memory."""
     voice: str | None = None
+
+
+Candidates: TypeAlias = "Callable[[Statement], Sequence[tuple[Statement, float]]]"
+"""Returns statements that may name the event of a statement, with their cosines in E1."""
 
 
 class Statements:
@@ -141,19 +148,57 @@ class Agreement:
             if (whole := whole_statement(self._atlas, row)) is not None:
                 yield whole, cosine
 
-    def of(self, one: Statement, others: Iterable[tuple[Statement, float]]) -> Iterator[tuple[Statement, float]]:
-        """Yield the statements of other memories that name the same event, with their agreement."""
-        found = [(other, cosine) for other, cosine in others if other.memory != one.memory and _same_voice(one, other)]
+    def of(
+        self, one: Statement, others: Iterable[tuple[Statement, float]], rivals: Candidates | None = None
+    ) -> Iterator[tuple[Statement, float]]:
+        """Yield the statements of other memories that name the same event, with their agreement.
+
+        Args:
+            one: The statement.
+            others: Candidates with their cosines in E1.
+            rivals: Returns the candidates of another phrase, of which `one` may be one; None to compare no containment.
+        """
+        found = self._agreements(one, others)
         if not found:
             return
-        late = TokenSpace.of([other.tokens for other, _ in found]).symmetric(one.tokens, np.arange(len(found)))
-        agreements = [
-            (other, (cosine + tokens) / 2) for (other, cosine), tokens in zip(found, late.tolist(), strict=True)
-        ]
-        same = [(other, agreement) for other, agreement in agreements if self._is_same_event(one, other, agreement)]
+        same = [(other, agreement) for other, agreement in found if self._is_same_event(one, other, agreement)]
         if len({other.memory for other, _ in same}) <= MAX_AGREEING:
             best = max((agreement for _, agreement in same), default=0.0)
             yield from ((other, agreement) for other, agreement in same if agreement >= best - SPREAD)
+        if rivals is not None and (mutual := self._mutual(one, found, rivals)) is not None:
+            yield mutual
+
+    def _agreements(self, one: Statement, others: Iterable[tuple[Statement, float]]) -> list[tuple[Statement, float]]:
+        """Return the agreement of statements of other memories that can be about the same person."""
+        found = [(other, cosine) for other, cosine in others if other.memory != one.memory and _same_voice(one, other)]
+        if not found:
+            return []
+        late = TokenSpace.of([other.tokens for other, _ in found]).symmetric(one.tokens, np.arange(len(found)))
+        return [(other, (cosine + tokens) / 2) for (other, cosine), tokens in zip(found, late.tolist(), strict=True)]
+
+    def _mutual(
+        self, one: Statement, found: Sequence[tuple[Statement, float]], rivals: Candidates
+    ) -> tuple[Statement, float] | None:
+        """Return the phrase that is nearest to a phrase, if this one is nearest to it, and how near it is."""
+        if one.clause is None:
+            return None
+        phrases = [*self._nearness(one, found)]
+        other, nearness = max(phrases, key=_second, default=(one, 0.0))
+        shared = {*one.terms.ids.tolist()} & {*other.terms.ids.tolist()}
+        if nearness < NEAR or not any(map(self._is_rare, shared)):
+            return None
+        rest = [pair for pair in self._agreements(other, rivals(other)) if pair[0].memory != one.memory]
+        others = [pair for pair in phrases if pair[0].memory != other.memory]
+        if any(theirs > nearness - TIE for _, theirs in (*others, *self._nearness(other, rest))):
+            return None
+        return other, nearness
+
+    def _nearness(self, one: Statement, found: Sequence[tuple[Statement, float]]) -> Iterator[tuple[Statement, float]]:
+        """Yield phrases among statements, with the mean of their agreement and of what one contains of the other."""
+        phrases = [(other, agreement) for other, agreement in found if other.clause is not None]
+        shares = self._atlas.containment(one.tokens, [other.tokens for other, _ in phrases])
+        for (other, agreement), share in zip(phrases, shares.tolist(), strict=True):
+            yield other, (agreement + max(share, _shared_part(one, other))) / 2
 
     def _is_same_event(self, one: Statement, other: Statement, agreement: float) -> bool:
         terms, others = {*one.terms.ids.tolist()}, {*other.terms.ids.tolist()}
@@ -191,6 +236,16 @@ def whole_statement(atlas: Atlas, row: int) -> Statement | None:
     (memory,) = atlas.ids([row])
     meaning, terms = of_kind(atlas.embedding(E1, row), Dense, E1), of_kind(atlas.embedding(E6, row), Sparse, E6)
     return Statement(memory, meaning, tokens, terms)
+
+
+def _shared_part(one: Statement, other: Statement) -> float:
+    """Return which part of the terms of the shorter statement the longer one has."""
+    terms, others = {*one.terms.ids.tolist()}, {*other.terms.ids.tolist()}
+    return len(terms & others) / max(min(len(terms), len(others)), 1)
+
+
+def _second(pair: tuple[Statement, float]) -> float:
+    return pair[1]
 
 
 def _same_voice(one: Statement, other: Statement) -> bool:

@@ -16,6 +16,7 @@ from actors.comparator.messages.compare import (
     ScorePairs,
 )
 from actors.comparator.messages.graph import (
+    SURE,
     CountLinks,
     Edges,
     FindCauses,
@@ -53,6 +54,7 @@ from actors.comparator.messages.search import (
 from actors.runtime.messages import Appended, ProjectionMessage
 
 __all__ = [
+    "SURE",
     "Comparison",
     "Edges",
     "Found",

@@ -1,6 +1,7 @@
 """Messages about the edges between memories."""
 
 import math
+from typing import Final
 from uuid import UUID
 
 import msgspec
@@ -13,6 +14,10 @@ from events.fingerprint import Embedding
 from events.vocabulary.causes import CausalLink, Clause
 from events.vocabulary.values import Step
 from projections.graph.relations import Link
+
+SURE: Final = 0.75
+"""Agreement, the mean of E1's and E12's similarity, from which on two phrases name the same event. Of 900 phrases of
+conversations and encyclopaedias no two of different texts reach it, apart from those of one word."""
 
 
 class Edge(Link, frozen=True, order=True):

@@ -15,6 +15,7 @@ from actors.text.causes.patterns import (
     FINITE,
     FIRST_PERSON,
     FORWARD,
+    HAPPENED,
     HYPOTHETICAL,
     IS_SO,
     JOINING,
@@ -35,7 +36,7 @@ from actors.text.causes.readings import readings
 from actors.text.causes.spans import Span, first_clause, is_claimed, last_clause, main_comma, skip_leading, trimmed
 from projections.spaces.lexical import STOP_WORDS
 
-RULES: Final = 2
+RULES: Final = 3
 """Version of the rules, which is logged with what they find. Raise it with any change that finds other clauses."""
 
 MIN_WORDS: Final = 1
@@ -104,6 +105,11 @@ def is_statement(text: str) -> bool:
         and len(WORD.findall(text)) in STATEMENT_WORDS
         and FINITE.search(text) is not None
     )
+
+
+def tells_event(text: str) -> bool:
+    """Tell whether a text tells what happened or goes on: "The lake froze over.", not "Lakes are deep."."""
+    return HAPPENED.search(text) is not None
 
 
 def is_first_person(phrase: str) -> bool:

@@ -6,13 +6,21 @@ from typing import Final
 SENTENCE: Final = re.compile(r"\S(?:[^.!?\n]|[.!?](?=[^\s\"'”)]))*[.!?]*")
 LABEL: Final = re.compile(r"[^:.,!?\n]{1,48}: ")
 """A speaker or a title before the text."""
+POSSESSIVE: Final = r"(?:my|our|his|her|their|its)"
 BE: Final = r"(?:is|are|was|were|be|been|being|'s)"
 UNREAL: Final = (
     r"(?:almost|nearly|hardly|barely|scarcely|rarely|seldom|probably|possibly|perhaps|maybe|presumably|allegedly|"
     r"supposedly|reportedly|apparently|seemingly|theoretically|hypothetically|virtually)"
 )
 """Adverbs of what did not happen, or is only guessed."""
-ADVERB: Final = rf"(?:(?!{UNREAL}\b)\w+ly |also |then |soon |again |at last |in turn |in part |mostly )?"
+NO_ADVERB: Final = (
+    r"(?:early|supply|family|daily|weekly|monthly|yearly|costly|elderly|friendly|reply|rally|ally|assembly|anomaly|july|"
+    r"italy|bully|jelly|belly|lily|fly|lonely|lovely|deadly|only|ugly|silly)"
+)
+"""Adjectives and nouns in -ly."""
+ADVERB: Final = (
+    rf"(?:(?!(?:{UNREAL}|{NO_ADVERB})\b)\w+ly |also |then |soon |again |at last |in turn |in part |mostly )?"
+)
 NOMINAL: Final = (
     r"because of|due to|owing to|thanks to|on account of|as a (?:direct |natural )?(?:result|consequence) of|"
     r"in (?:consequence|response) to|in consequence of|in the wake of|by reason of"
@@ -22,23 +30,26 @@ CLAUSAL: Final = (
     r"owing to the fact that|thanks to the fact that|on account of the fact that|for the reason that|inasmuch as"
 )
 FORWARD_VERB: Final = (
-    r"(?:lead|leads|led|leading) to|(?:causes|caused|causing)(?! (?:of|by)\b)|(?:results?|resulted|resulting) in|"
+    r"(?:lead|leads|led|leading|contributes?|contributed|contributing) to|culminate[sd]? in|"
+    r"(?:paved|paves|paving) the way for|(?:causes|caused|causing)(?! (?:of|by)\b)|(?:results?|resulted|resulting) in|"
     r"(?:brings?|brought|bringing) about|(?:gives?|gave|giving) rise to|"
     r"(?:triggered|triggering|provoked|provoking|prompted|prompting|forced|forcing)(?! by\b)|"
     r"(?:means?|meant|meaning) that|(?:is|was) why(?= )|"
     r"ma(?:de|kes?|king)(?= (?:it|me|him|her|us|them|everyone|everybody|people) )|"
-    r"(?:is|was|are|were) (?:the (?:\w+ )?(?:cause of|reason for)|(?:responsible|to blame) for)"
+    r"(?:is|was|are|were) (?:the (?:\w+ )?(?:cause of|reason for|reason why|reason that)|(?:responsible|to blame) for|"
+    rf"the reason(?= (?:the|{POSSESSIVE}|i|we|he|she|they|it)\b))"
 )
 BACKWARD_VERB: Final = (
     rf"(?:{BE} )?{ADVERB}(?:caused|triggered|provoked|prompted|brought about|produced|set off) by|"
     rf"(?:result|results|resulted|resulting|stem|stems|stemmed|stemming|arise|arises|arose) from|"
     rf"{BE} {ADVERB}(?:due to|owing to|(?:the|a) (?:direct )?(?:result|consequence) of|"
-    rf"attributed to|attributable to|down to)|{BE} because(?: of)?|(?:follows|followed) from"
+    rf"attributed to|attributable to|blamed on|down to)|{BE} because(?: of)?|(?:follows|followed) from"
 )
 VERBAL: Final = re.compile(BACKWARD_VERB, re.IGNORECASE)
 CONSEQUENTLY: Final = (
     r"therefore|consequently|as a (?:direct )?(?:result|consequence)(?! of\b)|in consequence|for (?:this|that) reason|"
-    r"because of (?:this|that)|(?:that|this|which)(?:'s| is| was) (?:why|how)|hence|thus|accordingly|so(?= )"
+    r"because of (?:this|that)|(?:that|this|which)(?:'s| is| was) (?:why|how)|hence|thus|accordingly|"
+    r"with the (?:\w+ )?result that|so(?= (?!that\b))"
 )
 
 
@@ -47,7 +58,10 @@ def connective(pattern: str) -> re.Pattern[str]:
     return re.compile(rf"(?:(?<![\w'-])|(?=[,;:–—]))(?:{pattern})(?![\w'-])", re.IGNORECASE)
 
 
-OPENING: Final = re.compile(rf"(?:{NOMINAL}|{CLAUSAL}|since)(?![\w'-])", re.IGNORECASE)
+OPENING: Final = re.compile(
+    rf"(?:{NOMINAL}|{CLAUSAL}|since|for (?:lack|want|fear) of|given(?= (?:the|{POSSESSIVE}|such)\b))(?![\w'-])",
+    re.IGNORECASE,
+)
 """At the start of a sentence: cause, comma, effect."""
 BACKWARD: Final = connective(rf"{BACKWARD_VERB}|(?:, )?(?:{NOMINAL}|{CLAUSAL}|since)")
 """Effect, connective, cause."""
@@ -55,14 +69,16 @@ FORWARD: Final = connective(rf"(?:, |, and |and )?(?:(?:which|that|this) )?{ADVE
 """Cause, verb, effect."""
 JOINING: Final = connective(
     rf"(?:[,;:–—-]+ ?(?:and )?|and )(?:{CONSEQUENTLY}),?|"
-    r"so(?= (?:i|he|she|it|they|we|you|i'm|we're)\b(?! (?:can|could|may|might)\b))"
+    r"so(?= (?:i|he|she|it|they|we|you|i'm|we're)\b(?! (?:can|could|may|might)\b))|"
+    r", so that(?= [^,;.]{1,60} (?:had to|was|were|could (?:not|no longer)|couldn't|did not|didn't)\b)"
 )
 """Cause, adverb, effect, in one sentence."""
 REFERRING: Final = re.compile(rf"\s*(?:and )?(?:{CONSEQUENTLY})(?![\w'-]),?", re.IGNORECASE)
 """At the start of a sentence: the cause is the sentence before."""
 
 NAMING: Final = re.compile(
-    rf"\s*the (?:\w+ )?(?:reason|cause)s? (?:for|of|that|why) (?P<effect>[^,;]+?) {BE} "
+    rf"\s*the (?:\w+ )?(?:(?:reason|cause)s? (?:for|of|that|why)|reason(?= (?:the|{POSSESSIVE}|i|we|he|she|they|it)\b))"
+    rf" (?P<effect>[^,;]+?) {BE} "
     r"(?:that |because (?:of )?|due to )?(?P<cause>[^,;.]+)",
     re.IGNORECASE,
 )
@@ -100,7 +116,9 @@ TIME: Final = re.compile(
 )
 """After "since": a time."""
 PERFECT: Final = re.compile(
-    r"\b(?:have|has|had|haven't|hasn't|hadn't)\b(?! to\b)|'ve\b|\b(?:been|ever)\b", re.IGNORECASE
+    rf"\b(?:have|has|had|haven't|hasn't|hadn't)\b(?! (?:to|no|any|an?|the|{POSSESSIVE}|nothing|little|too|only)\b)|"
+    r"'ve\b|\b(?:been|ever)\b",
+    re.IGNORECASE,
 )
 """In the main clause of "since": it tells how long something has lasted."""
 FINITE: Final = re.compile(
@@ -114,6 +132,20 @@ FINITE: Final = re.compile(
     re.IGNORECASE,
 )
 """Forms that are mostly finite verbs: a clause has one."""
+HAPPENED: Final = re.compile(
+    r"\b(?:was|were|had|did|could|no longer|cannot|\w+n't)\b|"
+    r"\b(?:has|have|\w+'(?:s|ve))\s(?:not |just |\w+ly )?(?:been|gone|done|lost|left|become|come|run|grown|made|"
+    r"\w{3,}ed|(?:tak|brok|stol|fall|froz|ris|driv|giv|writt|eat|forgott|tor|wor|chos|shak|hidd)e?n)\b|"
+    r"\b(?:am|is|are|\w+'(?:s|re|m))\s(?:\w+ly )?(?:\w{2,}ing|not|out|down|over|gone|broken|dead|empty|full|late)\b|"
+    r"(?<!\bis )(?<!\bare )(?<!\bbe )(?<!\bthe )(?<!\ban )(?<!\ba )(?<!^)\b(?:"
+    r"(?!(?:need|bed|red|seed|feed|weed|speed|breed|indeed|hundred|naked|sacred|shed|\w+ shed)\b)[a-z]{2,}ed|"
+    r"came|went|took|got|made|fell|broke|ran|left|lost|found|began|became|grew|kept|met|paid|rose|said|sat|saw|sent|"
+    r"sold|spent|stood|stuck|told|thought|won|wrote|blew|drew|drove|flew|froze|gave|knew|rang|sank|spoke|stole|swam|"
+    r"threw|wore|bought|brought|built|woke|ate|drank|sang|rode|shook|tore|bit|dug|hid|wept|swept|struck|hung|lay|lit|put|"
+    r"taught|swore|fled|fed|chose|forgot|slid|shot|spun|caught|felt|fought|heard|held|led|lent|meant|slept|quit|burst)\b",
+    re.IGNORECASE,
+)
+"""A finite verb in the past or the perfect, a progressive or a denial: a sentence with one tells no habit or trait."""
 NO_CLAUSE: Final = re.compile(
     r"\s*(?:that|far|much|many|few|little|long|often|soon|on|forth|to|as|be|is|was|does|has|am|are|were|do|did|good|"
     r"bad|cool|happy|excited|glad|proud|sorry|nice|great|sweet|cute|pretty|beautiful|amazing|inspiring|hard|easy|well|"

@@ -10,11 +10,13 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Final, NamedTuple
 
+from actors.text.causes.degrees import read_degree, read_first_degree
+from actors.text.causes.happenings import read_happening
 from actors.text.causes.patterns import FINITE, HYPOTHETICAL, WORD
-from actors.text.causes.spans import Span, first_clause, last_clause, main_comma, skip_leading
+from actors.text.causes.spans import Reading, Span, first_clause, last_clause, main_comma, skip_leading
 from actors.text.causes.subjects import is_no_actor
-from actors.text.causes.verbs import stated_effects
-from actors.text.causes.words import DETERMINER, NAME, any_of
+from actors.text.causes.verbs import PARTICIPLES, stated_effects
+from actors.text.causes.words import DETERMINER, NAME, SUBJECT, any_of
 
 MAX_OPENING: Final = 120
 """Characters of a phrase before the main clause that no comma ends."""
@@ -23,16 +25,6 @@ MAX_CUTS: Final = 6
 REACH: Final = 48
 """Characters before a place in which the words that precede it are sought."""
 
-
-class Reading(NamedTuple):
-    """A cause and an effect; the cause is None where it is the sentence before."""
-
-    connective: str
-    cause: Span | None
-    effect: Span
-
-
-_SUBJECT: Final = rf"(?:i|we|he|she|they|it|nobody|everyone|{DETERMINER}|{NAME})"
 
 _CLAUSE_START: Final = re.compile(
     r"(?<=[\w)])\s+(?=(?:I|we|he|she|they|it|the|an?|my|our|his|her|their|its|this|these|those|nobody|everyone|no|[A-Z][\w'’-]*)"
@@ -62,17 +54,21 @@ _FAILS: Final = re.compile(
     re.IGNORECASE,
 )
 
+_NOMINAL: Final = re.compile(
+    r"(?P<name>because of|due to|owing to|thanks to|as a (?:result|consequence) of)\s+(?=\w)", re.IGNORECASE
+)
 _AS: Final = re.compile(
     r"as\s+(?!\d|(?:soon|far|long|well|if|though|for|of|to|usual|always|ever|before|planned|expected|agreed|a|an|in|at|"
-    r"we all|you|i said|it were|it is known|mentioned|such|many|much|more|per|with|is|was|are|were|has)\b)",
+    r"we all|you|i said|it were|it is known|mentioned|such|many|much|more (?:than|of|or)|per|with|is|was|are|were|has)"
+    r"\b)",
     re.IGNORECASE,
 )
-_INNER_AS: Final = re.compile(rf",?\s+as\s+(?={_SUBJECT}\s)", re.IGNORECASE)
+_INNER_AS: Final = re.compile(rf",?\s+as\s+(?={SUBJECT}\s)", re.IGNORECASE)
 _NO_REASON: Final = re.compile(
     rf"\b(?:{any_of('no_reason')}|(?:as|so|such|same|not) (?:\w+ ){{0,3}}\w+)$", re.IGNORECASE
 )
 _STATE: Final = re.compile(
-    rf"{_SUBJECT}(?:\s+(?!(?:of|in|on|which|that|who|you)\b)[\w'’-]+){{0,4}}?(?:"
+    rf"{SUBJECT}(?:\s+(?!(?:of|in|on|which|that|who|you)\b)[\w'’-]+){{0,4}}?(?:"
     r"(?:\s+(?:am|is|are|was|were)|'s|'re|'m)\s+(?!(?:\w+ing|in|at|on|to|about|by|before|then|when|of|presented|shown|known|"
     r"described|mentioned|usual|often|always|never)\b)\w|"
     r"\s+(?:had|has|have)\s+been\s|\s+had\s+(?!(?:anticipated|expected|planned|hoped|promised|feared|said|predicted|to)\b)\w|"
@@ -83,7 +79,7 @@ _STATE: Final = re.compile(
 )
 """A clause that tells a state: after "as" it is a reason, an event a time."""
 
-_AFTER: Final = re.compile(r"(?:after|once(?!\s+upon\b))\s+", re.IGNORECASE)
+_AFTER: Final = re.compile(r"(?:after|following|once(?!\s+upon\b))\s+", re.IGNORECASE)
 _INNER_AFTER: Final = re.compile(r",?\s+after\s+(?=\w)", re.IGNORECASE)
 _TIME: Final = re.compile(rf"(?:{DETERMINER}\s+|\w+\s+)?{any_of('times')}(?!\w)", re.IGNORECASE)
 _PLACE: Final = re.compile(
@@ -110,24 +106,12 @@ _ABSOLUTE: Final = re.compile(
 
 _NO_CLAUSE: Final = re.compile(rf"{any_of('prepositions')}\b", re.IGNORECASE)
 
-_DEGREE: Final = re.compile(
-    r"(?<!\bdo)(?<!\bdid)(?<!\bthink)(?<!\bsay)(?<!\bsaid)(?<!\bhope)\s(?:so\s+(?!(?:called|and|but|or)\b)(?:[\w'’-]+\s+){1,3}?(?<!\b(?:and|but)\s)(?<!\bor\s)|such\s+|"
-    r"such\s+(?!as\b|an? (?:way|manner|fashion)\b)(?:[\w'’-]+\s+){1,4}?)"
-    rf"(?:(?P<that>that)\s+(?:(?<=such that )\w|(?={_SUBJECT}\s|[\w'’-]+(?:\s+[\w'’-]+)?\s+{FINITE.pattern}))|"
-    r"(?=(?:i|we|he|she|it|they)\s+(?:could|can|had to)))",
+_PASSIVE: Final = re.compile(
+    rf"\s(?:was|were|been|being|got)\s+(?:\w+ly\s+|also\s+|all\s+)?(?:{PARTICIPLES})"
+    r"(?:\s+(?:up|out|off|down|over|away|back|apart))?\s+(?P<by>by)\s+"
+    rf"(?!\d|(?:about|around|almost|nearly|over|half|{any_of('amounts')})\b)(?=\w)",
     re.IGNORECASE,
 )
-_GLAD: Final = re.compile(
-    r"\s+so\s+(?:(?:very|really)\s+)?(?:glad|happy|sure|sorry|proud|lucky|certain|afraid|pleased|grateful|thankful|excited|"
-    r"thrilled|convinced|confident|relieved|surprised|touched|honou?red|sad|cool|great|nice|good)\b",
-    re.IGNORECASE,
-)
-_TOO: Final = re.compile(
-    r"(?<!\bnot)(?<!\bnever)(?<!n['’]t)\s(?:far |much |just )?too\s+(?!(?:good|happy|glad|kind|pleased)\b)\w+\s+"
-    r"(?=to\s+(?!(?:the|say|tell|mention|an?|my|his|her|our|their|be true)\b)\w)",
-    re.IGNORECASE,
-)
-
 _THEREFORE: Final = (
     re.compile(
         r"(?:[,;]\s*|\s)and\s+(?=(?:[\w'’-]+\s+){1,5}?"
@@ -153,9 +137,12 @@ def readings(text: str, sentence: Span) -> Iterator[Reading]:
         (_adverb, begin),
         (_opening, start),  # "after" would be skipped
         (_opening, begin),
-        (_degree, begin),
+        (read_first_degree, start),  # "so" would be skipped
+        (read_degree, begin),
         (_trailing, begin),
         (_verb, begin),
+        (_passive, begin),
+        (read_happening, begin),
     ):
         if (found := read(text, place, end)) is not None:
             yield found
@@ -216,13 +203,21 @@ def _is_without_reason(phrase: str, main: str) -> bool:
     return verb is not None and is_no_actor(main[: verb.start()].strip())
 
 
-def _is_as_reason(phrase: str, _: str) -> bool:
-    return _STATE.match(phrase) is not None
+def _is_as_reason(phrase: str, main: str) -> bool:
+    """Tell whether "as" gives a reason: a state, or an event without an actor by which something becomes another."""
+    verb = FINITE.search(phrase, 1)
+    return _STATE.match(phrase) is not None or bool(
+        verb and _BECAME.search(main.partition(",")[0]) and is_no_actor(phrase[: verb.start()].strip())
+    )
 
 
 def _is_after_reason(phrase: str, main: str) -> bool:
     phrase = phrase.rstrip(".! ")
-    return not (_TIME.match(phrase) or _PLACE.match(phrase)) and _BECAME.search(main.partition(",")[0]) is not None
+    return (
+        not (_TIME.match(phrase) or _PLACE.match(phrase))
+        and _BECAME.search(main.partition(",")[0]) is not None
+        and (FINITE.search(phrase) is not None or is_no_actor(phrase.partition(",")[0]))
+    )
 
 
 def _is_phrase(phrase: str, main: str) -> bool:
@@ -243,6 +238,7 @@ class _Opening(NamedTuple):
 
 
 _OPENINGS: Final = (
+    _Opening(_NOMINAL, _is_phrase),
     _Opening(_WITH, _is_with_reason),
     _Opening(_WITHOUT, _is_without_reason, belongs=True),
     _Opening(_AS, _is_as_reason),
@@ -252,19 +248,6 @@ _OPENINGS: Final = (
     _Opening(_HAVING, _is_phrase, belongs=True, is_participle=True),
     _Opening(_ABSOLUTE, _is_phrase, belongs=True, is_participle=True),
 )
-
-
-def _degree(text: str, start: int, end: int) -> Reading | None:
-    """Read a degree: so loud that, such a noise that, too tired to."""
-    for match in _DEGREE.finditer(text, start + 1, end):
-        if not _GLAD.match(match.group()):
-            name, that = WORD.findall(match.group())[0].lower(), "that" if match["that"] else 0
-            cause = (start, match.start(that) if that else match.end())
-            return Reading(f"{name} … that", last_clause(text, cause), first_clause(text, (match.end(that), end)))
-    match = _TOO.search(text, start, end)
-    if match is None or HYPOTHETICAL.search(text[start : match.start()]):
-        return None
-    return Reading("too … to", last_clause(text, (start, match.end())), first_clause(text, (match.end(), end)))
 
 
 def _trailing(text: str, start: int, end: int) -> Reading | None:
@@ -285,6 +268,15 @@ def _trailing(text: str, start: int, end: int) -> Reading | None:
     if match is None or _THANKS.search(text, start, match.start()):
         return None
     return Reading(match.group().strip().lower(), (match.end(), end), last_clause(text, (start, match.start())))
+
+
+def _passive(text: str, start: int, end: int) -> Reading | None:
+    """Read a passive whose agent is a cause: was delayed by fog."""
+    for match in _PASSIVE.finditer(text, start, end):
+        cause = first_clause(text, (match.end(), end))
+        if is_no_actor(text[slice(*cause)].rstrip(".! ")) and not HYPOTHETICAL.search(text[start : match.start()]):
+            return Reading("by", cause, last_clause(text, (start, match.start("by"))))
+    return None
 
 
 def _verb(text: str, start: int, end: int) -> Reading | None:

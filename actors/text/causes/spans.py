@@ -1,12 +1,21 @@
 """Parts of a sentence as half-open intervals of characters: its main clause, its first and its last clause."""
 
 import re
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from actors.text.causes.patterns import CLAIM, CLAUSE_END, FINITE, LAST_CLAUSE, LEADING, WORD
 
 Span: TypeAlias = tuple[int, int]
 """Half-open interval [start, end) of characters."""
+
+
+class Reading(NamedTuple):
+    """A cause and an effect; the cause is None where it is the sentence before."""
+
+    connective: str
+    cause: Span | None
+    effect: Span
+
 
 _COMMA: Final = re.compile(r",(?=\s)")
 _NO_MAIN_CLAUSE: Final = re.compile(r"\s*(?:and|or|which|who)\b")

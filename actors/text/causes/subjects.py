@@ -65,8 +65,7 @@ def is_no_actor(phrase: str) -> bool:
         return False
     if words[0].endswith("ing") and words[0].lower() not in _NO_GERUND:
         return True
-    head = _TOKEN.findall(_HEAD_END.split(phrase, maxsplit=1)[0])
-    noun = head[-1].lower() if head else ""
+    head, noun = _head(phrase), head_noun(phrase)
     if not noun or _NO_NOUN.fullmatch(noun) or _is_person(noun):
         return False
     if len(head) == 1:
@@ -77,6 +76,16 @@ def is_no_actor(phrase: str) -> bool:
     return not head[-1][0].isupper() and (
         determined or not any(word[0].isupper() for word in head[1:] if "and" in head)
     )
+
+
+def head_noun(phrase: str) -> str:
+    """Return the head of a noun phrase in lower case, of a compound with hyphens its last part; "" if it has none."""
+    head = _head(phrase)
+    return head[-1].lower().rpartition("-")[2] if head else ""
+
+
+def _head(phrase: str) -> list[str]:
+    return _TOKEN.findall(_HEAD_END.split(phrase, maxsplit=1)[0])
 
 
 def _is_person(noun: str) -> bool:

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from actors.text.causes.patterns import FINITE, HYPOTHETICAL, UNREAL
 from actors.text.causes.spans import Span, is_claimed, last_clause, skip_leading
 from actors.text.causes.subjects import is_no_actor
-from actors.text.causes.words import DETERMINER, NAME, any_of, phrases
+from actors.text.causes.words import DETERMINER, NAME, any_of, one_of, phrases
 from actors.text.statements.text_equivalence import ENGLISH
 
 MAX_VERBS: Final = 16
@@ -40,14 +40,17 @@ def _forms(verb: str) -> Iterator[str]:
 
 def _any(verbs: str) -> str:
     """Return the pattern of the finite forms of verbs."""
-    return "|".join(sorted({form for verb in verbs.split() for form in _forms(verb)}, reverse=True))
+    return one_of(form for verb in verbs.split() for form in _forms(verb))
 
 
+PARTICIPLES: Final = one_of(verb if verb in _UNCHANGED else [*_forms(verb)][-1] for verb in phrases("change"))
+"""The pattern of the past participles of verbs of change."""
 _WORD: Final = rf"(?!{any_of('prepositions')}\b)[\w'’-]++"
 _PERSON: Final = r"(?:me|us|him|her|them|everyone|everybody|everything|people|nobody|someone)\b"
 _OBJECT: Final = (
-    rf"(?:{_PERSON}|it\b|(?!(?:too|so|such|hardly)\b){DETERMINER}\s++(?:{_WORD}\s++){{0,3}}?{_WORD}|{NAME}|"
-    rf"(?!{DETERMINER}\b)[a-z'’-]+s\b)"
+    rf"(?:{_PERSON}|it\b|(?:half|most|all|many|some|one|two) of {DETERMINER}\s++{_WORD}|"
+    rf"(?!(?:too|so|such|hardly)\b){DETERMINER}\s++(?:{_WORD}\s++){{0,3}}?{_WORD}(?:\s++of\s++{_WORD})?|{NAME}|"
+    rf"(?!{DETERMINER}\b)[a-z'’-]+s\b(?:\s++of\s++{_WORD})?)"
 )
 _RESULT: Final = (
     rf"(?:{_WORD}|without\b|with (?:no|only|just|too|hardly)\b|out of\b|under water\b|too \w|"
@@ -59,33 +62,45 @@ _CHANGED: Final = " ".join(phrases("change"))
 
 # What follows each verb. The effect is what follows verbs of the first table, and begins with those of the second.
 _CAUSATIVE: Final = (
-    (_any("make") + "|making", rf"\s++{_DEFINITE}\s++{_RESULT}"),
+    (
+        _any("make") + "|making",
+        rf"\s++(?:{_DEFINITE}\s++{_RESULT}|(?:{_WORD}\s++){{1,3}}?(?:more|less|{any_of('qualities')})\b)",
+    ),
     (_any("let") + "|letting", rf"\s++(?!(?:you|go|alone)\b){_OBJECT}\s++{_WORD}"),
-    (_any("get"), rf"\s++(?!you\b){_OBJECT}(?:{_TO_DO}|\s++(?:out|\w+ing)\b)"),
+    (_any("get"), rf"\s++(?!you\b){_OBJECT}(?:{_TO_DO}|\s++(?:out|\w+ing|\w+ed)\b)"),
     (
         _any("inspire compel oblige encourage persuade convince tempt lead force") + "|allowed|enabled|prompts?",
         rf"\s++(?!you\b){_OBJECT}(?:{_TO_DO}|\s++into\b)",
     ),
     ("triggers?|sparks?|sparked|provokes?|ignited|unleashed", rf"\s++{_WORD}"),
+    ("created|generated|spawned|fuelled|fueled|fuels|started|stirred", rf"\s++(?:up\s++)?{_WORD}"),
+    ("sets?", rf"\s++off\s++{DETERMINER}\s"),
     ("meant|means", r"\s++\w"),
 )
 _CHANGING: Final = (
-    (_any("keep") + "|keeping", rf"\s++{_OBJECT}\s++(?:{_RESULT}|from \w+ing\b|(?:away|up|off|at|indoors)\b)"),
+    (_any("keep") + "|keeping", rf"\s++{_OBJECT}\s++(?:{_RESULT}|from \w+ing\b|(?:away|up|off|at|in|indoors)\b)"),
     (_any("leave") + "|leaving", rf"\s++{_OBJECT}\s++{_RESULT}"),
     (_any("cost"), rf"\s++(?:{_PERSON}|{NAME}|(?:the|my|our|his|her|their)\s++{_WORD})\s++\w"),
     (
         _any("give"),
         (
             rf"\s++{_OBJECT}\s++(?:{_WORD}\s++){{0,3}}?(?:\w*aches?|colds?|frights?|shocks?|ideas?|thirst|fevers?|"
-            r"blisters?|pains?|nightmares?|rash|trouble|knees?|cramps?|hope|bruises?|scares?|migraines?)\b"
+            r"blisters?|pains?|nightmares?|rash|trouble|knees?|cramps?|hope|bruises?|scares?|migraines?|\w+itis|\w+onia|\w*poisoning|"
+            r"flu|asthma|allerg(?:y|ies)|infections?|sunburn|burns|diarrhoea|insomnia|indigestion)\b"
         ),
     ),
     (
         _any("send bring"),
-        rf"\s++{_OBJECT}\s++(?:home|away|down|up|back|\w+ing|into|to|over|across|through|off)\b",
+        rf"\s++(?:down\s++(?={DETERMINER}\s)|{_OBJECT}\s++(?:home|away|down|up|back|\w+ing|into|to|over|across|through|off)\b)",
     ),
     (_any("turn"), rf"\s++{_OBJECT}\s++(?:(?:into|off|to|away)\b|{_WORD})"),
-    (_any("put"), rf"\s++{_OBJECT}\s++(?:out of|off|at risk|in (?:danger|hospital|prison|doubt)|under|on hold)\b"),
+    (
+        _any("put"),
+        (
+            rf"\s++(?:{_OBJECT}\s++(?:out of|off|at risk|into (?!an?\b|the\b)|in (?:danger|hospital|prison|doubt)|"
+            r"under|on hold)|(?:more |extra |too much )?(?:pressure|strain|stress|an end|a stop)\s++(?:on|to))\b"
+        ),
+    ),
     (
         _any("add"),
         r"\s++(?:[\w.]++\s++){1,3}?(?:seconds?|minutes?|hours?|days?|weeks?|months?|euros?|dollars?|pounds?|percent)\b",
@@ -111,16 +126,19 @@ _BASES: Final = frozenset(
     f"{_CHANGED} make let get inspire compel oblige encourage persuade convince tempt lead force keep leave give send "
     "bring turn put save spare rob deprive strip".split()
 )
-_HAS_OBJECT: Final = re.compile(rf"\s+{_OBJECT}", re.IGNORECASE)
+_HAS_OBJECT: Final = re.compile(
+    rf"\s+(?:(?:up|out|off|down|over|away|back|apart)\s+)?{_OBJECT}|\s+(?:pressure|strain|stress)\b", re.IGNORECASE
+)
 _PLURAL: Final = re.compile(r"[^s'’]s\b|\band\b|\bpeople\b|\bchildren\b")
 """A subject that takes a verb in its base form."""
 _MEANING: Final = frozenset({"meant", "means"})
-_NOTHING: Final = re.compile(r"(?:no|none|neither|hardly|scarcely|barely)\b", re.IGNORECASE)
+NOTHING: Final = re.compile(r"(?:no|none|neither|hardly|scarcely|barely)\b", re.IGNORECASE)
 """Begins a subject that did nothing. Only where it "means" something, it is a lack."""
 _GERUND: Final = re.compile(r"(?:making|letting|keeping|leaving)$", re.IGNORECASE)
 _MEANS: Final = re.compile(
     r"\s+(?:that\s+)?(?!a lot|so much|the world|everything|nothing|something)"
-    rf"(?=(?:[\w'’-]+\s+){{1,8}}?(?:(?!\w+s\b){FINITE.pattern}|has|is|was|loses|needs|misses|gets|can['’]t|won['’]t))",
+    rf"(?=(?:[\w'’-]+\s+){{1,8}}?(?:(?!\w+s\b){FINITE.pattern}|has|is|was|loses|needs|misses|gets|can['’]t|won['’]t)|"
+    r"(?:no|more|less|fewer|longer|higher|lower|shorter|later|extra|additional|the (?:end|loss) of)\s+\w)",
     re.IGNORECASE,
 )
 """After "meant": a clause."""
@@ -132,8 +150,8 @@ _AUXILIARY: Final = re.compile(
 _WHICH: Final = re.compile(r"(?:,|[;–—-]|\band)\s*(?:all (?:of )?)?(?:which|this|that)$", re.IGNORECASE)
 _THIS: Final = re.compile(r"(?:all (?:of )?)?(?:this|that)$", re.IGNORECASE)
 _BOUNDARY: Final = re.compile(
-    r"[;:–—()\"]|,(?= (?:and|but|so|then|while|yet)\b)|\b(?:but|because|so(?! (?:many|much|few|little)\b)|that|which|"
-    r"who|when|while|where|as|since|after|before|if|whether|unless|until|although|though|whose|whom|what|how|why)\b",
+    r"[;:–—()\"]|,(?= (?:and|but|so|then|while|yet)\b)|\b(?:but|because|so(?! (?:many|much|few|little|long|often)\b)|"
+    r"that|which|who|when|while|where|as|since|after|before|if|whether|unless|until|although|though|whose|whom|what|how|why)\b",
     re.IGNORECASE,
 )
 _CONDITION: Final = re.compile(r"(?:if|whether|unless|until|who|whose|what|how|why|which|whom)$", re.IGNORECASE)
@@ -171,7 +189,7 @@ def stated_effects(text: str, start: int, end: int) -> Iterator[StatedEffect]:
         elif (
             (subject := _subject(text, start, stop)) is not None
             and (verb not in _BASES or verb in _UNCHANGED or _PLURAL.search(text[slice(*subject)]))
-            and (verb in _MEANING or not _NOTHING.match(text, *subject))
+            and (verb in _MEANING or not NOTHING.match(text, *subject))
         ):
             yield StatedEffect(verb, subject, effect)
 

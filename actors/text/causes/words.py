@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
@@ -23,5 +24,18 @@ def any_of(name: str) -> str:
     return rf"(?:{'|'.join(phrases(name))})"
 
 
+def one_of(forms: Iterable[str]) -> str:
+    """Return the pattern of any of these words, as a tree of their letters: an alternation of hundreds takes long."""
+    branches: dict[str, list[str]] = {}
+    for form in forms:
+        branches.setdefault(form[:1], []).append(form[1:])
+    ends = branches.pop("", None) is not None
+    parts = [re.escape(letter) + one_of(rest) for letter, rest in sorted(branches.items())]
+    if not parts:
+        return ""
+    return rf"(?:{'|'.join(parts)}){'?' if ends else ''}" if ends or len(parts) > 1 else parts[0]
+
+
 DETERMINER: Final = any_of("determiners")
 NAME: Final = r"(?-i:[A-Z])[\w'’-]*+"
+SUBJECT: Final = rf"(?:i|we|he|she|they|it|nobody|everyone|{DETERMINER}|{NAME})"

@@ -69,6 +69,18 @@ def test_symmetric_similarity_is_the_mean_of_both_directions(memories: list[Toke
     np.testing.assert_allclose(forth, back, rtol=1e-6)
 
 
+def test_containment_is_the_larger_of_the_weighted_max_sims_in_both_directions(memories: list[Tokens]):
+    store, one = store_of(memories), memories[11]
+    expected: list[float] = []
+    for other in memories:
+        similarities = cosines(one, other)
+        own, theirs = (np.array([idf(piece, memories) for piece in each.ids.tolist()]) for each in (one, other))
+        forth, back = similarities.max(axis=1) @ own / own.sum(), similarities.max(axis=0) @ theirs / theirs.sum()
+        expected.append(max(forth, back))
+    np.testing.assert_allclose(store.containment(one, memories), np.clip(expected, 0, 1), rtol=1e-4)
+    assert store.containment(one, []).shape == (0,)
+
+
 def test_a_memory_matches_itself_fully(memories: list[Tokens]):
     store, row = store_of(memories), np.array([20])
     for similarity in (

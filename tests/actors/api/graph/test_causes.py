@@ -43,6 +43,14 @@ PLAINLY = (
 )
 """Causes in ordinary wording: verbs, and phrases beside the main clause."""
 
+SHORTENED = (
+    "A power cut stopped the pumps, so the brewery postponed its anniversary party.",
+    "The postponement cost the brewery its deposit at the town hall.",
+    "Since the brewery had lost its deposit, the owner sold his vintage lorry.",
+    "The sale of the lorry led to a quarrel with his brother.",
+)
+"""Events that are named by a noun, or by fewer words, where they are named again."""
+
 PLAIN = (
     ("He ate too much candy.", "He got a stomach ache."),
     ("The baby was hungry.", "The baby cried."),
@@ -109,6 +117,39 @@ async def test_a_repair_is_no_cause_of_the_damage(context: Context) -> None:
         context,
         "Breakfast was cold because the plug of the kitchen toaster melted.",
         "I bought another plug for the toaster today. The old one is in the bin; breakfast is at eight.",
+    )
+    assert context.hub.linker is not None
+    await ask(context.hub.linker, LinkCauses(limit=100))
+    assert links(context.hub.log) == []
+
+
+@pytest.mark.requirement("TOOL-INJECT-001/causal-path")
+async def test_the_same_event_in_shorter_words_joins_two_memories(context: Context, agent: Agent) -> None:
+    await told(context, *APART)
+    ids = await told(context, *SHORTENED)
+    answer = await path(agent, ids[0], ids[-1])
+    assert nodes(answer) == ids
+
+
+async def test_a_trait_that_shares_words_with_a_cause_is_no_cause(context: Context) -> None:
+    await told(
+        context,
+        "The shortage of apricots caused prices at the market to double.",
+        "Apricots are picked in July.",
+        "The brass orchestra retired, so the spa stopped offering concerts.",
+        "The brass orchestra plays in the spa.",
+    )
+    assert context.hub.linker is not None
+    await ask(context.hub.linker, LinkCauses(limit=100))
+    assert links(context.hub.log) == []
+
+
+async def test_a_short_phrase_that_fits_two_events_joins_neither(context: Context) -> None:
+    await told(
+        context,
+        "The fog delayed the ferry to Bergen by two hours.",
+        "Due to the delay, Ines missed her bus.",
+        "Due to the delay, the opera began without a tenor.",
     )
     assert context.hub.linker is not None
     await ask(context.hub.linker, LinkCauses(limit=100))

@@ -10,6 +10,7 @@ from actors.text.causes.clauses import (
     causal_clauses,
     is_statement,
     sentence_around,
+    tells_event,
 )
 
 
@@ -39,6 +40,15 @@ def stated(text: str) -> list[tuple[str, str, str]]:
         ("The reason for the smell was a dead mouse.", "the reason", "a dead mouse", "the smell"),
         ("Ana: Well, the dog barked, so the baby woke up.", "so", "the dog barked", "the baby woke up"),
         ("The park closed in May, so the fair moved away.", "so", "The park closed in May", "the fair moved away"),
+        ("The water supply caused the rash.", "caused", "The water supply", "the rash"),
+        ("Leaving early meant that we sat down.", "meant that", "Leaving early", "we sat down"),
+        ("Since the mill was shut, she had no wage.", "since", "the mill was shut", "she had no wage"),
+        ("The reason the kiosk closed was a leak.", "the reason", "a leak", "the kiosk closed"),
+        ("A leak was the reason why the kiosk closed.", "was the reason why", "A leak", "the kiosk closed"),
+        ("Due to a leak the kiosk stayed shut.", "due to", "a leak", "the kiosk stayed shut"),
+        ("Dust contributed to the outage.", "contributed to", "Dust", "the outage"),
+        ("The fire was blamed on a heater.", "was blamed on", "a heater", "The fire"),
+        ("Given the low tide, the boats lay dry.", "given", "the low tide", "the boats lay dry"),
     ],
 )
 def test_a_connective_joins_a_cause_and_an_effect(text: str, connective: str, cause: str, effect: str) -> None:
@@ -105,6 +115,20 @@ def test_what_only_looks_like_a_cause_is_none(text: str) -> None:
         ("Stuck in a lift, Piet missed the toast.", "stuck", "Stuck in a lift", "Piet missed the toast"),
         ("It was so wet and cold we could not rest.", "so … that", "It was so wet and cold", "we could not rest"),
         ("After the new dam the creek dried up.", "after", "the new dam", "the creek dried up"),
+        ("The ferry was delayed by fog.", "by", "fog", "The ferry was delayed"),
+        ("So many seals came that the pier sank.", "so … that", "many seals came", "the pier sank"),
+        ("As the tide fell, the boats ran late.", "as", "the tide fell", "the boats ran late"),
+        ("Following the leak, the museum closed.", "following", "the leak", "the museum closed"),
+        ("The drought made imported hay scarce.", "made", "The drought", "imported hay scarce"),
+        ("The recall created a backlog.", "created", "The recall", "a backlog"),
+        ("The rumour started a run on sugar.", "started", "The rumour", "a run on sugar"),
+        ("The collapse left dozens of miners jobless.", "left", "The collapse", "left dozens of miners jobless"),
+        ("The shortage meant longer queues.", "meant", "The shortage", "longer queues"),
+        ("The failure shut down the mill.", "shut", "The failure", "shut down the mill"),
+        ("The noise put strain on the ears.", "put", "The noise", "put strain on the ears"),
+        ("The defeat emboldened the rebels.", "emboldened", "The defeat", "emboldened the rebels"),
+        ("The closure of the pass rerouted cars.", "rerouted", "The closure of the pass", "rerouted cars"),
+        ("The cancelled merger stranded staff.", "stranded", "The cancelled merger", "stranded staff"),
     ],
 )
 def test_causes_are_read_in_ordinary_wording(text: str, connective: str, cause: str, effect: str) -> None:
@@ -173,6 +197,16 @@ def test_causes_are_read_in_ordinary_wording(text: str, connective: str, cause: 
         "The 1990s changed the town.",
         "Flooded in May 1953, the village was rebuilt.",
         "He got lost following the coast.",
+        "The vote was delayed by two years.",
+        "The paper was stained by a painter.",
+        "The botanist named the rose after her mother.",
+        "The pool-keeper wears a white suit.",
+        "As the guests sat down, the choir sang.",
+        "The discussion covered the budget.",
+        "The department emboldened the rebels.",
+        "No defeat emboldened the rebels.",
+        "The discovery might embolden the rebels.",
+        "The bank lowered its fees so that more people would join.",
     ],
 )
 def test_acts_manners_times_and_comparisons_are_no_causes(text: str) -> None:
@@ -214,11 +248,33 @@ def test_spans_lie_within_any_text(text: str) -> None:
         ("", "as the after the being ruined. "),
         ("", "the rumour that a a almost ruined the x. "),
         ("after the ", "last a bakery 19 "),
+        ("", "so many a that was delayed by a. "),
+        ("so ", "many a "),
+        ("", "the loss ruffled the "),
+        ("", "was delayed by the x was "),
+        ("", "the x made a b c of the half of the "),
     ],
 )
 def test_long_texts_take_time_in_proportion_to_their_length(parts: tuple[str, str]) -> None:
     text = parts[0] + parts[1] * 20_000
     assert len(causal_clauses(text)) <= MAX_CLAUSES
+
+
+@pytest.mark.parametrize(
+    ("text", "event"),
+    [
+        ("The lake froze over.", True),
+        ("The lake has frozen over.", True),
+        ("The lake is rising.", True),
+        ("The key is not in the drawer.", True),
+        ("Lakes are deep.", False),
+        ("The lake has ten islands.", False),
+        ("Apricots are picked in July.", False),
+        ("The bed stands in the shed.", False),
+    ],
+)
+def test_an_event_is_told_in_the_past_or_going_on(text: str, *, event: bool) -> None:
+    assert tells_event(text) is event
 
 
 @pytest.mark.parametrize(
