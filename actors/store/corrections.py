@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 
 from actors.store.messages import Append
-from actors.text.statements.corrections import find_correction
-from actors.text.statements.statement import read_statement
+from actors.text.statements.utterances import find_spoken_correction
 from events.vocabulary import MemoryStored, MemorySuperseded
 from events.vocabulary.codec import decompress
 from projections.memories.catalog import Catalog
@@ -15,10 +14,10 @@ def find_superseded(message: Append, catalog: Catalog) -> Iterator[MemorySuperse
     stored = message.event
     if not isinstance(stored, MemoryStored):
         return
-    later = read_statement(decompress(stored.content))
+    later, said_by = decompress(stored.content), stored.metadata.get("speaker")
     for memory, similarity in message.alike:
-        text, speaker = catalog.utterance(memory) or (None, None)
-        if text is None or speaker != stored.metadata.get("speaker"):
+        earlier, speaker = catalog.utterance(memory) or (None, None)
+        if earlier is None or speaker != said_by:
             continue
-        if found := find_correction(read_statement(text), later, similarity):
+        if found := find_spoken_correction(earlier, later, speaker, similarity):
             yield MemorySuperseded(memory=memory, by=message.id, rule=found.rule, was=found.was, now=found.now)

@@ -91,7 +91,7 @@ def find_correction(earlier: Statement, later: Statement, similarity: float) -> 
         later: A text that was said after it.
         similarity: Of both in E1, calibrated, in [0, 1].
     """
-    if not (earlier.words and later.words and later.is_told):
+    if not (earlier.words and later.words and later.is_told) or earlier.is_asked:
         return None
     if (found := _find_in_brief(earlier, later)) and not are_of_different_subjects(earlier, later):
         return found
