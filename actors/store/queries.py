@@ -23,8 +23,7 @@ from actors.store.messages import (
     RequestResult,
     Status,
 )
-from actors.text.statements.corrections import find_correction
-from actors.text.statements.statement import read_statement
+from actors.text.statements.utterances import find_spoken_correction
 from events.storage.log import Envelope, Log
 from events.vocabulary import MemoriesMoved, MemoryErased, MemoryStored, MemorySuperseded, SpacesDeclared
 from events.vocabulary.codec import decompress
@@ -152,10 +151,10 @@ def find_superseded(message: Append, catalog: Catalog) -> Iterator[MemorySuperse
     stored = message.event
     if not isinstance(stored, MemoryStored):
         return
-    later = read_statement(decompress(stored.content))
+    later, said_by = decompress(stored.content), stored.metadata.get("speaker")
     for memory, similarity in message.alike:
-        text, speaker = catalog.utterance(memory) or (None, None)
-        if text is None or speaker != stored.metadata.get("speaker"):
+        earlier, speaker = catalog.utterance(memory) or (None, None)
+        if earlier is None or speaker != said_by:
             continue
-        if found := find_correction(read_statement(text), later, similarity):
+        if found := find_spoken_correction(earlier, later, speaker, similarity):
             yield MemorySuperseded(memory=memory, by=message.id, rule=found.rule, was=found.was, now=found.now)

@@ -85,7 +85,7 @@ class Correction(NamedTuple):
 
 def find_correction(earlier: Statement, later: Statement, similarity: float) -> Correction | None:
     """Return what a later text changes in an earlier one, given their calibrated similarity in E1; None for nothing."""
-    if not (earlier.words and later.words and later.is_told):
+    if not (earlier.words and later.words and later.is_told) or earlier.is_asked:
         return None
     if (found := _find_in_brief(earlier, later)) and not are_of_different_subjects(earlier, later):
         return found

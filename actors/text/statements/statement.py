@@ -53,6 +53,8 @@ _ADMISSION: Final = re.compile(rf"{_any_of('announcement').pattern}|\bmake (?:it
 _ADVERB: Final = _any_of("adverb")
 _BE: Final = frozenset({"is", "are", "'s"})
 _FIRST_CLAUSE: Final = re.compile(r"[^,;:.!?]++")
+_INTERJECTION: Final = _any_of("interjection", before=r"(?:^|[.,;:!?–—-])\s*+", after=r"(?=\s*+(?:[.,;:!?–—-]|$))")
+"""A word of assent or surprise between punctuation marks, which states nothing."""
 _PROPOSAL, _ASKING = _any_of("proposal"), _any_of("asking")
 _TIMES: Final = frozenset(_LISTS["times"].split())
 _PARTICLES: Final = frozenset("off up down once".split())
@@ -168,8 +170,13 @@ class Statement:
         """Whether it states something, rather than asks or proposes it."""
         first = _FIRST_CLAUSE.match(self.text, self.starts_at)
         is_proposed = first is not None and _PROPOSAL.search(self.text, 0, first.end()) is not None
-        is_asked = _ASKING.match(self.text, self.starts_at) or self.text.rstrip(" \"'”)").endswith("?")
-        return not is_proposed and not is_asked
+        return not is_proposed and not self.is_asked
+
+    @cached_property
+    def is_asked(self) -> bool:
+        """Whether it is a question."""
+        asks = _ASKING.match(self.text, self.starts_at) is not None
+        return asks or self.text.rstrip(" \"'”)").endswith("?")
 
     @cached_property
     def verb_at(self) -> int | None:
@@ -221,6 +228,7 @@ def _words(text: str) -> list[Word]:
     if len(text) > MAX_LENGTH:
         return []
     text = _IS_ON.sub(r"\1 ON", text)  # the state, not the preposition
+    text = _INTERJECTION.sub(lambda match: " " * len(match[0]), text)
     found: list[Word] = []
     for match in _WORD.finditer(text):
         surface = match.group()
