@@ -60,7 +60,7 @@ class Statement(NamedTuple):
     voice: str | None = None
 
 
-Candidates: TypeAlias = "Callable[[Statement], Sequence[tuple[Statement, float]]]"
+Candidates: TypeAlias = Callable[[Statement], Sequence[tuple[Statement, float]]]
 """Returns statements that may name the event of a statement, with their cosines in E1."""
 
 

@@ -103,6 +103,21 @@ _ASKING: Final = _GENERAL | frozenset(
     )
 )
 """Stems with which a question asks, and which no answer need contain."""
+_MOST_KEYWORDS: Final = 4
+_MARKS: Final = "#.,;:!?()[]\"'`*"
+_DIRECTIVES: Final = frozenset(
+    stem_words(
+        """
+        accept add apply approve bye cancel change check cheers cleanup clear close commit compile continue cool
+        create debug delete deploy document draft edit enter execute exit explain fine finish fix format generate give
+        go goodbye great hello help hey hi implement improve install keep lgtm lint list look make merge move next
+        nice nope ok okay open perfect please proceed publish pull push quit recap redo refactor rename repeat resume
+        retry revert rewrite right run save send ship show simplify skip start stop submit summarise summarize sure
+        switch take tell thank thanks translate try undo update upgrade use verify wait work write yeah yep yes
+        """.split()
+    )
+)
+"""Stems with which an agent is told what to do, or answered; a query that begins so lists no keywords."""
 _QUESTION = re.compile(
     rf"[^?]*\?\W*$|\W*(?:what|who|whom|whose|which|when|where|why|how|is|are|was|were|{_DO}|can|should|any|anything|"
     r"(?:please )?(?:tell|remind|show) (?:me|us))\b",
@@ -152,17 +167,29 @@ def asks_for_latest(query: str) -> bool:
 
 
 def asked_words(query: str) -> str:
-    """Return the words of a question that name what it is about, without those that ask; "" if nothing does.
+    """Return the words of a query that name what it is about, without those that ask; "" if nothing does.
 
-    A single word names something only as a noun, after an article or a preposition: "about the boiler", not "run it".
+    A few words without any other name it all ("flaky test"), unless they tell an agent what to do ("run tests"). In a
+    question a single word names something only as a noun, after an article or a preposition: "about the boiler", not
+    "run it".
     """
     if not _QUESTION.match(query):
-        return ""
+        return _keywords(query)
     left = [word for word in tokens(causal_subject(query)) if word not in STOP_WORDS]
     named = [word for word, stem in zip(left, stem_words(left), strict=True) if stem not in _ASKING]
     if len(named) == 1 and not re.search(rf"\b{_BEFORE_NOUN} {re.escape(named[0])}\b", query, re.IGNORECASE):
         return ""
     return " ".join(named)
+
+
+def _keywords(query: str) -> str:
+    """Return the words of a query that consists of a few keywords; "" for any other."""
+    found = [word.strip(_MARKS).casefold() for word in query[:_MOST_CHARACTERS].split()]
+    found = [word for word in found if word]
+    if not 0 < len(found) <= _MOST_KEYWORDS or len(query) > _MOST_CHARACTERS or not STOP_WORDS.isdisjoint(found):
+        return ""
+    stems = stem_words(found)
+    return "" if stems[0] in _DIRECTIVES or _ASKING.issuperset(stems) else query.strip()
 
 
 def extract_hints(query: str, asked_at: datetime, now: datetime | None = None) -> QueryHints:

@@ -160,6 +160,9 @@ async def test_a_rare_name_alone_makes_no_answer(context: Context) -> None:
         ("What happened after the move to PostgreSQL?", 1),
         ("Remind me about the invoices table", 1),
         ("what's the deal with Korhonen?", 3),
+        ("duckweed", 0),
+        ("invoices table", 1),
+        ("TimeoutError", 4),
     ],
 )
 async def test_a_question_of_everyday_wording_is_judged_by_the_words_that_name_its_subject(
@@ -170,7 +173,9 @@ async def test_a_question_of_everyday_wording_is_judged_by_the_words_that_name_i
     assert found["results"][0]["content"] == NOTES[answer]
 
 
-@pytest.mark.parametrize("prompt", ["Can you lock it again?", "What should I return?", "What is this?", "Move it"])
+@pytest.mark.parametrize(
+    "prompt", ["Can you lock it again?", "What should I return?", "What is this?", "Move it", "try call"]
+)
 async def test_a_prompt_that_shares_a_word_with_a_memory_but_names_nothing_brings_nothing(
     context: Context, prompt: str
 ) -> None:
