@@ -38,4 +38,4 @@ def test_a_correction_names_its_places_in_the_whole_texts(earlier: str, later: s
     assert found.was is not None
     assert found.now is not None
     assert earlier[slice(*found.was)][0].isalnum()
-    assert later[slice(*found.now)].split()[0] in {"950", "Trier", "6", "10:00"}
+    assert later[slice(*found.now)].split(maxsplit=1)[0] in {"950", "Trier", "6", "10:00"}
