@@ -23,7 +23,7 @@ from actors.store.messages import (
     RequestResult,
     Status,
 )
-from actors.text.statements.utterances import find_spoken_correction
+from actors.text.statements.labels import find_correction_in
 from events.storage.log import Envelope, Log
 from events.vocabulary import MemoriesMoved, MemoryErased, MemoryStored, MemorySuperseded, SpacesDeclared
 from events.vocabulary.codec import decompress
@@ -156,5 +156,5 @@ def find_superseded(message: Append, catalog: Catalog) -> Iterator[MemorySuperse
         earlier, speaker = catalog.utterance(memory) or (None, None)
         if earlier is None or speaker != said_by:
             continue
-        if found := find_spoken_correction(earlier, later, speaker, similarity):
+        if found := find_correction_in(earlier, later, speaker, similarity):
             yield MemorySuperseded(memory=memory, by=message.id, rule=found.rule, was=found.was, now=found.now)

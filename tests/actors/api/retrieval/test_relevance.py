@@ -173,9 +173,7 @@ async def test_a_question_of_everyday_wording_is_judged_by_the_words_that_name_i
     assert found["results"][0]["content"] == NOTES[answer]
 
 
-@pytest.mark.parametrize(
-    "prompt", ["Can you lock it again?", "What should I return?", "What is this?", "Move it"]
-)
+@pytest.mark.parametrize("prompt", ["Can you lock it again?", "What should I return?", "What is this?", "Move it"])
 async def test_a_prompt_that_shares_a_word_with_a_memory_but_names_nothing_brings_nothing(
     context: Context, prompt: str
 ) -> None:

@@ -1,8 +1,8 @@
-"""What a speaker corrects: two lines of a transcript are not about one subject because one person said both."""
+"""Two texts are not about one subject because the same label stands before both: a speaker, or a title."""
 
 import pytest
 
-from actors.text.statements.utterances import find_spoken_correction
+from actors.text.statements.labels import find_correction_in
 
 ALIKE = 0.8
 
@@ -17,10 +17,14 @@ ALIKE = 0.8
         ("Amy Lee: I like the tea here.", "Bob Ray: I like the coffee here.", None),
         ("Amy Lee: Is the rent 900 euros?", "Amy Lee: The rent is 950 euros.", "Amy Lee"),
         ("Yeah , right .", "No , not right now .", None),
+        ("Walter Mazzarri: - Coppa Italia : 2008", "Walter Mazzarri: - Coppa Italia : 2011", None),
+        ("Ivan Kozhedub: - Medal For Battle Merit", "Ivan Kozhedub: - Medal For Strengthening of Arms", None),
+        ("Richmond Kickers: - 2001 : Not held", "Richmond Kickers: - 1997 : Not held", None),
+        ("Sirhan Sirhan: Kennedy assassination .", "Sirhan Sirhan: In 2018 Robert Kennedy said no .", None),
     ],
 )
 def test_what_a_speaker_says_next_corrects_nothing(earlier: str, later: str, speaker: str | None) -> None:
-    assert find_spoken_correction(earlier, later, speaker, ALIKE) is None
+    assert find_correction_in(earlier, later, speaker, ALIKE) is None
 
 
 @pytest.mark.parametrize(
@@ -28,14 +32,16 @@ def test_what_a_speaker_says_next_corrects_nothing(earlier: str, later: str, spe
     [
         ("Amy Lee: The rent of my flat is 900 euros.", "Amy Lee: The rent of my flat is 950 euros now.", "Amy Lee"),
         ("Amy: My dentist is in Bonn.", "Amy: My dentist is in Trier now.", None),
+        ("Minimum Node version: 20", "Minimum Node version: 22", None),
+        ("Deadline: 5 May", "Deadline: it has moved to 9 May", None),
         ("Office Hours: until 5", "Office Hours: until 6", None),
         ("The standup is at 9:30.", "The standup is at 10:00 now.", "Amy Lee"),
     ],
 )
 def test_a_correction_names_its_places_in_the_whole_texts(earlier: str, later: str, speaker: str | None) -> None:
-    found = find_spoken_correction(earlier, later, speaker, ALIKE)
+    found = find_correction_in(earlier, later, speaker, ALIKE)
     assert found is not None
     assert found.was is not None
     assert found.now is not None
     assert earlier[slice(*found.was)][0].isalnum()
-    assert later[slice(*found.now)].split(maxsplit=1)[0] in {"950", "Trier", "6", "10:00"}
+    assert later[slice(*found.now)].split(maxsplit=1)[0] in {"950", "Trier", "6", "10:00", "22", "moved"}

@@ -1,0 +1,74 @@
+"""What one text corrects in another where both begin with a label: a speaker, a title, or the name of a value.
+
+Two lines of a transcript ("Project Manager: Okay.") or two sections under a title share their label whatever they say,
+so it is no evidence that both are about the same subject: only what follows is compared. The label of a bare value is
+the subject itself ("Deadline: 5 May").
+"""
+
+import re
+from typing import Final
+
+from actors.text.statements.corrections import Correction, find_correction
+from actors.text.statements.statement import Statement, read_statement
+from events.vocabulary.values import Span
+
+_LABEL: Final = re.compile(r"\s*+(?P<name>[^:.!?\n]{1,80}+):\s++(?P<item>[-*•–] )?")
+"""Words before a colon; what follows may be an item of a list."""
+_CAPITALISED: Final = re.compile(r"[^\w\s]*+[^\W\d_a-z][\w.'’-]*+(?: [^\W\d_a-z][\w.'’-]*+){0,3}+")
+_SPOKEN: Final = re.compile(r"\b(?:I|you|your|we|our|us|my|me)\b|[?!]\W*+$", re.IGNORECASE)
+"""What somebody says to others."""
+_BARE: Final = 3
+"""Most content words of a value without a statement."""
+
+
+def find_correction_in(earlier: str, later: str, speaker: object, similarity: float) -> Correction | None:
+    """Return what a text corrects in an earlier one of the same speaker, with its places in both texts.
+
+    Args:
+        earlier: A text.
+        later: What was said after it.
+        speaker: Of both, as their metadata say; None if they say nothing.
+        similarity: Of both in E1, calibrated, in [0, 1].
+    """
+    starts = _starts(_LABEL.match(earlier), _LABEL.match(later), speaker)
+    if starts is None:
+        return None
+    was_at, now_at = starts
+    found = find_correction(read_statement(earlier[was_at:]), read_statement(later[now_at:]), similarity)
+    return found and found._replace(was=_moved(found.was, was_at), now=_moved(found.now, now_at))
+
+
+def _starts(one: re.Match[str] | None, other: re.Match[str] | None, speaker: object) -> tuple[int, int] | None:
+    """Return where the statements of two texts begin; None if neither can correct the other."""
+    if isinstance(speaker, str):
+        was_at, now_at = (label.end() if label and _names(label, speaker) else 0 for label in (one, other))
+        if was_at or now_at:
+            return was_at, now_at
+    if one is None or other is None:
+        return 0, 0
+    if one["name"].casefold() != other["name"].casefold():
+        return None if _is_line(one) and _is_line(other) else (0, 0)
+    if one["item"] and other["item"]:  # neighbours in one list
+        return None
+    return (0, 0) if _is_value(one) or _is_value(other) else (one.end(), other.end())
+
+
+def _names(label: re.Match[str], speaker: str) -> bool:
+    """Return whether a label is a speaker's name, or a part of it."""
+    return {*label["name"].casefold().split()} <= {*speaker.casefold().split()}
+
+
+def _is_line(label: re.Match[str]) -> bool:
+    """Return whether a label with what follows reads like a line of a transcript."""
+    return bool(_CAPITALISED.fullmatch(label["name"]) and _SPOKEN.search(label.string, label.end()))
+
+
+def _is_value(label: re.Match[str]) -> bool:
+    """Return whether nothing but a number or a time follows a label."""
+    said: Statement = read_statement(label.string[label.end() :])
+    kinds = {word.kind for word in said.words}
+    return len(said.words) <= _BARE and not kinds.isdisjoint({"number", "time"}) and said.state_at is None
+
+
+def _moved(span: Span | None, by: int) -> Span | None:
+    return span and (span[0] + by, span[1] + by)
