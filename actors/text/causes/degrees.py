@@ -20,8 +20,11 @@ _GLAD: Final = re.compile(
     re.IGNORECASE,
 )
 _DEGREE_FIRST: Final = re.compile(
-    r"so\s+(?:many|much|few|little|\w+)\s+(?:[\w'’-]+\s+){1,12}?(?P<that>that)\s+\w", re.IGNORECASE
+    rf"so\s+(?:many|much|few|little|(?!(?:{SUBJECT}|there|what|why|how|who)\s)\w+\s+(?:is|are|was|were|did))\s+"
+    r"(?:[\w'’-]+\s+){1,12}?(?<!\bthink\s)(?<!\bbelieve\s)(?<!\bsay\s)(?<!\bsaid\s)(?<!\bhope\s)(?P<that>that)\s+\w",
+    re.IGNORECASE,
 )
+"""A number, or a verb before its subject: "So loud was the horn that …", but not "So we decided that …"."""
 _TOO: Final = re.compile(
     r"(?<!\bnot)(?<!\bnever)(?<!n['’]t)\s(?:far |much |just )?too\s+(?!(?:good|happy|glad|kind|pleased)\b)\w+\s+"
     r"(?=to\s+(?!(?:the|say|tell|mention|an?|my|his|her|our|their|be true)\b)\w)",

@@ -59,7 +59,8 @@ def connective(pattern: str) -> re.Pattern[str]:
 
 
 OPENING: Final = re.compile(
-    rf"(?:{NOMINAL}|{CLAUSAL}|since|for (?:lack|want|fear) of|given(?= (?:the|{POSSESSIVE}|such)\b))(?![\w'-])",
+    rf"(?:{NOMINAL}|{CLAUSAL}|since|for (?:lack|want|fear) of|"
+    rf"given(?= (?:the|{POSSESSIVE}|such)\b(?! (?:choice|chance|option|opportunity|time)\b)))(?![\w'-])",
     re.IGNORECASE,
 )
 """At the start of a sentence: cause, comma, effect."""

@@ -10,12 +10,14 @@ from typing import Final
 
 from actors.text.statements.corrections import Correction, find_correction
 from actors.text.statements.statement import Statement, read_statement
+from actors.text.statements.text_equivalence import ENGLISH
 from events.vocabulary.values import Span
 
 _LABEL: Final = re.compile(r"\s*+(?P<name>[^:.!?\n]{1,80}+):\s++(?P<item>[-*•–] )?")
 """Words before a colon; what follows may be an item of a list."""
 _CAPITALISED: Final = re.compile(r"[^\w\s]*+[^\W\d_a-z][\w.'’-]*+(?: [^\W\d_a-z][\w.'’-]*+){0,3}+")
-_SPOKEN: Final = re.compile(r"\b(?:I|you|your|we|our|us|my|me)\b|[?!]\W*+$", re.IGNORECASE)
+_HEADING: Final = frozenset(ENGLISH["corrections"]["heading"].split())
+_SPOKEN: Final = re.compile(r"\b(?:I|you|your|we|our|us|my|me)\b|(?<=\w)(?=\W*+$)[^\w?!]*+[?!]", re.IGNORECASE)
 """What somebody says to others."""
 _BARE: Final = 3
 """Most content words of a value without a statement."""
@@ -60,14 +62,21 @@ def _names(label: re.Match[str], speaker: str) -> bool:
 
 def _is_line(label: re.Match[str]) -> bool:
     """Return whether a label with what follows reads like a line of a transcript."""
-    return bool(_CAPITALISED.fullmatch(label["name"]) and _SPOKEN.search(label.string, label.end()))
+    return _is_name(label) and _SPOKEN.search(label.string, label.end()) is not None
+
+
+def _is_name(label: re.Match[str]) -> bool:
+    """Return whether a label may be the name of somebody: "Update", "Old Address" and "Dominant hand" are none."""
+    name = label["name"]
+    return _CAPITALISED.fullmatch(name) is not None and _HEADING.isdisjoint(name.casefold().split())
 
 
 def _is_value(label: re.Match[str]) -> bool:
-    """Return whether nothing but a number or a time follows a label."""
+    """Return whether nothing but a value follows a label: a number or a time; after no name, any few words."""
     said: Statement = read_statement(label.string[label.end() :])
     kinds = {word.kind for word in said.words}
-    return len(said.words) <= _BARE and not kinds.isdisjoint({"number", "time"}) and said.state_at is None
+    is_bare = 0 < len(said.words) <= _BARE and said.state_at is None
+    return is_bare and (not kinds.isdisjoint({"number", "time"}) or not _is_name(label))
 
 
 def _moved(span: Span | None, by: int) -> Span | None:

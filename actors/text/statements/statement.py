@@ -53,8 +53,14 @@ _ADMISSION: Final = re.compile(rf"{_any_of('announcement').pattern}|\bmake (?:it
 _ADVERB: Final = _any_of("adverb")
 _BE: Final = frozenset({"is", "are", "'s"})
 _FIRST_CLAUSE: Final = re.compile(r"[^,;:.!?]++")
-_INTERJECTION: Final = _any_of("interjection", before=r"(?:^|[.,;:!?–—-])\s*+", after=r"(?=\s*+(?:[.,;:!?–—-]|$))")
-"""A word of assent or surprise between punctuation marks, which states nothing."""
+_STATE_OF_USA: Final = r"(?-i:OK|OH|HI)(?!\w)"
+_VALUE: Final = rf"{_any_of('value').pattern}(?!\s*+,)"
+_INTERJECTION: Final = _any_of(
+    "interjection",
+    before=rf"(?:(?:^|[.;!?])\s*+|,\s*+(?!{_STATE_OF_USA})|[:–—-]\s*+(?!{_VALUE}))",
+    after=r"(?=\s*+(?:[.,;:!?–—-]|$))",
+)
+"""A word of assent or surprise between punctuation marks, which states nothing: "Yeah, …" but not "Tulsa, OK"."""
 _PROPOSAL, _ASKING = _any_of("proposal"), _any_of("asking")
 _TIMES: Final = frozenset(_LISTS["times"].split())
 _PARTICLES: Final = frozenset("off up down once".split())

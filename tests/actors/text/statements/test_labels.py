@@ -1,5 +1,7 @@
 """Two texts are not about one subject because the same label stands before both: a speaker, or a title."""
 
+from time import process_time
+
 import pytest
 
 from actors.text.statements.labels import find_correction_in
@@ -45,3 +47,40 @@ def test_a_correction_names_its_places_in_the_whole_texts(earlier: str, later: s
     assert found.now is not None
     assert earlier[slice(*found.was)][0].isalnum()
     assert later[slice(*found.now)].split(maxsplit=1)[0] in {"950", "Trier", "6", "10:00", "22", "moved"}
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later", "was", "now"),
+    [
+        ("My landlord: Mr Brandt", "My landlord: Ms Yilmaz", "Brandt", "Yilmaz"),
+        ("Database of the ticket service: MySQL", "Database of the ticket service: PostgreSQL", "MySQL", "PostgreSQL"),
+        ("Dominant hand: right", "Dominant hand: left", "right", "left"),
+        ("Dominant hand: left", "Dominant hand: right", "left", "right"),
+        ("Update: I live in Oslo now", "Correction: I live in Rome now", "Oslo", "Rome"),
+        ("Old Address: I live in Oslo", "New Address: I live in Rome", "Oslo", "Rome"),
+        ("Note: I live in Oslo", "Update: I live in Rome", "Oslo", "Rome"),
+        ("My parents live in Springfield, OH.", "My parents live in Springfield, MA.", "OH", "MA"),
+        ("The door code is A-OK-7.", "The door code is A-NO-7.", "A-OK-7", "A-NO-7"),
+        ("Do we use tabs? Yes, tabs.", "Do we use tabs? No, spaces.", "tabs", "spaces"),
+    ],
+)
+def test_headings_and_values_that_look_like_speech_are_compared(earlier: str, later: str, was: str, now: str) -> None:
+    found = find_correction_in(earlier, later, None, ALIKE)
+    assert found is not None
+    assert found.was is not None
+    assert found.now is not None
+    assert (earlier[slice(*found.was)], later[slice(*found.now)]) == (was, now)
+
+
+@pytest.mark.parametrize("piece", ["!", "? ", ", ok ", "- right ", " "])
+def test_labels_and_what_follows_are_read_in_linear_time(piece: str) -> None:
+    """Four times the length takes sixteen times as long with a pattern that backtracks from each of its beginnings."""
+
+    def seconds(length: int) -> float:
+        said = piece * (length // len(piece)) + "a"
+        began = process_time()
+        assert find_correction_in(f"Al: {said}", f"Bo: {said}", None, ALIKE) is None
+        return process_time() - began
+
+    shorter, longer = (min(seconds(length) for _ in range(3)) for length in (5_000, 20_000))
+    assert longer < 10 * max(shorter, 0.01)
