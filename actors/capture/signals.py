@@ -27,10 +27,12 @@ _EMPHASIS: Final = re.compile(r"\*\*(?=\S)(.+?)(?<=\S)\*\*")
 
 _DEPENDENT: Final = re.compile(
     r"(?:(?:so|and|but|then|also|because|which|hence|plus|instead)\b[ ,]*)?"
-    r"(?:it|its|it's|this|that|that's|these|those|they|them|he|she|there|here|which)\b|(?:and|but) (?:always|never)\b",
+    r"(?:it|its|it's|this|that|that's|these|those|they|them|he|she|there|here|which)\b",
     re.IGNORECASE,
 )
 """Opens a sentence that says nothing without the one before it."""
+_FURTHER: Final = re.compile(r"(?:and|but) (?:always|never)\b", re.IGNORECASE)
+"""Opens a rule that goes with the one before it, and says enough without."""
 USER: Final = "user"
 CASES: Final = {"cause", "fix"}
 """Signals that tell of one case, in whatever words an assistant says it."""
@@ -47,11 +49,12 @@ _ABOUT_MEMORY: Final = re.compile(
     re.IGNORECASE,
 )
 _UNWANTED: Final = re.compile(
-    r"\b(?:don't|do not|never) (?:store|save|remember|record|keep) (?:it|this|that|them|these|those)"
+    r"\b(?:(?:don['’]t|do not|never) (?:store|save|remember|record|keep) (?:it|this|that)|"
+    r"(?:don['’]t|do not) (?:store|save|remember|record|keep) (?:them|these|those))"
     r"(?: anywhere| please)?(?:[.!,;)]|$)|\boff the record\b",
     re.IGNORECASE,
 )
-"""Asks that nothing of this be kept: "don't store it", but not "don't store it in a cookie"."""
+"""Asks that nothing of this be kept: "don't store it", but not "don't store it in a cookie", "never store them"."""
 
 
 class Signal(NamedTuple):
@@ -110,8 +113,10 @@ def sentences(text: str) -> Iterator[str]:
         found: list[str] = []
         for part in _END.split(_EMPHASIS.sub(r"\1", _MARK.sub("", block))):
             sentence = " ".join(part.split())
-            if not _DEPENDENT.match(sentence):
-                found.append(sentence)
-            elif found and len(found[-1].split()) + len(sentence.split()) in WORDS:
+            is_further = _FURTHER.match(sentence) is not None
+            is_dependent = is_further or _DEPENDENT.match(sentence) is not None
+            if is_dependent and found and len(found[-1].split()) + len(sentence.split()) in WORDS:
                 found[-1] += f" {sentence}"
+            elif is_further or not is_dependent:
+                found.append(sentence)
         yield from (one for one in found if len(one.split()) in WORDS and not one.endswith((":", "?")))

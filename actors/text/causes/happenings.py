@@ -23,7 +23,7 @@ _SUFFIX: Final = re.compile(r"\w{2,}(?:[ts]ion|ment|ness)")
 _PLACING: Final = words_of("placing")
 _PAST: Final = re.compile(
     rf"(?<=\w )(?P<verb>[a-z]{{2,}}ed|{any_of('pasts')})\s++(?:(?:up|out|off|down|away|back)\s++)?"
-    rf"(?!{any_of('prepositions')}\b|\w+ly\b|\w+ed\b|\d)\w",
+    rf"(?!{any_of('prepositions')}\b|\w+ly\b|\w+ed\b|\d|(?:\w++\s++){{1,2}}?{any_of('units_of_time')}\b)\w",
     re.IGNORECASE,
 )
 

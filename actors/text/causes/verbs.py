@@ -73,7 +73,11 @@ _CAUSATIVE: Final = (
         rf"\s++(?!you\b){_OBJECT}(?:{_TO_DO}|\s++into\b)",
     ),
     ("triggers?|sparks?|sparked|provokes?|ignited|unleashed", rf"\s++{_WORD}"),
-    ("created|generated|spawned|fuelled|fueled|fuels|started|stirred", rf"\s++(?:up\s++)?{_WORD}"),
+    ("created|generated|spawned|fuelled|fueled|fuels|stirred", rf"\s++(?:up\s++)?(?!\w++ly\b){_WORD}"),
+    (
+        "started",
+        rf"\s++(?:an?|another|the|my|our|his|her|their)\s++(?!(?:\w++\s++)?{any_of('units_of_time')}\b){_WORD}",
+    ),
     ("sets?", rf"\s++off\s++{DETERMINER}\s"),
     ("meant|means", r"\s++\w"),
 )

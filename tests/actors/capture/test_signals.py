@@ -1,0 +1,29 @@
+"""Which sentences of a person are captured: rules, but nothing that is asked not to be stored."""
+
+import pytest
+
+from actors.capture.signals import USER, sentences, signal
+
+
+def captured(text: str) -> list[str]:
+    return [sentence for sentence in sentences(text) if signal(sentence, USER)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Let's always use the order id. And never retry more than 3 times.",
+        "But always use uv, never pip.",
+        "From now on, never store them.",
+        "Always keep passwords in Vault and never store them.",
+    ],
+)
+def test_a_rule_is_captured_whole_and_also_where_it_opens_a_message(text: str) -> None:
+    assert captured(text) == [text]
+
+
+@pytest.mark.parametrize("request_", ["don't store it", "don’t store it", "do not record them", "off the record"])
+def test_what_a_person_asks_not_to_store_is_not_captured(request_: str) -> None:
+    fact = "I always prefer tabs over spaces in Python code"
+    assert captured(f"{fact}.") == [f"{fact}."]
+    assert captured(f"{fact}, {request_}.") == []
