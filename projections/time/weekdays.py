@@ -117,6 +117,14 @@ _PLANNED: Final = lex.compiled(
 _RANGE: Final = lex.compiled(rf"\bfrom\b|\b{_NAME}s? $")
 
 
+_SINCE_THEN: Final = re.compile(
+    r"\bsince\b|(?:\b(?:have|has)(?:n['’]t)?|['’]ve)\b(?:\s++\w++){0,2}?\s++(?:\w+(?:ed|en|wn|ne)|been|had|made|met|said|told|"
+    r"got|kept|left|lost|paid|read|run|sent|set|sold|spent|taught|thought|found|built|bought|brought|held|heard|come|become)\b",
+    re.IGNORECASE,
+)
+"""What reaches from the past to now: "since 1 November", "have we decided"."""
+
+
 def direction_of(text: str, left: int, right: int, preposition: str) -> Direction | None:
     """Return where a weekday without "last" or "next" lies; None for a habit, a name or in doubt.
 
@@ -149,7 +157,9 @@ def direction_of(text: str, left: int, right: int, preposition: str) -> Directio
 
 
 def looks_ahead(question: str) -> bool:
-    """Return whether a question has a verb of the present or the future, and none of the past."""
+    """Return whether a question has a verb of the present or the future, and none of the past or the perfect."""
+    if _SINCE_THEN.search(question):
+        return False
     found = _verbs(question)
     return Direction.COMING in found and Direction.LAST not in found
 

@@ -241,6 +241,9 @@ def test_without_a_year_a_question_looks_back_and_a_memory_takes_the_nearest(
         ("What will we do on 5 September?", True),
         ("What did we do on 5 September?", False),
         ("Who knows what happened on 5 September?", False),
+        ("What have we decided on 5 September?", False),
+        ("What is the status since 5 September?", False),
+        ("What do I have on 5 September?", True),
     ],
 )
 def test_a_question_of_the_present_or_future_asks_for_the_coming_date_too(question: str, looks_ahead: bool):
