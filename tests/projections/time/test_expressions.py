@@ -242,7 +242,6 @@ def test_without_a_year_a_question_looks_back_and_a_memory_takes_the_nearest(
         ("What did we do on 5 September?", False),
         ("Who knows what happened on 5 September?", False),
         ("What have we decided on 5 September?", False),
-        ("What is the status since 5 September?", False),
         ("What do I have on 5 September?", True),
     ],
 )

@@ -12,7 +12,7 @@ from actors.api.context import Context, wait_until_replayed
 from actors.api.operations.administration.event_descriptions import describe_event
 from actors.api.operations.administration.history import from_log, read
 from actors.api.params.fields import Reading, When
-from actors.api.params.parsing import invalid
+from actors.api.params.parsing import invalid, moment_until
 from actors.consolidator.messages import ReadRuns
 from actors.exporters.history import mentioned
 from actors.runtime.ask import ask
@@ -74,7 +74,7 @@ async def _trail(context: Context, params: AuditTrail, *, recalls: bool) -> Json
         seq_at = context.hub.log.seq_at
         first = max(1, since) if isinstance(since, int) else await from_log(seq_at, since - INSTANT) + 1
     if params.until is not None:
-        until = read(params.until, "until")
+        until = read(params.until, "until", moment_until)
         last = min(last, until if isinstance(until, int) else await from_log(context.hub.log.seq_at, until))
     concerned = await _concerned(context, params, first, last)
     left_out: JsonObject = {}
@@ -98,7 +98,7 @@ async def _trail(context: Context, params: AuditTrail, *, recalls: bool) -> Json
 def _check_order(params: AuditTrail) -> None:
     if params.since is None or params.until is None:
         return
-    since, until = read(params.since, "since"), read(params.until, "until")
+    since, until = read(params.since, "since"), read(params.until, "until", moment_until)
     numbers = isinstance(since, int) and isinstance(until, int) and since > until
     times = isinstance(since, datetime) and isinstance(until, datetime) and since > until
     if numbers or times:  # the number of an event and a time can't be compared

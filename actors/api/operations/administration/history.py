@@ -178,12 +178,12 @@ async def event_at(context: Context, when: When, parameter: str, least: int = 1)
     return seq
 
 
-def read(when: When, parameter: str) -> int | datetime:
-    """Return the number of an event, or a time (`InvalidParamsFault` for neither)."""
+def read(when: When, parameter: str, parse: Callable[[str, str], datetime] = moment) -> int | datetime:
+    """Return the number of an event, or a time as `parse` reads it (`InvalidParamsFault` for neither)."""
     if isinstance(when, int) or (when.isascii() and when.isdecimal() and len(when) <= DIGITS):
         return int(when)
     try:
-        return moment(when, parameter)
+        return parse(when, parameter)
     except InvalidParamsFault:
         raise invalid(parameter, "neither the number of an event nor an ISO 8601 time") from None
 
