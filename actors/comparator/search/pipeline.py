@@ -42,8 +42,9 @@ from projections.storage.arrays import Mask, Rows, Scores, top_k, union
 MAX_RERANKED: Final = 256
 """Candidates that reach late interaction, at least; more if each recall method returns more."""
 
-EXPANDED: Final = 48
-"""Best candidates whose neighbouring turns become candidates."""
+EXPANDED: Final = 96
+"""Best candidates whose neighbouring turns become candidates. With 48 Recall@10 is .002 lower on conversations and .015
+on lines of a television series, one of 182 questions about times gains, and ranking takes .1 less of its time."""
 
 REACH: Final = 2
 """Neighbouring turns on either side."""

@@ -75,11 +75,16 @@ _END = re.compile(
 _LATEST: Final = re.compile(
     r"\b(?:latest|newest|most recent(?:ly)?|currently|presently|at (?:the moment|present)|now(?:adays)?|these days)\b|"
     r"\bso far\b|"
-    r"(?:\b(?:the|a|an|my|our|your|his|her|its|their)|'s) current (?!account|through|in|of|at|flow|is|was|and)\w|"
+    r"(?:\b(?:the|a|an|my|our|your|his|her|its|their)|'s) current "
+    r"(?!account|through|in|of|at|flow|is|was|and|(?:working )?(?:director|folder|shell|process|thread|context))\w|"
     r"\bcurrent (?:state|status|plan|version|value|rule|limit)\b|"
     r"\b(?:is|are|does|do|has|have|can|'s)\b.*\bstill\b(?! life)",
     re.IGNORECASE,
 )
+_LATEST_FIRST: Final = re.compile(
+    r"\W*(?:the |my |our |your )?(?:\w+['’]s )?(?:latest|newest|most recent|current)\b", re.IGNORECASE
+)
+"""The beginning of a query without a verb: "most recent word on the fund"."""
 _MOST_CHARACTERS: Final = 200
 """Characters of a question for the latest. A longer one tells something, of which it says "now"; and where "is" is
 repeated, the pattern takes quadratic time."""
@@ -104,6 +109,8 @@ _ASKING: Final = _GENERAL | frozenset(
 )
 """Stems with which a question asks, and which no answer need contain."""
 _MOST_KEYWORDS: Final = 4
+_MOST_NAMED: Final = 6
+"""Words of a query that names a thing: "heating: current status"."""
 _MARKS: Final = "#.,;:!?()[]\"'`*"
 _DIRECTIVES: Final = frozenset(
     stem_words(
@@ -162,8 +169,15 @@ def is_time_only(query: str, asked_at: datetime) -> bool:
 
 
 def asks_for_latest(query: str) -> bool:
-    """Return whether a query that names no time asks for the latest there is about its subject."""
-    return len(query) <= _MOST_CHARACTERS and _LATEST.search(query) is not None
+    """Return whether a query that names no time asks for the latest there is about its subject.
+
+    What is told or ordered says "now" of itself: "The power is stable now", "Stop the current activity".
+    """
+    if len(query) > _MOST_CHARACTERS or not _LATEST.search(query):
+        return False
+    found = tokens(query)
+    is_named = len(found) <= _MOST_NAMED and stem_words(found[:1])[0] not in _DIRECTIVES
+    return is_named or _QUESTION.match(query) is not None or _LATEST_FIRST.match(query) is not None
 
 
 def asked_words(query: str) -> str:

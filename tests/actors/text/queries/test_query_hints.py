@@ -121,6 +121,9 @@ def test_a_query_asks_for_the_latest(question: str):
         "still life painting by Ilse",
         "Are there any more seeds?",
         "What does Noor know about the roof?",
+        "Stop the current activity",
+        "Run an awk program on every file in the current folder",
+        "The power is stable now, so we can go on with the report",
     ],
 )
 def test_words_that_look_like_it_ask_for_no_latest(question: str):
