@@ -63,6 +63,12 @@ _INTERJECTION: Final = _any_of(
 """A word of assent or surprise between punctuation marks, which states nothing: "Yeah, …" but not "Tulsa, OK"."""
 _PROPOSAL, _ASKING = _any_of("proposal"), _any_of("asking")
 _TIMES: Final = frozenset(_LISTS["times"].split())
+_OPTION: Final = re.compile(r"(?:^|\s)--?[A-Za-z]|\s\|\s|\$[A-Za-z_{(]")
+_PROSE: Final = re.compile(
+    r"(?<![\w-])(?:the|an?|my|our|your|his|her|its|their|this|that|is|are|was|were|be|we|i|you|he|she|they|it|now|uses?)(?!\w)",
+    re.IGNORECASE,
+)
+"""Words without which a text with options, a pipe or a variable is a command, which states nothing."""
 _PARTICLES: Final = frozenset("off up down once".split())
 """Stop words that state something."""
 
@@ -86,7 +92,9 @@ class Statement:
 
     @cached_property
     def words(self) -> list[Word]:
-        """Its content words without those that announce a correction; none of a text with more than a statement."""
+        """Its content words but those that announce a correction; none of a command, or of more than a statement."""
+        if _OPTION.search(self.text) and not _PROSE.search(self.text):
+            return []
         return [word for word in _words(self.text) if word.span[0] >= self.starts_at]
 
     @cached_property
