@@ -45,5 +45,4 @@ def questions(fox: str, dog: str) -> dict[str, dict[str, Any]]:
         "find_causal_path": {"start_concept": fox, "end_concept": dog},
         "get_neighborhood": {"id": fox},
         "audit_trail": {"memory_id": fox},
-        "history": {"memory_id": fox},
     }

@@ -108,7 +108,7 @@ async def test_a_page_belongs_to_its_moment(mind: Mind) -> None:
 async def test_every_tool_that_reads_answers_as_of_then(mind: Mind) -> None:
     fox, dog = await kept(mind, FOX, session="s"), await kept(mind, DOG, session="s")
     then = await now(mind)
-    arguments = {**questions(fox, dog), "diff": {"a": 0}}
+    arguments = {**questions(fox, dog), "diff": {"a": 0}, "history": {"memory_id": fox}}
     for tool in TOOLS:
         if issubclass(tool.params, Reading):
             answer = await call(mind.context, tool, {**arguments.get(tool.name, {}), "as_of": then})
