@@ -1,5 +1,8 @@
 """Drift: how far the latest memories are from the nearest goal, its trend, and the strategy that corrects it.
 
+A store about many things has memories near no goal, and has not drifted while the latest are as near as those among
+which the goals were found. So similarity is a share of what is usual among these.
+
 All figures are measured from the nearness of memories to goals, one row per memory. No function predicts the effect of
 a correction: the caller measures again.
 """
@@ -19,6 +22,9 @@ from events.vocabulary.values import WIDTH, DriftLevel
 
 LEVEL_FLOORS: Final = {DriftLevel.NONE: 0.85, DriftLevel.LOW: 0.70, DriftLevel.MEDIUM: 0.55, DriftLevel.HIGH: 0.40}
 """Least similarity of each level, the best first; below the last it is Critical."""
+
+LEAST_USUAL: Final = 0.1
+"""Least nearness that counts as usual: below it, chance would decide how often it is reached."""
 
 MAX_DRIFTED_SPACES: Final = 5
 """Drifted spaces that a report names."""
@@ -51,7 +57,7 @@ class DriftedSpace(msgspec.Struct, frozen=True):
 
 
 class Drift(msgspec.Struct, frozen=True):
-    """Similarity of some memories to the goals nearest to them."""
+    """Similarity of some memories to the goals nearest to them, as a share of the usual one."""
 
     spaces: tuple[float, ...]
     """By space, in [0, 1]; NaN for a space that says nothing about any of the memories."""
@@ -112,33 +118,46 @@ _STRATEGIES: Final = {
 _STRATEGIES[DriftLevel.CRITICAL] = _STRATEGIES[DriftLevel.HIGH]
 
 
-def measure(nearness: npt.NDArray[np.floating]) -> Drift:
+def usual_nearness(nearness: npt.NDArray[np.floating]) -> npt.NDArray[np.float64]:
+    """Return how near to the goals those memories are on average among which the goals were found, shape (13,).
+
+    It is at most 1, and 1 where none is known.
+
+    Args:
+        nearness: Of these memories, as for `measure`.
+    """
+    means = _known_mean(nearness)
+    return np.where(np.isnan(means), 1.0, np.clip(means, LEAST_USUAL, 1.0))
+
+
+def measure(nearness: npt.NDArray[np.floating], usual: npt.NDArray[np.float64] | float = 1.0) -> Drift:
     """Measure drift from the nearness of each memory to the nearest goal.
 
     Args:
         nearness: Shape (memories, 13): 0 is strange, 1 as near as the members; NaN where a space says nothing.
+        usual: What `usual_nearness` returned.
 
     Raises:
         ValueError: There is no memory, or the shape is another.
     """
     if nearness.ndim != 2 or nearness.shape[1] != WIDTH or not len(nearness):
         raise ValueError(f"drift needs nearness of shape (memories, {WIDTH}), not {nearness.shape}")
-    known = ~np.isnan(nearness)
-    total = np.where(known, nearness, 0).sum(axis=0, dtype=np.float64)
-    means = np.clip(total / np.maximum(known.sum(axis=0), 1), 0.0, 1.0)
-    return Drift(tuple(np.where(known.any(axis=0), means, np.nan).tolist()), len(nearness))
+    return Drift(tuple(np.clip(_known_mean(nearness) / usual, 0.0, 1.0).tolist()), len(nearness))
 
 
-def history(nearness: npt.NDArray[np.floating], window: int = WINDOW) -> tuple[Drift, ...]:
+def history(
+    nearness: npt.NDArray[np.floating], usual: npt.NDArray[np.float64] | float = 1.0, window: int = WINDOW
+) -> tuple[Drift, ...]:
     """Measure drift in each of the latest full windows of consecutive memories, the oldest first.
 
     Args:
         nearness: As for `measure`, the oldest memory first; the oldest that fill no window are left out.
+        usual: As for `measure`.
         window: Memories in each.
     """
     count = min(len(nearness) // window, MAX_SAMPLES)
     starts = range(len(nearness) - count * window, len(nearness), window)
-    return tuple(measure(nearness[start : start + window]) for start in starts)
+    return tuple(measure(nearness[start : start + window], usual) for start in starts)
 
 
 def trend(samples: Sequence[float]) -> Trend | None:
@@ -170,6 +189,13 @@ def strategy(level: DriftLevel, course: Trend | None) -> DriftStrategy:
 def recommendations(level: DriftLevel, course: Trend | None) -> tuple[str, ...]:
     """Return advice for drift of this level and trend; none up to level Low."""
     return () if level in {DriftLevel.NONE, DriftLevel.LOW} else _ADVICE[strategy(level, course)]
+
+
+def _known_mean(nearness: npt.NDArray[np.floating]) -> npt.NDArray[np.float64]:
+    """Return the mean of each space over the memories of which it says something, NaN where there is none."""
+    known = ~np.isnan(nearness)
+    total = np.where(known, nearness, 0).sum(axis=0, dtype=np.float64)
+    return np.where(known.any(axis=0), total / np.maximum(known.sum(axis=0), 1), np.nan)
 
 
 def _line(samples: Sequence[float]) -> tuple[float, float]:

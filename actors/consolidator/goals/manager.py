@@ -41,6 +41,9 @@ ALIGNED = 256
 LATEST = 100
 """Latest memories by which a correction is judged."""
 
+USUAL = 128
+"""Memories, at even distances, that tell how near to the goals memories were when the goals were found."""
+
 MIN_GAIN = 0.01
 """Least gain in similarity of the latest memories for which a North Star is replaced."""
 
@@ -136,11 +139,12 @@ class GoalManager:
         state = self.read_goals(namespace)
         if state.star is None:
             return None
-        latest = self._latest(namespace, without, max(memories, drift.MAX_SAMPLES * drift.WINDOW))
-        nearness = self._nearness(state.examples, latest)
+        remembered = self._remembered(namespace, without)
+        nearness = self._nearness(state.examples, remembered[-max(memories, drift.MAX_SAMPLES * drift.WINDOW) :])
         if not len(nearness):
             return None
-        current, samples = drift.measure(nearness[-memories:]), drift.history(nearness)
+        usual = self._usual(state, remembered)
+        current, samples = drift.measure(nearness[-memories:], usual), drift.history(nearness, usual)
         similarities = [sample.similarity for sample in samples]
         trend = drift.trend(similarities)
         return DriftReport(
@@ -178,7 +182,7 @@ class GoalManager:
         on_progress: ProgressCallback = no_progress,
     ) -> Sliced[list[Event]]:
         """Return the events that correct a measured drift; none if they would not serve the latest memories better."""
-        latest = self._latest(namespace, without, LATEST)
+        latest = self._remembered(namespace, without)[-LATEST:]
         match drift.strategy(before.current.level, before.trend):
             case DriftStrategy.REINFORCE:
                 return (yield from self._reinforce(namespace, latest))
@@ -211,9 +215,10 @@ class GoalManager:
         on_progress: ProgressCallback,
     ) -> Sliced[list[Event]]:
         """Discover goals anew, if the latest memories are nearer to them, led by the one that serves these best."""
-        memories = [memory for memory in self._all(namespace, forgotten=False) if memory not in without]
+        memories = self._remembered(namespace, without)
         found = yield from survey(self._clients, namespace, memories, on_progress)
-        star = self.read_goals(namespace).star
+        state = self.read_goals(namespace)
+        star, usual = state.star, self._usual(state, memories)
         served = {
             goal.goal: self._served_by(goal.goal, goal.members[:EXEMPLARS], latest)
             for goal in found.goals
@@ -221,7 +226,7 @@ class GoalManager:
         }
         best = max(served, key=served.__getitem__, default=None)
         nearness = self._nearness([spread(goal.members) for goal in found.goals], latest)
-        if best is None or drift.measure(nearness).similarity < before.current.similarity + MIN_GAIN:
+        if best is None or drift.measure(nearness, usual).similarity < before.current.similarity + MIN_GAIN:
             return []
         goals = found.led_by(best).goals
         chosen = next(goal for goal in goals if goal.goal == best)
@@ -252,9 +257,15 @@ class GoalManager:
         """Return all memories; those to align include forgotten ones, since these may be restored."""
         return self._clients.ask_comparator(ListMemories(namespace=namespace, forgotten=forgotten))
 
-    def _latest(self, namespace: str, without: Collection[UUID], count: int) -> tuple[UUID, ...]:
-        memories = self._all(namespace, forgotten=False)
-        return tuple(memory for memory in memories if memory not in without)[-count:]
+    def _remembered(self, namespace: str, without: Collection[UUID]) -> tuple[UUID, ...]:
+        """Return all memories that are not forgotten, in the order of storage, but those to leave out."""
+        return tuple(memory for memory in self._all(namespace, forgotten=False) if memory not in without)
+
+    def _usual(self, state: GoalState, memories: tuple[UUID, ...]) -> npt.NDArray[np.float64]:
+        """Return how near to the goals the memories usually are up to the latest that is a member of one, by space."""
+        members = {member for goal in state.goals for member in goal.members}
+        surveyed = max((place + 1 for place, memory in enumerate(memories) if memory in members), default=0)
+        return drift.usual_nearness(self._nearness(state.examples, spread(memories[:surveyed], USUAL)))
 
     def _nearness(self, examples: Sequence[tuple[UUID, ...]], memories: Sequence[UUID]) -> npt.NDArray[np.float32]:
         """Return how near memories are to the nearest goal, shape (memories, 13), without erased memories."""

@@ -58,6 +58,32 @@ CAT = (
     "Dry cat food is cheaper in the ten kilo bag.",
     "Miso has been limping since she fell off the shelf.",
 )
+SCATTERED = (
+    "The library closes at six on Fridays.",
+    "Aunt Rosa moves to Lisbon in October.",
+    "The meter for the gas is behind the coats.",
+    "Nadia is allergic to walnuts.",
+    "The printer takes only A4 paper in the lower tray.",
+    "Our flight lands at a quarter past nine.",
+    "The choir sings in the old town hall.",
+    "Flour is on the top shelf of the pantry.",
+    "Ben scored twice against the school from Haarlem.",
+    "The lease of the garage ends in March.",
+    "A new bridge crosses the river at Arnhem.",
+    "The piano was tuned on Tuesday.",
+    "Spare keys are with the neighbour on the second floor.",
+    "Petra's thesis is about the migration of eels.",
+    "The exhibition of glass opens in spring.",
+    "He prefers his coffee without sugar.",
+    "The ladder belongs to the landlord.",
+    "Snow blocked the pass for three days.",
+    "The password hint is the name of the first ship.",
+    "Lunch with the publisher was moved to noon.",
+    "The grey suit is at the cleaner's.",
+    "My dentist retires next summer.",
+    "The film about the lighthouse won a prize.",
+    "The river gauge stands at two metres.",
+)
 SMALL = {"cycling": CYCLING[:8], "taxes": TAXES[:8], "cat": CAT[:8]}
 TOPICS = {
     "cycling": CYCLING,
@@ -154,6 +180,19 @@ async def test_a_store_that_has_always_been_about_several_things_has_not_drifted
     await told.agent.call("discover_goals")
     drift = await told.agent.call("get_alignment_drift")
     assert drift["level"] in {"None", "Low"}
+
+
+@pytest.mark.requirement("STORE-001/drift")
+@pytest.mark.parametrize("told", [{"cat": CAT, "taxes": TAXES, "scattered": SCATTERED}], indirect=True)
+async def test_facts_near_no_goal_are_no_drift_until_they_are_all_that_is_stored(told: Told) -> None:
+    await told.agent.call("discover_goals")
+    at_first = await told.agent.call("get_alignment_drift")
+    assert at_first["level"] in {"None", "Low"}
+    for text in BOAT[:24]:
+        await told.agent.call("store_memory", content=text)
+    later = await told.agent.call("get_alignment_drift", memories=24)
+    assert later["level"] in {"High", "Critical"}
+    assert later["similarity"] < at_first["similarity"] / 2
 
 
 @pytest.mark.requirement("INTEG-013/deep/clusters", "INTEG-013/rem/patterns")

@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.consolidator.goals.drift import (
+    LEAST_USUAL,
     MAX_SAMPLES,
     TREND_SAMPLES,
     WINDOW,
@@ -15,6 +16,7 @@ from actors.consolidator.goals.drift import (
     recommendations,
     strategy,
     trend,
+    usual_nearness,
     windows_until_critical,
 )
 from events.spaces import INDEX, SEMANTIC, TEMPORAL
@@ -94,6 +96,16 @@ def test_a_space_that_says_nothing_has_no_similarity_and_no_vote():
     assert drift.similarity == pytest.approx(0.9)
     assert drift.drifted == ()
     assert measure(np.vstack([alike(0.9, e8_graph=np.nan), alike(0.5)])).spaces[INDEX["e8_graph"]] == pytest.approx(0.5)
+
+
+def test_drift_is_measured_by_what_is_usual_and_at_most_by_the_nearness_of_members():
+    usual = usual_nearness(np.vstack([alike(0.3, e8_graph=np.nan), alike(0.7, e8_graph=np.nan)]))
+    assert measure(alike(0.5, 3, e8_graph=np.nan), usual).similarity == pytest.approx(1)
+    assert measure(alike(0.25, 3, e8_graph=np.nan), usual).similarity == pytest.approx(0.5)
+    assert usual[INDEX["e8_graph"]] == 1
+    assert usual_nearness(alike(1.4)).max() == 1
+    assert measure(alike(0.05), usual_nearness(alike(0.0))).similarity == pytest.approx(0.05 / LEAST_USUAL)
+    assert (usual_nearness(np.empty((0, WIDTH))) == 1).all()
 
 
 def test_a_history_is_made_of_the_latest_full_windows_oldest_first():
