@@ -24,8 +24,11 @@ from actors.text.causes.patterns import (
     NO_CLAUSE,
     NO_PROSE,
     OPENING,
+    PASSIVE,
+    PASSIVE_FORMS,
     PERFECT,
     PRONOUN,
+    REFERENCE,
     REFERRING,
     SENTENCE,
     TIME,
@@ -36,7 +39,7 @@ from actors.text.causes.readings import readings
 from actors.text.causes.spans import Span, first_clause, is_claimed, last_clause, main_comma, skip_leading, trimmed
 from projections.spaces.lexical import STOP_WORDS
 
-RULES: Final = 3
+RULES: Final = 4
 """Version of the rules, which is logged with what they find. Raise it with any change that finds other clauses."""
 
 MIN_WORDS: Final = 1
@@ -128,7 +131,7 @@ def _clauses(text: str, sentence: Span, previous: Span | None) -> Iterator[Causa
     begin = skip_leading(text, start, end)
     if (referring := REFERRING.match(text, start, end)) and not IS_SO.search(referring.group()):
         if previous is not None:
-            yield from _accepted(text, referring, _main(text, previous), _main(text, (referring.end(), end)))
+            yield from _accepted(text, referring, _outcome(text, previous), _main(text, (referring.end(), end)))
         yield from _inner(text, (referring.end(), end))
         return
     if opening := OPENING.match(text, begin, end):
@@ -138,7 +141,7 @@ def _clauses(text: str, sentence: Span, previous: Span | None) -> Iterator[Causa
             yield from _accepted(text, opening, (opening.end(), comma), _main(text, effect))
             yield from _inner(text, effect)
         return
-    yield from _inner(text, (begin, end))
+    yield from _inner(text, (begin, end), previous)
 
 
 def _read(text: str, sentence: Span, previous: Span | None) -> Iterator[CausalClause]:
@@ -146,13 +149,16 @@ def _read(text: str, sentence: Span, previous: Span | None) -> Iterator[CausalCl
     if CONDITION.match(text, *sentence):
         return
     for reading in readings(text, sentence):
-        cause = reading.cause or (_main(text, previous) if previous else None)
+        cause = reading.cause or (_outcome(text, previous) if previous else None)
         if cause is not None:
             yield from _accepted(text, reading.connective, cause, reading.effect)
 
 
-def _inner(text: str, part: Span) -> Iterator[CausalClause]:
-    """Yield the clauses of a part of a sentence that states at least one relation in its middle, from left to right."""
+def _inner(text: str, part: Span, previous: Span | None = None) -> Iterator[CausalClause]:
+    """Yield the clauses of a part of a sentence that states at least one relation in its middle, from left to right.
+
+    The subject "this" of a whole sentence is the sentence before.
+    """
     start, end = part
     found = _first(text, start, end)
     if found is None:
@@ -161,9 +167,14 @@ def _inner(text: str, part: Span) -> Iterator[CausalClause]:
     before, after = (start, match.start()), (match.end(), end)
     cause, effect = (before, after) if forward else (after, before)
     if forward or _is_cause(text, match, cause, effect):
-        left = last_clause(text, before)
+        reference = REFERENCE.match(text, start, end)
+        if reference is None or match.start() > reference.end() + 1:
+            left = last_clause(text, before)
+        else:
+            left = _outcome(text, previous) if previous else None
         right = first_clause(text, _main(text, after))
-        yield from _accepted(text, match, *((left, right) if forward else (right, left)))
+        if left is not None:
+            yield from _accepted(text, match, *((left, right) if forward else (right, left)))
     yield from _inner(text, after)
 
 
@@ -185,6 +196,8 @@ def _counts(text: str, match: re.Match[str], start: int, end: int, *, forward: b
     if DENIED.search(text[start : match.start()]) or (
         is_verb and (HYPOTHETICAL.search(before) or is_claimed(text, start, match.start()))
     ):
+        return False
+    if word.endswith(PASSIVE_FORMS) and PASSIVE.search(before):
         return False
     rest = text[match.end() : end]
     if IS_SO.search(word):
@@ -233,6 +246,21 @@ def _is_recognisable(phrase: str) -> bool:
 
 def _main(text: str, part: Span) -> Span:
     """Return the part without an opening subordinate clause and without what follows its first inner connective."""
+    (start, end), inner = _divided(text, part)
+    return (start, inner[0].start()) if inner else (start, end)
+
+
+def _outcome(text: str, part: Span) -> Span:
+    """Return what came about in a sentence in the end: the last effect in a chain, as a following "this" means it."""
+    main, inner = _divided(text, part)
+    if inner is None:
+        return main
+    match, forward = inner
+    return _outcome(text, (match.end(), main[1])) if forward else (main[0], match.start())
+
+
+def _divided(text: str, part: Span) -> tuple[Span, tuple[re.Match[str], bool] | None]:
+    """Return the part without an opening subordinate clause, and its first inner connective, as `_first` does."""
     start, end = part
     start = skip_leading(text, start, end)
     if opening := OPENING.match(text, start, end):
@@ -242,6 +270,6 @@ def _main(text: str, part: Span) -> Span:
     inner = _first(text, start, end) if start < end else None
     if inner is not None:
         match, forward = inner
-        if forward or _is_cause(text, match, (match.end(), end), (start, match.start())):
-            end = match.start()
-    return start, end
+        if not forward and not _is_cause(text, match, (match.end(), end), (start, match.start())):
+            inner = None
+    return (start, end), inner

@@ -3,7 +3,9 @@
 import re
 from typing import Final
 
-SENTENCE: Final = re.compile(r"\S(?:[^.!?\n]|[.!?](?=[^\s\"'”)]))*[.!?]*")
+SENTENCE: Final = re.compile(
+    r"\S(?:[^.!?\n]|[.!?](?=[^\s\"'”)])|(?<=\d (?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sep|Oct|Nov|Dec))\.(?= \d))*[.!?]*"
+)
 LABEL: Final = re.compile(r"[^:.,!?\n]{1,48}: ")
 """A speaker or a title before the text."""
 POSSESSIVE: Final = r"(?:my|our|his|her|their|its)"
@@ -35,12 +37,14 @@ FORWARD_VERB: Final = (
     r"(?:brings?|brought|bringing) about|(?:gives?|gave|giving) rise to|"
     r"(?:triggered|triggering|provoked|provoking|prompted|prompting|forced|forcing)(?! by\b)|"
     r"(?:means?|meant|meaning) that|(?:is|was) why(?= )|"
-    r"ma(?:de|kes?|king)(?= (?:it|me|him|her|us|them|everyone|everybody|people) )|"
+    r"ma(?:de|kes?|king)(?= (?:it|me|him|her|us|them|everyone|everybody|people) )"
+    r"(?! it (?:in|into|to|through|out|back|past|up|down|home|here|there)\b)|"
     r"(?:is|was|are|were) (?:the (?:\w+ )?(?:cause of|reason for|reason why|reason that)|(?:responsible|to blame) for|"
     rf"the reason(?= (?:the|{POSSESSIVE}|i|we|he|she|they|it)\b))"
 )
 BACKWARD_VERB: Final = (
     rf"(?:{BE} )?{ADVERB}(?:caused|triggered|provoked|prompted|brought about|produced|set off) by|"
+    rf"{BE} {ADVERB}(?:caused|triggered|prompted|set off) when|"
     rf"(?:result|results|resulted|resulting|stem|stems|stemmed|stemming|arise|arises|arose) from|"
     rf"{BE} {ADVERB}(?:due to|owing to|(?:the|a) (?:direct )?(?:result|consequence) of|"
     rf"attributed to|attributable to|blamed on|down to)|{BE} because(?: of)?|(?:follows|followed) from"
@@ -76,11 +80,18 @@ JOINING: Final = connective(
 """Cause, adverb, effect, in one sentence."""
 REFERRING: Final = re.compile(rf"\s*(?:and )?(?:{CONSEQUENTLY})(?![\w'-]),?", re.IGNORECASE)
 """At the start of a sentence: the cause is the sentence before."""
+REFERENCE: Final = re.compile(
+    r"(?:(?:in|on|at|by|during|within|over) [^,]{1,40}, )?"
+    r"(?:it(?! (?:is|was) (?:\w+ )?(?:responsible|the))|this|that|all (?:of )?this)\b",
+    re.IGNORECASE,
+)
+"""A subject that is the sentence before."""
 
 NAMING: Final = re.compile(
-    rf"\s*the (?:\w+ )?(?:(?:reason|cause)s? (?:for|of|that|why)|reason(?= (?:the|{POSSESSIVE}|i|we|he|she|they|it)\b))"
+    r"\s*(?:from [^,;]{1,40}, )?"
+    rf"the (?:\w+ )?(?:(?:reason|cause)s? (?:for|of|that|why)|reason(?= (?:the|{POSSESSIVE}|i|we|he|she|they|it)\b))"
     rf" (?P<effect>[^,;]+?) {BE} "
-    r"(?:that |because (?:of )?|due to )?(?P<cause>[^,;.]+)",
+    r"(?:that |because (?:of )?|due to |caused by )?(?P<cause>[^,;.]+)",
     re.IGNORECASE,
 )
 """The cause of the effect was the cause."""
@@ -91,6 +102,9 @@ DENIED: Final = re.compile(
     rf"(?:\b(?:not|never|just|only|simply|merely|if|whether|unless|even|{UNREAL})|n't)\s+$", re.IGNORECASE
 )
 """Before a connective: the relation is denied, doubted or played down."""
+PASSIVE: Final = re.compile(rf"\b(?:{BE}|gets?|got|getting)(?: \w+ly)?$", re.IGNORECASE)
+"""Before a participle: its subject is what was affected."""
+PASSIVE_FORMS: Final = ("caused", "triggered", "provoked", "prompted", "forced", "led to", "brought about")
 HYPOTHETICAL: Final = re.compile(
     r"\b(?:if|whether|unless|might|may|could|would|should|can|to|will|won't|doesn't|don't|didn't|not|never|cannot|can't|"
     rf"{UNREAL})$",
@@ -162,7 +176,7 @@ LEADING: Final = re.compile(
 )
 CLAUSE_END: Final = re.compile(
     r"\s*(?:[;–—]|\.{2,}|, (?:and|but|so|which|who|where|although|though|while|then|or)\b|"
-    r"\b(?:but|although|though|whereas)\b)",
+    r"\b(?:but|(?:even )?though|although|whereas)\b)",
     re.IGNORECASE,
 )
 LAST_CLAUSE: Final = re.compile(

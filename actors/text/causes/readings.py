@@ -12,10 +12,10 @@ from typing import Final, NamedTuple
 
 from actors.text.causes.degrees import read_degree, read_first_degree
 from actors.text.causes.happenings import read_happening
-from actors.text.causes.patterns import FINITE, HYPOTHETICAL, WORD
+from actors.text.causes.patterns import FINITE, HAPPENED, HYPOTHETICAL, WORD
 from actors.text.causes.spans import Reading, Span, first_clause, last_clause, main_comma, skip_leading
 from actors.text.causes.subjects import is_no_actor
-from actors.text.causes.verbs import PARTICIPLES, stated_effects
+from actors.text.causes.verbs import PARTICIPLES, is_by_no_actor, stated_effects
 from actors.text.causes.words import DETERMINER, NAME, SUBJECT, any_of
 
 MAX_OPENING: Final = 120
@@ -80,7 +80,7 @@ _STATE: Final = re.compile(
 """A clause that tells a state: after "as" it is a reason, an event a time."""
 
 _AFTER: Final = re.compile(r"(?:after|following|once(?!\s+upon\b))\s+", re.IGNORECASE)
-_INNER_AFTER: Final = re.compile(r",?\s+after\s+(?=\w)", re.IGNORECASE)
+_INNER_AFTER: Final = re.compile(r",?\s+(?P<name>after|when)\s+(?=\w)", re.IGNORECASE)
 _TIME: Final = re.compile(rf"(?:{DETERMINER}\s+|\w+\s+)?{any_of('times')}(?!\w)", re.IGNORECASE)
 _PLACE: Final = re.compile(
     rf"(?:{DETERMINER}\s+)?(?:(?!new\b|\w+ed\b)\w+\s+){{0,2}}?{any_of('places')}(?:\s+(?:in|at|on|of|near|by)\s|$)",
@@ -199,8 +199,7 @@ def _is_without_reason(phrase: str, main: str) -> bool:
     """Tell whether a main clause after "without …" is no act: it fails, changes, or has no actor."""
     if _is_stuck_reason(phrase, main):
         return True
-    verb = FINITE.search(main, 1)
-    return verb is not None and is_no_actor(main[: verb.start()].strip())
+    return is_by_no_actor(main)
 
 
 def _is_as_reason(phrase: str, main: str) -> bool:
@@ -218,6 +217,11 @@ def _is_after_reason(phrase: str, main: str) -> bool:
         and _BECAME.search(main.partition(",")[0]) is not None
         and (FINITE.search(phrase) is not None or is_no_actor(phrase.partition(",")[0]))
     )
+
+
+def _is_when_reason(phrase: str, main: str) -> bool:
+    """Tell whether something became another in the main clause when something without an actor happened."""
+    return _BECAME.search(main) is not None and HAPPENED.search(phrase) is not None and is_by_no_actor(phrase)
 
 
 def _is_phrase(phrase: str, main: str) -> bool:
@@ -261,9 +265,10 @@ def _trailing(text: str, start: int, end: int) -> Reading | None:
         ):
             return Reading("as", (match.end(), end), last_clause(text, (start, match.start())))
     for match in _INNER_AFTER.finditer(text, start + 1, end):
-        main = last_clause(text, (start, match.start()))
-        if _is_after_reason(text[match.end() : end], text[slice(*main)]):
-            return Reading("after", (match.end(), end), main)
+        main, name = last_clause(text, (start, match.start())), match["name"].lower()
+        is_reason = _is_after_reason if name == "after" else _is_when_reason
+        if is_reason(text[match.end() : end], text[slice(*main)]):
+            return Reading(name, (match.end(), end), main)
     match = _LACK.search(text, start, end)
     if match is None or _THANKS.search(text, start, match.start()):
         return None

@@ -41,7 +41,7 @@ def last_clause(text: str, part: Span) -> Span:
     """Return the part from the start of its last clause."""
     start, end = part
     for cut in LAST_CLAUSE.finditer(text, start, end):
-        if FINITE.search(text, cut.end(), end):
+        if text[cut.start()] == ";" or FINITE.search(text, cut.end(), end):
             start = cut.end()
     return start, end
 

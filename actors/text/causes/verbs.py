@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Final, NamedTuple
 
-from actors.text.causes.patterns import FINITE, HYPOTHETICAL, UNREAL
+from actors.text.causes.patterns import FINITE, HAPPENED, HYPOTHETICAL, UNREAL
 from actors.text.causes.spans import Span, is_claimed, last_clause, skip_leading
 from actors.text.causes.subjects import is_no_actor
 from actors.text.causes.words import DETERMINER, NAME, any_of, one_of, phrases
@@ -25,6 +25,12 @@ _IRREGULAR: Final = {
 _UNCHANGED: Final = frozenset(phrases("unchanged"))
 
 
+def _stem(verb: str) -> str:
+    """Return a verb as it stands before -ed and -ing."""
+    doubled = re.fullmatch(r"[^aeiou]*[aeiou][bdgklmnprt]", verb)
+    return verb + verb[-1] if doubled else verb.removesuffix("e")
+
+
 def _forms(verb: str) -> Iterator[str]:
     """Yield the finite forms of a verb."""
     yield verb
@@ -34,8 +40,7 @@ def _forms(verb: str) -> Iterator[str]:
     elif verb in _IRREGULAR:
         yield from _IRREGULAR[verb]
     elif verb not in _UNCHANGED:
-        doubled = re.fullmatch(r"[^aeiou]*[aeiou][bdgklmnprt]", verb)
-        yield (verb + verb[-1] if doubled else verb.removesuffix("e")) + "ed"
+        yield _stem(verb) + "ed"
 
 
 def _any(verbs: str) -> str:
@@ -43,6 +48,8 @@ def _any(verbs: str) -> str:
     return one_of(form for verb in verbs.split() for form in _forms(verb))
 
 
+_CHANGED: Final = " ".join(phrases("change"))
+_CHANGING_NOW: Final = one_of(_stem(verb) + "ing" for verb in phrases("change"))
 PARTICIPLES: Final = one_of(verb if verb in _UNCHANGED else [*_forms(verb)][-1] for verb in phrases("change"))
 """The pattern of the past participles of verbs of change."""
 _WORD: Final = rf"(?!{any_of('prepositions')}\b)[\w'’-]++"
@@ -54,11 +61,10 @@ _OBJECT: Final = (
 )
 _RESULT: Final = (
     rf"(?:{_WORD}|without\b|with (?:no|only|just|too|hardly)\b|out of\b|under water\b|too \w|"
-    r"in (?:tears|pieces|ruins|doubt|pain|debt|tatters|the dark)\b)"
+    r"in (?:tears|pieces|ruins|doubt|pain|debt|tatters|the dark|an? [\w -]{0,24}?(?:state|mode)|[\w-]++ mode)\b)"
 )
 _TO_DO: Final = r"(?:\s++\w++)?\s++to\s++(?!(?:the|an?|my|his|her|our|their)\b)\w"
 _DEFINITE: Final = rf"(?!\d|(?:an?|no|sense|one|two|three|four|five|six|ten|the (?:\w+est|most|same|first))\b){_OBJECT}"
-_CHANGED: Final = " ".join(phrases("change"))
 
 # What follows each verb. The effect is what follows verbs of the first table, and begins with those of the second.
 _CAUSATIVE: Final = (
@@ -95,7 +101,11 @@ _CHANGING: Final = (
     ),
     (
         _any("send bring"),
-        rf"\s++(?:down\s++(?={DETERMINER}\s)|{_OBJECT}\s++(?:home|away|down|up|back|\w+ing|into|to|over|across|through|off)\b)",
+        rf"\s++(?:down\s++(?={_WORD})|{_OBJECT}\s++(?:home|away|down|up|back|\w+ing|into|to|over|across|through|off)\b)",
+    ),
+    (
+        _any("take") + "|taking",
+        rf"\s++(?:(?:down|out|offline)\s++(?={_WORD})|{_OBJECT}\s++(?:down|out|offline|out of service|off the air)\b)",
     ),
     (_any("turn"), rf"\s++{_OBJECT}\s++(?:(?:into|off|to|away)\b|{_WORD})"),
     (
@@ -111,7 +121,7 @@ _CHANGING: Final = (
     ),
     (_any("save spare rob deprive strip"), rf"\s++{_PERSON}\s++\w"),
     (
-        _any(_CHANGED),
+        f"{_any(_CHANGED)}|{_CHANGING_NOW}",
         (
             r"\s++(?:(?:up|out|off|down|over|away|back|apart)\s++)?"
             rf"(?!{any_of('prepositions')}\b|\w+ly\b|{any_of('idioms')}\b)(?=\w)"
@@ -128,7 +138,7 @@ _VERB: Final = re.compile(
 )
 _BASES: Final = frozenset(
     f"{_CHANGED} make let get inspire compel oblige encourage persuade convince tempt lead force keep leave give send "
-    "bring turn put save spare rob deprive strip".split()
+    "bring take turn put save spare rob deprive strip".split()
 )
 _HAS_OBJECT: Final = re.compile(
     rf"\s+(?:(?:up|out|off|down|over|away|back|apart)\s+)?{_OBJECT}|\s+(?:pressure|strain|stress)\b", re.IGNORECASE
@@ -138,7 +148,11 @@ _PLURAL: Final = re.compile(r"[^s'’]s\b|\band\b|\bpeople\b|\bchildren\b")
 _MEANING: Final = frozenset({"meant", "means"})
 NOTHING: Final = re.compile(r"(?:no|none|neither|hardly|scarcely|barely)\b", re.IGNORECASE)
 """Begins a subject that did nothing. Only where it "means" something, it is a lack."""
-_GERUND: Final = re.compile(r"(?:making|letting|keeping|leaving)$", re.IGNORECASE)
+_GERUND: Final = re.compile(r"(?:making|letting|keeping|leaving|taking)$", re.IGNORECASE)
+_MODAL: Final = re.compile(r"\b(?:can|could|may|might|must|shall|should|will|would)\b", re.IGNORECASE)
+_PARENTHESIS: Final = re.compile(r"\s\([^()]{1,80}\)$")
+_PARTICIPLE: Final = re.compile(r"\w\s+[a-z]{3,}[^e\W]ed$")
+"""Ends a clause whose object the verb is an attribute of: "we had reduced capacity"."""
 _MEANS: Final = re.compile(
     r"\s+(?:that\s+)?(?!a lot|so much|the world|everything|nothing|something)"
     rf"(?=(?:[\w'’-]+\s+){{1,8}}?(?:(?!\w+s\b){FINITE.pattern}|has|is|was|loses|needs|misses|gets|can['’]t|won['’]t)|"
@@ -188,6 +202,11 @@ def stated_effects(text: str, start: int, end: int) -> Iterator[StatedEffect]:
         if _GERUND.match(verb):
             if before.endswith(","):
                 yield StatedEffect(verb, last_clause(text, (start, stop)), effect)
+        elif re.fullmatch(_CHANGING_NOW, verb):
+            clause = last_clause(text, (start, stop))
+            told = text[slice(*clause)]
+            if before.endswith(",") and HAPPENED.search(told) and not _MODAL.search(told) and is_by_no_actor(told):
+                yield StatedEffect(verb, clause, effect)
         elif _THIS.match(before):
             yield StatedEffect(verb, None, effect)
         elif (
@@ -196,6 +215,12 @@ def stated_effects(text: str, start: int, end: int) -> Iterator[StatedEffect]:
             and (verb in _MEANING or not NOTHING.match(text, *subject))
         ):
             yield StatedEffect(verb, subject, effect)
+
+
+def is_by_no_actor(clause: str) -> bool:
+    """Tell whether the subject of a clause is no person or group."""
+    verb = FINITE.search(clause, 1)
+    return verb is not None and is_no_actor(clause[: verb.start()].strip())
 
 
 def _governs(text: str, verb: re.Match[str], before: str, end: int) -> bool:
@@ -210,6 +235,10 @@ def _subject(text: str, start: int, stop: int) -> Span | None:
     """Return the subject that ends at a place; None if it is a person, a group or no noun phrase."""
     if which := _WHICH.search(text[start:stop]):
         return last_clause(text, (start, start + which.start()))
+    if _PARTICIPLE.search(text[start:stop]):
+        return None
+    if parenthesis := _PARENTHESIS.search(text[start:stop]):
+        stop = start + parenthesis.start()
     for boundary in _BOUNDARY.finditer(text, start, stop):
         if _CONDITION.match(boundary.group()):
             return None
