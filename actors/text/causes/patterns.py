@@ -106,7 +106,7 @@ PASSIVE: Final = re.compile(rf"\b(?:{BE}|gets?|got|getting)(?: \w+ly)?$", re.IGN
 """Before a participle: its subject is what was affected."""
 PASSIVE_FORMS: Final = ("caused", "triggered", "provoked", "prompted", "forced", "led to", "brought about")
 HYPOTHETICAL: Final = re.compile(
-    r"\b(?:if|whether|unless|might|may|could|would|should|can|to|will|won't|doesn't|don't|didn't|not|never|cannot|can't|"
+    r"\b(?:if|whether|unless|might|(?<!\bin )(?<!\bof )(?<!\blast )may|could|would|should|can|to|will|won't|doesn't|don't|didn't|not|never|cannot|can't|"
     rf"{UNREAL})$",
     re.IGNORECASE,
 )
