@@ -167,15 +167,22 @@ def _inner(text: str, part: Span, previous: Span | None = None) -> Iterator[Caus
     before, after = (start, match.start()), (match.end(), end)
     cause, effect = (before, after) if forward else (after, before)
     if forward or _is_cause(text, match, cause, effect):
-        reference = REFERENCE.match(text, start, end)
-        if reference is None or match.start() > reference.end() + 1:
-            left = last_clause(text, before)
-        else:
+        left: Span | None = last_clause(text, before)
+        if _refers(text[slice(*before)].rstrip(), match):
             left = _outcome(text, previous) if previous else None
         right = first_clause(text, _main(text, after))
         if left is not None:
             yield from _accepted(text, match, *((left, right) if forward else (right, left)))
     yield from _inner(text, after)
+
+
+def _refers(before: str, match: re.Match[str]) -> bool:
+    """Tell whether the subject of a connective is "this", or an "it" that did something: the sentence before."""
+    connective = match.group().lower().lstrip(", ")
+    if connective.startswith("this "):
+        return FINITE.search(before) is None
+    is_it = before.lower().endswith("it") and connective.startswith(("is ", "was ")) and match.re is FORWARD
+    return REFERENCE.fullmatch(before) is not None and not is_it
 
 
 def _first(text: str, start: int, end: int) -> tuple[re.Match[str], bool] | None:

@@ -81,9 +81,7 @@ JOINING: Final = connective(
 REFERRING: Final = re.compile(rf"\s*(?:and )?(?:{CONSEQUENTLY})(?![\w'-]),?", re.IGNORECASE)
 """At the start of a sentence: the cause is the sentence before."""
 REFERENCE: Final = re.compile(
-    r"(?:(?:in|on|at|by|during|within|over) [^,]{1,40}, )?"
-    r"(?:it(?! (?:is|was) (?:\w+ )?(?:responsible|the))|this|that|all (?:of )?this)\b",
-    re.IGNORECASE,
+    r"(?:(?:in|on|at|by|during|within|over) [^,]{1,40}, )?(?:it|this|that|all (?:of )?this)", re.IGNORECASE
 )
 """A subject that is the sentence before."""
 
@@ -106,7 +104,8 @@ PASSIVE: Final = re.compile(rf"\b(?:{BE}|gets?|got|getting)(?: \w+ly)?$", re.IGN
 """Before a participle: its subject is what was affected."""
 PASSIVE_FORMS: Final = ("caused", "triggered", "provoked", "prompted", "forced", "led to", "brought about")
 HYPOTHETICAL: Final = re.compile(
-    r"\b(?:if|whether|unless|might|(?<!\bin )(?<!\bof )(?<!\blast )may|could|would|should|can|to|will|won't|doesn't|don't|didn't|not|never|cannot|can't|"
+    r"\b(?:if|whether|unless|might|(?<!\bin )(?<!\bof )(?<!\blast )may|could|would|should|can|to|"
+    r"will|won't|doesn't|don't|didn't|not|never|cannot|can't|"
     rf"{UNREAL})$",
     re.IGNORECASE,
 )

@@ -50,7 +50,7 @@ def stated(text: str) -> list[tuple[str, str, str]]:
         ("The fire was blamed on a heater.", "was blamed on", "a heater", "The fire"),
         ("Given the low tide, the boats lay dry.", "given", "the low tide", "the boats lay dry"),
         ("The tap dripped. This led to a damp wall.", "led to", "The tap dripped", "a damp wall"),
-        ("The tap dripped. In May, this caused a leak.", "this caused", "The tap dripped", "a leak"),
+        ("The tap dripped. On Monday, this caused a leak.", "this caused", "The tap dripped", "a leak"),
         ("The lift stopped. It was due to a worn rope.", "was due to", "a worn rope", "The lift stopped"),
         ("The alarm was triggered when a fuse blew.", "was triggered when", "a fuse blew", "The alarm"),
         ("From what Eva says, the cause of the smell was a mouse.", "the reason", "a mouse", "the smell"),
