@@ -39,6 +39,7 @@ SLOW_MODULES = """
     actors/api/sleep/test_dreams.py
     actors/api/sleep/test_kept.py
     actors/api/sleep/test_undoing.py
+    actors/cli/test_commands.py
     actors/cli/test_sleep_commands.py
     actors/comparator/compare/test_neighbours.py
     actors/comparator/compare/test_strategies.py

@@ -21,13 +21,13 @@ from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.hub.composition import open_hub, start_hub
 from actors.proxy.endpoint import HUB_INFO, SOCKET, read_hub_info
 from actors.proxy.launcher import LOCK, LOG, MAX_LOG
-from actors.runtime.metrics import Latencies
 from actors.store.messages import ReadHistory, ReadStatus, TakeSnapshot
 from events.storage.database import DATABASE
 from events.storage.duckdb_log import DuckDBLog
 from events.storage.log import LogError
 from tests.acceptance.conftest import COMMAND, PATIENCE, Open, Server, hubs, refused, stored
 from tests.actors.api.stream import Mind
+from tests.actors.conftest import loaded
 
 WAL = "log.duckdb.wal"
 HELLO = "hello"
@@ -414,11 +414,10 @@ def numbers(answer: Any, name: str = "") -> Iterator[tuple[str, float]]:
 
 
 @pytest.mark.anyio
-async def test_a_clock_that_goes_backwards_loses_and_reorders_nothing(tmp_path: Path) -> None:
-    profile = EmbeddedProfile(Latencies())
+async def test_a_clock_that_goes_backwards_loses_and_reorders_nothing(tmp_path: Path, profile: EmbeddedProfile) -> None:
     noon = datetime(2026, 6, 1, 12, tzinfo=UTC)
     now = [noon]
-    with start_hub(DuckDBLog(tmp_path), tmp_path, lambda _: profile, clock=lambda: now[0]) as hub:
+    with start_hub(DuckDBLog(tmp_path), tmp_path, loaded(profile), clock=lambda: now[0]) as hub:
         mind = Mind(hub)
         first = await mind("store_memory", content="Rosa waters the garden on Mondays.", session="s")
         after_first = hub.log.head.seq
