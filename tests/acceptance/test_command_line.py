@@ -50,8 +50,9 @@ def test_a_running_hub_with_another_log_or_other_models_is_not_taken_for_what_wa
         (("restore", str(tmp_path / "backup"), "--replace"), f"context-graph stop --data {data}"),
         (("backup", str(data / "backup")), "inside the store's folder"),
     ):
-        done = run(data, *arguments)
-        assert (done.exit_code, words in done.stderr, "Traceback" in done.stderr) == (1, True, False), done.stderr
+        command = [COMMAND, *arguments, "--data", str(data)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
+        assert (done.returncode, words in done.stderr, "Traceback" in done.stderr) == (1, True, False), done.stderr
     assert f"not the one at {address}:" in refused(data, "--log", address)
     assert run(data, "search", "thunder", "--embedder", "embedded").exit_code == 0
 
