@@ -27,6 +27,7 @@ from events.storage.duckdb_log import DuckDBLog
 from events.storage.log import LogError
 from tests.acceptance.conftest import COMMAND, PATIENCE, Open, Server, hubs, refused, stored
 from tests.actors.api.stream import Mind
+from tests.actors.cli.conftest import run_json
 from tests.actors.conftest import loaded
 
 WAL = "log.duckdb.wal"
@@ -149,9 +150,7 @@ def test_a_read_only_disk_is_reported_in_one_sentence(disk: Path, template: Temp
 def test_with_a_limit_of_the_size_of_files_nothing_is_stored_searches_go_on_and_without_it_so_do_stores(
     data: Path,
 ) -> None:
-    with closing(Server(data)) as server:
-        server.initialize()
-        memory = server.call("store_memory", content=HELLO)["structuredContent"]["fingerprintId"]
+    memory = run_json(data, "store", HELLO)["fingerprintId"]
     limit = (data / DATABASE).stat().st_size + MB
     with closing(Server(data, through=("prlimit", f"--fsize={limit}"))) as server:
         server.initialize()
@@ -163,10 +162,8 @@ def test_with_a_limit_of_the_size_of_files_nothing_is_stored_searches_go_on_and_
             assert (error["code"], "the disk is full" in error["message"]) == (-32004, True), method
         results = server.request("search/graph", query=HELLO)["result"]["results"]
         assert [found["fingerprintId"] for found in results] == [memory]
-    with closing(Server(data)) as server:
-        server.initialize()
-        server.call("store_memory", content="there is room")
-        assert stored(server) == 2
+    run_json(data, "store", "there is room")
+    assert run_json(data, "status")["memories"]["live"] == 2
 
 
 def test_a_write_that_fails_in_the_middle_ends_the_hub_but_is_answered_and_loses_nothing(
