@@ -5,13 +5,15 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from anyio._core import _eventloop
 from hypothesis import HealthCheck, settings
 from pykka import ActorRegistry
 
-from tests.postgres import Server, running_server
+if TYPE_CHECKING:
+    from tests.postgres import Server
 
 # The OpenAI SDK brings sniffio, by which anyio's plugin marks the thread as running asyncio for as long as an async
 # fixture lives: `anyio.run` in a test would then refuse.
@@ -39,6 +41,7 @@ SLOW_MODULES = """
     actors/api/sleep/test_dreams.py
     actors/api/sleep/test_kept.py
     actors/api/sleep/test_undoing.py
+    actors/cli/test_commands.py
     actors/cli/test_sleep_commands.py
     actors/comparator/compare/test_neighbours.py
     actors/comparator/compare/test_strategies.py
@@ -185,20 +188,22 @@ def _nothing_left_running_after_a_test() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def postgres() -> Iterator[Server]:
+def postgres() -> Iterator["Server"]:
     """A PostgreSQL server for the whole run; a test that stops it starts it again."""
+    from tests.postgres import running_server
+
     with running_server() as server:
         yield server
 
 
 @pytest.fixture(scope="module")
-def database(postgres: Server) -> str:
+def database(postgres: "Server") -> str:
     """A database for the tests of a module."""
     return postgres.new_database()
 
 
 @pytest.fixture
-def address(postgres: Server, database: str) -> str:
+def address(postgres: "Server", database: str) -> str:
     """The URL of the module's database, without a log."""
     postgres.execute("DROP SCHEMA IF EXISTS context_graph CASCADE", database)
     return postgres.url(database)

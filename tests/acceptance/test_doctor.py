@@ -13,6 +13,7 @@ from actors.proxy.endpoint import HUB_INFO
 from actors.proxy.launcher import LOG
 from events.storage.duckdb_log import DuckDBLog
 from tests.acceptance.conftest import COMMAND, PATIENCE, Open
+from tests.acceptance.test_install import run
 
 MEMORY = "Mara's dog is called Bo."
 
@@ -34,24 +35,16 @@ def store(data: Path) -> Path:
 
 def doctor(home: Path, data: Path, *options: str) -> tuple[int, dict[str, dict[str, Any]]]:
     """Return the exit status and the checks by name."""
-    done = subprocess.run(
-        [COMMAND, "doctor", "--data", str(data), "--json", *options],
-        env={"HOME": str(home), "PATH": "/usr/bin:/bin", "OMP_NUM_THREADS": "1", "CONTEXT_GRAPH_LINGER": "0.2"},
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=False,
-    )
+    done = run(home, "doctor", "--data", str(data), "--json", *options)
     answer = json.loads(done.stdout)
-    assert answer["works"] == (done.returncode == 0)
+    assert answer["works"] == (done.exit_code == 0)
     assert [check for check in answer["checks"] if check["verdict"] != "ok" and not check["advice"]] == []
-    return done.returncode, {check["name"]: check for check in answer["checks"]}
+    return done.exit_code, {check["name"]: check for check in answer["checks"]}
 
 
 def install(home: Path, data: Path, *clients: str) -> None:
     named = [word for client in clients for word in ("--client", client)]
-    command = [COMMAND, "install", *named, "--data", str(data)]
-    subprocess.run(command, env={"HOME": str(home), "PATH": "/usr/bin:/bin"}, check=True, capture_output=True)
+    assert run(home, "install", *named, "--data", str(data)).exit_code == 0
 
 
 def test_a_sound_store_and_connected_clients_pass(home: Path, store: Path) -> None:
@@ -139,8 +132,7 @@ def test_without_a_store_nothing_is_created(home: Path, tmp_path: Path) -> None:
 
 def test_a_bundle_replaces_no_file(home: Path, store: Path) -> None:
     (home / "x.zip").write_text("mine")
-    command = [COMMAND, "doctor", "--data", str(store), "--bundle", str(home / "x.zip")]
-    done = subprocess.run(command, env={"HOME": str(home)}, capture_output=True, text=True, check=False)
-    assert done.returncode == 1
+    done = run(home, "doctor", "--data", str(store), "--bundle", str(home / "x.zip"))
+    assert done.exit_code == 1
     assert "x.zip" in done.stderr
     assert (home / "x.zip").read_text() == "mine"

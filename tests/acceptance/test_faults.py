@@ -21,13 +21,14 @@ from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.hub.composition import open_hub, start_hub
 from actors.proxy.endpoint import HUB_INFO, SOCKET, read_hub_info
 from actors.proxy.launcher import LOCK, LOG, MAX_LOG
-from actors.runtime.metrics import Latencies
 from actors.store.messages import ReadHistory, ReadStatus, TakeSnapshot
 from events.storage.database import DATABASE
 from events.storage.duckdb_log import DuckDBLog
 from events.storage.log import LogError
 from tests.acceptance.conftest import COMMAND, PATIENCE, Open, Server, hubs, refused, stored
 from tests.actors.api.stream import Mind
+from tests.actors.cli.conftest import run_json
+from tests.actors.conftest import loaded
 
 WAL = "log.duckdb.wal"
 HELLO = "hello"
@@ -149,9 +150,7 @@ def test_a_read_only_disk_is_reported_in_one_sentence(disk: Path, template: Temp
 def test_with_a_limit_of_the_size_of_files_nothing_is_stored_searches_go_on_and_without_it_so_do_stores(
     data: Path,
 ) -> None:
-    with closing(Server(data)) as server:
-        server.initialize()
-        memory = server.call("store_memory", content=HELLO)["structuredContent"]["fingerprintId"]
+    memory = run_json(data, "store", HELLO)["fingerprintId"]
     limit = (data / DATABASE).stat().st_size + MB
     with closing(Server(data, through=("prlimit", f"--fsize={limit}"))) as server:
         server.initialize()
@@ -163,10 +162,8 @@ def test_with_a_limit_of_the_size_of_files_nothing_is_stored_searches_go_on_and_
             assert (error["code"], "the disk is full" in error["message"]) == (-32004, True), method
         results = server.request("search/graph", query=HELLO)["result"]["results"]
         assert [found["fingerprintId"] for found in results] == [memory]
-    with closing(Server(data)) as server:
-        server.initialize()
-        server.call("store_memory", content="there is room")
-        assert stored(server) == 2
+    run_json(data, "store", "there is room")
+    assert run_json(data, "status")["memories"]["live"] == 2
 
 
 def test_a_write_that_fails_in_the_middle_ends_the_hub_but_is_answered_and_loses_nothing(
@@ -414,11 +411,10 @@ def numbers(answer: Any, name: str = "") -> Iterator[tuple[str, float]]:
 
 
 @pytest.mark.anyio
-async def test_a_clock_that_goes_backwards_loses_and_reorders_nothing(tmp_path: Path) -> None:
-    profile = EmbeddedProfile(Latencies())
+async def test_a_clock_that_goes_backwards_loses_and_reorders_nothing(tmp_path: Path, profile: EmbeddedProfile) -> None:
     noon = datetime(2026, 6, 1, 12, tzinfo=UTC)
     now = [noon]
-    with start_hub(DuckDBLog(tmp_path), tmp_path, lambda _: profile, clock=lambda: now[0]) as hub:
+    with start_hub(DuckDBLog(tmp_path), tmp_path, loaded(profile), clock=lambda: now[0]) as hub:
         mind = Mind(hub)
         first = await mind("store_memory", content="Rosa waters the garden on Mondays.", session="s")
         after_first = hub.log.head.seq

@@ -18,6 +18,7 @@ from actors.proxy.client import Client
 from actors.proxy.endpoint import SOCKET, socket_path
 from events.storage.duckdb_log import DuckDBLog
 from tests.acceptance.conftest import COMMAND, PATIENCE, PATIENT, Server
+from tests.actors.cli.conftest import run_json
 
 ROOT = Path(__file__).parents[2]
 INSTALLED = Path(COMMAND).parent
@@ -320,17 +321,16 @@ def test_a_server_leaves_no_socket_behind_and_that_of_a_killed_one_is_replaced(d
 @pytest.mark.requirement("INTEG-013/skills/session-end")
 @pytest.mark.parametrize("through_server", [True, False])
 def test_the_end_of_a_session_merges_exact_copies_and_prunes_nothing(data: Path, *, through_server: bool) -> None:
-    with serving(data) as server:
-        server.call("store_memory", content=DOG)
-        server.call("store_memory", content="Trivia of no weight.", importance=0.0, created_at="2020-01-01T00:00:00Z")
-        if through_server:
+    run_json(data, "store", DOG)
+    run_json(data, "store", "Trivia of no weight.", "--importance", "0", "--created-at", "2020-01-01T00:00:00Z")
+    if through_server:
+        with serving(data) as server:
             assert silent(run("SessionEnd", data)) == ""
-        server.close()
-    if not through_server:
+            server.close()
+    else:
         assert silent(run("SessionEnd", data)) == ""
-    with serving(data) as server:
-        found = server.call("search_graph", query=ASKED, namespace="default", top_k=20)["structuredContent"]["results"]
-        trail = server.call("audit_trail", limit=100)["structuredContent"]["events"]
+    found = run_json(data, "search", ASKED, "--namespace", "default", "--top-k", "20")["results"]
+    trail = run_json(data, "audit", "--limit", "100")["events"]
     (begun,) = [event["what"] for event in trail if event["kind"] == "consolidation_started"]
     assert begun.endswith("because: SessionEnd hook of Claude Code")
     contents = [hit["content"] for hit in found]

@@ -16,6 +16,7 @@ from events.storage.duckdb_log import DuckDBLog
 from events.vocabulary import MemoryStored
 from events.vocabulary.codec import decompress
 from tests.acceptance.conftest import COMMAND, PATIENCE
+from tests.actors.cli.conftest import run
 from tests.actors.importers import samples
 
 ROOT = Path(__file__).parents[2]
@@ -24,22 +25,9 @@ MEMORY = 8_000
 """Bytes that a memory takes in the log at least."""
 
 
-def run(store: Path, *arguments: str, given: str | None = None) -> subprocess.CompletedProcess[str]:
-    """Run a command on a store."""
-    return subprocess.run(
-        [COMMAND, *arguments, "--data", str(store)],
-        env=os.environ | {"OMP_NUM_THREADS": "1"},
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE * 20,
-        check=False,
-        input=given,
-    )
-
-
-def run_json(store: Path, *arguments: str, status: int = 0) -> Any:
-    done = run(store, *arguments, "--json")
-    assert done.returncode == status, done.stderr
+def run_json(store: Path, *arguments: str, status: int = 0, stdin: str | None = None) -> Any:
+    done = run(store, *arguments, "--json", stdin=stdin)
+    assert done.exit_code == status, done.output
     return json.loads(done.stdout)
 
 
@@ -101,7 +89,7 @@ def test_an_export_is_imported_into_a_new_store_by_commands(tmp_path: Path) -> N
     token = "ghp_" + "k3J9xQ2mV7pL5sD8wR4tY6uB1nC0zA3eF5hG"
     lines = "\n".join(json.dumps({"content": f"Push number {number} with {token}."}) for number in range(2))
     store, copy, file = tmp_path / "store", tmp_path / "copy", tmp_path / "all.jsonl"
-    told = json.loads(run(store, "import", "-", "--json", given=lines).stdout)
+    told = run_json(store, "import", "-", stdin=lines)
     assert (told["stored"], told["redacted"]) == (2, {"github-token": 2})
     assert run_json(store, "export", str(file))["exported"] == 2
     assert run_json(copy, "import", str(file))["stored"] == 2
@@ -117,7 +105,7 @@ def test_unknown_formats_and_unreadable_files_are_refused_and_change_nothing(tmp
     (tmp_path / "odd.json").write_text('{"what": 1}', "utf-8")
     for name, words in (("notes.md", "line 1: not UTF-8"), ("odd.json", "unknown format")):
         done = run(store, "import", str(tmp_path / name))
-        assert done.returncode == 1
+        assert done.exit_code == 1
         assert words in done.stderr
         assert name in done.stderr
         assert "Traceback" not in done.stderr
@@ -148,7 +136,7 @@ def test_a_document_that_was_imported_whole_is_not_imported_in_sections_too(tmp_
     (folder / "CONTRIBUTING.md").write_text(text, "utf-8")
     whole = memory_id("note", "CONTRIBUTING", sha256(text.encode()).hexdigest())
     line = json.dumps({"id": str(whole), "content": text, "metadata": {"source": "note", "path": "CONTRIBUTING"}})
-    assert json.loads(run(store, "import", "-", "--json", given=line).stdout)["stored"] == 1
+    assert run_json(store, "import", "-", stdin=line)["stored"] == 1
     (folder / "todo.md").write_text("Read [[CONTRIBUTING]].", "utf-8")
     told = run_json(store, "import", str(folder))
     assert (told["stored"], told["events"], told["failed"]) == (1, 1, []), "the note, and its link to the whole one"
@@ -166,7 +154,7 @@ def test_dated_minutes_answer_for_their_time_although_their_files_are_new(tmp_pa
     for day, name in heads.items():
         text = f"# Allotments\n\n## Water\n\n{name} reads the meter of the water pump and pays the bill for the water."
         (folder / f"{day}.md").write_text(text)
-    assert run(store, "import", str(folder)).returncode == 0
+    assert run(store, "import", str(folder)).exit_code == 0
     for question, answer in (
         ("Who reads the water meter in March 2019?", "Rosa"),
         ("water meter, November 2020", "Bruno"),

@@ -13,7 +13,7 @@ import pytest
 from actors.hub.composition import open_hub
 from actors.store.messages import TakeSnapshot
 from tests.acceptance.conftest import PATIENCE, Server
-from tests.acceptance.test_command_line import run, run_json
+from tests.actors.cli.conftest import run, run_json
 
 DOG = "Mara's dog is called Bo."
 KEY = "The boathouse key hangs behind the red canoe."
@@ -65,7 +65,7 @@ def test_a_sound_store_is_called_sound_and_not_touched(kept: Path) -> None:
     before = files(kept)
     done = run(kept, "verify", "--json")
     report = json.loads(done.stdout)
-    assert (done.returncode, report["sound"], report["problems"], report["first_bad"]) == (0, True, [], None)
+    assert (done.exit_code, report["sound"], report["problems"], report["first_bad"]) == (0, True, [], None)
     assert report["events"] == report["head"]["seq"] == report["acknowledged"]
     assert report["sealed"] == 2
     assert run(kept, "verify").stdout.startswith("sound: ")
@@ -77,7 +77,7 @@ def test_a_damaged_store_names_the_damage_and_is_quarantined_on_request(kept: Pa
     flip(kept / "log.duckdb", (kept / "log.duckdb").read_bytes().index(bytes.fromhex(head["hash"])))
     before = files(kept)
     done = run(kept, "verify")
-    assert (done.returncode, "damaged" in done.stdout) == (1, True)
+    assert (done.exit_code, "damaged" in done.stdout) == (1, True)
     assert files(kept) == before
     moved = json.loads(run(kept, "verify", "--quarantine", "--json").stdout)["quarantine"]
     aside = files(Path(moved))
@@ -88,25 +88,25 @@ def test_a_damaged_store_names_the_damage_and_is_quarantined_on_request(kept: Pa
 
 
 def test_a_store_that_cannot_be_checked_is_not_called_damaged(tmp_path: Path, kept: Path) -> None:
-    assert run(tmp_path / "nowhere", "verify").returncode == 3
+    assert run(tmp_path / "nowhere", "verify").exit_code == 3
     (kept / "keys").write_bytes(b"")
-    assert run(kept, "verify").returncode == 1
+    assert run(kept, "verify").exit_code == 1
 
 
 def test_a_changed_byte_in_a_snapshot_is_named_and_costs_only_a_replay(kept: Path) -> None:
     with open_hub(kept) as hub:
         assert hub.store.ask(TakeSnapshot(), timeout=PATIENCE)
-    assert run(kept, "verify").returncode == 0
+    assert run(kept, "verify").exit_code == 0
     large = max((kept / "snapshot").rglob("*"), key=lambda path: path.stat().st_size if path.is_file() else 0)
     flip(large, large.stat().st_size // 2)
     done = run(kept, "verify")
-    assert (done.returncode, "snapshot/" in done.stdout, "nothing, a start takes longer" in done.stdout) == (
+    assert (done.exit_code, "snapshot/" in done.stdout, "nothing, a start takes longer" in done.stdout) == (
         1,
         True,
         True,
     )
     assert contents(kept, "Where is the key?") == [KEY, DOG]
-    assert run(kept, "verify").returncode == 0, "the start removed it"
+    assert run(kept, "verify").exit_code == 0, "the start removed it"
 
 
 def test_a_running_server_checks_its_own_store(kept: Path, served: Server) -> None:
@@ -122,15 +122,15 @@ def test_a_backup_of_a_store_in_use_is_a_store_and_can_be_put_back(kept: Path, s
     copy = tmp_path / "copy"
     assert re.match(r"copied \d+ events to", run(kept, "backup", str(copy)).stdout)
     served.call("store_memory", content="This came after the backup.")
-    assert run(kept, "backup", str(copy)).returncode == 1, "it is there already"
-    assert run(tmp_path / "new", "restore", str(copy)).returncode == 0
+    assert run(kept, "backup", str(copy)).exit_code == 1, "it is there already"
+    assert run(tmp_path / "new", "restore", str(copy)).exit_code == 0
     assert contents(tmp_path / "new", "Where is the key?") == [KEY, DOG]
-    assert run(copy, "verify").returncode == 0
+    assert run(copy, "verify").exit_code == 0
     before = {name: content for name, content in files(copy).items() if name in ("log.duckdb", "keys", "head")}
     assert contents(copy, "Where is the key?") == [KEY, DOG]
     assert "this is a backup" in run(copy, "store", "One more.").stderr
     assert before.items() <= files(copy).items(), "looking into a backup changes nothing"
-    assert run(tmp_path / "again", "restore", str(copy)).returncode == 0
+    assert run(tmp_path / "again", "restore", str(copy)).exit_code == 0
 
 
 def test_restoring_a_backup_needs_replace_and_keeps_the_present_store(kept: Path, tmp_path: Path) -> None:
@@ -138,7 +138,7 @@ def test_restoring_a_backup_needs_replace_and_keeps_the_present_store(kept: Path
     run_json(kept, "backup", str(copy))
     later = run_json(kept, "store", "This came after the backup.")["fingerprintId"]
     refused = run(kept, "restore", str(copy))
-    assert (refused.returncode, "replac" in refused.stderr) == (1, True)
+    assert (refused.exit_code, "replac" in refused.stderr) == (1, True)
     answer = run_json(kept, "restore", str(copy), "--replace")
     assert set(contents(kept, "What came after the backup?")) == {DOG, KEY}
     assert later in json.dumps(run_json(Path(answer["replaced"]), "search", "after the backup"))
@@ -149,14 +149,14 @@ def test_a_damaged_backup_is_refused_and_nothing_happens(kept: Path, tmp_path: P
     run_json(kept, "backup", str(copy))
     flip(copy / "log.duckdb", (copy / "log.duckdb").stat().st_size // 2)
     before = files(kept)
-    assert run(kept, "restore", str(copy), "--replace").returncode == 1
+    assert run(kept, "restore", str(copy), "--replace").exit_code == 1
     assert files(kept) == before
 
 
 def test_no_backup_is_restored_under_a_running_server(kept: Path, served: Server, tmp_path: Path) -> None:
     run_json(kept, "backup", str(tmp_path / "copy"))
     done = run(kept, "restore", str(tmp_path / "copy"), "--replace")
-    assert (done.returncode, "open" in done.stderr) == (1, True)
+    assert (done.exit_code, "open" in done.stderr) == (1, True)
     assert len(served.call("memory_search", query="dog")["structuredContent"]["results"]) == 2
 
 
@@ -169,18 +169,18 @@ def test_behind_a_passphrase_nothing_opens_without_it(
     secret = tmp_path / "secret"
     secret.write_text("correct horse\n")
     monkeypatch.setenv("CONTEXT_GRAPH_PASSPHRASE_FILE", str(secret))
-    assert run(kept, "passphrase").returncode == 0
+    assert run(kept, "passphrase").exit_code == 0
     assert contents(kept, "Where is the key?")[0] == KEY
     run_json(kept, "backup", str(tmp_path / "copy"))
     monkeypatch.delenv("CONTEXT_GRAPH_PASSPHRASE_FILE")
     for folder in (kept, tmp_path / "copy"):
         refused = run(folder, "search", "key")
-        assert (refused.returncode, "passphrase" in refused.stderr) == (1, True)
-        assert run(folder, "verify").returncode == 3
+        assert (refused.exit_code, "passphrase" in refused.stderr) == (1, True)
+        assert run(folder, "verify").exit_code == 3
     monkeypatch.setenv("CONTEXT_GRAPH_PASSPHRASE", "battery staple")
     assert "wrong" in run(kept, "status").stderr
     monkeypatch.setenv("CONTEXT_GRAPH_PASSPHRASE", "correct horse")
-    assert run(kept, "passphrase", "--remove").returncode == 0
+    assert run(kept, "passphrase", "--remove").exit_code == 0
     monkeypatch.delenv("CONTEXT_GRAPH_PASSPHRASE")
     assert contents(kept, "Where is the key?")[0] == KEY
 
@@ -189,7 +189,7 @@ def test_a_new_store_is_behind_the_passphrase_from_the_start(tmp_path: Path, mon
     monkeypatch.setenv("CONTEXT_GRAPH_PASSPHRASE", "correct horse")
     run_json(tmp_path / "data", "store", DOG)
     monkeypatch.delenv("CONTEXT_GRAPH_PASSPHRASE")
-    assert run(tmp_path / "data", "search", "dog").returncode == 1
+    assert run(tmp_path / "data", "search", "dog").exit_code == 1
 
 
 # ── beside a server ─────────────────────────────────────────────────────────────────────────────────
@@ -210,9 +210,9 @@ def test_every_command_works_while_a_server_has_the_store_and_says_what_the_serv
     words = [event["what"] for event in run_json(kept, "history", memory)["events"]]
     assert any("outdated" in what for what in words)
     done = run(kept, "search", "x", "-k", "0")
-    assert (done.returncode, "top_k" in done.stderr) == (1, True)
-    assert run(kept, "consolidate", "--dry-run").returncode == 0
-    assert run(kept, "replay").returncode == 0
+    assert (done.exit_code, "top_k" in done.stderr) == (1, True)
+    assert run(kept, "consolidate", "--dry-run").exit_code == 0
+    assert run(kept, "replay").exit_code == 0
 
 
 # ── what is left of a damaged store ─────────────────────────────────────────────────────────────────
@@ -228,13 +228,13 @@ def test_a_damaged_store_is_read_as_far_as_it_can_be_proved_and_repaired_into_a_
     assert contents(kept, "where is the boathouse key")[0] == KEY
     assert contents(kept, DOG) == [KEY], "the other memory is lost"
     refused = run(kept, "store", "One more.")
-    assert refused.returncode == 1
+    assert refused.exit_code == 1
     assert "repair NEW_FOLDER" in refused.stderr
     assert "read-only" in run(kept, "status").stdout
 
     sound = tmp_path / "sound"
     assert [one["memories"] for one in run_json(kept, "repair", str(sound))["lost"]] == [1]
-    assert run(sound, "verify").returncode == 0
+    assert run(sound, "verify").exit_code == 0
     run_json(sound, "store", "One more.")
     assert set(contents(sound, "key")) == {KEY, "One more."}
     assert "it was lost, because the store was damaged" in run(sound, "audit").stdout

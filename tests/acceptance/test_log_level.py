@@ -50,16 +50,14 @@ def correlations(log: str) -> dict[str, set[str]]:
     return found
 
 
-def test_debug_logs_each_message_of_a_request_under_one_correlation_id(tmp_path: Path) -> None:
+def test_debug_logs_each_message_of_a_request_under_one_correlation_id_and_no_content_of_a_memory(
+    tmp_path: Path,
+) -> None:
     log = store_standalone(tmp_path / "data", "--log-level", "debug")
     found = correlations(log)
     request = found["EmbedMemory"] & found["JudgeAndAppend"] & found["AppendMemories"]
     assert len(request) == 1
     assert "-" not in request
-
-
-def test_debug_logs_no_content_of_a_memory(tmp_path: Path) -> None:
-    log = store_standalone(tmp_path / "data", "--log-level", "debug")
     assert [word for word in ("zanzibar", "vermilion", "lighthouse") if word in log] == []
 
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.acceptance.conftest import COMMAND, PATIENCE
+from tests.acceptance.conftest import PATIENCE
+from tests.actors.cli.conftest import run, run_json
 
 LENGTH = 50_000
 """Characters of a run in a note that is stored as one memory."""
@@ -38,10 +39,10 @@ def numbers(length: int) -> str:
     return ",".join(str(rng.randrange(1_000)) for _ in range(length // 3))[:length]
 
 
-@pytest.mark.parametrize("run", [numbers(300_000), SMILE * 60_000, "[" * 300_000, "a1b2" * 75_000])
-def test_rules_read_a_long_run_in_time_that_grows_with_its_length(tmp_path: Path, run: str) -> None:
+@pytest.mark.parametrize("characters", [numbers(300_000), SMILE * 60_000, "[" * 300_000, "a1b2" * 75_000])
+def test_rules_read_a_long_run_in_time_that_grows_with_its_length(tmp_path: Path, characters: str) -> None:
     """With the square of the length each of the first three takes many times the bound; linear, a second."""
-    text = f"The heron stands in the pond.\n\n{run}\n\nThe ferryman rows home.\n"
+    text = f"The heron stands in the pond.\n\n{characters}\n\nThe ferryman rows home.\n"
     command = [sys.executable, "-c", READ, str(tmp_path)]
     done = subprocess.run(command, input=text, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert done.returncode == 0, done.stderr
@@ -57,16 +58,10 @@ def test_notes_with_long_runs_are_imported_whole_and_found_by_their_ordinary_wor
     for name, text in texts.items():
         (folder / f"{name}.md").write_text(text, encoding="utf-8")
 
-    def run(*arguments: str) -> str:
-        command = [COMMAND, *arguments, "--data", str(store)]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
-        assert done.returncode == 0, done.stderr
-        return done.stdout
-
-    run("import", str(folder))
-    kept = [json.loads(line)["content"] for line in run("export", "--format", "memories").splitlines()]
+    assert run(store, "import", str(folder)).exit_code == 0
+    kept = [json.loads(line)["content"] for line in run(store, "export", "--format", "memories").stdout.splitlines()]
     paragraphs = [paragraph for text in texts.values() for paragraph in text.split("\n\n")]
     assert all(any(paragraph in content for content in kept) for paragraph in paragraphs)
     for question, answer in (("Who rows home?", "ferryman"), ("Where does the roof leak?", "roof leaks")):
-        (found,) = json.loads(run("search", question, "--top-k", "1", "--no-hub", "--json"))["results"]
+        (found,) = run_json(store, "search", question, "--top-k", "1")["results"]
         assert answer in found["content"]

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.acceptance.conftest import COMMAND, PATIENCE, Server
-from tests.acceptance.test_command_line import run, run_json
+from tests.actors.cli.conftest import run, run_json
 
 TIMES = re.compile(r"latency|_ms$|milliseconds|seconds|next_cursor|indexes", re.IGNORECASE)
 """What differs from answer to answer for no other reason than that it is another one."""
@@ -167,7 +167,7 @@ def test_no_file_of_a_store_is_for_others_even_in_a_folder_that_is(tmp_path: Pat
     server = Server(folder)
     server.initialize()
     server.call("store_memory", content=PUMP)
-    assert run(folder, "backup", str(tmp_path / "backup")).returncode == 0
+    assert run(folder, "backup", str(tmp_path / "backup")).exit_code == 0
     while_open = {path.name: path.stat().st_mode & 0o077 for path in folder.iterdir()}
     server.close()
     assert "log.duckdb.wal" in while_open
@@ -178,9 +178,9 @@ def test_no_file_of_a_store_is_for_others_even_in_a_folder_that_is(tmp_path: Pat
 def test_a_backup_is_put_back_from_within_the_folder_and_through_a_link(tmp_path: Path) -> None:
     folder, link, backup = tmp_path / "store", tmp_path / "link", tmp_path / "backup"
     run_json(folder, "store", PUMP)
-    assert run(folder, "backup", str(backup)).returncode == 0
+    assert run(folder, "backup", str(backup)).exit_code == 0
     link.symlink_to(folder)
-    assert run(link, "restore", str(backup), "--replace").returncode == 0
+    assert run(link, "restore", str(backup), "--replace").exit_code == 0
     assert link.is_symlink()
     assert not folder.is_symlink()
     done = subprocess.run(
@@ -192,7 +192,7 @@ def test_a_backup_is_put_back_from_within_the_folder_and_through_a_link(tmp_path
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, "")
-    assert run(link, "verify").returncode == 0
+    assert run(link, "verify").exit_code == 0
     assert len([*tmp_path.glob("store.replaced-*")]) == 2
     shutil.rmtree(folder)
     assert not link.exists(), "it leads to what was put back, not to a store of its own"

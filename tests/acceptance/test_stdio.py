@@ -19,16 +19,15 @@ FOX = "The quick brown fox jumps over the lazy dog"
 @pytest.mark.requirement(
     "INTEG-001/protocol/official-client", "INTEG-001/acceptance/real-client", "STORE-001/persistent"
 )
-@pytest.mark.parametrize("mode", ["auto", "legacy"])
-async def test_a_memory_survives_a_restart_and_is_found_by_the_official_client(tmp_path: Path, mode: str) -> None:
+async def test_a_memory_survives_a_restart_and_is_found_by_the_official_client(tmp_path: Path) -> None:
     command = StdioServerParameters(command=COMMAND, args=["serve", "--standalone", "--data", str(tmp_path / "data")])
-    async with Client(command, mode=mode) as client:
+    async with Client(command) as client:
         stored = await client.call_tool("store_memory", {"content": FOX, "tags": ["animals"]})
         failed = await client.call_tool("store_memory", {"content": ""})
         assert failed.structured_content["error"]["code"] == -32602
         memory = stored.structured_content["fingerprintId"]
         before = (await client.call_tool("memory_retrieve", {"id": memory})).structured_content
-    async with Client(command, mode=mode) as client:
+    async with Client(command) as client:
         found = (await client.call_tool("search_graph", {"query": "a nimble fox", "explain": True})).structured_content
         after = (await client.call_tool("memory_retrieve", {"id": memory})).structured_content
     assert [hit["fingerprintId"] for hit in found["results"]] == [memory]
@@ -145,20 +144,18 @@ def cancel(server: Server, request: int | str) -> None:
     server.send(json.dumps({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}))
 
 
-@pytest.mark.parametrize(("storing", "searching"), [("9001", 9001), (9001, "9001")])
-def test_a_number_and_the_same_digits_as_text_are_two_ids(
-    servers: Callable[[], Server], storing: int | str, searching: int | str
-) -> None:
+def test_a_number_and_the_same_digits_as_text_are_two_ids(servers: Callable[[], Server]) -> None:
     server = servers()
     server.initialize()
     server.call("store_memory", content=FOX)
-    store_until_windows_are_embedded(server, storing)
     search = {"name": "search_graph", "arguments": {"query": FOX}}
-    server.send(json.dumps({"jsonrpc": "2.0", "id": searching, "method": "tools/call", "params": search}))
-    answer = server.receive()
-    assert (answer["id"], answer["result"]["structuredContent"]["count"]) == (searching, 1)
-    cancel(server, searching)  # it was answered, and the store is another request
-    assert server.receive()["id"] == storing
+    for stored, (storing, searching) in enumerate((("9001", 9001), (9001, "9001")), start=1):
+        store_until_windows_are_embedded(server, storing)
+        server.send(json.dumps({"jsonrpc": "2.0", "id": searching, "method": "tools/call", "params": search}))
+        answer = server.receive()
+        assert (answer["id"], answer["result"]["structuredContent"]["count"]) == (searching, stored)
+        cancel(server, searching)  # it was answered, and the store is another request
+        assert server.receive()["id"] == storing
     server.close()
 
 

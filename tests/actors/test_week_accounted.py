@@ -26,8 +26,6 @@ from tests.actors.consolidator.asleep import BOUND
 from tests.actors.consolidator.planted_memories import LIFE
 from tests.actors.test_week import Week, lived
 
-pytestmark = pytest.mark.numeric
-
 
 class Written(DuckDBLog):
     """A log on disk that remembers what it answered, as a week expects of its log."""

@@ -1,11 +1,8 @@
 """Tiny data sets for the benchmarks."""
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
-
-sys.path.append(str(Path(__file__).parents[2] / "scripts"))  # scripts are not a package
 
 from benchmarks.datasets import Dataset, Document
 

@@ -7,19 +7,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from benchmarks.datasets import Document
+from benchmarks.peers import environments
+from benchmarks.peers.client import Answer, Call
+from benchmarks.peers.command import Result, compare, judge, tables
+from benchmarks.peers.measurement import Conversation, Durability, Measurement, Mode, Question, sample, score
+from benchmarks.peers.systems import AGENTRECALL, OFFICIAL, OURS, SERVICE, System
 from mcp import StdioServerParameters
 from rich.console import Console
 from rich.progress import Progress
 from typer import BadParameter
 
 from tests.benchmarks.datasets import stream, write
-
-from benchmarks.datasets import Document  # isort: skip -- on the path since the import above
-from benchmarks.peers import environments
-from benchmarks.peers.client import Answer, Call
-from benchmarks.peers.command import Result, compare, judge, tables
-from benchmarks.peers.measurement import Conversation, Durability, Measurement, Mode, Question, sample, score
-from benchmarks.peers.systems import AGENTRECALL, OFFICIAL, OURS, SERVICE, System
 
 pytestmark = pytest.mark.benchmarks
 

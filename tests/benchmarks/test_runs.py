@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from benchmarks import index as benchmark
 from typer import Exit
 
 from events.spaces import SPACES
@@ -16,8 +17,6 @@ from projections.atlas.atlas import PREFIX_DIMENSIONS
 from projections.spaces import graph
 from projections.spaces.graph import Graph
 from tests.benchmarks.datasets import Dataset, stream, talk, write
-
-from benchmarks import index as benchmark  # isort: skip -- on the path since the import above
 
 pytestmark = pytest.mark.benchmarks
 

@@ -1,16 +1,12 @@
 """The script that makes pictures of the dashboard."""
 
-import sys
 from pathlib import Path
 
 import pytest
+import screenshots
 
 from actors.api.context import Context
 from actors.proxy.endpoint import read_hub_info
-
-sys.path.append(str(Path(__file__).parents[2] / "scripts"))  # scripts are not a package
-
-import screenshots
 
 
 def test_the_link_is_asked_for_once_the_hub_listens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,17 +10,7 @@ from typing import Any
 import msgspec
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from typer import Exit
-
-from actors.runtime.actor import EXIT_UNCERTAIN
-from events.quantization import directions
-from events.storage.chain import GENESIS
-from events.verify.examination import Problem, Report
-from tests.benchmarks.datasets import NAMES, talk
-
-from benchmarks import index  # isort: skip -- on the path since the import above
+from benchmarks import index
 from benchmarks.crash import bit_flips, kills
 from benchmarks.crash.audit import Comparison, FileAudit, leaks
 from benchmarks.crash.bit_flips import LOST, Fate, Flip, classify, readable
@@ -37,6 +27,15 @@ from benchmarks.sleep import verdicts as sleep
 from benchmarks.sleep.plan import DUPLICATES, Kind, Plan, make_plan
 from benchmarks.sleep.runs import Answers, Decisions, Query, Run, recall
 from benchmarks.sleep.texts import SYNONYMS, one_word_changed, respaced
+from hypothesis import given
+from hypothesis import strategies as st
+from typer import Exit
+
+from actors.runtime.actor import EXIT_UNCERTAIN
+from events.quantization import directions
+from events.storage.chain import GENESIS
+from events.verify.examination import Problem, Report
+from tests.benchmarks.datasets import NAMES, talk
 
 pytestmark = pytest.mark.benchmarks
 

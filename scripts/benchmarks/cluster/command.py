@@ -13,7 +13,7 @@ from benchmarks.cluster.costs import measure_costs
 from benchmarks.cluster.moved_stores import move_there_and_back, stop_and_overtake
 from benchmarks.cluster.reembedding import measure_reembedding
 from benchmarks.cluster.routing import measure_routing
-from benchmarks.cluster.server import running_server
+from benchmarks.cluster.server import Server
 from benchmarks.report import JsonOption, Verdict, counter, publish, workplace
 
 PARTS = ("kills and restarts", "cost", "sleep", "move", "router", "reembedding")
@@ -36,7 +36,7 @@ def cluster(
     """Kill hubs and the server under load, stop a hub in its sleep, move a store; time stores and followers."""
     if unknown := set(part or ()) - set(PARTS):
         raise BadParameter(f"no part is called {', '.join(sorted(unknown))}")
-    with running_server() as server, workplace() as (folder, bar):
+    with Server.running() as server, workplace() as (folder, bar):
         version = server.version
 
         def survive() -> list[Verdict]:

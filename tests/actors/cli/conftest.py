@@ -19,11 +19,11 @@ def _loaded(profile: EmbeddedProfile, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("actors.hub.composition.load_profile", loaded(profile))
 
 
-def run(data: Path, *arguments: str) -> Result:
-    return CliRunner().invoke(program, [arguments[0], "--data", str(data), *arguments[1:]])
+def run(data: Path, *arguments: str, stdin: str | None = None) -> Result:
+    return CliRunner().invoke(program, [arguments[0], "--data", str(data), *arguments[1:]], input=stdin)
 
 
-def run_json(data: Path, *arguments: str) -> Any:
-    done = run(data, *arguments, "--json")
+def run_json(data: Path, *arguments: str, stdin: str | None = None) -> Any:
+    done = run(data, *arguments, "--json", stdin=stdin)
     assert done.exit_code == 0, done.output
     return json.loads(done.stdout)

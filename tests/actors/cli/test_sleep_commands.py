@@ -1,13 +1,14 @@
 """What a person does about sleep on the command line; most commands run in this process, with models loaded once."""
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from events.storage.duckdb_log import DuckDBLog
-from tests.acceptance.test_command_line import run as run_process
-from tests.acceptance.test_command_line import run_json as run_process_json
+from tests.acceptance.conftest import COMMAND, PATIENCE
+from tests.acceptance.test_command_line import started
 from tests.actors.cli.conftest import run, run_json
 
 DOG = "Mara's dog is called Bo."
@@ -101,8 +102,8 @@ def test_ids_of_runs_are_printed_whole_in_a_narrow_terminal(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, columns: str
 ) -> None:
     monkeypatch.setenv("COLUMNS", columns)
-    ids = [run_process_json(tmp_path, "consolidate", "--dry-run")["run_id"] for _ in range(2)]
-    words = run_process(tmp_path, "consolidations").stdout.split()
+    ids = [run_json(tmp_path, "consolidate", "--dry-run")["run_id"] for _ in range(2)]
+    words = started(tmp_path, "consolidations").split()
     assert [word for word in words if word in ids] == ids[::-1]
 
 
@@ -137,7 +138,8 @@ def test_invalid_arguments_end_with_one_sentence_and_status_1(
 
 def test_an_unknown_mode_is_refused_with_the_known_ones(tmp_path: Path) -> None:
     # In a process of its own: typer's refusal is held by its validator for ever, and with it the modules of its frames.
-    done = run_process(tmp_path, "consolidate", "nap")
+    command = [COMMAND, "consolidate", "nap", "--data", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert done.returncode == 2
     assert "light" in done.stderr
     assert json.loads(run(tmp_path, "consolidations", "--json").stdout)["runs"] == []

@@ -6,7 +6,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from actors.cli.commands import program
 from events.recovery import safety_copy
 from events.recovery.backup import restore
 from events.recovery.opening import open_log
@@ -14,7 +16,7 @@ from events.recovery.safety_copy import safety_copies
 from events.storage.format import FORMAT, format_of
 from events.storage.log import LogError, LogFullError
 from events.verify.verification import verify
-from tests.acceptance.conftest import COMMAND
+from tests.acceptance.conftest import COMMAND, _loaded, _rested, profile  # noqa: F401 -- fixtures
 from tests.events.recovery.test_upgrade import files
 from tests.fixtures.stores.unpacking import unpack
 
@@ -28,9 +30,20 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 
 def run(store: Path, *words: str, given: str = "") -> tuple[str, str]:
-    environment = os.environ | {"CONTEXT_GRAPH_DATA": str(store), "CONTEXT_GRAPH_HUB": "0"}
+    """Run a command, a hook in a process of its own, and return what it prints on either output."""
+    settings = {"CONTEXT_GRAPH_DATA": str(store), "CONTEXT_GRAPH_HUB": "0"}
+    if words[0] != "hook":
+        ended = CliRunner().invoke(program, words, input=given, env=settings)
+        assert ended.exit_code == 0, ended.output
+        return ended.stdout, ended.stderr
     done = subprocess.run(
-        [COMMAND, *words], env=environment, input=given, capture_output=True, text=True, timeout=120, check=False
+        [COMMAND, *words],
+        env=os.environ | settings,
+        input=given,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout, done.stderr

@@ -12,7 +12,7 @@ from events.vocabulary.values import Mode, Outcome
 from tests.actors.api.conftest import Way
 from tests.actors.api.sleeper import Sleeper, asking, end, found, hits, kinds, meanwhile, settled
 
-pytestmark = [pytest.mark.anyio, pytest.mark.numeric]
+pytestmark = pytest.mark.anyio
 
 FLOOD = (
     "It rained for three weeks without a pause.",

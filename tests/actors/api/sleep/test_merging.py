@@ -13,7 +13,7 @@ from tests.actors.api.sleeper import Sleeper, end, everywhere, found, hits, kind
 from tests.actors.api.stream import awake
 from tests.events.memory_log import MemoryLog
 
-pytestmark = [pytest.mark.anyio, pytest.mark.numeric]
+pytestmark = pytest.mark.anyio
 
 LEASE = "Anneke signed the lease for the bakery."
 NEAR = {"namespace": "shelf"}

@@ -9,7 +9,7 @@ from tests.actors.api.sleeper import MODES, Sleeper, everywhere, found, hits
 from tests.actors.api.stream import BOAT
 from tests.actors.consolidator.planted_memories import PROTECTED, Kind
 
-pytestmark = [pytest.mark.anyio, pytest.mark.numeric]
+pytestmark = pytest.mark.anyio
 
 SMALL = {"importance": 0.1, "created_at": "2020-02-02T00:00:00+00:00"}
 """Of what would be pruned if nothing protected it."""

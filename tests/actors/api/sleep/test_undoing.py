@@ -12,7 +12,7 @@ from tests.actors.api.conftest import Bed, Ways
 from tests.actors.api.sleeper import MODES, Sleeper, answers, end, everywhere, found, kinds, merges, settled
 from tests.actors.consolidator.planted_memories import Kind
 
-pytestmark = [pytest.mark.anyio, pytest.mark.numeric]
+pytestmark = pytest.mark.anyio
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 
