@@ -104,47 +104,34 @@ class Snapshots:
         return SnapshotDraft(self._folder, head, owners)
 
     def finish(self, draft: SnapshotDraft) -> None:
-        """Make a snapshot valid whose files are on the disk, and erase all others (`OSError`)."""
+        """Make a snapshot valid whose files are on the disk, once all others are erased (`OSError`)."""
         manifest = Manifest(
             schema=SCHEMA,
             head=draft.head,
             secret=draft.secret,
             parts={writer.name: draft.parts[writer.name] for writer in draft.writers},
         )
-        before = self._folders("", UNFINISHED)
         self._keys.create([draft.id])
         sealed = self._keys.seal(draft.id, CONTEXT, _encoder.encode(manifest))
         with closing(DurableFile(draft.folder / MANIFEST)) as file:
             file.write({0: sealed})
         sync_folder(draft.folder)
+        self._erase(path for path in self._folders("", UNFINISHED) if path != draft.folder)
         draft.folder.rename(self._folder / draft.id.hex)
         sync_folder(self._folder)
-        self._erase(path for path in before if path != draft.folder)
 
     def load(self, log: Log, owners: Iterable[str]) -> Loaded | None:
-        """Return the newest snapshot that can be used, or None; why others can't is logged, `sweep` erases them."""
-        found: list[tuple[Manifest, Path]] = []
+        """Return the snapshot, or None; why one can't be used is logged, and `sweep` erases it."""
         with suppress(OSError):  # the server that has their keys may be away; a later start deletes them
             self._erase(self._folders(UNFINISHED))
         for path in self._folders(""):
             try:
-                found.append((self.manifest(path), path))
-            except (UnusableError, OSError) as error:
-                self._reject(path, error)
-        found.sort(key=lambda one: one[0].head.seq)
-        while found:
-            manifest, path = found.pop()
-            try:
                 with garbage_collector_paused():
-                    loaded = self._read(manifest, path, log, tuple(owners))
+                    return self._read(self.manifest(path), path, log, {*owners})
             except OtherLogError as error:
                 self._set_aside(path, error)
             except (UnusableError, StateError, InvalidTag, OSError, LogError) as error:
                 self._reject(path, error)
-            else:
-                with suppress(OSError):
-                    self._erase(path for _, path in found)
-                return loaded
         return None
 
     def sweep(self) -> None:
@@ -228,10 +215,10 @@ class Snapshots:
             raise UnusableError("its files have other names than actors")
         return manifest
 
-    def _read(self, manifest: Manifest, path: Path, log: Log, owners: tuple[str, ...]) -> Loaded:
+    def _read(self, manifest: Manifest, path: Path, log: Log, owners: set[str]) -> Loaded:
         if manifest.head.seq > log.head.seq or log.head_at(manifest.head.seq) != manifest.head:
             raise OtherLogError(_OTHER_LOG)
-        if set(manifest.parts) != set(owners):
+        if manifest.parts.keys() != owners:
             raise UnusableError("other actors own projections now")
         return open_parts(manifest, path)
 
