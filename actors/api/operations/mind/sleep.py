@@ -31,8 +31,6 @@ from events.vocabulary import ConsolidationUndone, PurposesRealigned
 from events.vocabulary.values import Mode, Outcome
 from projections.projection import MemoryState
 
-LOGGED = ("mode", "namespace", "salience_threshold", "max_memories", "dry_run", "rationale")
-"""Parameters of a run that are logged, and that a repeated request must have too."""
 PAUSE = 60.0
 """Seconds after a dream before another one begins, unless it is forced."""
 
@@ -149,21 +147,14 @@ async def _earlier_run(context: Context, wanted: Consolidate) -> RunResult | Non
     if found is None:
         return None
     (run,) = found.runs
-    if any(getattr(run.params, name) != getattr(wanted, name) for name in LOGGED):
+    if run.params != wanted.started:
         raise key_conflict()
     finished = run.finished
     if finished is None or finished.outcome is not Outcome.FINISHED or wanted.dry_run:
         return None
     return RunResult(
-        run=run.run,
-        mode=run.mode,
-        namespace=run.namespace,
-        dry_run=False,
-        outcome=finished.outcome,
-        reason=finished.reason,
-        counts=finished.counts,
-        memories=finished.memories,
-        milliseconds=finished.milliseconds,
+        started=run.params,
+        finished=finished,
         merged=run.merged,
         pruned=run.pruned,
         patterns=found.patterns[run.run],
@@ -196,21 +187,23 @@ async def _earlier_undo(context: Context, params: UndoConsolidation, before: Req
 
 def _consolidation(run: RunResult, entries: Entries) -> JsonObject:
     """Return what a run did as an answer."""
+    started, finished, counts = run.started, run.finished, run.finished.counts
     return {
-        "run_id": str(run.run),
-        **pick(run, "mode", "namespace", "outcome", "reason", "dry_run"),
-        "can_be_undone": run.outcome is Outcome.FINISHED and not run.dry_run and run.counts.any_change,
-        "pruned_count": run.counts.pruned,
-        "merged_count": run.counts.merged,
-        "clusters_discovered": run.counts.clusters,
+        "run_id": str(started.run),
+        **pick(started, "mode", "namespace", "dry_run"),
+        **pick(finished, "outcome", "reason"),
+        "can_be_undone": finished.outcome is Outcome.FINISHED and not started.dry_run and counts.any_change,
+        "pruned_count": counts.pruned,
+        "merged_count": counts.merged,
+        "clusters_discovered": counts.clusters,
         "new_patterns": [pattern(one) for one in run.patterns],
-        "final_memory_count": run.memories,
-        "duration_ms": round(run.milliseconds),
-        "memories_looked_at": run.counts.looked_at,
-        "links_strengthened": run.counts.strengthened,
-        "shortcuts": run.counts.shortcuts,
-        "memories_replayed": run.counts.replayed,
-        "goals_adjusted": run.counts.goals_adjusted,
+        "final_memory_count": finished.memories,
+        "duration_ms": round(finished.milliseconds),
+        "memories_looked_at": counts.looked_at,
+        "links_strengthened": counts.strengthened,
+        "shortcuts": counts.shortcuts,
+        "memories_replayed": counts.replayed,
+        "goals_adjusted": counts.goals_adjusted,
         "drift": [
             {"namespace": namespace, **pick(found, "level", "similarity")} for namespace, found in run.drifts.items()
         ],
