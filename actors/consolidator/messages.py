@@ -14,7 +14,6 @@ from actors.runtime.settings import MoveKind
 from events.vocabulary import (
     ConsolidationFinished,
     ConsolidationSkipped,
-    ConsolidationStarted,
     GoalDiscovered,
     MemoriesMerged,
     MemoriesMoved,
@@ -114,7 +113,6 @@ class DreamPhase(StrEnum):
 class RunResult(Answer, frozen=True, kw_only=True):
     """What a run did, or a dry run would have done."""
 
-    started: ConsolidationStarted
     finished: ConsolidationFinished
     merged: tuple[MemoriesMerged, ...]
     pruned: tuple[Pruned, ...]
@@ -197,12 +195,6 @@ class Consolidate(Cancellable[RunResult], frozen=True, kw_only=True):
     rationale: str | None = None
     on_progress: Callable[[float, float | None, str], object] = lambda _done, _total, _what: None
     """Receives (done, total, what), in the consolidator's thread."""
-
-    @property
-    def started(self) -> ConsolidationStarted:
-        """The event of its begin."""
-        fields = ConsolidationStarted.__struct_fields__
-        return ConsolidationStarted(**{name: getattr(self, name) for name in fields})
 
 
 class MoveResult(Answer, frozen=True, kw_only=True):

@@ -13,7 +13,7 @@ from actors.consolidator.runs.plan import RunPlan
 from actors.consolidator.runs.planner import RunPlanner
 from actors.runtime.actor import LOGGER
 from actors.store.messages import GoneError
-from events.vocabulary import ConsolidationFinished, Event
+from events.vocabulary import ConsolidationFinished, ConsolidationStarted, Event
 from events.vocabulary.values import Counts, Outcome, Trigger
 
 
@@ -38,7 +38,8 @@ class RunExecution:
     def work(self) -> Sliced[RunResult]:
         """Execute the run in slices. A `RunInterrupted` thrown into it ends it without a change."""
         start = perf_counter()
-        self._append(self.request.started)
+        fields = ConsolidationStarted.__struct_fields__
+        self._append(ConsolidationStarted(**{name: getattr(self.request, name) for name in fields}))
         plan, outcome, reason = RunPlan(run=self.run), Outcome.FINISHED, None
         try:
             plan = yield from self._bounded(start)
@@ -87,7 +88,6 @@ class RunExecution:
             else:
                 break
         return RunResult(
-            started=request.started,
             finished=finished,
             merged=tuple(plan.merged),
             pruned=tuple(plan.pruned),

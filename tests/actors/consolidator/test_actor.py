@@ -156,7 +156,7 @@ def test_a_dry_run_of_rem_is_no_dream(night: Night):
     real = night.run(Mode.REM)
     dream = night.ask(ReadDream())
     assert dream.last is not None
-    assert (dream.completed, dream.last.run) == (1, real.started.run)
+    assert (dream.completed, dream.last.run) == (1, real.finished.run)
 
 
 def test_a_query_ends_a_dream_with_abort_on_query_before_its_next_slice(night: Night):

@@ -31,6 +31,8 @@ from events.vocabulary import ConsolidationUndone, PurposesRealigned
 from events.vocabulary.values import Mode, Outcome
 from projections.projection import MemoryState
 
+LOGGED = ("mode", "namespace", "salience_threshold", "max_memories", "dry_run", "rationale")
+"""Parameters of a run that are logged, and that a repeated request must have too."""
 PAUSE = 60.0
 """Seconds after a dream before another one begins, unless it is forced."""
 
@@ -92,7 +94,7 @@ async def consolidate_memories(context: Context, params: ConsolidateMemories) ->
     )
     slept: RunResult = await _earlier_run(context, wanted) or await ask(context.hub.consolidator, wanted, LONG_TIMEOUT)
     shown = memories_in(slept.merged[:MAX_SHOWN], slept.pruned[:MAX_SHOWN])
-    return _consolidation(slept, await known_entries(context, shown))
+    return _consolidation(wanted, slept, await known_entries(context, shown))
 
 
 async def undo_consolidation(context: Context, params: UndoConsolidation) -> JsonObject:
@@ -131,7 +133,7 @@ async def trigger_dream(context: Context, params: TriggerDream) -> JsonObject:
     slept = await _earlier_run(context, dream)
     if params.blocking:
         slept = slept or await ask(context.hub.consolidator, dream, LONG_TIMEOUT)
-        return answer | _consolidation(slept, {})
+        return answer | _consolidation(dream, slept, {})
     if slept is None:
         begun = context.hub.consolidator.ask(dream, block=False)
         await anyio.to_thread.run_sync(begun.get)  # raises what refuses it; its end isn't waited for
@@ -147,13 +149,12 @@ async def _earlier_run(context: Context, wanted: Consolidate) -> RunResult | Non
     if found is None:
         return None
     (run,) = found.runs
-    if run.params != wanted.started:
+    if any(getattr(run.params, name) != getattr(wanted, name) for name in LOGGED):
         raise key_conflict()
     finished = run.finished
     if finished is None or finished.outcome is not Outcome.FINISHED or wanted.dry_run:
         return None
     return RunResult(
-        started=run.params,
         finished=finished,
         merged=run.merged,
         pruned=run.pruned,
@@ -185,14 +186,14 @@ async def _earlier_undo(context: Context, params: UndoConsolidation, before: Req
     )
 
 
-def _consolidation(run: RunResult, entries: Entries) -> JsonObject:
+def _consolidation(wanted: Consolidate, run: RunResult, entries: Entries) -> JsonObject:
     """Return what a run did as an answer."""
-    started, finished, counts = run.started, run.finished, run.finished.counts
+    finished, counts = run.finished, run.finished.counts
     return {
-        "run_id": str(started.run),
-        **pick(started, "mode", "namespace", "dry_run"),
+        "run_id": str(finished.run),
+        **pick(wanted, "mode", "namespace", "dry_run"),
         **pick(finished, "outcome", "reason"),
-        "can_be_undone": finished.outcome is Outcome.FINISHED and not started.dry_run and counts.any_change,
+        "can_be_undone": finished.outcome is Outcome.FINISHED and not wanted.dry_run and counts.any_change,
         "pruned_count": counts.pruned,
         "merged_count": counts.merged,
         "clusters_discovered": counts.clusters,
