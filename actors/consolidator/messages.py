@@ -11,8 +11,15 @@ import msgspec
 from actors.consolidator.goals.drift import Drift, DriftStrategy, Trend
 from actors.runtime.messages import Answer, Appended, Cancellable, Message, ProjectionMessage
 from actors.runtime.settings import MoveKind
-from events.vocabulary import ConsolidationSkipped, GoalDiscovered, MemoriesMerged, MemoriesMoved, PatternDiscovered
-from events.vocabulary.values import Counts, Mode, Outcome, Pruned, Salience, Trigger
+from events.vocabulary import (
+    ConsolidationFinished,
+    ConsolidationSkipped,
+    GoalDiscovered,
+    MemoriesMerged,
+    MemoriesMoved,
+    PatternDiscovered,
+)
+from events.vocabulary.values import Mode, Pruned, Salience, Trigger
 from projections.mind.goals import DriftRecord
 from projections.mind.runs import Run
 
@@ -106,16 +113,7 @@ class DreamPhase(StrEnum):
 class RunResult(Answer, frozen=True, kw_only=True):
     """What a run did, or a dry run would have done."""
 
-    run: UUID
-    mode: Mode
-    namespace: str | None
-    dry_run: bool
-    outcome: Outcome
-    reason: str | None
-    counts: Counts
-    memories: int
-    """Live memories in scope afterwards."""
-    milliseconds: float
+    finished: ConsolidationFinished
     merged: tuple[MemoriesMerged, ...]
     pruned: tuple[Pruned, ...]
     patterns: tuple[PatternDiscovered, ...]

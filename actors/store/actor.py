@@ -10,12 +10,12 @@ from uuid import UUID, uuid4
 import msgspec
 
 from actors.runtime.actor import EXIT_UNCERTAIN, LOGGER
-from actors.runtime.faults import NotFoundFault, StorageFault
+from actors.runtime.faults import Fault, NotFoundFault, StorageFault
 from actors.runtime.messages import Appended, ProjectionMessage, SnapshotWritten
 from actors.runtime.metrics import Latencies
 from actors.runtime.projection_actor import ProjectionActor
 from actors.runtime.reply import Reply, gather
-from actors.store.log.commit import HeldAppends, answered, event_time, pending_append
+from actors.store.log.commit import answered, event_time, pending_append
 from actors.store.log.committer import Committer, Flush
 from actors.store.log.following import Follower, FollowerMessage, FollowLog, LogLost, away_fault, check_runs
 from actors.store.log.replay import fold_log, read_digests
@@ -78,7 +78,8 @@ class Store(ProjectionActor[StoreProjections]):
         self._read_only = read_only
         self._snapshots = None if snapshots is None else SnapshotPolicy(snapshots, self.actor_ref, ends=ends)
         self._replayed = False
-        self._held = HeldAppends()
+        self._held: list[tuple[Append | AppendMemories, Reply[object]]] = []
+        """Appends that came before the log was verified."""
         self._clock = clock
         self._commits = Committer(
             log, latencies, self._snapshots, self.actor_ref, self._apply, lambda: self._projections
@@ -93,7 +94,7 @@ class Store(ProjectionActor[StoreProjections]):
         """Commit the pending appends and close the log."""
         if self._snapshots is not None:
             self._snapshots.verified = True
-        self._held.release(self._on_append, unacknowledged=True)
+        self._release(unverified=True)
         self._commits.flush()
         if self._follower is not None:
             self._follower.stop()
@@ -145,16 +146,28 @@ class Store(ProjectionActor[StoreProjections]):
         else:
             self._commits.lose(message.error)
         if self._commits.absence is not None:
-            self._held.release(self._on_append)
+            self._release()
 
     def _on_append(self, message: Append | AppendMemories) -> Reply[object]:
         """Queue an append; while the log isn't verified, hold it, unless its server is away."""
         if self._snapshots is not None and not self._snapshots.verified and self._commits.absence is None:
             self._snapshots.hurry()
-            return self._held.add(message)
+            self._held.append((message, Reply()))
+            return self._held[-1][1]
         if isinstance(message, Append):
             return self._append(message)
         return gather([self._append_memory(append) for append in message.appends], list)
+
+    def _release(self, *, unverified: bool = False) -> None:
+        """Queue the appends that were held; of an unverified log, memories are refused."""
+        held, self._held = self._held, []
+        for message, reply in held:
+            try:
+                if unverified and isinstance(message, AppendMemories):
+                    raise StorageFault("Storage failed: the store is closing")
+                reply.set(self._on_append(message))
+            except (Fault, GoneError) as error:
+                reply.set_exception((type(error), error, None))
 
     def _append_memory(self, message: Append) -> Reply[RequestResult | StorageFault]:
         """Queue a memory, unless an earlier request with the same key stored it."""
@@ -267,7 +280,7 @@ class Store(ProjectionActor[StoreProjections]):
             if isinstance(message, SnapshotBroken):
                 self._read_only = describe_damage(str(message.error))
             if isinstance(message, LogVerified | SnapshotBroken):
-                self._held.release(self._on_append)
+                self._release()
 
     def _declare(self, message: Declare) -> Reply[object] | None:
         """Log the models of a new store; of another one, check that they are those it was made with."""

@@ -122,7 +122,7 @@ def request_result(catalog: Catalog, events: tuple[Envelope, ...], *, repeated: 
     first = events[0]
     oldest = None
     if isinstance(first.event, MemoryStored):
-        oldest = next(iter(catalog.by_sha(first.event.sha256, first.event.namespace, first.event.image)), None)
+        oldest = next(catalog.by_sha(first.event.sha256, first.event.namespace, first.event.image), None)
     return RequestResult(events=events, duplicate_of=None if oldest == first.id else oldest, repeated=repeated)
 
 

@@ -1,7 +1,6 @@
 """Snapshots on disk: at most one is valid, each is disposable, and none is used before it is verified.
 
-One that can't be used stays until the whole log was read, of which it may hold the last readable copy. One that doesn't
-follow from the log is set aside: nothing reads it, and only an erasure deletes it.
+One that can't be used stays until the whole log was read, of which it may hold the last readable copy.
 
 A snapshot is a folder `snapshot/<id>` with one file for each actor that owns projections, and a manifest. The files are
 encrypted with a key in the manifest, and the manifest with a key of the log's key ring under the id of the snapshot.
@@ -11,7 +10,7 @@ erase the snapshot (crypto-shredding).
 
 import os
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from pathlib import Path
@@ -37,10 +36,6 @@ from projections.storage.snapshot import SCHEMA, StateError
 MANIFEST: Final = "manifest"
 NOTHING_LOST: Final = "nothing, a start takes longer"
 CONTEXT: Final = b"context-graph snapshot"
-ASIDE: Final = ".aside"
-"""Suffix of the folder of a snapshot that doesn't follow from the log."""
-_OTHER_LOG: Final = "it holds events that the log doesn't have, or has otherwise"
-_BEYOND: Final = "nothing of the log; `context-graph repair NEW_FOLDER` adds the memories that it alone holds"
 _THREADS: Final = min(4, os.cpu_count() or 1)
 """Threads that verify a snapshot: decryption releases Python's lock."""
 
@@ -86,10 +81,6 @@ class OtherSchemaError(UnusableError):
     """A snapshot is of another schema, though it may be sound."""
 
 
-class OtherLogError(UnusableError):
-    """A sound snapshot holds events that the log doesn't have."""
-
-
 class Snapshots:
     """The snapshots of one store. Only the thread of the store's actor may change them."""
 
@@ -104,47 +95,32 @@ class Snapshots:
         return SnapshotDraft(self._folder, head, owners)
 
     def finish(self, draft: SnapshotDraft) -> None:
-        """Make a snapshot valid whose files are on the disk, and erase all others (`OSError`)."""
+        """Make a snapshot valid whose files are on the disk, once all others are erased (`OSError`)."""
         manifest = Manifest(
             schema=SCHEMA,
             head=draft.head,
             secret=draft.secret,
             parts={writer.name: draft.parts[writer.name] for writer in draft.writers},
         )
-        before = self._folders("", UNFINISHED)
         self._keys.create([draft.id])
         sealed = self._keys.seal(draft.id, CONTEXT, _encoder.encode(manifest))
         with closing(DurableFile(draft.folder / MANIFEST)) as file:
             file.write({0: sealed})
         sync_folder(draft.folder)
+        self._erase(path for path in self._folders("", UNFINISHED) if path != draft.folder)
         draft.folder.rename(self._folder / draft.id.hex)
         sync_folder(self._folder)
-        self._erase(path for path in before if path != draft.folder)
 
     def load(self, log: Log, owners: Iterable[str]) -> Loaded | None:
-        """Return the newest snapshot that can be used, or None; why others can't is logged, `sweep` erases them."""
-        found: list[tuple[Manifest, Path]] = []
+        """Return the snapshot, or None; why one can't be used is logged, and `sweep` erases it."""
         with suppress(OSError):  # the server that has their keys may be away; a later start deletes them
             self._erase(self._folders(UNFINISHED))
         for path in self._folders(""):
             try:
-                found.append((self.manifest(path), path))
-            except (UnusableError, OSError) as error:
-                self._reject(path, error)
-        found.sort(key=lambda one: one[0].head.seq)
-        while found:
-            manifest, path = found.pop()
-            try:
                 with garbage_collector_paused():
-                    loaded = self._read(manifest, path, log, tuple(owners))
-            except OtherLogError as error:
-                self._set_aside(path, error)
+                    return self._read(self.manifest(path), path, log, {*owners})
             except (UnusableError, StateError, InvalidTag, OSError, LogError) as error:
                 self._reject(path, error)
-            else:
-                with suppress(OSError):
-                    self._erase(path for _, path in found)
-                return loaded
         return None
 
     def sweep(self) -> None:
@@ -172,11 +148,12 @@ class Snapshots:
                 found += [] if head is None else [head]
         return found
 
-    def recover(self, suffix: str = "") -> Iterator[Loaded]:
-        """Yield the snapshots that can be read, the newest first; delete nothing. `ASIDE`: those set aside."""
-        for manifest, path in self._readable(suffix):
+    def recover(self) -> Loaded | None:
+        """Return the newest snapshot that can be read, whatever the log is; delete nothing."""
+        for manifest, path in self._readable():
             with suppress(StateError, InvalidTag, OSError):
-                yield open_parts(manifest, path)
+                return open_parts(manifest, path)
+        return None
 
     def problems(self) -> list[Problem]:
         """Verify the snapshot byte by byte, and delete nothing; any thread may call this.
@@ -184,10 +161,7 @@ class Snapshots:
         One of another schema is no problem: the next start erases it.
         """
         found: list[Problem] = []
-        for path in self._folders("", ASIDE):
-            if path.suffix == ASIDE:
-                found.append(Problem(f"snapshot/{path.name}", None, _OTHER_LOG, _BEYOND))
-                continue
+        for path in self._folders(""):
             try:
                 manifest = self.manifest(path)
                 for number, (name, part) in enumerate(manifest.parts.items()):
@@ -228,17 +202,17 @@ class Snapshots:
             raise UnusableError("its files have other names than actors")
         return manifest
 
-    def _read(self, manifest: Manifest, path: Path, log: Log, owners: tuple[str, ...]) -> Loaded:
+    def _read(self, manifest: Manifest, path: Path, log: Log, owners: set[str]) -> Loaded:
         if manifest.head.seq > log.head.seq or log.head_at(manifest.head.seq) != manifest.head:
-            raise OtherLogError(_OTHER_LOG)
-        if set(manifest.parts) != set(owners):
+            raise UnusableError("it holds events that the log doesn't have, or has otherwise")
+        if manifest.parts.keys() != owners:
             raise UnusableError("other actors own projections now")
         return open_parts(manifest, path)
 
-    def _readable(self, suffix: str = "") -> list[tuple[Manifest, Path]]:
+    def _readable(self) -> list[tuple[Manifest, Path]]:
         """Return the manifests that can be read and their folders, the newest first."""
         found: list[tuple[Manifest, Path]] = []
-        for path in self._folders(suffix):
+        for path in self._folders(""):
             with suppress(UnusableError, OSError):
                 found.append((self.manifest(path), path))
         return sorted(found, key=lambda one: one[0].head.seq, reverse=True)
@@ -251,11 +225,6 @@ class Snapshots:
     def _reject(self, path: Path, error: Exception) -> None:
         LOGGER.warning("snapshot %s can't be used (%s); all is read from the log", path.name, _reason(error))
         self._unusable.append(path)
-
-    def _set_aside(self, path: Path, error: Exception) -> None:
-        LOGGER.warning("snapshot %s can't be used (%s); it is set aside; lost: %s", path.name, error, _BEYOND)
-        with suppress(OSError):  # the next start tries again
-            path.rename(path.with_suffix(ASIDE))
 
     def _erase(self, paths: Iterable[Path]) -> None:
         """Destroy the keys of snapshots, then delete their files: they are unreadable from the first step on."""

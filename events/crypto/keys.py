@@ -107,7 +107,7 @@ class KeyRing:
     def key_chain(self, chain: ChainKey) -> None:
         """Store a chain key; the file is replaced (`OSError`)."""
         with self._lock:
-            header = self._header.with_chain(chain)
+            header = self._header.renewed(chain)
             if self._path is not None and self._file is not None:
                 replace_keys(self._path, header.content + bytes(self._records))
                 self._file.close()
@@ -157,7 +157,7 @@ class KeyRing:
     def holding(self, records: bytes) -> "KeyRing":
         """Return a ring in memory alone that holds other records behind the same header."""
         ring = KeyRing()
-        ring._header = self._header.renewed()
+        ring._header = self._header.renewed(self.chain)
         ring._index(records)
         return ring
 

@@ -123,13 +123,9 @@ class KeyHeader:
         """Bytes of a stored key."""
         return _KEY + 8 * self.locked
 
-    def with_chain(self, chain: ChainKey) -> "KeyHeader":
-        """Return a header with a chain key, behind the same passphrase and master key."""
+    def renewed(self, chain: ChainKey | None) -> "KeyHeader":
+        """Return a header with both copies whole and this chain key, behind the same passphrase and master key."""
         return _build(self._lock, chain)
-
-    def renewed(self) -> "KeyHeader":
-        """Return the same header with both copies whole."""
-        return _build(self._lock, self.chain)
 
     def damaged(self) -> list[int]:
         """Return which copies of the header, 0 or 1, are damaged."""

@@ -9,10 +9,10 @@ show a wrong repair too, which is then one more row lost, and never a wrong one.
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Collection
-from contextlib import closing
+from collections.abc import Collection
+from contextlib import closing, suppress
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final
 
 import duckdb
 import numpy as np
@@ -22,8 +22,6 @@ from events.recovery.checksums import WORD, checksum, restored
 from events.recovery.write_ahead_log import HEADER, best_form
 from events.storage.database import QUERY_ERRORS, connect, count_rows
 from events.storage.log import LogError
-
-_Result = TypeVar("_Result")
 
 _HEADERS: Final = 3
 """Headers before the first block."""
@@ -43,8 +41,13 @@ def open_mended(path: Path, copy: Path) -> duckdb.DuckDBPyConnection:
         raise LogError(f"{path} is missing, or no file")
     shutil.copyfile(path, copy)
     _restore(copy)
-    metadata = _first([lambda: _metadata_blocks(copy), lambda: _after_headers(copy), lambda: _after_all(copy)])
-    _mend_blocks(copy, metadata)
+    if (metadata := _metadata_blocks(copy)) is None:
+        for header in _pieces(copy, 0, HEADER)[:_HEADERS]:  # most bytes are unused; DuckDB checks the fields by itself
+            _correct(header)
+        metadata = _metadata_blocks(copy)
+    _mend_blocks(copy, metadata or ())
+    if metadata is None:
+        _probe(copy)
     wal, wal_copy = _wal(path), _wal(copy)
     if not wal.is_file():
         return connect(copy, read_only=True)
@@ -65,20 +68,6 @@ def open_mended(path: Path, copy: Path) -> duckdb.DuckDBPyConnection:
     return open_with(best_form(wal.read_bytes(), headers, rows))
 
 
-def _first(attempts: list[Callable[[], _Result]]) -> _Result:
-    """Return the result of the first attempt that succeeds; the error of the last one is a `LogError`."""
-    *others, last = attempts
-    for attempt in others:
-        try:
-            return attempt()
-        except (LogError, *QUERY_ERRORS):
-            continue
-    try:
-        return last()
-    except QUERY_ERRORS as error:
-        raise LogError(f"DuckDB can't read the log: {error}") from error
-
-
 def _restore(copy: Path) -> None:
     """Put the changed byte of a header or block back where its checksum tells that; leave others as they are."""
     for piece in (*_pieces(copy, 0, HEADER)[:_HEADERS], *_pieces(copy, _HEADERS * HEADER, _BLOCK)):
@@ -87,30 +76,22 @@ def _restore(copy: Path) -> None:
             _correct(piece)
 
 
-def _metadata_blocks(copy: Path) -> frozenset[int]:
-    """Return the numbers of the blocks with DuckDB's metadata, whose pointers it follows."""
-    with closing(connect(copy, read_only=True)) as database:
+def _metadata_blocks(copy: Path) -> frozenset[int] | None:
+    """Return the numbers of the blocks with DuckDB's metadata, whose pointers it follows; None if it can't tell."""
+    with suppress(LogError, *QUERY_ERRORS), closing(connect(copy, read_only=True)) as database:
         database.execute("SELECT DISTINCT block_id FROM pragma_metadata_info('log')")
         return frozenset(number for (number,) in database.fetchall())
+    return None
 
 
-def _after_headers(copy: Path) -> frozenset[int]:
-    """Mend the headers, most of whose bytes are unused; DuckDB checks their fields by itself."""
-    for header in _pieces(copy, 0, HEADER)[:_HEADERS]:
-        _correct(header)
-    return _metadata_blocks(copy)
-
-
-def _after_all(copy: Path) -> frozenset[int]:
-    """Mend metadata too, most of whose bytes are unused; another process tries first, since a pointer may be wrong."""
-    _mend_blocks(copy, ())
+def _probe(copy: Path) -> None:
+    """Read a copy in another process first, since a pointer in its mended metadata may be wrong (`LogError`)."""
     probe = subprocess.run([sys.executable, "-P", "-c", _PROBE, copy], capture_output=True, check=False)
     if probe.returncode:
         raise LogError(
             "DuckDB can't read log.duckdb, though all checksums were corrected: it is another file, or DuckDB's own "
             "metadata are damaged; `context-graph restore` puts a backup back"
         )
-    return frozenset()
 
 
 def _mend_blocks(copy: Path, metadata: Collection[int]) -> None:

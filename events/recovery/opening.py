@@ -100,12 +100,9 @@ def _copy(folder: Path, passphrase: str | None, found: int, notify: Callable[[st
     """Copy a store before its upgrade (`LogDamagedError`); return why it must be opened read-only instead."""
     try:
         copy = copy_before(folder, "upgrade", passphrase)
-    except (LogInUseError, PassphraseError):
+    except (LogInUseError, PassphraseError, LogDamagedError):
         raise
     except LogError as error:
         return _NO_COPY.format(error)
-    if copy is None:
-        problems = verify(folder, passphrase).problems
-        raise LogDamagedError(f"{problems[0].file}: {problems[0].what}" if problems else "its copy isn't sound")
     notify(_COPIED.format(found, copy, copy, folder))
     return None

@@ -1,9 +1,7 @@
 """Repair: a new store from all that can be proved of a damaged one, which stays as it is."""
 
 from contextlib import closing
-from itertools import chain
 from pathlib import Path
-from typing import Final
 
 import msgspec
 
@@ -15,9 +13,6 @@ from events.storage.database import exclusive
 from events.storage.format import check_format
 from events.storage.log import LogError
 from events.verify.examination import BadRange, Progress
-from events.vocabulary import MemoryStored
-
-STRAY: Final = "a snapshot that was set aside holds it, and the log doesn't"
 
 
 class Repaired(msgspec.Struct, frozen=True):
@@ -28,7 +23,7 @@ class Repaired(msgspec.Struct, frozen=True):
     lost: tuple[BadRange, ...]
     """Events that a placeholder replaces (`events.vocabulary.EventLost`)."""
     spared: tuple[BadRange, ...] = ()
-    """Events from a snapshot, which the chain of the damaged store didn't prove; at the end, those set aside."""
+    """Events from a snapshot, which the chain of the damaged store didn't prove."""
 
 
 def repair(
@@ -53,12 +48,8 @@ def repair(
         with closing(Salvage(folder, keys, spare)) as found, new_store(target) as building:
             if not found.head.seq:
                 raise LogError(f"{folder} holds no event that can be read")
-            strays, spared = found.strays(), found.spared
-            last = found.head.seq + len(strays)
+            last = found.head.seq
             with closing(found.database.cursor()) as cursor:
-                rows = relink(chain(found.rows(cursor, 1, found.head.seq), strays), keys)
+                rows = relink(found.rows(cursor, 1, last), keys)
                 write_log(building, rows, last, lambda: keys, progress, ImageFiles(folder, lambda: keys))
-            if strays:
-                memories = sum(isinstance(one.event, MemoryStored) for one in strays)
-                spared += (BadRange(found.head.seq + 1, last, STRAY, memories),)
-            return Repaired(last, found.bad, spared)
+            return Repaired(last, found.bad, found.spared)

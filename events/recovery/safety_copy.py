@@ -18,7 +18,7 @@ from events.recovery.backup import is_backup, new_store, write_manifest
 from events.storage import replacement
 from events.storage.database import DATABASE, QUERY_ERRORS, connect, exclusive
 from events.storage.format import check_format, format_of
-from events.storage.log import Head, LogError, PassphraseError
+from events.storage.log import Head, LogDamagedError, LogError
 from events.storage.room import check_free
 from events.verify.examination import Progress
 from events.verify.verification import verify
@@ -61,28 +61,21 @@ def safety_copies(folder: Path) -> list[SafetyCopy]:
     return found
 
 
-def copy_before(folder: Path, operation: str, passphrase: str | None, progress: Progress | None = None) -> Path | None:
-    """Copy a store before an operation, and verify the copy; delete the one before the last such operation.
-
-    Returns:
-        The copy; None if the store is damaged.
+def copy_before(folder: Path, operation: str, passphrase: str | None, progress: Progress | None = None) -> Path:
+    """Copy a store before an operation, and return the verified copy; delete the one before the last such operation.
 
     Raises:
-        LogInUseError: the store is open.
-        PassphraseError: the passphrase is wrong, or missing, or given for a store without one.
+        LogInUseError, PassphraseError, LogDamagedError: as in `copy_store`.
         LogError: the copy can't be written, or there is too little room for it.
     """
-    check_format(folder)
     target = backups_folder(folder) / f"{_BEFORE}{operation}-{replacement.timestamp()}"
     earlier = [one.folder for one in safety_copies(folder) if one.operation == operation]
     try:
         target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         check_free(target.parent, size_of(folder))
-        _copy_store(folder, target, passphrase, progress)
+        copy_store(folder, target, passphrase, progress)
         for one in earlier:
             shutil.rmtree(one)
-    except _DamagedError:
-        return None
     except OSError as error:
         raise LogError(f"no copy of {folder} can be made: {reason(error)}") from error
     return target
@@ -94,50 +87,27 @@ def copy_store(folder: Path, target: Path, passphrase: str | None, progress: Pro
     `target` has its name only once it is complete.
 
     Raises:
-        LogInUseError, PassphraseError: as in `copy_before`.
-        LogError: the store is damaged, or the target exists, or can't be written.
+        LogInUseError: the store is open.
+        PassphraseError: the passphrase is wrong, or missing, or given for a store without one.
+        LogDamagedError: the store is damaged.
+        LogError: the target exists, or can't be written.
     """
     check_format(folder)
-    try:
-        return _copy_store(folder, target, passphrase, progress)
-    except _DamagedError as error:
-        raise LogError(f"{folder} is damaged: `context-graph verify` tells what is lost") from error
-    except OSError as error:
-        raise LogError(f"no copy of {folder} can be made: {reason(error)}") from error
-
-
-class _DamagedError(Exception):
-    """What was copied can't be trusted as a whole."""
-
-
-def _copy_store(folder: Path, target: Path, passphrase: str | None, progress: Progress | None) -> Head:
     with exclusive(folder), new_store(target) as partial:
-        _copy(folder, partial)
-        return _check(partial, passphrase, progress)
-
-
-def _copy(folder: Path, target: Path) -> None:
-    for name in _FILES:
-        if (folder / name).exists():
-            _clone(folder / name, target / name)
-    ImageFiles(folder, KeyRing).copy(target)
-    try:
-        with closing(connect(target / DATABASE)) as database:  # a backup has no write-ahead log
-            database.execute("CHECKPOINT log")
-    except (LogError, *QUERY_ERRORS) as error:
-        raise _DamagedError from error
-
-
-def _check(target: Path, passphrase: str | None, progress: Progress | None) -> Head:
-    try:
-        report = verify(target, passphrase, progress)
-    except PassphraseError:
-        raise
-    except LogError as error:
-        raise _DamagedError from error
-    if report.problems:
-        raise _DamagedError
-    write_manifest(target, report.head.seq, format_of(target))
+        for name in _FILES:
+            if (folder / name).exists():
+                _clone(folder / name, partial / name)
+        ImageFiles(folder, KeyRing).copy(partial)
+        try:
+            with closing(connect(partial / DATABASE)) as database:  # a backup has no write-ahead log
+                database.execute("CHECKPOINT log")
+        except QUERY_ERRORS as error:
+            raise LogDamagedError(f"DuckDB can't read {folder / DATABASE}: {error}") from error
+        report = verify(partial, passphrase, progress)
+        if report.problems:
+            file, what = report.problems[0].file, report.problems[0].what
+            raise LogDamagedError(f"{file}: {what}; `context-graph verify` tells what is lost")
+        write_manifest(partial, report.head.seq, format_of(partial))
     return report.head
 
 

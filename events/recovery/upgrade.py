@@ -15,7 +15,7 @@ from events.recovery.safety_copy import copy_before, size_of
 from events.recovery.salvage import Spare, acknowledged
 from events.storage.duckdb_log import DuckDBLog
 from events.storage.format import FORMAT, check_format, format_of
-from events.storage.log import LogError
+from events.storage.log import LogDamagedError, LogError
 from events.verify.examination import Progress
 from events.verify.verification import verify
 from events.wording import reason
@@ -79,9 +79,10 @@ def upgrade(
     planned = plan(folder, passphrase)
     if not planned.changes:
         return planned
-    copy = copy_before(folder, "upgrade", passphrase, progress)
-    if copy is None:
-        raise LogError(f"{folder} is damaged and stays as it is: run context-graph repair NEW_FOLDER first")
+    try:
+        copy = copy_before(folder, "upgrade", passphrase, progress)
+    except LogDamagedError as error:
+        raise LogError(f"{folder} stays as it is ({error}): run context-graph repair NEW_FOLDER first") from error
     with closing(DuckDBLog(folder, passphrase, spare=spare)):
         pass
     if passphrase is not None and KeyRing.of((folder / "keys").read_bytes(), passphrase).header.by_scrypt:

@@ -31,8 +31,6 @@ from events.wording import counted
 Progress = Callable[[int, int], None]
 """Receives how many events are checked, and how many there are."""
 
-UNREADABLE: Final = "DuckDB can't read it"
-"""How the reason begins why an event can't be trusted that DuckDB refuses."""
 NAMED: Final = "the events that are named here"
 SPARED: Final = "nothing, the snapshot holds it; the chain doesn't prove that"
 
@@ -175,7 +173,7 @@ class Examination:
         except QUERY_ERRORS as error:
             kinds = _kinds(cursor, first, last)
             if first == last or kinds is None:
-                why = f"{UNREADABLE} ({str(error).splitlines()[0]})"
+                why = f"DuckDB can't read it ({str(error).splitlines()[0]})"
                 self._mark(first, last, why, None if kinds is None else sum(map(_is_memory, kinds)))
                 return
             middle = (first + last) // 2

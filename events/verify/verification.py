@@ -26,7 +26,7 @@ from events.storage.duckdb_log import DuckDBLog
 from events.storage.durable import SECTOR, has_stray_bytes, parse_slots
 from events.storage.format import check_format, is_format_damaged
 from events.storage.log import Head, LogError, LogInUseError, PassphraseError
-from events.verify.examination import NAMED, UNREADABLE, BadRange, Examination, Problem, Progress, Report, named
+from events.verify.examination import NAMED, BadRange, Examination, Problem, Progress, Report, named
 from events.wording import reason
 
 EVERYTHING: Final = "every event"
@@ -82,11 +82,8 @@ def _as_opened(folder: Path, passphrase: str | None, report: Report, spare: Spar
         for one in report.problems
         if one.seq is None
     ]
-    if refused := [one for one in report.bad if one.why.startswith(UNREADABLE)]:
-        first, last = refused[0].first, refused[-1].last
-        files.append(Problem(DATABASE, None, f"of events {first} to {last}, {refused[0].why}", ""))
     wal = f"{DATABASE}.wal"
-    hidden = _numbers({*report.bad} - {*refused}) - _numbers((*bad, *spared))
+    hidden = _numbers(report.bad) - _numbers((*bad, *spared))
     if hidden and all(one.file != wal for one in files):
         what = f"DuckDB leaves out events {min(hidden)} to {max(hidden)}, which a mended copy shows"
         files.append(Problem(wal if (folder / wal).exists() else DATABASE, None, what, ""))

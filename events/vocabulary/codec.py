@@ -4,21 +4,22 @@ The tag is stored in the log's `kind` column too, so metadata can be read withou
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final, cast, get_args
+from typing import Any, Final, cast
 
 import lz4.block  # pyright: ignore[reportMissingTypeStubs]
 import msgspec
 
 from events.storage.log import LogError
-from events.vocabulary import Event, Known
+from events.vocabulary import Event, Shredded
 from events.vocabulary.upcasting import UPCASTERS, Upcaster
 
 _COMPRESSED: Final = frozenset({"memory_stored.2", "memory_stored.3"})
 """Current and earlier tags whose maps are compressed: a fifth of a memory repeats another space, or is zero."""
 
-_KNOWN: Final[tuple[type[Known], ...]] = get_args(Known)
-_TAGS: Final[dict[type[Event], str]] = {event: str(event.__struct_config__.tag) for event in _KNOWN}
-_SEALED: Final[frozenset[str]] = frozenset(_TAGS[event].rpartition(".")[0] for event in _KNOWN if event.sealed)
+KINDS: Final[tuple[type[Event], ...]] = tuple(event for event in Event.__subclasses__() if event is not Shredded)
+"""All events of the vocabulary that are written."""
+_TAGS: Final[dict[type[Event], str]] = {event: str(event.__struct_config__.tag) for event in KINDS}
+_SEALED: Final[frozenset[str]] = frozenset(_TAGS[event].rpartition(".")[0] for event in KINDS if event.sealed)
 
 _lz4 = cast("Any", lz4.block)
 _compress: Final[Callable[[bytes], bytes]] = _lz4.compress
@@ -32,9 +33,7 @@ _MOST_EXPANSION: Final = 255
 """Bytes that one byte of an LZ4 block can stand for."""
 
 _encoder = msgspec.msgpack.Encoder(uuid_format="bytes")
-_decoders: Final[dict[str, msgspec.msgpack.Decoder[Known]]] = {
-    _TAGS[event]: msgspec.msgpack.Decoder(event) for event in _KNOWN
-}
+_decoders: Final = {tag: msgspec.msgpack.Decoder(event) for event, tag in _TAGS.items()}
 
 
 class UnknownKindError(LogError):
@@ -76,7 +75,7 @@ def encode(event: Event) -> bytes:
     return _compress(data) if compressed else data
 
 
-def decode(kind: str, data: bytes, upcasters: Mapping[str, Upcaster] = UPCASTERS) -> Known:
+def decode(kind: str, data: bytes, upcasters: Mapping[str, Upcaster] = UPCASTERS) -> Event:
     """Return the event, migrated to the current version of its kind.
 
     Raises:

@@ -11,7 +11,6 @@ import numpy as np
 
 from events.storage.log import Envelope
 from events.vocabulary import EventLost, MemoriesMoved, MemoryRecalled, MemoryStored, MemoryTagged, PurposesRealigned
-from events.vocabulary.codec import decompress
 from events.vocabulary.values import Image
 from projections.memories.entries import Body, Entry, Usage, erased_entry, merged_entry
 from projections.memories.lifecycle import (
@@ -30,33 +29,16 @@ from projections.projection import MemoryState, digest_of, is_shredded_memory
 from projections.storage.arrays import Blobs, GrowableArray
 
 
-class _ContentKey(msgspec.Struct, frozen=True):
-    """The fields of a `Body` that identify its content; decoded alone, since that is faster."""
-
-    sha256: bytes
-    image: Image | None
-    namespace: str
-
-
 class _Worth(msgspec.Struct, frozen=True):
-    """The fields of a `Body` that its salience depends on."""
+    """The fields of a `Body` that its salience depends on; decoded alone, since that is faster for all memories."""
 
     importance: float
     created_at: datetime
 
 
-class _Utterance(msgspec.Struct, frozen=True):
-    """The fields of a `Body` that tell what was said, and who said it."""
-
-    content: bytes
-    metadata: dict[str, Any]
-
-
 _encoder = msgspec.msgpack.Encoder(uuid_format="bytes")
 _body_decoder = msgspec.msgpack.Decoder(Body)
-_key_decoder = msgspec.msgpack.Decoder(_ContentKey)
 _worth_decoder = msgspec.msgpack.Decoder(_Worth)
-_utterance_decoder = msgspec.msgpack.Decoder(_Utterance)
 
 
 class Catalog:
@@ -136,8 +118,8 @@ class Catalog:
         """Return the text of a memory and its speaker, if it is live and no later one took its place."""
         if self._state(memory) is not MemoryState.LIVE or self._successor(memory) is not None:
             return None
-        said = _utterance_decoder.decode(self._bodies.at(self._rows[memory]))
-        return decompress(said.content), said.metadata.get("speaker")
+        said = _body_decoder.decode(self._bodies.at(self._rows[memory]))
+        return said.text, said.metadata.get("speaker")
 
     def __contains__(self, memory: UUID) -> bool:
         return memory in self._entries
@@ -149,16 +131,13 @@ class Catalog:
         """Return the sequence numbers of what a request appended that stored, deleted or restored something."""
         return self._requests.of(correlation)
 
-    def by_sha(self, sha256: bytes, namespace: str, image: Image | None = None) -> tuple[UUID, ...]:
-        """Return the live memories with this content and image in this namespace, the oldest first."""
-        rows = np.flatnonzero(self._marks.array == _hash_prefix(sha256)).tolist()
-        keys = ((self._ids[row], _key_decoder.decode(self._bodies.at(row))) for row in rows)
-        same = (
-            memory
-            for memory, key in keys
-            if (key.sha256, key.image) == (sha256, image) and self._placement.of(memory, key.namespace) == namespace
-        )
-        return tuple(memory for memory in same if self._entries[memory].state is MemoryState.LIVE)
+    def by_sha(self, sha256: bytes, namespace: str, image: Image | None = None) -> Iterator[UUID]:
+        """Yield the live memories with this content and image in this namespace, the oldest first."""
+        for row in np.flatnonzero(self._marks.array == _hash_prefix(sha256)).tolist():
+            memory, body = self._ids[row], _body_decoder.decode(self._bodies.at(row))
+            is_same = (body.sha256, body.image) == (sha256, image) and self._state(memory) is MemoryState.LIVE
+            if is_same and self._placement.of(memory, body.namespace) == namespace:
+                yield memory
 
     def states(self) -> Counter[MemoryState]:
         """Return the number of memories in each state."""
@@ -276,7 +255,7 @@ class Catalog:
         if is_live and restores_single_memories(envelope.event):
             fields["protected"] = True
         if body:
-            namespace = self._placement.of(memory, _key_decoder.decode(body).namespace)
+            namespace = self._placement.of(memory, _body_decoder.decode(body).namespace)
             self._live[namespace] += is_live - (change.before is MemoryState.LIVE)
             fields |= {"run": self._lifecycle.run_of(memory), "merged_into": self._lifecycle.survivor(memory)}
         if change.after is MemoryState.ERASED:

@@ -122,9 +122,9 @@ class Goals:
         """Return the most central live members, survivors in place of merged ones; none of an unknown goal."""
         return tuple(islice(self._live_members(goal), count))
 
-    def examples(self, goal: UUID, count: int = EXEMPLARS) -> tuple[UUID, ...]:
+    def examples(self, goal: UUID) -> tuple[UUID, ...]:
         """Return as many live members at even distances of centrality, survivors in place of merged ones."""
-        return spread(tuple(self._live_members(goal)), count)
+        return spread(tuple(self._live_members(goal)))
 
     def drifts(self, namespace: str) -> tuple[DriftRecord, ...]:
         """Return the latest drift findings, the oldest first."""

@@ -27,6 +27,7 @@ from events.vocabulary import (
 )
 from events.vocabulary.values import Learning, Mode, Outcome, Quadrant
 from projections.memories.placement import swap_keys
+from projections.mind.johari import THRESHOLD
 from projections.projection import digest_of, is_shredded_memory
 from projections.storage.arrays import Blobs, GrowableArray, Rows, rows_of_ids
 
@@ -38,8 +39,6 @@ _RECENT: Final = 100
 """Settled forecasts that the accuracy covers."""
 _SMOOTHING: Final = 25
 """Interactions over which the weights of two stages blend."""
-_THRESHOLD: Final = 0.5
-"""Boundary of Johari windows: entropy is low below it, coherence high above it."""
 
 
 class Stage(StrEnum):
@@ -254,6 +253,6 @@ def _hash(namespace: str | None) -> int:
 
 
 def _window(entropy: float, coherence: float) -> Quadrant:
-    if entropy < _THRESHOLD:
-        return Quadrant.OPEN if coherence > _THRESHOLD else Quadrant.HIDDEN
-    return Quadrant.UNKNOWN if coherence > _THRESHOLD else Quadrant.BLIND
+    if entropy < THRESHOLD:
+        return Quadrant.OPEN if coherence > THRESHOLD else Quadrant.HIDDEN
+    return Quadrant.UNKNOWN if coherence > THRESHOLD else Quadrant.BLIND

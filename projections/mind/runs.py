@@ -1,7 +1,6 @@
 """Consolidation runs: what each decided, the patterns found, what was skipped, and which hub may finish a run."""
 
 from datetime import datetime
-from itertools import islice
 from typing import Any, Final
 from uuid import UUID
 
@@ -146,9 +145,9 @@ class Runs:
         """Return a run; None if it is unknown."""
         return self._runs.get(run)
 
-    def latest(self, limit: int | None = None) -> tuple[Run, ...]:
-        """Return up to `limit` runs, or all, the latest start first."""
-        return tuple(islice(reversed(self._runs.values()), limit))
+    def latest(self) -> tuple[Run, ...]:
+        """Return all runs, the latest start first."""
+        return tuple(reversed(self._runs.values()))
 
     def skipped(self) -> tuple[tuple[datetime, ConsolidationSkipped], ...]:
         """Return the latest scheduled runs that never began, with the time of the event, the oldest first."""

@@ -69,9 +69,8 @@ def plan_rem(
     plan.patterns = sorted(plan.patterns, key=lambda pattern: -pattern.confidence)[:MAX_PATTERNS]
 
 
-def patterns_of(survey: Survey, run: UUID, limit: int = MAX_PATTERNS) -> tuple[PatternDiscovered, ...]:
-    """Return the most confident goals of a survey as patterns, without a North Star that is too small for one."""
-    large = [goal for goal in survey.goals if len(goal.members) >= MIN_SIZE]
+def patterns_of(survey: Survey, run: UUID) -> tuple[PatternDiscovered, ...]:
+    """Return the goals of a survey as patterns, without a North Star that is too small for one."""
     return tuple(
         PatternDiscovered(
             run=run,
@@ -83,7 +82,8 @@ def patterns_of(survey: Survey, run: UUID, limit: int = MAX_PATTERNS) -> tuple[P
             coherence=goal.coherence,
             confidence=goal.confidence,
         )
-        for goal in large[:limit]
+        for goal in survey.goals
+        if len(goal.members) >= MIN_SIZE
     )
 
 

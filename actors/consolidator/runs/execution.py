@@ -38,19 +38,8 @@ class RunExecution:
     def work(self) -> Sliced[RunResult]:
         """Execute the run in slices. A `RunInterrupted` thrown into it ends it without a change."""
         start = perf_counter()
-        self._append(
-            ConsolidationStarted(
-                run=self.run,
-                mode=self.request.mode,
-                trigger=self.request.trigger,
-                namespace=self.request.namespace,
-                salience_threshold=self.request.salience_threshold,
-                max_memories=self.request.max_memories,
-                dry_run=self.request.dry_run,
-                thorough=self.request.thorough,
-                rationale=self.request.rationale,
-            )
-        )
+        fields = ConsolidationStarted.__struct_fields__
+        self._append(ConsolidationStarted(**{name: getattr(self.request, name) for name in fields}))
         plan, outcome, reason = RunPlan(run=self.run), Outcome.FINISHED, None
         try:
             plan = yield from self._bounded(start)
@@ -99,15 +88,7 @@ class RunExecution:
             else:
                 break
         return RunResult(
-            run=self.run,
-            mode=request.mode,
-            namespace=request.namespace,
-            dry_run=request.dry_run,
-            outcome=outcome,
-            reason=reason,
-            counts=counts,
-            memories=finished.memories,
-            milliseconds=finished.milliseconds,
+            finished=finished,
             merged=tuple(plan.merged),
             pruned=tuple(plan.pruned),
             patterns=tuple(plan.patterns),

@@ -34,9 +34,7 @@ SHORTCUT_CONFIDENCE: Final = 0.7
 Path = tuple[Step, ...]
 
 
-def select_replays(
-    faded: Sequence[FadedMemory], recalls: Mapping[UUID, int], limit: int = MAX_REPLAYS
-) -> dict[UUID, float]:
+def select_replays(faded: Sequence[FadedMemory], recalls: Mapping[UUID, int]) -> dict[UUID, float]:
     """Return the memories to replay, in order, and the activity of each, in [0, 1].
 
     Faded memories come first, by .8 · recency + .2 · order parameter, with the activity they had when they left the
@@ -45,7 +43,6 @@ def select_replays(
     Args:
         faded: The queue of the workspace, the oldest first; the last one has a recency of 1.
         recalls: Number of answers that contained each memory.
-        limit: Largest number of memories.
     """
     scores = {
         fading.memory: 0.8 * place / len(faded) + 0.2 * fading.order for place, fading in enumerate(faded, start=1)
@@ -55,7 +52,7 @@ def select_replays(
     order = dict.fromkeys([*sorted(scores, key=lambda one: (-scores[one], one)), *recalled])
     return {
         memory: activity[memory] if memory in activity else min(recalls[memory] / FULL_ACCESSES, 1.0)
-        for memory in [*order][:limit]
+        for memory in [*order][:MAX_REPLAYS]
     }
 
 

@@ -1,13 +1,13 @@
 """Appends that wait for the next commit: their drafts, their replies, and how they are read back."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, NamedTuple, TypeVar
 from uuid import uuid4
 
-from actors.runtime.faults import Fault, StorageFault
+from actors.runtime.faults import StorageFault
 from actors.runtime.reply import Reply
-from actors.store.messages import Append, AppendMemories, GoneError, RequestResult
+from actors.store.messages import Append, RequestResult
 from events.storage.log import Draft, Envelope, Log, LogAwayError, LogError
 from events.vocabulary import SpacesDeclared
 
@@ -31,36 +31,6 @@ class PendingAppend(NamedTuple):
             self.reply.set_exception((StorageFault, outcome, None))
         else:
             self.reply.set(outcome.events[0])
-
-
-class HeldAppends:
-    """Appends that came before the log was verified."""
-
-    def __init__(self) -> None:
-        self._held: list[tuple[Append | AppendMemories, Reply[object]]] = []
-
-    def add(self, message: Append | AppendMemories) -> Reply[object]:
-        """Keep an append; the reply follows its release."""
-        self._held.append((message, Reply()))
-        return self._held[-1][1]
-
-    def release(
-        self, receive: Callable[[Append | AppendMemories], Reply[object]], *, unacknowledged: bool = False
-    ) -> None:
-        """Handle the appends in their order.
-
-        Args:
-            receive: Queues one, and returns its reply.
-            unacknowledged: Whether the log stays unverified; memories, whose sender waits, are then refused.
-        """
-        held, self._held = self._held, []
-        for message, reply in held:
-            try:
-                if unacknowledged and isinstance(message, AppendMemories):
-                    raise StorageFault("Storage failed: the store is closing")
-                reply.set(receive(message))
-            except (Fault, GoneError) as error:
-                reply.set_exception((type(error), error, None))
 
 
 def pending_append(message: Append, at: datetime, *, is_memory: bool) -> PendingAppend:

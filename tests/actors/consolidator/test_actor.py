@@ -73,8 +73,10 @@ def test_two_runs_requested_at_once_run_one_after_the_other(night: Night):
         (ConsolidationStarted, second.run),
         (ConsolidationFinished, second.run),
     ]
-    assert (slept[0].counts.merged, slept[0].counts.pruned) == (1, 1)
-    assert (slept[1].counts.merged, slept[1].counts.pruned) == (0, 0), "it begins where the first has ended"
+    assert (slept[0].finished.counts.merged, slept[0].finished.counts.pruned) == (1, 1)
+    assert (slept[1].finished.counts.merged, slept[1].finished.counts.pruned) == (0, 0), (
+        "it begins where the first has ended"
+    )
 
 
 def test_a_discovery_requested_during_a_run_is_queued(night: Night):
@@ -113,7 +115,7 @@ def test_short_messages_are_answered_between_two_slices_of_a_run(night: Night):
     assert night.envelopes(ConsolidationFinished) == [], "it is held before its next slice"
     gate.open()
     slept: RunResult = reply.get(timeout=BOUND)
-    assert slept.counts.pruned == 1
+    assert slept.finished.counts.pruned == 1
     assert night.ask(ReadRuns()).running is None
 
 
@@ -128,9 +130,9 @@ def test_pruning_candidates_are_read_after_the_active_run_from_what_it_left(nigh
     gate.open()
     slept: RunResult = run.get(timeout=BOUND)
     candidates: PruningCandidates = asked[0].get(timeout=BOUND)
-    assert slept.counts.pruned == 1
+    assert slept.finished.counts.pruned == 1
     assert [one for one in candidates.found if one.protection is None] == [], "the run has pruned it"
-    assert candidates.looked_at == slept.memories == 10
+    assert candidates.looked_at == slept.finished.memories == 10
 
 
 def test_active_and_queued_dreams_are_counted(night: Night):
@@ -148,13 +150,13 @@ def test_active_and_queued_dreams_are_counted(night: Night):
 
 
 def test_a_dry_run_of_rem_is_no_dream(night: Night):
-    assert night.run(Mode.REM, dry_run=True).outcome is Outcome.FINISHED
+    assert night.run(Mode.REM, dry_run=True).finished.outcome is Outcome.FINISHED
     dream: DreamState = night.ask(ReadDream())
     assert (dream.completed, dream.last) == (0, None)
     real = night.run(Mode.REM)
     dream = night.ask(ReadDream())
     assert dream.last is not None
-    assert (dream.completed, dream.last.run) == (1, real.run)
+    assert (dream.completed, dream.last.run) == (1, real.finished.run)
 
 
 def test_a_query_ends_a_dream_with_abort_on_query_before_its_next_slice(night: Night):
@@ -166,7 +168,7 @@ def test_a_query_ends_a_dream_with_abort_on_query_before_its_next_slice(night: N
     gate.open()
     slept: RunResult = reply.get(timeout=BOUND)
     assert len(gate.steps) == 1, "no further slice began"
-    assert (slept.outcome, slept.reason) == (Outcome.ABORTED, "a query came")
+    assert (slept.finished.outcome, slept.finished.reason) == (Outcome.ABORTED, "a query came")
     record = night.record(message.run)
     assert (record.outcome, record.counts) == (Outcome.ABORTED, Counts())
     dream: DreamState = night.ask(ReadDream())
@@ -184,7 +186,7 @@ def test_a_query_does_not_end_a_run_without_abort_on_query(night: Night):
     gate.reached()
     night.hub.consolidator.tell(QueryReceived(at=perf_counter()))
     gate.open()
-    assert reply.get(timeout=BOUND).outcome is Outcome.FINISHED
+    assert reply.get(timeout=BOUND).finished.outcome is Outcome.FINISHED
     dream: DreamState = night.ask(ReadDream())
     assert (dream.completed, dream.abort_milliseconds) == (1, None)
 
@@ -199,7 +201,7 @@ def test_a_query_does_not_end_a_discovery_before_a_queued_dream(night: Night):
     night.hub.consolidator.tell(QueryReceived(at=perf_counter()))
     gate.open()
     assert discovery.get(timeout=BOUND).memories == 12
-    assert dream.get(timeout=BOUND).outcome is Outcome.FINISHED, "it began after the query"
+    assert dream.get(timeout=BOUND).finished.outcome is Outcome.FINISHED, "it began after the query"
 
 
 @pytest.mark.parametrize("phase", [DreamPhase.NREM, DreamPhase.REM])
@@ -212,7 +214,7 @@ def test_a_dream_of_one_phase_runs_that_phase_only(night: Night, phase: DreamPha
         gate.step()
         assert asked.get(timeout=BOUND).phase is DreamPhase.REM
         gate.open()
-    assert reply.get(timeout=BOUND).outcome is Outcome.FINISHED
+    assert reply.get(timeout=BOUND).finished.outcome is Outcome.FINISHED
     assert any("surveyed" in step for step in gate.steps) == (phase is DreamPhase.REM)
 
 
@@ -223,18 +225,18 @@ def test_a_cancelled_run_ends_before_its_next_slice(night: Night):
     gate.reached()
     message.cancelled.set()
     gate.open()
-    assert reply.get(timeout=BOUND).outcome is Outcome.ABORTED
+    assert reply.get(timeout=BOUND).finished.outcome is Outcome.ABORTED
     assert len(gate.steps) == 1
     record = night.record(message.run)
     assert (record.outcome, record.reason, record.counts) == (Outcome.ABORTED, "it was withdrawn", Counts())
-    assert night.run().counts.merged == 1, "the next one is not held up"
+    assert night.run().finished.counts.merged == 1, "the next one is not held up"
 
 
 def test_a_run_cancelled_in_the_queue_never_starts(night: Night):
     gate, _, second, replies = requested_at_once(night)
     second.cancelled.set()
     gate.open()
-    assert replies[0].get(timeout=BOUND).outcome is Outcome.FINISHED
+    assert replies[0].get(timeout=BOUND).finished.outcome is Outcome.FINISHED
     with pytest.raises(InternalFault):
         replies[1].get(timeout=BOUND)
     assert night.written(second.run) == []
@@ -244,7 +246,7 @@ def test_closing_the_store_aborts_the_active_run_and_fails_queued_ones(night: Ni
     gate, first, second, replies = requested_at_once(night)
     rest = night.asking(StopRuns())
     gate.open()
-    assert replies[0].get(timeout=BOUND).outcome is Outcome.ABORTED
+    assert replies[0].get(timeout=BOUND).finished.outcome is Outcome.ABORTED
     with pytest.raises(InternalFault, match="closed"):
         replies[1].get(timeout=BOUND)
     rest.get(timeout=BOUND)
@@ -296,7 +298,7 @@ def test_a_failing_run_answers_its_error_and_the_next_one_starts(night: Night):
     with pytest.raises(RuntimeError, match="nobody can be told"):
         night.ask(message)
     assert night.record(message.run).outcome is Outcome.FAILED
-    assert night.run().counts.merged == 1
+    assert night.run().finished.counts.merged == 1
 
 
 def test_an_unknown_run_is_named(night: Night):

@@ -125,7 +125,6 @@ def test_a_copy_is_made_where_the_file_system_can_not_share_blocks(
     log.close()
     monkeypatch.setattr(os, "copy_file_range", refuse, raising=False)
     copy = copy_before(log.folder, "repair", None)
-    assert copy is not None
     assert verify(copy).problems == ()
 
 
@@ -155,7 +154,6 @@ def test_of_each_operation_the_latest_copy_is_kept_and_restores(log: DuckDBLog, 
     log.close()
     copies = [copy_before(log.folder, operation, None) for operation in ("repair", "reembed", "repair")]
     assert [one.folder for one in safety_copies(log.folder)] == [copies[1], copies[2]]
-    assert copies[2] is not None
     restore(copies[2], tmp_path / "other")
     again = DuckDBLog(tmp_path / "other")
     assert again.head == log.head
@@ -169,7 +167,6 @@ def test_a_copy_contains_what_is_in_the_write_ahead_log_alone(log: DuckDBLog, tm
         (killed / path.name).write_bytes(path.read_bytes())
     assert (killed / f"{DATABASE}.wal").stat().st_size
     copy = copy_before(killed, "repair", None)
-    assert copy is not None
     assert verify(copy).head == log.head
     log.close()
 

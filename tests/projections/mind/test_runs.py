@@ -124,11 +124,6 @@ def test_a_run_without_an_end_is_interrupted():
     assert [(run.run, run.finished is None) for run in runs.latest()] == [(THIRD, True), (SECOND, False), (FIRST, True)]
 
 
-def test_the_latest_runs_come_first_up_to_the_limit():
-    runs = after(start(FIRST), finish(FIRST), start(SECOND), finish(SECOND), start(THIRD), finish(THIRD))
-    assert [run.run for run in runs.latest(2)] == [THIRD, SECOND]
-
-
 @pytest.mark.parametrize("field", DECISIONS)
 def test_a_run_shows_what_it_decided(field: str):
     event, told = DECISIONS[field]

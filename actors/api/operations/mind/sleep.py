@@ -94,7 +94,7 @@ async def consolidate_memories(context: Context, params: ConsolidateMemories) ->
     )
     slept: RunResult = await _earlier_run(context, wanted) or await ask(context.hub.consolidator, wanted, LONG_TIMEOUT)
     shown = memories_in(slept.merged[:MAX_SHOWN], slept.pruned[:MAX_SHOWN])
-    return _consolidation(slept, await known_entries(context, shown))
+    return _consolidation(wanted, slept, await known_entries(context, shown))
 
 
 async def undo_consolidation(context: Context, params: UndoConsolidation) -> JsonObject:
@@ -133,7 +133,7 @@ async def trigger_dream(context: Context, params: TriggerDream) -> JsonObject:
     slept = await _earlier_run(context, dream)
     if params.blocking:
         slept = slept or await ask(context.hub.consolidator, dream, LONG_TIMEOUT)
-        return answer | _consolidation(slept, {})
+        return answer | _consolidation(dream, slept, {})
     if slept is None:
         begun = context.hub.consolidator.ask(dream, block=False)
         await anyio.to_thread.run_sync(begun.get)  # raises what refuses it; its end isn't waited for
@@ -155,15 +155,7 @@ async def _earlier_run(context: Context, wanted: Consolidate) -> RunResult | Non
     if finished is None or finished.outcome is not Outcome.FINISHED or wanted.dry_run:
         return None
     return RunResult(
-        run=run.run,
-        mode=run.mode,
-        namespace=run.namespace,
-        dry_run=False,
-        outcome=finished.outcome,
-        reason=finished.reason,
-        counts=finished.counts,
-        memories=finished.memories,
-        milliseconds=finished.milliseconds,
+        finished=finished,
         merged=run.merged,
         pruned=run.pruned,
         patterns=found.patterns[run.run],
@@ -194,23 +186,25 @@ async def _earlier_undo(context: Context, params: UndoConsolidation, before: Req
     )
 
 
-def _consolidation(run: RunResult, entries: Entries) -> JsonObject:
+def _consolidation(wanted: Consolidate, run: RunResult, entries: Entries) -> JsonObject:
     """Return what a run did as an answer."""
+    finished, counts = run.finished, run.finished.counts
     return {
-        "run_id": str(run.run),
-        **pick(run, "mode", "namespace", "outcome", "reason", "dry_run"),
-        "can_be_undone": run.outcome is Outcome.FINISHED and not run.dry_run and run.counts.any_change,
-        "pruned_count": run.counts.pruned,
-        "merged_count": run.counts.merged,
-        "clusters_discovered": run.counts.clusters,
+        "run_id": str(finished.run),
+        **pick(wanted, "mode", "namespace", "dry_run"),
+        **pick(finished, "outcome", "reason"),
+        "can_be_undone": finished.outcome is Outcome.FINISHED and not wanted.dry_run and counts.any_change,
+        "pruned_count": counts.pruned,
+        "merged_count": counts.merged,
+        "clusters_discovered": counts.clusters,
         "new_patterns": [pattern(one) for one in run.patterns],
-        "final_memory_count": run.memories,
-        "duration_ms": round(run.milliseconds),
-        "memories_looked_at": run.counts.looked_at,
-        "links_strengthened": run.counts.strengthened,
-        "shortcuts": run.counts.shortcuts,
-        "memories_replayed": run.counts.replayed,
-        "goals_adjusted": run.counts.goals_adjusted,
+        "final_memory_count": finished.memories,
+        "duration_ms": round(finished.milliseconds),
+        "memories_looked_at": counts.looked_at,
+        "links_strengthened": counts.strengthened,
+        "shortcuts": counts.shortcuts,
+        "memories_replayed": counts.replayed,
+        "goals_adjusted": counts.goals_adjusted,
         "drift": [
             {"namespace": namespace, **pick(found, "level", "similarity")} for namespace, found in run.drifts.items()
         ],

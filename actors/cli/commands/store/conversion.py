@@ -1,6 +1,6 @@
 """Commands that make a store into another one: of this version, in another place, with other models."""
 
-from contextlib import closing
+from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -111,6 +111,7 @@ def reembed(
     from actors.hub.reembed import reembed as reembed_store
     from events.recovery.safety_copy import copy_before
     from events.storage.database import DATABASE
+    from events.storage.log import LogDamagedError
 
     settings = WorkerSettings(embedder, models, device)
     bulk = BulkEmbedding(partial(start_pool, settings, workers, ray))
@@ -120,7 +121,10 @@ def reembed(
     check_outside(new_folder, folder)
     copy = None
     if not no_backup and (folder / DATABASE).exists():
-        copy = copy_before(folder, "reembed", passphrase(), lambda done, total: report(done, total, "events checked"))
+        with suppress(LogDamagedError):  # what can be read of it is embedded all the same
+            copy = copy_before(
+                folder, "reembed", passphrase(), lambda done, total: report(done, total, "events checked")
+            )
 
     async def progress(done: float, total: float | None, what: str) -> None:
         report(done, total, what)

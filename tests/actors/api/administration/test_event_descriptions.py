@@ -1,6 +1,5 @@
 """Every event of the log has a sentence that a person understands, and none says what a memory says."""
 
-from typing import get_args
 from uuid import UUID
 
 import msgspec
@@ -8,7 +7,8 @@ import pytest
 
 from actors.api.operations.administration.event_descriptions import describe_event
 from events.storage.log import Envelope
-from events.vocabulary import ConsolidationSkipped, Event, Known, Shredded
+from events.vocabulary import ConsolidationSkipped, Event, Shredded
+from events.vocabulary.codec import KINDS
 from events.vocabulary.values import Mode, Trigger
 from projections.memories.catalog import Catalog
 from tests.events.samples import NOON, draft, started, stored
@@ -16,7 +16,6 @@ from tests.events.vocabulary.test_codec import SAMPLES
 from tests.projections.history import folded, memory_id
 from tests.projections.sleeps import IDS, erased, forgotten, linked, log_of, merged, pruned, restored, undone
 
-KINDS = get_args(Known)
 WORDS = ("Ebbe", "Flut", "tide", "moon")
 """Of the contents, goals and patterns of the samples."""
 

@@ -264,7 +264,7 @@ async def test_a_run_that_is_given_up_changes_nothing(sleeper: Sleeper) -> None:
         cancelled.set()
 
     slept = await meanwhile(sleeper, "deep", give_up, cancelled=cancelled)
-    assert slept.outcome is Outcome.ABORTED
+    assert slept.finished.outcome is Outcome.ABORTED
     assert kinds(sleeper.log, start) == {"ConsolidationStarted": 1, "ConsolidationFinished": 1}
     (finished,) = found(sleeper.log, ConsolidationFinished)
     assert (finished.outcome, finished.counts.merged) == (Outcome.ABORTED, 0)
@@ -284,15 +284,15 @@ async def test_what_is_stored_or_deleted_while_a_run_decides_is_not_lost(sleeper
         await sleeper.mind("memory_delete", id=trivial)
 
     slept = await meanwhile(sleeper, "deep", happen)
-    assert slept.outcome is Outcome.FINISHED
+    assert slept.finished.outcome is Outcome.FINISHED
     into = {str(one): str(merge.survivor) for merge in slept.merged for one in merge.absorbed}
     expected = planted.repeats(*COPIES, Kind.ONE_WORD)
     assert into == {one: into for one, into in expected.items() if one not in {absorbed, kept}}
     assert trivial not in {str(one.memory) for one in slept.pruned}
     status = (await store_status(sleeper.mind.context))["memories"]
     assert (status["erased"], status["forgotten"]) == (1, 2)
-    assert slept.memories == status["live"]
-    assert (slept.counts.merged, slept.counts.pruned) == (status["merged"], status["pruned"])
+    assert slept.finished.memories == status["live"]
+    assert (slept.finished.counts.merged, slept.finished.counts.pruned) == (status["merged"], status["pruned"])
     for memory in (new[0], kept, survivor):
         assert (await sleeper.memory(memory))["id"] == memory
     for memory in (gone, trivial):
@@ -313,14 +313,14 @@ async def test_what_is_erased_while_a_run_decides_stays_out_of_it_and_the_run_go
             await sleeper.mind("memory_delete", id=memory, soft=False)
 
     slept = await meanwhile(sleeper, "deep", erase, during=during)
-    assert slept.outcome is Outcome.FINISHED
+    assert slept.finished.outcome is Outcome.FINISHED
     touched = {str(one) for merge in slept.merged for one in (merge.survivor, *merge.absorbed)}
     touched |= {str(one.memory) for one in slept.pruned}
     assert touched
     assert not touched & erased
     status = (await store_status(sleeper.mind.context))["memories"]
-    assert (status["erased"], status["live"]) == (4, slept.memories)
-    assert (slept.counts.merged, slept.counts.pruned) == (status["merged"], status["pruned"])
+    assert (status["erased"], status["live"]) == (4, slept.finished.memories)
+    assert (slept.finished.counts.merged, slept.finished.counts.pruned) == (status["merged"], status["pruned"])
     for memory in (left, freed):
         assert (await sleeper.memory(memory))["id"] == memory
 

@@ -289,9 +289,9 @@ async def test_what_is_erased_while_a_run_dreams_is_in_no_pattern_and_no_group(b
                 await sleeper.mind("memory_delete", id=memory, soft=False)
 
         slept = await meanwhile(sleeper, "rem", erase, during="memories surveyed")
-        assert slept.outcome is Outcome.FINISHED
-        assert slept.memories == (await store_status(sleeper.mind.context))["memories"]["live"]
-        (run,) = (await sleeper.mind("list_consolidations", run_id=str(slept.run)))["runs"]
+        assert slept.finished.outcome is Outcome.FINISHED
+        assert slept.finished.memories == (await store_status(sleeper.mind.context))["memories"]["live"]
+        (run,) = (await sleeper.mind("list_consolidations", run_id=str(slept.finished.run)))["runs"]
         assert run["patterns"]
         assert not {*erased} & {member for pattern in run["patterns"] for member in pattern["members"]}
         questions = ("Who painted the boat?", "honey of the bees")
@@ -302,9 +302,9 @@ async def test_what_is_erased_while_a_run_dreams_is_in_no_pattern_and_no_group(b
             assert not {*erased} & {one["id"] for one in around["neighbors"]}
         log = sleeper.log
     with bed(log) as again:
-        assert (await again.mind("list_consolidations", run_id=str(slept.run)))["runs"] == [run]
+        assert (await again.mind("list_consolidations", run_id=str(slept.finished.run)))["runs"] == [run]
         assert await answers(again.mind, SPRING, questions) == before
-        await again.mind("undo_consolidation", run_id=str(slept.run))
+        await again.mind("undo_consolidation", run_id=str(slept.finished.run))
         assert not {*erased} & {one[0] for results in await answers(again.mind, SPRING, questions) for one in results}
 
 
@@ -318,9 +318,9 @@ async def test_what_is_erased_while_goals_are_adjusted_stays_erased(bed: Bed, dr
                 await sleeper.mind("memory_delete", id=memory, soft=False)
 
         slept = await meanwhile(sleeper, "rem", erase, during="memories surveyed")
-        assert slept.outcome is Outcome.FINISHED
-        assert slept.counts.goals_adjusted == 1
-        undone = await sleeper.mind("undo_consolidation", run_id=str(slept.run))
+        assert slept.finished.outcome is Outcome.FINISHED
+        assert slept.finished.counts.goals_adjusted == 1
+        undone = await sleeper.mind("undo_consolidation", run_id=str(slept.finished.run))
         assert undone["north_star_restored_in"] == ["default"]
         assert (await sleeper.mind("get_alignment_drift"))["north_star_id"] == before
         shown = await served(sleeper)
@@ -365,8 +365,8 @@ async def test_a_pattern_of_which_a_member_is_erased_before_it_is_written_is_lef
 
         # The club is the smaller namespace, so that by then all patterns of the other one are found.
         slept = await meanwhile(sleeper, "rem", erase, during="memories surveyed: 24 of 24")
-        assert slept.outcome is Outcome.FINISHED
-        (run,) = (await sleeper.mind("list_consolidations", run_id=str(slept.run)))["runs"]
+        assert slept.finished.outcome is Outcome.FINISHED
+        (run,) = (await sleeper.mind("list_consolidations", run_id=str(slept.finished.run)))["runs"]
         assert kept
         assert {pattern["description"] for pattern in run["patterns"]} == {*kept}
-        assert slept.counts.patterns == len(kept)
+        assert slept.finished.counts.patterns == len(kept)

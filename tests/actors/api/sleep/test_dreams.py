@@ -220,7 +220,7 @@ async def test_the_status_tells_what_is_under_way(sleeper: Sleeper) -> None:
 
     slept = await meanwhile(sleeper, "rem", ask)
     during, after = await asked[0], await sleeper.mind("get_dream_status")
-    assert during["running"]["run_id"] == str(slept.run)
+    assert during["running"]["run_id"] == str(slept.finished.run)
     assert (during["running"]["outcome"], during["completed_cycles"]) == ("running", 0)
     assert during["state"] != "Awake"
     assert (after["state"], after["running"], after["completed_cycles"]) == ("Awake", None, 1)
@@ -237,7 +237,7 @@ async def test_a_query_ends_a_dream_that_shall_make_way_and_nothing_of_it_is_wri
 
     slept = await meanwhile(sleeper, "dream", ask, abort_on_query=True)
     await settled(sleeper.mind)
-    assert (slept.outcome, slept.reason) == (Outcome.ABORTED, "a query came")
+    assert (slept.finished.outcome, slept.finished.reason) == (Outcome.ABORTED, "a query came")
     written = kinds(sleeper.log, start)
     assert (written["ConsolidationStarted"], written["ConsolidationFinished"]) == (1, 1)
     assert not written.keys() & {"LinksStrengthened", "ShortcutsDrawn", "PatternDiscovered", "MemoriesReplayed"}
@@ -254,4 +254,4 @@ async def test_a_query_leaves_a_run_alone_that_need_not_make_way(sleeper: Sleepe
         assert await hits(sleeper.mind, "Who signed the lease?", top_k=1)
 
     slept = await meanwhile(sleeper, mode, ask, abort_on_query=False)
-    assert (slept.outcome, slept.mode) == (Outcome.FINISHED, Mode(mode))
+    assert slept.finished.outcome is Outcome.FINISHED

@@ -85,7 +85,7 @@ def test_a_finished_run_wrote_all_that_its_counts_say(planted: Planted):
     gone = {planted.copies[1], planted.more[1], planted.near[1], *planted.trivia}
     assert hidden(decided) == gone
     assert (finished.counts.merged, finished.counts.pruned) == (3, 2)
-    assert finished.counts == slept.counts
+    assert finished.counts == slept.finished.counts
     assert finished.memories == planted.night.live() == 3
     assert {memory for memory in gone if planted.night.state(memory) is MemoryState.LIVE} == set()
 
@@ -96,7 +96,7 @@ def test_a_dry_run_counts_what_a_real_run_does_and_appends_only_its_record(plant
     record = planted.night.record(dry.run)
     assert (record.outcome, record.memories) == (Outcome.FINISHED, 8)
     _, slept = worked_off(planted.execution(real).work())
-    assert record.counts == slept.counts
+    assert record.counts == slept.finished.counts
     assert record.counts.merged == 3
 
 
@@ -104,9 +104,9 @@ def test_a_run_that_takes_too_long_leaves_its_record_alone(planted: Planted):
     message = wanted(max_seconds=1e-9)
     _, slept = worked_off(planted.execution(message).work())
     record = planted.night.record(message.run)
-    assert (record.outcome, slept.outcome) == (Outcome.TIMED_OUT, Outcome.TIMED_OUT)
+    assert (record.outcome, slept.finished.outcome) == (Outcome.TIMED_OUT, Outcome.TIMED_OUT)
     assert "max_seconds" in (record.reason or "")
-    assert record.counts == slept.counts == Counts()
+    assert record.counts == slept.finished.counts == Counts()
     assert (slept.merged, slept.pruned) == ((), ())
     assert record.memories == planted.night.live() == 8
 
@@ -124,7 +124,7 @@ def test_a_run_that_is_stopped_between_any_two_slices_leaves_its_record_alone(pl
             work.throw(RunInterrupted(Outcome.ABORTED, "a query came"))
         record = planted.night.record(message.run)
         assert (record.outcome, record.reason, record.counts) == (Outcome.ABORTED, "a query came", Counts())
-        assert stopped.value.value.outcome is Outcome.ABORTED
+        assert stopped.value.value.finished.outcome is Outcome.ABORTED
     assert planted.night.live() == 8
 
 
@@ -157,7 +157,7 @@ def test_what_is_deleted_after_it_was_decided_is_left_out_and_the_counts_agree_w
     assert hidden(decided) == {planted.near[1], planted.trivia[1]}
     assert isinstance(finished, ConsolidationFinished)
     assert (finished.counts.merged, finished.counts.pruned) == (1, 1)
-    assert stopped.value.value.counts == finished.counts
+    assert stopped.value.value.finished.counts == finished.counts
     assert {one.survivor for one in stopped.value.value.merged} == {planted.near[0]}
     assert finished.memories == night.live() == 3, "eight, less three deleted, one merged and one pruned"
     assert night.state(planted.more[1]) is MemoryState.LIVE, "its survivor is gone, so it stays"

@@ -44,7 +44,7 @@ def slept(tmp_path: Path) -> Iterator[Slept]:
         tides = (*night.twins("The tide is high at noon."), night.store("The tide is high at noon."))
         ferries = night.twins("The ferry leaves at six.")
         trivia = (night.trivial("A gull sat on the rail."), night.trivial("Somebody hummed."))
-        slept = Slept(night, night.run().run, tides, ferries, trivia)
+        slept = Slept(night, night.run().finished.run, tides, ferries, trivia)
         assert slept.found() == {tides[0], ferries[0]}
         yield slept
 
@@ -127,11 +127,11 @@ def test_a_memory_to_which_the_run_did_nothing_can_t_be_brought_back_by_it(slept
 
 
 def test_a_dry_run_can_t_be_undone(slept: Slept):
-    refused(slept, InvalidParamsFault, "dry run", run=slept.night.run(dry_run=True).run)
+    refused(slept, InvalidParamsFault, "dry run", run=slept.night.run(dry_run=True).finished.run)
 
 
 def test_a_run_that_was_stopped_can_t_be_undone(slept: Slept):
-    refused(slept, InvalidParamsFault, "did not finish", run=slept.night.run(max_seconds=1e-9).run)
+    refused(slept, InvalidParamsFault, "did not finish", run=slept.night.run(max_seconds=1e-9).finished.run)
 
 
 def test_a_run_that_was_cut_off_can_t_be_undone(slept: Slept):
@@ -142,7 +142,7 @@ def test_a_run_that_was_cut_off_can_t_be_undone(slept: Slept):
 
 def test_undoing_the_later_of_two_runs_leaves_what_the_earlier_one_did(slept: Slept):
     again = slept.night.store("The tide is high at noon.")
-    later = slept.night.run().run
+    later = slept.night.run().finished.run
     assert slept.night.state(again) is MemoryState.MERGED
     assert slept.undo(run=later).restored == (again,)
     assert slept.found() == {slept.tides[0], slept.ferries[0]}
