@@ -1,6 +1,7 @@
 """Snapshots on disk: at most one is valid, each is disposable, and none is used before it is verified.
 
-One that can't be used stays until the whole log was read, of which it may hold the last readable copy.
+One that can't be used stays until the whole log was read, of which it may hold the last readable copy. One that doesn't
+follow from the log is set aside: nothing reads it, and only an erasure deletes it.
 
 A snapshot is a folder `snapshot/<id>` with one file for each actor that owns projections, and a manifest. The files are
 encrypted with a key in the manifest, and the manifest with a key of the log's key ring under the id of the snapshot.
@@ -10,7 +11,7 @@ erase the snapshot (crypto-shredding).
 
 import os
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from pathlib import Path
@@ -36,6 +37,10 @@ from projections.storage.snapshot import SCHEMA, StateError
 MANIFEST: Final = "manifest"
 NOTHING_LOST: Final = "nothing, a start takes longer"
 CONTEXT: Final = b"context-graph snapshot"
+ASIDE: Final = ".aside"
+"""Suffix of the folder of a snapshot that doesn't follow from the log."""
+_OTHER_LOG: Final = "it holds events that the log doesn't have, or has otherwise"
+_BEYOND: Final = "nothing of the log; `context-graph repair NEW_FOLDER` adds the memories that it alone holds"
 _THREADS: Final = min(4, os.cpu_count() or 1)
 """Threads that verify a snapshot: decryption releases Python's lock."""
 
@@ -81,6 +86,10 @@ class OtherSchemaError(UnusableError):
     """A snapshot is of another schema, though it may be sound."""
 
 
+class OtherLogError(UnusableError):
+    """A sound snapshot holds events that the log doesn't have."""
+
+
 class Snapshots:
     """The snapshots of one store. Only the thread of the store's actor may change them."""
 
@@ -119,6 +128,8 @@ class Snapshots:
             try:
                 with garbage_collector_paused():
                     return self._read(self.manifest(path), path, log, {*owners})
+            except OtherLogError as error:
+                self._set_aside(path, error)
             except (UnusableError, StateError, InvalidTag, OSError, LogError) as error:
                 self._reject(path, error)
         return None
@@ -148,12 +159,11 @@ class Snapshots:
                 found += [] if head is None else [head]
         return found
 
-    def recover(self) -> Loaded | None:
-        """Return the newest snapshot that can be read, whatever the log is; delete nothing."""
-        for manifest, path in self._readable():
+    def recover(self, suffix: str = "") -> Iterator[Loaded]:
+        """Yield the snapshots that can be read, the newest first; delete nothing. `ASIDE`: those set aside."""
+        for manifest, path in self._readable(suffix):
             with suppress(StateError, InvalidTag, OSError):
-                return open_parts(manifest, path)
-        return None
+                yield open_parts(manifest, path)
 
     def problems(self) -> list[Problem]:
         """Verify the snapshot byte by byte, and delete nothing; any thread may call this.
@@ -161,7 +171,10 @@ class Snapshots:
         One of another schema is no problem: the next start erases it.
         """
         found: list[Problem] = []
-        for path in self._folders(""):
+        for path in self._folders("", ASIDE):
+            if path.suffix == ASIDE:
+                found.append(Problem(f"snapshot/{path.name}", None, _OTHER_LOG, _BEYOND))
+                continue
             try:
                 manifest = self.manifest(path)
                 for number, (name, part) in enumerate(manifest.parts.items()):
@@ -204,15 +217,15 @@ class Snapshots:
 
     def _read(self, manifest: Manifest, path: Path, log: Log, owners: set[str]) -> Loaded:
         if manifest.head.seq > log.head.seq or log.head_at(manifest.head.seq) != manifest.head:
-            raise UnusableError("it holds events that the log doesn't have, or has otherwise")
+            raise OtherLogError(_OTHER_LOG)
         if manifest.parts.keys() != owners:
             raise UnusableError("other actors own projections now")
         return open_parts(manifest, path)
 
-    def _readable(self) -> list[tuple[Manifest, Path]]:
+    def _readable(self, suffix: str = "") -> list[tuple[Manifest, Path]]:
         """Return the manifests that can be read and their folders, the newest first."""
         found: list[tuple[Manifest, Path]] = []
-        for path in self._folders(""):
+        for path in self._folders(suffix):
             with suppress(UnusableError, OSError):
                 found.append((self.manifest(path), path))
         return sorted(found, key=lambda one: one[0].head.seq, reverse=True)
@@ -225,6 +238,11 @@ class Snapshots:
     def _reject(self, path: Path, error: Exception) -> None:
         LOGGER.warning("snapshot %s can't be used (%s); all is read from the log", path.name, _reason(error))
         self._unusable.append(path)
+
+    def _set_aside(self, path: Path, error: Exception) -> None:
+        LOGGER.warning("snapshot %s can't be used (%s); it is set aside; lost: %s", path.name, error, _BEYOND)
+        with suppress(OSError):  # the next start tries again
+            path.rename(path.with_suffix(ASIDE))
 
     def _erase(self, paths: Iterable[Path]) -> None:
         """Destroy the keys of snapshots, then delete their files: they are unreadable from the first step on."""

@@ -1,12 +1,12 @@
 """Events of the snapshot in place of those that a damaged log can't prove any more (`events.recovery.salvage`)."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Final
 from uuid import UUID, uuid5
 
-from actors.store.snapshot_files import Loaded, Snapshots
+from actors.store.snapshot_files import ASIDE, Loaded, Snapshots
 from events.crypto.keys import KeyRing
 from events.recovery.salvage import SPARE, Spare
 from events.storage.log import Envelope, Head
@@ -30,13 +30,29 @@ def spare_memories(folder: Path, keys: KeyRing) -> Mapping[int, Envelope]:
     A memory whose key was destroyed is left out. The names that it mentions are not in the snapshot. A forgotten memory
     has its forgetting at the number of each of its later events, since the snapshot doesn't tell which one it was.
     """
-    loaded = Snapshots(folder, keys).recover()
+    loaded = next(Snapshots(folder, keys).recover(), None)
     found = {} if loaded is None else _events(loaded)
-    return {seq: one for seq, one in found.items() if not keys.is_destroyed(_memory_of(one))}
+    return {seq: one for seq, one in found.items() if not _is_erased(one, keys)}
+
+
+def stray_memories(folder: Path, keys: KeyRing) -> Iterator[Envelope]:
+    """Yield the memories of the snapshots that were set aside, each once, and which of them were forgotten.
+
+    One whose key was destroyed is left out.
+    """
+    found: dict[UUID, Envelope] = {}
+    for loaded in Snapshots(folder, keys).recover(ASIDE):
+        older = {one.id: one for one in _events(loaded).values() if _memory_of(one) not in found}
+        found = older | found
+    return (one for one in found.values() if not isinstance(one.event, SpacesDeclared) and not _is_erased(one, keys))
 
 
 def _memory_of(envelope: Envelope) -> UUID:
     return envelope.event.memory if isinstance(envelope.event, MemoryForgotten) else envelope.id
+
+
+def _is_erased(envelope: Envelope, keys: KeyRing) -> bool:
+    return keys.is_destroyed(_memory_of(envelope))
 
 
 def _events(loaded: Loaded) -> dict[int, Envelope]:
@@ -75,4 +91,4 @@ def _event(seq: int, id_: UUID, at: datetime, event: MemoryStored | MemoryForgot
     return Envelope(seq=seq, id=id_, at=at, actor=SPARE, correlation_id=_NOWHERE, causation_id=None, event=event)
 
 
-SNAPSHOT: Final = Spare(snapshot_head, spare_memories)
+SNAPSHOT: Final = Spare(snapshot_head, spare_memories, stray_memories)

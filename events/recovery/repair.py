@@ -1,7 +1,9 @@
 """Repair: a new store from all that can be proved of a damaged one, which stays as it is."""
 
 from contextlib import closing
+from itertools import chain
 from pathlib import Path
+from typing import Final
 
 import msgspec
 
@@ -13,6 +15,9 @@ from events.storage.database import exclusive
 from events.storage.format import check_format
 from events.storage.log import LogError
 from events.verify.examination import BadRange, Progress
+from events.vocabulary import MemoryStored
+
+STRAY: Final = "a snapshot that was set aside holds it, and the log doesn't"
 
 
 class Repaired(msgspec.Struct, frozen=True):
@@ -23,7 +28,7 @@ class Repaired(msgspec.Struct, frozen=True):
     lost: tuple[BadRange, ...]
     """Events that a placeholder replaces (`events.vocabulary.EventLost`)."""
     spared: tuple[BadRange, ...] = ()
-    """Events from a snapshot, which the chain of the damaged store didn't prove."""
+    """Events from a snapshot, which the chain of the damaged store didn't prove; at the end, those set aside."""
 
 
 def repair(
@@ -48,8 +53,12 @@ def repair(
         with closing(Salvage(folder, keys, spare)) as found, new_store(target) as building:
             if not found.head.seq:
                 raise LogError(f"{folder} holds no event that can be read")
-            last = found.head.seq
+            strays, spared = found.strays(), found.spared
+            last = found.head.seq + len(strays)
             with closing(found.database.cursor()) as cursor:
-                rows = relink(found.rows(cursor, 1, last), keys)
+                rows = relink(chain(found.rows(cursor, 1, found.head.seq), strays), keys)
                 write_log(building, rows, last, lambda: keys, progress, ImageFiles(folder, lambda: keys))
-            return Repaired(last, found.bad, found.spared)
+            if strays:
+                memories = sum(isinstance(one.event, MemoryStored) for one in strays)
+                spared += (BadRange(found.head.seq + 1, last, STRAY, memories),)
+            return Repaired(last, found.bad, spared)

@@ -49,6 +49,9 @@ class Spare(NamedTuple):
     """Returns where the log ended when the snapshot was taken, however much of it is left; None without one."""
     memories: Callable[[Path, KeyRing], Mapping[int, Envelope]]
     """Returns events that it holds, by sequence number; the forgetting of a memory at each that may have been it."""
+    strays: Callable[[Path, KeyRing], Iterable[Envelope]]
+    """Returns memories of snapshots that were set aside, since the log went on without what they hold, and which of
+    them were forgotten."""
 
 
 DAMAGED: Final = "damaged"
@@ -78,6 +81,7 @@ class Salvage:
     def __init__(self, folder: Path, keys: KeyRing, spare: Spare | None = None) -> None:
         self._folder = folder
         self._keys = keys
+        self._spare = spare
         with ExitStack() as stack:
             copy = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="context-graph-"))) / DATABASE
             head = acknowledged(folder, keys.chain)
@@ -118,6 +122,20 @@ class Salvage:
         """Yield the events after `after` up to `last`."""
         for found in self.rows(cursor, after + 1, last):
             yield read_row(found, self._keys) if isinstance(found, Row) else found
+
+    def strays(self) -> list[Envelope]:
+        """Return the memories that a snapshot holds that was set aside, and neither the log nor its spares.
+
+        A memory that was forgotten is followed by the event of that.
+        """
+        if self._spare is None:
+            return []
+        here = {*self._ids(), *(one.id for one in self.lost.values())}
+
+        def subject(one: Envelope) -> UUID:
+            return one.event.memory if isinstance(one.event, MemoryForgotten) else one.id
+
+        return [one for one in self._spare.strays(self._folder, self._keys) if subject(one) not in here]
 
     def close(self) -> None:
         """Delete the copy."""

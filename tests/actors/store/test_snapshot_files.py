@@ -29,7 +29,7 @@ from actors.runtime.faults import StorageFault
 from actors.runtime.snapshot_io import EncryptedReader, EncryptedWriter
 from actors.store import snapshot_files, snapshot_policy
 from actors.store.messages import Append, Describe, ReadDigests, ReadStatus, TakeSnapshot
-from actors.store.snapshot_files import MANIFEST, Loaded, Manifest, Snapshots
+from actors.store.snapshot_files import ASIDE, MANIFEST, Loaded, Manifest, Snapshots
 from events.crypto.keys import KeyRing
 from events.fingerprint import Dense
 from events.recovery.salvage import SPARE
@@ -382,8 +382,6 @@ DAMAGES: dict[str, Callable[[Path], None]] = {
     "an earlier version": earlier,
     "files without a head": resealed(parts={name: snapshot_io.Part((0,), ()) for name in OWNERS}),
     "a destroyed key": destroy_key,
-    "another log": resealed(head=Head(5, bytes(32))),
-    "a longer log": resealed(head=Head(500, bytes(32))),
 }
 
 
@@ -399,6 +397,29 @@ def test_a_snapshot_that_isn_t_what_it_was_is_deleted_with_a_line_that_says_why_
     (line,) = [record.getMessage() for record in caplog.records]
     assert line.startswith("snapshot ")
     assert "can't be used (" in line
+
+
+@pytest.mark.parametrize("head", [Head(5, bytes(32)), Head(500, bytes(32))], ids=["another log", "a longer log"])
+def test_a_snapshot_that_does_not_follow_from_the_log_is_set_aside_and_only_an_erasure_deletes_it(
+    written: tuple[Path, dict[str, str]], head: Head, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder, before = written
+    resealed(head=head)(folder)
+    for starts in range(2):
+        caplog.clear()
+        with caplog.at_level(logging.WARNING, "context-graph"), kept(folder) as store:
+            assert store.digests()[1] == before
+            (problem,) = Snapshots(folder, store.hub.log.keys).problems()
+        aside = only(folder)
+        assert (aside.suffix, problem.file) == (ASIDE, f"snapshot/{aside.name}")
+        assert len(caplog.records) == 1 - starts
+    with kept(folder) as store:
+        first = next(one.id for one in store.hub.log.read() if isinstance(one.event, MemoryStored))
+        assert store.snapshot(0)
+        assert aside.exists()
+        store.append(MemoryErased(memory=first))
+        assert none_is_left(folder)
+        assert not store.hub.log.keys.has(UUID(aside.stem))
 
 
 @pytest.mark.parametrize("damage", [cut_short, resealed(schema=99)], ids=["damaged", "another schema"])
@@ -423,7 +444,7 @@ def test_files_of_other_names_are_never_opened(written: tuple[Path, dict[str, st
     with closing(DuckDBLog(folder)) as log:
         (problem,) = Snapshots(folder, log.keys).problems()
         assert "other names" in problem.what
-        assert Snapshots(folder, log.keys).recover() is None
+        assert list(Snapshots(folder, log.keys).recover()) == []
 
 
 @pytest.mark.parametrize("change", [earlier, resealed(schema=99)])

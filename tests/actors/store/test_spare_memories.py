@@ -4,6 +4,7 @@ import shutil
 from contextlib import closing
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import duckdb
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from actors.hub import move
 from actors.hub.composition import open_hub
 from actors.store.messages import ReadStatus
+from actors.store.snapshot_files import ASIDE
 from actors.store.spare_memories import SNAPSHOT, spare_memories
 from events.crypto.keys import KeyRing
 from events.fingerprint import Dense, Passage
@@ -202,3 +204,25 @@ def test_a_log_that_ends_before_its_snapshot_is_damaged_and_the_snapshot_shows_t
 def test_a_log_that_ends_before_its_snapshot_is_moved_nowhere(older: tuple[Path, Path, list[str]]) -> None:
     with pytest.raises(LogBehindError):
         move.open_log(older[0], None)
+
+
+def test_repair_adds_what_a_snapshot_alone_holds_that_was_set_aside(
+    older: tuple[Path, Path, list[str]], tmp_path: Path
+) -> None:
+    folder, _, ids = older
+    with closing(DuckDBLog(folder)) as log:  # as a program does that knows nothing of snapshots
+        log.append([draft(stored(f"instead {number}")) for number in range(20)])
+        log.shred([UUID(ids[5])])
+    with open_hub(folder) as hub:
+        hub.replayed.get(timeout=BOUND)
+        assert hub.store.ask(ReadStatus(), timeout=BOUND).read_only is None
+    assert [path.suffix for path in (folder / "snapshot").iterdir()] == [ASIDE]
+    before = events_of(folder)
+    result = repair(folder, tmp_path / "new", spare=SNAPSHOT)
+    assert [(one.first, one.last, one.memories) for one in result.spared] == [(len(before) + 1, len(before) + 8, 7)]
+    after = events_of(tmp_path / "new")
+    assert [(one.id, one.event) for one in after[: len(before)]] == [(one.id, one.event) for one in before]
+    *memories, forgotten = after[len(before) :]
+    assert {str(one.id) for one in memories} == {*ids[4:]} - {ids[5]}
+    assert forgotten.event == MemoryForgotten(memory=UUID(ids[4]))
+    assert verify(tmp_path / "new", spare=SNAPSHOT).problems == ()
