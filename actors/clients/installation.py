@@ -175,8 +175,9 @@ def _with_hooks(text: str, client: Client, launch: Launch) -> str:
 def _without_hooks(text: str, client: Client) -> str:
     for event in client.hook_events:
         node = jsonc.find(text, ("hooks", event), comments=False)
-        for index in reversed(range(len(node.items or ()) if node else 0)):
-            if node and isinstance(node.value, list) and is_own(node.value[index]):
+        groups = node.value if node and isinstance(node.value, list) else []
+        for index in reversed(range(len(groups))):
+            if is_own(groups[index]):
                 text = jsonc.remove(text, ("hooks", event), index, comments=False)
     return text
 
