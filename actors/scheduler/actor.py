@@ -21,13 +21,10 @@ from actors.runtime.reply import Reply
 from actors.scheduler import timing
 from actors.scheduler.messages import (
     ChangeSchedule,
-    CheckSchedules,
-    PermitPruning,
     Planned,
     ReadSchedule,
     SchedulerMessage,
     ScheduleState,
-    SwitchSchedule,
     Tick,
 )
 from actors.store.messages import Append
@@ -112,14 +109,8 @@ class Scheduler(ProjectionActor[SchedulerProjections]):
                 return self._tick()
             case ReadSchedule():
                 return self._state()
-            case CheckSchedules(whens=whens):
-                return timing.check(whens, self._tz)
             case ChangeSchedule():
-                return self._append(self._schedule_changed(message))
-            case SwitchSchedule(paused=paused):
-                return self._append(ScheduleSwitched(paused=paused))
-            case PermitPruning(permitted=permitted):
-                return self._append(PruningPermitted(permitted=permitted))
+                return self._change(message)
             case Appended(envelopes=envelopes, replayed=replayed):
                 return self._appended(envelopes, replayed=replayed)
             case LoadSnapshot():
@@ -144,18 +135,21 @@ class Scheduler(ProjectionActor[SchedulerProjections]):
                 )
         self._arm()
 
-    def _schedule_changed(self, message: ChangeSchedule) -> ScheduleChanged:
-        """Return the event of a change; an unscheduled mode or an invalid schedule is an `InvalidParamsFault`."""
-        if message.mode is Mode.DREAM:
+    def _change(self, message: ChangeSchedule) -> Reply[ScheduleState] | ScheduleState:
+        """Append a change; the reply is resolved when its events return from the log."""
+        if Mode.DREAM in message.whens:
             raise InvalidParamsFault(
                 "Invalid mode: dreams aren't scheduled, only light, deep and rem", parameter="mode"
             )
-        timing.check({message.mode: message.when}, self._tz)
-        return ScheduleChanged(mode=message.mode, when=message.when)
-
-    def _append(self, event: Event) -> Reply[ScheduleState]:
-        """Append a change; the reply is resolved when the event returns from the log."""
-        append = Append.of([event], "front")
+        timing.check(message.whens, self._tz)
+        events: list[Event] = [ScheduleChanged(mode=mode, when=when) for mode, when in message.whens.items()]
+        if message.paused is not None:
+            events.append(ScheduleSwitched(paused=message.paused))
+        if message.permitted is not None:
+            events.append(PruningPermitted(permitted=message.permitted))
+        if not events:
+            return self._state()
+        append = Append.of(events, "front")
         self._store.tell(append)
         reply = self._pending_changes[append.correlation_id] = Reply[ScheduleState]()
         return reply
