@@ -8,7 +8,7 @@ from uuid import UUID
 
 import msgspec
 
-from actors.embedder.pool.worker import Content
+from actors.embedder.messages import Content
 from actors.exporters.history import mentioned
 from events.storage.log import Log
 from events.vocabulary import (
