@@ -2,7 +2,6 @@
 
 from datetime import UTC, datetime
 from pathlib import Path
-from time import sleep
 from typing import Annotated
 
 import typer
@@ -17,8 +16,6 @@ from actors.runtime.types import JsonObject
 
 TIMEOUT = 60.0
 """Seconds that the hub may take to answer."""
-POLL = 0.05
-"""Seconds between two attempts to reach a hub that starts."""
 
 SCOPE_HELP = (
     "What its owner may do. read: search, retrieve, export, audit. write: also store, link, forget, erase, restore, "
@@ -118,9 +115,8 @@ def ui(
 
     launcher = hub_launcher(data_folder(data), embedder, models)
     with exit_on_error():
-        while (connection := launcher.step()) is None:
-            sleep(POLL)
-        with connection, Client(launcher.folder, TIMEOUT) as client:
+        launcher.wait()
+        with Client(launcher.folder, TIMEOUT) as client:
             answer = client.request("http/login")
     show(answer, lambda found: typer.echo(found["url"]), as_json=as_json)
     if browser and not as_json:
