@@ -221,10 +221,8 @@ class Embedder(ProjectionActor[EmbedderProjections]):
             self.actor_ref.tell(RunSlice())
 
     def _forward(self, rows: Rows) -> list[Float32] | Fault:
-        if not rows:
-            return []
-        start = perf_counter()
-        states = attempt(lambda: self._loaded().forward(rows))
-        if not isinstance(states, Fault):
-            self._latencies.record("forward", (perf_counter() - start) * 1e3)
-        return states
+        def forward() -> list[Float32]:
+            with self._latencies.timed("forward"):
+                return self._loaded().forward(rows)
+
+        return attempt(forward) if rows else []

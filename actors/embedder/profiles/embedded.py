@@ -125,6 +125,7 @@ class EmbeddedProfile:
         self._chosen = chosen
         self._interactive = interactive
         replaced = chosen.models if chosen else {}
+        self._fills_e1 = E1 in replaced
         self.models = tuple(replaced.get(model.key, model) for model in space_models())
         self.latencies = latencies
         self._backbone = backbone or Backbone.load()
@@ -157,21 +158,19 @@ class EmbeddedProfile:
         tokenized = self._tokenize(text, self._memory_pool, is_code=modality is Modality.CODE)
         states: list[Float32] = yield tokenized.rows
         embeddings, passages, lexemes = yield from self._embed(tokenized, states, modality, content.created_at)
-        packaged = None
-        if isinstance(self._chosen, SentenceSpaces):
-            packaged = embeddings[E1]
-            passages = yield from self._chosen.embed(embeddings, text, modality, is_query=False)
-        elif e10 is not None:
+        packaged = embeddings[E1]
+        if e10 is not None:
             embeddings["e10_multimodal"] = Dense.of(e10)
         elif self._chosen is not None:
-            yield from self._chosen.embed(embeddings, text, is_query=False)
+            found = yield from self._chosen.embed(embeddings, text, modality, is_query=False)
+            passages = found if self._fills_e1 else passages
         embeddings["e12_late_interaction"] = yield BatchedStep(Tokens.of_memories, embeddings["e12_late_interaction"])
         return EmbeddedContent(
             embeddings=embeddings,
             passages=passages,
             names=names_of(lexemes),
             lexemes=lexemes,
-            packaged=packaged,
+            packaged=packaged if self._fills_e1 else None,
             image=shown,
         )
 
@@ -189,14 +188,12 @@ class EmbeddedProfile:
         text = self._tokenize(request.text, self._query_pool, is_code=False)
         states: list[Float32] = yield text.rows
         embeddings, _, lexemes = yield from self._embed(text, states, Modality.TEXT, request.at)
-        if isinstance(self._chosen, SentenceSpaces):
+        if self._chosen is not None:
             yield from self._chosen.embed(embeddings, request.text, Modality.TEXT, is_query=True)
-        elif self._chosen is not None:
-            yield from self._chosen.embed(embeddings, request.text, is_query=True)
         embeddings["e8_graph"] = embeddings[E1]
         embeddings |= self._renamed(lexemes, request.namespace, sessions)
         # A model of the user's choice fills E1 with its own vocabulary.
-        unfamiliar = 0.0 if isinstance(self._chosen, SentenceSpaces) else self._spaces.vocabulary.unfamiliar(text.ids)
+        unfamiliar = 0.0 if self._fills_e1 else self._spaces.vocabulary.unfamiliar(text.ids)
         return complete_query(request, embeddings, sessions=sessions, latencies=self.latencies, unfamiliar=unfamiliar)
 
     def _renamed(self, lexemes: Lexemes, namespace: str, sessions: Sessions) -> dict[str, Embedding]:

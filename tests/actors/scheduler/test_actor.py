@@ -11,7 +11,6 @@ from uuid import UUID, uuid4
 
 import pykka
 import pytest
-from apscheduler.triggers.date import DateTrigger
 
 from actors.consolidator.messages import StartScheduledRun
 from actors.runtime.actor import Actor
@@ -367,27 +366,28 @@ class FakeTimer:
 
     def __init__(self) -> None:
         self.at: list[datetime] = []
+        self.clock: Callable[[], datetime] = lambda: MONDAY
 
-    def start(self) -> None:
-        pass
+    def start(self, seconds: float, _wake: Callable[[], None]) -> "FakeTimer":
+        self.at.append(self.clock() + timedelta(seconds=seconds))
+        return self
 
-    def shutdown(self) -> None:
-        pass
+    def cancel(self) -> None: ...
 
-    def add_job(self, _wake: Callable[[], None], trigger: DateTrigger, **_: Any) -> None:
-        self.at.append(trigger.run_date)
+    def join(self) -> None: ...
 
 
 @pytest.fixture
 def timer(monkeypatch: pytest.MonkeyPatch) -> FakeTimer:
     timer = FakeTimer()
-    monkeypatch.setattr(actor, "_timer", lambda: timer)
+    monkeypatch.setattr(actor, "start_timer", timer.start)
     return timer
 
 
 def test_nothing_wakes_it_before_the_replay_has_been_over_for_a_minute(nights: Nights, timer: FakeTimer):
     nights.live(on(0, 12))
     later = Nights(armed=True)
+    timer.clock = later.clock
     later.now = on(4, 9, 20)
     for envelope in nights.log:
         later.scheduler.tell(Appended(envelopes=(envelope,), replayed=True))
@@ -402,6 +402,7 @@ def test_nothing_wakes_it_before_the_replay_has_been_over_for_a_minute(nights: N
 
 def test_it_wakes_when_anything_may_be_due_next(timer: FakeTimer):
     nights = Nights(armed=True)
+    timer.clock = nights.clock
     nights.happen(TOUCHED, "store")
     assert timer.at[-1] == on(0, 1)
     nights.live(on(0, 3, 5))
@@ -414,6 +415,7 @@ def test_it_wakes_when_anything_may_be_due_next(timer: FakeTimer):
 
 def test_it_wakes_when_it_will_have_been_quiet_for_long_enough(timer: FakeTimer):
     nights = Nights(armed=True)
+    timer.clock = nights.clock
     nights.happen(TOUCHED, "store")
     nights.happen(STORED)
     assert timer.at[-1] == MONDAY + timedelta(minutes=15)
@@ -428,6 +430,7 @@ def test_it_wakes_when_it_will_have_been_quiet_for_long_enough(timer: FakeTimer)
 
 def test_it_is_not_woken_while_the_consolidator_has_not_begun_what_it_was_told(timer: FakeTimer):
     nights = Nights(armed=True)
+    timer.clock = nights.clock
     nights.happen(TOUCHED, "store")
     nights.store.tell(None)
     count = len(timer.at)
@@ -462,7 +465,7 @@ def test_the_timer_wakes_it_however_late_and_leaves_no_thread_behind(nights: Nig
 
 
 def test_a_scheduler_that_is_not_armed_has_no_timer(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.delattr(actor, "_timer")
+    monkeypatch.delattr(actor, "start_timer")
     nights = Nights()
     nights.happen(TOUCHED, "store")
     nights.live(on(0, 1))

@@ -44,14 +44,12 @@ def create(
 ) -> JsonObject:
     """Make a key and print it; it can't be shown again."""
     from actors.api.params.fields import EVERYWHERE
-    from actors.api.params.parsing import invalid
     from actors.http.access.keys import Keys, parse_expiry
 
-    if not namespace:
-        raise invalid("namespace", "name what the key may see, or * for all")
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     until = None if expires is None else parse_expiry(expires, datetime.now(UTC))
-    key = Keys(folder).create(name, scope, None if EVERYWHERE in namespace else namespace, until)
+    seen = namespace or []
+    key = Keys(folder).create(name, scope, None if EVERYWHERE in seen else seen, until)
     return {"key": key, "name": name}
 
 
