@@ -47,18 +47,7 @@ class Batch(NamedTuple):
         for item, one in zip(self.items, answer["results"], strict=True):
             if not one["success"]:
                 self.result["failed"].append(failure_of(item, one["error"]["message"], one["error"].get("data")))
-                self._discount(item.value)
-
-    def _discount(self, value: JsonObject) -> None:
-        """Count a memory that failed in no namespace."""
-        from actors.api.params.fields import DEFAULT_NAMESPACE
-
-        name = str(value.get("namespace", DEFAULT_NAMESPACE)) if isinstance(value, dict) else ""
-        namespaces = self.result["namespaces"]
-        if name in namespaces and "event" not in value:
-            namespaces[name] -= 1
-            if not namespaces[name]:
-                del namespaces[name]
+                self.result["namespaces"].subtract(namespaces_of(item))
 
 
 def batches_of(source: Source, result: JsonObject, report: Report) -> Iterator[Batch]:
@@ -142,6 +131,14 @@ def _without_hub(folder: Path) -> Iterator[None]:
         yield
     finally:
         os.close(lock)
+
+
+def namespaces_of(item: Item) -> list[str]:
+    """Return the namespace of a memory; of a link none."""
+    from actors.api.params.fields import DEFAULT_NAMESPACE
+
+    is_memory = isinstance(item.value, dict) and "event" not in item.value
+    return [str(item.value.get("namespace", DEFAULT_NAMESPACE))] if is_memory else []
 
 
 def failure_of(item: Item, message: str, data: JsonObject | None) -> JsonObject:

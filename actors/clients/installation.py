@@ -73,16 +73,12 @@ def configured(client: Client) -> object:
 
 def has_hooks(client: Client) -> bool:
     """Tell whether a client's configuration has a hook of ours; errors as in `install_changes`."""
-    hooks = _setting(client, "hooks")
-    return isinstance(hooks, dict) and any(
-        is_own(one) for groups in hooks.values() if isinstance(groups, list) for one in groups
-    )
+    return any(_own(_setting(client, "hooks", event)) for event in client.hook_events)
 
 
 def captures(client: Client) -> bool:
     """Tell whether a client's hooks capture what a session said; errors as in `install_changes`."""
-    groups = _setting(client, "hooks", "SessionEnd")
-    return isinstance(groups, list) and any(CAPTURE in repr(one) for one in groups if is_own(one))
+    return any(CAPTURE in repr(one) for one in _own(_setting(client, "hooks", "SessionEnd")))
 
 
 def has_plugin(client: Client) -> bool:
@@ -164,7 +160,8 @@ def _with_hooks(text: str, client: Client, launch: Launch) -> str:
         event: group(event, command, (*launch.options, *capturing.get(event, ())), detached=detached)
         for event in client.hook_events
     }
-    if all(_own_groups(text, event) == [one] for event, one in wanted.items()):
+    found = {event: jsonc.find(text, ("hooks", event), comments=False) for event in wanted}
+    if all((node := found[event]) and _own(node.value) == [one] for event, one in wanted.items()):
         return text
     text = _without_hooks(text, client)
     for event, one in wanted.items():
@@ -175,15 +172,15 @@ def _with_hooks(text: str, client: Client, launch: Launch) -> str:
 def _without_hooks(text: str, client: Client) -> str:
     for event in client.hook_events:
         node = jsonc.find(text, ("hooks", event), comments=False)
-        for index in reversed(range(len(node.items or ()) if node else 0)):
-            if node and isinstance(node.value, list) and is_own(node.value[index]):
+        groups = node.value if node and isinstance(node.value, list) else []
+        for index in reversed(range(len(groups))):
+            if is_own(groups[index]):
                 text = jsonc.remove(text, ("hooks", event), index, comments=False)
     return text
 
 
-def _own_groups(text: str, event: str) -> list[object]:
-    node = jsonc.find(text, ("hooks", event), comments=False)
-    return [one for one in node.value if is_own(one)] if node and isinstance(node.value, list) else []
+def _own(groups: object) -> list[object]:
+    return [one for one in groups if is_own(one)] if isinstance(groups, list) else []
 
 
 class Edit(NamedTuple):

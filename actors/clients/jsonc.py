@@ -1,39 +1,26 @@
 """Edits of JSON with comments that change one member or element and leave every other byte as it is.
 
 VS Code, Zed, Gemini CLI and opencode read comments; VS Code, Zed and opencode also a comma after the last item.
-Parsers that keep comments are not maintained for Python, so the text is edited at the positions that a scan finds.
+Parsers that keep comments are not maintained for Python. So comments become spaces, `json` finds where values end, and
+the text is edited there.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from actors.clients.files import ConfigurationError, line_of
 
-_TOKEN = re.compile(
-    r"""(?P<space>[\ \t\r\n]+|//[^\r\n]*|/\*.*?\*/)
-    |(?P<value>"(?:[^"\\\x00-\x1f]|\\.)*"|[-+.\w]+)
-    |(?P<mark>[{}\[\]:,])""",
-    re.VERBOSE | re.DOTALL,
-)
-_CLOSING = {"{": "}", "[": "]"}
 BOM = "\ufeff"
-
-
-class Item(NamedTuple):
-    """A member of an object or an element of an array."""
-
-    key: str | None
-    start: int
-    """Of the key, or of the element."""
-    value: Node
-    comma: int | None
-    """Position of the comma after it."""
-    before: int
-    """End of the last token before it, comments included."""
+_SPACE = " \t\r\n"
+_STRING = r'"(?:[^"\\]|\\.)*(?:"|\\?\Z)'
+_COMMENT = re.compile(rf"{_STRING}|//[^\r\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
+_LAST_COMMA = re.compile(rf"{_STRING}|[{{\[][ \t\r\n]*,|,(?=[ \t\r\n]*[}}\]])", re.DOTALL)
+"""Beside it the comma of an empty object or array, which stays and is refused."""
+_DECODER = json.JSONDecoder()
 
 
 class Node(NamedTuple):
@@ -43,41 +30,89 @@ class Node(NamedTuple):
     """Without comments."""
     start: int
     end: int
-    items: tuple[Item, ...] | None = None
-    """None for anything but objects and arrays."""
-    last: int = 0
-    """Of an object or array: end of the last token before its closing bracket, comments included."""
 
 
-class _Token(NamedTuple):
-    text: str
+class _Item(NamedTuple):
+    """A member of an object or an element of an array."""
+
+    key: str | None
     start: int
-    before: int
-    """End of the last comment before it, or of the previous token."""
-
-    @property
-    def end(self) -> int:
-        return self.start + len(self.text)
+    """Of the key, or of the element."""
+    value: Node
+    comma: int | None
+    """Position of the comma after it."""
 
 
-def parse(text: str, *, comments: bool = True) -> Node:
-    """Parse a document; blank text is an empty object.
-
-    `comments` tells whether comments and a comma after the last item are allowed.
+class _Document:
+    """A text whose comments and last commas are blanked; blank text is an empty object.
 
     Raises:
         ConfigurationError: The text is no such document; names the line.
     """
-    if not text.strip(BOM + " \t\r\n"):
-        return Node({}, len(text), len(text), ())
-    tokens = _tokens(text, comments=comments)
-    try:
-        node = _value(text, next(tokens), tokens, comments=comments)
-    except RecursionError:
-        raise ConfigurationError("nested too deep") from None
-    if (rest := next(tokens)).text:
-        raise _unexpected(text, rest)
-    return node
+
+    def __init__(self, text: str, *, comments: bool) -> None:
+        self.text = text
+        without_mark = text.replace(BOM, " ", 1) if text.startswith(BOM) else text
+        self._commas = _blanked(_COMMENT, without_mark) if comments else without_mark
+        self._plain = _blanked(_LAST_COMMA, self._commas) if comments else self._commas
+        self.is_blank = not without_mark.strip(_SPACE)
+        try:
+            value = {} if self.is_blank else json.loads(self._plain)
+        except json.JSONDecodeError as error:
+            is_comment = text.startswith(("//", "/*"), error.pos)
+            problem = "a comment, which this client does not read" if is_comment else error.msg
+            raise ConfigurationError(problem, line_of(text, error.pos)) from None
+        except RecursionError:
+            raise ConfigurationError("nested too deep") from None
+        self.root = Node(value, self._after_space(self._plain, 0), len(self._plain.rstrip(_SPACE)))
+
+    def items(self, node: Node) -> list[_Item]:
+        """Return the items of an object or an array."""
+        items: list[_Item] = []
+        start = self._after_space(self._plain, node.start + 1)
+        while start < node.end - 1:
+            key, at = None, start
+            if isinstance(node.value, dict):
+                key, at = _DECODER.raw_decode(self._plain, start)
+                at = self._after_space(self._plain, self._after_space(self._plain, at) + 1)
+            value, end = _DECODER.raw_decode(self._plain, at)
+            comma = self._after_space(self._commas, end)
+            has_comma = self._commas[comma] == ","
+            items.append(_Item(key, start, Node(value, at, end), comma if has_comma else None))
+            start = self._after_space(self._plain, comma + has_comma)
+        return items
+
+    def descend(self, path: Sequence[str]) -> tuple[Node, int]:
+        """Return the last node on a path that exists, and how many keys lead to it (`ConfigurationError`)."""
+        node = self.root
+        for depth, key in enumerate(path):
+            if not isinstance(node.value, dict):
+                raise self.no(node, path[:depth], "object")
+            if key not in node.value:
+                return node, depth
+            # Of a key that is repeated the last value counts, as in JSON parsers.
+            node = [item.value for item in self.items(node) if item.key == key][-1]
+        return node, len(path)
+
+    def no(self, node: Node, path: Sequence[str], kind: str) -> ConfigurationError:
+        """Return the error of a node of another kind."""
+        return ConfigurationError(f"{'.'.join(path) or 'the document'} is no {kind}", line_of(self.text, node.start))
+
+    def before(self, position: int) -> int:
+        """Return the end of what stands before a position, comments included."""
+        return len(self.text[:position].rstrip(_SPACE))
+
+    @staticmethod
+    def _after_space(text: str, position: int) -> int:
+        while text[position : position + 1] in (" ", "\t", "\r", "\n"):
+            position += 1
+        return position
+
+
+def find(text: str, path: Sequence[str], *, comments: bool = True) -> Node | None:
+    """Return the value at a path of keys; None without one; errors as in `set_member`."""
+    node, depth = _Document(text, comments=comments).descend(path)
+    return node if depth == len(path) else None
 
 
 def set_member(text: str, path: Sequence[str], value: object, *, comments: bool = True) -> str:
@@ -86,12 +121,12 @@ def set_member(text: str, path: Sequence[str], value: object, *, comments: bool 
     Raises:
         ConfigurationError: The text is no JSON, or something on the way is no object.
     """
-    node = parse(text, comments=comments)
-    if node.items is not None and node.start == node.end:
-        return text[: len(BOM) if text.startswith(BOM) else 0] + _dumps(_nested(path, value), "", "  ") + "\n"
-    node, depth = _descend(text, node, path)
+    document = _Document(text, comments=comments)
+    if document.is_blank:
+        return (BOM if text.startswith(BOM) else "") + _dumps(_nested(path, value), "", "  ") + "\n"
+    node, depth = document.descend(path)
     if depth < len(path):
-        return _insert(text, node, path[depth], _nested(path[depth + 1 :], value))
+        return _insert(document, node, path[depth], _nested(path[depth + 1 :], value))
     if node.value == value:
         return text
     return text[: node.start] + _layout(text, node, value) + text[node.end :]
@@ -99,106 +134,44 @@ def set_member(text: str, path: Sequence[str], value: object, *, comments: bool 
 
 def append(text: str, path: Sequence[str], value: object, *, comments: bool = True) -> str:
     """Return the text with one more element in the array at a path; errors as in `set_member`."""
-    node = find(text, path, comments=comments)
-    if node is None:
+    document = _Document(text, comments=comments)
+    node, depth = document.descend(path)
+    if depth < len(path):
         return set_member(text, path, [value], comments=comments)
     if not isinstance(node.value, list):
-        raise _not_an(text, node, path, "array")
-    return _insert(text, node, None, value)
-
-
-def find(text: str, path: Sequence[str], *, comments: bool = True) -> Node | None:
-    """Return the value at a path of keys; None without one; errors as in `set_member`."""
-    node, depth = _descend(text, parse(text, comments=comments), path)
-    return node if depth == len(path) else None
-
-
-def _descend(text: str, node: Node, path: Sequence[str]) -> tuple[Node, int]:
-    """Return the last node on a path that exists, and how many keys lead to it; errors as in `set_member`."""
-    for depth, key in enumerate(path):
-        if not isinstance(node.value, dict):
-            raise _not_an(text, node, path[:depth], "object")
-        item = _member(node, key)
-        if item is None:
-            return node, depth
-        node = item.value
-    return node, len(path)
+        raise document.no(node, path, "array")
+    return _insert(document, node, None, value)
 
 
 def remove(text: str, path: Sequence[str], at: str | int, *, comments: bool = True) -> str:
     """Return the text without a member of the object, or an element of the array, at a path; as it is without it."""
-    node = find(text, path, comments=comments)
-    if node is None or not node.items:
+    document = _Document(text, comments=comments)
+    node, depth = document.descend(path)
+    if depth < len(path) or not node.value or document.is_blank:
         return text
-    index = at if isinstance(at, int) else next((i for i, one in enumerate(node.items) if one.key == at), None)
+    items = document.items(node)
+    index = at if isinstance(at, int) else next((i for i, one in enumerate(items) if one.key == at), None)
     if index is None:
         return text
-    item = node.items[index]
+    item = items[index]
+    before = document.before(item.start)
     if item.comma is not None:
-        return _cut(text, item.before, item.comma + 1)
-    text = _cut(text, item.before, item.value.end)
+        return _cut(text, before, item.comma + 1)
+    text = _cut(text, before, item.value.end)
     if index == 0:
         return text
-    comma = node.items[index - 1].comma or 0  # an item with one after it has a comma
+    comma = items[index - 1].comma or 0  # an item with one after it has a comma
     return text[:comma] + text[comma + 1 :]
 
 
-def _tokens(text: str, *, comments: bool) -> Iterator[_Token]:
-    """Yield the tokens, and an empty one at the end."""
-    position = before = len(BOM) if text.startswith(BOM) else 0
-    while position < len(text):
-        match = _TOKEN.match(text, position)
-        if match is None:
-            raise ConfigurationError(f"unreadable text {text[position : position + 20]!r}", line_of(text, position))
-        position = match.end()
-        if match.lastgroup != "space":
-            yield _Token(match[0], match.start(), before)
-            before = position
-        elif match[0].startswith("/"):
-            if not comments:
-                raise ConfigurationError("a comment, which this client does not read", line_of(text, match.start()))
-            before = position
-    yield _Token("", len(text), before)
+def _blanked(pattern: re.Pattern[str], text: str) -> str:
+    """Return a text of the same lines and length without comments or commas that a pattern matches."""
+    return pattern.sub(lambda found: re.sub(r"[^\r\n]", " ", found[0]) if found[0][0] in "/," else found[0], text)
 
 
-def _value(text: str, token: _Token, tokens: Iterator[_Token], *, comments: bool) -> Node:
-    if token.text in _CLOSING:
-        return _container(text, token, tokens, comments=comments)
-    try:
-        return Node(json.loads(token.text), token.start, token.end)
-    except ValueError:
-        raise _unexpected(text, token) from None
-
-
-def _container(text: str, opening: _Token, tokens: Iterator[_Token], *, comments: bool) -> Node:
-    is_object = opening.text == "{"
-    closing, items = _CLOSING[opening.text], list[Item]()
-    token = next(tokens)
-    while token.text != closing:
-        if items and (items[-1].comma is None):
-            raise _unexpected(text, token)
-        key, start, before = None, token.start, token.before
-        if is_object:
-            if not token.text.startswith('"') or next(tokens).text != ":":
-                raise _unexpected(text, token)
-            key = _value(text, token, tokens, comments=comments).value
-            token = next(tokens)
-        value = _value(text, token, tokens, comments=comments)
-        token = next(tokens)
-        comma = token.start if token.text == "," else None
-        items.append(Item(key, start, value, comma, before))
-        if comma is not None:
-            token = next(tokens)
-            if token.text == closing and not comments:
-                raise _unexpected(text, token)
-    values = [item.value.value for item in items]
-    found = dict(zip((item.key for item in items), values, strict=True)) if is_object else values
-    return Node(found, opening.start, token.end, tuple(items), token.before)
-
-
-def _insert(text: str, node: Node, key: str | None, value: object) -> str:
+def _insert(document: _Document, node: Node, key: str | None, value: object) -> str:
     """Return the text with an item at the end of an object or array, laid out like its neighbours."""
-    items = node.items or ()
+    text, items, last = document.text, document.items(node), document.before(node.end - 1)
     name = "" if key is None else f"{json.dumps(key, ensure_ascii=False)}: "
     multiline = "\n" in text[node.start : node.end] or not items
     newline = "\r\n" if "\r\n" in text else "\n"
@@ -210,17 +183,18 @@ def _insert(text: str, node: Node, key: str | None, value: object) -> str:
         else " " + name + json.dumps(value, ensure_ascii=False)
     )
     if not items:
-        tail = "" if "\n" in text[node.last : node.end] else newline + outer
-        return text[: node.last] + written + tail + text[node.last :]
+        tail = "" if "\n" in text[last : node.end] else newline + outer
+        return text[:last] + written + tail + text[last:]
     if items[-1].comma is not None:
-        return text[: node.last] + written + "," + text[node.last :]
+        return text[:last] + written + "," + text[last:]
     end = items[-1].value.end
-    return text[:end] + "," + text[end : node.last] + written + text[node.last :]
+    return text[:end] + "," + text[end:last] + written + text[last:]
 
 
 def _cut(text: str, start: int, end: int) -> str:
     """Return the text without a span; a line comment before it still ends with its line."""
-    ends_comment = any(one.end() == start and one[0].startswith("//") for one in _TOKEN.finditer(text, 0, start))
+    comments = (one for one in _COMMENT.finditer(text) if one[0].startswith("//"))
+    ends_comment = any(one.start() < start <= one.end() for one in comments)
     needed = ends_comment and not re.match(r"[ \t]*\r?\n", text[end:])
     return text[:start] + ("\n" if needed else "") + text[end:]
 
@@ -252,17 +226,3 @@ def _nested(path: Sequence[str], value: object) -> object:
     for key in reversed(path):
         value = {key: value}
     return value
-
-
-def _member(node: Node, key: str) -> Item | None:
-    """Return a member of an object; the last one if its key is repeated, as JSON parsers do."""
-    return next((item for item in reversed(node.items or ()) if item.key == key), None)
-
-
-def _unexpected(text: str, token: _Token) -> ConfigurationError:
-    what = f"unexpected {token.text[:20]}" if token.text else "it ends too early"
-    return ConfigurationError(what, line_of(text, token.start))
-
-
-def _not_an(text: str, node: Node, path: Sequence[str], kind: str) -> ConfigurationError:
-    return ConfigurationError(f"{'.'.join(path) or 'the document'} is no {kind}", line_of(text, node.start))

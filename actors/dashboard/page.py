@@ -92,7 +92,8 @@ async def operate(request: Request, method: str, /, progress: Progress | None = 
     as_of = moment(request)
     if as_of and issubclass(tool.params, Reading):
         given.setdefault(AS_OF, as_of)
-    return await call(_context(request, progress or request.state.progress), tool, given)
+    context: Context = request.state.context
+    return await call(replace(context.for_request(progress or request.state.progress), traced=False), tool, given)
 
 
 def in_background(
@@ -119,11 +120,6 @@ def in_background(
         return answer if then is None else await then(answer)
 
     return redirect(request, f"/jobs/{request.state.shared.jobs.start(kind, caller.name, work).id}")
-
-
-def _context(request: Request, progress: Progress) -> Context:
-    context: Context = request.state.context
-    return replace(context.for_request(progress), traced=False)
 
 
 def moment(request: Request) -> str | None:

@@ -5,7 +5,6 @@ Work is cut into slices of at most `SLICE_TOKENS` tokens (`jobs`); between two s
 
 import threading
 from collections.abc import Callable
-from datetime import datetime
 from itertools import islice
 from time import perf_counter
 from typing import Any, Protocol, assert_never
@@ -14,6 +13,7 @@ import msgspec
 
 from actors.embedder.jobs import EmbeddingJob, Plan, Rows, advance, attempt, select_slice
 from actors.embedder.messages import (
+    Content,
     EmbedContent,
     EmbeddedContent,
     EmbeddedMemory,
@@ -30,7 +30,7 @@ from actors.runtime.metrics import Latencies
 from actors.runtime.projection_actor import ProjectionActor
 from actors.runtime.reply import Reply
 from events.quantization import Float32
-from events.vocabulary.values import Modality, SpaceModel
+from events.vocabulary.values import SpaceModel
 from projections.memories.sessions import Sessions
 from projections.registry import EmbedderProjections
 
@@ -53,18 +53,17 @@ class Profile(Protocol):
         """Number format of the packaged model; None without it."""
         ...
 
-    def plan_content(
-        self, text: str, modality: Modality, created_at: datetime, image: bytes | None = None
-    ) -> Plan[EmbeddedContent]:
+    def plan_content(self, content: Content) -> Plan[EmbeddedContent]:
         """Return the plan that embeds a content, or an image with its caption, apart from any store."""
         ...
 
-    def complete(self, request: EmbedMemory, content: EmbeddedContent, sessions: Sessions) -> EmbeddedMemory:
-        """Return a memory with what its session, links and names add to its content; advance the session."""
-        ...
+    def complete(
+        self, request: EmbedMemory, content: EmbeddedContent, sessions: Sessions, start: float
+    ) -> EmbeddedMemory:
+        """Return a memory with what its session, links and names add to its content; advance the session.
 
-    def plan_memory(self, request: EmbedMemory, sessions: Sessions) -> Plan[EmbeddedMemory]:
-        """Return the plan that embeds a memory."""
+        `start` is the time at which the work began, by `perf_counter`.
+        """
         ...
 
     def plan_query(self, request: EmbedQuery, sessions: Sessions) -> Plan[EmbeddedQuery]:
@@ -78,6 +77,15 @@ class Profile(Protocol):
     def stop_threads(self) -> None:
         """Stop the profile's threads; the next request starts new ones."""
         ...
+
+
+def plan_memory(profile: Profile, request: EmbedMemory, sessions: Sessions) -> Plan[EmbeddedMemory]:
+    """Return the plan that embeds a memory."""
+    start = perf_counter()
+    content = Content(request.content, request.modality, request.created_at, request.image)
+    embedded = yield from profile.plan_content(content)
+    yield None  # the previous turn of the session determines the position
+    return profile.complete(request, embedded, sessions, start)
 
 
 class RunSlice(msgspec.Struct, frozen=True):
@@ -143,14 +151,14 @@ class Embedder(ProjectionActor[EmbedderProjections]):
                 return self._loaded().models
             case EmbedMemory():
                 session = None if message.session is None else (message.namespace, message.session)
-                plan = self._loaded().plan_memory(message, self._projections.sessions)
+                plan = plan_memory(self._loaded(), message, self._projections.sessions)
                 previous = [job for job in self._jobs if session is not None and job.session == session]
                 predecessor = previous[-1] if previous else None
                 return self._accept(
                     EmbeddingJob(plan, message.on_progress, message.cancelled, session=session, predecessor=predecessor)
                 )
-            case EmbedContent(text=text, modality=modality, created_at=at):
-                return self._accept(EmbeddingJob(self._loaded().plan_content(text, modality, at)))
+            case EmbedContent(content=content):
+                return self._accept(EmbeddingJob(self._loaded().plan_content(content)))
             case EmbedQuery():
                 plan = self._loaded().plan_query(message, self._projections.sessions)
                 return self._accept(EmbeddingJob(plan, cancelled=message.cancelled, is_query=True))
@@ -177,6 +185,8 @@ class Embedder(ProjectionActor[EmbedderProjections]):
         return self._profile
 
     def _accept(self, job: EmbeddingJob[Any]) -> Reply[object]:
+        if job.awaits_turn and job.is_unblocked:  # its content was embedded ahead
+            job.resume(None)
         job.resolve()
         if not job.done:
             if not self._jobs:
@@ -211,10 +221,8 @@ class Embedder(ProjectionActor[EmbedderProjections]):
             self.actor_ref.tell(RunSlice())
 
     def _forward(self, rows: Rows) -> list[Float32] | Fault:
-        if not rows:
-            return []
-        start = perf_counter()
-        states = attempt(lambda: self._loaded().forward(rows))
-        if not isinstance(states, Fault):
-            self._latencies.record("forward", (perf_counter() - start) * 1e3)
-        return states
+        def forward() -> list[Float32]:
+            with self._latencies.timed("forward"):
+                return self._loaded().forward(rows)
+
+        return attempt(forward) if rows else []

@@ -144,6 +144,7 @@ class EmbeddingJob(Generic[T]):
     def fail(self, fault: Fault) -> None:
         """End the job without a result."""
         self.done, self.step = True, None
+        self._plan.close()  # it holds the models
         self.future.set_exception((type(fault), fault, None))
 
 

@@ -4,6 +4,8 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Final, NamedTuple, TypeAlias
 
+import msgspec
+
 from actors.runtime.messages import Answer, Appended, Cancellable, Message, ProjectionMessage
 from events.fingerprint import E, Embedding, Fingerprint, Passage, of_kind
 from events.vocabulary.values import Image, Modality, SpaceModel
@@ -11,6 +13,15 @@ from projections.time.time_mentions import NO_HINTS, QueryHints
 
 READS_IMAGES = "texts and images/"
 """In the name of an E10 model that embeds images; the version of the embedding follows."""
+
+
+class Content(msgspec.Struct, frozen=True):
+    """All of a memory that its embeddings depend on, apart from the store."""
+
+    text: str
+    modality: Modality
+    created_at: datetime
+    image: bytes | None = None
 
 
 class EmbeddedMemory(Answer, frozen=True, kw_only=True):
@@ -85,9 +96,7 @@ class EmbedMemory(Cancellable[EmbeddedMemory], frozen=True, kw_only=True):
 class EmbedContent(Cancellable[EmbeddedContent], frozen=True, kw_only=True):
     """Embed a text that is no memory of its own, such as a clause of one; sessions and mentions stay as they are."""
 
-    text: str
-    modality: Modality
-    created_at: datetime
+    content: Content
 
 
 class EmbedQuery(Cancellable[EmbeddedQuery], frozen=True, kw_only=True):

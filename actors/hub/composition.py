@@ -20,8 +20,7 @@ from actors.embedder.loading import BLAS_THREADS, load_profile
 from actors.embedder.models.sentence_model import model_name
 from actors.hub.anchors import Anchors
 from actors.hub.backups import Backups
-from actors.hub.history import HistoryCache
-from actors.hub.hub import ActorOptions, Hub, start_actors
+from actors.hub.hub import ActorOptions, HistoryCache, Hub, start_actors
 from actors.proxy.endpoint import print_notice
 from actors.runtime.actor import LOGGER
 from actors.runtime.ask import LONG_TIMEOUT, ask_blocking

@@ -1,12 +1,17 @@
 """A running store and its historical views: the actors behind both, started in one place."""
 
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Hashable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import TypedDict
 
+import anyio
+import anyio.to_thread
 import msgspec
 import pykka
 
@@ -14,7 +19,7 @@ from actors.comparator.actor import Comparator
 from actors.consolidator.actor import Consolidator
 from actors.hub.anchors import Anchors
 from actors.hub.backups import Backups
-from actors.hub.history import HistoryCache, LogUntil
+from actors.hub.history import LogUntil
 from actors.linker.actor import Linker
 from actors.runtime.actor import ActorRef
 from actors.runtime.metrics import Latencies
@@ -25,6 +30,9 @@ from actors.store.messages import Replay
 from actors.store.snapshot_files import Snapshots
 from actors.workspace.actor import Workspace
 from events.storage.log import Envelope, Head, Log, LogError, SharedLog
+
+IDLE = 180.0
+"""Seconds after which an unused view is closed: it takes as much memory as the present."""
 
 REPLAY_POLL = 0.25
 """Seconds between two progress reports of a replay."""
@@ -97,7 +105,7 @@ class Hub(Actors, frozen=True, kw_only=True):
     embedder: ActorRef
     priming: bool
     """Whether memories in the workspace rank slightly higher in searches."""
-    history: "HistoryCache[HistoricalView]"
+    history: HistoryCache
     snapshots: Snapshots | None
     """On disk, for a fast start; None without."""
     backups: Backups
@@ -121,7 +129,7 @@ class Hub(Actors, frozen=True, kw_only=True):
 
         return describe()
 
-    def as_of(self, seq: int, later: tuple[Envelope, ...]) -> "AbstractAsyncContextManager[HistoricalView]":
+    def as_of(self, seq: int, later: tuple[Envelope, ...]) -> AbstractAsyncContextManager[HistoricalView]:
         """Acquire the store as it was after an event, which takes seconds to replay.
 
         Args:
@@ -157,6 +165,56 @@ class HistoricalView(msgspec.Struct, frozen=True):
         """Stop the actors, and the replay if it is under way."""
         self.log.cancelled = True
         self.hub.stop()
+
+
+class HistoryCache:
+    """Holds one view open at a time, shared by concurrent queries of the same moment, until it was idle for `IDLE`."""
+
+    def __init__(self) -> None:
+        self._turn = anyio.Lock()
+        self._key: Hashable = None
+        self._view: HistoricalView | None = None
+        self._users = 0
+        self._unused = anyio.Event()
+        self._expiry: asyncio.TimerHandle | None = None
+
+    @asynccontextmanager
+    async def acquire(self, key: Hashable, open_view: Callable[[], HistoricalView]) -> AsyncIterator[HistoricalView]:
+        """Yield the view of a moment, which a worker thread opens. Waits while the view of another moment is in use."""
+        async with self._turn:
+            view = self._view
+            if view is None or self._key != key:
+                if self._users:
+                    self._unused = anyio.Event()
+                    await self._unused.wait()
+                self._cancel_expiry()
+                await anyio.to_thread.run_sync(self.close)
+                view = self._view = await anyio.to_thread.run_sync(open_view)
+                self._key = key
+            self._users += 1
+            self._cancel_expiry()
+        try:
+            yield view
+        finally:
+            self._users -= 1
+            if not self._users:
+                self._unused.set()
+                self._expiry = asyncio.get_running_loop().call_later(IDLE, self.close)
+
+    def is_open(self, key: Hashable) -> bool:
+        """Return whether the view of a moment is open, or about to be."""
+        return self._view is not None and self._key == key
+
+    def _cancel_expiry(self) -> None:
+        if self._expiry is not None:
+            self._expiry.cancel()
+            self._expiry = None
+
+    def close(self) -> None:
+        """Close the view, if one is open."""
+        view, self._view = self._view, None
+        if view is not None:
+            view.close()
 
 
 def _moment(seq: int, later: tuple[Envelope, ...]) -> tuple[int, tuple[int, ...]]:

@@ -87,7 +87,7 @@ async def _reembed(old: Log, hub: Hub, progress: Progress, bulk: BulkEmbedding |
     context = Context(hub)
     models = await ask(hub.embedder, LoadModels(), MODEL_TIMEOUT)
     if bulk is not None:
-        bulk.start()
+        await anyio.to_thread.run_sync(bulk.start)
     history = await anyio.to_thread.run_sync(history_of, old)
     await wait_until_replayed(context)
     await ask(hub.store, Declare(profile=hub.profile, spaces=models, at=history.since))

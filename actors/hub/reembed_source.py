@@ -8,8 +8,8 @@ from uuid import UUID
 
 import msgspec
 
-from actors.embedder.pool.worker import Content
-from actors.exporters.history import mentioned
+from actors.embedder.messages import Content
+from actors.exporters.history import mentioned, without
 from events.storage.log import Log
 from events.vocabulary import (
     ConsolidationFinished,
@@ -115,26 +115,23 @@ def history_of(log: Log) -> History:
 
 def _still_hiding(runs: Iterable[Event], entries: Mapping[UUID, Entry]) -> Iterator[Event]:
     """Yield the events of runs that still hide memories, without what was undone, and of schedule and versions."""
-    hidden = {memory: entry for memory, entry in entries.items() if entry.run is not None}
-    hiding = {entry.run for entry in hidden.values()}
+    hidden = {memory: (entry.run, entry.merged_into) for memory, entry in entries.items() if entry.run is not None}
+    hiding = {run for run, _ in hidden.values()}
     for event in runs:
         match event:
             case ConsolidationStarted(run=run) | ConsolidationFinished(run=run) if run in hiding:
                 yield event
-            case MemoriesMerged(run=run, survivor=survivor):
-                if kept := [
-                    (memory, similarity)
-                    for memory, similarity in zip(event.absorbed, event.similarities, strict=True)
-                    if memory in hidden and (hidden[memory].run, hidden[memory].merged_into) == (run, survivor)
-                ]:
-                    absorbed, similarities = zip(*kept, strict=True)
-                    yield msgspec.structs.replace(event, absorbed=absorbed, similarities=similarities)
+            case MemoriesMerged(run=run, survivor=survivor, absorbed=absorbed):
+                gone = {one for one in absorbed if hidden.get(one) != (run, survivor)}
+                if left := without(event, gone):
+                    yield left
+            case MemoriesPruned(run=run, pruned=pruned):
+                gone = {one.memory for one in pruned if hidden.get(one.memory, (None, None))[0] != run}
+                if left := without(event, gone):
+                    yield left
             case _ if isinstance(event, Kept):
                 if mentioned(event) <= entries.keys():
                     yield event
-            case MemoriesPruned(run=run, pruned=pruned):
-                if left := tuple(one for one in pruned if one.memory in hidden and hidden[one.memory].run == run):
-                    yield msgspec.structs.replace(event, pruned=left)
             case _:
                 pass
 

@@ -12,7 +12,7 @@ import msgspec
 import pykka
 
 from actors.comparator.messages import SURE, FindCauses, ListUnexamined
-from actors.embedder.messages import EmbedContent, EmbeddedContent
+from actors.embedder.messages import Content, EmbedContent, EmbeddedContent
 from actors.linker.messages import ExamineCauses, ExaminedCauses, LinkCauses, LinkerMessage, MemoriesAdded
 from actors.runtime.actor import LOGGER, Actor, ActorRef, Debounce
 from actors.runtime.ask import MODEL_TIMEOUT, ask_blocking
@@ -152,7 +152,10 @@ class Linker(Actor):
         found = causal_clauses(body.text)
         speaker = body.metadata.get("speaker")
         spans = dict.fromkeys(span for one in found for span in (one.cause, one.effect))
-        replies = {span: self._embedder.ask(_embed_message(body, span), block=False) for span in spans}
+        contents = {span: Content(body.text[slice(*span)], Modality.TEXT, body.created_at) for span in spans}
+        replies = {
+            span: self._embedder.ask(EmbedContent(content=content), block=False) for span, content in contents.items()
+        }
         phrases = {
             span: _phrase(
                 body.text, span, reply.get(timeout=MODEL_TIMEOUT), speaker if isinstance(speaker, str) else ""
@@ -197,10 +200,6 @@ def _judged(link: CausalLink) -> tuple[UUID, ...]:
     if link.joined is not None or link.weight >= SURE:
         return ()
     return (link.target if link.stated_in == link.source else link.source,)
-
-
-def _embed_message(body: Body, span: Span) -> EmbedContent:
-    return EmbedContent(text=body.text[slice(*span)], modality=Modality.TEXT, created_at=body.created_at)
 
 
 def _phrase(text: str, span: Span, embedded: EmbeddedContent, speaker: str) -> Phrase:

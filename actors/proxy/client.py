@@ -1,13 +1,12 @@
 """A blocking client of the hub, for commands and hooks: one request at a time."""
 
 import json
-import socket
 from contextlib import suppress
 from pathlib import Path
 from time import monotonic
 from typing import Self, cast
 
-from actors.proxy.endpoint import CHUNK, MAX_LINE, PROJECT, LineReader, Report, is_own, process_of, socket_path
+from actors.proxy.endpoint import PROJECT, Report, connect, process_of
 from actors.proxy.launcher import ANSWER_TIMEOUT, describe_silence
 from actors.runtime.types import JsonObject
 
@@ -34,30 +33,27 @@ class Client:
         """Connect and initialize.
 
         Raises:
-            OSError: No hub listens (`FileNotFoundError`, `ConnectionRefusedError`), or as in `request`.
-            ClientError: The server runs as another user, or doesn't answer within `ANSWER_TIMEOUT`, or as in `request`.
+            OSError: As in `connect` and `request`.
+            ClientError: The server doesn't answer within `ANSWER_TIMEOUT`, or as in `request`.
         """
         deadline = monotonic() + seconds
         self._deadline = min(deadline, monotonic() + ANSWER_TIMEOUT)
-        self._reader = LineReader(MAX_LINE)
-        self._received: list[bytes] = []
         self._last_id = 0
         self._meta = {PROJECT: project} if project else {}
-        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._socket = connect(folder, self._time_left())
+        self._lines = self._socket.makefile("rb")
         try:
-            self._socket.settimeout(self._time_left())
-            self._connect(folder)
             client = {"name": "context-graph", "version": "client"}
             self.request("initialize", protocolVersion=PROTOCOL, capabilities={}, clientInfo=client)
             self._send({"method": "notifications/initialized"})
             self._deadline = deadline
         except TimeoutError:
-            with self._socket:
+            with self:
                 if self._deadline == deadline:
                     raise
                 raise ClientError(describe_silence(folder, process_of(self._socket))) from None
         except BaseException:
-            self._socket.close()
+            self.close()
             raise
 
     def request(self, method: str, on_progress: Report | None = None, /, **params: object) -> JsonObject:
@@ -93,6 +89,7 @@ class Client:
 
     def close(self) -> None:
         """Close the connection."""
+        self._lines.close()
         self._socket.close()
 
     def __enter__(self) -> Self:
@@ -100,12 +97,6 @@ class Client:
 
     def __exit__(self, *_error: object) -> None:
         self.close()
-
-    def _connect(self, folder: Path) -> None:
-        with socket_path(folder) as path:
-            self._socket.connect(str(path))
-        if not is_own(self._socket):
-            raise ClientError(f"the server in {folder} runs as another user; nothing was sent to it")
 
     def _send(self, message: JsonObject) -> None:
         self._socket.settimeout(self._time_left())
@@ -115,14 +106,12 @@ class Client:
             raise ConnectionResetError(CLOSED) from None
 
     def _receive(self) -> JsonObject:
-        while not self._received:
-            self._socket.settimeout(self._time_left())
-            chunk = self._socket.recv(CHUNK)
-            if not chunk:
-                raise ConnectionResetError(CLOSED)
-            self._received += self._reader.feed(chunk)
+        self._socket.settimeout(self._time_left())
+        line = self._lines.readline()
+        if not line.endswith(b"\n"):
+            raise ConnectionResetError(CLOSED)
         try:
-            message = json.loads(self._received.pop(0))
+            message = json.loads(line)
         except ValueError as error:
             raise ClientError("the server speaks no JSON") from error
         if not isinstance(message, dict):

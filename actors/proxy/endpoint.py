@@ -6,7 +6,7 @@ import struct
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TypeAlias
 
@@ -144,6 +144,24 @@ def socket_path(folder: Path) -> Iterator[Path]:
         link = Path(temporary) / "d"
         link.symlink_to(folder.absolute(), target_is_directory=True)
         yield link / SOCKET
+
+
+def connect(folder: Path, seconds: float | None = None) -> socket.socket:
+    """Return a connection to the hub of a folder, with a timeout; without one it blocks.
+
+    Raises:
+        FileNotFoundError, ConnectionRefusedError: No hub listens.
+        PermissionError: Another user does; nothing was sent.
+    """
+    with ExitStack() as unfinished:
+        connection = unfinished.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
+        connection.settimeout(seconds)
+        with socket_path(folder) as path:
+            connection.connect(str(path))
+        if not is_own(connection):
+            raise PermissionError(f"another user listens in {folder}")
+        unfinished.pop_all()
+        return connection
 
 
 def print_notice(sentence: str) -> None:

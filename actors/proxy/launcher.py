@@ -15,13 +15,13 @@ from contextlib import suppress
 from pathlib import Path
 from time import monotonic, sleep
 
-from actors.proxy.endpoint import HUB_INFO, NOTICE, is_own, process_of, read_hub_info, socket_path
+from actors.proxy.endpoint import HUB_INFO, NOTICE, connect, process_of, read_hub_info
 from events.wording import no_store_folder, reason
 
 ANSWER_TIMEOUT = 10.0
 """Seconds after which a hub counts as one that doesn't answer: a handshake takes some milliseconds."""
 _POLL = 0.05
-"""Seconds between two checks whether a hub has ended."""
+"""Seconds between two checks whether a hub listens, or has ended."""
 
 
 if sys.platform != "win32":
@@ -112,7 +112,7 @@ class HubLauncher:
         """Return a non-blocking connection; None if there is no hub yet, and the caller should call again.
 
         Raises:
-            HubError: The hub started here ended at once, or another process's hub never listened.
+            HubError: The hub started here ended at once, another process's hub never listened, or another user's does.
         """
         self._deadline = self._deadline or monotonic() + START_TIMEOUT
         try:
@@ -131,23 +131,22 @@ class HubLauncher:
             )
         return connection
 
+    def wait(self) -> None:
+        """Wait until a hub listens; errors as of `step`."""
+        while (connection := self.step()) is None:
+            self.reap()
+            sleep(_POLL)
+        connection.close()
+
     def reap(self) -> None:
         """Collect the exit status of the hub started here, if it ended."""
         if self._hub is not None:
             self._hub.poll()
 
     def _connect(self) -> socket.socket | None:
-        connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        connection.settimeout(0)
-        try:
-            with socket_path(self.folder) as path:
-                connection.connect(str(path))
-        except BaseException as error:
-            connection.close()
-            if isinstance(error, FileNotFoundError | ConnectionRefusedError | BlockingIOError):  # last: backlog full
-                return None
-            raise
-        return connection
+        with suppress(FileNotFoundError, ConnectionRefusedError, BlockingIOError):  # last: its backlog is full
+            return connect(self.folder, 0)
+        return None
 
     def _start(self) -> None:
         """Start a hub, unless one is starting or another process has the lock."""
@@ -219,8 +218,8 @@ def stop_hub(folder: Path, seconds: float) -> int | None:
     """Ask the process that serves a store to end, and wait for that; return its id, or None if there is none.
 
     Raises:
-        HubError: It goes on, or runs as another user.
-        OSError: The folder can't be read.
+        HubError: It goes on.
+        OSError: It runs as another user, or the folder can't be read.
     """
     deadline = monotonic() + seconds
     pid = None
@@ -244,15 +243,9 @@ def _describe_delay(folder: Path, pid: int | None, seconds: float) -> str:
 
 def _connected_process(folder: Path) -> int | None:
     """Return the process that listens in a folder."""
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
-        try:
-            with socket_path(folder) as path:
-                connection.connect(str(path))
-        except (FileNotFoundError, ConnectionRefusedError):
-            return None
-        if not is_own(connection):
-            raise HubError(f"another user listens in {folder}")
+    with suppress(FileNotFoundError, ConnectionRefusedError), connect(folder) as connection:
         return process_of(connection)
+    return None
 
 
 def _is_free(folder: Path) -> bool:

@@ -19,7 +19,6 @@ from actors.proxy.endpoint import (
     LineReader,
     LineTooLongError,
     ServeOptions,
-    is_own,
     print_notice,
     process_of,
     read_hub_info,
@@ -136,8 +135,6 @@ class Proxy:
             self._hub_lost = False
             self._to_hub[:0] = self._resumption
         info = read_hub_info(self._launcher.folder)
-        if not is_own(hub):
-            raise HubError(f"another user listens in {self._launcher.folder}")
         if os.environ.get("CONTEXT_GRAPH_LOG"):
             self._check_log()
         if info is None:

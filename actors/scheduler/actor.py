@@ -6,7 +6,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta, tzinfo
 from functools import cached_property
-from typing import TYPE_CHECKING, assert_never
+from threading import Timer
+from typing import assert_never
 from uuid import UUID
 from zoneinfo import ZoneInfoNotFoundError
 
@@ -21,13 +22,10 @@ from actors.runtime.reply import Reply
 from actors.scheduler import timing
 from actors.scheduler.messages import (
     ChangeSchedule,
-    CheckSchedules,
-    PermitPruning,
     Planned,
     ReadSchedule,
     SchedulerMessage,
     ScheduleState,
-    SwitchSchedule,
     Tick,
 )
 from actors.store.messages import Append
@@ -45,14 +43,8 @@ from events.vocabulary.values import Mode, Trigger
 from projections.mind.schedule import Schedule
 from projections.registry import SchedulerProjections
 
-if TYPE_CHECKING:
-    from apscheduler.schedulers.background import BackgroundScheduler
-
 STARTUP_QUIET = timedelta(minutes=1)
 """Time after the replay without sleep runs, which would compete with the first requests."""
-
-WAKE = "wake"
-"""Id of the timer's only job."""
 
 
 class Scheduler(ProjectionActor[SchedulerProjections]):
@@ -81,7 +73,8 @@ class Scheduler(ProjectionActor[SchedulerProjections]):
         self._sleep_pending = False
         """Whether a `StartScheduledRun` was sent whose result isn't in the log yet."""
         self._pending_changes: dict[UUID, Reply[ScheduleState]] = {}
-        self._timer = _timer() if armed else None
+        self._armed = armed
+        self._timer: Timer | None = None
         self._quiet_until = datetime.min.replace(tzinfo=UTC)
         self._wake_at: datetime | None = None
 
@@ -94,16 +87,11 @@ class Scheduler(ProjectionActor[SchedulerProjections]):
     def _schedule(self) -> Schedule:
         return self._projections.schedule
 
-    def on_start(self) -> None:
-        """Start the timer; its job is added after the replay."""
-        if self._timer is not None:
-            self._timer.start()
-
     def on_stop(self) -> None:
-        """Stop the timer's thread. The job is removed first: a timer that fires during its shutdown would miss it."""
+        """Stop the timer and its thread."""
         if self._timer is not None:
-            self._timer.remove_all_jobs()
-            self._timer.shutdown()
+            self._timer.cancel()
+            self._timer.join()
 
     def on_receive(self, message: SchedulerMessage) -> object:
         """Route a message."""
@@ -112,14 +100,8 @@ class Scheduler(ProjectionActor[SchedulerProjections]):
                 return self._tick()
             case ReadSchedule():
                 return self._state()
-            case CheckSchedules(whens=whens):
-                return timing.check(whens, self._tz)
             case ChangeSchedule():
-                return self._append(self._schedule_changed(message))
-            case SwitchSchedule(paused=paused):
-                return self._append(ScheduleSwitched(paused=paused))
-            case PermitPruning(permitted=permitted):
-                return self._append(PruningPermitted(permitted=permitted))
+                return self._change(message)
             case Appended(envelopes=envelopes, replayed=replayed):
                 return self._appended(envelopes, replayed=replayed)
             case LoadSnapshot():
@@ -144,18 +126,21 @@ class Scheduler(ProjectionActor[SchedulerProjections]):
                 )
         self._arm()
 
-    def _schedule_changed(self, message: ChangeSchedule) -> ScheduleChanged:
-        """Return the event of a change; an unscheduled mode or an invalid schedule is an `InvalidParamsFault`."""
-        if message.mode is Mode.DREAM:
+    def _change(self, message: ChangeSchedule) -> Reply[ScheduleState] | ScheduleState:
+        """Append a change; the reply is resolved when its events return from the log."""
+        if Mode.DREAM in message.whens:
             raise InvalidParamsFault(
                 "Invalid mode: dreams aren't scheduled, only light, deep and rem", parameter="mode"
             )
-        timing.check({message.mode: message.when}, self._tz)
-        return ScheduleChanged(mode=message.mode, when=message.when)
-
-    def _append(self, event: Event) -> Reply[ScheduleState]:
-        """Append a change; the reply is resolved when the event returns from the log."""
-        append = Append.of([event], "front")
+        timing.check(message.whens, self._tz)
+        events: list[Event] = [ScheduleChanged(mode=mode, when=when) for mode, when in message.whens.items()]
+        if message.paused is not None:
+            events.append(ScheduleSwitched(paused=message.paused))
+        if message.permitted is not None:
+            events.append(PruningPermitted(permitted=message.permitted))
+        if not events:
+            return self._state()
+        append = Append.of(events, "front")
         self._store.tell(append)
         reply = self._pending_changes[append.correlation_id] = Reply[ScheduleState]()
         return reply
@@ -198,18 +183,17 @@ class Scheduler(ProjectionActor[SchedulerProjections]):
 
     def _arm(self) -> None:
         """Set the timer to the next time at which a run may be due, unless the result of one is pending."""
-        if self._timer is None or self._sleep_pending:
+        if self._sleep_pending:
             return
         at = timing.wake_at(self._schedule, self._clock(), self._tz)
         if at is not None:
             self._set_timer(max(at, self._quiet_until))
 
     def _set_timer(self, at: datetime) -> None:
-        if self._timer is not None:
-            from apscheduler.triggers.date import DateTrigger
-
+        if self._armed:
+            self.on_stop()
             self._wake_at = at
-            self._timer.add_job(self._wake, DateTrigger(run_date=at), id=WAKE, replace_existing=True)
+            self._timer = start_timer(max(0.0, (at - self._clock()).total_seconds()), self._wake)
 
     def _wake(self) -> None:
         """Send a `Tick`; runs in the timer's thread."""
@@ -247,16 +231,9 @@ def local_zone() -> tzinfo:
         return zone
 
 
-def _timer() -> BackgroundScheduler:
-    """Return a timer, not started.
-
-    It has no limit of lateness: a suspended machine runs the job when it resumes, where a limit would drop it.
-    """
-    from apscheduler.executors.pool import ThreadPoolExecutor
-    from apscheduler.schedulers.background import BackgroundScheduler
-
-    return BackgroundScheduler(
-        executors={"default": ThreadPoolExecutor(1)},
-        job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": None},
-        timezone=UTC,
-    )
+def start_timer(seconds: float, function: Callable[[], None]) -> Timer:
+    """Call a function in a thread after some seconds, unless the timer is cancelled before."""
+    timer = Timer(seconds, function)
+    timer.daemon = True
+    timer.start()
+    return timer

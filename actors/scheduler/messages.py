@@ -42,39 +42,15 @@ class ReadSchedule(Message[ScheduleState], frozen=True):
     """Read the schedule."""
 
 
-class CheckSchedules(Message[None], frozen=True, kw_only=True):
-    """Check that schedules can be parsed, before any is changed (`InvalidParamsFault`: one can't be)."""
-
-    whens: dict[Mode, str | None]
-
-
 class ChangeSchedule(Message[ScheduleState], frozen=True, kw_only=True):
-    """Change the schedule of a mode (`InvalidParamsFault`: the schedule can't be parsed)."""
+    """Change the schedule; nothing changes if one of `whens` can't be parsed (`InvalidParamsFault`)."""
 
-    mode: Mode
-    when: str | None
+    whens: dict[Mode, str | None] = {}
     """A crontab of five fields, or an interval such as `90m`; None for never."""
+    paused: bool | None = None
+    """Whether all scheduled sleep is paused."""
+    permitted: bool | None = None
+    """Whether scheduled runs may prune, and merge what isn't an exact copy."""
 
 
-class SwitchSchedule(Message[ScheduleState], frozen=True, kw_only=True):
-    """Pause or resume all scheduled sleep."""
-
-    paused: bool
-
-
-class PermitPruning(Message[ScheduleState], frozen=True, kw_only=True):
-    """Permit or forbid scheduled runs to prune, and to merge what isn't an exact copy."""
-
-    permitted: bool
-
-
-SchedulerMessage: TypeAlias = (
-    Tick
-    | ReadSchedule
-    | CheckSchedules
-    | ChangeSchedule
-    | SwitchSchedule
-    | PermitPruning
-    | Appended
-    | ProjectionMessage
-)
+SchedulerMessage: TypeAlias = Tick | ReadSchedule | ChangeSchedule | Appended | ProjectionMessage

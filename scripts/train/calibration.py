@@ -43,6 +43,7 @@ import typer
 from scipy.optimize import isotonic_regression
 
 from actors.comparator.compare.calibration import FILE, Calibration, Curve, Fit
+from actors.embedder.actor import plan_memory
 from actors.embedder.jobs import run_plan
 from actors.embedder.messages import EmbedMemory
 from actors.embedder.profiles.embedded import EmbeddedProfile
@@ -170,7 +171,7 @@ def measure(
 def embed(profile: EmbeddedProfile, text: str) -> Fingerprint:
     """Return the embeddings of a memory without a session."""
     request = EmbedMemory(content=text, modality=Modality.TEXT, created_at=NOON, namespace="calibration")
-    return run_plan(profile.plan_memory(request, Sessions()), profile.forward).fingerprint
+    return run_plan(plan_memory(profile, request, Sessions()), profile.forward).fingerprint
 
 
 def stored(row: int, text: str, fingerprint: Fingerprint) -> Envelope:

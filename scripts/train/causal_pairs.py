@@ -28,6 +28,7 @@ from actors.comparator.compare.causal_neighbours import (
     expanded,
     pair_features,
 )
+from actors.embedder.actor import plan_memory
 from actors.embedder.jobs import run_plan
 from actors.embedder.messages import EmbedMemory
 from actors.embedder.profiles.embedded import EmbeddedProfile
@@ -56,7 +57,7 @@ def embedder() -> Callable[[Sequence[str]], list[Embedded]]:
         message = EmbedMemory(
             content=text, modality=Modality.TEXT, created_at=datetime(2026, 1, 1, tzinfo=UTC), namespace="train"
         )
-        found = run_plan(profile.plan_memory(message, sessions), profile.forward).fingerprint
+        found = run_plan(plan_memory(profile, message, sessions), profile.forward).fingerprint
         directed = found.take("e5_causal", Directed)
         e1 = found.take("e1_semantic", Dense).levels
         return e1, directed.cause_levels, directed.effect_levels, len(found.take("e12_late_interaction", Tokens).ids)

@@ -247,7 +247,7 @@ def test_a_skill_of_the_users_own_stays(home: Path) -> None:
 @pytest.mark.parametrize(
     ("file", "content", "problem"),
     [
-        (".claude.json", b'{\n  "mcpServers": {\n', "line 3: it ends too early"),
+        (".claude.json", b'{\n  "mcpServers": {\n', "line 3: Expecting property name"),
         (".claude.json", b"{\n  // no comments here\n}", "line 2: a comment"),
         (".claude.json", b'{\n  "a": "\xff"\n}', "line 2: not UTF-8"),
         (".claude.json", b'{"mcpServers": []}', "mcpServers is no object"),

@@ -28,7 +28,7 @@ from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.hub.composition import start_hub
 from actors.hub.hub import Hub
 from actors.scheduler import actor
-from actors.scheduler.messages import ChangeSchedule, PermitPruning, ReadSchedule, ScheduleState, SwitchSchedule, Tick
+from actors.scheduler.messages import ChangeSchedule, ReadSchedule, ScheduleState, Tick
 from actors.store.messages import Append, Describe
 from events.storage.log import Envelope
 from events.vocabulary import (
@@ -182,7 +182,7 @@ class Week:
 
     def live(self) -> None:
         """Go through the week."""
-        self.say(PermitPruning(permitted=self.permitted))
+        self.say(ChangeSchedule(permitted=self.permitted))
         for day in range(7):
             if day == 2:
                 self.until(day, 0, 30)
@@ -195,14 +195,14 @@ class Week:
                     self.collide()
                 case 4:
                     self.until(day, 10, 5)
-                    self.say(SwitchSchedule(paused=True))
+                    self.say(ChangeSchedule(paused=True))
                     self.until(day, 16, 5)
-                    self.say(SwitchSchedule(paused=False))
+                    self.say(ChangeSchedule(paused=False))
                 case 5:
                     self.until(day, 12, 0)
-                    self.say(ChangeSchedule(mode=LIGHT, when="90m"))
+                    self.say(ChangeSchedule(whens={LIGHT: "90m"}))
                     self.until(day, 18, 0)
-                    self.say(ChangeSchedule(mode=LIGHT, when="0 * * * *"))
+                    self.say(ChangeSchedule(whens={LIGHT: "0 * * * *"}))
                 case _:
                     pass
         self.until(7)

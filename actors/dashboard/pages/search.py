@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from actors.api.params.fields import MAX_QUERY
 from actors.dashboard.layout import why_above
-from actors.dashboard.page import chosen, operate, render
+from actors.dashboard.page import chosen, number, operate, render
 from actors.runtime.faults import InvalidParamsFault
 from actors.runtime.settings import Confidence, SearchProfile
 from actors.runtime.types import JsonObject
@@ -115,21 +115,21 @@ def _answer(
 
 def _asked_weights(request: Request) -> dict[str, float] | None:
     """Return the weights of the sliders, whole numbers up to `FULL`, so that they sum to 1; None if all are 0."""
-    given: dict[str, float] = {}
-    for space in SPACES:
-        name = f"w_{space.key}"
-        text = chosen(request, name) or "0"
-        if not (text.isascii() and text.isdecimal() and int(text[:9]) <= FULL):
-            raise InvalidParamsFault(f"Invalid '{name}': expected a whole number from 0 to {FULL}", parameter=name)
-        given[space.key] = int(text)
+    given = _moved(request)
     total = sum(given.values())
     return {key: value / total for key, value in given.items()} if total else None
+
+
+def _moved(request: Request) -> dict[str, int]:
+    """Return the position of each slider that a person moved."""
+    names = {space.key: f"w_{space.key}" for space in SPACES}
+    return {key: number(chosen(request, name), name, 0, 0, FULL) for key, name in names.items()}
 
 
 def _sliders(request: Request, profile: str, answer: JsonObject | None) -> list[JsonObject]:
     """Return the position of each slider: as it was moved, or as the profile weighs."""
     if profile == CUSTOM:
-        places = {space.key: int(chosen(request, f"w_{space.key}") or "0") for space in SPACES}
+        places = _moved(request)
     else:
         weights = {space.key: 1.0 for space in SPACES} if answer is None else answer["weights"]
         top = max(weights.values(), default=0.0) or 1.0

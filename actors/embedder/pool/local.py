@@ -6,7 +6,6 @@ import threading
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 
-from actors.embedder.pool.ordering import WorkerLostError
 from actors.embedder.pool.worker import Batch, Embedded, EmbeddingWorker, Load, WorkerSettings
 
 _worker: EmbeddingWorker | None = None
@@ -42,26 +41,12 @@ class ProcessPool:
 
     def submit(self, batch: Batch) -> Future[Embedded]:
         """Queue a batch."""
-        answer: Future[Embedded] = Future()
-
-        def answered(future: Future[Embedded]) -> None:
-            if future.cancelled():
-                answer.cancel()
-            elif isinstance(error := future.exception(), BrokenProcessPool):
-                answer.set_exception(WorkerLostError(str(error)))
-            elif error is not None:
-                answer.set_exception(error)
-            else:
-                answer.set_result(future.result())
-
         try:
-            future = self._executor.submit(_embed, batch)
+            return self._executor.submit(_embed, batch)
         except BrokenProcessPool:
             self.close()
             self._executor = self._start()
-            future = self._executor.submit(_embed, batch)
-        future.add_done_callback(answered)
-        return answer
+            return self._executor.submit(_embed, batch)
 
     def close(self) -> None:
         """Stop the processes after the batches in work."""

@@ -2,7 +2,7 @@
 
 from collections import deque
 from collections.abc import Iterable, Iterator
-from concurrent.futures import Future
+from concurrent.futures import BrokenExecutor, Future
 from typing import Final, Protocol
 
 from actors.embedder.pool.worker import Batch, Embedded
@@ -19,13 +19,16 @@ class WorkerLostError(Exception):
     """A worker ended before it answered."""
 
 
+LOST: Final = (WorkerLostError, BrokenExecutor)
+
+
 class EmbeddingPool(Protocol):
     """Workers that embed batches independently of each other."""
 
     workers: int
 
     def submit(self, batch: Batch) -> Future[Embedded]:
-        """Queue a batch; the result is a `WorkerLostError` if its worker ends."""
+        """Queue a batch; the result is one of `LOST` if its worker ends."""
         ...
 
     def close(self) -> None:
@@ -48,9 +51,9 @@ def _result(pool: EmbeddingPool, batch: Batch, future: Future[Embedded]) -> Embe
     for _ in range(TRIES - 1):
         try:
             return future.result()
-        except WorkerLostError:
+        except LOST:
             future = pool.submit(batch)
     try:
         return future.result()
-    except WorkerLostError as error:
+    except LOST as error:
         raise EmbeddingFault(f"Embedding failed: {TRIES} workers ended at the same batch: {error}") from error

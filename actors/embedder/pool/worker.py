@@ -1,7 +1,6 @@
 """A worker of a pool: one profile that embeds batches of contents, apart from any store."""
 
 from collections.abc import Callable, Sequence
-from datetime import datetime
 from pathlib import Path
 from typing import TypeAlias
 
@@ -9,21 +8,10 @@ import msgspec
 
 from actors.embedder.actor import Profile
 from actors.embedder.jobs import run_plans
-from actors.embedder.messages import EmbeddedContent
+from actors.embedder.messages import Content, EmbeddedContent
 from actors.runtime.faults import EmbeddingFault, Fault
 from actors.runtime.metrics import Latencies
 from actors.runtime.settings import ModelProfile
-from events.vocabulary.values import Modality
-
-
-class Content(msgspec.Struct, frozen=True):
-    """What a worker embeds: all of a memory that its embeddings depend on, apart from the store."""
-
-    text: str
-    modality: Modality
-    created_at: datetime
-    image: bytes | None = None
-
 
 Batch: TypeAlias = Sequence[Content]
 Embedded: TypeAlias = list["EmbeddedContent | Fault"]
@@ -63,8 +51,7 @@ class EmbeddingWorker:
     def embed(self, batch: Batch) -> Embedded:
         """Embed a batch (`EmbeddingFault` without models); a content that can't be embedded is a fault by itself."""
         profile = self._loaded()
-        plans = (profile.plan_content(one.text, one.modality, one.created_at, one.image) for one in batch)
-        return run_plans(plans, profile.forward)
+        return run_plans(map(profile.plan_content, batch), profile.forward)
 
     def close(self) -> None:
         """Stop the threads of the profile."""

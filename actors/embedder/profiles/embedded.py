@@ -11,7 +11,15 @@ import numpy as np
 
 from actors.embedder import weights
 from actors.embedder.jobs import BatchedStep, Plan, Rows
-from actors.embedder.messages import EmbeddedContent, EmbeddedMemory, EmbeddedQuery, EmbedMemory, EmbedQuery, Lexemes
+from actors.embedder.messages import (
+    Content,
+    EmbeddedContent,
+    EmbeddedMemory,
+    EmbeddedQuery,
+    EmbedMemory,
+    EmbedQuery,
+    Lexemes,
+)
 from actors.embedder.models import images
 from actors.embedder.models.backbone import CLS, DIMENSION, MODEL, MODEL_SHA256, SEP, VOCABULARY, Backbone
 from actors.embedder.profiles.formula_spaces import (
@@ -117,6 +125,7 @@ class EmbeddedProfile:
         self._chosen = chosen
         self._interactive = interactive
         replaced = chosen.models if chosen else {}
+        self._fills_e1 = E1 in replaced
         self.models = tuple(replaced.get(model.key, model) for model in space_models())
         self.latencies = latencies
         self._backbone = backbone or Backbone.load()
@@ -139,50 +148,36 @@ class EmbeddedProfile:
             pool.shutdown(cancel_futures=True)
         self._memory_pool, self._query_pool = _lexical_pools()
 
-    def plan_memory(self, request: EmbedMemory, sessions: Sessions) -> Plan[EmbeddedMemory]:
-        """Return the plan that embeds a memory."""
-        start = perf_counter()
-        content = yield from self.plan_content(request.content, request.modality, request.created_at, request.image)
-        yield None  # the previous turn of the session determines the position
-        return self.complete(request, content, sessions, start)
-
-    def plan_content(
-        self, text: str, modality: Modality, created_at: datetime, image: bytes | None = None
-    ) -> Plan[EmbeddedContent]:
+    def plan_content(self, content: Content) -> Plan[EmbeddedContent]:
         """Return the plan that embeds a content, or an image with its caption, apart from any store."""
+        text, modality = content.text, content.modality
         e10 = shown = None
         if modality is Modality.IMAGE:
-            e10, shown = images.embed(self._chosen and self._chosen.image_encoder, image)
+            e10, shown = images.embed(self._chosen and self._chosen.image_encoder, content.image)
             yield []
         tokenized = self._tokenize(text, self._memory_pool, is_code=modality is Modality.CODE)
         states: list[Float32] = yield tokenized.rows
-        embeddings, passages, lexemes = yield from self._embed(tokenized, states, modality, created_at)
-        packaged = None
-        if isinstance(self._chosen, SentenceSpaces):
-            packaged = embeddings[E1]
-            passages = yield from self._chosen.embed(embeddings, text, modality, is_query=False)
-        elif e10 is not None:
+        embeddings, passages, lexemes = yield from self._embed(tokenized, states, modality, content.created_at)
+        packaged = embeddings[E1]
+        if e10 is not None:
             embeddings["e10_multimodal"] = Dense.of(e10)
         elif self._chosen is not None:
-            yield from self._chosen.embed(embeddings, text, is_query=False)
+            found = yield from self._chosen.embed(embeddings, text, modality, is_query=False)
+            passages = found if self._fills_e1 else passages
         embeddings["e12_late_interaction"] = yield BatchedStep(Tokens.of_memories, embeddings["e12_late_interaction"])
         return EmbeddedContent(
             embeddings=embeddings,
             passages=passages,
             names=names_of(lexemes),
             lexemes=lexemes,
-            packaged=packaged,
+            packaged=packaged if self._fills_e1 else None,
             image=shown,
         )
 
     def complete(
-        self, request: EmbedMemory, content: EmbeddedContent, sessions: Sessions, start: float | None = None
+        self, request: EmbedMemory, content: EmbeddedContent, sessions: Sessions, start: float
     ) -> EmbeddedMemory:
-        """Return a memory with its place in its session and its names as the store knows them; advance the session.
-
-        `start` is the time at which the work began, by `perf_counter`; by default now.
-        """
-        start = perf_counter() if start is None else start
+        """Return a memory with its place in its session and its names as the store knows them; advance the session."""
         embeddings = {**content.embeddings}
         embeddings["e8_graph"] = Dense.null(len(dense_vector(embeddings[E1])))  # follows from the memory's connections
         embeddings |= self._renamed(content.lexemes, request.namespace, sessions)
@@ -193,14 +188,12 @@ class EmbeddedProfile:
         text = self._tokenize(request.text, self._query_pool, is_code=False)
         states: list[Float32] = yield text.rows
         embeddings, _, lexemes = yield from self._embed(text, states, Modality.TEXT, request.at)
-        if isinstance(self._chosen, SentenceSpaces):
+        if self._chosen is not None:
             yield from self._chosen.embed(embeddings, request.text, Modality.TEXT, is_query=True)
-        elif self._chosen is not None:
-            yield from self._chosen.embed(embeddings, request.text, is_query=True)
         embeddings["e8_graph"] = embeddings[E1]
         embeddings |= self._renamed(lexemes, request.namespace, sessions)
         # A model of the user's choice fills E1 with its own vocabulary.
-        unfamiliar = 0.0 if isinstance(self._chosen, SentenceSpaces) else self._spaces.vocabulary.unfamiliar(text.ids)
+        unfamiliar = 0.0 if self._fills_e1 else self._spaces.vocabulary.unfamiliar(text.ids)
         return complete_query(request, embeddings, sessions=sessions, latencies=self.latencies, unfamiliar=unfamiliar)
 
     def _renamed(self, lexemes: Lexemes, namespace: str, sessions: Sessions) -> dict[str, Embedding]:

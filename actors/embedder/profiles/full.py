@@ -2,10 +2,9 @@
 
 from collections.abc import Generator
 from datetime import datetime
-from time import perf_counter
 
 from actors.embedder.jobs import Plan, Rows
-from actors.embedder.messages import EmbeddedContent, EmbeddedMemory, EmbeddedQuery, EmbedMemory, EmbedQuery
+from actors.embedder.messages import Content, EmbeddedContent, EmbeddedMemory, EmbeddedQuery, EmbedMemory, EmbedQuery
 from actors.embedder.models import images
 from actors.embedder.models.full_models import MODELS, FullModels
 from actors.embedder.profiles.formula_spaces import (
@@ -54,31 +53,21 @@ class FullProfile:
     def stop_threads(self) -> None:
         """Do nothing: only the embedder's own thread takes part."""
 
-    def plan_memory(self, request: EmbedMemory, sessions: Sessions) -> Plan[EmbeddedMemory]:
-        """Return the plan that embeds a memory."""
-        start = perf_counter()
-        content = yield from self.plan_content(request.content, request.modality, request.created_at, request.image)
-        yield None  # the previous turn of the session determines the position
-        return self.complete(request, content, sessions, start)
-
-    def plan_content(
-        self, text: str, modality: Modality, created_at: datetime, image: bytes | None = None
-    ) -> Plan[EmbeddedContent]:
+    def plan_content(self, content: Content) -> Plan[EmbeddedContent]:
         """Return the plan that embeds a content, or an image with its caption, apart from any store."""
         vector = shown = None
-        if modality is Modality.IMAGE:
-            vector, shown = images.embed(self._models.image_encoder, image)
+        if content.modality is Modality.IMAGE:
+            vector, shown = images.embed(self._models.image_encoder, content.image)
             yield []
-        embeddings, passages = yield from self._embed(text, created_at, is_query=False)
+        embeddings, passages = yield from self._embed(content.text, content.created_at, is_query=False)
         if vector is not None:
             embeddings["e10_multimodal"] = Dense.of(vector)
         return EmbeddedContent(embeddings=embeddings, passages=passages, image=shown)
 
     def complete(
-        self, request: EmbedMemory, content: EmbeddedContent, sessions: Sessions, start: float | None = None
+        self, request: EmbedMemory, content: EmbeddedContent, sessions: Sessions, start: float
     ) -> EmbeddedMemory:
         """Return a memory with what its session and links add to its content, as the embedded profile does."""
-        start = perf_counter() if start is None else start
         embeddings = {**content.embeddings}
         linked = [dense_vector(fingerprint["e8_graph"]) for fingerprint in request.linked]
         embeddings["e8_graph"] = Dense.of(with_links(dense_vector(embeddings["e8_graph"]), linked))

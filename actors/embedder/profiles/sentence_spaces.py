@@ -6,6 +6,7 @@ such as CLIP, fills E10 alone, since its text part reads captions of one sentenc
 
 import hashlib
 from collections.abc import Generator, Sequence
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -51,6 +52,7 @@ class SentenceSpaces:
             )
         self._model = model
         self._projection = projection(model.width)
+        self._steps = {is_query: partial(self._encode, is_query=is_query) for is_query in (False, True)}
         parts = [
             (E1, "windows/1", model.dimension),
             ("e8_graph", "in context/1", model.dimension),
@@ -66,13 +68,12 @@ class SentenceSpaces:
     ) -> Generator[Rows | BatchedStep, Any, tuple[Passage, ...]]:
         """Put the model's embeddings into `embeddings` (without E8), and return the passages of a long content."""
         ranges, spans = self._model.windows(content, is_query=is_query)
-        step = self._encode_queries if is_query else self._encode_memories
         encoded: list[EncodedWindow] = []
         for start in range(0, len(spans), WINDOWS_AT_ONCE):
             if start:
                 yield []  # a query overtakes a long text
             texts = [content[first:end] for first, end in spans[start : start + WINDOWS_AT_ONCE]]
-            encoded += yield BatchedStep(step, texts)
+            encoded += yield BatchedStep(self._steps[is_query], texts)
         vectors = np.stack([window.vector for window in encoded])
         e1 = weighted_mean(ranges, vectors)
         embeddings[E1] = Dense.of(e1)
@@ -90,12 +91,6 @@ class SentenceSpaces:
         selected = tokens.select_tokens(pieces, weights)
         (embedding,) = tokens.token_embeddings([pieces[selected]], [states[selected]], weights)
         return embedding
-
-    def _encode_memories(self, texts: list[list[str]]) -> list[list[EncodedWindow]]:
-        return self._encode(texts, is_query=False)
-
-    def _encode_queries(self, texts: list[list[str]]) -> list[list[EncodedWindow]]:
-        return self._encode(texts, is_query=True)
 
     def _encode(self, texts: Sequence[list[str]], *, is_query: bool) -> list[list[EncodedWindow]]:
         windows = iter(self._model.encode([one for each in texts for one in each], is_query=is_query))
@@ -124,7 +119,9 @@ class ImageSpace:
         sha256 = folder_sha256(local_folder(source))
         self.models: dict[str, SpaceModel] = {"e10_multimodal": space_model("e10_multimodal", made, dimension, sha256)}
 
-    def embed(self, embeddings: dict[str, Embedding], text: str, *, is_query: bool) -> Generator[Rows, object, None]:
+    def embed(
+        self, embeddings: dict[str, Embedding], text: str, _modality: Modality, *, is_query: bool
+    ) -> Generator[Rows, object, tuple[Passage, ...]]:
         """Put E10 of a text into `embeddings`: the mean over its windows, of which a memory pauses before each."""
         ranges, spans = windows(self.image_encoder, text, "")
         vectors: list[Float32] = []
@@ -133,6 +130,7 @@ class ImageSpace:
                 yield []
             vectors.append(self._vector(text[start:end]))
         embeddings["e10_multimodal"] = Dense.of(weighted_mean(ranges, np.stack(vectors)))
+        return ()
 
     def _vector(self, text: str) -> Float32:
         return self.image_encoder.encode([text], normalize_embeddings=True, show_progress_bar=False)[0]

@@ -109,15 +109,12 @@ class KeyVerifier(TokenVerifier):
 
     def __init__(self, keys: Keys) -> None:
         self._keys = keys
-        self._hashing = anyio.Semaphore(HASHING_AT_ONCE)
+        self._hashing = anyio.CapacityLimiter(HASHING_AT_ONCE)
 
     async def verify_token(self, token: str) -> AccessToken | None:
         """Return what a key permits; None for an unknown, revoked or expired key."""
-        if self._keys.is_known(token):
-            key = await anyio.to_thread.run_sync(self._keys.verify, token)
-        else:
-            async with self._hashing:
-                key = await anyio.to_thread.run_sync(self._keys.verify, token)
+        limiter = None if self._keys.is_known(token) else self._hashing
+        key = await anyio.to_thread.run_sync(self._keys.verify, token, limiter=limiter)
         if key is None:
             return None
         return AccessToken(
@@ -157,6 +154,7 @@ class Authentication:
         state = scope.setdefault("state", {})
         state["caller"], state["csrf"] = NOBODY, ""
         address = (scope.get("client") or ("", 0))[0]
+        cookie = Request(scope).cookies.get(cookie_name(scope), "")
         try:
             if (token := bearer(headers)) is not None:
                 access = await self._verify(token)
@@ -168,7 +166,7 @@ class Authentication:
                 else:
                     self.rates.take(caller.name)
                     scope["user"], state["caller"] = AuthenticatedUser(access), caller
-            elif (session := self._session(scope)) is not None and scope["path"] != MCP_PATH:
+            elif (session := self.sessions.get(cookie)) is not None and scope["path"] != MCP_PATH:
                 self.rates.take(session.caller.name)
                 self.stay()
                 state["caller"], state["csrf"] = session.caller, session.csrf
@@ -189,10 +187,6 @@ class Authentication:
             if (access := await verifier.verify_token(token)) is not None:
                 return access
         return None
-
-    def _session(self, scope: HttpScope) -> Session | None:
-        cookie = Request(scope).cookies.get(cookie_name(scope))
-        return None if cookie is None else self.sessions.get(cookie)
 
 
 def bearer(headers: Headers) -> str | None:

@@ -91,7 +91,7 @@ class Keys:
             raise invalid("name", "up to 40 small letters, digits, dots and hyphens, and none of the reserved names")
         seen = None if namespaces is None else tuple(sorted(set(namespaces)))
         if seen == ():
-            raise invalid("namespace", "name at least one")
+            raise invalid("namespace", "name what the key may see, or * for all")
         if any(not one.strip() for one in seen or ()):
             raise invalid("namespace", "a blank name is no namespace")
         secret, salt = secrets.token_urlsafe(32), secrets.token_bytes(16)
@@ -171,12 +171,9 @@ class Keys:
                 fcntl.flock(descriptor, fcntl.LOCK_EX)
             keys = dict(self._read())
             yield keys
-            self._write(list(keys.values()))
+            replace_file(self._folder / KEYS, msgspec.json.format(msgspec.json.encode(list(keys.values()))))
         finally:
             os.close(descriptor)
-
-    def _write(self, keys: list[Key]) -> None:
-        replace_file(self._folder / KEYS, msgspec.json.format(msgspec.json.encode(keys)))
 
 
 def parse_expiry(text: str, now: datetime) -> datetime:

@@ -65,17 +65,14 @@ class Rates:
             raise RateLimitFault(problem, retry_after_ms=int(wait * 1e3))
 
     def _take(self, name: tuple[str, str], rate: float, burst: int) -> bool:
-        left = self._left(name, rate, burst)
+        left, at = self._buckets.get(name, (float(burst), monotonic()))
+        left = min(float(burst), left + (monotonic() - at) * rate)
         granted = left >= 1
         self._buckets[name] = (left - 1 if granted else left, monotonic())
         self._buckets.move_to_end(name)
         while len(self._buckets) > MAX_BUCKETS:
             self._buckets.popitem(last=False)
         return granted
-
-    def _left(self, name: tuple[str, str], rate: float, burst: int) -> float:
-        left, at = self._buckets.get(name, (float(burst), monotonic()))
-        return min(float(burst), left + (monotonic() - at) * rate)
 
 
 class _Count(msgspec.Struct):

@@ -7,7 +7,6 @@ import threading
 from http import HTTPStatus
 from importlib.metadata import version
 from pathlib import Path
-from time import sleep
 from typing import TYPE_CHECKING, Protocol
 from uuid import uuid4
 
@@ -20,8 +19,6 @@ if TYPE_CHECKING:
 
 PROTOCOL = "2026-07-28"
 """Revision of MCP whose requests need no session."""
-POLL = 0.05
-"""Seconds between two attempts to reach a hub that starts."""
 LONGEST_ECHO = 500
 """Characters of an unexpected answer that an error repeats."""
 UNREACHED = -32004
@@ -114,11 +111,8 @@ class SocketTransport:
     def _connect(self) -> Client:
         from actors.proxy.client import Client
 
-        while (connection := self._launcher.step()) is None:
-            self._launcher.reap()
-            sleep(POLL)
-        with connection:
-            return Client(self._launcher.folder, LONGEST, self._namespace)
+        self._launcher.wait()
+        return Client(self._launcher.folder, LONGEST, self._namespace)
 
 
 class HttpTransport:

@@ -38,8 +38,11 @@ class RecordingProfile:
         self.batches: list[int] = []
         self.broken = False
 
-    def plan_memory(self, *arguments: Any) -> Any:
-        return self.profile.plan_memory(*arguments)
+    def plan_content(self, *arguments: Any) -> Any:
+        return self.profile.plan_content(*arguments)
+
+    def complete(self, *arguments: Any) -> Any:
+        return self.profile.complete(*arguments)
 
     def plan_query(self, *arguments: Any) -> Any:
         return self.profile.plan_query(*arguments)

@@ -3,6 +3,7 @@
 import errno
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 
 import anyio
 import httpx2
@@ -13,8 +14,9 @@ from actors.api.context import Context
 from actors.api.params.http import HttpListen
 from actors.api.tools.agent_tools import BY_METHOD
 from actors.api.tools.dispatch import call
+from actors.http.access import keys
 from actors.http.access.authentication import LINK_SECONDS, Sessions
-from actors.http.access.keys import Key, Keys
+from actors.http.access.keys import Keys
 from actors.http.guard import MAX_BODY
 from actors.http.server import UI, HttpServer
 from actors.runtime.faults import ForbiddenFault, InvalidParamsFault
@@ -163,11 +165,11 @@ async def test_invalid_tokens_lock_no_valid_key_of_the_same_address_out(served: 
 async def test_a_key_stays_valid_where_its_use_cannot_be_recorded(
     context: Context, serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(_keys: Keys, _all: list[Key]) -> None:
+    def full(_file: Path, _content: bytes) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
     async with serve(context) as served, served.client(served.key("ci")) as client:
-        monkeypatch.setattr(Keys, "_write", full)
+        monkeypatch.setattr(keys, "replace_file", full)
         assert (await client.get("/metrics")).status_code == 200
 
 

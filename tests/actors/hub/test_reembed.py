@@ -149,7 +149,7 @@ async def test_a_memory_that_can_not_be_embedded_is_named(
         raise EmbeddingFault("Embedding failed: no")
         yield
 
-    monkeypatch.setattr(EmbeddedProfile, "plan_memory", fail)
+    monkeypatch.setattr(EmbeddedProfile, "plan_content", fail)
     with start(MemoryLog()) as hub, pytest.raises(EmbeddingFault, match=memory):
         await reembed(old, hub)
 

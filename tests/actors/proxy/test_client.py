@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from actors.proxy.client import Client, ClientError
+from actors.proxy.client import Client
 from actors.proxy.endpoint import SOCKET
 from events.storage.duckdb_log import DuckDBLog
 from events.storage.log import LogError
@@ -30,7 +30,7 @@ def test_nothing_is_sent_to_a_server_of_another_user(tmp_path: Path) -> None:
     with subprocess.Popen(command, cwd=tmp_path, user=NOBODY, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
         assert server.stdout.readline() == "listening\n"
-        with pytest.raises(ClientError, match="another user"):
+        with pytest.raises(PermissionError, match="another user"):
             Client(tmp_path, 60)
         assert server.stdout.readline() == "b''\n"
 

@@ -11,7 +11,6 @@ from uuid import UUID, uuid4
 
 import pykka
 import pytest
-from apscheduler.triggers.date import DateTrigger
 
 from actors.consolidator.messages import StartScheduledRun
 from actors.runtime.actor import Actor
@@ -21,10 +20,8 @@ from actors.scheduler import actor
 from actors.scheduler.actor import Scheduler, local_zone
 from actors.scheduler.messages import (
     ChangeSchedule,
-    PermitPruning,
     ReadSchedule,
     ScheduleState,
-    SwitchSchedule,
     Tick,
 )
 from actors.store.messages import Append
@@ -196,8 +193,8 @@ def test_a_week_has_every_sleep_at_its_time(nights: Nights):
 
 
 def test_a_deeper_sleep_at_the_same_time_does_the_work_of_a_lighter_one(nights: Nights):
-    nights.say(ChangeSchedule(mode=DEEP, when="0 3 * * *"))
-    nights.say(ChangeSchedule(mode=REM, when="0 3 * * sun"))
+    nights.say(ChangeSchedule(whens={DEEP: "0 3 * * *"}))
+    nights.say(ChangeSchedule(whens={REM: "0 3 * * sun"}))
     nights.live(on(7))
     assert nights.slept() == {
         (LIGHT, Trigger.SCHEDULE): 168 - 7,
@@ -229,11 +226,11 @@ def test_a_missed_night_is_made_up_by_the_next_process_too(nights: Nights):
 def test_while_paused_it_keeps_quiet_and_afterwards_it_goes_on(nights: Nights):
     nights.live(on(0, 12))
     before = len(nights.told)
-    state = nights.say(SwitchSchedule(paused=True))
+    state = nights.say(ChangeSchedule(paused=True))
     assert (state.paused, [planned.next for planned in state.modes]) == (True, [None] * 3)
     nights.live(on(2, 12))
     assert len(nights.told) == before
-    assert not nights.say(SwitchSchedule(paused=False)).paused
+    assert not nights.say(ChangeSchedule(paused=False)).paused
     nights.live(on(2, 14))
     assert [(at, sleep.mode) for at, sleep in nights.told[before:]] == [(on(2, 13), LIGHT), (on(2, 14), LIGHT)]
 
@@ -285,9 +282,9 @@ def test_nothing_more_is_told_until_the_log_says_what_came_of_the_last(nights: N
 
 def test_it_prunes_only_once_somebody_has_said_so(nights: Nights):
     nights.live(on(0, 1))
-    assert nights.say(PermitPruning(permitted=True)).permitted
+    assert nights.say(ChangeSchedule(permitted=True)).permitted
     nights.live(on(0, 2))
-    assert not nights.say(PermitPruning(permitted=False)).permitted
+    assert not nights.say(ChangeSchedule(permitted=False)).permitted
     nights.live(on(0, 3))
     assert [sleep.thorough for _, sleep in nights.told] == [False, True, False]
 
@@ -304,12 +301,12 @@ def test_the_state_tells_when_each_mode_sleeps_next_and_slept_last(nights: Night
 
 
 def test_what_somebody_changes_is_written_down_as_theirs_and_answered_when_it_holds(nights: Nights):
-    changed = nights.say(ChangeSchedule(mode=LIGHT, when="90m"))
+    changed = nights.say(ChangeSchedule(whens={LIGHT: "90m"}))
     assert (changed.modes[0].when, changed.modes[0].next) == ("90m", on(0, 1, 40))
-    never = nights.say(ChangeSchedule(mode=LIGHT, when=None))
+    never = nights.say(ChangeSchedule(whens={LIGHT: None}))
     assert (never.modes[0].when, never.modes[0].next) == (None, None)
-    nights.say(SwitchSchedule(paused=True))
-    nights.say(PermitPruning(permitted=True))
+    nights.say(ChangeSchedule(paused=True))
+    nights.say(ChangeSchedule(permitted=True))
     assert [(envelope.actor, envelope.event) for envelope in nights.log[1:]] == [
         ("front", ScheduleChanged(mode=LIGHT, when="90m")),
         ("front", ScheduleChanged(mode=LIGHT, when=None)),
@@ -332,7 +329,7 @@ def test_what_cannot_be_done_is_refused_by_name_and_not_written_down(
     nights: Nights, mode: Mode, when: str | None, parameter: str
 ):
     with pytest.raises(InvalidParamsFault, match=parameter) as caught:
-        nights.say(ChangeSchedule(mode=mode, when=when))
+        nights.say(ChangeSchedule(whens={mode: when}))
     assert caught.value.data == {"parameter": parameter}
     assert len(nights.log) == 1
 
@@ -369,27 +366,28 @@ class FakeTimer:
 
     def __init__(self) -> None:
         self.at: list[datetime] = []
+        self.clock: Callable[[], datetime] = lambda: MONDAY
 
-    def start(self) -> None:
-        pass
+    def start(self, seconds: float, _wake: Callable[[], None]) -> "FakeTimer":
+        self.at.append(self.clock() + timedelta(seconds=seconds))
+        return self
 
-    def shutdown(self) -> None:
-        pass
+    def cancel(self) -> None: ...
 
-    def add_job(self, _wake: Callable[[], None], trigger: DateTrigger, **_: Any) -> None:
-        self.at.append(trigger.run_date)
+    def join(self) -> None: ...
 
 
 @pytest.fixture
 def timer(monkeypatch: pytest.MonkeyPatch) -> FakeTimer:
     timer = FakeTimer()
-    monkeypatch.setattr(actor, "_timer", lambda: timer)
+    monkeypatch.setattr(actor, "start_timer", timer.start)
     return timer
 
 
 def test_nothing_wakes_it_before_the_replay_has_been_over_for_a_minute(nights: Nights, timer: FakeTimer):
     nights.live(on(0, 12))
     later = Nights(armed=True)
+    timer.clock = later.clock
     later.now = on(4, 9, 20)
     for envelope in nights.log:
         later.scheduler.tell(Appended(envelopes=(envelope,), replayed=True))
@@ -404,18 +402,20 @@ def test_nothing_wakes_it_before_the_replay_has_been_over_for_a_minute(nights: N
 
 def test_it_wakes_when_anything_may_be_due_next(timer: FakeTimer):
     nights = Nights(armed=True)
+    timer.clock = nights.clock
     nights.happen(TOUCHED, "store")
     assert timer.at[-1] == on(0, 1)
     nights.live(on(0, 3, 5))
     assert timer.at[-1] == on(0, 3, 30)
-    nights.say(ChangeSchedule(mode=LIGHT, when="7m"))
+    nights.say(ChangeSchedule(whens={LIGHT: "7m"}))
     assert on(0, 3, 5) < timer.at[-1] <= on(0, 3, 12)
-    nights.say(ChangeSchedule(mode=LIGHT, when=None))
+    nights.say(ChangeSchedule(whens={LIGHT: None}))
     assert timer.at[-1] == on(0, 3, 30)
 
 
 def test_it_wakes_when_it_will_have_been_quiet_for_long_enough(timer: FakeTimer):
     nights = Nights(armed=True)
+    timer.clock = nights.clock
     nights.happen(TOUCHED, "store")
     nights.happen(STORED)
     assert timer.at[-1] == MONDAY + timedelta(minutes=15)
@@ -430,6 +430,7 @@ def test_it_wakes_when_it_will_have_been_quiet_for_long_enough(timer: FakeTimer)
 
 def test_it_is_not_woken_while_the_consolidator_has_not_begun_what_it_was_told(timer: FakeTimer):
     nights = Nights(armed=True)
+    timer.clock = nights.clock
     nights.happen(TOUCHED, "store")
     nights.store.tell(None)
     count = len(timer.at)
@@ -464,7 +465,7 @@ def test_the_timer_wakes_it_however_late_and_leaves_no_thread_behind(nights: Nig
 
 
 def test_a_scheduler_that_is_not_armed_has_no_timer(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.delattr(actor, "_timer")
+    monkeypatch.delattr(actor, "start_timer")
     nights = Nights()
     nights.happen(TOUCHED, "store")
     nights.live(on(0, 1))

@@ -13,7 +13,7 @@ from actors.hub.hub import Hub
 from actors.runtime.faults import StorageFault
 from actors.runtime.messages import Appended, AppendRejected
 from actors.runtime.metrics import Latencies
-from actors.scheduler.messages import PermitPruning, ReadSchedule, Tick
+from actors.scheduler.messages import ChangeSchedule, ReadSchedule, Tick
 from actors.store.actor import Store
 from actors.store.messages import Describe, ReadStatus, Replay, TakeSnapshot
 from actors.workspace.messages import Attention, ReadAttention, SetCoupling
@@ -89,13 +89,13 @@ def test_with_a_full_disk_no_owner_waits_for_what_it_told_the_store(tmp_path: Pa
         with pytest.raises(StorageFault):
             ask(hub, "workspace", SetCoupling(coupling=5.0))
         with pytest.raises(StorageFault):
-            ask(hub, "scheduler", PermitPruning(permitted=True))
+            ask(hub, "scheduler", ChangeSchedule(permitted=True))
         attention: Attention = ask(hub, "workspace", ReadAttention())
         assert attention.coupling == 3.0
         assert not ask(hub, "scheduler", ReadSchedule()).permitted
         log.full = False
         assert ask(hub, "workspace", SetCoupling(coupling=5.0)).coupling == 5.0
-        assert ask(hub, "scheduler", PermitPruning(permitted=True)).permitted
+        assert ask(hub, "scheduler", ChangeSchedule(permitted=True)).permitted
 
 
 def test_a_sleep_that_can_t_be_written_down_ends_nothing_and_is_told_again(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from actors.api.params.parsing import Params
 from actors.comparator.compare.calibration import equate, shipped_curves
 from actors.comparator.messages import ReadIndexes, ReadRawScores
 from actors.comparator.messages.browse import ReadColumns
-from actors.embedder.messages import EmbedContent
+from actors.embedder.messages import Content, EmbedContent
 from actors.runtime.ask import MODEL_TIMEOUT, ask
 from actors.runtime.faults import InvalidParamsFault, StorageFault
 from actors.runtime.types import JsonObject
@@ -102,7 +102,7 @@ async def _packaged_scores(context: Context, memories: list[Envelope]) -> Scores
         await context.progress(done, len(memories), "texts embedded")
         if not isinstance(stored := envelope.event, MemoryStored):
             raise TypeError(f"{type(stored).__name__} is no memory")
-        request = EmbedContent(text=decompress(stored.content), modality=stored.modality, created_at=stored.created_at)
+        request = EmbedContent(content=Content(decompress(stored.content), stored.modality, stored.created_at))
         packaged = (await ask(context.hub.embedder, request, MODEL_TIMEOUT)).packaged
         if not isinstance(packaged, Dense):
             raise InvalidParamsFault("the profile 'full' can't be calibrated: the packaged model is no part of it")

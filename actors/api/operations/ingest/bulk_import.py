@@ -19,7 +19,7 @@ from actors.api.operations.ingest.screening import screened
 from actors.api.params.parsing import moment
 from actors.api.tools.agent_tools import BY_METHOD
 from actors.api.tools.dispatch import call
-from actors.embedder.pool.worker import Content
+from actors.embedder.messages import Content
 from actors.runtime.ask import ask_blocking
 from actors.runtime.faults import Fault
 from actors.runtime.types import JsonObject

@@ -14,7 +14,7 @@ from actors.consolidator.messages import ReadDream
 from actors.runtime.ask import ask
 from actors.runtime.faults import StorageFault
 from actors.runtime.types import JsonObject
-from actors.scheduler.messages import ChangeSchedule, CheckSchedules, PermitPruning, ReadSchedule, SwitchSchedule
+from actors.scheduler.messages import ChangeSchedule, ReadSchedule
 from events.storage.duckdb_log import DuckDBLog
 from events.storage.log import LogError
 from events.vocabulary.values import Mode
@@ -76,19 +76,11 @@ async def store_schedule(context: Context, params: ChangeSchedules) -> JsonObjec
     await wait_until_replayed(context)
     whens = {Mode.LIGHT: params.light, Mode.DEEP: params.deep, Mode.REM: params.rem}
     wanted = {mode: None if when.lower() == NEVER else when for mode, when in whens.items() if when is not None}
-    await ask(context.hub.scheduler, CheckSchedules(whens=wanted))
     target = None if params.anchor is None or params.anchor.lower() == NEVER else params.anchor
     if params.anchor is not None:
         await _check_anchor(context, target)
-    changes: list[ChangeSchedule | SwitchSchedule | PermitPruning] = [
-        ChangeSchedule(mode=mode, when=when) for mode, when in wanted.items()
-    ]
-    if params.paused is not None:
-        changes.append(SwitchSchedule(paused=params.paused))
-    if params.pruning_permitted is not None:
-        changes.append(PermitPruning(permitted=params.pruning_permitted))
-    for change in changes:
-        await ask(context.hub.scheduler, change)
+    change = ChangeSchedule(whens=wanted, paused=params.paused, permitted=params.pruning_permitted)
+    await ask(context.hub.scheduler, change)
     backups, anchors = context.hub.backups, context.hub.anchors
     try:
         if params.backups is not None:

@@ -226,8 +226,12 @@ def nap(call: HookCall) -> None:
             os.dup2(null.fileno(), stream)
     signal.setitimer(signal.ITIMER_REAL, NAP_SECONDS)
     location = msgspec.structs.replace(call.location, deadline=monotonic() + NAP_SECONDS)
-    if call.captures and (items := _candidates(call)):
-        _call_until_done(location, "memory/capture", creates=True, items=items)
+    transcript = Path(call.payload.transcript_path)
+    if call.captures and transcript.is_file():
+        from actors.capture.selection import candidates
+
+        if items := candidates(transcript, call.namespace):
+            _call_until_done(location, "memory/capture", creates=True, items=items)
     _call_until_done(
         location,
         "memory/consolidate",
@@ -237,14 +241,6 @@ def nap(call: HookCall) -> None:
         max_seconds=max(1, round(location.seconds_left - 1)),
         rationale="SessionEnd hook of Claude Code",
     )
-
-
-def _candidates(call: HookCall) -> list[JsonObject]:
-    """Return what the transcript of the session has to offer; nothing without one."""
-    from actors.capture.selection import candidates
-
-    transcript = Path(call.payload.transcript_path)
-    return candidates(transcript, call.namespace) if transcript.is_file() else []
 
 
 def _call_until_done(location: StoreLocation, method: str, *, creates: bool = False, **arguments: object) -> None:

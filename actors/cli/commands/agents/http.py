@@ -2,7 +2,6 @@
 
 from datetime import UTC, datetime
 from pathlib import Path
-from time import sleep
 from typing import Annotated
 
 import typer
@@ -17,8 +16,6 @@ from actors.runtime.types import JsonObject
 
 TIMEOUT = 60.0
 """Seconds that the hub may take to answer."""
-POLL = 0.05
-"""Seconds between two attempts to reach a hub that starts."""
 
 SCOPE_HELP = (
     "What its owner may do. read: search, retrieve, export, audit. write: also store, link, forget, erase, restore, "
@@ -47,14 +44,12 @@ def create(
 ) -> JsonObject:
     """Make a key and print it; it can't be shown again."""
     from actors.api.params.fields import EVERYWHERE
-    from actors.api.params.parsing import invalid
     from actors.http.access.keys import Keys, parse_expiry
 
-    if not namespace:
-        raise invalid("namespace", "name what the key may see, or * for all")
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     until = None if expires is None else parse_expiry(expires, datetime.now(UTC))
-    key = Keys(folder).create(name, scope, None if EVERYWHERE in namespace else namespace, until)
+    seen = namespace or []
+    key = Keys(folder).create(name, scope, None if EVERYWHERE in seen else seen, until)
     return {"key": key, "name": name}
 
 
@@ -118,9 +113,8 @@ def ui(
 
     launcher = hub_launcher(data_folder(data), embedder, models)
     with exit_on_error():
-        while (connection := launcher.step()) is None:
-            sleep(POLL)
-        with connection, Client(launcher.folder, TIMEOUT) as client:
+        launcher.wait()
+        with Client(launcher.folder, TIMEOUT) as client:
             answer = client.request("http/login")
     show(answer, lambda found: typer.echo(found["url"]), as_json=as_json)
     if browser and not as_json:

@@ -89,6 +89,7 @@ def import_memories(
     if source == STANDARD:
         result["failed"] = [{**failure, "file": STANDARD} for failure in result["failed"]]
     result["failed"].sort(key=lambda failure: (failure["file"], failure["line"]))
+    result["namespaces"] = dict(sorted((+result["namespaces"]).items()))
     return result | {"redacted": dict(redactions.secrets), "private": redactions.private, "dry_run": dry_run}
 
 
@@ -118,8 +119,7 @@ def _path(source: str) -> Iterator[Path]:
 def _survey(source: Source, redactions: Redactions, report: Report, *, validates: bool) -> JsonObject:
     """Read a whole source before anything is stored; with `validates`, find the items that a store would refuse."""
     from actors.api.operations.ingest.import_items import parse_item
-    from actors.api.params.fields import DEFAULT_NAMESPACE
-    from actors.cli.importing import failure_of
+    from actors.cli.importing import failure_of, namespaces_of
     from actors.importers.records import Broken, Ignored, Skipped, screened
     from actors.runtime.faults import Fault
 
@@ -144,16 +144,14 @@ def _survey(source: Source, redactions: Redactions, report: Report, *, validates
                 except Fault as fault:
                     failed.append(failure_of(item, fault.message, fault.data))
                     continue
-                if isinstance(item.value, dict) and "event" in item.value:
-                    links += 1
-                elif isinstance(item.value, dict):
-                    namespaces[str(item.value.get("namespace", DEFAULT_NAMESPACE))] += 1
+                namespaces.update(namespaces_of(item))
+                links += isinstance(item.value, dict) and "event" in item.value
     return {
         "source": source.name,
         "files": len(source.files),
         "memories": namespaces.total(),
         "links": links,
-        "namespaces": dict(sorted(namespaces.items())),
+        "namespaces": namespaces,
         "skipped": dict(skipped.most_common()),
         "unread": [{"file": str(file), "reason": reason} for file, reason in source.unread],
         "ignored": ignored,

@@ -9,7 +9,6 @@ import pytest
 from actors.api.params.fields import Reading
 from actors.api.tools.agent_tools import TOOLS
 from actors.api.tools.dispatch import call
-from actors.hub import history as past
 from actors.hub import hub as hubs
 from actors.runtime.ask import ask
 from actors.runtime.faults import InvalidParamsFault, NotFoundFault
@@ -245,7 +244,7 @@ async def test_requests_for_the_same_moment_share_one_view(mind: Mind, monkeypat
 
 
 async def test_an_idle_view_is_closed(mind: Mind, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(past, "IDLE", 0.0)
+    monkeypatch.setattr(hubs, "IDLE", 0.0)
     closed = anyio.Event()
     really = hubs.HistoricalView.close
 

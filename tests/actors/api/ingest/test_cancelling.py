@@ -145,8 +145,11 @@ class Stepping:
         self.allowed = threading.Semaphore(0)
         self.slices = 0
 
-    def plan_memory(self, *arguments: Any) -> Any:
-        return self.profile.plan_memory(*arguments)
+    def plan_content(self, *arguments: Any) -> Any:
+        return self.profile.plan_content(*arguments)
+
+    def complete(self, *arguments: Any) -> Any:
+        return self.profile.complete(*arguments)
 
     def plan_query(self, *arguments: Any) -> Any:
         return self.profile.plan_query(*arguments)

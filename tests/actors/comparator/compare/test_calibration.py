@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
 from actors.comparator.compare.calibration import FILE, Calibration, Curve, Fit
+from actors.embedder.actor import plan_memory
 from actors.embedder.jobs import run_plan
 from actors.embedder.messages import EmbedMemory
 from actors.embedder.profiles.embedded import EmbeddedProfile, space_models
@@ -143,7 +144,7 @@ def test_the_shipped_log_matches_the_shipped_calibration() -> None:
 def embed(profile: EmbeddedProfile, content: str) -> Fingerprint:
     """Embed a memory without a session; all are stored at the same moment."""
     asked = EmbedMemory(content=content, modality=Modality.TEXT, created_at=NOON, namespace="n")
-    return run_plan(profile.plan_memory(asked, Sessions()), profile.forward).fingerprint
+    return run_plan(plan_memory(profile, asked, Sessions()), profile.forward).fingerprint
 
 
 def similarities(profile: EmbeddedProfile, *contents: str) -> dict[str, np.ndarray]:

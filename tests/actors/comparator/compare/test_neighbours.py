@@ -22,6 +22,7 @@ from actors.comparator.compare.neighbours import EXHAUSTIVE, NEAREST, NO_PURPOSE
 from actors.comparator.compare.similarity import one_to_many
 from actors.comparator.compare.strategies import overall
 from actors.comparator.messages import Neighbours, NewMemory, Resonate
+from actors.embedder.actor import plan_memory
 from actors.embedder.jobs import run_plan
 from actors.embedder.messages import EmbedMemory
 from actors.embedder.profiles.embedded import EmbeddedProfile
@@ -92,7 +93,7 @@ def corpus(profile: EmbeddedProfile) -> Corpus:
 
     def embedded(text: str, at: datetime) -> MemoryStored:
         asked = EmbedMemory(content=text, modality=Modality.TEXT, created_at=at, namespace="default")
-        embedded = run_plan(profile.plan_memory(asked, sessions), profile.forward)
+        embedded = run_plan(plan_memory(profile, asked, sessions), profile.forward)
         return stored(text, created_at=at, fingerprint=embedded.fingerprint)
 
     profile.latencies = Latencies()

@@ -13,9 +13,10 @@ from pathlib import Path
 import pytest
 
 from actors.embedder.loading import load_worker
+from actors.embedder.messages import Content
 from actors.embedder.pool.local import ProcessPool, ThreadPool
 from actors.embedder.pool.ordering import AHEAD, TRIES, EmbeddingPool, WorkerLostError, embed_in_order
-from actors.embedder.pool.worker import Batch, Content, Embedded, WorkerSettings
+from actors.embedder.pool.worker import Batch, Embedded, WorkerSettings
 from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.runtime.faults import EmbeddingFault, Fault
 from events.vocabulary.values import Modality

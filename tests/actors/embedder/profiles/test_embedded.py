@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from actors.embedder.actor import plan_memory
 from actors.embedder.jobs import EmbeddingJob, advance, run_plan
 from actors.embedder.messages import EmbedMemory
 from actors.embedder.profiles import embedded as profiles
@@ -43,7 +44,7 @@ def embed(profile: EmbeddedProfile) -> Embed:
         request = EmbedMemory(
             **{"modality": Modality.TEXT, "created_at": NOON, "namespace": "n"} | more, content=content
         )
-        return run_plan(profile.plan_memory(request, sessions), profile.forward).fingerprint
+        return run_plan(plan_memory(profile, request, sessions), profile.forward).fingerprint
 
     return one
 
@@ -220,7 +221,7 @@ def test_texts_of_one_slice_are_embedded_together_with_the_same_result_as_alone(
     requests = [
         EmbedMemory(content=content, modality=Modality.TEXT, created_at=NOON, namespace="n") for content in contents
     ]
-    jobs = [EmbeddingJob(profile.plan_memory(request, Sessions())) for request in requests]
+    jobs = [EmbeddingJob(plan_memory(profile, request, Sessions())) for request in requests]
     while waiting := [job for job in jobs if not job.done]:
         states = iter(profile.forward([row for job in waiting for row in job.pending_rows]))
         advance([(job, [next(states) for _ in job.pending_rows]) for job in waiting])
@@ -289,7 +290,7 @@ def test_a_job_that_waits_for_its_lexical_embeddings_lets_others_run(
 
     monkeypatch.setattr(profiles, "embed_at_once", slow)
     request = EmbedMemory(content=FOX, modality=Modality.TEXT, created_at=NOON, namespace="n")
-    job = EmbeddingJob(profile.plan_memory(request, Sessions()))
+    job = EmbeddingJob(plan_memory(profile, request, Sessions()))
     advance([(job, profile.forward(job.pending_rows))])
     assert job.is_long
     told.set()

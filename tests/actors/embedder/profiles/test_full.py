@@ -15,6 +15,7 @@ from PIL import Image
 
 from actors.api.context import Context
 from actors.api.operations.administration.maintenance import store_status
+from actors.embedder.actor import plan_memory
 from actors.embedder.loading import load_profile
 from actors.embedder.messages import EmbeddedMemory, EmbedMemory
 from actors.embedder.models.full_models import MODELS, FullModels
@@ -46,7 +47,7 @@ def full(sources: dict[str, Path]) -> FullProfile:
 def embed(full: FullProfile, content: str, sessions: Sessions, **more: Any) -> tuple[EmbeddedMemory, int]:
     """Embed a memory, and count the pauses of its plan."""
     wanted: dict[str, Any] = {"modality": Modality.TEXT, "created_at": NOON, "namespace": "n", "content": content}
-    plan = full.plan_memory(EmbedMemory(**wanted | more), sessions)
+    plan = plan_memory(full, EmbedMemory(**wanted | more), sessions)
     pauses = 0
     while True:
         try:
@@ -130,7 +131,7 @@ def test_a_plan_yields_before_each_window_of_each_model(full: FullProfile) -> No
 def test_interleaved_turns_get_consecutive_positions(full: FullProfile) -> None:
     sessions = Sessions()
     wanted = EmbedMemory(content=FOX, modality=Modality.TEXT, created_at=NOON, namespace="n", session="s")
-    plans = [full.plan_memory(wanted, sessions) for _ in range(3)]
+    plans = [plan_memory(full, wanted, sessions) for _ in range(3)]
     places = []
     while plans:
         for plan in tuple(plans):
