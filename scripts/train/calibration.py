@@ -23,8 +23,7 @@ curve of E1; it has nothing to say of these pairs, and no weight.
 
 The weight of each space in comparisons (`Strategy.GRADED`) is fitted to the grades (`grading`).
 
-The pair SYNTH-001, SYNTH-002 is no part of the fit, which refuses data that contain it; it is the check at the end. Its
-scores under other definitions of related and unrelated are printed too, to show how much depends on these choices.
+The pair SYNTH-001, SYNTH-002 is no part of the fit, which refuses data that contain it; it is the check at the end.
 Writes `calibration.json` and `calibration.txt`. Seeded; about two minutes on one core. Needs SciPy, a development
 dependency.
 """
@@ -50,7 +49,7 @@ from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.embedder.spaces import temporal
 from actors.runtime.metrics import Latencies
 from events.fingerprint import Fingerprint
-from events.spaces import SEMANTIC, SPACES, TEMPORAL
+from events.spaces import SEMANTIC, SPACES
 from events.storage.log import Envelope
 from events.vocabulary import MemoryStored, SpacesDeclared
 from events.vocabulary.codec import compress
@@ -133,7 +132,7 @@ def main(file: Path, data: Data, licence: Licence, seed: int = 13) -> None:
     curves = {key: msgspec.structs.replace(curve, weight=weights.get(key, 0.0)) for key, curve in curves.items()}
     fit = Fit(provenance, curves)
     FILE.write_bytes(msgspec.json.format(msgspec.json.encode(fit), indent=2) + b"\n")
-    report = "\n".join([*table(fit, samples, Calibration.of(declared)), "", *graded, "", *definitions(samples)])
+    report = "\n".join([*table(fit, samples, Calibration.of(declared)), "", *graded])
     print(report)
     FILE.with_suffix(".txt").write_text(report + "\n", "utf-8")
 
@@ -191,19 +190,13 @@ def stored(row: int, text: str, fingerprint: Fingerprint) -> Envelope:
     return Envelope(seq=row + 1, id=number, at=NOON, actor="calibration", correlation_id=number, event=memory)
 
 
-def levels(sample: Sample, related: float = RELATED, judged: float = JUDGED) -> tuple[float, float]:
-    """Return the raw scores that map to 0 and to .5.
-
-    Args:
-        sample: The scores of one space.
-        related: Minimum grade of a related pair.
-        judged: Share of graded pairs in the weight of unrelated pairs.
-    """
-    yes = sample.grades >= related
+def levels(sample: Sample) -> tuple[float, float]:
+    """Return the raw scores of one space that map to 0 and to .5."""
+    yes = sample.grades >= RELATED
     weights = np.concatenate(
         [
-            np.where(yes, 1 / yes.sum(), judged / (~yes).sum()),
-            np.full(len(sample.random), (1 - judged) / len(sample.random)),
+            np.where(yes, 1 / yes.sum(), JUDGED / (~yes).sum()),
+            np.full(len(sample.random), (1 - JUDGED) / len(sample.random)),
         ]
     )
     yes = np.concatenate([yes, np.zeros(len(sample.random), np.bool_)])
@@ -284,27 +277,6 @@ def weighed(
             for given in [weigh(scores, grades, pull).round(4)]
         ),
     ]
-
-
-def definitions(samples: dict[str, Sample]) -> list[str]:
-    """Return the scores of the SYNTH pair under other definitions of related and unrelated."""
-    lines = [
-        "The SYNTH pair under other definitions, * the shipped one",
-        "related from  judged     E1     E6    E12  overall",
-    ]
-    for related in (1.0, 2.0, 3.0):
-        for judged in (1.0, 0.75, JUDGED, 0.25, 0.0):
-            synth = {
-                key: float(Curve("", "", *levels(samples[key], related, judged))(samples[key].synth)[0])
-                for key in FITTED
-            }
-            overall = (len(TEMPORAL) - 1 + sum(synth.values())) / (WIDTH - 2)
-            mark = "*" if (related, judged) == (RELATED, JUDGED) else " "
-            lines.append(
-                f"{mark} grade {related:.0f}    {judged:9.2f}  {synth['e1_semantic']:.3f}  {synth['e6_sparse']:.3f}  "
-                f"{synth['e12_late_interaction']:.3f}    {overall:.3f}"
-            )
-    return lines
 
 
 if __name__ == "__main__":

@@ -9,8 +9,7 @@ sizes are simulated, since preferences depend on what else is stored.
 """
 
 import random
-from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,14 +27,10 @@ from actors.comparator.compare.causal_neighbours import (
     expanded,
     pair_features,
 )
-from actors.embedder.actor import plan_memory
-from actors.embedder.jobs import run_plan
-from actors.embedder.messages import EmbedMemory
 from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.runtime.metrics import Latencies
 from events.fingerprint import Dense, Directed, Tokens
-from events.vocabulary.values import Modality
-from projections.memories.sessions import Sessions
+from scripts.train.calibration import embed
 
 FILE = Path(__file__).parents[2] / "actors" / "comparator" / "compare" / "causal_pairs.json"
 PRECISION = 0.8
@@ -49,20 +44,12 @@ Embedded = tuple[Array, Array, Array, int]
 """E1, as cause, as effect, tokens."""
 
 
-def embedder() -> Callable[[Sequence[str]], list[Embedded]]:
-    """Return a function that embeds texts as memories."""
-    profile, sessions = EmbeddedProfile(Latencies()), Sessions()
-
-    def embed(text: str) -> Embedded:
-        message = EmbedMemory(
-            content=text, modality=Modality.TEXT, created_at=datetime(2026, 1, 1, tzinfo=UTC), namespace="train"
-        )
-        found = run_plan(plan_memory(profile, message, sessions), profile.forward).fingerprint
-        directed = found.take("e5_causal", Directed)
-        e1 = found.take("e1_semantic", Dense).levels
-        return e1, directed.cause_levels, directed.effect_levels, len(found.take("e12_late_interaction", Tokens).ids)
-
-    return lambda texts: [embed(text) for text in texts]
+def embedded_text(profile: EmbeddedProfile, text: str) -> Embedded:
+    """Embed a text as a memory."""
+    found = embed(profile, text)
+    directed = found.take("e5_causal", Directed)
+    e1 = found.take("e1_semantic", Dense).levels
+    return e1, directed.cause_levels, directed.effect_levels, len(found.take("e12_late_interaction", Tokens).ids)
 
 
 def examples(
@@ -146,7 +133,8 @@ def main(causes: Path, statements: Path) -> None:
     for some in (pairs, others):
         random.Random(7).shuffle(some)
     texts = list(dict.fromkeys([*(text for pair in pairs for text in pair), *others]))
-    embedded = dict(zip(texts, embedder()(texts), strict=True))
+    profile = EmbeddedProfile(Latencies())
+    embedded = {text: embedded_text(profile, text) for text in texts}
     halves = [(pairs[half::2], others[half::2]) for half in range(2)]
     found = fit(*stores(*halves[0], embedded)[:2])
     points = curve(found, *stores(*halves[1], embedded))

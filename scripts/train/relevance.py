@@ -40,10 +40,16 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from benchmarks.datasets import read_dataset
 from benchmarks.relevance import JOINED, PROMPTS, Asked, ask_all, auroc, join, origin, sample, small
 
-from actors.comparator.search.relevance import FEATURES, FILE, Model, Regression
+from actors.comparator.search.relevance import FILE, Model, Regression
 
 Floats = npt.NDArray[np.float64]
 
+FEATURES = {
+    "memories": ("meaning", "words", "size"),
+    "passages": ("meaning", "coverage"),
+    "other_languages": ("lead", "own_words", "size"),
+}
+"""What each regression reads."""
 FEW = 100
 """Documents of a small store."""
 TOGETHER = (12, 60)

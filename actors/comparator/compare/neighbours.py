@@ -18,12 +18,11 @@ from actors.comparator.compare.similarity import one_to_many, raw_one_to_many
 from actors.comparator.compare.strategies import overall
 from actors.comparator.messages import Neighbours, NewMemory, Resonances, Resonate
 from actors.comparator.search.ranking import Similarities
-from actors.comparator.search.recall import e1_vector
 from actors.runtime.faults import NotFoundFault, PurposeFault
 from actors.runtime.settings import Strategy
 from actors.text.queries.query_hints import causal_direction
 from actors.text.statements.corrections import MAX_TERMS, MIN_SHARED, MIN_SIMILARITY
-from events.fingerprint import Bits, Embedding, Sparse, of_kind
+from events.fingerprint import Bits, Dense, Embedding, Sparse, of_kind
 from events.spaces import E1, INDEX, SEMANTIC, SPACES
 from projections.atlas.atlas import Atlas
 from projections.atlas.facets import Filter
@@ -67,7 +66,7 @@ def candidates(atlas: Atlas, embeddings: Mapping[str, Embedding], at: datetime, 
         return rows
     found = [
         atlas.recall_sparse(E13, of_kind(embeddings[E13], Sparse, E13), POOL, eligible),
-        atlas.recall_prefix(e1_vector(embeddings), POOL, eligible),
+        atlas.recall_prefix(of_kind(embeddings[E1], Dense, E1).array, POOL, eligible),
         atlas.recall_sketch(of_kind(embeddings[E9], Bits, E9), SMALL_POOL, eligible),
         atlas.nearest(E11, embeddings[E11], SMALL_POOL, eligible)[0],
         atlas.facets.nearest_in_time(at, SMALL_POOL, eligible),

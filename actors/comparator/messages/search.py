@@ -134,36 +134,6 @@ class Search(Message[Found], frozen=True, kw_only=True):
     """How many of the best spaces of each hit its receiver reads; others may be missing. None for all spaces."""
 
 
-class Rank(Message[Ranked], frozen=True, kw_only=True):
-    """Rank all memories that pass the filter by exactly these weights."""
-
-    embeddings: dict[str, Embedding]
-    unfamiliar: float = 0.0
-    """As of `Search`."""
-    weights: dict[str, float]
-    shown: tuple[str, ...] = ()
-    """Further spaces, without weight, whose similarity each match reports."""
-    direction: Direction | None = None
-    filter: Filter
-    limit: int
-    min_similarity: float
-
-
-class RankByPerspectives(Message[Ranked], frozen=True, kw_only=True):
-    """Rank memories in each of some spaces, and fuse by reciprocal rank with constant `k`."""
-
-    embeddings: dict[str, Embedding]
-    unfamiliar: float = 0.0
-    """As of `Search`."""
-    keys: tuple[str, ...]
-    direction: Direction | None = None
-    filter: Filter
-    limit: int
-    min_similarity: float
-    """In each space."""
-    k: int
-
-
 class RankByPurpose(Message[Ranked], frozen=True, kw_only=True):
     """Rank memories by the cosine of their purpose to a purpose, or to a memory's."""
 
@@ -171,6 +141,33 @@ class RankByPurpose(Message[Ranked], frozen=True, kw_only=True):
     filter: Filter
     limit: int
     min_similarity: float
+
+
+class RankByQuery(Message[Ranked], frozen=True, kw_only=True):
+    """Rank all memories that pass the filter by their similarity to a query."""
+
+    embeddings: dict[str, Embedding]
+    unfamiliar: float = 0.0
+    """As of `Search`."""
+    direction: Direction | None = None
+    filter: Filter
+    limit: int
+    min_similarity: float
+
+
+class Rank(RankByQuery, frozen=True, kw_only=True):
+    """Rank by exactly these weights."""
+
+    weights: dict[str, float]
+    shown: tuple[str, ...] = ()
+    """Further spaces, without weight, whose similarity each match reports."""
+
+
+class RankByPerspectives(RankByQuery, frozen=True, kw_only=True):
+    """Rank in each of some spaces, with `min_similarity` in each, and fuse by reciprocal rank with constant `k`."""
+
+    keys: tuple[str, ...]
+    k: int
 
 
 class Indexes(Answer, frozen=True, kw_only=True):

@@ -34,8 +34,6 @@ WORDING_AROUND: Final = f"{WORDING}/turns"
 E10: Final = "e10_multimodal"
 SHOWN: Final = f"{E10}/shown"
 """E10 of images alone: a model scores a text against an image far lower than against any text."""
-VIEWS: Final = frozenset({*(space.key for space in SPACES), WHOLE, OPENING, WORDING_AROUND, SHOWN})
-"""What a search can weigh: the spaces, further scores of E1 and E12, and E10 of images."""
 
 MIN_DEVIATION: Final = {
     "e2_temporal_recent": 0.05,

@@ -94,23 +94,19 @@ def rank(atlas: Atlas, calibration: Calibration, message: Rank | RankByPerspecti
     """
     eligible, limit, minimum = atlas.facets.eligible(message.filter), message.limit, message.min_similarity
     relevance = None
-    match message:
-        case Rank(embeddings=embeddings, weights=weights, shown=shown):
-            similarities = Similarities(atlas, calibration, embeddings, message.direction)
-            found = by_weights(similarities, weights, eligible, limit, minimum, shown)
-            relevance = estimate(
-                atlas, embeddings, similarities, found.rows, similarities.calibrated, eligible, message.unfamiliar
-            )
-        case RankByPerspectives(embeddings=embeddings, keys=keys):
-            similarities = Similarities(atlas, calibration, embeddings, message.direction)
-            found = by_perspectives(similarities, keys, eligible, limit, minimum, message.k)
-            relevance = estimate(
-                atlas, embeddings, similarities, found.rows, similarities.calibrated, eligible, message.unfamiliar
-            )
-        case RankByPurpose(purpose=UUID() as memory):
-            found = by_purpose(atlas, atlas.purposes.at(live_row(atlas, memory)), eligible, limit, minimum)
-        case RankByPurpose(purpose=purpose):
-            found = by_purpose(atlas, np.asarray(purpose, np.float32), eligible, limit, minimum)
+    if isinstance(message, RankByPurpose):
+        named = message.purpose
+        purpose = atlas.purposes.at(live_row(atlas, named)) if isinstance(named, UUID) else np.array(named, np.float32)
+        found = by_purpose(atlas, purpose, eligible, limit, minimum)
+    else:
+        similarities = Similarities(atlas, calibration, message.embeddings, message.direction)
+        if isinstance(message, Rank):
+            found = by_weights(similarities, message.weights, eligible, limit, minimum, message.shown)
+        else:
+            found = by_perspectives(similarities, message.keys, eligible, limit, minimum, message.k)
+        relevance = estimate(
+            atlas, message.embeddings, similarities, found.rows, similarities.calibrated, eligible, message.unfamiliar
+        )
     matches = tuple(
         Match(
             memory=memory,

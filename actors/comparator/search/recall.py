@@ -6,8 +6,7 @@ from typing import Final
 import numpy as np
 
 from actors.comparator.search.period import of_period
-from events.fingerprint import Dense, Embedding, Sparse
-from events.quantization import Float32
+from events.fingerprint import Dense, Embedding, Sparse, of_kind
 from events.spaces import E1
 from projections.atlas.atlas import Atlas
 from projections.storage.arrays import Mask, Rows
@@ -24,18 +23,6 @@ MIN_TIME_MATCH: Final = 0.5
 """Match with the time in the query, in [0, 1], from which time recall considers a memory."""
 
 
-def e1_vector(embeddings: Mapping[str, Embedding]) -> Float32:
-    """Return the E1 vector of a query, shape (dimension,).
-
-    Raises:
-        TypeError: the embedding is not dense.
-    """
-    embedding = embeddings[E1]
-    if not isinstance(embedding, Dense):
-        raise TypeError(f"{E1} must be dense")
-    return embedding.array
-
-
 def recall(
     atlas: Atlas, embeddings: Mapping[str, Embedding], eligible: Mask, count: int, hints: QueryHints
 ) -> Iterator[tuple[str, Rows]]:
@@ -44,7 +31,7 @@ def recall(
     found = [atlas.recall_sparse(key, terms, count, eligible) for key, terms in sparse if isinstance(terms, Sparse)]
     yield "sparse recall", np.concatenate([NO_ROWS, *found])
     if E1 in embeddings:
-        yield "prefix recall", atlas.recall_prefix(e1_vector(embeddings), count, eligible)
+        yield "prefix recall", atlas.recall_prefix(of_kind(embeddings[E1], Dense, E1).array, count, eligible)
     if hints.direction is not None and CAUSAL in embeddings:
         yield "causal recall", atlas.nearest(CAUSAL, embeddings[CAUSAL], count, eligible, direction=hints.direction)[0]
     images = eligible & atlas.facets.images

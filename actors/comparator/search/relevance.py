@@ -50,13 +50,6 @@ Similarity: TypeAlias = Callable[[str, Rows], Scores]
 SIZES: Final = (50, 5_000)
 """Fewest and most windows between which their number counts: those of most stores of the fit."""
 
-FEATURES: Final = {
-    "memories": ("meaning", "words", "size"),
-    "passages": ("meaning", "coverage"),
-    "other_languages": ("lead", "own_words", "size"),
-}
-"""What the regressions read of all results, of long ones, and of all results of a query in an unfamiliar language."""
-
 UNFAMILIAR: Final = (0.2, 0.35)
 """Shares of a query that the model does not read in whole words, between which the third regression replaces the others
 by degrees: fewer than one English question in ten have more than the first."""
@@ -95,22 +88,11 @@ class Model(msgspec.Struct, frozen=True):
 
     provenance: JsonObject
     regressions: dict[str, Regression]
-    """By their names in `FEATURES`."""
+    """Of all results (`memories`), of long ones (`passages`), of all in an unfamiliar language (`other_languages`)."""
     uncertain: float
     """Probability from which a result may be relevant."""
     confident: float
     """Probability from which it is."""
-
-    def __post_init__(self) -> None:
-        """Check features and thresholds.
-
-        Raises:
-            ValueError: the features are others than `FEATURES`, or the thresholds not in order within (0, 1).
-        """
-        if {name: tuple(one.coefficients) for name, one in self.regressions.items()} != FEATURES:
-            raise ValueError(f"the features are not {FEATURES}")
-        if not 0 < self.uncertain < self.confident < 1:
-            raise ValueError(f"thresholds {self.uncertain} and {self.confident} are not in order within (0, 1)")
 
     def probability(self, found: Mapping[str, Mapping[str, float]], unfamiliar: float = 0.0) -> float:
         """Return the probability that the best results are relevant.

@@ -135,14 +135,17 @@ PERFECT: Final = re.compile(
     re.IGNORECASE,
 )
 """In the main clause of "since": it tells how long something has lasted."""
+IRREGULAR: Final = (
+    r"came|went|took|got|made|fell|broke|ran|left|lost|found|began|became|grew|kept|met|paid|rose|said|sat|saw|sent|"
+    r"sold|spent|stood|stuck|told|thought|won|wrote|blew|drew|drove|flew|froze|gave|knew|rang|sank|spoke|stole|swam|"
+    r"threw|wore|bought|brought|built|woke|ate|drank|sang|rode|shook|tore|bit|dug|hid|wept|swept|struck|hung|lay|lit|put|"
+    r"taught|swore|fled|fed|chose|forgot|slid|shot|spun|caught|felt|fought|heard|held|led|lent|meant|slept|quit|burst"
+)
+"""Irregular verbs in the past, which look like no other form."""
 FINITE: Final = re.compile(
     r"\b(?:am|is|are|was|were|has|have|had|do|does|did|can|could|will|would|may|might|must|should|wo|ca|"
-    r"ai|\w+(?:n't|'s|'re|'ve|'d|'ll)|[a-z]{2,}ed|[a-z]{3,}s|came|went|took|got|made|fell|broke|ran|left|lost|found|began|"
-    r"became|grew|kept|met|paid|put|read|rose|said|sat|saw|sent|set|shut|slept|sold|spent|stood|stuck|told|thought|won|wrote|"
-    r"burst|cut|hit|hurt|let|blew|drew|drove|flew|froze|gave|knew|rang|sank|spoke|stole|swam|threw|wore|bought|brought|built|"
-    r"woke|ate|drank|sang|rode|shook|tore|bit|dug|hid|wept|swept|struck|spread|split|quit|cost|burnt|hung|laid|lay|lit|"
-    r"taught|swore|fled|fed|chose|forgot|fled|slid|shot|spun|"
-    r"caught|felt|fought|heard|held|led|lent|meant|need|want|know|think|like|love|feel|live|work|get|go|take|make)\b",
+    rf"ai|\w+(?:n't|'s|'re|'ve|'d|'ll)|[a-z]{{2,}}ed|[a-z]{{3,}}s|{IRREGULAR}|read|set|shut|cut|hit|hurt|let|spread|split|cost|"
+    r"burnt|laid|need|want|know|think|like|love|feel|live|work|get|go|take|make)\b",
     re.IGNORECASE,
 )
 """Forms that are mostly finite verbs: a clause has one."""
@@ -153,10 +156,7 @@ HAPPENED: Final = re.compile(
     r"\b(?:am|is|are|\w+'(?:s|re|m))\s(?:\w+ly )?(?:\w{2,}ing|not|out|down|over|gone|broken|dead|empty|full|late)\b|"
     r"(?<!\bis )(?<!\bare )(?<!\bbe )(?<!\bthe )(?<!\ban )(?<!\ba )(?<!^)\b(?:"
     r"(?!(?:need|bed|red|seed|feed|weed|speed|breed|indeed|hundred|naked|sacred|shed|\w+ shed)\b)[a-z]{2,}ed|"
-    r"came|went|took|got|made|fell|broke|ran|left|lost|found|began|became|grew|kept|met|paid|rose|said|sat|saw|sent|"
-    r"sold|spent|stood|stuck|told|thought|won|wrote|blew|drew|drove|flew|froze|gave|knew|rang|sank|spoke|stole|swam|"
-    r"threw|wore|bought|brought|built|woke|ate|drank|sang|rode|shook|tore|bit|dug|hid|wept|swept|struck|hung|lay|lit|put|"
-    r"taught|swore|fled|fed|chose|forgot|slid|shot|spun|caught|felt|fought|heard|held|led|lent|meant|slept|quit|burst)\b",
+    rf"{IRREGULAR})\b",
     re.IGNORECASE,
 )
 """A finite verb in the past or the perfect, a progressive or a denial: a sentence with one tells no habit or trait."""

@@ -2,7 +2,6 @@
 
 import re
 from datetime import datetime
-from enum import StrEnum
 from typing import Final
 
 from actors.text.queries.dates import sample_moments
@@ -12,14 +11,6 @@ from projections.spaces.lexical import words as tokens
 from projections.time.expressions import find_intervals, without_times
 from projections.time.periods import Interval
 from projections.time.time_mentions import QueryHints, words
-
-
-class SessionPart(StrEnum):
-    """The end of a session that a query asks for."""
-
-    START = "start"
-    END = "end"
-
 
 _NOUNS = r"(?:cause|reason|explanation)s?"
 _OUTCOMES = r"(?:effect|result|consequence|outcome|impact)s?"
@@ -157,11 +148,6 @@ def _asked_event(query: str) -> tuple[Direction, str] | None:
     return None
 
 
-def session_part(query: str) -> SessionPart | None:
-    """Return the end of a session that a query asks for."""
-    return SessionPart.START if _START.search(query) else SessionPart.END if _END.search(query) else None
-
-
 def is_time_only(query: str, asked_at: datetime) -> bool:
     """Return whether nothing but function words and general words is left of a question without its times."""
     left = [word for word in tokens(without_times(query, asked_at)) if word not in STOP_WORDS]
@@ -211,7 +197,7 @@ def extract_hints(query: str, asked_at: datetime, now: datetime | None = None) -
 
     Relative times count from `asked_at`; the search may be later, at `now`.
     """
-    part = session_part(query)
+    start = _START.search(query) is not None
     intervals = tuple(find_intervals(query, asked_at, question=True))
     return QueryHints(
         direction=causal_direction(query),
@@ -219,8 +205,8 @@ def extract_hints(query: str, asked_at: datetime, now: datetime | None = None) -
         time_only=bool(intervals) and is_time_only(query, asked_at),
         latest=not intervals and asks_for_latest(query),
         recurring=sample_moments(query, asked_at),
-        start=part is SessionPart.START,
-        end=part is SessionPart.END,
+        start=start,
+        end=not start and _END.search(query) is not None,
         unknown=Interval(asked_at, now) if now is not None and asked_at < now else None,
         words=words(query),
     )

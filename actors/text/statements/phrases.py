@@ -7,8 +7,8 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Final, NamedTuple
 
-from actors.text.statements.statement import CHANGE, STATE, Statement
-from actors.text.statements.text_equivalence import ENGLISH, synonym
+from actors.text.statements.statement import CHANGE, STATE, TIMES, Statement
+from actors.text.statements.text_equivalence import ENGLISH, NUMBERS, synonym
 from projections.spaces.lexical import STOP_WORDS, stem_words
 
 _TOKEN: Final = re.compile(r"[-+$€£]?\w+(?:[-'’.:,/@&_]\w+)*['’]?|[.,;:!?()]")
@@ -20,11 +20,9 @@ FIRST: Final = frozenset("my our".split())
 THIRD: Final = frozenset("his her their its".split())
 _PRONOUNS: Final = FIRST | THIRD
 _DETERMINERS: Final = _PRONOUNS | frozenset("the a an your this that these those all".split())
-_TIMES: Final = frozenset(ENGLISH["corrections"]["times"].split())
-_PLURAL_TIMES: Final = frozenset(time for time in _TIMES if time.endswith("s") and time[:-1] in _TIMES)
+_PLURAL_TIMES: Final = frozenset(time for time in TIMES if time.endswith("s") and time[:-1] in TIMES)
 _BORDERS: Final = STOP_WORDS | _DETERMINERS | _EACH | _PLURAL_TIMES
-_NUMBERS: Final = frozenset(ENGLISH["equivalence"]["numbers"].replace(",", " ").split())
-_TIME_STEMS: Final = frozenset(stem_words([*_TIMES]))
+_TIME_STEMS: Final = frozenset(stem_words([*TIMES]))
 DAYS: Final = frozenset(stem_words(ENGLISH["values"]["weekday"].split()))
 _SUBJECTS: Final = frozenset("i we you he she it they there this that who".split())
 _TRANSITIVE: Final = re.compile(r"\w+ed|cut|set|put|brought forward", re.IGNORECASE)
@@ -132,7 +130,7 @@ def _phrase(borders: list[_Token], run: Iterable[_Token], verb: int) -> Phrase |
             words, owner = [], bare
     if not words and owner in _PRONOUNS:
         return None
-    counts = first.word in _NUMBERS or any(map(str.isdigit, first.word))
+    counts = first.word in NUMBERS or any(map(str.isdigit, first.word))
     before = first.start < verb
     return Phrase(
         preposition=preposition,
@@ -143,5 +141,5 @@ def _phrase(borders: list[_Token], run: Iterable[_Token], verb: int) -> Phrase |
         counts=counts,
         start=first.start,
         follows=borders[-1].word if borders else "",
-        scope=preposition in {"", RECURRING} or not (counts or first.word in _TIMES),
+        scope=preposition in {"", RECURRING} or not (counts or first.word in TIMES),
     )

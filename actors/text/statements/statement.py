@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Final, NamedTuple
 
-from actors.text.statements.text_equivalence import ENGLISH, synonym
+from actors.text.statements.text_equivalence import ENGLISH, NUMBERS, synonym
 from events.vocabulary.values import Span
 from projections.spaces.lexical import STOP_WORDS, stem_words
 
@@ -15,7 +15,6 @@ MAX_LENGTH: Final = 2_000
 """Characters of a statement, which bounds what a text without spaces costs."""
 
 _LISTS: Final[dict[str, str]] = ENGLISH["corrections"]
-_NUMBERS: Final = dict(pair.split() for pair in ENGLISH["equivalence"]["numbers"].split(","))
 _WORD: Final = re.compile(r"[-+$€£]?\w+(?:[-'’.:,/@&_]\w+)*")
 _SENTENCE_START: Final = re.compile(r"(?:^|[.!?:;\n])[\s\"'(]*$")
 _IS_ON: Final = re.compile(r"\b(is|are|was|be) on(?! (?:the|a|an|my|our|his|her|their|its|\d|[A-Z]))")
@@ -62,7 +61,9 @@ _INTERJECTION: Final = _any_of(
 )
 """A word of assent or surprise between punctuation marks, which states nothing: "Yeah, …" but not "Tulsa, OK"."""
 _PROPOSAL, _ASKING = _any_of("proposal"), _any_of("asking")
-_TIMES: Final = frozenset(_LISTS["times"].split())
+TIMES: Final = frozenset(
+    word for kind in ("weekday", "month", "daypart", "frequency") for word in ENGLISH["values"][kind].split()
+)
 _OPTION: Final = re.compile(r"(?:^|\s)--?[A-Za-z]|\s\|\s|\$[A-Za-z_{(]")
 _PROSE: Final = re.compile(
     r"(?<![\w-])(?:the|an?|my|our|your|his|her|its|their|this|that|is|are|was|were|be|we|i|you|he|she|they|it|now|uses?)(?!\w)",
@@ -251,10 +252,10 @@ def _words(text: str) -> list[Word]:
             continue
         if len(found) == MAX_WORDS:
             return []
-        if word in _NUMBERS or any(map(str.isdigit, word)):
-            found.append(Word(_NUMBERS.get(word, word), match.span(), "number"))
+        if word in NUMBERS or any(map(str.isdigit, word)):
+            found.append(Word(NUMBERS.get(word, word), match.span(), "number"))
             continue
-        kind = "time" if word in _TIMES else "name" if surface != "ON" and _is_name(text, match) else "words"
+        kind = "time" if word in TIMES else "name" if surface != "ON" and _is_name(text, match) else "words"
         found.append(Word(synonym(word), match.span(), kind))
     stems = stem_words([word.key for word in found])
     return [word if word.kind == "number" else word._replace(key=stem) for word, stem in zip(found, stems, strict=True)]

@@ -67,7 +67,8 @@ _FILLERS, _PRESENT, _PAST, _BE, _LINKS, _HEADS, _SINGULAR, _FOREIGN = (
     frozenset(_LISTS[name].split())
     for name in ("fillers", "present", "past", "be", "links", "heads", "singular", "foreign")
 )
-_NUMBERS: Final = dict(_groups("numbers"))
+NUMBERS: Final = dict(_groups("numbers"))
+"""Digits by number word."""
 _IRREGULAR: Final = {form: base for base, *forms in _groups("irregular") for form in forms}
 _PAST_FORMS: Final = frozenset(
     form for group in _LISTS["irregular"].split(",") for form in group.partition("/")[0].split()[1:]
@@ -232,8 +233,8 @@ def _fold_capital(word: str, *, starts_sentence: bool) -> str:
 @lru_cache(50_000)
 def _inflection(word: str) -> tuple[str, bool | None]:
     """Return the stem of a word, and whether it is a past form; None for an -ing form."""
-    if word in _NUMBERS:
-        return _NUMBERS[word], None
+    if word in NUMBERS:
+        return NUMBERS[word], None
     if word in _IRREGULAR:
         return _stem(_IRREGULAR[word]), word in _PAST_FORMS
     return _stem(word), None if word.endswith("ing") else word.endswith("ed")

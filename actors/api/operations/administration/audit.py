@@ -66,16 +66,18 @@ async def memory_history(context: Context, params: MemoryHistory) -> JsonObject:
 
 
 async def _trail(context: Context, params: AuditTrail, *, recalls: bool) -> JsonObject:
-    _check_order(params)
+    since = None if params.since is None else read(params.since, "since")
+    until = None if params.until is None else read(params.until, "until", moment_until)
+    numbers = isinstance(since, int) and isinstance(until, int) and since > until
+    times = isinstance(since, datetime) and isinstance(until, datetime) and since > until
+    if numbers or times:  # the number of an event and a time can't be compared
+        raise invalid("since", f"{params.since} is after 'until', {params.until}")
     await wait_until_replayed(context)
-    first, last = 1, context.hub.log.head.seq
-    if params.since is not None:
-        since = read(params.since, "since")
-        seq_at = context.hub.log.seq_at
+    first, last, seq_at = 1, context.hub.log.head.seq, context.hub.log.seq_at
+    if since is not None:
         first = max(1, since) if isinstance(since, int) else await from_log(seq_at, since - INSTANT) + 1
-    if params.until is not None:
-        until = read(params.until, "until", moment_until)
-        last = min(last, until if isinstance(until, int) else await from_log(context.hub.log.seq_at, until))
+    if until is not None:
+        last = min(last, until if isinstance(until, int) else await from_log(seq_at, until))
     concerned = await _concerned(context, params, first, last)
     left_out: JsonObject = {}
     if not recalls:
@@ -93,16 +95,6 @@ async def _trail(context: Context, params: AuditTrail, *, recalls: bool) -> Json
         "total": len(concerned),
     }
     return answer | left_out | ({"next_before": page[0]} if len(page) < len(left) else {})
-
-
-def _check_order(params: AuditTrail) -> None:
-    if params.since is None or params.until is None:
-        return
-    since, until = read(params.since, "since"), read(params.until, "until", moment_until)
-    numbers = isinstance(since, int) and isinstance(until, int) and since > until
-    times = isinstance(since, datetime) and isinstance(until, datetime) and since > until
-    if numbers or times:  # the number of an event and a time can't be compared
-        raise invalid("since", f"{params.since} is after 'until', {params.until}")
 
 
 async def _visible_page(

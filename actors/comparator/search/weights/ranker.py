@@ -6,12 +6,12 @@ A view is a space, or one of the further scores of E1. `scripts/train/fusion.py`
 
 from math import exp, log1p
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Final
 
 import msgspec
+from msgspec import Meta
 
 from actors.comparator.messages.profiles import Weights
-from actors.comparator.search.fusion import VIEWS
 from actors.comparator.search.weights.measurements import Measurements
 from actors.runtime.types import JsonObject
 from projections.time.time_mentions import QueryHints
@@ -26,16 +26,7 @@ class Measured(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The distribution of one measurement over the questions of the fit."""
 
     mean: float
-    deviation: float
-
-    def __post_init__(self) -> None:
-        """Check that the measurement can be scaled.
-
-        Raises:
-            ValueError: the deviation is not positive.
-        """
-        if self.deviation <= 0:
-            raise ValueError(f"deviation must be positive, not {self.deviation}")
+    deviation: Annotated[float, Meta(gt=0)]
 
 
 class View(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -53,17 +44,6 @@ class Ranker(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     views: dict[str, View]
     shares: dict[str, float]
     """Weight, relative to the sum of all others, of spaces that some questions ask for and no training set teaches."""
-
-    def __post_init__(self) -> None:
-        """Check that every name is known.
-
-        Raises:
-            ValueError: a view or a measurement is unknown.
-        """
-        if unknown := {*self.views, *self.shares} - {*VIEWS}:
-            raise ValueError(f"views: unknown {sorted(unknown)}")
-        if unknown := {name for view in self.views.values() for name in view.effects} - {*self.measurements}:
-            raise ValueError(f"effects: {sorted(unknown)} are not among the measurements")
 
     def asked(self, hints: QueryHints) -> list[str]:
         """Return the views that a question asks for."""
