@@ -42,9 +42,9 @@ _PLACEHOLDER: Final = re.compile(
 _REFERENCE: Final = re.compile(
     r"^\[.*\]$|^[$%@&*!~^]{1,2}[A-Za-z_]*\W*$|^\$\w+$|^\{|\$\{|\{\{|%\(|^<|>$|\(|\)|::"
     r"|^(?:self|this|os|process|env|config|settings|request|args|params)\b"
-    r"|^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$|^(?:/|\./|~/|[A-Za-z]:\\)|^https?:|^(?:0x)?[0-9a-f]{0,4}$"
+    r"|^[A-Za-z_]\w{0,39}(?:\.[A-Za-z_]\w{0,39})+$|^(?:/|\./|~/|[A-Za-z]:\\)|^https?:|^(?:0x)?[0-9a-f]{0,4}$"
 )
-"""A variable, a call, a template, a path: no value."""
+"""A variable, a call, a template, a path: no value. A longer part between dots is a token's, not a name."""
 
 _WORDS: Final = re.compile(r"(?:[A-Z]?[a-z]{2,}|[A-Z]{2,})(?:[-_.:/ ]*(?:[A-Z]?[a-z]{2,}|[A-Z]+))*[-_.:/]*\d{0,2}")
 """Words in any spelling of identifiers, perhaps numbered."""

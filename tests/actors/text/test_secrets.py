@@ -99,6 +99,14 @@ def test_a_password_may_contain_a_word_of_placeholders(value: str) -> None:
     assert value not in redact(f"The password is {value} for now.")
 
 
+def test_a_token_of_parts_between_dots_is_no_name_of_a_variable() -> None:
+    part = "hQ9wB4mT7cX2kL8vN3pR6sJ1dF5gZ0yAeW4tY7uI1oP"
+    assert redact(f"My api key for the tiles is live.{part}.{part}, put it into .env") == (
+        "My api key for the tiles is [redacted password], put it into .env"
+    )
+    assert find("secret_key = settings.storage.SIGNING_KEY_OF_THE_TILES") == ()
+
+
 @pytest.mark.parametrize("value", ["password123", "my_secret_1", "test-token-42", "secret99", "YourApiKey1"])
 def test_a_value_of_such_words_alone_is_a_placeholder(value: str) -> None:
     assert find(f"password = '{value}'") == ()
