@@ -14,7 +14,7 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from time import monotonic, sleep
@@ -174,17 +174,29 @@ def recall(call: HookCall) -> None:
     # In a project found by its folder, also what every project shares; in a namespace that was chosen, nothing else.
     scope = {} if call.location.project else {"namespace": call.namespace}
     with open_store(call.location) as store:
-        if results := _search(store, query, **scope):
-            lines = [f"- {one['createdAt'][:10]} {_recalled(one)}" for one in results]
+        lines = dict.fromkeys(line for one in _search(store, query, **scope) for line in _recalled(store, one, query))
+        if lines:
             _print_context("UserPromptSubmit", [f"Context Graph recalls. {FRAME}", *lines])
 
 
-def _recalled(result: JsonObject) -> str:
-    """Return the text of a result as one quoted line, with an ellipsis where the memory goes on."""
+def _recalled(store: StoreSession, result: JsonObject, prompt: str) -> Iterator[str]:
+    """Yield a result as a line, and the turn that follows a question, which answers it; not what the prompt says."""
+    repeats = result["content"].split() == prompt.split()
+    if not repeats:
+        yield _line(result)
+    if "session" in result and (repeats or result["content"].rstrip().endswith("?")):
+        around = store.call("graph/neighborhood", id=result["fingerprintId"])["neighbors"]
+        for turn in around:
+            if turn["edge_type"] == "next" and turn["forward"]:
+                yield _line(turn | {"content": excerpt(turn["content"], RECALLED_CHARACTERS)})
+
+
+def _line(result: JsonObject) -> str:
+    """Return day and text of a memory as one quoted line, with an ellipsis where the memory goes on."""
     text = result["content"]
     if part := result.get("excerpt"):
         text = ("… " if part["start"] else "") + text + (" …" if part["end"] < part["of"] else "")
-    return _quoted(text, len(text))
+    return f"- {result['createdAt'][:10]} {_quoted(text, len(text))}"
 
 
 def _search(store: StoreSession, query: str, **scope: str) -> list[JsonObject]:
