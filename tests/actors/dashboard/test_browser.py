@@ -352,6 +352,20 @@ def test_long_words_and_other_directions_keep_to_their_place(site: Site, browser
     assert site.problems == []
 
 
+def test_below_a_long_memory_is_what_can_be_done_with_it(site: Site, go: Go) -> None:
+    long = " ".join(f"Buoy {number} was painted." for number in range(2000))
+    command = [COMMAND, "store", long, "--data", str(site.folder), "--namespace", "buoys"]
+    subprocess.run(command, capture_output=True, check=True)
+    page = go("/search?q=buoys&namespace=buoys")
+    page.click(".result h2 a")
+    text = page.locator(".memory .content")
+    assert text.evaluate("one => one.scrollHeight > 5 * one.clientHeight")
+    assert page.get_by_text("Forget it").bounding_box()["y"] < 2 * page.viewport_size["height"]
+    text.focus()
+    page.keyboard.press("End")
+    page.wait_for_function("document.querySelector('.memory .content').scrollTop > 1000")
+
+
 def test_logging_out_ends_the_session(site: Site, browser: Browser) -> None:
     context = browser.new_context()
     page = context.new_page()
