@@ -62,6 +62,19 @@ async def test_a_search_knows_whether_its_results_bear_on_the_question(context: 
         assert 0 <= found["relevance"] < min(answerable)
 
 
+async def test_a_question_about_a_name_that_no_memory_has_is_never_answered_confidently(context: Context) -> None:
+    for note in (*NOTES, "Ruben's birthday is on 4 May.", "Nadia's birthday is on 21 January."):
+        await store(context, note)
+    await store(context, "Chiara's birthday is on 9 July.", namespace="elsewhere")
+    known = await ask(context, "When is Nadia's birthday?", namespace="default")
+    unknown = await ask(context, "When is Chiara's birthday?", namespace="default")
+    elsewhere = await ask(context, "When is Chiara's birthday?")
+    assert "birthday" in unknown["results"][0]["content"]
+    assert (known["confidence"], elsewhere["confidence"]) == ("confident", "confident")
+    assert unknown["confidence"] in {"nothing", "uncertain"}
+    assert unknown["relevance"] < min(known["relevance"], elsewhere["relevance"]) - 0.2
+
+
 OTHER_LANGUAGES = (
     (
         (
