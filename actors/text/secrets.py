@@ -28,7 +28,8 @@ REDACTED: Final = "[redacted {}]"
 PASSWORD_BITS: Final = 20
 """Least bits that a password holds: its length times the entropy of its characters."""
 
-_PRIVATE: Final = re.compile(r"<private>.*?(?:</private>|\Z)", re.DOTALL | re.IGNORECASE)
+_PRIVATE: Final = re.compile(r"(?<!`)<private>(?!`).*?(?:</private>|\Z)", re.DOTALL | re.IGNORECASE)
+"""A private passage; a tag between backticks is what a text is about."""
 _NAMES: Final = (
     r"(?:examples?|samples?|placeholder|change[ _-]?me|dummy|redacted|insert|your|foo|bar|tests?|fake|mock(?:ed)?|"
     r"defaults?|null|none|undefined|pass(?:word|wd)?s?|secrets?|tokens?|api[ _-]?keys?|credentials?|qwerty)"

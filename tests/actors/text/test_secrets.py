@@ -138,6 +138,12 @@ def test_private_passages_are_taken_out_even_if_they_are_left_open() -> None:
     assert without_private("All of this is public.") == "All of this is public."
 
 
+def test_a_text_about_the_tags_of_private_passages_stays_whole() -> None:
+    manual = "What stands between `<private>` and `</private>` is left out. The rest is kept."
+    assert without_private(manual) == manual
+    assert without_private(f"{manual} <private>With `Rosa`</private> At noon.") == f"{manual}  At noon."
+
+
 def test_texts_are_changed_wherever_they_stand_in_a_value() -> None:
     value = {"a": ["x", {"b": "y"}, 3], "c": ("z", None)}
     assert map_texts(value, str.upper) == {"a": ["X", {"b": "Y"}, 3], "c": ("Z", None)}
