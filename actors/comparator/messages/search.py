@@ -173,6 +173,13 @@ class RankByPurpose(Message[Ranked], frozen=True, kw_only=True):
     min_similarity: float
 
 
+class FindKnownWords(Message[frozenset[str]], frozen=True, kw_only=True):
+    """Tell which of these words occur in a memory that passes the filter."""
+
+    words: tuple[str, ...]
+    filter: Filter
+
+
 class Indexes(Answer, frozen=True, kw_only=True):
     """The state of the indexes."""
 

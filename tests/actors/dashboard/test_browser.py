@@ -48,6 +48,12 @@ def test_a_search_shows_how_each_result_came_to_its_place(go: Go) -> None:
     assert page.locator(".stages tbody tr").count() >= 5
 
 
+def test_a_misspelt_question_tells_how_it_was_read(go: Go) -> None:
+    page = go("/search?q=conection+poool")
+    expect(page.get_by_text("Read as “connection pool”.")).to_be_visible()
+    assert "connection pool" in results(page)[0]
+
+
 def test_moving_a_slider_ranks_the_results_again_at_once(go: Go) -> None:
     page = go("/search?q=connection+pool&namespace=shop")
     assert results(page)[1].startswith("billing-worker is pinned")

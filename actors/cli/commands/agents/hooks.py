@@ -44,8 +44,6 @@ RECALLED_CHARACTERS = 400
 """Characters of a recalled memory, those with most words of the prompt; memory_retrieve reads the whole."""
 BRIEF_CHARACTERS = 120
 """Characters of each memory in a brief, which keeps it within some 200 tokens."""
-COMMAND_CHARACTERS = 200
-"""Characters of a command in its record."""
 CAPTURE_IMPORTANCE = 0.2
 """Importance of a captured record."""
 
@@ -208,7 +206,9 @@ def _search(store: StoreSession, query: str, **scope: str) -> list[JsonObject]:
 
 def record_tool(call: HookCall) -> None:
     """Store a short record of a tool's use, if that is requested."""
-    record = _record(call.payload)
+    from actors.capture.tool_use import describe
+
+    record = describe(call.payload.tool_name, call.payload.tool_input, call.payload.cwd)
     if not call.captures or record is None:
         return
     with open_store(call.location, creates=True) as store:
@@ -281,25 +281,6 @@ HOOKS: dict[str, tuple[float, Callable[[HookCall], None]]] = {
     "session-end": (1.0, nap),
 }
 """Time limit in seconds, that of Claude Code less the start of Python, and handler of each event."""
-
-
-def _record(payload: Payload) -> str | None:
-    """Return a sentence about a tool's use: a file name or a command, never the contents of a file."""
-    match payload.tool_name, payload.tool_input:
-        case "Edit", {"file_path": str(path)}:
-            return f"Edited {_relative(path, payload.cwd)}"
-        case "Write", {"file_path": str(path)}:
-            return f"Wrote {_relative(path, payload.cwd)}"
-        case "Bash", {"command": str(command), "description": str(why)}:
-            return f"{why}: ran {excerpt(command, COMMAND_CHARACTERS)}"
-        case "Bash", {"command": str(command)}:
-            return f"Ran {excerpt(command, COMMAND_CHARACTERS)}"
-        case _:
-            return None
-
-
-def _relative(path: str, folder: str) -> str:
-    return path.removeprefix(folder.rstrip("/") + "/") if folder else path
 
 
 def _quoted(text: str, max_characters: int) -> str:
