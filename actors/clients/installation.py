@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 from importlib import resources
+from itertools import takewhile
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -15,6 +16,10 @@ from actors.clients.table import NAME, Client, Format
 
 T = TypeVar("T")
 
+SKILLS = "skills"
+"""The name of the folder that holds a client's skills."""
+SKILL_FOLDERS = 3
+"""Folders that a skill may need, as `.agents/skills/NAME`."""
 PLUGIN_SETTING = "enabledPlugins"
 """Key of Claude Code's settings: plugins by name and marketplace, true where they are enabled."""
 
@@ -56,12 +61,13 @@ def uninstall_changes(client: Client) -> list[Change]:
 
 
 def apply_all(changes: list[Change]) -> None:
-    """Apply changes, and remove the folders of skills that they leave empty; errors as in `apply`."""
+    """Apply changes, and remove the folders of skills, and those around them, that are empty then; errors as above."""
     for change in changes:
         apply(change)
-        folder = change.file.parent
-        if change.after is None and folder.parent.name == "skills" and not any(folder.iterdir()):
-            folder.rmdir()
+        if change.after is None and change.file.parent.parent.name == SKILLS:
+            around = change.file.parents[:SKILL_FOLDERS]
+            for folder in takewhile(lambda folder: not any(folder.iterdir()), around):
+                folder.rmdir()
 
 
 def configured(client: Client) -> object:

@@ -14,7 +14,7 @@ from actors.comparator.graph.causal_bonus import CausalBonus
 from actors.comparator.graph.statements import StatedPhrasesCache
 from actors.comparator.index_upkeep import IndexUpkeep
 from actors.comparator.rows import list_memories, not_found, read_columns
-from actors.comparator.search import pipeline, ranking
+from actors.comparator.search import pipeline, ranking, recall
 from actors.runtime.faults import Fault, StorageFault
 from actors.runtime.messages import Appended, AppendRejected, LoadSnapshot, ProjectionMessage
 from actors.runtime.metrics import Latencies
@@ -53,6 +53,8 @@ class Comparator(ProjectionActor[ComparatorProjections]):
             case msg.Rank() | msg.RankByPerspectives() | msg.RankByPurpose():
                 with self._latencies.timed(f"search: {type(message).__name__}"):
                     return self._rank(message)
+            case msg.FindKnownWords():
+                return recall.known_words(self._loaded_atlas, message)
             case msg.Compare():
                 with self._latencies.timed("comparison"):
                     return similarity.compare(self._atlas_with(message.reference), self._calibration, message)

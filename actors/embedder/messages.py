@@ -71,6 +71,8 @@ class EmbeddedQuery(Answer, frozen=True, kw_only=True):
     embeddings: dict[str, Embedding]
     unfamiliar: float = 0.0
     """Share of its wordpieces that are parts of words unknown to the model of E1: large in other languages."""
+    respellings: dict[str, tuple[str, ...]] = {}
+    """Words that are none of the model of E1, each with those of the model that it may be a misspelling of."""
 
 
 class LoadModels(Message[tuple[SpaceModel, ...]], frozen=True, kw_only=True):

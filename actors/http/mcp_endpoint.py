@@ -91,7 +91,10 @@ def _caller_of(request: ServerRequestContext[Any]) -> Caller:
 
 
 class _Sanitized:
-    """A `send` that cuts the error message of an answer with status 400 at its first colon."""
+    """A `send` that cuts the error message of an answer with status 400 at its first colon, where an exception follows.
+
+    After "Bad Request" follows what the SDK itself misses, such as the id of a session.
+    """
 
     def __init__(self, send: Send) -> None:
         self._send = send
@@ -121,5 +124,6 @@ def _cut(body: bytes) -> bytes:
     answer = json.loads(body)
     error = answer.get("error")
     if isinstance(error, dict) and isinstance(error.get("message"), str):
-        error["message"] = error["message"].partition(":")[0]
+        kind, colon, reason = error["message"].partition(":")
+        error["message"] = kind + colon + reason if kind == "Bad Request" else kind
     return json.dumps(answer).encode()

@@ -1,5 +1,6 @@
 """Reading of source files: lines and documents of JSON, and text, each with the place of what is broken."""
 
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TypeVar
@@ -53,10 +54,11 @@ def document(file: Path, decoder: msgspec.json.Decoder[T]) -> T | Broken:
 
 
 def text(file: Path) -> str | Broken:
-    """Return the text of a file; `Broken` with the line if it isn't UTF-8."""
+    """Return the text of a file; `Broken` with the line if it is neither UTF-8 nor marked as UTF-16."""
     data = file.read_bytes()
+    encoding = "utf-16" if data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) else "utf-8-sig"
     try:
-        return data.decode("utf-8-sig").replace("\r\n", "\n")
+        return data.decode(encoding).replace("\r\n", "\n")
     except UnicodeDecodeError as error:
         return Broken(str(file), data.count(b"\n", 0, error.start) + 1, "not UTF-8")
 
@@ -89,14 +91,18 @@ def first_lines(file: Path) -> list[JsonObject]:
 def walk(folder: Path, suffixes: Iterable[str] | None = None, skipped: Iterable[str] = ()) -> Iterator[Path]:
     """Yield the files under a folder by name, not those in hidden folders or in those with `skipped` names.
 
-    `suffixes` of the files are in lower case; None for any.
+    A symbolic link to one of these files is left out. `suffixes` of the files are in lower case; None for any.
     """
     wanted, unwanted = None if suffixes is None else {*suffixes}, {*skipped}
-    for path in sorted(folder.rglob("*")):
-        within = path.relative_to(folder).parts[:-1]
-        is_hidden = any(part in unwanted or part.startswith(".") for part in within)
-        if (wanted is None or path.suffix.lower() in wanted) and not is_hidden and path.is_file():
-            yield path
+
+    def is_hidden(path: Path) -> bool:
+        return any(part in unwanted or part.startswith(".") for part in path.relative_to(folder).parts[:-1])
+
+    named = (path for path in sorted(folder.rglob("*")) if wanted is None or path.suffix.lower() in wanted)
+    files = [path for path in named if not is_hidden(path) and path.is_file()]
+    links = {path for path in files if path.is_symlink()}
+    own = {path.resolve() for path in files if path not in links} if links else set()
+    yield from (path for path in files if path not in links or path.resolve() not in own)
 
 
 def _is_syntax(error: Exception) -> bool:

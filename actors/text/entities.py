@@ -121,6 +121,11 @@ def _names(text: str) -> list[str]:
     return found
 
 
+def find_names(text: str) -> list[str]:
+    """Return the capitalised names in a text, as they are written, without acronyms."""
+    return [name for name in _names(text) if not name.isupper()]
+
+
 def find_entities(text: str) -> list[str]:
     """Return the distinct entities of a text, normalised (NFKC, casefolded), ordered by kind, then by position.
 

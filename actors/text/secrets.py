@@ -28,7 +28,8 @@ REDACTED: Final = "[redacted {}]"
 PASSWORD_BITS: Final = 20
 """Least bits that a password holds: its length times the entropy of its characters."""
 
-_PRIVATE: Final = re.compile(r"<private>.*?(?:</private>|\Z)", re.DOTALL | re.IGNORECASE)
+_PRIVATE: Final = re.compile(r"(?<!`)<private>(?!`).*?(?:</private>|\Z)", re.DOTALL | re.IGNORECASE)
+"""A private passage; a tag between backticks is what a text is about."""
 _NAMES: Final = (
     r"(?:examples?|samples?|placeholder|change[ _-]?me|dummy|redacted|insert|your|foo|bar|tests?|fake|mock(?:ed)?|"
     r"defaults?|null|none|undefined|pass(?:word|wd)?s?|secrets?|tokens?|api[ _-]?keys?|credentials?|qwerty)"
@@ -42,9 +43,9 @@ _PLACEHOLDER: Final = re.compile(
 _REFERENCE: Final = re.compile(
     r"^\[.*\]$|^[$%@&*!~^]{1,2}[A-Za-z_]*\W*$|^\$\w+$|^\{|\$\{|\{\{|%\(|^<|>$|\(|\)|::"
     r"|^(?:self|this|os|process|env|config|settings|request|args|params)\b"
-    r"|^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$|^(?:/|\./|~/|[A-Za-z]:\\)|^https?:|^(?:0x)?[0-9a-f]{0,4}$"
+    r"|^[A-Za-z_]\w{0,39}(?:\.[A-Za-z_]\w{0,39})+$|^(?:/|\./|~/|[A-Za-z]:\\)|^https?:|^(?:0x)?[0-9a-f]{0,4}$"
 )
-"""A variable, a call, a template, a path: no value."""
+"""A variable, a call, a template, a path: no value. A longer part between dots is a token's, not a name."""
 
 _WORDS: Final = re.compile(r"(?:[A-Z]?[a-z]{2,}|[A-Z]{2,})(?:[-_.:/ ]*(?:[A-Z]?[a-z]{2,}|[A-Z]+))*[-_.:/]*\d{0,2}")
 """Words in any spelling of identifiers, perhaps numbered."""

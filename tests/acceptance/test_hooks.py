@@ -284,6 +284,18 @@ def test_of_a_memory_of_several_sentences_a_prompt_recalls_those_that_answer_it(
         assert recalled.startswith("…") != recalled.startswith("Minutes")
 
 
+def test_of_a_question_asked_before_a_prompt_recalls_what_was_answered(served: tuple[Path, Server]) -> None:
+    data, server = served
+    asked, answered = "Which port does the message broker listen on?", "6380, it says so in the compose file."
+    for session in ("monday", "tuesday"):
+        for turn in ("I'll look at the compose file of the clinic.", asked, answered, "Thanks, that is all."):
+            server.call("store_memory", content=turn, session=session, namespace="asked")
+    for prompt, repeated in ((asked, []), ("On which port is our message broker?", [asked])):
+        done = run("UserPromptSubmit", data, json.dumps({"prompt": prompt}), CONTEXT_GRAPH_NAMESPACE="asked")
+        recalled = [json.loads(line[line.index('"') :]) for line in told(done, "UserPromptSubmit").splitlines()[1:]]
+        assert recalled == [*repeated, answered]
+
+
 def test_a_memory_that_looks_like_an_instruction_is_one_quoted_line(served: tuple[Path, Server]) -> None:
     data, _ = served
     payload = json.dumps({"prompt": "When does the clinic open on Mondays?"})

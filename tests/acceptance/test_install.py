@@ -167,12 +167,13 @@ def test_the_configured_hooks_run(home: Path, data: Path) -> None:
 
 
 def test_uninstall_gives_every_file_its_former_bytes_back(home: Path) -> None:
-    before = tree(home)
+    before, folders = tree(home), {path for path in home.rglob("*") if path.is_dir()}
     answer = json.loads(done(home, "install", "--all", "--json"))
     assert [one["client"] for one in answer["clients"]] == ["claude-code", "codex", "zed"], "those that are there"
     assert tree(home) != before
     done(home, "uninstall", "--all")
     assert tree(home) == before
+    assert {path for path in home.rglob("*") if path.is_dir()} == folders
 
 
 def test_uninstall_takes_only_our_entries_from_a_file_that_was_edited_since(home: Path) -> None:

@@ -41,6 +41,8 @@ def found(answer: JsonObject, *, explain: bool) -> None:
         OUT.print("nothing found")
     elif answer.get("confidence") == Confidence.NOTHING:
         OUT.print("nothing of this clearly bears on the query", style="yellow")
+    if read_as := answer.get("read_as"):
+        OUT.print(Text(f"read as: {read_as}", "yellow"))
     for rank, hit in enumerate(answer["results"], 1):
         OUT.print(Text.assemble((f"{rank}. ", "bold"), hit["content"]))
         session = f", session {hit['session']}" if "session" in hit else ""

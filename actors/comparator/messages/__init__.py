@@ -37,6 +37,7 @@ from actors.comparator.messages.purpose import (
 )
 from actors.comparator.messages.search import (
     ContinueUpkeep,
+    FindKnownWords,
     Found,
     Hit,
     Indexes,
@@ -95,6 +96,7 @@ ComparatorMessage: TypeAlias = (
     | FindNeighbourhood
     | FindCauses
     | ListUnexamined
+    | FindKnownWords
     | ReadIndexes
     | ContinueUpkeep
     | ReadLinks

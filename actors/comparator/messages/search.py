@@ -170,6 +170,13 @@ class RankByPerspectives(RankByQuery, frozen=True, kw_only=True):
     k: int
 
 
+class FindKnownWords(Message[frozenset[str]], frozen=True, kw_only=True):
+    """Tell which of these words occur in a memory that passes the filter."""
+
+    words: tuple[str, ...]
+    filter: Filter
+
+
 class Indexes(Answer, frozen=True, kw_only=True):
     """The state of the indexes."""
 

@@ -31,7 +31,7 @@ from actors.comparator.search.period import later_penalty, latest_bonus, period_
 from actors.comparator.search.ranking import LATE_INTERACTION, Similarities
 from actors.comparator.search.recall import NO_ROWS, recall
 from actors.comparator.search.recency_boost import renewal_bonus
-from actors.comparator.search.relevance import NOTHING_FOUND, estimate, relevance_by_words
+from actors.comparator.search.relevance import LEAST, NOTHING_FOUND, estimate, names_nothing_known, relevance_by_words
 from actors.comparator.search.versions import with_latest, without_superseded
 from actors.comparator.search.weights.weight_profiles import applied_weights, by_space
 from actors.runtime.settings import Confidence
@@ -153,7 +153,11 @@ def _relevance(
     relevance = estimate(
         atlas, request.embeddings, similarities, rows, similarities.calibrated, eligible, request.unfamiliar
     )
-    if relevance is not None and relevance.confidence is Confidence.NOTHING:
+    if relevance is None:
+        return None
+    if relevance.probability > LEAST.probability and names_nothing_known(atlas, request, eligible):
+        return msgspec.structs.replace(LEAST, features=relevance.features)
+    if relevance.confidence is Confidence.NOTHING:
         by_words = relevance_by_words(atlas, request, rows)
         return msgspec.structs.replace(by_words, features=relevance.features) if by_words else relevance
     return relevance

@@ -5,10 +5,13 @@ from typing import Final
 
 import numpy as np
 
+from actors.comparator.messages import FindKnownWords
 from actors.comparator.search.period import of_period
 from events.fingerprint import Dense, Embedding, Sparse, of_kind
 from events.spaces import E1
 from projections.atlas.atlas import Atlas
+from projections.atlas.fingerprints import TERMS
+from projections.spaces.lexical import term_frequencies
 from projections.storage.arrays import Mask, Rows
 from projections.time.time_mentions import QueryHints
 
@@ -21,6 +24,13 @@ NO_ROWS: Rows = np.empty(0, np.int64)
 
 MIN_TIME_MATCH: Final = 0.5
 """Match with the time in the query, in [0, 1], from which time recall considers a memory."""
+
+
+def known_words(atlas: Atlas, message: FindKnownWords) -> frozenset[str]:
+    """Return which words occur in a memory that passes the filter, in any inflection."""
+    eligible = atlas.facets.eligible(message.filter)
+    terms = {word: term_frequencies(word) for word in message.words}
+    return frozenset(word for word, term in terms.items() if atlas.contains_terms(TERMS, term, eligible))
 
 
 def recall(

@@ -25,10 +25,13 @@ from actors.comparator.search.passages import best_coverage
 from actors.comparator.search.versions import says
 from actors.runtime.settings import Confidence
 from actors.runtime.types import JsonObject
+from actors.text.entities import find_names
 from actors.text.queries.query_hints import asked_words
-from events.fingerprint import Embedding
+from events.fingerprint import Embedding, Sparse
 from events.spaces import E1
 from projections.atlas.atlas import Atlas
+from projections.atlas.fingerprints import TERMS
+from projections.spaces.lexical import term_frequencies
 from projections.storage.arrays import Mask, Rows, Scores
 
 FILE: Final = Path(__file__).with_name("relevance.json")
@@ -187,8 +190,31 @@ def relevance_by_words(atlas: Atlas, request: Search, rows: Rows) -> Relevance |
     """
     words = asked_words(request.text)
     if words and says(atlas, request.embeddings, words, rows[:NAMING]).any():
-        return Relevance(probability=_MODEL.uncertain, confidence=Confidence.UNCERTAIN)
+        return LEAST
     return None
+
+
+def names_nothing_known(atlas: Atlas, request: Search, eligible: Mask) -> bool:
+    """Tell whether a question has names, and none of their words occurs in a memory that it may find.
+
+    What says the same of somebody else is similar, and no answer. Of 1,711 questions of LoCoMo and TimeQA 5 are such in
+    a store that answers them, 4 of these misspelt; of those of LoCoMo 725 of 760 in another person's store. A cause or
+    an effect needs not name what it belongs to, and the name of a month or a day tells a time.
+
+    Args:
+        atlas: The atlas of the rows.
+        request: The parsed query.
+        eligible: Which rows might have been found, shape (rows of the atlas,).
+    """
+    hints, asked = request.hints, request.embeddings.get(TERMS)
+    words = [term_frequencies(word) for name in find_names(request.text) for word in name.split()]
+    if not words or not isinstance(asked, Sparse) or not all(np.isin(word.ids, asked.ids).all() for word in words):
+        return False
+    if hints.direction is not None or hints.intervals or hints.recurring or request.unfamiliar > UNFAMILIAR[0]:
+        return False
+    if len(atlas.time_mentions.speakers(hints.words)):
+        return False
+    return not any(atlas.contains_terms(TERMS, word, eligible) for word in words)
 
 
 def _lead(best: float, others: Scores) -> float:
@@ -212,3 +238,6 @@ def _confidence(probability: float) -> Confidence:
 
 
 _MODEL: Final = msgspec.json.decode(FILE.read_bytes(), type=Model)
+
+LEAST: Final = Relevance(probability=_MODEL.uncertain, confidence=Confidence.UNCERTAIN)
+"""The least that is not `nothing`."""

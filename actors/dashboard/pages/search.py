@@ -108,6 +108,7 @@ def _answer(
         "weights": weights,
         "stages": stages,
         "milliseconds": milliseconds,
+        "read_as": found.get("read_as"),
         "confidence": CONFIDENCE.get(found.get("confidence", "")),
         "relevance": found.get("relevance"),
     }

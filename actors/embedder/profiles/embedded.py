@@ -7,6 +7,7 @@ from datetime import datetime
 from time import perf_counter
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from actors.embedder import weights
@@ -194,7 +195,10 @@ class EmbeddedProfile:
         embeddings |= self._renamed(lexemes, request.namespace, sessions)
         # A model of the user's choice fills E1 with its own vocabulary.
         unfamiliar = 0.0 if self._fills_e1 else self._spaces.vocabulary.unfamiliar(text.ids)
-        return complete_query(request, embeddings, sessions=sessions, latencies=self.latencies, unfamiliar=unfamiliar)
+        completed = complete_query(
+            request, embeddings, sessions=sessions, latencies=self.latencies, unfamiliar=unfamiliar
+        )
+        return msgspec.structs.replace(completed, respellings=self._spaces.vocabulary.respellings(request.text))
 
     def _renamed(self, lexemes: Lexemes, namespace: str, sessions: Sessions) -> dict[str, Embedding]:
         """Return E11 with what the namespace calls the same people and things; nothing if it has no other names."""

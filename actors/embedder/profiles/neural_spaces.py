@@ -16,6 +16,7 @@ from actors.embedder.models.backbone import Backbone, pool
 from actors.embedder.profiles.formula_spaces import PERIODICITY, RECENCY
 from actors.embedder.spaces import causal, code, expansion, temporal, tokens
 from actors.embedder.spaces.vectors import TokenIds, unit, with_modality
+from actors.text.queries.spelling import respellings
 from events.fingerprint import Dense, Directed, Embedding, Sparse, Tokens
 from events.quantization import Float32
 from events.spaces import E1
@@ -59,6 +60,7 @@ class WordPieces:
 
     def __init__(self, vocabulary: Sequence[str]) -> None:
         bare = [piece.removeprefix("##") for piece in vocabulary]
+        self._words = frozenset(piece for piece in vocabulary if piece.isalpha() and piece.isascii())
         self._of_words = np.array([any(map(str.isalnum, piece)) for piece in bare])
         self._fragments = np.array(
             [piece != one or not one.isascii() or piece == "[UNK]" for piece, one in zip(vocabulary, bare, strict=True)]
@@ -72,6 +74,10 @@ class WordPieces:
         """
         words = pieces[self._of_words[pieces]]
         return float(self._fragments[words].mean()) if len(words) else 0.0
+
+    def respellings(self, query: str) -> dict[str, tuple[str, ...]]:
+        """Return the words of a query that the model doesn't know, each with those that it may be a misspelling of."""
+        return respellings(query, self._words)
 
 
 class NeuralSpaces(NamedTuple):

@@ -30,6 +30,11 @@ OBSERVED = "observation_of"
 WIKILINK = "links_to"
 OWN_PLACE = {"tags", "categories", "type", "created", "created_at", "date", "title"}
 """Properties that have a place of their own; the others become metadata."""
+UNSTATED = {
+    *("permalink", "publish", "cssclass", "cssclasses", "modified", "updated", "updated_at"),
+    *("id", "namespace", "session", "importance", "modality", "memory_type", "rationale"),
+}
+"""Metadata by which a program, such as our own export, keeps a note; the rest says something about its subject."""
 
 _FRONT = re.compile(r"\A---[ \t]*\n(.*?)\n?^---[ \t]*$\n?", re.DOTALL | re.MULTILINE)
 _CODE = re.compile(r"^(```|~~~).*?(?:^\1[ \t]*$|\Z)|`[^`\n]*`", re.DOTALL | re.MULTILINE)
@@ -64,6 +69,16 @@ class _Note(msgspec.Struct, frozen=True):
     def metadata(self) -> JsonObject:
         """Its properties that have no place of their own."""
         return {str(name): _plain(value) for name, value in self.properties.items() if name not in OWN_PLACE and value}
+
+    @property
+    def stated(self) -> str:
+        """Its properties as lines of text, so that what they say is found; nested ones are metadata alone."""
+        lines: list[str] = []
+        for name, value in self.metadata.items():
+            values = value if isinstance(value, list) else [value]
+            if name not in UNSTATED and not any(isinstance(one, dict | list) for one in values):
+                lines.append(f"{name}: {', '.join(map(str, values))}")
+        return "\n".join(lines)
 
     @property
     def is_empty(self) -> bool:
@@ -142,6 +157,9 @@ def _memories(note: _Note, options: Options) -> Iterator[Record]:
     prose = (prose + note.body[end:]).strip()
     is_headed = not is_markdown or prose.startswith("# ") or prose.partition("\n")[0] == note.title
     headed = (prose if is_headed else f"{note.title}\n\n{prose}".strip()) or note.title
+    if note.stated:
+        heading, _, rest = headed.partition("\n")
+        headed = "\n\n".join((heading, note.stated, rest.strip("\n"))).strip()
     divided = sections(headed) if is_markdown else parts(headed)
     for number, part in enumerate(divided, 1):
         content = part.text if number == 1 else part.under(note.title)

@@ -22,6 +22,28 @@ def test_a_rule_is_captured_whole_and_also_where_it_opens_a_message(text: str) -
     assert captured(text) == [text]
 
 
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("good. remember: all ports of the API are odd", "remember: all ports of the API are odd"),
+        ("Please keep in mind that Rosa signs the invoices.", None),
+        ("thanks! we should never call NOAA from handlers", "we should never call NOAA from handlers"),
+        ("now the forecasts. use dramatiq not celery for them", "use dramatiq not celery for them"),
+    ],
+)
+def test_what_a_person_asks_to_remember_or_to_use_is_captured_without_what_precedes_it(
+    text: str, kept: str | None
+) -> None:
+    assert captured(text) == [kept or text]
+
+
+@pytest.mark.parametrize(
+    "text", ["I remember that we had lunch in Oslo.", "Remember the ferry to Oslo last May, etc. and so on."]
+)
+def test_a_recollection_is_no_request_to_remember(text: str) -> None:
+    assert captured(text) == []
+
+
 @pytest.mark.parametrize("request_", ["don't store it", "don’t store it", "do not record them", "off the record"])
 def test_what_a_person_asks_not_to_store_is_not_captured(request_: str) -> None:
     fact = "I always prefer tabs over spaces in Python code"

@@ -48,6 +48,12 @@ def test_a_search_shows_how_each_result_came_to_its_place(go: Go) -> None:
     assert page.locator(".stages tbody tr").count() >= 5
 
 
+def test_a_misspelt_question_tells_how_it_was_read(go: Go) -> None:
+    page = go("/search?q=conection+poool")
+    expect(page.get_by_text("Read as “connection pool”.")).to_be_visible()
+    assert "connection pool" in results(page)[0]
+
+
 def test_moving_a_slider_ranks_the_results_again_at_once(go: Go) -> None:
     page = go("/search?q=connection+pool&namespace=shop")
     assert results(page)[1].startswith("billing-worker is pinned")
@@ -350,6 +356,20 @@ def test_long_words_and_other_directions_keep_to_their_place(site: Site, browser
         assert end < start, "the full stop is at the left"
         context.close()
     assert site.problems == []
+
+
+def test_below_a_long_memory_is_what_can_be_done_with_it(site: Site, go: Go) -> None:
+    long = " ".join(f"Buoy {number} was painted." for number in range(2000))
+    command = [COMMAND, "store", long, "--data", str(site.folder), "--namespace", "buoys"]
+    subprocess.run(command, capture_output=True, check=True)
+    page = go("/search?q=buoys&namespace=buoys")
+    page.click(".result h2 a")
+    text = page.locator(".memory .content")
+    assert text.evaluate("one => one.scrollHeight > 5 * one.clientHeight")
+    assert page.get_by_text("Forget it").bounding_box()["y"] < 2 * page.viewport_size["height"]
+    text.focus()
+    page.keyboard.press("End")
+    page.wait_for_function("document.querySelector('.memory .content').scrollTop > 1000")
 
 
 def test_logging_out_ends_the_session(site: Site, browser: Browser) -> None:

@@ -45,6 +45,15 @@ async def test_what_a_key_stored_carries_its_name_in_the_audit(served: Served) -
     assert by["memory_stored"] == by["memory_recalled"] == ("http:laptop", "the key laptop")
 
 
+async def test_a_request_outside_of_a_session_is_told_what_it_lacks(served: Served) -> None:
+    accept = {"accept": "application/json, text/event-stream"}
+    async with served.client(served.key("curl"), **accept) as client:
+        answer = await client.post("/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
+        assert (answer.status_code, answer.json()["error"]["message"]) == (400, "Bad Request: Missing session ID")
+        answer = await client.post("/mcp", content="{", headers={"content-type": "application/json"})
+        assert (answer.status_code, answer.json()["error"]["message"]) == (400, "Parse error")
+
+
 async def test_a_session_belongs_to_the_key_that_began_it(served: Served) -> None:
     body = {"jsonrpc": "2.0", "id": 1, "method": "initialize"}
     body["params"] = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}

@@ -215,11 +215,50 @@ def test_an_empty_note_is_no_memory_and_links_to_it_are_left_out(tmp_path: Path)
         (tmp_path / name).write_text(body, "utf-8")
     _, items, broken, skipped = read(tmp_path)
     assert [(item["content"], item["metadata"].get("phone")) for item in items if "content" in item] == [
-        ("Ilse", "555 0199"),
+        ("Ilse\n\nphone: 555 0199", "555 0199"),
         ("todo\n\nSee [[nothing]] and [[Ilse]].", None),
     ]
-    assert {target for _, _, target in links(items)} == {"Ilse"}
+    assert {target for _, _, target in links(items)} == {"Ilse\n\nphone: 555 0199"}
     assert (broken, skipped) == ([], {"empty files": 3, "links to empty files": 1})
+
+
+def test_what_the_properties_of_a_note_say_is_in_its_text_and_how_it_is_shown_is_not(tmp_path: Path) -> None:
+    front = "tags: [person]\nbirthday: 1991-03-14\naliases: [Ine, Nes]\ncssclasses: [wide]\nweight: {kg: 60}\n"
+    (tmp_path / "Ines.md").write_text(f"---\n{front}---\n# Ines\nShe dives.\n", "utf-8")
+    (tmp_path / "Oslo.md").write_text("---\nmoved: 2024\n---\nFour rooms.\n", "utf-8")
+    _, items, broken, _ = read(tmp_path)
+    assert [item["content"] for item in items] == [
+        "# Ines\n\nbirthday: 1991-03-14\naliases: Ine, Nes\n\nShe dives.",
+        "Oslo\n\nmoved: 2024\n\nFour rooms.",
+    ]
+    assert items[0]["metadata"]["weight"] == {"kg": 60}
+    assert broken == []
+
+
+def test_text_marked_as_utf_16_is_read(tmp_path: Path) -> None:
+    (tmp_path / "key.txt").write_text("Der Schlüssel liegt unter dem Topf.", "utf-16")
+    (tmp_path / "odd.txt").write_bytes("Küche".encode("utf-16")[:-1])
+    _, items, broken, _ = read(tmp_path)
+    assert [item["content"] for item in items] == ["Der Schlüssel liegt unter dem Topf."]
+    assert [Path(one.file).name for one in broken] == ["odd.txt"]
+
+
+def test_a_link_to_a_note_of_the_same_folder_is_no_second_note(tmp_path: Path) -> None:
+    vault, hidden = tmp_path / "vault", tmp_path / "vault" / ".store"
+    hidden.mkdir(parents=True)
+    (tmp_path / "outside.md").write_text("Kept elsewhere.", "utf-8")
+    (hidden / "object").write_text("Kept in a hidden folder.", "utf-8")
+    (vault / "own.md").write_text("Kept here.", "utf-8")
+    for name, target in {"a.md": "own.md", "b.md": "../outside.md", "c.md": ".store/object", "d.md": "nowhere"}.items():
+        (vault / name).symlink_to(target)
+    (vault / "loop").symlink_to(vault)
+    _, items, broken, _ = read(vault)
+    assert [item["content"] for item in items] == [
+        "b\n\nKept elsewhere.",
+        "c\n\nKept in a hidden folder.",
+        "own\n\nKept here.",
+    ]
+    assert broken == []
 
 
 @pytest.mark.parametrize("packed", [False, True])

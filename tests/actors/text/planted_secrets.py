@@ -1,4 +1,4 @@
-"""Random secrets of 29 kinds, in the lines of code, configuration and prose that hold them."""
+"""Random secrets of 30 kinds, in the lines of code, configuration and prose that hold them."""
 
 import base64
 import json
@@ -100,6 +100,7 @@ KINDS: dict[str, tuple[str | Callable[[random.Random], str], ...]] = {
     "npm": ("npm_<alnum 36>",),
     "python-index": ("pypi-AgEIcHlwaS5vcmc<url 120>",),
     "web-token": (web_token,),
+    "mapbox": ("pk.eyJ<url 60>.<url 22>", "sk.eyJ<url 60>.<url 22>"),
     "sendgrid": ("SG.<url 22>.<url 43>",),
     "twilio": ("SK<hex 32>",),
     "telegram": ("<digit 9>:AA<url 33>",),

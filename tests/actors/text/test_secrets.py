@@ -99,6 +99,14 @@ def test_a_password_may_contain_a_word_of_placeholders(value: str) -> None:
     assert value not in redact(f"The password is {value} for now.")
 
 
+def test_a_token_of_parts_between_dots_is_no_name_of_a_variable() -> None:
+    part = "hQ9wB4mT7cX2kL8vN3pR6sJ1dF5gZ0yAeW4tY7uI1oP"
+    assert redact(f"My api key for the tiles is live.{part}.{part}, put it into .env") == (
+        "My api key for the tiles is [redacted password], put it into .env"
+    )
+    assert find("secret_key = settings.storage.SIGNING_KEY_OF_THE_TILES") == ()
+
+
 @pytest.mark.parametrize("value", ["password123", "my_secret_1", "test-token-42", "secret99", "YourApiKey1"])
 def test_a_value_of_such_words_alone_is_a_placeholder(value: str) -> None:
     assert find(f"password = '{value}'") == ()
@@ -128,6 +136,12 @@ def test_private_passages_are_taken_out_even_if_they_are_left_open() -> None:
     assert without_private("Lunch. <private>With\nRosa</private> At noon.") == "Lunch.  At noon."
     assert without_private("Lunch. <PRIVATE>With Rosa") == "Lunch."
     assert without_private("All of this is public.") == "All of this is public."
+
+
+def test_a_text_about_the_tags_of_private_passages_stays_whole() -> None:
+    manual = "What stands between `<private>` and `</private>` is left out. The rest is kept."
+    assert without_private(manual) == manual
+    assert without_private(f"{manual} <private>With `Rosa`</private> At noon.") == f"{manual}  At noon."
 
 
 def test_texts_are_changed_wherever_they_stand_in_a_value() -> None:

@@ -1,6 +1,7 @@
 """The query of a search: embedded, with the times that it names, and the one place where a search is asked for."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from time import perf_counter
 from typing import Any
@@ -10,7 +11,7 @@ import msgspec
 from actors.api.answers import body_of
 from actors.api.context import Context, describe
 from actors.api.params.fields import DEFAULT_NAMESPACE
-from actors.comparator.messages import Found, Search
+from actors.comparator.messages import FindKnownWords, Found, Search
 from actors.comparator.messages.profiles import pool_size
 from actors.consolidator.messages import QueryReceived
 from actors.embedder.messages import EmbedQuery
@@ -18,6 +19,7 @@ from actors.runtime.ask import MODEL_TIMEOUT, ask
 from actors.runtime.settings import SearchProfile
 from actors.text.queries.dates import parse_relative_date
 from actors.text.queries.query_hints import causal_subject, extract_hints
+from actors.text.queries.spelling import respelt
 from events.fingerprint import Embedding
 from projections.atlas.facets import Filter
 from projections.projection import MemoryState
@@ -37,7 +39,8 @@ class Query:
     asked_at: datetime
     """The time that "yesterday" counts from."""
     unfamiliar: float = 0.0
-    """As `EmbeddedQuery` has it."""
+    respellings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Both as `EmbeddedQuery` has them."""
 
 
 async def parse_query(context: Context, text: str, asked_at: datetime, wanted: Filter) -> Query:
@@ -81,6 +84,23 @@ async def search(
     )
 
 
+async def respell(context: Context, query: Query) -> str | None:
+    """Return a query in which memories' words replace those that neither the model nor a memory knows.
+
+    None if there are no such words. Of several words that one may be a misspelling of, all replace it.
+    """
+    if not query.respellings:
+        return None
+    words = {*query.respellings}.union(*query.respellings.values())
+    known = await ask(context.hub.comparator, FindKnownWords(words=tuple(sorted(words)), filter=query.filter))
+    meant = {
+        word: " ".join(other for other in others if other in known)
+        for word, others in query.respellings.items()
+        if word not in known and not known.isdisjoint(others)
+    }
+    return respelt(query.text, meant) if meant else None
+
+
 async def embed_query(context: Context, query: Query, session: str | None = None) -> Query:
     """Embed a query in every space that it speaks to, as a turn of a session if it is one.
 
@@ -96,4 +116,9 @@ async def embed_query(context: Context, query: Query, session: str | None = None
     )
     async with context.process.embedding:
         embedded = await ask(context.hub.embedder, message, MODEL_TIMEOUT)
-    return replace(query, embeddings=embedded.embeddings, unfamiliar=embedded.unfamiliar)
+    return replace(
+        query,
+        embeddings=embedded.embeddings,
+        unfamiliar=embedded.unfamiliar,
+        respellings=embedded.respellings,
+    )

@@ -11,7 +11,7 @@ import msgspec
 from actors.api.answers import alignment, body_of, rounded, shown
 from actors.api.context import Context, describe, wait_until_ready
 from actors.api.operations.retrieval import pagination
-from actors.api.operations.retrieval.query import Query, parse_query, search
+from actors.api.operations.retrieval.query import Query, parse_query, respell, search
 from actors.api.params.fields import MAX_EXCERPT
 from actors.api.params.parsing import invalid, moment, moment_until
 from actors.api.params.search import MemorySearch, SearchGraph
@@ -51,7 +51,35 @@ async def search_graph(context: Context, params: SearchGraph) -> JsonObject:
     await wait_until_ready(context)
     start = perf_counter()
     query = await parse_query(context, params.query, moment(page.asked_at, "cursor"), wanted)
-    found = await search(
+    found = await _search_page(context, params, page, query)
+    read_as = None
+    if not _is_relevant(found) and (text := await respell(context, query)):
+        other = await parse_query(context, text, query.asked_at, wanted)
+        if _is_relevant(found_other := await _search_page(context, params, page, other)):
+            query, found, read_as = other, found_other, text
+    if not reaches(found.relevance, params.min_confidence):
+        found = msgspec.structs.replace(found, hits=(), more=False)
+    hits = await live_memories(context, found.hits)
+    length = params.max_characters or MAX_EXCERPT
+    terms = question_terms(query.text)
+    results = [_result(terms, hit, entry, length, explain=params.explain) for hit, entry in hits]
+    answer: JsonObject = {"profile": found.profile.value, **relevance_of(found.relevance)}
+    if read_as is not None:
+        answer["read_as"] = read_as
+    if params.explain:
+        answer |= _explanation(found)
+    shown = results
+    if params.max_tokens is not None:
+        shown = pagination.fit(results, params.max_tokens - pagination.tokens(answer) - pagination.FRAME)
+    if found.more or len(shown) < len(results):
+        answer["next_cursor"] = _next_cursor(page, found, len(shown) if len(shown) < len(results) else len(found.hits))
+    record_recall(context, query, [hit.memory for hit, _ in hits[: len(shown)]], found.weights)
+    return {"results": shown, "count": len(shown)} | answer | {"queryLatencyMs": milliseconds_since(start)}
+
+
+async def _search_page(context: Context, params: SearchGraph, page: pagination.Page, query: Query) -> Found:
+    """Search for one page of a query's results."""
+    return await search(
         context,
         query,
         params.profile,
@@ -66,22 +94,11 @@ async def search_graph(context: Context, params: SearchGraph) -> JsonObject:
         primed=page.primed,
         shown=None if params.explain else TOP_SPACES,
     )
-    if not reaches(found.relevance, params.min_confidence):
-        found = msgspec.structs.replace(found, hits=(), more=False)
-    hits = await live_memories(context, found.hits)
-    length = params.max_characters or MAX_EXCERPT
-    terms = question_terms(params.query)
-    results = [_result(terms, hit, entry, length, explain=params.explain) for hit, entry in hits]
-    answer: JsonObject = {"profile": found.profile.value, **relevance_of(found.relevance)}
-    if params.explain:
-        answer |= _explanation(found)
-    shown = results
-    if params.max_tokens is not None:
-        shown = pagination.fit(results, params.max_tokens - pagination.tokens(answer) - pagination.FRAME)
-    if found.more or len(shown) < len(results):
-        answer["next_cursor"] = _next_cursor(page, found, len(shown) if len(shown) < len(results) else len(found.hits))
-    record_recall(context, query, [hit.memory for hit, _ in hits[: len(shown)]], found.weights)
-    return {"results": shown, "count": len(shown)} | answer | {"queryLatencyMs": milliseconds_since(start)}
+
+
+def _is_relevant(found: Found) -> bool:
+    """Tell whether what was found may bear on the query, also where nobody can tell."""
+    return found.relevance is None or found.relevance.confidence is not Confidence.NOTHING
 
 
 async def memory_search(context: Context, params: MemorySearch) -> JsonObject:

@@ -14,7 +14,7 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from time import monotonic, sleep
@@ -44,8 +44,6 @@ RECALLED_CHARACTERS = 400
 """Characters of a recalled memory, those with most words of the prompt; memory_retrieve reads the whole."""
 BRIEF_CHARACTERS = 120
 """Characters of each memory in a brief, which keeps it within some 200 tokens."""
-COMMAND_CHARACTERS = 200
-"""Characters of a command in its record."""
 CAPTURE_IMPORTANCE = 0.2
 """Importance of a captured record."""
 
@@ -174,17 +172,29 @@ def recall(call: HookCall) -> None:
     # In a project found by its folder, also what every project shares; in a namespace that was chosen, nothing else.
     scope = {} if call.location.project else {"namespace": call.namespace}
     with open_store(call.location) as store:
-        if results := _search(store, query, **scope):
-            lines = [f"- {one['createdAt'][:10]} {_recalled(one)}" for one in results]
+        lines = dict.fromkeys(line for one in _search(store, query, **scope) for line in _recalled(store, one, query))
+        if lines:
             _print_context("UserPromptSubmit", [f"Context Graph recalls. {FRAME}", *lines])
 
 
-def _recalled(result: JsonObject) -> str:
-    """Return the text of a result as one quoted line, with an ellipsis where the memory goes on."""
+def _recalled(store: StoreSession, result: JsonObject, prompt: str) -> Iterator[str]:
+    """Yield a result as a line, and the turn that follows a question, which answers it; not what the prompt says."""
+    repeats = result["content"].split() == prompt.split()
+    if not repeats:
+        yield _line(result)
+    if "session" in result and (repeats or result["content"].rstrip().endswith("?")):
+        around = store.call("graph/neighborhood", id=result["fingerprintId"])["neighbors"]
+        for turn in around:
+            if turn["edge_type"] == "next" and turn["forward"]:
+                yield _line(turn | {"content": excerpt(turn["content"], RECALLED_CHARACTERS)})
+
+
+def _line(result: JsonObject) -> str:
+    """Return day and text of a memory as one quoted line, with an ellipsis where the memory goes on."""
     text = result["content"]
     if part := result.get("excerpt"):
         text = ("… " if part["start"] else "") + text + (" …" if part["end"] < part["of"] else "")
-    return _quoted(text, len(text))
+    return f"- {result['createdAt'][:10]} {_quoted(text, len(text))}"
 
 
 def _search(store: StoreSession, query: str, **scope: str) -> list[JsonObject]:
@@ -196,7 +206,9 @@ def _search(store: StoreSession, query: str, **scope: str) -> list[JsonObject]:
 
 def record_tool(call: HookCall) -> None:
     """Store a short record of a tool's use, if that is requested."""
-    record = _record(call.payload)
+    from actors.capture.tool_use import describe
+
+    record = describe(call.payload.tool_name, call.payload.tool_input, call.payload.cwd)
     if not call.captures or record is None:
         return
     with open_store(call.location, creates=True) as store:
@@ -265,25 +277,6 @@ HOOKS: dict[str, tuple[float, Callable[[HookCall], None]]] = {
     "session-end": (1.0, nap),
 }
 """Time limit in seconds, that of Claude Code less the start of Python, and handler of each event."""
-
-
-def _record(payload: Payload) -> str | None:
-    """Return a sentence about a tool's use: a file name or a command, never the contents of a file."""
-    match payload.tool_name, payload.tool_input:
-        case "Edit", {"file_path": str(path)}:
-            return f"Edited {_relative(path, payload.cwd)}"
-        case "Write", {"file_path": str(path)}:
-            return f"Wrote {_relative(path, payload.cwd)}"
-        case "Bash", {"command": str(command), "description": str(why)}:
-            return f"{why}: ran {excerpt(command, COMMAND_CHARACTERS)}"
-        case "Bash", {"command": str(command)}:
-            return f"Ran {excerpt(command, COMMAND_CHARACTERS)}"
-        case _:
-            return None
-
-
-def _relative(path: str, folder: str) -> str:
-    return path.removeprefix(folder.rstrip("/") + "/") if folder else path
 
 
 def _quoted(text: str, max_characters: int) -> str:

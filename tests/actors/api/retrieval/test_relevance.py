@@ -12,6 +12,7 @@ from actors.api.params.search import SearchGraph
 from actors.importers.recogniser import recognise
 from actors.importers.records import Item, Options
 from actors.runtime.faults import InvalidParamsFault
+from actors.text.queries.spelling import respellings, respelt
 from tests.actors.conftest import Agent, store
 
 pytestmark = pytest.mark.anyio
@@ -60,6 +61,40 @@ async def test_a_search_knows_whether_its_results_bear_on_the_question(context: 
         assert found["results"], "without a threshold a search still shows its best"
         assert found["confidence"] == "nothing", prompt
         assert 0 <= found["relevance"] < min(answerable)
+
+
+async def test_a_question_about_a_name_that_no_memory_has_is_never_answered_confidently(context: Context) -> None:
+    for note in (*NOTES, "Ruben's birthday is on 4 May.", "Nadia's birthday is on 21 January."):
+        await store(context, note)
+    await store(context, "Chiara's birthday is on 9 July.", namespace="elsewhere")
+    known = await ask(context, "When is Nadia's birthday?", namespace="default")
+    unknown = await ask(context, "When is Chiara's birthday?", namespace="default")
+    elsewhere = await ask(context, "When is Chiara's birthday?")
+    assert "birthday" in unknown["results"][0]["content"]
+    assert (known["confidence"], elsewhere["confidence"]) == ("confident", "confident")
+    assert unknown["confidence"] in {"nothing", "uncertain"}
+    assert unknown["relevance"] < min(known["relevance"], elsewhere["relevance"]) - 0.2
+
+
+async def test_a_misspelt_question_is_read_with_the_words_that_memories_have(context: Context) -> None:
+    for note in (*NOTES, "The washing machine leaks at the hose of the drain.", "Rosa collects calendars of trains."):
+        await store(context, note)
+    asked = "wasching mashine leeking"
+    found = await ask(context, asked, min_confidence="uncertain")
+    assert found["results"][0]["content"].startswith("The washing machine leaks")
+    assert found["read_as"] == "washing machine leaking"
+    assert "read_as" not in await ask(context, "washing machine leaking")
+    assert "read_as" not in await ask(context, "How does pgbouncer pool the sesions of Xylander?")
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [("adress", "address"), ("recieve", "receive"), ("calender", "calendar"), ("mashine", "machine")],
+)
+def test_a_mistake_adds_leaves_out_changes_or_swaps_letters(written: str, meant: str) -> None:
+    known = {"address", "receive", "calendar", "machine", "dress", "of"}
+    assert respellings(f"The {written} of a.{written} and {written}/x", known) == {written: (meant,)}
+    assert respelt(f"The {written.title()}, {written}_x!", {written: meant}) == f"The {meant}, {written}_x!"
 
 
 OTHER_LANGUAGES = (

@@ -1,0 +1,34 @@
+"""A sentence about the use of a tool: a file name or a command, never the contents of a file."""
+
+from typing import Final
+
+from actors.runtime.types import JsonObject
+from actors.text.excerpts import excerpt
+
+COMMAND_CHARACTERS: Final = 200
+"""Characters of a command that are kept."""
+
+
+def describe(tool: str, arguments: JsonObject, folder: str) -> str | None:
+    """Return what a tool of Claude Code was used for; None for a tool that changes nothing.
+
+    Args:
+        tool: Its name.
+        arguments: What it was called with.
+        folder: The session's; files in it are named by their path below it.
+    """
+    match tool, arguments:
+        case "Edit", {"file_path": str(path)}:
+            return f"Edited {_relative(path, folder)}"
+        case "Write", {"file_path": str(path)}:
+            return f"Wrote {_relative(path, folder)}"
+        case "Bash", {"command": str(command), "description": str(why)}:
+            return f"{why}: ran {excerpt(command, COMMAND_CHARACTERS)}"
+        case "Bash", {"command": str(command)}:
+            return f"Ran {excerpt(command, COMMAND_CHARACTERS)}"
+        case _:
+            return None
+
+
+def _relative(path: str, folder: str) -> str:
+    return path.removeprefix(folder.rstrip("/") + "/") if folder else path
