@@ -57,7 +57,7 @@ class Comparator(ProjectionActor[ComparatorProjections]):
                 with self._latencies.timed("comparison"):
                     return similarity.compare(self._atlas_with(message.reference), self._calibration, message)
             case msg.FindNeighbours(new=new):
-                return tuple(map(self._neighbours, new))
+                return self._neighbours(new)
             case msg.Resonate():
                 with self._latencies.timed("resonance"):
                     return neighbours.resonances(self._loaded_atlas, self._calibration, message)
@@ -203,22 +203,20 @@ class Comparator(ProjectionActor[ComparatorProjections]):
                 return msg.Ranked(matches=(), scanned=0)  # needs no model
         return ranking.rank(self._loaded_atlas, self._calibration, message)
 
-    def _neighbours(self, new: msg.NewMemory) -> msg.Neighbours | Fault:
-        try:
-            with self._latencies.timed("neighbours"):
-                atlas, calibration = self._loaded_atlas, self._calibration
-                north_star = self._north_stars.get(atlas, calibration, self._projections.goals, new.namespace)
-                return neighbours.neighbours(atlas, calibration, new, north_star, self._pending_before(new))
-        except Fault as fault:
-            return fault
+    def _neighbours(self, new: tuple[msg.NewMemory, ...]) -> tuple[msg.Neighbours | Fault, ...]:
+        with self._latencies.timed("neighbours"):
+            atlas, calibration, goals = self._loaded_atlas, self._calibration, self._projections.goals
+            stars = [self._north_stars.get(atlas, calibration, goals, one.namespace) for one in new]
+            return tuple(neighbours.neighbours(atlas, calibration, new, stars, self._pending_before(new)))
 
-    def _pending_before(self, new: msg.NewMemory) -> Fingerprints | None:
-        """Return the fingerprints of turns before a new one that are not stored yet; None if there are none."""
-        if not new.before:
+    def _pending_before(self, new: tuple[msg.NewMemory, ...]) -> Fingerprints | None:
+        """Return the fingerprints of turns before new ones that are not stored yet; None if there are none."""
+        before = [turn for one in new for turn in one.before]
+        if not before:
             return None
         if self._pending_turns is None:
             self._pending_turns = Fingerprints(self._loaded_atlas.dimensions)
-        for memory, fingerprint in new.before:
+        for memory, fingerprint in before:
             if memory not in self._pending_turns:
                 self._pending_turns.append(memory, fingerprint)
         return self._pending_turns

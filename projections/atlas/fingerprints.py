@@ -112,7 +112,6 @@ class Fingerprints:
         rows: Rows | None = None,
         *,
         direction: Direction | None = None,
-        symmetric: bool = False,
     ) -> Scores:
         """Return the raw similarity in [0, 1] of an embedding to these rows (to all if None) in one space.
 
@@ -123,12 +122,10 @@ class Fingerprints:
             embedding: Of the space's kind; another one is a TypeError.
             rows: Shape (rows,); the score of an empty row is undefined.
             direction: In the causal space, whether causes or effects of the query are searched.
-            symmetric: Compare two memories instead of ranking memories for a query: without passages and weights of
-                tokens, so that a pair scores the same from either side.
         """
         match self._space(key), embedding:
             case WindowedSpace() as space, Dense():
-                return space.scores(embedding.levels, rows, passages=not symmetric)
+                return space.scores(embedding.levels, rows)
             case DenseSpace() as space, Dense():
                 scores = space.scores(embedding.levels, rows)
                 if key in NULLABLE:
@@ -142,9 +139,37 @@ class Fingerprints:
                 return space.scores(embedding.array, rows)
             case TokenSpace() as space, Tokens():
                 rows = np.arange(len(self)) if rows is None else rows
-                return space.symmetric(embedding, rows) if symmetric else space.max_sim(embedding, rows, weighted=True)
+                return space.max_sim(embedding, rows, weighted=True)
             case _:
                 raise TypeError(f"{key} can't take {type(embedding).__name__}")
+
+    def symmetric_scores(self, key: str, embedding: Embedding, rows: Rows) -> Scores:
+        """Return the `pair_scores` of one memory with each of these rows, shape (rows,)."""
+        return self.pair_scores(key, [embedding], np.zeros(len(rows), np.int64), rows)
+
+    def pair_scores(self, key: str, embeddings: Sequence[Embedding], owners: Rows, rows: Rows) -> Scores:
+        """Return the raw similarity in [0, 1] of pairs of memories in one space, shape (pairs,).
+
+        Two memories score the same from either side: passages and weights of tokens, which rank memories for a query,
+        don't count. NaN where the space has nothing to say of either.
+
+        Args:
+            key: Of the space.
+            embeddings: Of memories, of the space's kind; another one is a TypeError.
+            owners: The memory of each pair, as its place among the embeddings, shape (pairs,).
+            rows: The row that it is compared with, shape (pairs,); the score of an empty row is undefined.
+        """
+        match self._space(key):
+            case WindowedSpace() | DenseSpace() as space:
+                return _dense_pair_scores(key, space, [of_kind(one, Dense, key) for one in embeddings], owners, rows)
+            case DirectedSpace() as space:
+                return space.pair_scores([of_kind(one, Directed, key) for one in embeddings], owners, rows)
+            case SparseSpace() as space:
+                return space.pair_cosines([of_kind(one, Sparse, key) for one in embeddings], owners, rows)
+            case BinarySpace() as space:
+                return space.pair_scores([of_kind(one, Bits, key) for one in embeddings], owners, rows)
+            case TokenSpace() as space:
+                return space.pair_scores([of_kind(one, Tokens, key) for one in embeddings], owners, rows)
 
     def semantic_parts(self, query_e1: Embedding, rows: Rows) -> tuple[Scores, Scores, Scores]:
         """Return the E1 cosines of these rows' best vector, whole and first passage, each of shape (rows,)."""
@@ -220,6 +245,19 @@ def semantic_vectors(
         return np.empty((0, dimension), np.int8), []
     vectors = np.stack([fingerprint.take(E1, Dense).levels, *(passage.levels for passage in passages)])
     return vectors, [(passage.start, passage.end) for passage in passages]
+
+
+def _dense_pair_scores(
+    key: str, space: WindowedSpace | DenseSpace, embeddings: Sequence[Dense], owners: Rows, rows: Rows
+) -> Scores:
+    null = np.array([embedding.is_null for embedding in embeddings])
+    if null.all():
+        return np.full(len(rows), np.nan, np.float32)
+    scores = space.pair_scores(np.stack([embedding.levels for embedding in embeddings]), owners, rows)
+    scores[null[owners]] = np.nan
+    if isinstance(space, DenseSpace) and key in NULLABLE:
+        scores[space.is_null(rows)] = np.nan
+    return scores
 
 
 def holds_stems(declared: SpacesDeclared) -> bool:

@@ -123,7 +123,8 @@ def errors(corpus: Corpus) -> Errors:
     measured = Errors(np.empty((COUNT, WIDTH)), np.empty(COUNT), np.empty(COUNT))
     for row, asked in enumerate(corpus.memories):
         corpus.atlas.facets.hide(row)  # as before it was stored
-        found = neighbours.neighbours(corpus.atlas, corpus.calibration, new(asked), None)
+        (found,) = neighbours.neighbours(corpus.atlas, corpus.calibration, [new(asked)], [None])
+        assert isinstance(found, Neighbours)
         near, everything = found.similarities, exact(corpus, asked)
         corpus.atlas.facets.show(row)
         measured.spaces[row] = entropy(near) - entropy(-np.sort(-everything.T, axis=1))
@@ -207,7 +208,9 @@ def test_candidates_are_eligible_in_the_namespace():
 
 
 def found(at: Atlas, asked: MemoryStored = ASKED, star: GoalProfile | None = None) -> Neighbours:
-    return neighbours.neighbours(at, RAW, new(asked), star)
+    (near,) = neighbours.neighbours(at, RAW, [new(asked)], [star])
+    assert isinstance(near, Neighbours)
+    return near
 
 
 def test_similarities_are_sorted_best_first_in_each_space():
