@@ -85,12 +85,7 @@ class DenseSpace:
         matrix, norms = self._matrix.select(rows), self._inverse_norms.select(rows)
         if not len(matrix):
             return np.zeros(0, np.float32)
-        products: npt.NDArray[Any]
-        if matrix.nbytes <= _CACHED:
-            products = np.asarray(numkong.dots_packed(matrix, numkong.dots_pack(query[None])))[:, 0]
-        else:
-            products = np.asarray(numkong.cdist(query[None], matrix, "dot"))[0]
-        return _cosines(products, norms, _inverse_norm(query))
+        return _cosines(_products(matrix, query[None])[:, 0], norms, _inverse_norm(query))
 
     def pair_scores(self, queries: Levels, owners: Rows, rows: Rows) -> Scores:
         """Return the cosine, clamped to [0, 1], of each row to its owner among some queries, shape (rows,).
@@ -102,8 +97,8 @@ class DenseSpace:
         """
         if not len(rows):
             return np.zeros(0, np.float32)
-        # Of products with all queries one in each row is read: a call costs more than the others.
-        products = np.asarray(numkong.dots_packed(self._matrix.take(rows), numkong.dots_pack(queries)))
+        # All products of which one in each row is needed take less time than a call for each query.
+        products = _products(self._matrix.take(rows), queries)
         norms = np.array([_inverse_norm(query) for query in queries])
         return _cosines(products[np.arange(len(rows)), owners], self._inverse_norms.take(rows), norms[owners])
 
@@ -139,6 +134,13 @@ def top_k_eligible(scores: Scores, count: int) -> Rows:
     """Return the indices of the best `count` scores of `DenseSpace.eligible_scores`, best first."""
     top = top_k(scores, count)
     return top[scores[top] >= 0]
+
+
+def _products(matrix: Levels, queries: Levels) -> npt.NDArray[Any]:
+    """Return the exact inner products of rows with queries, shape (rows, queries)."""
+    if matrix.nbytes <= _CACHED:
+        return np.asarray(numkong.dots_packed(matrix, numkong.dots_pack(queries)))
+    return np.asarray(numkong.cdist(queries, matrix, "dot")).T
 
 
 def _cosines(products: npt.NDArray[Any], norms: Scores, others: Scores | np.float32) -> Scores:
