@@ -1,7 +1,7 @@
 """Fingerprints by row: each of the thirteen spaces stores one part of them."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final, TypeAlias, assert_never
+from typing import Final, assert_never
 from uuid import UUID
 
 import numpy as np
@@ -10,6 +10,7 @@ from events.fingerprint import Bits, Dense, Directed, Embedding, Fingerprint, Pa
 from events.quantization import Float32, Levels
 from events.spaces import E1, SPACES, Kind, Space
 from events.vocabulary import SpacesDeclared
+from projections.atlas.pairs import SpaceStore, pair_scores
 from projections.atlas.passage_terms import PassageTerms
 from projections.spaces.binary import BinarySpace
 from projections.spaces.context import ContextSpace
@@ -35,8 +36,6 @@ WORDING: Final = "e12_late_interaction"
 """The space of one vector for each token."""
 EXPANSION: Final = "e13_splade"
 """The sparse space of expanded terms."""
-
-SpaceStore: TypeAlias = WindowedSpace | DenseSpace | DirectedSpace | SparseSpace | BinarySpace | TokenSpace
 
 
 class Fingerprints:
@@ -159,17 +158,7 @@ class Fingerprints:
             owners: The memory of each pair, as its place among the embeddings, shape (pairs,).
             rows: The row that it is compared with, shape (pairs,); the score of an empty row is undefined.
         """
-        match self._space(key):
-            case WindowedSpace() | DenseSpace() as space:
-                return _dense_pair_scores(key, space, [of_kind(one, Dense, key) for one in embeddings], owners, rows)
-            case DirectedSpace() as space:
-                return space.pair_scores([of_kind(one, Directed, key) for one in embeddings], owners, rows)
-            case SparseSpace() as space:
-                return space.pair_cosines([of_kind(one, Sparse, key) for one in embeddings], owners, rows)
-            case BinarySpace() as space:
-                return space.pair_scores([of_kind(one, Bits, key) for one in embeddings], owners, rows)
-            case TokenSpace() as space:
-                return space.pair_scores([of_kind(one, Tokens, key) for one in embeddings], owners, rows)
+        return pair_scores(key, self._space(key), embeddings, owners, rows, nullable=key in NULLABLE)
 
     def semantic_parts(self, query_e1: Embedding, rows: Rows) -> tuple[Scores, Scores, Scores]:
         """Return the E1 cosines of these rows' best vector, whole and first passage, each of shape (rows,)."""
@@ -245,19 +234,6 @@ def semantic_vectors(
         return np.empty((0, dimension), np.int8), []
     vectors = np.stack([fingerprint.take(E1, Dense).levels, *(passage.levels for passage in passages)])
     return vectors, [(passage.start, passage.end) for passage in passages]
-
-
-def _dense_pair_scores(
-    key: str, space: WindowedSpace | DenseSpace, embeddings: Sequence[Dense], owners: Rows, rows: Rows
-) -> Scores:
-    null = np.array([embedding.is_null for embedding in embeddings])
-    if null.all():
-        return np.full(len(rows), np.nan, np.float32)
-    scores = space.pair_scores(np.stack([embedding.levels for embedding in embeddings]), owners, rows)
-    scores[null[owners]] = np.nan
-    if isinstance(space, DenseSpace) and key in NULLABLE:
-        scores[space.is_null(rows)] = np.nan
-    return scores
 
 
 def holds_stems(declared: SpacesDeclared) -> bool:

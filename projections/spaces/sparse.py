@@ -1,6 +1,6 @@
 """Sparse embeddings: an inverted index to rank all rows, a forward index to score a few."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -192,16 +192,6 @@ class SparseSpace:
         """Return the cosine in [0, 1] of the query to these rows (to all if None), shape (rows,), cached as `bm25`."""
         return self._score("cosine", self._cosine, query, rows)
 
-    def pair_cosines(self, queries: Sequence[Sparse], owners: Rows, rows: Rows) -> Scores:
-        """Return the cosine in [0, 1] of each row to its owner among some queries, shape (rows,)."""
-        factors = [self._saturate(query.values.astype(np.float32)) for query in queries]
-        by_term = np.zeros((len(queries), self._width), np.float32)
-        for place, (query, own) in enumerate(zip(queries, factors, strict=True)):
-            by_term[place, query.ids] = own
-        norms = np.array([np.linalg.norm(own) for own in factors], np.float32)
-        places, weights, found = self._shared_terms(by_term, owners, rows)
-        return self._cosines(places, weights, found, norms[owners] * self._norms.take(rows))
-
     def build_index(self) -> None:
         """Add all pending rows to the inverted index, merged with preceding blocks that aren't larger."""
         first = self._posted
@@ -261,13 +251,10 @@ class SparseSpace:
     def _cosine(self, query: Sparse, rows: Rows | None) -> Scores:
         factors = self._saturate(query.values.astype(np.float32))
         norms = self._norms.array if rows is None else self._norms.take(rows)
-        lengths = np.linalg.norm(factors) * norms
-        return self._cosines(*self._matches(query.ids, factors, rows), lengths)
-
-    def _cosines(self, places: Rows, weights: _Weights, factors: _Weights, lengths: Scores) -> Scores:
-        """Return cosines from the matches of each place, and the products of lengths, shape (places,)."""
-        products = sum_by_row(places, factors * self._saturate(weights), len(lengths))
-        cosines = np.divide(products, lengths, out=np.zeros_like(products), where=lengths > 0)
+        length = np.linalg.norm(factors) * norms
+        places, weights, factors = self._matches(query.ids, factors, rows)
+        products = sum_by_row(places, factors * self._saturate(weights), len(norms))
+        cosines = np.divide(products, length, out=np.zeros_like(products), where=length > 0)
         return np.clip(cosines, 0.0, 1.0).astype(np.float32)
 
     def _saturate(self, weights: _Weights) -> _Weights:
@@ -302,14 +289,10 @@ class SparseSpace:
 
     def _forward_matches(self, terms: _Terms, factors: _Weights, rows: Rows) -> tuple[Rows, _Weights, _Weights]:
         """Return the matches of some rows, row by row in ascending order of terms."""
-        by_term = np.zeros((1, self._width), np.float32)
-        by_term[0, terms] = factors
-        return self._shared_terms(by_term, np.zeros(len(rows), np.int64), rows)
-
-    def _shared_terms(self, by_term: _Weights, owners: Rows, rows: Rows) -> tuple[Rows, _Weights, _Weights]:
-        """Return the matches of rows with the terms of their owners, whose factors are `by_term`, (owners, width)."""
         indices, lengths = self._slices.indices(rows)
-        found = by_term.take(np.repeat(owners * self._width, lengths) + self._terms.take(indices))
+        by_term = np.zeros(self._width, np.float32)
+        by_term[terms] = factors
+        found = by_term.take(self._terms.take(indices))
         shared = np.flatnonzero(found)
         places = np.repeat(np.arange(len(rows)), lengths)[shared]
         return places, self._weights.take(indices[shared]).astype(np.float32), found[shared]

@@ -89,14 +89,6 @@ class TokenSpace:
         scores *= weights / weights.sum()
         return scores
 
-    def pair_scores(self, queries: Sequence[Tokens], owners: Rows, rows: Rows) -> Scores:
-        """Return the mean of unweighted MaxSim in both directions of each row and its owner, in [0, 1]."""
-        scores = np.empty(len(rows), np.float32)
-        for place, query in enumerate(queries):
-            own = np.flatnonzero(owners == place)
-            scores[own] = self.symmetric(query, rows[own])
-        return scores
-
     def symmetric(self, query: Tokens, rows: Rows) -> Scores:
         """Return the mean of unweighted MaxSim in both directions, in [0, 1]."""
         scores = np.empty(len(rows), np.float32)
