@@ -9,8 +9,8 @@ from projections.atlas import indexes
 from projections.atlas.atlas import Atlas
 
 MOST_BEHIND: Final = 2_048
-"""Rows that graphs may lack while memories are being stored. A search scans so many in .1 ms, whereas adding a memory
-to all five graphs takes a third of its ingest."""
+"""Rows that a graph may lack while memories are being stored. Scanning so many takes .1 ms; adding one memory to all
+five graphs takes 1.2 ms where they hold 4,000 rows, and more in larger ones."""
 
 
 class IndexUpkeep:
