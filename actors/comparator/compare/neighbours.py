@@ -115,7 +115,7 @@ def neighbours(
         turns = [np.array([pending.row_of(memory) for memory, _ in one.before], np.int64) for one in new]
         unstored = raw_each_to_many(pending, queries, turns)
     return [
-        _neighbours_of(atlas, calibration, one, own, star, _Scores(*np.split(raw, [len(own)]), to_turns))
+        _neighbours_of(atlas, calibration, one, own, star, _Scores(raw[: len(own)], raw[len(own) :], to_turns))
         for one, own, star, raw, to_turns in zip(new, rows, north_stars, stored, unstored, strict=True)
     ]
 
