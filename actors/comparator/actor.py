@@ -4,6 +4,7 @@ from functools import cache
 from typing import assert_never
 from uuid import UUID
 
+import msgspec
 import numpy as np
 
 from actors.comparator import messages as msg
@@ -12,9 +13,10 @@ from actors.comparator.compare.calibration import Calibration
 from actors.comparator.graph import causes, edges
 from actors.comparator.graph.causal_bonus import CausalBonus
 from actors.comparator.graph.statements import StatedPhrasesCache
-from actors.comparator.index_upkeep import IndexUpkeep
+from actors.comparator.index_upkeep import MOST_BEHIND, IndexUpkeep
 from actors.comparator.rows import list_memories, not_found, read_columns
 from actors.comparator.search import pipeline, ranking, recall
+from actors.runtime.actor import Debounce
 from actors.runtime.faults import Fault, StorageFault
 from actors.runtime.messages import Appended, AppendRejected, LoadSnapshot, ProjectionMessage
 from actors.runtime.metrics import Latencies
@@ -24,6 +26,14 @@ from projections.atlas import indexes
 from projections.atlas.atlas import Atlas
 from projections.atlas.fingerprints import CONTEXT, Fingerprints
 from projections.registry import ComparatorProjections
+
+QUIET = 0.5
+"""Seconds without a new memory before graphs grow, so that this takes no time from a batch, whose commits are 60 to
+90 ms apart."""
+
+
+class ResumeUpkeep(msgspec.Struct, frozen=True):
+    """Sent by the debounce timer: no memory was stored for a moment."""
 
 
 class Comparator(ProjectionActor[ComparatorProjections]):
@@ -37,6 +47,7 @@ class Comparator(ProjectionActor[ComparatorProjections]):
     def __init__(self, latencies: Latencies, *, priming: bool = False, graphs: bool = True) -> None:
         super().__init__(ComparatorProjections())
         self._upkeep = IndexUpkeep(enabled=graphs)
+        self._quiet = Debounce(self.actor_ref, ResumeUpkeep())
         self._latencies = latencies
         self._priming = priming
         self._north_stars = alignment.NorthStarCache()
@@ -44,7 +55,11 @@ class Comparator(ProjectionActor[ComparatorProjections]):
         self._pending_turns: Fingerprints | None = None
         """Fingerprints of turns of a batch that is not stored yet; dropped at every append."""
 
-    def on_receive(self, message: msg.ComparatorMessage) -> object:  # noqa: C901, PLR0911, PLR0912 -- a case a message
+    def on_stop(self) -> None:
+        """Cancel the timer."""
+        self._quiet.cancel()
+
+    def on_receive(self, message: msg.ComparatorMessage | ResumeUpkeep) -> object:  # noqa: C901, PLR0911, PLR0912 -- a case a message
         """Route a message to its handler."""
         links, clauses, goals = self._projections.links, self._projections.causal_clauses, self._projections.goals
         match message:
@@ -59,7 +74,7 @@ class Comparator(ProjectionActor[ComparatorProjections]):
                 with self._latencies.timed("comparison"):
                     return similarity.compare(self._atlas_with(message.reference), self._calibration, message)
             case msg.FindNeighbours(new=new):
-                return tuple(map(self._neighbours, new))
+                return self._neighbours(new)
             case msg.Resonate():
                 with self._latencies.timed("resonance"):
                     return neighbours.resonances(self._loaded_atlas, self._calibration, message)
@@ -104,6 +119,8 @@ class Comparator(ProjectionActor[ComparatorProjections]):
                 return self._read_indexes()
             case msg.ContinueUpkeep():
                 return self._continue_upkeep()
+            case ResumeUpkeep():
+                return self._schedule_upkeep() if self._quiet.elapsed() else None
             case Appended():
                 return self._on_appended(message)
             case ProjectionMessage():
@@ -125,6 +142,8 @@ class Comparator(ProjectionActor[ComparatorProjections]):
         if self._atlas is not None and not message.replayed:  # the next search would do it; the store need not wait
             with self._latencies.timed("embed: e8_graph"):
                 self._atlas.refresh()
+            if self._upkeep.lag(self._atlas):
+                self._quiet.trigger(QUIET)
         self._schedule_upkeep()
 
     def _on_projection_message(self, message: ProjectionMessage) -> None:
@@ -136,9 +155,14 @@ class Comparator(ProjectionActor[ComparatorProjections]):
         self._schedule_upkeep()
 
     def _schedule_upkeep(self) -> None:
-        """Work on the graphs after the messages in the inbox, but not while a snapshot is written."""
+        """Work on the graphs after the messages in the inbox, but not while a snapshot is written.
+
+        Nor while memories are being stored, unless the graphs lack too many.
+        """
         idle = not self._upkeep.scheduled and self._snapshot is None
-        if idle and self._atlas is not None and self._upkeep.is_due(self._atlas):
+        if not idle or self._atlas is None or not self._upkeep.is_due(self._atlas):
+            return
+        if not self._quiet.running or self._upkeep.lag(self._atlas) > MOST_BEHIND:
             self._upkeep.scheduled = True
             self.actor_ref.tell(msg.ContinueUpkeep())
 
@@ -205,22 +229,20 @@ class Comparator(ProjectionActor[ComparatorProjections]):
                 return msg.Ranked(matches=(), scanned=0)  # needs no model
         return ranking.rank(self._loaded_atlas, self._calibration, message)
 
-    def _neighbours(self, new: msg.NewMemory) -> msg.Neighbours | Fault:
-        try:
-            with self._latencies.timed("neighbours"):
-                atlas, calibration = self._loaded_atlas, self._calibration
-                north_star = self._north_stars.get(atlas, calibration, self._projections.goals, new.namespace)
-                return neighbours.neighbours(atlas, calibration, new, north_star, self._pending_before(new))
-        except Fault as fault:
-            return fault
+    def _neighbours(self, new: tuple[msg.NewMemory, ...]) -> tuple[msg.Neighbours | Fault, ...]:
+        with self._latencies.timed("neighbours"):
+            atlas, calibration, goals = self._loaded_atlas, self._calibration, self._projections.goals
+            stars = [self._north_stars.get(atlas, calibration, goals, one.namespace) for one in new]
+            return tuple(neighbours.neighbours(atlas, calibration, new, stars, self._pending_before(new)))
 
-    def _pending_before(self, new: msg.NewMemory) -> Fingerprints | None:
-        """Return the fingerprints of turns before a new one that are not stored yet; None if there are none."""
-        if not new.before:
+    def _pending_before(self, new: tuple[msg.NewMemory, ...]) -> Fingerprints | None:
+        """Return the fingerprints of turns before new ones that are not stored yet; None if there are none."""
+        before = [turn for one in new for turn in one.before]
+        if not before:
             return None
         if self._pending_turns is None:
             self._pending_turns = Fingerprints(self._loaded_atlas.dimensions)
-        for memory, fingerprint in new.before:
+        for memory, fingerprint in before:
             if memory not in self._pending_turns:
                 self._pending_turns.append(memory, fingerprint)
         return self._pending_turns

@@ -3,9 +3,14 @@
 from collections import defaultdict
 from collections.abc import Iterator
 from statistics import fmean
+from typing import Final
 
 from projections.atlas import indexes
 from projections.atlas.atlas import Atlas
+
+MOST_BEHIND: Final = 2_048
+"""Rows that a graph may lack while memories are being stored. Scanning so many takes .1 ms; adding one memory to all
+five graphs takes 1.2 ms where they hold 4,000 rows, and more in larger ones."""
 
 
 class IndexUpkeep:
@@ -30,7 +35,11 @@ class IndexUpkeep:
 
     def is_due(self, atlas: Atlas) -> bool:
         """Tell whether a graph lacks rows, or a check is under way."""
-        return self._enabled and (self._check is not None or any(graph.lag for graph in atlas.graphs().values()))
+        return self._enabled and (self._check is not None or self.lag(atlas) > 0)
+
+    def lag(self, atlas: Atlas) -> int:
+        """Return how many rows the graph lacks that lacks most; 0 if there are to be no graphs."""
+        return max((graph.lag for graph in atlas.graphs().values()), default=0) if self._enabled else 0
 
     def do_slice(self, atlas: Atlas) -> None:
         """Add some rows to a graph, which takes some 2 ms, or else check one row of one graph."""

@@ -128,6 +128,11 @@ class Debounce:
             self._start(quiet)
         self._due_at = min(now + quiet, self._first_at + longest)
 
+    @property
+    def running(self) -> bool:
+        """Whether the interval is not over."""
+        return self._timer is not None
+
     def elapsed(self) -> bool:
         """Return whether the interval is over; called on the message. Waits for the rest if triggers came meanwhile."""
         self.cancel()

@@ -23,11 +23,11 @@ from projections.atlas.fingerprints import (
     RECENCY,
     TERMS,
     Fingerprints,
-    SpaceStore,
     holds_stems,
     semantic_vectors,
 )
 from projections.atlas.graph_space import ConnectedContext, Parts, StoredContext, follows_connections
+from projections.atlas.pairs import SpaceStore
 from projections.atlas.purpose import PurposeSpace
 from projections.graph.clusters import Clusters
 from projections.memories.lifecycle import Lifecycle, StateChange

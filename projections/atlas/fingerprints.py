@@ -1,7 +1,7 @@
 """Fingerprints by row: each of the thirteen spaces stores one part of them."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final, TypeAlias, assert_never
+from typing import Final, assert_never
 from uuid import UUID
 
 import numpy as np
@@ -10,6 +10,7 @@ from events.fingerprint import Bits, Dense, Directed, Embedding, Fingerprint, Pa
 from events.quantization import Float32, Levels
 from events.spaces import E1, SPACES, Kind, Space
 from events.vocabulary import SpacesDeclared
+from projections.atlas.pairs import SpaceStore, pair_scores
 from projections.atlas.passage_terms import PassageTerms
 from projections.spaces.binary import BinarySpace
 from projections.spaces.context import ContextSpace
@@ -35,8 +36,6 @@ WORDING: Final = "e12_late_interaction"
 """The space of one vector for each token."""
 EXPANSION: Final = "e13_splade"
 """The sparse space of expanded terms."""
-
-SpaceStore: TypeAlias = WindowedSpace | DenseSpace | DirectedSpace | SparseSpace | BinarySpace | TokenSpace
 
 
 class Fingerprints:
@@ -112,7 +111,6 @@ class Fingerprints:
         rows: Rows | None = None,
         *,
         direction: Direction | None = None,
-        symmetric: bool = False,
     ) -> Scores:
         """Return the raw similarity in [0, 1] of an embedding to these rows (to all if None) in one space.
 
@@ -123,12 +121,10 @@ class Fingerprints:
             embedding: Of the space's kind; another one is a TypeError.
             rows: Shape (rows,); the score of an empty row is undefined.
             direction: In the causal space, whether causes or effects of the query are searched.
-            symmetric: Compare two memories instead of ranking memories for a query: without passages and weights of
-                tokens, so that a pair scores the same from either side.
         """
         match self._space(key), embedding:
             case WindowedSpace() as space, Dense():
-                return space.scores(embedding.levels, rows, passages=not symmetric)
+                return space.scores(embedding.levels, rows)
             case DenseSpace() as space, Dense():
                 scores = space.scores(embedding.levels, rows)
                 if key in NULLABLE:
@@ -142,9 +138,27 @@ class Fingerprints:
                 return space.scores(embedding.array, rows)
             case TokenSpace() as space, Tokens():
                 rows = np.arange(len(self)) if rows is None else rows
-                return space.symmetric(embedding, rows) if symmetric else space.max_sim(embedding, rows, weighted=True)
+                return space.max_sim(embedding, rows, weighted=True)
             case _:
                 raise TypeError(f"{key} can't take {type(embedding).__name__}")
+
+    def symmetric_scores(self, key: str, embedding: Embedding, rows: Rows) -> Scores:
+        """Return the `pair_scores` of one memory with each of these rows, shape (rows,)."""
+        return self.pair_scores(key, [embedding], np.zeros(len(rows), np.int64), rows)
+
+    def pair_scores(self, key: str, embeddings: Sequence[Embedding], owners: Rows, rows: Rows) -> Scores:
+        """Return the raw similarity in [0, 1] of pairs of memories in one space, shape (pairs,).
+
+        Two memories score the same from either side: passages and weights of tokens, which rank memories for a query,
+        don't count. NaN where the space has nothing to say of either.
+
+        Args:
+            key: Of the space.
+            embeddings: Of memories, of the space's kind; another one is a TypeError.
+            owners: The memory of each pair, as its place among the embeddings, shape (pairs,).
+            rows: The row that it is compared with, shape (pairs,); the score of an empty row is undefined.
+        """
+        return pair_scores(key, self._space(key), embeddings, owners, rows, nullable=key in NULLABLE)
 
     def semantic_parts(self, query_e1: Embedding, rows: Rows) -> tuple[Scores, Scores, Scores]:
         """Return the E1 cosines of these rows' best vector, whole and first passage, each of shape (rows,)."""

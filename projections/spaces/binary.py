@@ -1,5 +1,7 @@
 """Hypervectors, eight bits to a byte, in one matrix; where they are many, a graph names the candidates of a search."""
 
+from collections.abc import Sequence
+
 import numkong
 import numpy as np
 import numpy.typing as npt
@@ -61,6 +63,14 @@ class BinarySpace:
             return np.zeros(0, np.float32)
         differing = np.asarray(numkong.cdist(query[None], matrix, "hamming", dtype="uint1"))[0]
         return (1.0 - differing / self._bits).astype(np.float32)
+
+    def pair_scores(self, queries: Sequence[Bits], owners: Rows, rows: Rows) -> Scores:
+        """Return 1 - Hamming / bits of each row to its owner among some hypervectors, shape (rows,)."""
+        if not len(rows):
+            return np.zeros(0, np.float32)
+        bits = np.stack([one.array for one in queries])
+        differing = np.asarray(numkong.cdist(bits, self._matrix.take(rows), "hamming", dtype="uint1"))
+        return (1.0 - differing[owners, np.arange(len(rows))] / self._bits).astype(np.float32)
 
     def digest(self) -> bytes:
         """Return the SHA-256 of all bits."""

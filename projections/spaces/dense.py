@@ -85,14 +85,22 @@ class DenseSpace:
         matrix, norms = self._matrix.select(rows), self._inverse_norms.select(rows)
         if not len(matrix):
             return np.zeros(0, np.float32)
-        products: npt.NDArray[Any]
-        if matrix.nbytes <= _CACHED:
-            products = np.asarray(numkong.dots_packed(matrix, numkong.dots_pack(query[None])))[:, 0]
-        else:
-            products = np.asarray(numkong.cdist(query[None], matrix, "dot"))[0]
-        # Multiply the norms first: a product of two floats is symmetric in the pair, one of three isn't.
-        cosines = np.asarray(products.astype(np.float32) * (norms * _inverse_norm(query)), np.float32)
-        return np.clip(cosines, 0.0, 1.0, out=cosines)
+        return _cosines(_products(matrix, query[None])[:, 0], norms, _inverse_norm(query))
+
+    def pair_scores(self, queries: Levels, owners: Rows, rows: Rows) -> Scores:
+        """Return the cosine, clamped to [0, 1], of each row to its owner among some queries, shape (rows,).
+
+        Args:
+            queries: Shape (queries, dimension).
+            owners: The query of each row, shape (rows,).
+            rows: Shape (rows,).
+        """
+        if not len(rows):
+            return np.zeros(0, np.float32)
+        # All products of which one in each row is needed take less time than a call for each query.
+        products = _products(self._matrix.take(rows), queries)
+        norms = np.array([_inverse_norm(query) for query in queries])
+        return _cosines(products[np.arange(len(rows)), owners], self._inverse_norms.take(rows), norms[owners])
 
     def nearest(self, query: Levels, count: int, eligible: Mask | None = None) -> tuple[Rows, Scores]:
         """Return the best `count` eligible rows, best first, with their scores; fewer only if fewer are eligible."""
@@ -126,6 +134,19 @@ def top_k_eligible(scores: Scores, count: int) -> Rows:
     """Return the indices of the best `count` scores of `DenseSpace.eligible_scores`, best first."""
     top = top_k(scores, count)
     return top[scores[top] >= 0]
+
+
+def _products(matrix: Levels, queries: Levels) -> npt.NDArray[Any]:
+    """Return the exact inner products of rows with queries, shape (rows, queries)."""
+    if matrix.nbytes <= _CACHED:
+        return np.asarray(numkong.dots_packed(matrix, numkong.dots_pack(queries)))
+    return np.asarray(numkong.cdist(queries, matrix, "dot")).T
+
+
+def _cosines(products: npt.NDArray[Any], norms: Scores, others: Scores | np.float32) -> Scores:
+    # Multiply the norms first: a product of two floats is symmetric in the pair, one of three isn't.
+    cosines = np.asarray(products.astype(np.float32) * (norms * others), np.float32)
+    return np.clip(cosines, 0.0, 1.0, out=cosines)
 
 
 def _inverse_norm(vector: Levels) -> np.float32:

@@ -1,5 +1,6 @@
 """Causal space: two vectors of each memory, as a cause and as an effect."""
 
+from collections.abc import Sequence
 from enum import StrEnum
 
 import numpy as np
@@ -54,6 +55,12 @@ class DirectedSpace:
             case None:
                 both = self.causes.scores(query.cause_levels, rows) + self.effects.scores(query.effect_levels, rows)
                 return both / np.float32(2.0)
+
+    def pair_scores(self, queries: Sequence[Directed], owners: Rows, rows: Rows) -> Scores:
+        """Return the similarity in [0, 1] of each row to its owner among some memories, without a direction."""
+        causes = self.causes.pair_scores(np.stack([one.cause_levels for one in queries]), owners, rows)
+        effects = self.effects.pair_scores(np.stack([one.effect_levels for one in queries]), owners, rows)
+        return (causes + effects) / np.float32(2.0)
 
     def nearest(self, query: Directed, count: int, eligible: Mask, direction: Direction) -> tuple[Rows, Scores]:
         """Return the best `count` eligible rows in one direction, best first, with their scores."""

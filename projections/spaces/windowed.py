@@ -69,17 +69,20 @@ class WindowedSpace:
             for index, (start, end) in zip(indices, self._spans.array[vectors].tolist()[1:], strict=True)
         )
 
-    def scores(self, query: Levels, rows: Rows | None = None, *, passages: bool = True) -> Scores:
-        """Return the cosine in [0, 1] of a query to the best vector of each row (of all if None), shape (rows,).
-
-        Without `passages`, to the vector of the whole memory.
-        """
+    def scores(self, query: Levels, rows: Rows | None = None) -> Scores:
+        """Return the cosine in [0, 1] of a query to the best vector of each row (of all if None), shape (rows,)."""
         indices, lengths = self._slices.indices(rows)
-        if not passages:
-            firsts = (np.cumsum(lengths) - lengths)[lengths > 0]
-            indices, lengths = indices[firsts], np.minimum(lengths, 1)
         scores = self.vectors.scores(query)[indices] if rows is None else self.vectors.scores(query, indices)
         return reduce_rows(np.maximum, scores, lengths)
+
+    def pair_scores(self, queries: Levels, owners: Rows, rows: Rows) -> Scores:
+        """Return what `DenseSpace.pair_scores` returns of the vectors of whole memories; 0 for an empty row."""
+        indices, lengths = self._slices.indices(rows)
+        filled = lengths > 0
+        wholes = indices[(np.cumsum(lengths) - lengths)[filled]]
+        scores = np.zeros(len(rows), np.float32)
+        scores[filled] = self.vectors.pair_scores(queries, owners[filled], wholes)
+        return scores
 
     def parts(self, query: Levels, rows: Rows) -> tuple[Scores, Scores, Scores]:
         """Return the cosines in [0, 1] of a query to the best vector, the whole and the first passage of each row.

@@ -161,7 +161,7 @@ def measure(
     samples = {}
     for key in FITTED:
         scores = np.concatenate(
-            [atlas.scores(key, atlas.embedding(key, a), np.array([b]), symmetric=True) for a, b in ends.tolist()]
+            [atlas.symmetric_scores(key, atlas.embedding(key, a), np.array([b])) for a, b in ends.tolist()]
         )
         samples[key] = Sample(scores[: len(pairs)], grades, scores[len(pairs) : -1], scores[-1:])
     return samples

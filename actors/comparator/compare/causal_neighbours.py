@@ -120,7 +120,7 @@ def _opposite(atlas: Atlas, row: int, other: int, direction: Direction) -> tuple
     """Return the score of a pair with exchanged roles, and its similarity in E1."""
     single = np.array([other])
     opposite = atlas.scores(CAUSAL, atlas.embedding(CAUSAL, row), single, direction=direction)
-    return float(opposite[0]), float(atlas.scores(E1, atlas.embedding(E1, row), single, symmetric=True)[0])
+    return float(opposite[0]), float(atlas.symmetric_scores(E1, atlas.embedding(E1, row), single)[0])
 
 
 def _length(atlas: Atlas, row: int) -> int:

@@ -54,14 +54,23 @@ def one_to_many(
     return calibration.apply_all(raw_one_to_many(atlas, one, many))
 
 
-def raw_one_to_many(store: Fingerprints, one: int | Mapping[str, Embedding], many: Rows) -> npt.NDArray[np.float32]:
+def raw_one_to_many(atlas: Atlas, one: int | Mapping[str, Embedding], many: Rows) -> npt.NDArray[np.float32]:
     """Return the result of `one_to_many` before calibration."""
-    raw = np.full((len(many), len(SPACES)), np.nan, np.float32)
-    for index, space in enumerate(SPACES):
-        embedding = store.embedding(space.key, one) if isinstance(one, int) else one.get(space.key)
-        if embedding is not None and not (isinstance(embedding, Dense) and embedding.is_null):
-            raw[:, index] = store.scores(space.key, embedding, many, symmetric=True)
-    return raw
+    if isinstance(one, int):
+        one = {space.key: atlas.embedding(space.key, one) for space in SPACES}
+    return raw_each_to_many(atlas, [one], [many])[0]
+
+
+def raw_each_to_many(
+    store: Fingerprints, ones: Sequence[Mapping[str, Embedding]], manies: Sequence[Rows]
+) -> list[npt.NDArray[np.float32]]:
+    """Return the result of `raw_one_to_many` for each of several memories with rows of its own.
+
+    One pass over all of them: the cost grows with the number of passes rather than of rows.
+    """
+    owners, rows = np.repeat(np.arange(len(ones)), [len(many) for many in manies]), np.concatenate(manies)
+    scores = [store.pair_scores(space.key, [one[space.key] for one in ones], owners, rows) for space in SPACES]
+    return np.split(np.stack(scores, axis=1), np.cumsum([len(many) for many in manies])[:-1])
 
 
 def raw_scores(atlas: Atlas, reference: UUID, targets: Sequence[UUID]) -> npt.NDArray[np.float32]:

@@ -91,5 +91,5 @@ def _versions(atlas: Atlas, query: Mapping[str, Embedding], rows: Rows) -> npt.N
     versions = answers | atlas.time_mentions.mentions_change(rows)[:, None]
     for index in np.flatnonzero(versions.any(axis=1)):  # few rows
         vector = atlas.embedding(E1, int(rows[index]))
-        versions[index] &= atlas.scores(E1, vector, rows, symmetric=True) >= SAME_STATEMENT
+        versions[index] &= atlas.symmetric_scores(E1, vector, rows) >= SAME_STATEMENT
     return versions

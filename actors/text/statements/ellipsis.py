@@ -6,7 +6,7 @@ one gives too, and says nothing else.
 """
 
 import re
-from collections.abc import Iterator
+from functools import lru_cache
 from itertools import islice
 from typing import Final
 
@@ -118,6 +118,7 @@ def _has_other_verb(earlier: Statement, clause: Statement, kind: str) -> bool:
     return bool(new) and not (earlier.verb == "be" and _FAMILY.get(kind) == "time" and new[:1] == _BEGIN)
 
 
+@lru_cache(256)
 def _verbs(statement: Statement) -> list[str]:
     """Return the stems of the verbs of states in a statement."""
     text = statement.text
@@ -175,16 +176,17 @@ def _is_value(statement: Statement, at: int) -> bool:
     return next((word.kind in {"time", "number"} for word in statement.words if word.span[0] >= at), True)
 
 
-def _clauses(statement: Statement) -> Iterator[tuple[int, Statement]]:
-    """Yield the parts of a text that may state a value, each with its place: the whole, and each of its clauses."""
+@lru_cache(64)
+def _clauses(statement: Statement) -> tuple[tuple[int, Statement], ...]:
+    """Return the parts of a text that may state a value, each with its place: the whole, and each of its clauses."""
     text, start = statement.text, statement.starts_at
+    whole = Statement(text[start:]) if start else statement
     cuts = [match.span() for match in islice(_BETWEEN.finditer(text, start), MAX_CLAUSES)]
-    spans: list[Span] = [(start, len(text))]
-    if cuts:
-        starts, ends = [start, *(end for _, end in cuts)], [*(begin for begin, _ in cuts), len(text)]
-        spans += zip(starts, ends, strict=True)
-    for begin, end in spans:
-        yield begin, Statement(text[begin:end])
+    if not cuts:
+        return ((start, whole),)
+    starts, ends = [start, *(end for _, end in cuts)], [*(begin for begin, _ in cuts), len(text)]
+    parts = ((begin, Statement(text[begin:end])) for begin, end in zip(starts, ends, strict=True))
+    return ((start, whole), *parts)
 
 
 def _says_more(earlier: Statement, clause: Statement) -> bool:

@@ -258,7 +258,10 @@ def _words(text: str) -> list[Word]:
         kind = "time" if word in TIMES else "name" if surface != "ON" and _is_name(text, match) else "words"
         found.append(Word(synonym(word), match.span(), kind))
     stems = stem_words([word.key for word in found])
-    return [word if word.kind == "number" else word._replace(key=stem) for word, stem in zip(found, stems, strict=True)]
+    return [
+        word if word.kind == "number" else Word(stem, word.span, word.kind)
+        for word, stem in zip(found, stems, strict=True)
+    ]
 
 
 def _is_name(text: str, match: re.Match[str]) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from time import monotonic
 from typing import Any, NoReturn, cast
 
 import pytest
@@ -11,7 +12,8 @@ from actors.api.context import Context
 from actors.api.operations.administration.maintenance import store_status
 from actors.api.operations.mind.sleep import ConsolidateMemories, consolidate_memories
 from actors.api.params.parsing import parse
-from actors.comparator.messages import Indexes, ReadIndexes
+from actors.comparator import actor
+from actors.comparator.messages import ContinueUpkeep, Indexes, ReadIndexes
 from actors.hub.hub import Hub
 from events.vocabulary import MemoryErased
 from projections.registry import digests, rebuild
@@ -19,6 +21,7 @@ from projections.spaces import graph
 from tests.actors.conftest import search, store
 from tests.actors.store.test_snapshot_files import BOUND, fill, kept
 from tests.events.memory_log import MemoryLog
+from tests.events.samples import stored
 
 SENTENCES = [
     f"{who} {did} {what}."
@@ -41,10 +44,21 @@ def read(hub: Hub) -> Indexes:
 def grown(hub: Hub) -> Indexes:
     """Return the state of the indexes once all graphs have caught up; each ask lets one slice go first."""
     for _ in range(2_000):
+        hub.comparator.tell(ContinueUpkeep())  # else it waits until nothing is stored for a moment
         found = read(hub)
         if found.states and not any(state.lag for state in found.states.values()):
             return found
     raise AssertionError("the graphs don't catch up")
+
+
+def until_lag(hub: Hub, most: int) -> int:
+    """Return how many rows the graph lacks that lacks most, once these are so few."""
+    end = monotonic() + BOUND
+    while monotonic() < end:
+        lag = max(state.lag for state in read(hub).states.values())
+        if lag <= most:
+            return lag
+    raise AssertionError("the graphs don't grow")
 
 
 @pytest.mark.usefixtures("_small")
@@ -71,6 +85,21 @@ def test_graphs_come_with_the_snapshot_and_are_not_built_again(tmp_path: Path, m
         assert grown(one.hub).states["e5_causal as cause"].graph == 40
         seq, live = one.digests()
         assert live == digests(rebuild(one.hub.log.read(0, seq)))
+
+
+@pytest.mark.usefixtures("_small")
+def test_graphs_wait_for_the_end_of_a_batch_unless_they_lack_too_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(actor, "QUIET", 3_600)
+    with kept(tmp_path / "busy") as one:
+        fill(one, 40)
+        assert {state.graph for state in read(one.hub).states.values()} == {0}
+        monkeypatch.setattr(actor, "MOST_BEHIND", 8)
+        one.append(stored("the last memory of the batch"))
+        assert 0 < until_lag(one.hub, 8) <= 8
+    monkeypatch.setattr(actor, "QUIET", 0.01)
+    with kept(tmp_path / "quiet") as one:
+        fill(one, 40)
+        assert until_lag(one.hub, 0) == 0
 
 
 @pytest.mark.anyio

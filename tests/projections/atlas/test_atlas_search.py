@@ -53,9 +53,16 @@ def test_every_space_compares_as_its_formula_says(key: str):
     atlas, rows = atlas_of(*MEMORIES), np.array([4, 29, 0])
     query = MEMORIES[4].fingerprint[key]
     expected = [brute_force(query, MEMORIES[row].fingerprint[key]) for row in rows]
-    by_row = atlas.scores(key, query, rows, symmetric=True)
-    np.testing.assert_allclose(by_row, expected, atol=2e-3)
-    np.testing.assert_allclose(atlas.scores(key, query, symmetric=True)[rows], by_row, atol=1e-5)
+    np.testing.assert_allclose(atlas.symmetric_scores(key, query, rows), expected, atol=2e-3)
+
+
+@pytest.mark.parametrize("key", [space.key for space in SPACES])
+def test_pairs_of_several_memories_score_as_each_memory_alone(key: str):
+    atlas, rows = atlas_of(*MEMORIES), np.array([4, 29, 0, 7, 4])
+    queries, owners = [MEMORIES[row].fingerprint[key] for row in (4, 11, 17)], np.array([0, 2, 1, 0, 2])
+    alone = [atlas.symmetric_scores(key, query, rows) for query in queries]
+    together = atlas.pair_scores(key, queries, owners, rows)
+    np.testing.assert_array_equal(together, np.choose(owners, alone))
 
 
 @pytest.mark.parametrize("key", [space.key for space in SPACES])
@@ -100,7 +107,7 @@ def test_late_interaction_ranks_by_rare_tokens_and_compares_by_all_alike():
     atlas = atlas_of(*(with_embedding(MEMORIES[0], "e12_late_interaction", tokens) for tokens in holders))
     query, rows = Tokens.of([7, 8], [common, rare]), np.array([0, 1])
     by_rarity = atlas.scores("e12_late_interaction", query, rows)
-    alike = atlas.scores("e12_late_interaction", query, rows, symmetric=True)
+    alike = atlas.symmetric_scores("e12_late_interaction", query, rows)
     assert by_rarity[0] < 0.2
     assert by_rarity[1] > 0.9
     assert alike[0] == pytest.approx(alike[1], abs=1e-3)
@@ -116,7 +123,7 @@ def test_passages_find_a_memory_but_do_not_count_when_two_are_compared():
     atlas, rows = atlas_of(msgspec.structs.replace(MEMORIES[0], passages=(part,)), MEMORIES[1]), np.array([0, 1])
     query = Dense(part.vector)
     assert atlas.scores("e1_semantic", query, rows)[0] == pytest.approx(1, abs=2e-3)
-    compared = atlas.scores("e1_semantic", query, rows, symmetric=True)
+    compared = atlas.symmetric_scores("e1_semantic", query, rows)
     np.testing.assert_allclose(compared, [cosine(query.array, e1(memory)) for memory in MEMORIES[:2]], atol=2e-3)
 
 

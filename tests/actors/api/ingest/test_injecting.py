@@ -111,6 +111,28 @@ async def test_a_batch_embeds_together_what_each_would_get_alone(agent: Agent) -
         assert alone["duplicate_of"] == report["memory_id"]
 
 
+async def test_a_batch_judges_each_memory_as_if_it_had_come_alone(way: Way) -> None:
+    known = [FOX, "The stand-up is at 9:30 in the small room.", "Ana renewed the certificate."]
+    new = ["The stand-up is at 10 now.", "A quick fox jumped over a dog.", "Saturn has rings of ice.", "Ana likes tea."]
+    alone = [f"alone-{number}" for number in range(len(new))]
+    for namespace in ("together", *alone):
+        items = [{"content": one, "created_at": "2026-01-01", "namespace": namespace} for one in known]
+        assert (await way("memory_inject_batch", items=items))["failed"] == 0
+    items = [{"content": one, "created_at": "2026-01-02", "namespace": "together"} for one in new]
+    batch = await way("memory_inject_batch", items=items)
+    superseded: list[list[str]] = []
+    for report, item, namespace in zip(batch["results"], items, alone, strict=True):
+        stored = await way("store_memory", **item | {"namespace": namespace})
+        one, other = [await way("memory_retrieve", id=id_) for id_ in (report["memory_id"], stored["fingerprintId"])]
+        assert one["utl"] == pytest.approx(other["utl"], abs=1e-3)
+        replaced = [
+            [(await way("memory_retrieve", id=old))["content"] for old in it["supersedes"]] for it in (one, other)
+        ]
+        assert replaced[0] == replaced[1]
+        superseded.append(replaced[0])
+    assert superseded == [[known[1]], [], [], []]
+
+
 async def test_the_turns_of_a_session_keep_their_order_in_a_batch(agent: Agent) -> None:
     items = [{"content": f"Turn {number}.", "session": f"talk {number % 2}"} for number in range(12)]
     batch = await agent.call("memory_inject_batch", items=items)

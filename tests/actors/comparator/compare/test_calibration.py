@@ -157,10 +157,7 @@ def similarities(profile: EmbeddedProfile, *contents: str) -> dict[str, np.ndarr
         space.key: CALIBRATION.apply(
             space.key,
             np.stack(
-                [
-                    atlas.scores(space.key, atlas.embedding(space.key, row), np.array(rows), symmetric=True)
-                    for row in rows
-                ]
+                [atlas.symmetric_scores(space.key, atlas.embedding(space.key, row), np.array(rows)) for row in rows]
             ),
         )
         for space in SPACES

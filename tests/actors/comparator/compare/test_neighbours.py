@@ -8,6 +8,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -35,6 +36,7 @@ from events.vocabulary import MemoryErased, MemoryForgotten, MemoryStored, Space
 from events.vocabulary.values import WIDTH, Modality
 from projections.atlas.atlas import Atlas
 from projections.atlas.facets import Filter
+from projections.atlas.fingerprints import Fingerprints
 from projections.memories.sessions import Sessions
 from projections.storage.arrays import Rows
 from tests.actors.comparator.similar_memories import (
@@ -124,7 +126,8 @@ def errors(corpus: Corpus) -> Errors:
     measured = Errors(np.empty((COUNT, WIDTH)), np.empty(COUNT), np.empty(COUNT))
     for row, asked in enumerate(corpus.memories):
         corpus.atlas.facets.hide(row)  # as before it was stored
-        found = neighbours.neighbours(corpus.atlas, corpus.calibration, new(asked), None)
+        (found,) = neighbours.neighbours(corpus.atlas, corpus.calibration, [new(asked)], [None])
+        assert isinstance(found, Neighbours)
         near, everything = found.similarities, exact(corpus, asked)
         corpus.atlas.facets.show(row)
         measured.spaces[row] = entropy(near) - entropy(-np.sort(-everything.T, axis=1))
@@ -144,6 +147,34 @@ def test_entropy_from_candidates_approximates_the_exact_one_in_each_space(errors
     # The nearest code by its syntax alone, which names no candidates, may be missed.
     share = 0.98 if key == "e7_code" else 1.0
     assert np.quantile(errors.spaces[:, INDEX[key]], share) < BOUND
+
+
+def test_memories_of_a_batch_are_compared_as_each_would_be_alone(corpus: Corpus):
+    asked = [new(memory) for memory in corpus.memories[:6]]
+    before = [(memory_id(900 + row), corpus.memories[row].fingerprint) for row in (20, 21)]
+    asked[1] = msgspec.structs.replace(asked[1], before=(before[0],))
+    asked[2] = msgspec.structs.replace(asked[2], before=(*before,))
+    asked[3] = msgspec.structs.replace(asked[3], namespace="nobody's")
+    turns = Fingerprints(corpus.atlas.dimensions)
+    for turn in before:
+        turns.append(*turn)
+    star = GoalProfile.of(corpus.atlas, corpus.calibration, memory_id(4_711), np.arange(100, 104))
+    stars = [star, None, star, star, None, star]
+    together = neighbours.neighbours(corpus.atlas, corpus.calibration, asked, stars, turns)
+    shapes: list[int] = []
+    for one, its, found in zip(asked, stars, together, strict=True):
+        (alone,) = neighbours.neighbours(corpus.atlas, corpus.calibration, [one], [its], turns)
+        assert isinstance(found, Neighbours)
+        assert isinstance(alone, Neighbours)
+        np.testing.assert_array_equal(found.similarities, alone.similarities)
+        assert found.closest == alone.closest
+        assert (found.nearest, found.alike) == (alone.nearest, alone.alike)
+        assert (found.purpose, found.north_star) == (alone.purpose, alone.north_star)
+        shapes.append(found.similarities.shape[1])
+    assert shapes[3] == 0, "a memory of another namespace has no neighbours here"
+    (without,) = neighbours.neighbours(corpus.atlas, corpus.calibration, [new(corpus.memories[2])], [None])
+    assert isinstance(without, Neighbours)
+    assert shapes[2] == without.similarities.shape[1] + 2
 
 
 # ── which candidates ────────────────────────────────────────────────────────────────────────────────
@@ -208,7 +239,9 @@ def test_candidates_are_eligible_in_the_namespace():
 
 
 def found(at: Atlas, asked: MemoryStored = ASKED, star: GoalProfile | None = None) -> Neighbours:
-    return neighbours.neighbours(at, RAW, new(asked), star)
+    (near,) = neighbours.neighbours(at, RAW, [new(asked)], [star])
+    assert isinstance(near, Neighbours)
+    return near
 
 
 def test_similarities_are_sorted_best_first_in_each_space():

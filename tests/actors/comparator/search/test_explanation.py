@@ -48,8 +48,7 @@ def test_no_row_is_scored_again_in_a_space_that_ranked_it(profile: SearchProfile
     scores = Atlas.scores
 
     def counting(self: Atlas, key: str, embedding: Embedding, rows: Rows | None = None, **options: Any) -> Scores:
-        if not options.get("symmetric"):
-            times.update((key, row) for row in (np.arange(len(self)) if rows is None else rows).tolist())
+        times.update((key, row) for row in (np.arange(len(self)) if rows is None else rows).tolist())
         return scores(self, key, embedding, rows, **options)
 
     monkeypatch.setattr(Atlas, "scores", counting)

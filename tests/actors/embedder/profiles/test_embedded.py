@@ -54,7 +54,9 @@ def similarity(key: str, one: Fingerprint, other: Fingerprint, direction: Direct
     atlas = folded(
         Atlas({"e6_sparse": 30_522, "e13_splade": 30_522} | _dimensions(one)), history(stored(fingerprint=other))
     )
-    return float(atlas.scores(key, one[key], np.array([0]), direction=direction, symmetric=direction is None)[0])
+    if direction is None:
+        return float(atlas.symmetric_scores(key, one[key], np.array([0]))[0])
+    return float(atlas.scores(key, one[key], np.array([0]), direction=direction)[0])
 
 
 def _dimensions(fingerprint: Fingerprint) -> dict[str, int]:
