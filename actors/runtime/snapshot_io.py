@@ -18,11 +18,12 @@ import lz4.block
 import msgspec
 import numpy as np
 import numpy.typing as npt
+from cryptography.hazmat.primitives.ciphers import Cipher
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.ciphers.algorithms import AES
+from cryptography.hazmat.primitives.ciphers.modes import CTR
 
-from events.crypto.counter_mode import BLOCK, keystream
 from projections.registry import ProjectionSet
-from projections.storage.arrays import concatenated_ranges
 from projections.storage.snapshot import StateError, dump
 
 PIECE: Final = 1 << 18
@@ -33,6 +34,10 @@ KEY: Final = 32
 """Bytes of the key of a snapshot."""
 TAG: Final = 16
 """Bytes of the authentication tag of each piece (AES-GCM)."""
+_BLOCK: Final = 16
+"""Bytes that AES encrypts together."""
+_FIRST: Final = 2
+"""Number of the first block of a message under AES-GCM."""
 SPARE: Final = 256 << 20
 """Bytes of free disk space that a snapshot leaves to the log."""
 
@@ -156,36 +161,38 @@ class EncryptedReader:
             self._decrypt(piece, _buffers.content[: piece.length - TAG])
 
     def restore(self, piece: Piece, plain: memoryview) -> None:
-        """Decrypt and decompress a piece into `plain` (`OSError`, `InvalidTag`, `StateError`)."""
+        """Decrypt and decompress a piece into `plain`, which is zero (`OSError`, `InvalidTag`, `StateError`)."""
         if not piece.compressed:
             self._decrypt(piece, plain)
             return
         content = _buffers.content[: piece.length - TAG]
         self._decrypt(piece, content)
         try:
-            plain[:] = cast("bytes", lz4.block.decompress(content, uncompressed_size=len(plain)))
+            found = cast("bytes", lz4.block.decompress(content, uncompressed_size=len(plain)))
+            if len(found) != len(plain) or found.strip(b"\0"):  # pages that stay zero take no memory
+                plain[:] = found
         except (lz4.block.LZ4BlockError, ValueError) as error:
             raise StateError(f"a piece isn't compressed as it should be: {error}") from error
 
     def peek(self, spans: Sequence[tuple[Piece, int, int]]) -> npt.NDArray[np.uint8]:
         """Return the bytes from start to end of pieces that aren't compressed, one after the other (`OSError`).
 
-        The tags of the pieces were verified when the snapshot was opened, and aren't again.
+        AES-GCM encrypts in counter mode (NIST SP 800-38D), so that a part of a piece can be decrypted without the rest.
+        The tag of the piece was verified when the snapshot was opened, and isn't again.
         """
-        starts = np.array([start - piece.start for piece, start, _ in spans])
-        lengths = np.array([end - start for _, start, end in spans])
-        blocks = starts // BLOCK
-        counts = -(-(starts + lengths) // BLOCK) - blocks
-        nonces = np.array([np.frombuffer(_nonce(self._number, piece.number), np.uint8) for piece, _, _ in spans])
-        plain = keystream(self._secret, np.repeat(nonces, counts, axis=0), concatenated_ranges(blocks, counts)).copy()
-        sealed = np.zeros_like(plain)
-        places = BLOCK * (np.cumsum(counts) - counts) + starts % BLOCK
-        for (piece, start, end), place in zip(spans, places.tolist(), strict=True):
-            length = end - start
-            if self._read_at(piece.offset + start - piece.start, sealed[place : place + length].data) != length:
+        counted = Cipher(AES(self._secret), CTR(bytes(_BLOCK))).decryptor()
+        found = memoryview(bytearray(sum(end - start for _, start, end in spans)))
+        at = 0
+        for piece, start, end in spans:
+            block, before = divmod(start - piece.start, _BLOCK)
+            sealed = _buffers.sealed[: before + end - start]
+            if self._read_at(piece.offset + block * _BLOCK, sealed) != len(sealed):
                 raise OSError("the file was cut off")
-        plain ^= sealed
-        return plain if lengths.sum() == len(plain) else plain[concatenated_ranges(places, lengths)]
+            counted.reset_nonce(_nonce(self._number, piece.number) + (_FIRST + block).to_bytes(4))
+            counted.update_into(sealed, _buffers.content)
+            found[at : at + end - start] = _buffers.content[before : len(sealed)]
+            at += end - start
+        return np.frombuffer(found, np.uint8)
 
     def _decrypt(self, piece: Piece, content: memoryview) -> None:
         sealed = _buffers.sealed[: piece.length]

@@ -13,8 +13,8 @@ from projections.storage.arrays import Mask, Rows, Scores, best
 
 PREFIX: Final = 128
 """Leading dimensions by which a large space is searched; they carry .65 of the squared length of E5."""
-_LIKELY: Final = 512
-_OVERSAMPLING: Final = 16
+_LIKELY: Final = 256
+_OVERSAMPLING: Final = 8
 """Rows by prefix that all dimensions then rank, at least and for each wanted one: of 1,200 statements of e-CARE four
 for each contain .991 of the ten nearest, and eight .999."""
 

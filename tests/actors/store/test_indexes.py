@@ -53,7 +53,7 @@ def test_graphs_come_with_the_snapshot_and_are_not_built_again(tmp_path: Path, m
         memories = fill(one, 40)
         before = grown(one.hub).states
         assert {state.graph for state in before.values()} == {40}
-        assert len(before) == 5
+        assert len(before) == 3
         assert one.snapshot()
         digested = one.digests()
 
