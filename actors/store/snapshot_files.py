@@ -105,7 +105,7 @@ class Snapshots:
         return SnapshotDraft(self._folder, head, owners)
 
     def finish(self, draft: SnapshotDraft) -> dict[str, EncryptedReader]:
-        """Make a snapshot valid whose files are on the disk, once all others are erased (`OSError`); return its files."""
+        """Make a snapshot valid whose files are on the disk, once all others are erased; return these (`OSError`)."""
         manifest = Manifest(
             schema=SCHEMA,
             head=draft.head,
