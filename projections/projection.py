@@ -10,7 +10,6 @@ import numpy.typing as npt
 from events.storage.log import Envelope
 from events.vocabulary import Event, EventLost, Shredded
 from events.vocabulary.codec import kind_of, name_of
-from projections.storage.arrays import GrowableArray
 
 
 class MemoryState(StrEnum):
@@ -52,15 +51,10 @@ def event_name(event: Event) -> str:
     return name_of(event.kind if isinstance(event, Shredded) else kind_of(event))
 
 
-def digest_of(*parts: bytes | npt.NDArray[Any] | GrowableArray[Any]) -> bytes:
+def digest_of(*parts: bytes | npt.NDArray[Any]) -> bytes:
     """Return the SHA-256 of byte strings and arrays; length prefixes keep different lists of parts distinct."""
     state = hashlib.sha256()
     for part in parts:
-        if isinstance(part, GrowableArray):
-            state.update(part.nbytes.to_bytes(8, "little"))
-            for block in part.blocks():
-                state.update(np.ascontiguousarray(part.part(block)).data)
-            continue
         data = np.ascontiguousarray(part).tobytes() if isinstance(part, np.ndarray) else part
         state.update(len(data).to_bytes(8, "little"))
         state.update(data)

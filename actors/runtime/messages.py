@@ -1,6 +1,5 @@
 """The base classes of messages, and the messages that the store sends to every actor with projections."""
 
-from collections.abc import Callable
 from threading import Event
 from typing import Generic, TypeVar
 from uuid import UUID
@@ -66,15 +65,6 @@ class SnapshotWritten(Message[None], frozen=True, kw_only=True):
 
     writer: EncryptedWriter
     part: Part | None
-
-
-class SnapshotTaken(ProjectionMessage, frozen=True, kw_only=True):
-    """The file that the actor wrote last belongs to the valid snapshot."""
-
-    part: Part
-    """Its layout."""
-    leave: Callable[[ProjectionSet], object]
-    """Frees the memory of arrays that can be read from the file, given projections that didn't change since."""
 
 
 class WriteNextSlice(ProjectionMessage, frozen=True, kw_only=True):

@@ -10,7 +10,6 @@ from actors.runtime.messages import (
     LoadSnapshot,
     ProjectionMessage,
     ReadDigest,
-    SnapshotTaken,
     SnapshotWritten,
     WriteNextSlice,
     WriteSnapshot,
@@ -34,14 +33,11 @@ class ProjectionActor(Actor, Generic[P]):
         super().__init__()
         self._projections = projections
         self._snapshot: _SnapshotJob | None = None
-        self._written: Part | None = None
-        """The layout of the last file; None after an event, whose effects it lacks."""
 
     def _apply(self, envelope: Envelope) -> None:
         """Apply the next event of the log. This gives up a snapshot under way, which is out of date now."""
         if self._snapshot is not None:
             self._finish_snapshot(None)
-        self._written = None
         self._projections.apply(envelope)
 
     def _on_projection_message(self, message: ProjectionMessage) -> None:
@@ -55,9 +51,6 @@ class ProjectionActor(Actor, Generic[P]):
                     self._finish_snapshot(None)
                 self._snapshot = _SnapshotJob(message, writer.fill(self._projections))
                 self._write_slice()
-            case SnapshotTaken(part=part, leave=leave):
-                if part is self._written:
-                    leave(self._projections)
             case WriteNextSlice():
                 self._write_slice()
             case _:  # `AppendRejected`, of which some actors take notice by themselves
@@ -78,7 +71,7 @@ class ProjectionActor(Actor, Generic[P]):
             self.actor_ref.tell(WriteNextSlice())
 
     def _finish_snapshot(self, part: Part | None) -> None:
-        job, self._snapshot, self._written = self._snapshot, None, part
+        job, self._snapshot = self._snapshot, None
         if job is not None:
             job.slices.close()
             try:

@@ -3,13 +3,18 @@
 The plain content of a file is a safetensors file (`projections.storage.snapshot`).
 """
 
+import gc
 import os
 import shutil
 import sys
 import threading
 import weakref
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator
+from concurrent.futures import Executor
+from contextlib import contextmanager
 from io import FileIO
+from itertools import groupby
+from mmap import mmap
 from pathlib import Path
 from threading import Event
 from typing import Final, NamedTuple, cast
@@ -18,13 +23,13 @@ import lz4.block
 import msgspec
 import numpy as np
 import numpy.typing as npt
-from cryptography.hazmat.primitives.ciphers import Cipher
+from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-from cryptography.hazmat.primitives.ciphers.algorithms import AES
-from cryptography.hazmat.primitives.ciphers.modes import CTR
 
+from actors.runtime.actor import EXIT_UNCERTAIN, LOGGER
 from projections.registry import ProjectionSet
-from projections.storage.snapshot import StateError, dump
+from projections.storage.lazy_array import LazyArray
+from projections.storage.snapshot import StateError, Tensor, dump, load, parse
 
 PIECE: Final = 1 << 18
 """Bytes that are compressed and encrypted together: one item of an array costs a read of so many."""
@@ -34,12 +39,10 @@ KEY: Final = 32
 """Bytes of the key of a snapshot."""
 TAG: Final = 16
 """Bytes of the authentication tag of each piece (AES-GCM)."""
-_BLOCK: Final = 16
-"""Bytes that AES encrypts together."""
-_FIRST: Final = 2
-"""Number of the first block of a message under AES-GCM."""
 SPARE: Final = 256 << 20
 """Bytes of free disk space that a snapshot leaves to the log."""
+_VERIFIED_TOGETHER: Final = 16
+"""Pieces of one task of the thread pool."""
 
 
 class Piece(NamedTuple):
@@ -54,7 +57,7 @@ class Piece(NamedTuple):
 
     @property
     def compressed(self) -> bool:
-        """Whether it is compressed; one that compression doesn't halve is stored as it is, and may stay on the disk."""
+        """Whether it is compressed; one that compression doesn't shorten is stored as it is."""
         return self.length < self.end - self.start + TAG
 
 
@@ -119,7 +122,7 @@ class EncryptedWriter:
                 self._check()
             plain = segments[segment][start:end]
             shorter = cast("bytes", lz4.block.compress(plain, store_size=False))
-            content = shorter if 2 * len(shorter) <= len(plain) else plain
+            content = shorter if len(shorter) < len(plain) else plain
             sealed = room[: len(content) + TAG]
             self._cipher.encrypt_into(_nonce(self._number, count), content, None, sealed)
             if self.file.write(sealed) != len(sealed):
@@ -150,7 +153,6 @@ class EncryptedReader:
         weakref.finalize(self, self._file.close)
         self._turn = threading.Lock()
         self._cipher = AESGCM(secret)
-        self._secret = secret
         self._number = number
         if os.fstat(self._file.fileno()).st_size != part.size():
             raise OSError(f"{path.name} has another length")
@@ -161,38 +163,16 @@ class EncryptedReader:
             self._decrypt(piece, _buffers.content[: piece.length - TAG])
 
     def restore(self, piece: Piece, plain: memoryview) -> None:
-        """Decrypt and decompress a piece into `plain`, which is zero (`OSError`, `InvalidTag`, `StateError`)."""
+        """Decrypt and decompress a piece into `plain` (`OSError`, `InvalidTag`, `StateError`)."""
         if not piece.compressed:
             self._decrypt(piece, plain)
             return
         content = _buffers.content[: piece.length - TAG]
         self._decrypt(piece, content)
         try:
-            found = cast("bytes", lz4.block.decompress(content, uncompressed_size=len(plain)))
-            if len(found) != len(plain) or found.strip(b"\0"):  # pages that stay zero take no memory
-                plain[:] = found
+            plain[:] = cast("bytes", lz4.block.decompress(content, uncompressed_size=len(plain)))
         except (lz4.block.LZ4BlockError, ValueError) as error:
             raise StateError(f"a piece isn't compressed as it should be: {error}") from error
-
-    def peek(self, spans: Sequence[tuple[Piece, int, int]]) -> npt.NDArray[np.uint8]:
-        """Return the bytes from start to end of pieces that aren't compressed, one after the other (`OSError`).
-
-        AES-GCM encrypts in counter mode (NIST SP 800-38D), so that a part of a piece can be decrypted without the rest.
-        The tag of the piece was verified when the snapshot was opened, and isn't again.
-        """
-        counted = Cipher(AES(self._secret), CTR(bytes(_BLOCK))).decryptor()
-        found = memoryview(bytearray(sum(end - start for _, start, end in spans)))
-        at = 0
-        for piece, start, end in spans:
-            block, before = divmod(start - piece.start, _BLOCK)
-            sealed = _buffers.sealed[: before + end - start]
-            if self._read_at(piece.offset + block * _BLOCK, sealed) != len(sealed):
-                raise OSError("the file was cut off")
-            counted.reset_nonce(_nonce(self._number, piece.number) + (_FIRST + block).to_bytes(4))
-            counted.update_into(sealed, _buffers.content)
-            found[at : at + end - start] = _buffers.content[before : len(sealed)]
-            at += end - start
-        return np.frombuffer(found, np.uint8)
 
     def _decrypt(self, piece: Piece, content: memoryview) -> None:
         sealed = _buffers.sealed[: piece.length]
@@ -220,6 +200,48 @@ class _Buffers(threading.local):
 _buffers = _Buffers()
 
 
+def read(reader: EncryptedReader, part: Part, pool: Executor) -> tuple[ProjectionSet, list[LazyArray]]:
+    """Return the projections of a file, whose every piece was verified, and their arrays, which are read on first use.
+
+    Raises:
+        OSError: the file can't be read.
+        InvalidTag: a piece was changed.
+        StateError: it isn't the state of this program's projections.
+    """
+    pieces = list(part.pieces())
+    tasks = [pieces[start : start + _VERIFIED_TOGETHER] for start in range(0, len(pieces), _VERIFIED_TOGETHER)]
+    for _ in pool.map(reader.verify, tasks):
+        pass
+    by_segment = {segment: list(group) for segment, group in groupby(pieces, lambda piece: piece.segment)}
+    head = bytearray(part.segments[0])
+    for piece in by_segment.get(0, []):
+        reader.restore(piece, memoryview(head)[piece.start : piece.end])
+    values, tensors = parse(memoryview(head))
+    lengths = [tensor.data_offsets[1] - tensor.data_offsets[0] for tensor in tensors.values()]
+    if lengths != list(part.segments[1:]):
+        raise StateError("its arrays aren't those that its header names")
+    arrays = {
+        name: _lazy(reader, tensor, part.segments[segment], by_segment.get(segment, []))
+        for segment, (name, tensor) in enumerate(tensors.items(), start=1)
+    }
+    return load(values, arrays), list(arrays.values())
+
+
+def _lazy(reader: EncryptedReader, tensor: Tensor, length: int, pieces: list[Piece]) -> LazyArray:
+    room = _room(length)
+
+    def restore(number: int) -> None:
+        piece = pieces[number]
+        try:
+            reader.restore(piece, room.data[piece.start : piece.end])
+        except (OSError, InvalidTag, StateError) as error:
+            # The piece was sound when it was verified at the start, and actors use this snapshot already.
+            LOGGER.critical("a snapshot was changed while it was read; stopping: %r", error)
+            os._exit(EXIT_UNCERTAIN)
+
+    return LazyArray(room, tensor.numpy_dtype, tensor.shape, PIECE, restore)
+
+
 def check(path: Path, secret: bytes, number: int, part: Part) -> None:
     """Verify every piece of a file; raises what `read` raises."""
     EncryptedReader(path, secret, number, part).verify(part.pieces())
@@ -231,6 +253,27 @@ def _ranges(segments: Iterable[int]) -> Iterator[tuple[int, int, int]]:
             yield segment, start, min(start + PIECE, length)
 
 
+def _room(length: int) -> npt.NDArray[np.uint8]:
+    """Return room for an array and for a quarter more; unused pages take no memory.
+
+    numpy would ask for huge pages: in a virtual machine whose host had to provide them, 1 GB took 4 s of kernel time,
+    and 1.6 s in small pages.
+    """
+    return np.frombuffer(mmap(-1, max(1, length + length // 4)), np.uint8)
+
+
 def _nonce(number: int, count: int) -> bytes:
     """Return the nonce of a piece, unique under the key of its snapshot: the numbers of file and piece."""
     return number.to_bytes(4, "little") + count.to_bytes(8, "little")
+
+
+@contextmanager
+def garbage_collector_paused() -> Generator[None, None, None]:
+    """Pause the garbage collector, which would search millions of new objects again and again, none of them garbage."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()

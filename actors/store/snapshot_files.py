@@ -23,8 +23,7 @@ import msgspec
 from cryptography.exceptions import InvalidTag
 
 from actors.runtime.actor import LOGGER
-from actors.runtime.snapshot_io import EncryptedReader, Part, check
-from actors.store.snapshot_arrays import garbage_collector_paused, read
+from actors.runtime.snapshot_io import EncryptedReader, Part, check, garbage_collector_paused, read
 from actors.store.snapshot_draft import UNFINISHED, SnapshotDraft
 from events.crypto.keys import Keys, KeyUnreadableError
 from events.recovery.salvage import mark_damaged
@@ -104,8 +103,8 @@ class Snapshots:
         """Create the files of a new snapshot (`OSError`)."""
         return SnapshotDraft(self._folder, head, owners)
 
-    def finish(self, draft: SnapshotDraft) -> dict[str, EncryptedReader]:
-        """Make a snapshot valid whose files are on the disk, once all others are erased; return these (`OSError`)."""
+    def finish(self, draft: SnapshotDraft) -> None:
+        """Make a snapshot valid whose files are on the disk, once all others are erased (`OSError`)."""
         manifest = Manifest(
             schema=SCHEMA,
             head=draft.head,
@@ -118,12 +117,8 @@ class Snapshots:
             file.write({0: sealed})
         sync_folder(draft.folder)
         self._erase(path for path in self._folders("", UNFINISHED) if path != draft.folder)
-        path = draft.folder.rename(self._folder / draft.id.hex)
+        draft.folder.rename(self._folder / draft.id.hex)
         sync_folder(self._folder)
-        return {
-            name: EncryptedReader(path / name, manifest.secret, number, part)
-            for number, (name, part) in enumerate(manifest.parts.items())
-        }
 
     def load(self, log: Log, owners: Iterable[str]) -> Loaded | None:
         """Return the snapshot, or None; why one can't be used is logged, and `sweep` erases it."""

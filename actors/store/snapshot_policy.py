@@ -3,7 +3,6 @@
 import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from functools import partial
 from threading import Event, Thread
 from typing import Final, TypeAlias
 
@@ -11,9 +10,8 @@ import msgspec
 import pykka
 
 from actors.runtime.actor import EXIT_UNCERTAIN, LOGGER, ActorRef, Debounce
-from actors.runtime.messages import LoadSnapshot, Message, SnapshotTaken, SnapshotWritten, WriteSnapshot
+from actors.runtime.messages import LoadSnapshot, Message, SnapshotWritten, WriteSnapshot
 from actors.runtime.reply import Reply
-from actors.store.snapshot_arrays import leave_arrays
 from actors.store.snapshot_draft import SnapshotDraft
 from actors.store.snapshot_files import Snapshots
 from events.storage.chain import GENESIS, StoredLog, check_key, verify_chain
@@ -81,7 +79,6 @@ class SnapshotPolicy:
         """Of the last snapshot."""
         self._draft: SnapshotDraft | None = None
         self._reply: Reply[bool] = Reply()
-        self._owners: Mapping[str, Callable[[WriteSnapshot | SnapshotTaken], object]] = {}
         self._sync_thread: Thread | None = None
         self._idle = Debounce(store, IdleReached())
         self._stopped = Event()
@@ -123,9 +120,7 @@ class SnapshotPolicy:
         if head.seq - self._last_seq >= MIN_EVENTS:
             self._idle.trigger(IDLE)
 
-    def begin(
-        self, head: Head, owners: Mapping[str, Callable[[WriteSnapshot | SnapshotTaken], object]], after: int
-    ) -> Reply[bool]:
+    def begin(self, head: Head, owners: Mapping[str, Callable[[WriteSnapshot], object]], after: int) -> Reply[bool]:
         """Begin a snapshot, unless fewer than `after` events came since the last; the reply says if it was taken."""
         if self._draft is not None and not self._draft.cancelled:
             return self._reply
@@ -139,7 +134,7 @@ class SnapshotPolicy:
             LOGGER.warning("no snapshot can be written: %s", error)
             reply.set(value=False)
             return reply
-        self._reply, self._owners = reply, owners
+        self._reply = reply
         for writer in self._draft.writers:
             owners[writer.name](WriteSnapshot(writer=writer, store=self._store))
         return reply
@@ -181,15 +176,12 @@ class SnapshotPolicy:
             self._end(draft, taken=False)
             return
         try:
-            readers = self.snapshots.finish(draft)
+            self.snapshots.finish(draft)
         except OSError as error:
             LOGGER.warning("the snapshot was not finished: %s", error)
             self._end(draft, taken=False)
         else:
             self._last_seq = draft.head.seq
-            for name, reader in readers.items():
-                part = draft.parts[name]
-                self._owners[name](SnapshotTaken(part=part, leave=partial(leave_arrays, reader=reader, part=part)))
             self._end(draft, taken=True)
 
     def erase(self) -> None:
@@ -252,9 +244,7 @@ class SnapshotPolicy:
         if verified:
             self._tell(LogVerified())
         while arrays and not self._stopped.is_set():
-            array = arrays.pop(0)
-            if not array.stays:
-                array.fetch()
+            arrays.pop(0).fetch()
 
     def _verify_chain(self, log: StoredLog, head: Head) -> None:
         """Verify the log up to the head of the snapshot; returns early when the store stops."""

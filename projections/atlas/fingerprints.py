@@ -244,13 +244,13 @@ def holds_stems(declared: SpacesDeclared) -> bool:
 def _empty(space: Space, dimension: int) -> SpaceStore:
     match space.kind:
         case Kind.DENSE:
-            return DenseSpace(dimension, indexed=space.key == ENTITY, on_disk=space.key != ENTITY)
+            return DenseSpace(dimension, indexed=space.key == ENTITY)
         case Kind.DIRECTED:
             return DirectedSpace(dimension)
         case Kind.SPARSE:
             return SparseSpace(dimension, counts=space.key == TERMS)
         case Kind.BINARY:
-            return BinarySpace(dimension, on_disk=True)
+            return BinarySpace(dimension)
         case Kind.TOKENS:
             return TokenSpace(dimension)
         case _:

@@ -15,16 +15,15 @@ from projections.storage.arrays import GrowableArray, Mask, Rows, Scores, best
 class BinarySpace:
     """Bits by row, compared by the share of equal bits.
 
-    An `indexed` space is searched as a whole, for which a large one has a graph. The bits of one that is `on_disk` may
-    stay in the file of a snapshot.
+    An `indexed` space is searched as a whole, for which a large one has a graph.
     """
 
-    def __init__(self, bits: int, *, indexed: bool = False, on_disk: bool = False) -> None:
+    def __init__(self, bits: int, *, indexed: bool = False) -> None:
         if bits % 8:
             raise ValueError(f"{bits} bits don't fill whole bytes")
         self._bits = bits
         self.graph = Graph(self, bits // 8, "hamming") if indexed else None
-        self._matrix = GrowableArray(np.uint8, bits // 8, on_disk=on_disk)
+        self._matrix = GrowableArray(np.uint8, bits // 8)
 
     def __len__(self) -> int:
         return len(self._matrix)
@@ -39,7 +38,7 @@ class BinarySpace:
 
     def clear(self, row: int) -> None:
         """Overwrite a row with zeros, which are a valid hypervector: the caller keeps track of empty rows."""
-        self._matrix.edit(slice(row, row + 1))[0] = 0
+        self._matrix.array[row] = 0
         if self.graph is not None:
             self.graph.replace(row, None)
 
@@ -59,9 +58,6 @@ class BinarySpace:
 
     def scores(self, query: npt.NDArray[np.uint8], rows: Rows | slice | None = None) -> Scores:
         """Return 1 - Hamming / bits of packed bits to these rows (to all if None), shape (rows,)."""
-        if rows is None:
-            blocks = [self.scores(query, block) for block in self._matrix.blocks()]
-            return np.concatenate([np.empty(0, np.float32), *blocks])
         matrix = self._matrix.select(rows)
         if not len(matrix):
             return np.zeros(0, np.float32)
@@ -78,4 +74,4 @@ class BinarySpace:
 
     def digest(self) -> bytes:
         """Return the SHA-256 of all bits."""
-        return digest_of(self._matrix)
+        return digest_of(self._matrix.array)

@@ -24,14 +24,13 @@ class DenseSpace:
     """Vectors by row as int8 levels (`events.fingerprint`); a row without a vector is zero and scores 0.
 
     Int8 products are exact, so that a score is independent of the other rows and symmetric in the pair.
-    An `indexed` space is searched as a whole, for which a large one has a graph. The vectors of one that is `on_disk`
-    may stay in the file of a snapshot.
+    An `indexed` space is searched as a whole, for which a large one has a graph.
     """
 
-    def __init__(self, dimension: int, *, indexed: bool = False, on_disk: bool = False) -> None:
+    def __init__(self, dimension: int, *, indexed: bool = False) -> None:
         self.dimension: Final = dimension
         self.graph = Graph(self, dimension, "cos") if indexed else None
-        self._matrix = GrowableArray(np.int8, dimension, on_disk=on_disk)
+        self._matrix = GrowableArray(np.int8, dimension)
         self._inverse_norms = GrowableArray(np.float32)
 
     def __len__(self) -> int:
@@ -56,8 +55,8 @@ class DenseSpace:
     def replace(self, rows: Rows, vectors: Levels) -> None:
         """Replace the vectors of rows that aren't empty, shape (rows, dimension)."""
         for row, vector in zip(rows.tolist(), vectors, strict=True):  # by row, which loads no more of a snapshot
-            self._matrix.edit(slice(row, row + 1))[0] = vector
-            self._inverse_norms.edit(slice(row, row + 1))[0] = _inverse_norm(vector)
+            self._matrix.part(slice(row, row + 1))[0] = vector
+            self._inverse_norms.part(slice(row, row + 1))[0] = _inverse_norm(vector)
         if self.graph is not None:
             for row, vector in zip(rows.tolist(), vectors, strict=True):
                 self.graph.replace(row, vector)
@@ -68,7 +67,7 @@ class DenseSpace:
 
     def clear(self, row: int) -> None:
         """Overwrite a vector with zeros."""
-        self._matrix.edit(slice(row, row + 1))[0] = 0
+        self._matrix.array[row] = 0
         self._inverse_norms.array[row] = 0
         if self.graph is not None:
             self.graph.replace(row, None)
@@ -83,9 +82,6 @@ class DenseSpace:
 
     def scores(self, query: Levels, rows: Rows | slice | None = None) -> Scores:
         """Return the cosine, clamped to [0, 1], of a query to these rows (to all if None), shape (rows,)."""
-        if rows is None:
-            blocks = [self.scores(query, block) for block in self._matrix.blocks()]
-            return np.concatenate([np.empty(0, np.float32), *blocks])
         matrix, norms = self._matrix.select(rows), self._inverse_norms.select(rows)
         if not len(matrix):
             return np.zeros(0, np.float32)
@@ -131,7 +127,7 @@ class DenseSpace:
 
     def digest(self) -> bytes:
         """Return the SHA-256 of the vectors."""
-        return digest_of(self._matrix)
+        return digest_of(self._matrix.array)
 
 
 def top_k_eligible(scores: Scores, count: int) -> Rows:

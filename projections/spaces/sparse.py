@@ -89,8 +89,8 @@ class SparseSpace:
         self._width = width
         self._counts = counts
         self._slices = RowSlices()
-        self._terms = GrowableArray(np.uint16, on_disk=True)
-        self._weights = GrowableArray(np.float16, on_disk=True)
+        self._terms = GrowableArray(np.uint16)
+        self._weights = GrowableArray(np.float16)
         self._blocks: list[_Block] = []
         """The inverted index in row order; each block is larger than the next one, or of the maximum size."""
         self._posted = 0
@@ -147,8 +147,8 @@ class SparseSpace:
         span = self._slices.slice_of(row)
         if row < self._posted:
             next(block for block in reversed(self._blocks) if block.first <= row).clear(row)
-        self._terms.edit(span)[:] = 0
-        self._weights.edit(span)[:] = 0
+        self._terms.array[span] = 0
+        self._weights.array[span] = 0
         self.lengths.array[row] = self._norms.array[row] = 0
         self._slices.clear(row)
 
@@ -178,7 +178,7 @@ class SparseSpace:
         Neither term frequency nor length of a row counts: a name that occurs once in a long text is named.
         """
         indices, lengths = self._slices.indices(rows)
-        return np.minimum(reduce_rows(np.add, self.shares(query)[self._terms.take(indices)], lengths), np.float32(1.0))
+        return np.minimum(reduce_rows(np.add, self.shares(query)[self._terms.array[indices]], lengths), np.float32(1.0))
 
     def contains_terms(self, query: Sparse, eligible: Mask) -> bool:
         """Tell whether every term of a query occurs in some eligible row; all eligible rows are counted ones."""
@@ -212,7 +212,7 @@ class SparseSpace:
         """Return the SHA-256 of the content of every row and of the statistics."""
         indices, lengths = self._slices.indices()
         statistics = self._frequency.digest(), repr(self._total).encode()
-        return digest_of(lengths, self._terms.take(indices), self._weights.take(indices), *statistics)
+        return digest_of(lengths, self._terms.array[indices], self._weights.array[indices], *statistics)
 
     def _score(self, measure: str, score: _Score, query: Sparse, rows: Rows | None) -> Scores:
         cached = self._ranked.get(measure)
@@ -263,11 +263,11 @@ class SparseSpace:
     def _block(self, first: int, end: int) -> _Block:
         rows = np.arange(first, end)
         indices, lengths = self._slices.indices(rows)
-        terms = self._terms.take(indices)
+        terms = self._terms.array[indices]
         by_term = np.argsort(terms, kind="stable")
         starts = np.concatenate([[0], np.cumsum(np.bincount(terms, minlength=self._width))]).astype(np.int32)
         owners = np.repeat((rows - first).astype(np.uint16), lengths)[by_term]
-        return _Block(first, starts, owners, self._weights.take(indices)[by_term])
+        return _Block(first, starts, owners, self._weights.array[indices[by_term]])
 
     def _matches(self, terms: _Terms, factors: _Weights, rows: Rows | None) -> tuple[Rows, _Weights, _Weights]:
         """Return where rows (all if None) contain these terms: the place among them, weight, and the term's factor.
@@ -295,4 +295,4 @@ class SparseSpace:
         found = by_term.take(self._terms.take(indices))
         shared = np.flatnonzero(found)
         places = np.repeat(np.arange(len(rows)), lengths)[shared]
-        return places, self._weights.take(indices)[shared].astype(np.float32), found[shared]
+        return places, self._weights.take(indices[shared]).astype(np.float32), found[shared]

@@ -24,9 +24,9 @@ class TokenSpace:
 
     def __init__(self, dimension: int) -> None:
         self._slices = RowSlices()
-        self._pieces = GrowableArray(np.uint16, on_disk=True)
-        self._vectors = GrowableArray(np.int8, dimension // 2, on_disk=True)
-        self._inverse_norms = GrowableArray(np.float32, on_disk=True)
+        self._pieces = GrowableArray(np.uint16)
+        self._vectors = GrowableArray(np.int8, dimension // 2)
+        self._inverse_norms = GrowableArray(np.float32)
         self._frequency = DocumentFrequency(_VOCABULARY)
 
     def __len__(self) -> int:
@@ -69,8 +69,8 @@ class TokenSpace:
     def clear(self, row: int) -> None:
         """Delete the content of an excluded row."""
         span = self._slices.slice_of(row)
-        for array in (self._pieces, self._vectors, self._inverse_norms):
-            array.edit(span)[:] = 0
+        for array in (self._pieces.array, self._vectors.array, self._inverse_norms.array):
+            array[span] = 0
         self._slices.clear(row)
 
     def max_sim(self, query: Tokens, rows: Rows, *, weighted: bool) -> Scores:
@@ -119,11 +119,11 @@ class TokenSpace:
     def digest(self) -> bytes:
         """Return the SHA-256 of the tokens of every row and of the document frequencies."""
         indices, lengths = self._slices.indices()
-        pieces, vectors = self._pieces.take(indices), self._vectors.take(indices)
+        pieces, vectors = self._pieces.array[indices], self._vectors.array[indices]
         return digest_of(lengths, pieces, vectors, self._frequency.digest())
 
     def _distinct(self, row: int) -> npt.NDArray[np.uint16]:
-        return np.unique(self._pieces.part(self._slices.slice_of(row)))
+        return np.unique(self._pieces.array[self._slices.slice_of(row)])
 
     def _cosines(self, query: Tokens, rows: Rows) -> Iterator[tuple[slice, npt.NDArray[np.float32], Rows]]:
         """Yield blocks of these rows: their slice, cosines of their tokens to the query's, and each row's length.

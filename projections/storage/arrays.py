@@ -1,8 +1,8 @@
 """Growable arrays, ragged arrays and byte strings in flat storage, and reductions over them."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from math import prod
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 from uuid import UUID
 
 import numpy as np
@@ -17,8 +17,6 @@ Mask = npt.NDArray[np.bool_]
 """One truth value for each row."""
 Scores = npt.NDArray[np.float32]
 """One score for each row."""
-_BLOCK: Final = 1 << 24
-"""Bytes that a scan reads at once from the disk."""
 
 
 def rows_of_ids(ids: "GrowableArray[np.uint8]", memories: Iterable[UUID]) -> Rows:
@@ -28,14 +26,9 @@ def rows_of_ids(ids: "GrowableArray[np.uint8]", memories: Iterable[UUID]) -> Row
 
 
 class GrowableArray(Generic[S]):
-    """An array that grows along its first axis; its capacity doubles, so that an append is amortised O(1).
+    """An array that grows along its first axis; its capacity doubles, so that an append is amortised O(1)."""
 
-    With `on_disk`, the items of a large snapshot stay in its file until they are edited: they are asked for in small
-    parts, and not by `array`, which would read all of them into memory.
-    """
-
-    def __init__(self, dtype: type[S], *width: int, on_disk: bool = False) -> None:
-        self.on_disk: Final = on_disk
+    def __init__(self, dtype: type[S], *width: int) -> None:
         self._room: npt.NDArray[S] = np.zeros((8, *width), dtype)
         """Allocated items; those from `_count` on are zero."""
         self._count = 0
@@ -51,21 +44,6 @@ class GrowableArray(Generic[S]):
         return self._count * self._room[:1].nbytes
 
     @property
-    def dtype(self) -> np.dtype[S]:
-        """The type of the items."""
-        return self._room.dtype
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The shape of `array`."""
-        return (self._count, *self._room.shape[1:])
-
-    @property
-    def stays(self) -> bool:
-        """Whether items are in the file of a snapshot rather than in memory."""
-        return self._later is not None and self._later.stays
-
-    @property
     def array(self) -> npt.NDArray[S]:
         """A view on all items, shape (count, *width), valid until the next append."""
         if self._later is not None:
@@ -74,14 +52,7 @@ class GrowableArray(Generic[S]):
         return self._room[: self._count]
 
     def part(self, span: slice) -> npt.NDArray[S]:
-        """A view on the items of a slice with start and stop, or a copy; loads no other pieces of a snapshot."""
-        if self._later is not None and self._later.stays:
-            size = self._room.strides[0]
-            return self._of_bytes(self._later.copy(span.start * size, span.stop * size))
-        return self.edit(span)
-
-    def edit(self, span: slice) -> npt.NDArray[S]:
-        """A view on the items of a slice with start and stop, which may be written to."""
+        """A view on the items of a slice with start and stop; loads no other pieces of a snapshot."""
         if self._later is not None:
             size = self._room.strides[0]
             self._later.fetch(span.start * size, span.stop * size)
@@ -90,21 +61,8 @@ class GrowableArray(Generic[S]):
     def take(self, items: Rows) -> npt.NDArray[S]:
         """Return a copy of some items, shape (items, *width); loads no other pieces of a snapshot."""
         if self._later is not None:
-            if self._later.stays:
-                return self._of_bytes(self._later.copy_items(self._room.strides[0], items))
             self._later.fetch_items(self._room.strides[0], items)
         return self._room.take(items, axis=0)
-
-    def blocks(self) -> Iterator[slice]:
-        """Yield slices that cover all items: one, or small ones where they stay on the disk."""
-        step = max(1, _BLOCK // self._room.strides[0] if self.stays else self._count)
-        yield from (slice(start, min(start + step, self._count)) for start in range(0, self._count, step))
-
-    def raw(self, start: int, end: int) -> memoryview:
-        """Return the bytes from `start` to `end` of all items, as a view where they are in memory."""
-        if self._later is not None and self._later.stays:
-            return self._later.copy(start, end).data
-        return self.array.reshape(-1).view(np.uint8)[start:end].data
 
     def select(self, items: Rows | slice | None) -> npt.NDArray[S]:
         """Return a copy of some items, or a view on a slice or on all."""
@@ -132,20 +90,15 @@ class GrowableArray(Generic[S]):
         self._room[self._count] = 0
 
     def restore(self, saved: LazyArray) -> None:
-        """Hold what `array` was once; an array of other items is a ValueError."""
+        """Take the place of what `array` was once; an array of other items is a ValueError."""
         dtype, width = self._room.dtype, self._room.shape[1:]
         size = dtype.itemsize * prod(saved.shape[1:])
         if saved.dtype != dtype or (saved.shape[1:] != width and 0 not in width) or (saved.shape[0] and not size):
             raise ValueError(f"an array of {saved.dtype}{saved.shape} isn't one of {dtype}{width}")
         if not saved.shape[0]:
             return
-        if not self.on_disk:
-            saved.keep()
         self._count, self._later = saved.shape[0], saved
         self._room = saved.room[: len(saved.room) // size * size].view(dtype).reshape(-1, *saved.shape[1:])
-
-    def _of_bytes(self, found: npt.NDArray[np.uint8]) -> npt.NDArray[S]:
-        return found.view(self._room.dtype).reshape(-1, *self._room.shape[1:])
 
     def _reserve(self, more: int) -> None:
         needed = self._count + more
@@ -200,7 +153,7 @@ class Blobs:
     """Rows of any length."""
 
     def __init__(self) -> None:
-        self._bytes = GrowableArray(np.uint8, on_disk=True)
+        self._bytes = GrowableArray(np.uint8)
         self._slices = RowSlices()
 
     def __len__(self) -> int:
@@ -217,7 +170,7 @@ class Blobs:
 
     def clear(self, row: int) -> None:
         """Overwrite a row with zeros and leave it empty."""
-        self._bytes.edit(self._slices.slice_of(row))[:] = 0
+        self._bytes.array[self._slices.slice_of(row)] = 0
         self._slices.clear(row)
 
     @property

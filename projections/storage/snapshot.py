@@ -23,7 +23,7 @@ from projections.registry import PROJECTION_SETS, ProjectionSet
 from projections.storage.arrays import GrowableArray
 from projections.storage.lazy_array import LazyArray
 
-SCHEMA: Final = 20
+SCHEMA: Final = 19
 """Number of the layout of snapshots. Raise it with any change to what is written or what it means."""
 
 VALUES: Final = "values"
@@ -94,21 +94,7 @@ class Deferred:
         return made[part]
 
 
-class OnDisk:
-    """The bytes of an array that may be in the file of another snapshot."""
-
-    def __init__(self, array: GrowableArray[Any]) -> None:
-        self._array = array
-
-    def __len__(self) -> int:
-        return self._array.nbytes
-
-    def __getitem__(self, part: slice) -> memoryview:
-        start, stop, _ = part.indices(len(self))
-        return self._array.raw(start, stop)
-
-
-Segment: TypeAlias = memoryview | Deferred | OnDisk
+Segment: TypeAlias = memoryview | Deferred
 
 
 def dump(projections: ProjectionSet) -> list[Segment]:
@@ -117,29 +103,24 @@ def dump(projections: ProjectionSet) -> list[Segment]:
     The arrays are views. They hold until the next event is applied, or a graph grows.
     """
     values: dict[str, object] = {}
-    arrays = dict(all_arrays(projections))
+    arrays: dict[str, npt.NDArray[Any]] = {}
     foreign: dict[str, Deferred] = {}
     for path, held in _objects(projections):
         values |= {f"{path}.{name}": getattr(held, name) for name in declared(type(held))}
+        for name, array in _arrays(held):
+            arrays[f"{path}.{name}"] = array.array if isinstance(array, GrowableArray) else array
         if isinstance(held, Foreign) and (size := held.saved_size()):
             foreign[f"{path}.{FOREIGN}"] = Deferred(size, held.save)
     plain = _encoder.encode((type(projections).__name__, values))
     tensors = {name: (_NAMES[array.dtype], array.shape, array.nbytes) for name, array in arrays.items()}
     tensors |= {name: ("U8", (len(late),), len(late)) for name, late in foreign.items()}
     head = memoryview(_header({VALUES: ("U8", (len(plain),), len(plain)), **tensors}) + plain)
-    return [head, *map(_segment, arrays.values()), *foreign.values()]
-
-
-def all_arrays(projections: ProjectionSet) -> Iterator[tuple[str, GrowableArray[Any] | npt.NDArray[Any]]]:
-    """Yield all arrays by path, in the order in which `dump` returns them."""
-    for path, held in _objects(projections):
-        yield from ((f"{path}.{name}", array) for name, array in _arrays(held))
+    return [head, *(array.reshape(-1).view(np.uint8).data for array in arrays.values()), *foreign.values()]
 
 
 def sizes(projections: ProjectionSet) -> dict[str, int]:
-    """Return the bytes of each array by path; one that stays on the disk takes none."""
-    arrays = all_arrays(projections)
-    return {path: 0 if isinstance(array, GrowableArray) and array.stays else array.nbytes for path, array in arrays}
+    """Return the bytes of each array by path."""
+    return {f"{path}.{name}": array.nbytes for path, held in _objects(projections) for name, array in _arrays(held)}
 
 
 def parse(head: memoryview) -> tuple[memoryview, dict[str, Tensor]]:
@@ -240,14 +221,6 @@ def _undeclared(held: object) -> list[tuple[str, Any]]:
 def _is_object(value: object) -> bool:
     ours = type(value).__module__.partition(".")[0] == __name__.partition(".")[0]
     return ours and hasattr(value, "__dict__") and not isinstance(value, GrowableArray | LazyArray | Enum)
-
-
-def _segment(array: GrowableArray[Any] | npt.NDArray[Any]) -> memoryview | OnDisk:
-    if isinstance(array, GrowableArray):
-        if array.stays:
-            return OnDisk(array)
-        array = array.array
-    return array.reshape(-1).view(np.uint8).data
 
 
 def _header(tensors: Mapping[str, tuple[str, tuple[int, ...], int]]) -> bytes:

@@ -15,9 +15,8 @@ import msgspec
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from actors.runtime.snapshot_io import EncryptedReader, Part, _nonce
+from actors.runtime.snapshot_io import EncryptedReader, Part, _nonce, read
 from actors.store import snapshot_files
-from actors.store.snapshot_arrays import read
 from actors.store.snapshot_files import MANIFEST, Snapshots, UnusableError
 from benchmarks.fuzz.mutations import mutate_bytes, mutate_value
 from events.crypto.keys import KeyRing, KeyUnreadableError

@@ -27,7 +27,7 @@ from actors.runtime import snapshot_io
 from actors.runtime.actor import EXIT_UNCERTAIN
 from actors.runtime.faults import StorageFault
 from actors.runtime.snapshot_io import EncryptedReader, EncryptedWriter
-from actors.store import snapshot_arrays, snapshot_files, snapshot_policy
+from actors.store import snapshot_files, snapshot_policy
 from actors.store.messages import Append, Describe, ReadDigests, ReadStatus, TakeSnapshot
 from actors.store.snapshot_files import ASIDE, MANIFEST, Loaded, Manifest, Snapshots
 from events.crypto.keys import KeyRing
@@ -621,43 +621,6 @@ def test_a_snapshot_that_is_changed_while_it_is_read_ends_the_process(
     with kept(spread) as store:
         assert none_is_left(spread), "the next start proves it again"
         assert store.digests()[1] == digests(rebuild(store.hub.log.read()))
-
-
-def test_arrays_of_a_large_snapshot_stay_in_its_file(spread: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(snapshot_arrays, "RESIDENT", 0)
-    with closing(DuckDBLog(spread)) as log:
-        loaded = Snapshots(spread, log.keys).load(log, OWNERS)
-        assert loaded is not None
-        seen: list[int] = []
-        monkeypatch.setattr(EncryptedReader, "restore", noting(seen, EncryptedReader.restore))
-        told = {name: one for owned in loaded.projections.values() for name, one in owned.digests().items()}
-        assert told == digests(rebuild(log.read()))
-        staying = [array for array in loaded.arrays if array.stays]
-        assert sum(array.room.nbytes for array in staying) > sum(array.room.nbytes for array in loaded.arrays) / 2
-        read = in_arrays(seen)
-        for array in staying:
-            array.fetch()
-        assert in_arrays(seen) > read, "the digests read nothing of these into memory"
-
-
-def test_what_is_stored_or_erased_beside_arrays_on_the_disk_is_there_or_gone(
-    spread: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(snapshot_arrays, "RESIDENT", 0)
-    with kept(spread) as store:
-        ids = [store.append(stored(f"later {n}", session="talk", position=n)) for n in range(12, 40)]
-        assert store.snapshot(), "the arrays are in this file from here on"
-        assert store.digests()[1] == digests(rebuild(store.hub.log.read()))
-        store.append(MemoryErased(memory=ids[4], reason="a test"))
-        ids += [store.append(stored(f"much later {n}")) for n in range(30)]
-        store.append(MemoryErased(memory=ids[-1], reason="a test"))
-        told = store.digests()
-        assert told[1] == digests(rebuild(store.hub.log.read()))
-        assert store.snapshot()
-    with kept(spread) as store:
-        assert store.digests() == told
-        assert store.text(ids[3]) == "later 15"
-        assert store.text(ids[4]) is None
 
 
 def fetch_all(loaded: Loaded) -> None:

@@ -1,12 +1,10 @@
 """Arrays of a snapshot are read when they are used, and no sooner."""
 
-from collections.abc import Sequence
-
 import numpy as np
 import pytest
 
 from projections.storage.arrays import GrowableArray
-from projections.storage.lazy_array import LazyArray, Span
+from projections.storage.lazy_array import LazyArray
 
 ITEM, PIECE = 48, 100
 VALUES = np.random.default_rng(7).integers(0, 256, (40, ITEM), np.uint8)
@@ -15,23 +13,16 @@ VALUES = np.random.default_rng(7).integers(0, 256, (40, ITEM), np.uint8)
 class Source:
     """Stands for a file: notes which pieces were read."""
 
-    def __init__(self, room: int = 0, peeked: frozenset[int] = frozenset()) -> None:
+    def __init__(self, room: int = 0) -> None:
         self.read: list[int] = []
-        self.peeked: list[int] = []
         self._data = VALUES.tobytes()
         space = np.zeros(len(self._data) + room, np.uint8)
-        peek = self._peek if peeked else None
-        self.lazy = LazyArray(space, VALUES.dtype, VALUES.shape, PIECE, self._restore, peek, peeked)
+        self.lazy = LazyArray(space, VALUES.dtype, VALUES.shape, PIECE, self._restore)
 
     def _restore(self, number: int) -> None:
         self.read.append(number)
         piece = self._data[number * PIECE : (number + 1) * PIECE]
         self.lazy.room[number * PIECE : number * PIECE + len(piece)] = np.frombuffer(piece, np.uint8)
-
-    def _peek(self, spans: Sequence[Span]) -> np.ndarray:
-        self.peeked += (span.piece for span in spans)
-        assert all(PIECE * span.piece <= span.start < span.end <= PIECE * (span.piece + 1) for span in spans)
-        return np.frombuffer(b"".join(self._data[span.start : span.end] for span in spans), np.uint8)
 
 
 def restored(room: int = 0) -> tuple[GrowableArray[np.uint8], Source]:
@@ -68,39 +59,6 @@ def test_items_that_are_appended_meanwhile_stay_and_read_nothing() -> None:
     assert not source.read
     assert np.array_equal(array.take(np.array([40, 41])), VALUES[:2])
     assert np.array_equal(array.array, np.concatenate([VALUES, VALUES[:2]]))
-
-
-def test_items_that_stay_are_peeked_at_until_they_are_edited_and_others_are_read() -> None:
-    source = Source(room=4 * ITEM, peeked=frozenset(range(20)) - {1})
-    array = GrowableArray(np.uint8, ITEM, on_disk=True)
-    array.restore(source.lazy)
-    array.extend(VALUES[:2])
-    items = np.array([3, 2, 30, 31, 41, 0])
-    expected = np.concatenate([VALUES, VALUES[:2]])
-    assert np.array_equal(array.take(items), expected[items])
-    assert source.read == [1]
-    assert sorted(source.peeked) == [0, 0, 14, 15]  # items 30 and 31, bytes 1,440 to 1,536, are one stretch
-    assert np.array_equal(array.part(slice(35, 42)), expected[35:42])
-    assert array.part(slice(5, 5)).shape == array.take(np.empty(0, np.int64)).shape == (0, ITEM)
-    array.edit(slice(30, 31))[:] = 7
-    expected[30] = 7
-    assert source.read == [1, 14]
-    assert np.array_equal(array.take(items), expected[items])
-    assert bytes(array.raw(0, array.nbytes)) == expected.tobytes()
-    assert np.array_equal(np.concatenate([array.part(block) for block in array.blocks()]), expected)
-    assert source.read == [1, 14]
-    assert array.stays
-    assert np.array_equal(array.array, expected)
-    assert not array.stays
-
-
-def test_an_array_that_is_scanned_is_kept_in_memory() -> None:
-    source = Source(peeked=frozenset(range(20)))
-    array = GrowableArray(np.uint8, ITEM)
-    array.restore(source.lazy)
-    assert np.array_equal(array.take(np.array([3])), VALUES[[3]])
-    assert (source.read, source.peeked) == ([1], [])
-    assert not array.stays
 
 
 @pytest.mark.parametrize("room", [0, 5 * ITEM])
