@@ -10,7 +10,7 @@ from projections.atlas.atlas import Atlas
 
 MOST_BEHIND: Final = 2_048
 """Rows that a graph may lack while memories are being stored. Scanning so many takes .1 ms; adding one memory to all
-five graphs takes 1.2 ms where they hold 4,000 rows, and more in larger ones."""
+graphs takes 1.2 ms where they hold 4,000 rows, and more in larger ones."""
 
 
 class IndexUpkeep:

@@ -147,11 +147,7 @@ class Atlas(Fingerprints):
     def graphs(self) -> dict[str, Graph]:
         """Return the graphs of the spaces that are searched as a whole, by the name of the index."""
         spaces: dict[str, DenseSpace | BinarySpace] = {"e1_prefix": self._prefix.vectors, HYPERVECTOR: self._sketch}
-        for key, space in self._spaces.items():
-            if isinstance(space, DirectedSpace):
-                spaces |= {f"{key} as cause": space.causes, f"{key} as effect": space.effects}
-            elif isinstance(space, DenseSpace):
-                spaces[key] = space
+        spaces |= {key: space for key, space in self._spaces.items() if isinstance(space, DenseSpace)}
         return {name: space.graph for name, space in spaces.items() if space.graph is not None}
 
     def prepare(self) -> None:

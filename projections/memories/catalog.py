@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -12,7 +11,15 @@ import numpy as np
 from events.storage.log import Envelope
 from events.vocabulary import EventLost, MemoriesMoved, MemoryRecalled, MemoryStored, MemoryTagged, PurposesRealigned
 from events.vocabulary.values import Image
-from projections.memories.entries import Body, Entry, Usage, erased_entry, merged_entry
+from projections.memories.entries import (
+    Body,
+    Entry,
+    StoredEntries,
+    Usage,
+    Worth,
+    erased_entry,
+    merged_entry,
+)
 from projections.memories.lifecycle import (
     Lifecycle,
     StateChange,
@@ -28,17 +35,9 @@ from projections.memories.tags import EditedTags
 from projections.projection import MemoryState, digest_of, is_shredded_memory
 from projections.storage.arrays import Blobs, GrowableArray
 
-
-class _Worth(msgspec.Struct, frozen=True):
-    """The fields of a `Body` that its salience depends on; decoded alone, since that is faster for all memories."""
-
-    importance: float
-    created_at: datetime
-
-
 _encoder = msgspec.msgpack.Encoder(uuid_format="bytes")
 _body_decoder = msgspec.msgpack.Decoder(Body)
-_worth_decoder = msgspec.msgpack.Decoder(_Worth)
+_worth_decoder = msgspec.msgpack.Decoder(Worth)
 
 
 class Catalog:
@@ -48,14 +47,16 @@ class Catalog:
     the memory of their 150 objects.
     """
 
-    _entries: dict[UUID, Entry]
-    """Without bodies."""
+    _ids: list[UUID]
+    _changed: dict[UUID, Entry]
+    """The entries, without bodies, of memories that an event concerned after they were stored."""
     _live: Counter[str]
     """Number of live memories by namespace."""
 
     def __init__(self) -> None:
-        self._entries = {}
-        self._ids: list[UUID] = []
+        self._changed = {}
+        self._stored = StoredEntries()
+        self._ids = []
         self._rows: dict[UUID, int] = {}
         self._bodies = Blobs()
         """Encoded; empty once a memory is erased."""
@@ -79,11 +80,11 @@ class Catalog:
                 self._store(envelope, stored)
             case MemoryRecalled() as recalled:
                 for memory in recalled.memories:
-                    count = self._entries[memory].access_count + 1
+                    count = self._entry(memory).access_count + 1
                     self._touch(memory, envelope, access_count=count, last_accessed=envelope.at)
             case PurposesRealigned() as realigned:
                 for memory, purpose in zip(realigned.memories, realigned.rows(), strict=True):
-                    erased = self._entries[memory].state is MemoryState.ERASED
+                    erased = self._state(memory) is MemoryState.ERASED
                     self._touch(memory, envelope, purpose=() if erased else purpose)
             case MemoriesMoved() as moved:
                 self._move(envelope, moved)
@@ -93,7 +94,8 @@ class Catalog:
             case event if is_shredded_memory(event):
                 entry = erased_entry(envelope.id, envelope.seq, envelope.at, (envelope.seq,))
                 reason = f"lost, because the store was damaged: {event.why}" if isinstance(event, EventLost) else None
-                self._add(msgspec.structs.replace(entry, reason=reason), b"", 0)
+                self._add(entry, b"", 0)
+                self._changed[envelope.id] = msgspec.structs.replace(entry, reason=reason)
             case event:
                 for memory in dict.fromkeys((*concerned(event), *changed(changes))):
                     self._touch(memory, envelope)
@@ -122,7 +124,7 @@ class Catalog:
         return said.text, said.metadata.get("speaker")
 
     def __contains__(self, memory: UUID) -> bool:
-        return memory in self._entries
+        return memory in self._rows
 
     def __iter__(self) -> Iterator[UUID]:
         return iter(self._ids)
@@ -141,21 +143,23 @@ class Catalog:
 
     def states(self) -> Counter[MemoryState]:
         """Return the number of memories in each state."""
-        return Counter(entry.state for entry in self._entries.values())
+        unchanged = Counter({MemoryState.LIVE: len(self._ids) - len(self._changed)})
+        return unchanged + Counter(entry.state for entry in self._changed.values())
 
     def erased(self) -> tuple[Entry, ...]:
         """Return the entries of erased memories in the order in which they were stored."""
-        return tuple(entry for entry in self._entries.values() if entry.state is MemoryState.ERASED)
+        found = (entry for entry in self._changed.values() if entry.state is MemoryState.ERASED)
+        return tuple(sorted(found, key=lambda entry: entry.seq))
 
     def as_stored(self) -> Iterator[tuple[Entry, Body]]:
         """Yield every memory that isn't erased, without what it absorbed, and its body as it was stored."""
         for row, memory in enumerate(self._ids):
             if encoded := self._bodies.at(row):
-                yield self._entries[memory], _body_decoder.decode(encoded)
+                yield self._entry(memory), _body_decoder.decode(encoded)
 
     def moved(self) -> tuple[Entry, ...]:
         """Return the entries, without bodies, of memories that were moved to another namespace once."""
-        return tuple(self._entries[memory] for memory in self._placement)
+        return tuple(map(self._entry, self._placement))
 
     def namespaces(self) -> Counter[str]:
         """Return the number of live memories in each namespace that has any."""
@@ -167,18 +171,21 @@ class Catalog:
 
     def digest(self) -> bytes:
         """Return the SHA-256 of all entries and bodies in the order of arrival, of merges and of requests."""
-        entries, lengths = _encoder.encode(list(self._entries.values())), self._bodies.lengths
+        entries, lengths = _encoder.encode(list(map(self._entry, self._ids))), self._bodies.lengths
         bodies = self._bodies.concatenated()
         folds = (self._lifecycle, self._placement, self._tags, self._supersessions, self._requests)
         return digest_of(entries, lengths, bodies, *(fold.digest() for fold in folds))
 
     def after_load(self) -> None:
         """Derive what a snapshot leaves out."""
-        self._ids = list(self._entries)
         self._rows = {memory: row for row, memory in enumerate(self._ids)}
 
+    def _entry(self, memory: UUID) -> Entry:
+        """Return the entry of a memory without its body."""
+        return self._changed.get(memory) or self._stored.at(self._rows[memory], memory)
+
     def _with_body(self, memory: UUID) -> Entry:
-        entry, encoded = self._entries[memory], self._bodies.at(self._rows[memory])
+        entry, encoded = self._entry(memory), self._bodies.at(self._rows[memory])
         if not encoded:
             return entry
         body = _body_decoder.decode(encoded)
@@ -189,7 +196,7 @@ class Catalog:
         return msgspec.structs.replace(entry, body=body)
 
     def _usage(self, memory: UUID) -> Usage | None:
-        entry = self._entries[memory]
+        entry = self._entry(memory)
         parts = (memory, *self._lifecycle.absorbed(memory))
         worths = [_worth_decoder.decode(body) for one in parts if (body := self._bodies.at(self._rows[one]))]
         if not worths:
@@ -197,8 +204,8 @@ class Catalog:
         return Usage(
             max(worth.importance for worth in worths),
             max(worth.created_at for worth in worths),
-            max(self._entries[one].stored_at for one in parts),
-            sum(self._entries[one].access_count for one in parts),
+            max(self._entry(one).stored_at for one in parts),
+            sum(self._entry(one).access_count for one in parts),
             sum(entry.purpose) / len(entry.purpose) if entry.purpose else 0.0,
             parts,
         )
@@ -220,12 +227,12 @@ class Catalog:
         return self._supersessions.successor(memory, self._lifecycle, lambda one: self._state(one) is MemoryState.LIVE)
 
     def _state(self, memory: UUID) -> MemoryState:
-        return self._entries[memory].state
+        return MemoryState.LIVE if (entry := self._changed.get(memory)) is None else entry.state
 
     def _add(self, entry: Entry, body: bytes, hash_prefix: int) -> None:
         self._rows[entry.id] = len(self._ids)
         self._ids.append(entry.id)
-        self._entries[entry.id] = entry
+        self._stored.append(entry)
         self._bodies.append(body)
         self._marks.append(hash_prefix)
 
@@ -243,13 +250,13 @@ class Catalog:
             self._touch(memory, envelope)
 
     def _touch(self, memory: UUID, envelope: Envelope, **changes: Any) -> None:
-        entry = self._entries[memory]
-        self._entries[memory] = msgspec.structs.replace(entry, events=(*entry.events, envelope.seq), **changes)
+        entry = self._entry(memory)
+        self._changed[memory] = msgspec.structs.replace(entry, events=(*entry.events, envelope.seq), **changes)
 
     def _change_state(self, change: StateChange, envelope: Envelope, reason: str | None) -> None:
         """Record the new state of a memory; a shredded one stays erased, since it will be erased later in the log."""
         memory, row = change.memory, self._rows[change.memory]
-        entry, body = self._entries[memory], self._bodies.at(row)
+        entry, body = self._entry(memory), self._bodies.at(row)
         is_live = change.after is MemoryState.LIVE
         fields: dict[str, Any] = {"state": change.after, "state_since": envelope.at, "reason": reason}
         if is_live and restores_single_memories(envelope.event):
@@ -261,12 +268,13 @@ class Catalog:
         if change.after is MemoryState.ERASED:
             self._bodies.clear(row)
             self._marks.array[row] = 0
+            self._stored.clear(row)
             edits = self._tags.erase(memory)
             known = tuple(seq for seq in entry.events if seq not in edits)
             entry = erased_entry(memory, entry.seq, entry.stored_at, known)
         elif not body:
             return
-        self._entries[memory] = msgspec.structs.replace(entry, **fields)
+        self._changed[memory] = msgspec.structs.replace(entry, **fields)
 
 
 def _hash_prefix(sha256: bytes) -> int:

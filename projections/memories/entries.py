@@ -1,15 +1,22 @@
 """Records of the catalog: what is stored of a memory, and what happened to it since."""
 
-from datetime import datetime
-from typing import Any, NamedTuple, Self
+from datetime import UTC, datetime, timedelta
+from math import isnan
+from typing import Any, Final, NamedTuple, Self
 from uuid import UUID
 
 import msgspec
+import numpy as np
 
+from events.spaces import SPACES
 from events.vocabulary import MemoryStored
 from events.vocabulary.codec import decompress
 from events.vocabulary.values import Image, JohariRow, Learning, Modality
 from projections.projection import MemoryState
+from projections.storage.arrays import GrowableArray
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND: Final = timedelta(microseconds=1)
 
 
 class Body(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,6 +54,13 @@ class Body(msgspec.Struct, frozen=True, kw_only=True):
         return decompress(self.content)
 
 
+class Worth(msgspec.Struct, frozen=True):
+    """The fields of a `Body` that its salience depends on."""
+
+    importance: float
+    created_at: datetime
+
+
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
     """One memory as of the last applied event."""
 
@@ -82,6 +96,40 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     def is_lost(self) -> bool:
         """Whether its event was damaged on the disk (`EventLost`); only an erasure has a time."""
         return self.body is None and self.state_since is None and self.reason is not None
+
+
+class StoredEntries:
+    """Entries as they were when their memories were stored, by row, in a tenth of the memory of such objects."""
+
+    def __init__(self) -> None:
+        self._seqs = GrowableArray(np.int64)
+        self._times = GrowableArray(np.int64)
+        """In microseconds since 1970."""
+        self._purposes = GrowableArray(np.float64, len(SPACES))
+        """NaN for none."""
+
+    def append(self, entry: Entry) -> None:
+        """Add the next row."""
+        self._seqs.append(entry.seq)
+        self._times.append((entry.stored_at - _EPOCH) // _MICROSECOND)
+        self._purposes.append(entry.purpose or np.nan)
+
+    def clear(self, row: int) -> None:
+        """Forget the purpose of an erased memory; the rest is known of it for ever."""
+        self._purposes.array[row] = np.nan
+
+    def at(self, row: int, memory: UUID) -> Entry:
+        """Return the entry of a row, given the id of its memory."""
+        (seq,), (at,) = self._seqs.array[row : row + 1].tolist(), self._times.array[row : row + 1].tolist()
+        purpose = tuple(self._purposes.array[row].tolist())
+        return Entry(
+            id=memory,
+            seq=seq,
+            stored_at=_EPOCH + at * _MICROSECOND,
+            body=None,
+            purpose=() if isnan(purpose[0]) else purpose,
+            events=(seq,),
+        )
 
 
 class Usage(NamedTuple):

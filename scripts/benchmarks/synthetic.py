@@ -131,6 +131,8 @@ def _copy(stored: Sequence[MemoryStored], number: int, rng: np.random.Generator)
 
 def _move(embedding: Embedding, rng: np.random.Generator) -> Embedding:
     match embedding:
+        case Dense(is_null=True):
+            return embedding
         case Dense():
             return Dense.of(_rotate(embedding.array, rng))
         case Directed():

@@ -7,10 +7,12 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from events.fingerprint import Directed
 from events.quantization import levels
-from projections.spaces import graph
+from projections.spaces import directed, graph
 from projections.spaces.binary import BinarySpace
 from projections.spaces.dense import DenseSpace
+from projections.spaces.directed import DirectedSpace, Direction
 from projections.spaces.graph import Graph
 from projections.spaces.windowed import WindowedSpace
 from projections.storage.lazy_array import LazyArray
@@ -276,6 +278,29 @@ def test_a_graph_of_the_leading_dimensions_names_candidates_that_all_dimensions_
             found += len(np.intersect1d(rows, exact))
     assert found >= 0.98 * 10 * 90
     assert space.nearest_by_prefix(prefix, vectors[-1], 1, np.ones(COUNT, np.bool_))[0].tolist() == [COUNT - 1]
+
+
+def test_leading_dimensions_name_the_causes_and_effects_that_all_dimensions_rank(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(directed, "SCANNED", 300 * DIMENSION)
+    monkeypatch.setattr(directed, "PREFIX", DIMENSION // 2)
+    falling = np.exp(-np.arange(DIMENSION) / 16)  # the leading dimensions carry most, as E5's do
+    causes, effects = levels(low_rank(COUNT) * falling), levels(low_rank(COUNT, seed=3) * falling)
+    space = DirectedSpace(DIMENSION)
+    for cause, effect in zip(causes, effects, strict=True):
+        space.append(Directed(cause.tobytes(), effect.tobytes()))
+    space.append(None)
+    eligible, found = np.random.default_rng(0).random(COUNT + 1) < 0.5, 0
+    for row in range(0, COUNT, 100):
+        query = space.at(row)
+        for direction, levels_, other in (
+            (Direction.EFFECT, query.cause_levels, space.effects),
+            (Direction.CAUSE, query.effect_levels, space.causes),
+        ):
+            rows, scores = space.nearest(query, 10, eligible, direction)
+            np.testing.assert_array_equal(scores, space.scores(query, rows, direction))
+            found += len(np.intersect1d(rows, other.nearest(levels_, 10, eligible)[0]))
+            assert eligible[rows].all()
+    assert found >= 0.98 * 10 * 2 * 30
 
 
 def test_a_graph_that_is_made_before_torch_is_imported_leaves_torch_sound():
