@@ -183,7 +183,7 @@ class Scheduler(ProjectionActor[SchedulerProjections]):
 
     def _arm(self) -> None:
         """Set the timer to the next time at which a run may be due, unless the result of one is pending."""
-        if self._sleep_pending:
+        if not self._armed or self._sleep_pending:
             return
         at = timing.wake_at(self._schedule, self._clock(), self._tz)
         if at is not None:

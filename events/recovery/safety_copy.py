@@ -101,8 +101,8 @@ def copy_store(folder: Path, target: Path, passphrase: str | None, progress: Pro
         try:
             with closing(connect(partial / DATABASE)) as database:  # a backup has no write-ahead log
                 database.execute("CHECKPOINT log")
-        except QUERY_ERRORS as error:
-            raise LogDamagedError(f"DuckDB can't read {folder / DATABASE}: {error}") from error
+        except (LogError, *QUERY_ERRORS) as error:
+            raise LogDamagedError(str(error).replace(str(partial), str(folder))) from error
         report = verify(partial, passphrase, progress)
         if report.problems:
             file, what = report.problems[0].file, report.problems[0].what

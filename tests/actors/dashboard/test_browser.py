@@ -367,9 +367,16 @@ def test_below_a_long_memory_is_what_can_be_done_with_it(site: Site, go: Go) -> 
     text = page.locator(".memory .content")
     assert text.evaluate("one => one.scrollHeight > 5 * one.clientHeight")
     assert page.get_by_text("Forget it").bounding_box()["y"] < 2 * page.viewport_size["height"]
+    text.evaluate(
+        """one => { window.scrolled = Promise.race([
+            new Promise(done => one.addEventListener('scrollend', done, { once: true })),
+            new Promise(done => setTimeout(done, 10_000)),
+        ]) }"""
+    )
     text.focus()
     page.keyboard.press("End")
-    page.wait_for_function("document.querySelector('.memory .content').scrollTop > 1000")
+    page.evaluate("() => window.scrolled.then(() => null)")
+    assert text.evaluate("one => one.scrollTop") > 1000
 
 
 def test_logging_out_ends_the_session(site: Site, browser: Browser) -> None:
