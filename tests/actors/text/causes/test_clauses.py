@@ -298,6 +298,11 @@ def test_long_texts_take_time_in_proportion_to_their_length(parts: tuple[str, st
     assert len(causal_clauses(text)) <= MAX_CLAUSES
 
 
+def test_what_is_too_long_for_a_sentence_is_no_cause_of_the_next_one() -> None:
+    chain = "The rain " + " ".join(f"led to flood{number}" for number in range(3_000))
+    assert causal_clauses(f"{chain}. Therefore the road closed early.") == ()
+
+
 @pytest.mark.parametrize(
     ("text", "event"),
     [
