@@ -28,7 +28,7 @@ REDACTED: Final = "[redacted {}]"
 PASSWORD_BITS: Final = 20
 """Least bits that a password holds: its length times the entropy of its characters."""
 
-_PRIVATE: Final = re.compile(r"(?<!`)<private>(?!`).*?(?:</private>|\Z)", re.DOTALL | re.IGNORECASE)
+_PRIVATE: Final = re.compile(r"(?:(?<!`)<private>|<private>(?!`)).*?(?:</private>|\Z)", re.DOTALL | re.IGNORECASE)
 """A private passage; a tag between backticks is what a text is about."""
 _NAMES: Final = (
     r"(?:examples?|samples?|placeholder|change[ _-]?me|dummy|redacted|insert|your|foo|bar|tests?|fake|mock(?:ed)?|"
@@ -47,7 +47,7 @@ _REFERENCE: Final = re.compile(
 )
 """A variable, a call, a template, a path: no value. A longer part between dots is a token's, not a name."""
 
-_WORDS: Final = re.compile(r"(?:[A-Z]?[a-z]{2,}|[A-Z]{2,})(?:[-_.:/ ]*(?:[A-Z]?[a-z]{2,}|[A-Z]+))*[-_.:/]*\d{0,2}")
+_WORDS: Final = re.compile(r"(?:[A-Z]?[a-z]{2,}+|[A-Z]{2,}+)(?:[-_.:/ ]*(?:[A-Z]?[a-z]{2,}+|[A-Z]++))*[-_.:/]*\d{0,2}")
 """Words in any spelling of identifiers, perhaps numbered."""
 
 

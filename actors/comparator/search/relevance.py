@@ -212,7 +212,8 @@ def names_nothing_known(atlas: Atlas, request: Search, eligible: Mask) -> bool:
         return False
     if hints.direction is not None or hints.intervals or hints.recurring or request.unfamiliar > UNFAMILIAR[0]:
         return False
-    if len(atlas.time_mentions.speakers(hints.words)):
+    speakers = atlas.time_mentions.speakers(hints.words)
+    if len(speakers) and atlas.time_mentions.speaker_scores(speakers, np.flatnonzero(eligible)).any():
         return False
     return not any(atlas.contains_terms(TERMS, word, eligible) for word in words)
 

@@ -73,13 +73,14 @@ def causal_clauses(text: str) -> tuple[CausalClause, ...]:
     label = LABEL.match(text)
     for match in SENTENCE.finditer(text, label.end() if label else 0):
         sentence = match.span()
-        if len(match.group()) <= MAX_SENTENCE and not match.group().rstrip("\"'”)").endswith("?"):
+        is_prose = len(match.group()) <= MAX_SENTENCE
+        if is_prose and not match.group().rstrip("\"'”)").endswith("?"):
             stated = [*_clauses(text, sentence, previous)]
             if not stated and read < MAX_READINGS:
                 stated = [*_read(text, sentence, previous)]
                 read += len(stated)
             found += stated
-        previous = sentence
+        previous = sentence if is_prose else None
         if len(found) >= MAX_CLAUSES:
             break
     return tuple(found[:MAX_CLAUSES])

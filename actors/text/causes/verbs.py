@@ -141,7 +141,7 @@ _PLURAL: Final = re.compile(r"[^s'’]s\b|\band\b|\bpeople\b|\bchildren\b")
 _MEANING: Final = frozenset({"meant", "means"})
 NOTHING: Final = re.compile(r"(?:no|none|neither|hardly|scarcely|barely)\b", re.IGNORECASE)
 """Begins a subject that did nothing. Only where it "means" something, it is a lack."""
-_GERUND: Final = re.compile(r"(?:making|letting|keeping|leaving|taking)$", re.IGNORECASE)
+_GERUND: Final = re.compile(r"(?:making|letting|keeping|leaving)$", re.IGNORECASE)
 _MODAL: Final = re.compile(r"\b(?:can|could|may|might|must|shall|should|will|would)\b", re.IGNORECASE)
 _PARENTHESIS: Final = re.compile(r"\s\([^()]{1,80}\)$")
 _PARTICIPLE: Final = re.compile(r"\w\s+[a-z]{3,}[^e\W]ed$")
@@ -204,7 +204,7 @@ def stated_effects(text: str, start: int, end: int) -> Iterator[StatedEffect]:
         if _GERUND.match(verb):
             if before.endswith(","):
                 yield StatedEffect(verb, last_clause(text, (start, stop)), effect)
-        elif re.fullmatch(_CHANGING_NOW, verb):
+        elif re.fullmatch(f"{_CHANGING_NOW}|taking", verb):
             clause = last_clause(text, (start, stop))
             told = text[slice(*clause)]
             if before.endswith(",") and HAPPENED.search(told) and not _MODAL.search(told) and is_by_no_actor(told):

@@ -126,6 +126,11 @@ def test_patterns_take_linear_time_on_repetitive_texts(piece: str) -> None:
     assert token not in redact(without_private(text))
 
 
+def test_a_password_of_many_letters_and_a_sign_is_found_at_once() -> None:
+    (found,) = find("password: " + "tulip" * 20 + "+")
+    assert found.kind == "password"
+
+
 def test_card_numbers_pass_the_luhn_check() -> None:
     assert is_card_number("4242 4242 4242 4242")
     assert not is_card_number("4242 4242 4242 4243")
@@ -136,6 +141,11 @@ def test_private_passages_are_taken_out_even_if_they_are_left_open() -> None:
     assert without_private("Lunch. <private>With\nRosa</private> At noon.") == "Lunch.  At noon."
     assert without_private("Lunch. <PRIVATE>With Rosa") == "Lunch."
     assert without_private("All of this is public.") == "All of this is public."
+
+
+def test_code_in_a_private_passage_and_a_private_passage_in_code_are_taken_out() -> None:
+    assert without_private("The key is <private>`tulip9`</private> now.") == "The key is  now."
+    assert without_private("Run `<private>login tulip9</private>` now.") == "Run `` now."
 
 
 def test_a_text_about_the_tags_of_private_passages_stays_whole() -> None:

@@ -97,6 +97,18 @@ def test_a_mistake_adds_leaves_out_changes_or_swaps_letters(written: str, meant:
     assert respelt(f"The {written.title()}, {written}_x!", {written: meant}) == f"The {meant}, {written}_x!"
 
 
+async def test_a_speaker_of_another_namespace_makes_no_answer_confident(context: Context) -> None:
+    for note in (*NOTES, "Ruben's birthday is on 4 May.", "Nadia's birthday is on 21 January."):
+        await store(context, note)
+    before = await ask(context, "When is Chiara's birthday?", namespace="default")
+    await store(context, "The ferry was late.", namespace="elsewhere", metadata={"speaker": "Chiara"})
+    after = await ask(context, "When is Chiara's birthday?", namespace="default")
+    assert (after["confidence"], after["relevance"]) == (before["confidence"], before["relevance"])
+    await store(context, "The ferry was late.", metadata={"speaker": "Chiara"})
+    here = await ask(context, "When is Chiara's birthday?", namespace="default")
+    assert here["relevance"] > before["relevance"]
+
+
 OTHER_LANGUAGES = (
     (
         (

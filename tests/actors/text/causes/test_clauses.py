@@ -117,6 +117,7 @@ def test_what_only_looks_like_a_cause_is_none(text: str) -> None:
         ("The tide went out, which left the kayak stranded.", "left", "The tide went out", "left the kayak stranded"),
         ("A typo took down the booking site.", "took", "A typo", "took down the booking site"),
         ("A typo (in a port) took both sites offline.", "took", "A typo", "took both sites offline"),
+        ("A fuse blew, taking the shop offline.", "taking", "A fuse blew", "taking the shop offline"),
         ("The upgrade brought down search on all nodes.", "brought", "The upgrade", "brought down search on all nodes"),
         ("The river rose, flooding the campsite.", "flooding", "The river rose", "flooding the campsite"),
         ("The till froze, leaving it in a locked state.", "leaving", "The till froze", "leaving it in a locked state"),
@@ -177,6 +178,7 @@ def test_causes_are_read_in_ordinary_wording(text: str, connective: str, cause: 
         "The kettle broke.",
         "With a sigh he folded the map.",
         "Nadia crossed the yard, breaking a twig.",
+        "He got up early, taking the bins out.",
         "The new index could speed up the search, reducing the load.",
         "We experienced reduced traffic in June.",
         "The alarm was triggered during a drill.",
@@ -296,6 +298,11 @@ def test_spans_lie_within_any_text(text: str) -> None:
 def test_long_texts_take_time_in_proportion_to_their_length(parts: tuple[str, str]) -> None:
     text = parts[0] + parts[1] * 20_000
     assert len(causal_clauses(text)) <= MAX_CLAUSES
+
+
+def test_what_is_too_long_for_a_sentence_is_no_cause_of_the_next_one() -> None:
+    chain = "The rain " + " ".join(f"led to flood{number}" for number in range(3_000))
+    assert causal_clauses(f"{chain}. Therefore the road closed early.") == ()
 
 
 @pytest.mark.parametrize(
