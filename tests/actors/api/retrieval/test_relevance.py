@@ -3,12 +3,14 @@
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from actors.api.context import Context
 from actors.api.operations.retrieval.search import search_graph
 from actors.api.params.parsing import parse
 from actors.api.params.search import SearchGraph
+from actors.comparator.search import relevance
 from actors.importers.recogniser import recognise
 from actors.importers.records import Item, Options
 from actors.runtime.faults import InvalidParamsFault
@@ -61,6 +63,11 @@ async def test_a_search_knows_whether_its_results_bear_on_the_question(context: 
         assert found["results"], "without a threshold a search still shows its best"
         assert found["confidence"] == "nothing", prompt
         assert 0 <= found["relevance"] < min(answerable)
+
+
+def test_the_thresholds_of_the_shipped_model_are_probabilities_in_order():
+    model = msgspec.json.decode(relevance.FILE.read_bytes(), type=relevance.Model)
+    assert 0 < model.uncertain < model.confident < 1
 
 
 async def test_a_question_about_a_name_that_no_memory_has_is_never_answered_confidently(context: Context) -> None:
