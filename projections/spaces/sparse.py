@@ -188,6 +188,11 @@ class SparseSpace:
         rows, _, found = self._matches(query.ids, query.ids + np.float32(1), None)
         return len(np.unique(found[eligible[rows]])) == len(query.ids)
 
+    def holders(self, term: int, eligible: Mask) -> int:
+        """Return the number of eligible rows that contain a term."""
+        rows, weights, _ = self._matches(np.array([term], np.uint16), np.ones(1, np.float32), None)
+        return int(np.count_nonzero(eligible[rows[weights > 0]]))
+
     def cosine(self, query: Sparse, rows: Rows | None = None) -> Scores:
         """Return the cosine in [0, 1] of the query to these rows (to all if None), shape (rows,), cached as `bm25`."""
         return self._score("cosine", self._cosine, query, rows)

@@ -166,7 +166,8 @@ def _row_maxima(cosines: npt.NDArray[np.float32], lengths: Rows) -> npt.NDArray[
 
 
 def _inverse_norms(vectors: npt.NDArray[np.int8]) -> npt.NDArray[np.float32]:
-    norms = np.linalg.norm(vectors.astype(np.float32), axis=1)
+    entries = vectors.astype(np.float32)
+    norms = np.sqrt(np.vecdot(entries, entries))  # exact sums of integers, in a tenth of the time of `np.linalg.norm`
     return np.divide(np.float32(1.0), norms, out=np.zeros_like(norms), where=norms > 0)
 
 

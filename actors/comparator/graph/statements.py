@@ -217,9 +217,9 @@ class Agreement:
 
     def _is_rare(self, term: int) -> bool:
         if term not in self._rare:
-            holders = np.count_nonzero(self._atlas.scores(E6, Sparse.of({term: 1.0}))[self._eligible] > 0)
             least, share = RARE
-            self._rare[term] = bool(holders <= least + np.count_nonzero(self._eligible) // share)
+            most = least + np.count_nonzero(self._eligible) // share
+            self._rare[term] = self._atlas.holders(E6, term, self._eligible) <= most
         return self._rare[term]
 
 

@@ -5,6 +5,7 @@ import mmap
 import os
 import sys
 import weakref
+from functools import lru_cache
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -55,6 +56,10 @@ def map_verified(path: Path, sha256: str) -> dict[str, npt.NDArray[np.float32]]:
     }
 
 
+_KEPT_ROWS = 2_048
+"""Rows that stay in memory: a read releases the interpreter lock, which a query must then wait for."""
+
+
 class StoredRows:
     """The rows of a float32 matrix of a `.safetensors` file, read when they are used.
 
@@ -71,19 +76,22 @@ class StoredRows:
         self._path, self._columns, self._size = path, columns, 4 * columns
         self._descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0))
         weakref.finalize(self, os.close, self._descriptor)
+        self._row = lru_cache(_KEPT_ROWS)(self._read)
 
     def take(self, rows: npt.NDArray[np.integer]) -> npt.NDArray[np.float32]:
         """Return some rows, shape (rows, columns), read-only; a file that was cut off since is a `WeightsError`."""
-        read = b"".join(self._read(self._start + row * self._size) for row in rows.tolist())
-        if len(read) != len(rows) * self._size:
-            raise WeightsError(f"{self._path} was cut off; install it again")
-        return np.frombuffer(read, "<f4").reshape(len(rows), self._columns)
+        return np.frombuffer(b"".join(map(self._row, rows.tolist())), "<f4").reshape(len(rows), self._columns)
 
-    def _read(self, offset: int) -> bytes:
+    def _read(self, row: int) -> bytes:
+        offset = self._start + row * self._size
         if sys.platform != "win32":
-            return os.pread(self._descriptor, self._size, offset)
-        os.lseek(self._descriptor, offset, os.SEEK_SET)  # from one thread: each model has one
-        return os.read(self._descriptor, self._size)
+            read = os.pread(self._descriptor, self._size, offset)
+        else:
+            os.lseek(self._descriptor, offset, os.SEEK_SET)  # from one thread: each model has one
+            read = os.read(self._descriptor, self._size)
+        if len(read) != self._size:
+            raise WeightsError(f"{self._path} was cut off; install it again")
+        return read
 
 
 def _float32_tensors(data: mmap.mmap) -> dict[str, tuple[list[int], int]]:

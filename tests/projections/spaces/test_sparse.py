@@ -164,6 +164,19 @@ def test_an_empty_space_and_an_unknown_term_score_nothing(memories: list[Sparse]
     assert space.cosine(Sparse.of({2: 1.0})).tolist() == [0]
 
 
+def test_a_term_is_held_by_the_eligible_rows_that_contain_it(memories: list[Sparse]):
+    space = space_of(memories)
+    space.build_index()
+    space.append(memories[0])
+    space.exclude(1)
+    space.clear(1)
+    eligible = np.arange(len(memories) + 1) % 3 != 0
+    for term in range(0, WIDTH, 7):
+        held = [term in weights(memory) for memory in (*memories, memories[0])]
+        held[1] = False
+        assert space.holders(term, eligible) == sum(one for one, counts in zip(held, eligible, strict=True) if counts)
+
+
 def test_excluded_rows_do_not_count_until_they_are_included_again(memories: list[Sparse]):
     space, query = space_of(memories), memories[0]
     before, digest = space.bm25(query), space.digest()
