@@ -29,7 +29,6 @@ from actors.consolidator.messages import (
     MeasureDrift,
     MoveMemories,
     MoveResult,
-    QueryReceived,
     ReadCandidates,
     ReadDream,
     ReadRuns,
@@ -46,7 +45,7 @@ from actors.consolidator.runs.planner import RunPlanner
 from actors.consolidator.runs.undo import undo
 from actors.runtime.actor import ActorRef
 from actors.runtime.faults import NotFoundFault, RateLimitFault, StorageFault
-from actors.runtime.messages import Appended, ProjectionMessage
+from actors.runtime.messages import Appended, ProjectionMessage, QueryReceived
 from actors.runtime.metrics import Latencies
 from actors.runtime.projection_actor import ProjectionActor
 from actors.runtime.reply import Reply

@@ -9,7 +9,7 @@ from uuid import UUID, uuid4
 import msgspec
 
 from actors.consolidator.goals.drift import Drift, DriftStrategy, Trend
-from actors.runtime.messages import Answer, Appended, Cancellable, Message, ProjectionMessage
+from actors.runtime.messages import Answer, Appended, Cancellable, Message, ProjectionMessage, QueryReceived
 from actors.runtime.settings import MoveKind
 from events.vocabulary import (
     ConsolidationFinished,
@@ -230,13 +230,6 @@ class StartScheduledRun(Message[None], frozen=True, kw_only=True):
     mode: Mode
     trigger: Trigger
     thorough: bool
-
-
-class QueryReceived(Message[None], frozen=True, kw_only=True):
-    """A client sent a query, which interrupts a dream with `abort_on_query`."""
-
-    at: float
-    """Time of arrival by `time.perf_counter`."""
 
 
 class StopRuns(Message[None], frozen=True):

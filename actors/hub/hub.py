@@ -8,6 +8,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import datetime
 from functools import partial
 from pathlib import Path
+from time import perf_counter
 from typing import TypedDict
 
 import anyio
@@ -22,6 +23,7 @@ from actors.hub.backups import Backups
 from actors.hub.history import LogUntil
 from actors.linker.actor import Linker
 from actors.runtime.actor import ActorRef
+from actors.runtime.messages import QueryReceived
 from actors.runtime.metrics import Latencies
 from actors.runtime.types import JsonObject
 from actors.scheduler.actor import Scheduler
@@ -53,6 +55,13 @@ class Actors(msgspec.Struct, frozen=True):
     replayed: pykka.Future[Head]
     """Resolved when the log is replayed; raises `LogError` if the log is invalid."""
     latencies: Latencies
+
+    def announce_query(self) -> None:
+        """Tell the actors that work in the background that a client sent a query."""
+        received = QueryReceived(at=perf_counter())
+        self.consolidator.tell(received)
+        if self.linker is not None:
+            self.linker.tell(received)
 
     def stop(self) -> None:
         """Stop the actors: the writer first, the others before those that they ask."""

@@ -17,6 +17,7 @@ from actors.linker.messages import ExamineCauses, ExaminedCauses, LinkCauses, Li
 from actors.runtime.actor import LOGGER, Actor, ActorRef, Debounce
 from actors.runtime.ask import MODEL_TIMEOUT, ask_blocking
 from actors.runtime.faults import Fault
+from actors.runtime.messages import QueryReceived
 from actors.runtime.metrics import Latencies
 from actors.store.messages import Append, Describe, GoneError
 from actors.text.causes.clauses import RULES, causal_clauses, is_first_person, is_statement, tells_event
@@ -29,7 +30,9 @@ from projections.memories.entries import Body
 from projections.projection import MemoryState
 
 QUIET = 0.4
-"""Seconds without a store before the background examines, so that it takes no time from a series of stores."""
+"""Seconds without a store or a query before the background examines, so that it takes no time from a series of them."""
+LONGEST = 2.0
+"""Seconds after which the background goes on although queries keep coming."""
 BATCH = 16
 """Memories whose clauses are extracted and embedded together, and recorded by one commit."""
 COMPARED = 2
@@ -67,6 +70,9 @@ class Linker(Actor):
             case MemoriesAdded(memories=memories):
                 self._pending |= dict.fromkeys(memories)
                 self._debounce.trigger(QUIET)
+            case QueryReceived():
+                if self._pending:
+                    self._debounce.trigger(QUIET, LONGEST)
             case ExamineNext():
                 if self._debounce.elapsed():
                     self._examine_next()

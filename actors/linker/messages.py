@@ -6,7 +6,7 @@ from uuid import UUID
 
 import msgspec
 
-from actors.runtime.messages import Answer, Message
+from actors.runtime.messages import Answer, Message, QueryReceived
 from events.vocabulary import CausalClausesFound, CausesLinked
 
 
@@ -55,4 +55,4 @@ class ExamineCauses(Message[ExaminedCauses | None], frozen=True, kw_only=True):
     """Examined by this run already."""
 
 
-LinkerMessage: TypeAlias = MemoriesAdded | LinkCauses | ExamineCauses
+LinkerMessage: TypeAlias = MemoriesAdded | QueryReceived | LinkCauses | ExamineCauses

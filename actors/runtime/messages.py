@@ -30,6 +30,13 @@ class Cancellable(Message[A_co], Generic[A_co], frozen=True, kw_only=True):
     cancelled: Event = msgspec.field(default_factory=Event)
 
 
+class QueryReceived(Message[None], frozen=True, kw_only=True):
+    """A client sent a query: a dream with `abort_on_query` ends, and the background search for causes waits."""
+
+    at: float
+    """Time of arrival by `time.perf_counter`."""
+
+
 class Appended(Message[None], frozen=True, kw_only=True):
     """Events were appended to the log; apply them to the projections."""
 

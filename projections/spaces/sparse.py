@@ -182,11 +182,9 @@ class SparseSpace:
 
     def contains_terms(self, query: Sparse, eligible: Mask) -> bool:
         """Tell whether every term of a query occurs in some eligible row; all eligible rows are counted ones."""
-        known = bool(self._frequency.holders(query.ids).all())
-        if not known or np.count_nonzero(eligible) == self._frequency.count:
-            return known
-        rows, _, found = self._matches(query.ids, query.ids + np.float32(1), None)
-        return len(np.unique(found[eligible[rows]])) == len(query.ids)
+        if np.count_nonzero(eligible) == self._frequency.count:
+            return bool(self._frequency.holders(query.ids).all())
+        return all(self.holders(term, eligible) for term in query.ids.tolist())
 
     def holders(self, term: int, eligible: Mask) -> int:
         """Return the number of eligible rows that contain a term."""
@@ -220,8 +218,7 @@ class SparseSpace:
         return digest_of(lengths, self._terms.array[indices], self._weights.array[indices], *statistics)
 
     def _score(self, measure: str, score: _Score, query: Sparse, rows: Rows | None) -> Scores:
-        cached = self._ranked.get(measure)
-        if cached is not None and cached[0] is query:
+        if (cached := self._ranked.get(measure)) is not None and cached[0] is query:
             return cached[1] if rows is None else cached[1][rows]
         scores = score(query, rows)
         if rows is None:

@@ -17,7 +17,6 @@ from actors.consolidator.messages import (
     GoalDiscovery,
     MeasureDrift,
     PruningCandidates,
-    QueryReceived,
     ReadCandidates,
     ReadDream,
     ReadRuns,
@@ -27,6 +26,7 @@ from actors.consolidator.messages import (
     StopRuns,
 )
 from actors.runtime.faults import InternalFault, NotFoundFault
+from actors.runtime.messages import QueryReceived
 from events.vocabulary import ConsolidationFinished, ConsolidationSkipped, ConsolidationStarted, GoalDiscovered
 from events.vocabulary.values import Counts, Mode, Outcome, Trigger
 from tests.actors.consolidator.asleep import BOUND, Gate, Night, asleep, wanted

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from time import perf_counter
 from typing import Any
 
 import msgspec
@@ -13,7 +12,6 @@ from actors.api.context import Context, describe
 from actors.api.params.fields import DEFAULT_NAMESPACE
 from actors.comparator.messages import FindKnownWords, Found, Search
 from actors.comparator.messages.profiles import pool_size
-from actors.consolidator.messages import QueryReceived
 from actors.embedder.messages import EmbedQuery
 from actors.runtime.ask import MODEL_TIMEOUT, ask
 from actors.runtime.settings import SearchProfile
@@ -106,7 +104,7 @@ async def embed_query(context: Context, query: Query, session: str | None = None
 
     A dream that a query aborts is notified.
     """
-    context.hub.consolidator.tell(QueryReceived(at=perf_counter()))
+    context.hub.announce_query()
     message = EmbedQuery(
         text=query.hints.subject or causal_subject(query.text),
         at=query.asked_at,

@@ -23,7 +23,6 @@ from actors.api.params.search import (
 )
 from actors.comparator.messages import Match, Rank, RankByPerspectives, RankByPurpose, Ranked
 from actors.comparator.messages.profiles import FIXED_PROFILES, Weights
-from actors.consolidator.messages import QueryReceived
 from actors.runtime.ask import ask
 from actors.runtime.settings import Confidence, SearchProfile
 from actors.runtime.types import JsonObject
@@ -208,7 +207,7 @@ async def _rank(
 
     A dream that a query aborts is notified.
     """
-    context.hub.consolidator.tell(QueryReceived(at=perf_counter()))
+    context.hub.announce_query()
     found = await ask(context.hub.comparator, message)
     return found, await live_memories(context, found.matches if reaches(found.relevance, least) else ())
 
