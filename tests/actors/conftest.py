@@ -41,6 +41,7 @@ def _unlinked() -> Iterator[None]:
     """Keep the linker of a hub in this process from working unasked: its events would fall into any test's counts."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("actors.linker.actor.QUIET", 600.0)
+        patch.setattr("actors.linker.actor.LONGEST", 600.0)
         yield
 
 

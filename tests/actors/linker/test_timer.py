@@ -7,7 +7,7 @@ from uuid import uuid4
 import pykka
 import pytest
 
-from actors.linker.actor import BATCH, QUIET, ExamineNext, Linker
+from actors.linker.actor import BATCH, ExamineNext, Linker
 from actors.linker.messages import MemoriesAdded
 from actors.runtime.actor import Actor, ActorRef
 from actors.runtime.messages import QueryReceived
@@ -52,7 +52,9 @@ def test_a_linker_that_stops_leaves_no_timer_of_memories_that_were_added_between
     assert not [one for one in threading.enumerate() if one not in before and isinstance(one, threading.Timer)]
 
 
-def test_the_rest_of_the_memories_waits_while_queries_come_but_not_for_ever() -> None:
+def test_the_rest_of_the_memories_waits_while_queries_come_but_not_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("actors.linker.actor.QUIET", 0.3)
+    monkeypatch.setattr("actors.linker.actor.LONGEST", 0.6)
     times: list[float] = []
     store, other = EmptyStore.start(times), FakeActor.start()
     linker = Linker.start(other, store, other, Latencies())
@@ -61,6 +63,6 @@ def test_the_rest_of_the_memories_waits_while_queries_come_but_not_for_ever() ->
     deadline = monotonic() + 60
     while len(times) < 2 and monotonic() < deadline:
         linker.tell(QueryReceived(at=0.0))
-        sleep(QUIET / 10)
+        sleep(0.03)
     first, second = times
-    assert second - first >= QUIET
+    assert second - first >= 0.3
