@@ -138,6 +138,8 @@ class Agreement:
         self._atlas = atlas
         self._eligible = eligible
         self._plain = plain
+        least, share = RARE
+        self._most_holders = least + np.count_nonzero(eligible) // share
         self._rare: dict[int, bool] = {}
 
     def wholes(self, one: Statement) -> Iterator[tuple[Statement, float]]:
@@ -217,9 +219,7 @@ class Agreement:
 
     def _is_rare(self, term: int) -> bool:
         if term not in self._rare:
-            least, share = RARE
-            most = least + np.count_nonzero(self._eligible) // share
-            self._rare[term] = self._atlas.holders(E6, term, self._eligible) <= most
+            self._rare[term] = self._atlas.holders(E6, term, self._eligible) <= self._most_holders
         return self._rare[term]
 
 
