@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from datetime import datetime
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -118,11 +118,7 @@ def create_schema(database: duckdb.DuckDBPyConnection) -> None:
 
 def schema_faults(cursor: duckdb.DuckDBPyConnection) -> list[str]:
     """Return how the schema of the file differs from that of a new log, in a sentence for each table, index, …."""
-    with duckdb.connect(":memory:", config=_CONFIG) as database:
-        database.execute("ATTACH ':memory:' AS log")
-        create_schema(database)
-        expected = _schema(database)
-    found = _schema(cursor)
+    expected, found = _new_schema(), _schema(cursor)
     return [
         f"{name} is {'missing' if name not in found else 'unknown' if name not in expected else 'not as it should be'}"
         for name in sorted(expected.keys() | found.keys())
@@ -212,6 +208,15 @@ def release_memory(cursor: duckdb.DuckDBPyConnection) -> None:
 
 class _UnreadableError(LogDamagedError):
     """DuckDB can't open the file, and not because it is in use."""
+
+
+@cache
+def _new_schema() -> dict[str, str]:
+    """Return `_schema` of a new log."""
+    with duckdb.connect(":memory:", config=_CONFIG) as database:
+        database.execute("ATTACH ':memory:' AS log")
+        create_schema(database)
+        return _schema(database)
 
 
 def _schema(cursor: duckdb.DuckDBPyConnection) -> dict[str, str]:

@@ -16,7 +16,9 @@ from typing import Any, ClassVar
 import pytest
 from context_graph import AsyncMemory, ContextGraphError, Memory
 from pydantic import validate_call
+from typer.testing import CliRunner
 
+from actors.cli.commands import program
 from tests.acceptance.conftest import COMMAND, PATIENCE, Open, serving
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="the hub's socket is a unix socket")
@@ -29,6 +31,17 @@ def run(*arguments: str, fails: bool = False) -> str:
     done = subprocess.run([COMMAND, *arguments], capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert (done.returncode != 0) == fails, done.stderr
     return done.stderr if fails else done.stdout
+
+
+def run_key(folder: Path, *arguments: str, fails: bool = False) -> str:
+    """Run a `key` command in this process."""
+    done = CliRunner().invoke(program, ["key", *arguments, "--data", str(folder)])
+    assert (done.exit_code != 0) == fails, done.stderr
+    return done.stderr if fails else done.stdout
+
+
+def create_key(folder: Path, *arguments: str) -> str:
+    return run_key(folder, "create", *arguments).strip()
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +67,7 @@ def opened(request: pytest.FixtureRequest, folder: Path, url: str) -> Iterator[O
         if request.param == "socket":
             memories.append(Memory(folder, namespace=namespace))
         else:
-            key = run("key", "create", namespace, "--scope", "write", "-n", namespace, "--data", str(folder)).strip()
+            key = create_key(folder, namespace, "--scope", "write", "-n", namespace)
             memories.append(Memory(url=url, key=key, namespace=namespace))
         return memories[-1]
 
@@ -201,7 +214,7 @@ def test_the_tools_of_an_agent_framework_are_made_of_typed_functions_with_docstr
 @pytest.mark.parametrize("example", sorted(EXAMPLES.glob("*_agent.py")), ids=lambda path: path.stem)
 def test_an_agent_of_a_framework_remembers_and_recalls(folder: Path, url: str, example: Path) -> None:
     name = example.stem.replace("_", "-")
-    key = run("key", "create", name, "--scope", "write", "-n", name, "--data", str(folder)).strip()
+    key = create_key(folder, name, "--scope", "write", "-n", name)
     nowhere = dict.fromkeys(("HTTPS_PROXY", "HTTP_PROXY"), "http://127.0.0.1:9") | {"NO_PROXY": "127.0.0.1"}
     command = [sys.executable, str(example), url, key]
     done = subprocess.run(
@@ -222,13 +235,13 @@ async def test_an_event_loop_uses_the_same_store(folder: Path, url: str) -> None
 
 
 def test_keys_are_listed_with_their_last_use_and_revoked_at_once(folder: Path, url: str) -> None:
-    key = run("key", "create", "visitor", "-n", "guests", "--expires", "30d", "--data", str(folder)).strip()
+    key = create_key(folder, "visitor", "-n", "guests", "--expires", "30d")
     with Memory(url=url, key=key) as memory:
         assert memory.search("anything") == []
-        run("key", "revoke", "visitor", "--data", str(folder))
+        run_key(folder, "revoke", "visitor")
         with pytest.raises(ContextGraphError, match="the key is unknown, revoked or expired"):
             memory.search("anything")
-    listed: list[dict[str, Any]] = json.loads(run("key", "list", "--json", "--data", str(folder)))["keys"]
+    listed: list[dict[str, Any]] = json.loads(run_key(folder, "list", "--json"))["keys"]
     (found,) = (one for one in listed if one["name"] == "visitor")
     assert (found["scope"], found["namespaces"], found["valid"]) == ("read", ["guests"], False)
     assert found["last_used_at"]
@@ -236,7 +249,7 @@ def test_keys_are_listed_with_their_last_use_and_revoked_at_once(folder: Path, u
 
 
 def test_a_key_must_say_what_it_sees(folder: Path) -> None:
-    assert "namespace" in run("key", "create", "blind", "--data", str(folder), fails=True)
+    assert "namespace" in run_key(folder, "create", "blind", fails=True)
 
 
 def test_the_link_of_ui_logs_in_once_to_a_hub_that_an_agent_started(data: Path, window: Open) -> None:

@@ -5,6 +5,7 @@ import random
 import select
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -182,22 +183,13 @@ def listed(server: Server) -> list[dict[str, Any]]:
     return [run for run in runs if run["mode"] != Mode.LINK]
 
 
-def listed_in(folder: Path) -> list[dict[str, Any]]:
-    """Return the same of a new process on what was left."""
+@contextmanager
+def in_use(folder: Path) -> Iterator[Server]:
+    """Serve what was left in a new process."""
     server = Server(folder)
     server.initialize()
-    runs = listed(server)
+    yield server
     server.close()
-    return runs
-
-
-def in_use(folder: Path, tool: str, **arguments: Any) -> dict[str, Any]:
-    """Call a tool in a new process on what was left, and return its answer."""
-    server = Server(folder)
-    server.initialize()
-    answer = server.call(tool, **arguments)["structuredContent"]
-    server.close()
-    return answer
 
 
 @pytest.fixture(scope="module")
@@ -228,9 +220,9 @@ def test_a_deep_run_that_is_killed_did_all_or_nothing(tidied: Tidied, tmp_path: 
             assert (left.states, left.decisions) == (tidied.left.states, tidied.left.decisions)
             continue
         assert (left.live, left.decisions) == (len(left.states), 0)
-        outcomes = [run["outcome"] for run in listed_in(folder)]
-        assert outcomes == ["interrupted"] * len(left.runs)
-        again = in_use(folder, "consolidate_memories", **DEEP)
+        with in_use(folder) as server:
+            assert [run["outcome"] for run in listed(server)] == ["interrupted"] * len(left.runs)
+            again = server.call("consolidate_memories", **DEEP)["structuredContent"]
         assert (again["outcome"], again["merged_count"]) == ("finished", tidied.counts.merged)
         assert left_in(folder).states == tidied.left.states
     assert ended > 0, "the one that answered had ended"
@@ -249,7 +241,8 @@ def test_an_undo_that_is_killed_did_all_or_nothing(tidied: Tidied, tmp_path: Pat
             assert left.live == len(left.states)
             continue
         assert left.states == tidied.left.states
-        again = in_use(folder, "undo_consolidation", **run)
+        with in_use(folder) as server:
+            again = server.call("undo_consolidation", **run)["structuredContent"]
         assert again["restored_count"] == tidied.counts.merged + tidied.counts.pruned
         assert left_in(folder).live == len(left.states)
     assert ended > 0, "the one that answered had ended"
@@ -263,15 +256,13 @@ def test_a_run_that_was_cut_off_after_its_beginning_is_called_interrupted_and_th
     at = next(log.read()).at
     log.append([Draft(id=uuid4(), at=at, actor="consolidator", correlation_id=run, event=started(run, Mode.DEEP))])
     log.close()
-    server = Server(folder)
-    server.initialize()
-    assert [(one["run_id"], one["outcome"], one["can_be_undone"]) for one in listed(server)] == [
-        (str(run), "interrupted", False)
-    ]
-    refused = server.call("undo_consolidation", run_id=str(run))
-    assert refused["isError"]
-    again = server.call("consolidate_memories", **DEEP)["structuredContent"]
-    assert (again["outcome"], again["merged_count"]) == ("finished", tidied.counts.merged)
-    assert [one["outcome"] for one in listed(server)] == ["finished", "interrupted"]
-    server.close()
+    with in_use(folder) as server:
+        assert [(one["run_id"], one["outcome"], one["can_be_undone"]) for one in listed(server)] == [
+            (str(run), "interrupted", False)
+        ]
+        refused = server.call("undo_consolidation", run_id=str(run))
+        assert refused["isError"]
+        again = server.call("consolidate_memories", **DEEP)["structuredContent"]
+        assert (again["outcome"], again["merged_count"]) == ("finished", tidied.counts.merged)
+        assert [one["outcome"] for one in listed(server)] == ["finished", "interrupted"]
     assert left_in(folder).states == tidied.left.states

@@ -1,7 +1,7 @@
 """Seed 002: searches that rank by exactly the weights, spaces and purposes that they are given; real embeddings."""
 
 import math
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from typing import Any
@@ -19,11 +19,15 @@ from events.spaces import INDEX, SPACES
 from events.storage.log import Draft, Log
 from events.vocabulary import Event, SpacesDeclared
 from tests.actors.api.conftest import Way, Ways
+from tests.actors.api.sleeper import copy_of
+from tests.actors.api.stream import Lasting, awake
 from tests.actors.conftest import store
 from tests.events.memory_log import MemoryLog
 from tests.events.samples import stored
 
 pytestmark = [pytest.mark.anyio, pytest.mark.requirement("S002/tests/real-model"), pytest.mark.numeric]
+
+Start = Callable[[Log], AbstractContextManager[Any]]
 
 NOW = "2026-06-01T09:00:00Z"
 """A Monday morning."""
@@ -64,9 +68,29 @@ QUERIES = (
 """Ten questions, each with two spaces that prefer different memories."""
 
 
-async def mixed(context: Context) -> None:
-    for text, more in MIXED:
-        await store(context, text, **{"created_at": NOW} | more)
+@pytest.fixture(scope="module")
+async def told(anyio_backend: str, profile: EmbeddedProfile, tmp_path_factory: pytest.TempPathFactory) -> Lasting:
+    """A log of all that is mixed, told once for all tests."""
+    log = Lasting()
+    with awake(profile, tmp_path_factory.mktemp("mixed"), log) as mind:
+        for text, more in MIXED:
+            await store(mind.context, text, **{"created_at": NOW} | more)
+    return log
+
+
+@pytest.fixture
+def mixed(start: Start, told: Lasting) -> Iterator[Context]:
+    """A store of its own in which all of it was told."""
+    with start(copy_of(told)) as hub:
+        yield Context(hub)
+
+
+@pytest.fixture
+async def way(request: pytest.FixtureRequest, ways: Ways) -> AsyncIterator[Way]:
+    """A client of the mixed store where the test names it, else of the empty one."""
+    context: Context = request.getfixturevalue("mixed" if "mixed" in request.fixturenames else "context")
+    async with ways(context) as way:
+        yield way
 
 
 def weights(**shares: float) -> list[float]:
@@ -84,9 +108,8 @@ async def ranked(way: Way, query: Any, **arguments: Any) -> dict[str, Any]:
 @pytest.mark.requirement("S002/multi/ranking", "S002/multi/query-text")
 @pytest.mark.parametrize(("query", "one", "other", "more"), QUERIES)
 async def test_moving_weight_from_one_space_to_another_moves_the_memory_that_it_prefers_to_the_front(
-    context: Context, way: Way, query: str, one: str, other: str, more: dict[str, Any]
+    mixed: Context, way: Way, query: str, one: str, other: str, more: dict[str, Any]
 ) -> None:
-    await mixed(context)
     alone = {
         key: ids(await ranked(way, query, active_spaces=[INDEX[key]], query_type="balanced", **more))[0]
         for key in (one, other)
@@ -99,8 +122,7 @@ async def test_moving_weight_from_one_space_to_another_moves_the_memory_that_it_
 
 
 @pytest.mark.requirement("S002/multi/active-spaces", "S002/single-space/own-space")
-async def test_one_active_space_ranks_exactly_as_the_search_of_that_space_does(context: Context, way: Way) -> None:
-    await mixed(context)
+async def test_one_active_space_ranks_exactly_as_the_search_of_that_space_does(mixed: Context, way: Way) -> None:
     for index, space in enumerate(SPACES):
         asked = {"session": "home"} if space.key == "e4_temporal_positional" else {}
         single = await way(
@@ -131,8 +153,7 @@ async def test_one_active_space_ranks_exactly_as_the_search_of_that_space_does(c
     "S002/multi/top-spaces",
     "S002/multi/aggregate",
 )
-async def test_an_answer_reports_its_weights_and_adds_up(context: Context, way: Way) -> None:
-    await mixed(context)
+async def test_an_answer_reports_its_weights_and_adds_up(mixed: Context, way: Way) -> None:
     answer = await way("search_multi", query="what is machine learning", min_similarity=0, session=None)
     metadata = answer["query_metadata"]
     assert metadata["query_type_used"] == "semantic_search"
@@ -168,8 +189,7 @@ async def test_an_answer_reports_its_weights_and_adds_up(context: Context, way: 
 
 
 @pytest.mark.requirement("S002/multi/custom-weights", "S002/multi/per-embedder", "S002/multi/purpose-alignment")
-async def test_custom_weights_are_applied_and_reported_as_given(context: Context, way: Way) -> None:
-    await mixed(context)
+async def test_custom_weights_are_applied_and_reported_as_given(mixed: Context, way: Way) -> None:
     custom = weights(e1_semantic=0.5, e5_causal=0.5)
     answer = await ranked(way, "causal query", query_type="custom", weights=custom)
     assert answer["query_metadata"]["weights_applied"] == custom
@@ -186,9 +206,8 @@ async def test_custom_weights_are_applied_and_reported_as_given(context: Context
 
 
 @pytest.mark.requirement("S002/multi/query-embeddings", "S002/single-space/parameters")
-async def test_the_embeddings_of_a_memory_find_it(context: Context, way: Way) -> None:
-    await mixed(context)
-    memory = await store(context, "The lighthouse keeper counts ships at dawn.", session="coast")
+async def test_the_embeddings_of_a_memory_find_it(mixed: Context, way: Way) -> None:
+    memory = await store(mixed, "The lighthouse keeper counts ships at dawn.", session="coast")
     vectors = (await way("memory_retrieve", id=memory, include_embeddings=True))["vectors"]
     answer = await ranked(way, {"embeddings": vectors})
     assert ids(answer)[0] == memory
@@ -392,8 +411,7 @@ async def test_the_profiles_are_listed_with_weights_that_sum_to_one(way: Way) ->
     assert len(set(profiles["balanced"].values())) == 1
 
 
-async def test_every_listed_profile_ranks_by_its_own_weights(context: Context, way: Way) -> None:
-    await mixed(context)
+async def test_every_listed_profile_ranks_by_its_own_weights(mixed: Context, way: Way) -> None:
     for profile, row in FIXED_PROFILES.items():
         named = await ranked(way, "Why were the cellars flooded?", query_type=profile.value)
         given = await ranked(way, "Why were the cellars flooded?", query_type="custom", weights=list(row.values()))
@@ -404,8 +422,7 @@ async def test_every_listed_profile_ranks_by_its_own_weights(context: Context, w
 
 
 @pytest.mark.requirement("INTEG-001/multi-perspective/rank-fusion", "INTEG-001/multi-perspective/only-those-asked")
-async def test_several_perspectives_are_fused_by_rank(context: Context, way: Way) -> None:
-    await mixed(context)
+async def test_several_perspectives_are_fused_by_rank(mixed: Context, way: Way) -> None:
     query, spaces = "Ana Lopez reads the settings", [0, 5, 10]
     alone = {
         index: [
@@ -432,9 +449,6 @@ async def test_several_perspectives_are_fused_by_rank(context: Context, way: Way
     assert everything["perspectives"] == [index for index in range(13) if index != 3]
     for bad in ({"perspectives": [13]}, {"perspectives": []}, {"perspectives": [3]}, {"fusion_k": 0}, {"top_k": 0}):
         assert (await way.refused("memory_search_multi_perspective", query=query, **bad))["code"] == -32602
-
-
-Start = Callable[[Log], AbstractContextManager[Any]]
 
 
 def with_purposes(profile: EmbeddedProfile, *purposes: float | None) -> tuple[MemoryLog, list[str]]:

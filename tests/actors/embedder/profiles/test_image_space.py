@@ -4,7 +4,6 @@ import base64
 import io
 import os
 import struct
-import subprocess
 import threading
 import zlib
 from collections.abc import Callable, Iterator
@@ -15,6 +14,7 @@ from uuid import uuid4
 
 import pytest
 from PIL import Image
+from typer.testing import CliRunner
 
 from actors.api.caller import Caller, Scope
 from actors.api.context import Context
@@ -27,6 +27,7 @@ from actors.api.operations.lifecycle.scan import StoreScan, store_scan
 from actors.api.operations.mind.sleep import ConsolidateMemories, consolidate_memories
 from actors.api.params.memories import MemoryDelete, MemoryRetrieve, StoreMemory
 from actors.api.params.parsing import parse
+from actors.cli.commands import program
 from actors.embedder.models.images import MAX_PIXELS
 from actors.hub.composition import open_hub
 from actors.hub.reembed import reembed
@@ -324,14 +325,13 @@ async def test_a_store_whose_models_read_text_says_what_would_read_images(tmp_pa
         assert not (tmp_path / IMAGES).exists()
 
 
-def test_the_command_line_stores_a_file_by_its_relative_path(clip: Path, tmp_path: Path) -> None:
-    from tests.acceptance.conftest import COMMAND, PATIENCE
-
+def test_the_command_line_stores_a_file_by_its_relative_path(
+    clip: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "wall.png").write_bytes(file_of("white"))
     options = ("--data", "store", "--embedder", str(clip), "--json")
     arguments = ("store", "the wall", "--modality", "image", "--image", "wall.png", *options)
-    done = subprocess.run(
-        [COMMAND, *arguments], cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE, check=False
-    )
-    assert done.returncode == 0, done.stderr
+    done = CliRunner().invoke(program, arguments)
+    assert done.exit_code == 0, done.output
     assert len([*(tmp_path / "store" / IMAGES).iterdir()]) == 1
