@@ -76,7 +76,7 @@ class Keys:
     def create(
         self, name: str, scope: Scope, namespaces: Iterable[str] | None, expires_at: datetime | None = None
     ) -> str:
-        """Make a key and return it; it can't be read again.
+        """Make a key, and the store's folder if there is none, and return the key; it can't be read again.
 
         Args:
             name: Stands in the audit, so it is never given twice.
@@ -104,6 +104,7 @@ class Keys:
             salt=salt,
             hash=_hash(secret, salt),
         )
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with self._locked() as keys:
             if name in keys:
                 raise invalid("name", f"a key was named {name} before, and the audit tells keys by their names")

@@ -46,7 +46,6 @@ def create(
     from actors.api.params.fields import EVERYWHERE
     from actors.http.access.keys import Keys, parse_expiry
 
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     until = None if expires is None else parse_expiry(expires, datetime.now(UTC))
     seen = namespace or []
     key = Keys(folder).create(name, scope, None if EVERYWHERE in seen else seen, until)
