@@ -12,6 +12,8 @@ from events.spaces import SPACES
 from events.wording import counted
 
 MAX_REASONS = 3
+SLOWEST = 5
+"""Operations whose latencies `status` shows: those with the highest p95."""
 NOTHING_SPEAKS = "less like the question than other memories in all respects"
 
 
@@ -137,8 +139,8 @@ def _properties(answer: JsonObject) -> dict[str, str]:
     }
 
 
-def status(answer: JsonObject) -> None:
-    """Print counts, spaces and latencies of a store."""
+def status(answer: JsonObject, *, all_latencies: bool) -> None:
+    """Print counts and spaces of a store, and the latencies of the slowest operations or of all."""
     memories = answer["memories"]
     if answer["read_only"]:
         OUT.print(answer["read_only"], style="bold red")
@@ -167,8 +169,13 @@ def status(answer: JsonObject) -> None:
         f"model runtime {runtime['name']} {runtime['version']}, {runtime['precision'] or 'no precision yet'}, "
         f"chosen by {runtime['chosen_by']}{f' ({times})' if times else ''}"
     )
-    if answer["latencies_ms"]:
-        table = Table("operation", "median ms", "p95 ms", "samples", title="latencies", title_justify="left")
-        for name, latency in answer["latencies_ms"].items():
+    if latencies := answer["latencies_ms"]:
+        shown = list(latencies) if all_latencies else sorted(latencies, key=lambda name: -latencies[name]["p95"])
+        title = "latencies"
+        if not all_latencies:
+            shown, title = shown[:SLOWEST], f"slowest of {counted(len(latencies), 'operation')}; --latencies shows all"
+        table = Table("operation", "median ms", "p95 ms", "samples", title=title, title_justify="left")
+        for name in shown:
+            latency = latencies[name]
             table.add_row(name, f"{latency['median']:.2f}", f"{latency['p95']:.2f}", str(latency["count"]))
         OUT.print(table)
