@@ -139,7 +139,7 @@ def _properties(answer: JsonObject) -> dict[str, str]:
     }
 
 
-def status(answer: JsonObject, *, all_latencies: bool) -> None:
+def status(answer: JsonObject, *, all_latencies: bool = False) -> None:
     """Print counts and spaces of a store, and the latencies of the slowest operations or of all."""
     memories = answer["memories"]
     if answer["read_only"]:

@@ -150,7 +150,11 @@ def test_a_memory_and_the_store_are_shown_as_they_were(folder: Path) -> None:
         (("diff", "5", "3"), "comes before"),
         (("diff", "99"), "the log has events 1 to 6"),
         (("replay", "--as-of", "2999-01-01"), "still to come"),
-        (("replay", "--as-of", "yesterday"), "neither the number of an event nor an ISO 8601 time"),
+        (("replay", "--as-of", "soon"), "neither the number of an event nor a time such as 2026-05-02"),
+        (
+            ("replay", "--as-of", "the 1990s"),
+            "before the first event; the log has events 1 to 6, the first at 2026-01-01",
+        ),
         (("show", str(DOG), "--as-of", "2"), "Memory not found"),
     ],
 )
