@@ -86,12 +86,15 @@ def recognise(path: Path, options: Options) -> Source:
     """Return the source at a path.
 
     Raises:
-        FormatError: its format is unknown, or it is a file that can't be read; the message names the place.
+        FormatError: its format is unknown or has no columns to choose from, or it is a file that can't be read; the
+            message names the place.
         OSError: there is no such path, or it can't be opened.
     """
+    source = _folder(path, options) if path.is_dir() else _file(path, options)
+    if options.column is not None and source.name != tables.NAME:
+        raise FormatError(f"--column is for tables, and {path} is none, but: {source.name}")
     if not path.is_dir():
-        return _file(path, options)
-    source = _folder(path, options)
+        return source
     taken = {*source.files}
     others = (file.relative_to(path) for file in walk(path) if file not in taken and not file.name.startswith("."))
     return msgspec.structs.replace(source, unread=tuple((file, _why_unread(file, source.name)) for file in others))

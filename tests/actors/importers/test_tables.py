@@ -78,6 +78,13 @@ def test_a_column_may_be_chosen_by_name(tmp_path: Path) -> None:
             read(file, column=column)
 
 
+def test_a_column_of_what_is_no_table_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "note.md").write_text("Kept.", "utf-8")
+    for path in (tmp_path, tmp_path / "note.md"):
+        with pytest.raises(FormatError, match="--column is for tables"):
+            recognise(path, Options(column="text"))
+
+
 def test_a_quotation_that_is_wrong_is_named_with_its_line_and_the_other_rows_are_read(tmp_path: Path) -> None:
     _, items, broken, _ = read(written(tmp_path / "t.csv", 'text,n\na,1\n"b"c,2\nd,3\n"e,4\nf,5\n'))
     assert [item["content"] for item in items] == ["a\n\nn: 1", "d\n\nn: 3"]
