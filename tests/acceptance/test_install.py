@@ -297,7 +297,7 @@ def test_an_unknown_client_is_refused_with_those_that_are_known(home: Path) -> N
     assert "--client: no client emacs; one of claude-code" in refused.stderr
     assert "--all" in run(home, "install").stderr
     nothing = run(home / "nobody", "install", "--all").stderr
-    assert "no known client is on this machine; name one by --client" in nothing
+    assert "no known client is on this machine; name one by --client, of claude-code" in nothing
     assert "or --all" not in nothing
 
 

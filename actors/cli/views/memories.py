@@ -91,8 +91,10 @@ def compared(answer: JsonObject) -> None:
 
 def forgotten(answer: JsonObject) -> None:
     """Print how a memory was removed."""
-    how = "forgotten; restore brings it back" if answer["deleteType"] == "soft" else "erased for good"
-    OUT.print(f"{answer['fingerprintId']} {how}")
+    memory, is_soft = answer["fingerprintId"], answer["deleteType"] == "soft"
+    OUT.print(f"{memory} {'forgotten' if is_soft else 'erased for good'}")
+    if is_soft:
+        OUT.print(f"to bring it back: context-graph restore {memory}", style="dim")
 
 
 def memory_restored(answer: JsonObject) -> None:

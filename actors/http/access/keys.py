@@ -91,7 +91,7 @@ class Keys:
             raise invalid("name", "up to 40 small letters, digits, dots and hyphens, and none of the reserved names")
         seen = None if namespaces is None else tuple(sorted(set(namespaces)))
         if seen == ():
-            raise invalid("namespace", "name what the key may see, or * for all")
+            raise invalid("namespace", "name what the key may see by --namespace, or all by --namespace '*'")
         if any(not one.strip() for one in seen or ()):
             raise invalid("namespace", "a blank name is no namespace")
         secret, salt = secrets.token_urlsafe(32), secrets.token_bytes(16)

@@ -223,7 +223,7 @@ def test_a_person_compares_forgets_and_restores(tmp_path: Path) -> None:
     compared = run_json(tmp_path, "compare", one, other)
     assert 0.6 < compared["overall_similarity"] < 1
     assert f"{compared['overall_similarity']:.2f} alike" in run(tmp_path, "compare", one, other).stdout
-    assert "restore brings it back" in run(tmp_path, "forget", one, "--reason", "outdated").stdout
+    assert f"context-graph restore {one}\n" in run(tmp_path, "forget", one, "--reason", "outdated").stdout
     assert [hit["fingerprintId"] for hit in run_json(tmp_path, "search", "dog")["results"]] == [other]
     assert run(tmp_path, "compare", one, other).exit_code == 1
     assert f"{one} is back" in run(tmp_path, "restore", one).stdout

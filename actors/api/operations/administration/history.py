@@ -166,13 +166,15 @@ async def event_at(context: Context, when: When, parameter: str, least: int = 1)
     if isinstance(found, int):
         seq = found
     elif found.first > context.now():
-        raise invalid(parameter, f"still to come; the log has events 1 to {head}", least=least, most=head)
+        raise invalid(
+            parameter, f"{found.first} is still to come; the log has events 1 to {head}", least=least, most=head
+        )
     else:
         seq = await from_log(context.hub.log.seq_at, found.first)
         if seq < least <= head:
             (first,) = await from_log(context.hub.log.get, [1])
             events = f"the log has events 1 to {head}, the first at {first.at.isoformat()}"
-            raise invalid(parameter, f"before the first event; {events}", least=least, most=head)
+            raise invalid(parameter, f"{found.first} is before the first event; {events}", least=least, most=head)
     if not least <= seq <= head:
         raise invalid(parameter, f"no such event; the log has events 1 to {head}", least=least, most=head)
     return seq

@@ -133,7 +133,9 @@ async def memory_resolve(context: Context, params: MemoryResolve) -> JsonObject:
     digits = start.group().replace("-", "").lower()
     found = await (_memories_named if params.of is Named.MEMORY else _runs_named)(context, digits)
     if len(digits) < FEWEST_DIGITS:
-        matching = f"{counted(len(found), 'id')} {'begins' if len(found) == 1 else 'begin'} so"
+        matching = (
+            f"{counted(len(found), 'id')} {'begins' if len(found) == 1 else 'begin'} so" if found else "none begins so"
+        )
         problem = f"'{given}' is too short for a {params.of}'s id: give {FEWEST_DIGITS} characters or more; {matching}"
         raise InvalidParamsFault(problem, parameter="prefix", matching=len(found))
     match found:

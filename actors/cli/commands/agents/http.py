@@ -106,7 +106,7 @@ def ui(
     browser: Annotated[bool, typer.Option("--open/--no-open", help="Open it in the browser.")] = True,
     as_json: Json = False,
 ) -> None:
-    """Print a link to the pages of the store, which logs a browser in once, and open it."""
+    """Print a link to the dashboard, the pages of the store, which logs a browser in once, and open it."""
     from actors.proxy.client import Client
     from actors.proxy.serve_command import hub_launcher
 

@@ -93,8 +93,10 @@ def _chosen(names: list[str] | None, *, everywhere: bool) -> dict[str, Client]:
     if not chosen:
         known = ", ".join(CLIENTS)
         if everywhere:
-            raise ConfigurationError(f"no known client is on this machine; name one by --client: {known}")
-        raise ConfigurationError(f"name one by --client: {known}, or --all that are found")
+            raise ConfigurationError(f"no known client is on this machine; name one by --client, of {known}")
+        raise ConfigurationError(
+            f"name a client by --client, of {known}; or take all that are on this machine by --all"
+        )
     return chosen
 
 
