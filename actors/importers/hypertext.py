@@ -4,6 +4,7 @@ Scripts, styles, templates, navigation and comments are left out.
 """
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime
@@ -62,7 +63,7 @@ class _Reader(HTMLParser):
         self._lines: list[list[str]] = [[]]
         """The pieces of each line of the block that is being read."""
         self._element = ""
-        self._open = dict.fromkeys(("hidden", "title", "pre", "blockquote", "list"), 0)
+        self._open: Counter[str] = Counter()
         """How many elements of a kind are open."""
 
     @property

@@ -71,7 +71,7 @@ def moment(value: str, parameter: str) -> datetime:
         parsed = datetime.fromisoformat(value)
         return parsed.astimezone(UTC) if parsed.tzinfo else parsed.replace(tzinfo=UTC)
     except (ValueError, OverflowError):
-        raise invalid(parameter, "not an ISO 8601 time") from None
+        raise invalid(parameter, "not an ISO 8601 time, such as 2026-05-02T14:30") from None
 
 
 def invalid(parameter: str, problem: str, **data: object) -> InvalidParamsFault:

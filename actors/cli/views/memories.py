@@ -23,7 +23,9 @@ def stored(answer: JsonObject) -> None:
     if "warning" in answer:
         kinds = ", ".join(dict.fromkeys(one["kind"] for one in answer["secrets"]))
         OUT.print(f"This holds what looks like a secret: {kinds}.", style="bold yellow")
-        OUT.print(f"Store it again with --redact, then: forget {answer['fingerprintId']} --hard", style="yellow")
+        OUT.print(
+            f"Store it again with --redact, then: context-graph forget {answer['fingerprintId']} --hard", style="yellow"
+        )
     if "redacted" in answer:
         kinds = ", ".join(dict.fromkeys(one["kind"] for one in answer["redacted"]))
         OUT.print(f"left out: {kinds}", style="yellow")
@@ -46,7 +48,7 @@ def found(answer: JsonObject, *, explain: bool) -> None:
     if read_as := answer.get("read_as"):
         OUT.print(Text(f"read as: {read_as}", "yellow"))
     for rank, hit in enumerate(answer["results"], 1):
-        OUT.print(Text.assemble((f"{rank}. ", "bold"), hit["content"]))
+        OUT.print(Text.assemble((f"{rank}. ", "bold"), hit["content"].replace("\n", "\n   ")))
         session = f", session {hit['session']}" if "session" in hit else ""
         OUT.print(f"   {minute(hit['createdAt'])} in {hit['namespace']}{session}", style="dim")
         if later := hit.get("superseded_by"):

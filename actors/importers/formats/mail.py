@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from contextlib import closing
 from email import policy
-from email.message import EmailMessage
+from email.message import EmailMessage, MIMEPart
 from email.parser import BytesParser
 from email.utils import getaddresses, parsedate_to_datetime
 from itertools import dropwhile, takewhile
@@ -121,7 +121,7 @@ def _created(message: EmailMessage) -> tuple[str | None, str | None]:
         return None, f"its date can't be read: that of the import is taken ({stated})"
 
 
-def _text(body: EmailMessage) -> tuple[str, str | None]:
+def _text(body: MIMEPart) -> tuple[str, str | None]:
     """Return the text of a part, and what can't be read of it."""
     data = body.get_payload(decode=True)
     if not isinstance(data, bytes):

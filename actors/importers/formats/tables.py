@@ -39,6 +39,7 @@ def read(file: Path, options: Options) -> Iterator[Record]:
     delimiter = max(DELIMITERS, key=content.partition("\n")[0].count)
     rows = csv.reader(StringIO(content, newline=""), delimiter=delimiter, strict=True)
     names: list[str] = []
+    column = ""
     line = 1
     while True:
         try:
