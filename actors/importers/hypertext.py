@@ -18,6 +18,8 @@ _BLOCKS: Final = frozenset(
     "address article aside blockquote body caption dd details div dl dt fieldset figcaption figure footer form h1 h2 "
     "h3 h4 h5 h6 header hr html li main ol p pre section summary table tr ul".split()
 )
+_INNER: Final = frozenset({"p", "div"})
+"""Blocks that may stand around the text of another, such as an item, which then remains one."""
 _JOINED: Final = frozenset({"li", "tr"})
 """Blocks that stand on consecutive lines."""
 _DATES: Final = frozenset("date dc.date dcterms.created dcterms.date article:published_time datepublished".split())
@@ -27,7 +29,7 @@ DEEPEST: Final = 6
 
 _MARKED_SECTION: Final = re.compile(r"<!\[[^<>]*>")
 _STRAY: Final = re.compile(r"<(?=[^<>]*(?:<|\Z))")
-"""A bracket that opens no tag."""
+"""A bracket that opens no tag; a tag with such a bracket in an attribute is taken for text."""
 
 
 def from_html(text: str) -> tuple[JsonObject, str]:
@@ -85,7 +87,8 @@ class _Reader(HTMLParser):
             self._lines[-1].append(" | ")
         elif tag == "img":
             self.handle_data(dict(attrs).get("alt") or "")
-        if tag in _BLOCKS:
+        is_inner = tag in _INNER and self._element and not any(piece.strip() for line in self._lines for piece in line)
+        if tag in _BLOCKS and not is_inner:
             self.flush()
             self._element = tag
         if kind := _kind(tag):

@@ -20,6 +20,7 @@ PAGE = """<!DOCTYPE html>
 <h1>Bees &mdash; a short guide</h1>
 <p>A colony has&nbsp;one <b>queen</b>,<br>and 50&#8239;000 workers. 3 < 4 &copy; Café</p>
 <ul><li>Spring: feed<ul><li>sugar</ul><li>Autumn: treat</ul>
+<ol><li><p>Smoke</p></li><li><div>Open</div><p>gently</p></li></ol>
 <table><tr><th>Month<th>Work</tr><tr><td>May<td>swarms</table>
 <blockquote>Buckfast is best.</blockquote>
 <pre><code>def f():
@@ -36,6 +37,10 @@ and 50 000 workers. 3 < 4 © Café
 - Spring: feed
   - sugar
 - Autumn: treat
+- Smoke
+- Open
+
+gently
 
 Month | Work
 May | swarms
