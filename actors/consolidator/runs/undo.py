@@ -75,7 +75,7 @@ def _check_undoable(run: Run) -> None:
     elif not run.can_be_undone:
         reason = "the run changed nothing"
     if reason:
-        raise InvalidParamsFault(f"Nothing to undo: {reason}", parameter="run_id")
+        raise InvalidParamsFault(f"Invalid run_id: {reason}", parameter="run_id")
 
 
 def _previous_purposes(
