@@ -2,35 +2,28 @@
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import re
 import shutil
 import stat
-import subprocess
 import sys
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from actors.cli.checks import Check, failed, passed, warned
+from actors.cli.client_checks import check_clients
 from actors.runtime.types import JsonObject
 from events.wording import counted
-
-if TYPE_CHECKING:
-    from actors.clients.table import Client
 
 MIN_FREE = 1 << 30
 """Bytes on the disk below which `doctor` warns: a snapshot of 100,000 memories takes .7 GB."""
 HUB_TIMEOUT = 30.0
 """Seconds that a hub may take to answer, models included."""
-START_TIMEOUT = 60.0
-"""Seconds that a configured command may take to answer `initialize`."""
 LAST_ERRORS = 5
 """Lines of the hub's log that are shown."""
 
@@ -41,7 +34,7 @@ _LOGGED = re.compile(r"context-graph: (?!DEBUG |INFO )")
 def diagnose(folder: Path) -> Iterator[Check]:
     """Yield every check of this installation and the store in a folder.
 
-    The log is opened if no hub has it open; a store of an earlier format is only read. Configured commands are started.
+    The log is opened if no hub has it open; a store of an earlier format is only read.
     """
     yield passed("python", f"{platform.python_version()} at {sys.executable} on {platform.platform()}")
     yield _packages()
@@ -49,7 +42,7 @@ def diagnose(folder: Path) -> Iterator[Check]:
     yield from _folder(folder)
     yield from _store(folder)
     yield _errors(folder)
-    yield from _clients()
+    yield from check_clients()
 
 
 def installed_versions() -> dict[str, str | None]:
@@ -239,59 +232,3 @@ def logged_errors(folder: Path) -> list[str]:
     except OSError:
         return []
     return [line for line in text.splitlines() if _LOGGED.match(line)]
-
-
-def _clients() -> Iterator[Check]:
-    """Check the configuration of each client on this machine."""
-    from actors.clients.files import ConfigurationError
-    from actors.clients.table import CLIENTS
-
-    started: dict[tuple[str, ...], str | None] = {}
-    for name, client in CLIENTS.items():
-        if not client.present:
-            continue
-        try:
-            yield _client(name, client, started)
-        except ConfigurationError as error:
-            yield failed(name, str(error), f"mend the file; {client.title} cannot read it either")
-
-
-def _client(name: str, client: Client, started: dict[tuple[str, ...], str | None]) -> Check:
-    from actors.clients.installation import configured, has_hooks, has_plugin
-    from actors.clients.launch import read_entry
-
-    install = f"context-graph install --client {name}"
-    if has_plugin(client):
-        return passed(name, "connected by the plugin")
-    words = read_entry(configured(client))
-    if words is None:
-        return warned(name, f"{client.title} is here, and not connected", install)
-    key = tuple(words)
-    if key not in started:
-        started[key] = starts(words)
-    if (problem := started[key]) is not None:
-        return failed(name, f"`{' '.join(words)}` {problem}", install)
-    if client.hooks and not has_hooks(client):
-        return warned(name, "connected, without hooks", install)
-    return passed(name, "connected, with hooks" if client.hooks else "connected")
-
-
-def starts(words: list[str]) -> str | None:
-    """Start a configured server as a client does; return what went wrong, None if it answers `initialize`."""
-    hello = {
-        "protocolVersion": "2025-06-18",
-        "capabilities": {},
-        "clientInfo": {"name": "context-graph doctor", "version": version("context-graph")},
-    }
-    line = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}) + "\n"
-    try:
-        done = subprocess.run(words, input=line, capture_output=True, text=True, timeout=START_TIMEOUT, check=False)
-        answer = json.loads(done.stdout.partition("\n")[0])
-        name = answer["result"]["serverInfo"]["name"]
-    except OSError as error:
-        return f"cannot be started: {error.strerror}"
-    except subprocess.TimeoutExpired:
-        return f"did not answer within {START_TIMEOUT:.0f} s"
-    except (ValueError, KeyError, TypeError):
-        return "did not answer `initialize`"
-    return None if name == "context-graph" else f"is another server: {name}"

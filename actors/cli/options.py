@@ -78,7 +78,12 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Namespace = Annotated[str | None, typer.Option("--namespace", "-n", help="Project or person.")]
 Session = Annotated[str | None, typer.Option("--session", "-s", help="Conversation that it is a turn of.")]
 AsOf = Annotated[
-    str | None, typer.Option("--as-of", metavar="EVENT|TIME", help="State after this event, or at this time.")
+    str | None,
+    typer.Option(
+        "--as-of",
+        metavar="EVENT|TIME",
+        help="State after this event, or at this time: ISO 8601, or as 'last week', whose beginning is meant.",
+    ),
 ]
 Tags = Annotated[list[str] | None, typer.Option("--tag", "-t", help="May be repeated.")]
 

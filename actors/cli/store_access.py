@@ -66,7 +66,9 @@ class StoreLocation(msgspec.Struct, frozen=True):
     def check_exists(self) -> None:
         """Raise `NoStoreError` if there is no store."""
         if self.log is None and not (self.folder / "log.duckdb").exists():
-            raise NoStoreError(f"no store in {self.folder}; serve and store create one")
+            raise NoStoreError(
+                f"no store in {self.folder}; `context-graph store` or an agent's first session creates one"
+            )
 
     def check_in_folder(self, advice: str) -> None:
         """Raise `LogError`, with advice, if the log is on a server; `NoStoreError` if there is none."""

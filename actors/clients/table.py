@@ -104,6 +104,7 @@ CLIENTS = {
         hooks=Place("CLAUDE_CONFIG_DIR", "~/.claude", "settings.json"),
         hook_events=("SessionStart", "UserPromptSubmit", "PostToolUse", "SessionEnd"),
         skills=Place("CLAUDE_CONFIG_DIR", "~/.claude", "skills"),
+        note="sessions that start from now on have it",
     ),
     "claude-desktop": Client(
         title="Claude Desktop",

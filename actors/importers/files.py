@@ -1,7 +1,9 @@
 """Reading of source files: lines and documents of JSON, and text, each with the place of what is broken."""
 
-from codecs import BOM_UTF16_BE, BOM_UTF16_LE
+import re
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE, lookup
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 from zipfile import BadZipFile, ZipFile
@@ -17,6 +19,11 @@ CONVERSATIONS = "conversations.json"
 """The file of an exported archive that holds the conversations."""
 HEAD = 65_536
 """Bytes by which a format is recognised."""
+
+HYPERTEXT = (".html", ".htm")
+DECLARING = 1_024
+"""Bytes in which HTML declares its encoding."""
+_DECLARED = re.compile(rb"<meta[^<>]{1,200}charset\s*=\s*[\"']?([\w.:-]{1,40})", re.IGNORECASE)
 
 HEAD_LINES = 20
 """Lines among them that are decoded."""
@@ -54,13 +61,34 @@ def document(file: Path, decoder: msgspec.json.Decoder[T]) -> T | Broken:
 
 
 def text(file: Path) -> str | Broken:
-    """Return the text of a file; `Broken` with the line if it is neither UTF-8 nor marked as UTF-16."""
+    """Return the text of a file; `Broken` with the line if it is neither UTF-8 nor what it says that it is.
+
+    A mark at the beginning says UTF-16, a `meta` element of HTML any encoding.
+    """
     data = file.read_bytes()
-    encoding = "utf-16" if data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) else "utf-8-sig"
+    is_hypertext = file.suffix.lower() in HYPERTEXT
+    declared = _DECLARED.search(data[:DECLARING]) if is_hypertext else None
+    encoding = declared[1].decode() if declared else None
     try:
-        return data.decode(encoding).replace("\r\n", "\n")
+        if data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+            return data.decode("utf-16").replace("\r\n", "\n")
+        return decoded(data, encoding).replace("\r\n", "\n")
     except UnicodeDecodeError as error:
-        return Broken(str(file), data.count(b"\n", 0, error.start) + 1, "not UTF-8")
+        return Broken(str(file), data.count(b"\n", 0, error.start) + 1, f"not {encoding or 'UTF-8'}")
+    except LookupError:
+        return Broken(str(file), 1, f"unknown encoding {encoding}")
+
+
+def decoded(data: bytes, encoding: str | None) -> str:
+    """Decode what is declared to be of an encoding, and may be UTF-8 all the same.
+
+    Latin 1 and ASCII are read as Windows 1252, as browsers do (`UnicodeDecodeError`; `LookupError`: unknown encoding).
+    """
+    with suppress(UnicodeDecodeError):
+        if encoding is None or not data.isascii():  # Japanese in seven bits looks like ASCII
+            return data.decode("utf-8-sig")
+    name = lookup(encoding or "utf-8-sig").name
+    return data.decode("cp1252" if name in {"iso8859-1", "ascii"} else name)
 
 
 def read(file: Path) -> bytes:

@@ -9,7 +9,16 @@ from typing import Any, NamedTuple, TypeAlias
 import msgspec
 
 from actors.importers.files import CONVERSATIONS, document, first_lines, lines, walk
-from actors.importers.formats import agent_sessions, chats, claude_mem, claude_transcripts, memory_servers, notes
+from actors.importers.formats import (
+    agent_sessions,
+    chats,
+    claude_mem,
+    claude_transcripts,
+    mail,
+    memory_servers,
+    notes,
+    tables,
+)
 from actors.importers.records import Broken, FormatError, Item, Options, Record, Skipped
 
 OWN = "memories as JSON lines"
@@ -17,7 +26,8 @@ PROBED = 50
 """Files of a folder that are looked at until one is recognised."""
 KNOWN = (
     "Claude Code, Codex or Gemini CLI sessions, memories of the official memory server, mem0 or claude-mem, exports of "
-    "ChatGPT or claude.ai, notes (.md, .txt), or JSON lines with 'content'"
+    "ChatGPT or claude.ai, notes (.md, .txt, .html, .org, .rst), tables (.csv, .tsv), mailboxes (.mbox), or JSON lines "
+    "with 'content'"
 )
 
 Reader: TypeAlias = Callable[[Path, Options], Iterator[Record]]
@@ -28,7 +38,7 @@ class Format(NamedTuple):
 
     name: str
     matches: Callable[[Any], bool]
-    """Tells it by the objects on the first lines of a file, or by the document in it."""
+    """Tells it by the objects on the first lines of a file, by the document in it, or by the path."""
     read: Reader
     prefix: str | None = None
     """Of a program that writes a file for each session: what their names begin with."""
@@ -48,7 +58,14 @@ DOCUMENTS = (
 )
 """Formats of one JSON document."""
 
-SUFFIXES = (*notes.SUFFIXES, ".json", ".jsonl", ".zip", ".db")
+FILES = (
+    Format(claude_mem.NAME, claude_mem.matches, claude_mem.read),
+    Format(tables.NAME, tables.matches, tables.read),
+    Format(mail.NAME, mail.matches, mail.read),
+)
+"""Formats that are told by the file itself."""
+
+SUFFIXES = (*notes.SUFFIXES, *tables.SUFFIXES, mail.SUFFIX, ".json", ".jsonl", ".zip", ".db")
 """Of files that may be a source by themselves."""
 
 _json = msgspec.json.Decoder()
@@ -69,12 +86,15 @@ def recognise(path: Path, options: Options) -> Source:
     """Return the source at a path.
 
     Raises:
-        FormatError: its format is unknown, or it is a file that can't be read; the message names the place.
+        FormatError: its format is unknown or has no columns to choose from, or it is a file that can't be read; the
+            message names the place.
         OSError: there is no such path, or it can't be opened.
     """
+    source = _folder(path, options) if path.is_dir() else _file(path, options)
+    if options.column is not None and source.name != tables.NAME:
+        raise FormatError(f"--column is for tables, and {path} is none, but: {source.name}")
     if not path.is_dir():
-        return _file(path, options)
-    source = _folder(path, options)
+        return source
     taken = {*source.files}
     others = (file.relative_to(path) for file in walk(path) if file not in taken and not file.name.startswith("."))
     return msgspec.structs.replace(source, unread=tuple((file, _why_unread(file, source.name)) for file in others))
@@ -85,8 +105,9 @@ def _file(path: Path, options: Options) -> Source:
         return _strict(Source(notes.SINGLE, (path,), lambda: notes.read(path.parent, [path], options)))
     if path.is_file() and not path.stat().st_size:
         raise FormatError(f"{path} is empty; nothing was imported")
-    if claude_mem.matches(path):
-        return _source(claude_mem.NAME, path, claude_mem.read, options)
+    for known in FILES:
+        if known.matches(path):
+            return _source(known.name, path, known.read, options)
     if path.suffix.lower() == ".zip":
         return _document(path, options)
     try:

@@ -107,7 +107,9 @@ class Options(msgspec.Struct, frozen=True):
     namespace: str | None = None
     """Namespace of all memories, instead of the source's projects."""
     everything: bool = False
-    """Whether tool calls, their results, thinking and side chains are imported too."""
+    """Whether tool calls, their results, thinking, side chains and quoted mail are imported too."""
+    column: str | None = None
+    """The column of a table that holds the texts, instead of one that is known by its name."""
     project: Callable[[str | None], str | None] = project
     """Returns the namespace of a working directory."""
 

@@ -106,17 +106,24 @@ class Client:
             raise ConnectionResetError(CLOSED) from None
 
     def _receive(self) -> JsonObject:
-        self._socket.settimeout(self._time_left())
-        line = self._lines.readline()
-        if not line.endswith(b"\n"):
-            raise ConnectionResetError(CLOSED)
         try:
-            message = json.loads(line)
+            message = json.loads(self._read_line())
         except ValueError as error:
             raise ClientError("the server speaks no JSON") from error
         if not isinstance(message, dict):
             raise ClientError("the server speaks no JSON-RPC")
         return message
+
+    def _read_line(self) -> bytearray:
+        """Return the next line. The deadline is that of the whole line, also of one that arrives byte by byte."""
+        line = bytearray()
+        while not line.endswith(b"\n"):
+            self._socket.settimeout(self._time_left())
+            buffered = self._lines.peek()  # reads from the socket at most once
+            if not buffered:
+                raise ConnectionResetError(CLOSED)
+            line += self._lines.read1(buffered.find(b"\n") + 1 or len(buffered))
+        return line
 
     def _time_left(self) -> float:
         left = self._deadline - monotonic()

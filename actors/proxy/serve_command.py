@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from actors.proxy.endpoint import ServeOptions
+from actors.proxy.endpoint import ServeOptions, print_notice
 from actors.runtime.settings import LogLevel, ModelProfile, ToolSet
 
 if TYPE_CHECKING:
@@ -236,8 +236,10 @@ def run_proxy(command: ServeCommand) -> int:
     """Run a proxy until the client is done; return the exit status."""
     from actors.proxy.launcher import HubLauncher
     from actors.proxy.project import serving_project
-    from actors.proxy.proxy import Proxy
+    from actors.proxy.proxy import STDIN, Proxy
 
+    if os.isatty(STDIN):
+        print_notice("INFO this serves a client over standard input; `context-graph install` makes clients start it")
     os.environ.update(command.exported)
     hub_arguments = [f"--linger={command.linger}", f"--log-level={command.log_level.value}"]
     launcher = HubLauncher(command.folder, [*command.options.arguments(), *hub_arguments])

@@ -39,7 +39,7 @@ class Filter(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     since: datetime | None = None
     """Earliest `created_at`, inclusive."""
     until: datetime | None = None
-    """Latest `created_at`, exclusive."""
+    """Latest `created_at`, inclusive."""
 
 
 class _Column:
@@ -225,7 +225,7 @@ class Facets:
         if wanted.since is not None:
             mask &= self._created.array >= _microseconds(wanted.since)
         if wanted.until is not None:
-            mask &= self._created.array < _microseconds(wanted.until)
+            mask &= self._created.array <= _microseconds(wanted.until)
         mask[self._roots(np.flatnonzero(mask & (self._states.array == _CODES[MemoryState.MERGED])))] = True
         for tag in wanted.tags:
             holders = np.zeros(len(self), np.bool_)

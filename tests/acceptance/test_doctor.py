@@ -130,6 +130,31 @@ def test_without_a_store_nothing_is_created(home: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "nothing").exists()
 
 
+def test_a_store_that_is_missing_or_of_an_earlier_format_is_left_so_by_the_check_of_its_clients(
+    home: Path, store: Path, tmp_path: Path
+) -> None:
+    missing = tmp_path / "nothing"
+    install(home, missing, "claude-code")
+    install(home, store, "codex")
+    (store / "format").unlink()
+    before = {path.name: path.read_bytes() for path in store.iterdir()}
+    status, checks = doctor(home, missing)
+    assert status == 0
+    assert {name: checks[name]["verdict"] for name in ("folder", "log", "claude-code", "codex")} == {
+        "folder": "warning",
+        "log": "warning",
+        "claude-code": "ok",
+        "codex": "ok",
+    }
+    assert not missing.exists()
+    assert {path.name: path.read_bytes() for path in store.iterdir()} == before
+    for command in ("/usr/bin/context-graph-gone", "/usr/bin/true", "/usr/bin/python3"):
+        claude = home / ".claude.json"
+        entry = {"command": command, "args": ["serve", "--data", str(missing)]}
+        claude.write_text(json.dumps({"mcpServers": {"context-graph": entry}}))
+        assert doctor(home, missing)[1]["claude-code"]["verdict"] == "failed", command
+
+
 def test_a_bundle_replaces_no_file(home: Path, store: Path) -> None:
     (home / "x.zip").write_text("mine")
     done = run(home, "doctor", "--data", str(store), "--bundle", str(home / "x.zip"))

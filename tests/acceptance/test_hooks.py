@@ -7,13 +7,16 @@ import shutil
 import socket
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import pytest
 
 from actors.api.operations.retrieval.pagination import tokens
+from actors.cli.commands.agents import hooks
+from actors.cli.store_access import StoreLocation, StoreSession, open_store
 from actors.proxy.client import Client
 from actors.proxy.endpoint import SOCKET, socket_path
 from events.storage.duckdb_log import DuckDBLog
@@ -294,6 +297,41 @@ def test_of_a_question_asked_before_a_prompt_recalls_what_was_answered(served: t
         done = run("UserPromptSubmit", data, json.dumps({"prompt": prompt}), CONTEXT_GRAPH_NAMESPACE="asked")
         recalled = [json.loads(line[line.index('"') :]) for line in told(done, "UserPromptSubmit").splitlines()[1:]]
         assert recalled == [*repeated, answered]
+
+
+@pytest.mark.parametrize("through_server", [True, False])
+def test_what_is_erased_while_a_prompt_recalls_is_left_out_and_the_others_are_shown(
+    data: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *, through_server: bool
+) -> None:
+    asked = "Which port does the message broker listen on?"
+    stated = "The message broker of the clinic listens on port 6380."
+    run_json(data, "store", asked, "--session", "monday", "--namespace", "asked", "--no-hub")
+    run_json(data, "store", stated, "--session", "monday", "--namespace", "asked", "--no-hub")
+    erased: list[str] = []
+
+    @contextmanager
+    def erasing(location: StoreLocation) -> Iterator[StoreSession]:
+        """Another client erases the question as soon as it is found."""
+        with open_store(location) as store:
+
+            def call(method: str, **arguments: Any) -> Any:
+                answer = store.call(method, **arguments)
+                for one in answer["results"] if method == "search/graph" else ():
+                    if one["content"] == asked:
+                        store.call("memory/delete", id=one["fingerprintId"], soft=False)
+                        erased.append(one["content"])
+                return answer
+
+            yield StoreSession(call, store.served)
+
+    monkeypatch.setattr(hooks, "open_store", erasing)
+    location = StoreLocation(data, "embedded", None, deadline=monotonic() + PATIENCE)
+    prompt = hooks.Payload(prompt="On which port does the message broker listen?")
+    with serving(data) if through_server else nullcontext():
+        hooks.recall(hooks.HookCall(prompt, location, "asked", captures=False))
+    recalled = json.loads(capsys.readouterr().out)["hookSpecificOutput"]["additionalContext"].splitlines()
+    assert erased == [asked]
+    assert [line.partition('"')[2] for line in recalled[1:]] == [f'{stated}"']
 
 
 def test_a_memory_that_looks_like_an_instruction_is_one_quoted_line(served: tuple[Path, Server]) -> None:

@@ -261,11 +261,34 @@ def test_an_unreadable_configuration_is_named_with_its_line_and_nothing_is_chang
     (home / file).write_bytes(content)
     before = tree(home)
     for command in (("install",), ("install", "--dry-run")):
-        refused = run(home, *command, "--client", "codex", "--client", "claude-code")
+        refused = run(home, *command, "--client", "claude-code")
         assert (refused.exit_code, refused.stdout) == (1, "")
         assert str(home / file) in refused.stderr
         assert problem in refused.stderr
     assert tree(home) == before
+
+
+@pytest.mark.parametrize("command", ["install", "uninstall"])
+def test_the_other_clients_are_served_if_one_has_an_unreadable_configuration(home: Path, command: str) -> None:
+    if command == "uninstall":
+        done(home, "install", "--all")
+    (home / ".codex/config.toml").write_text("[mcp_servers\n")
+    before = tree(home)
+    dry = run(home, command, "--all", "--dry-run")
+    assert (dry.exit_code, tree(home)) == (1, before)
+    answered = run(home, command, "--all", "--json")
+    assert answered.exit_code == 1
+    answer = json.loads(answered.stdout)
+    assert [one["client"] for one in answer["clients"]] == ["claude-code", "zed"]
+    assert all(one["changes"] for one in answer["clients"])
+    assert [one["client"] for one in answer["failed"]] == ["codex"]
+    for told in (dry.stderr, answered.stderr):
+        assert told.startswith(f"context-graph: {home}/.codex/config.toml, line 1: "), told
+        assert told.endswith(f"mend that, then run: context-graph {command} --client codex\n"), told
+    unchanged = {name: text for name, text in tree(home).items() if name.startswith((".codex", ".agents"))}
+    assert unchanged == {name: text for name, text in before.items() if name.startswith((".codex", ".agents"))}
+    (home / ".codex/config.toml").write_text(FILES[".codex/config.toml"])
+    assert "Codex" in done(home, command, "--client", "codex")
 
 
 def test_an_unknown_client_is_refused_with_those_that_are_known(home: Path) -> None:
@@ -274,7 +297,7 @@ def test_an_unknown_client_is_refused_with_those_that_are_known(home: Path) -> N
     assert "--client: no client emacs; one of claude-code" in refused.stderr
     assert "--all" in run(home, "install").stderr
     nothing = run(home / "nobody", "install", "--all").stderr
-    assert "no known client is on this machine; name one by --client" in nothing
+    assert "no known client is on this machine; name one by --client, of claude-code" in nothing
     assert "or --all" not in nothing
 
 

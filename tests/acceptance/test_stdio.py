@@ -1,6 +1,7 @@
 """The main job through a real server process: store, restart, find."""
 
 import json
+import os
 import re
 import subprocess
 from collections.abc import Callable
@@ -211,3 +212,16 @@ def test_a_client_is_shown_the_ten_core_tools_and_can_call_the_others(data: Path
         assert server.call("search_weight_profiles")["structuredContent"]["profiles"]
     finally:
         server.close()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no terminals of this kind")
+def test_a_person_who_types_serve_is_told_what_it_waits_for(tmp_path: Path) -> None:
+    controller, terminal = os.openpty()
+    command = [COMMAND, "serve", "--data", str(tmp_path / "data"), *LINGER]
+    with subprocess.Popen(command, stdin=terminal, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as own:
+        os.close(terminal)
+        assert own.stderr is not None
+        assert "`context-graph install` makes clients start it" in own.stderr.readline()
+        os.close(controller)
+        own.wait(PATIENCE)
+    assert subprocess.run(command, input="", capture_output=True, text=True, timeout=PATIENCE, check=True).stderr == ""

@@ -33,9 +33,9 @@ NamespaceFilter = Annotated[Name | None, Meta(description="Not the project's; * 
 SessionFilter = Annotated[Name | None, Meta(description="Only this conversation")]
 MemoryId = Annotated[UUID, Meta(description="Of a memory")]
 Moment: TypeAlias = str
-"""ISO 8601; `Params.times` names these parameters, and checks them."""
+"""ISO 8601; `Params.times` names these parameters, and checks them. `actors.api.params.times` reads words too."""
 When: TypeAlias = int | Moment
-"""A sequence number, also written as a text of digits, or an ISO 8601 time."""
+"""A sequence number, also written as a text of digits, or a time in ISO 8601 or words."""
 Share = Annotated[float, Meta(ge=0, le=1)]
 MinSimilarity = Annotated[Share, Meta(description="At least this similar")]
 PerEmbedder = Annotated[bool, Meta(description="Add the score of each space")]

@@ -2,7 +2,7 @@
 
 import json
 import re
-from datetime import UTC, date, datetime, time
+from datetime import UTC, datetime
 from enum import Enum
 from functools import cache
 from typing import ClassVar, TypeVar, get_args
@@ -33,10 +33,6 @@ class Params(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
             value = getattr(self, name)
             if value is not None:
                 moment(value, name)
-        if {"since", "until"} <= {*self.times}:
-            since, until = (getattr(self, name) for name in ("since", "until"))
-            if since is not None and until is not None and moment(since, "since") > moment_until(until, "until"):
-                raise invalid("since", f"{since} is after 'until', {until}")
 
 
 P = TypeVar("P", bound=Params)
@@ -75,17 +71,7 @@ def moment(value: str, parameter: str) -> datetime:
         parsed = datetime.fromisoformat(value)
         return parsed.astimezone(UTC) if parsed.tzinfo else parsed.replace(tzinfo=UTC)
     except (ValueError, OverflowError):
-        raise invalid(parameter, "not an ISO 8601 time") from None
-
-
-def moment_until(value: str, parameter: str) -> datetime:
-    """Parse an ISO 8601 time as `moment` does; a date alone is the last instant of that day."""
-    parsed = moment(value, parameter)
-    try:
-        date.fromisoformat(value)
-    except ValueError:
-        return parsed
-    return datetime.combine(parsed, time.max, UTC)
+        raise invalid(parameter, "not an ISO 8601 time, such as 2026-05-02T14:30") from None
 
 
 def invalid(parameter: str, problem: str, **data: object) -> InvalidParamsFault:

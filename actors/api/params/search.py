@@ -1,6 +1,7 @@
 """Parameters of searches. Docstrings are the descriptions of tools."""
 
 import math
+from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Any, TypeAlias
 from uuid import UUID
@@ -19,7 +20,8 @@ from actors.api.params.fields import (
     SessionFilter,
     Tags,
 )
-from actors.api.params.parsing import invalid
+from actors.api.params.parsing import invalid, moment
+from actors.api.params.times import between
 from actors.runtime.faults import InvalidParamsFault
 from actors.runtime.settings import Confidence, SearchProfile
 from actors.runtime.types import JsonObject
@@ -79,7 +81,7 @@ class SearchGraph(Reading, frozen=True, kw_only=True):
     """
 
     not_blank = ("query",)
-    times = ("since", "until", "asked_at")
+    times = ("asked_at",)
 
     query: Query
     namespace: NamespaceFilter = None
@@ -92,7 +94,7 @@ class SearchGraph(Reading, frozen=True, kw_only=True):
     modality: Annotated[Modality | None, Meta(description="Only this kind")] = None
     quadrant: Annotated[Quadrant | None, Meta(description="Johari window in E1")] = None
     tags: Annotated[Tags, Meta(description="All must match")] = ()
-    since: Annotated[Moment | None, Meta(description="Said from then on, ISO 8601")] = None
+    since: Annotated[Moment | None, Meta(description="Said from: ISO 8601 or words")] = None
     until: Annotated[Moment | None, Meta(description="Said until then or that day")] = None
     asked_at: AskedAt = None
     min_alignment: Annotated[Alignment | None, Meta(description="With the North Star")] = None
@@ -104,6 +106,16 @@ class SearchGraph(Reading, frozen=True, kw_only=True):
     cursor: Annotated[Annotated[str, Meta(max_length=MAX_CURSOR)] | None, Meta(description="next_cursor")] = None
     explain: Annotated[bool, Meta(description="Add scores, weights, stages")] = False
     include_superseded: Annotated[bool, Meta(description="Corrected ones too")] = True
+
+    def check(self) -> None:
+        """Refuse times that name none, and a `since` after `until`."""
+        super().check()
+        _ = self.said_between
+
+    @property
+    def said_between(self) -> tuple[datetime | None, datetime | None]:
+        """The first and the last instant of `since` and `until`, whose words count from `asked_at`."""
+        return between(self.since, self.until, moment(self.asked_at, "asked_at") if self.asked_at else None)
 
 
 class MemorySearch(SearchGraph, frozen=True, kw_only=True):

@@ -12,6 +12,8 @@ from events.spaces import SPACES
 from events.wording import counted
 
 MAX_REASONS = 3
+SLOWEST = 5
+"""Operations whose latencies `status` shows: those with the highest p95."""
 NOTHING_SPEAKS = "less like the question than other memories in all respects"
 
 
@@ -21,7 +23,9 @@ def stored(answer: JsonObject) -> None:
     if "warning" in answer:
         kinds = ", ".join(dict.fromkeys(one["kind"] for one in answer["secrets"]))
         OUT.print(f"This holds what looks like a secret: {kinds}.", style="bold yellow")
-        OUT.print(f"Store it again with --redact, then: forget {answer['fingerprintId']} --hard", style="yellow")
+        OUT.print(
+            f"Store it again with --redact, then: context-graph forget {answer['fingerprintId']} --hard", style="yellow"
+        )
     if "redacted" in answer:
         kinds = ", ".join(dict.fromkeys(one["kind"] for one in answer["redacted"]))
         OUT.print(f"left out: {kinds}", style="yellow")
@@ -44,7 +48,7 @@ def found(answer: JsonObject, *, explain: bool) -> None:
     if read_as := answer.get("read_as"):
         OUT.print(Text(f"read as: {read_as}", "yellow"))
     for rank, hit in enumerate(answer["results"], 1):
-        OUT.print(Text.assemble((f"{rank}. ", "bold"), hit["content"]))
+        OUT.print(Text.assemble((f"{rank}. ", "bold"), hit["content"].replace("\n", "\n   ")))
         session = f", session {hit['session']}" if "session" in hit else ""
         OUT.print(f"   {minute(hit['createdAt'])} in {hit['namespace']}{session}", style="dim")
         if later := hit.get("superseded_by"):
@@ -89,8 +93,10 @@ def compared(answer: JsonObject) -> None:
 
 def forgotten(answer: JsonObject) -> None:
     """Print how a memory was removed."""
-    how = "forgotten; restore brings it back" if answer["deleteType"] == "soft" else "erased for good"
-    OUT.print(f"{answer['fingerprintId']} {how}")
+    memory, is_soft = answer["fingerprintId"], answer["deleteType"] == "soft"
+    OUT.print(f"{memory} {'forgotten' if is_soft else 'erased for good'}")
+    if is_soft:
+        OUT.print(f"to bring it back: context-graph restore {memory}", style="dim")
 
 
 def memory_restored(answer: JsonObject) -> None:
@@ -137,8 +143,8 @@ def _properties(answer: JsonObject) -> dict[str, str]:
     }
 
 
-def status(answer: JsonObject) -> None:
-    """Print counts, spaces and latencies of a store."""
+def status(answer: JsonObject, *, all_latencies: bool = False) -> None:
+    """Print counts and spaces of a store, and the latencies of the slowest operations or of all."""
     memories = answer["memories"]
     if answer["read_only"]:
         OUT.print(answer["read_only"], style="bold red")
@@ -167,8 +173,13 @@ def status(answer: JsonObject) -> None:
         f"model runtime {runtime['name']} {runtime['version']}, {runtime['precision'] or 'no precision yet'}, "
         f"chosen by {runtime['chosen_by']}{f' ({times})' if times else ''}"
     )
-    if answer["latencies_ms"]:
-        table = Table("operation", "median ms", "p95 ms", "samples", title="latencies", title_justify="left")
-        for name, latency in answer["latencies_ms"].items():
+    if latencies := answer["latencies_ms"]:
+        shown = list(latencies) if all_latencies else sorted(latencies, key=lambda name: -latencies[name]["p95"])
+        title = "latencies"
+        if not all_latencies:
+            shown, title = shown[:SLOWEST], f"slowest of {counted(len(latencies), 'operation')}; --latencies shows all"
+        table = Table("operation", "median ms", "p95 ms", "samples", title=title, title_justify="left")
+        for name in shown:
+            latency = latencies[name]
             table.add_row(name, f"{latency['median']:.2f}", f"{latency['p95']:.2f}", str(latency["count"]))
         OUT.print(table)

@@ -1,6 +1,6 @@
 """Home: what the store holds, what has its attention, how it slept. Timeline: memories by day and by session."""
 
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -36,8 +36,8 @@ async def timeline(request: Request) -> Response:
         namespace=namespace,
         session=session,
         state=state,
-        since=f"{day}T00:00:00+00:00" if day else None,
-        until=f"{last + timedelta(days=1)}T00:00:00+00:00" if last and last < date.max else None,
+        since=day and day.isoformat(),
+        until=last and last.isoformat(),
         oldest_first=bool(session),
         offset=offset,
         limit=PAGE,

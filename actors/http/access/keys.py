@@ -76,7 +76,7 @@ class Keys:
     def create(
         self, name: str, scope: Scope, namespaces: Iterable[str] | None, expires_at: datetime | None = None
     ) -> str:
-        """Make a key and return it; it can't be read again.
+        """Make a key, and the store's folder if there is none, and return the key; it can't be read again.
 
         Args:
             name: Stands in the audit, so it is never given twice.
@@ -91,7 +91,7 @@ class Keys:
             raise invalid("name", "up to 40 small letters, digits, dots and hyphens, and none of the reserved names")
         seen = None if namespaces is None else tuple(sorted(set(namespaces)))
         if seen == ():
-            raise invalid("namespace", "name what the key may see, or * for all")
+            raise invalid("namespace", "name what the key may see by --namespace, or all by --namespace '*'")
         if any(not one.strip() for one in seen or ()):
             raise invalid("namespace", "a blank name is no namespace")
         secret, salt = secrets.token_urlsafe(32), secrets.token_bytes(16)
@@ -104,6 +104,7 @@ class Keys:
             salt=salt,
             hash=_hash(secret, salt),
         )
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with self._locked() as keys:
             if name in keys:
                 raise invalid("name", f"a key was named {name} before, and the audit tells keys by their names")

@@ -1,4 +1,6 @@
-"""Folders of Markdown and plain text: Obsidian, basic-memory, the Markdown of mem0's plugin, or just notes.
+"""Folders of Markdown and other text: Obsidian, basic-memory, the Markdown of mem0's plugin, or just notes.
+
+HTML, Org and reStructuredText become Markdown, so that their headings divide them as those of Markdown do.
 
 A note is a memory, a long one several (`actors/importers/sections.py`); an observation of basic-memory
 (`- [category] text #tag (context)`) is one of its own, linked to its note. Relations
@@ -7,7 +9,7 @@ A note is a memory, a long one several (`actors/importers/sections.py`); an obse
 
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime
 from pathlib import Path
 from uuid import UUID
@@ -16,7 +18,9 @@ import msgspec
 import yaml
 
 from actors.importers.dates import date_in_path
-from actors.importers.files import text
+from actors.importers.files import HYPERTEXT, text
+from actors.importers.hypertext import from_html
+from actors.importers.outlines import from_org, from_rst
 from actors.importers.records import Broken, Ignored, Options, Record, Skipped, link, memory, memory_id
 from actors.importers.sections import parts, sections
 from actors.runtime.types import JsonObject
@@ -24,7 +28,14 @@ from actors.runtime.types import JsonObject
 NAME = "a folder of notes"
 SINGLE = "a note"
 MARKDOWN = (".md", ".markdown")
-SUFFIXES = (*MARKDOWN, ".txt")
+PLAIN = ".txt"
+CONVERTED: dict[str, Callable[[str], tuple[JsonObject, str]]] = {
+    **dict.fromkeys(HYPERTEXT, from_html),
+    ".org": from_org,
+    ".rst": from_rst,
+}
+"""What returns properties and Markdown of other markup, by suffix."""
+SUFFIXES = (*MARKDOWN, PLAIN, *CONVERTED)
 UNREADABLE = "its properties are no YAML and are left out, its text is imported"
 OBSERVED = "observation_of"
 WIKILINK = "links_to"
@@ -117,15 +128,19 @@ def _parse(root: Path, file: Path) -> tuple[_Note, Ignored | None] | Broken:
     content = text(file)
     if isinstance(content, Broken):
         return content
-    front = _FRONT.match(content) if file.suffix.lower() in MARKDOWN else None
+    suffix = file.suffix.lower()
+    front = _FRONT.match(content) if suffix in MARKDOWN else None
+    start = front.end() if front else 0
     read = _properties(front[1], file) if front else {}
     properties, ignored = ({}, read) if isinstance(read, Ignored) else (read, None)
+    body = content[start:]
+    if suffix in CONVERTED:
+        properties, body = CONVERTED[suffix](content)
     name = file.relative_to(root).with_suffix("").as_posix()
     digest = hashlib.sha256(content.encode()).hexdigest()
-    start = front.end() if front else 0
     title = str(properties.get("title") or Path(name).name)
     line = content.count("\n", 0, start) + 1
-    return _Note(file, name, ("note", name, digest), title, content[start:], line, properties), ignored
+    return _Note(file, name, ("note", name, digest), title, body, line, properties), ignored
 
 
 def _properties(front: str, file: Path) -> JsonObject | Ignored:
@@ -148,19 +163,20 @@ def _memories(note: _Note, options: Options) -> Iterator[Record]:
     properties = note.properties
     created = _created(note)
     metadata = {"source": "note", "path": note.name, "title": note.title, **note.metadata}
-    is_markdown = note.file.suffix.lower() in MARKDOWN
+    suffix = note.file.suffix.lower()
+    is_markdown, has_headings = suffix in MARKDOWN, suffix != PLAIN
     hidden = _CODE.sub(lambda code: " " * len(code[0]), note.body)  # code holds neither tags nor observations
     found = list(_OBSERVATION.finditer(hidden)) if is_markdown else []
     prose, end = "", 0
     for one in found:
         prose, end = prose + note.body[end : one.start()], one.end()
     prose = (prose + note.body[end:]).strip()
-    is_headed = not is_markdown or prose.startswith("# ") or prose.partition("\n")[0] == note.title
+    is_headed = not has_headings or prose.startswith("# ") or prose.partition("\n")[0] == note.title
     headed = (prose if is_headed else f"{note.title}\n\n{prose}".strip()) or note.title
     if note.stated:
         heading, _, rest = headed.partition("\n")
         headed = "\n\n".join((heading, note.stated, rest.strip("\n"))).strip()
-    divided = sections(headed) if is_markdown else parts(headed)
+    divided = sections(headed) if has_headings else parts(headed)
     for number, part in enumerate(divided, 1):
         content = part.text if number == 1 else part.under(note.title)
         tags = [*_tags(properties), *(_TAG.findall(_CODE.sub(" ", content)) if is_markdown else ())]

@@ -137,6 +137,10 @@ def test_a_memory_and_the_store_are_shown_as_they_were(folder: Path) -> None:
     assert "The dog is old." in before
     assert "live" in before
     assert told(folder, "status", "--as-of", "4").startswith("1 memory, 0 forgotten, 1 erased")
+    assert "log at event 6, " in told(folder, "status", "--as-of", "yesterday")
+    assert "forgotten, because: it was wrong" in told(folder, "show", str(DOG), "--as-of", "last week")
+    assert told(folder, "audit", "--since", "January 2026", "--until", "January 2026") == told(folder, "audit")
+    assert told(folder, "audit", "--since", "yesterday") == "there is no such event\n"
     erased = run(folder, "show", str(FOX), "--as-of", "4")
     assert erased.exit_code == 1
     assert "Memory was erased at 2026-01-01" in erased.stderr
@@ -150,7 +154,11 @@ def test_a_memory_and_the_store_are_shown_as_they_were(folder: Path) -> None:
         (("diff", "5", "3"), "comes before"),
         (("diff", "99"), "the log has events 1 to 6"),
         (("replay", "--as-of", "2999-01-01"), "still to come"),
-        (("replay", "--as-of", "yesterday"), "neither the number of an event nor an ISO 8601 time"),
+        (("replay", "--as-of", "soon"), "neither the number of an event nor a time such as 2026-05-02"),
+        (
+            ("replay", "--as-of", "the 1990s"),
+            "before the first event; the log has events 1 to 6, the first at 2026-01-01",
+        ),
         (("show", str(DOG), "--as-of", "2"), "Memory not found"),
     ],
 )

@@ -30,6 +30,20 @@ def test_store_search_history_and_status_share_one_folder(tmp_path: Path) -> Non
     assert status["latencies_ms"]["forward"]["median"] > 0, "as the last process that used a model measured them"
 
 
+def test_status_shows_the_slowest_operations_and_all_on_request(tmp_path: Path) -> None:
+    run(tmp_path, "store", "Mara's dog is called Bo.")
+    hours = {f"work {number}": 3_600_000.0 * number for number in range(1, 8)}
+    saved = {name: {"median": 1.0, "p95": milliseconds, "count": 2} for name, milliseconds in hours.items()}
+    (tmp_path / "latencies.json").write_text(json.dumps(saved))
+
+    def shown(*options: str) -> list[str]:
+        rows = run(tmp_path, "status", *options).stdout.partition("p95 ms")[2].splitlines()
+        return [cells[1].strip() for row in rows if len(cells := row.split("│")) > 1]
+
+    assert shown() == ["work 7", "work 6", "work 5", "work 4", "work 3"]
+    assert shown("--latencies") == list(run_json(tmp_path, "status")["latencies_ms"])
+
+
 def test_a_result_without_competition_says_why_it_was_found_too(tmp_path: Path) -> None:
     run(tmp_path, "store", "Mara's dog is called Bo.")
     assert "found by " in run(tmp_path, "search", "dog").stdout
@@ -209,7 +223,7 @@ def test_a_person_compares_forgets_and_restores(tmp_path: Path) -> None:
     compared = run_json(tmp_path, "compare", one, other)
     assert 0.6 < compared["overall_similarity"] < 1
     assert f"{compared['overall_similarity']:.2f} alike" in run(tmp_path, "compare", one, other).stdout
-    assert "restore brings it back" in run(tmp_path, "forget", one, "--reason", "outdated").stdout
+    assert f"context-graph restore {one}\n" in run(tmp_path, "forget", one, "--reason", "outdated").stdout
     assert [hit["fingerprintId"] for hit in run_json(tmp_path, "search", "dog")["results"]] == [other]
     assert run(tmp_path, "compare", one, other).exit_code == 1
     assert f"{one} is back" in run(tmp_path, "restore", one).stdout

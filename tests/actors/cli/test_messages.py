@@ -132,6 +132,17 @@ def test_the_folder_before_the_name_of_a_command_on_namespaces_is_the_one_it_cha
 
 
 @pytest.mark.parametrize(
+    "wrong", [("ci",), ("ci", "-n", "home", "--expires", "soon"), ("CI", "-n", "home"), ("ci", "-n", " ")]
+)
+def test_a_key_that_is_refused_leaves_no_folder(tmp_path: Path, wrong: tuple[str, ...]) -> None:
+    done = CliRunner().invoke(program, ["key", "create", *wrong, "--data", str(tmp_path / "new")])
+    assert (done.exit_code, done.stderr.startswith("context-graph: Invalid '")) == (1, True), done.output
+    assert not (tmp_path / "new").exists()
+    made = CliRunner().invoke(program, ["key", "create", "ci", "-n", "home", "--data", str(tmp_path / "new")])
+    assert (made.exit_code, made.stdout[:6]) == (0, "cg_ci_"), made.output
+
+
+@pytest.mark.parametrize(
     "command",
     [
         ("export",),

@@ -1,9 +1,11 @@
+import json
 import os
 import socket
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
+from threading import Event
 
 import pytest
 
@@ -54,6 +56,51 @@ def test_a_server_that_is_gone_is_no_closed_output(tmp_path: Path) -> None:
             server.result(60)
             with pytest.raises(ConnectionResetError, match="the server closed the connection"):
                 client.request("store/status")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no unix sockets")
+def test_an_answer_that_trickles_in_ends_at_the_deadline(tmp_path: Path) -> None:
+    """A server that sends a byte again and again never lets a single read run out of time."""
+    ended = Event()
+
+    def trickle() -> None:
+        with listener.accept()[0] as connection, suppress(BrokenPipeError, ConnectionResetError):
+            for _ in range(500):
+                if ended.wait(0.01):
+                    break
+                connection.sendall(b" ")
+
+    with socket.socket(socket.AF_UNIX) as listener, ThreadPoolExecutor(1) as pool:
+        listener.bind(str(tmp_path / SOCKET))
+        listener.listen()
+        server = pool.submit(trickle)
+        try:
+            with pytest.raises(TimeoutError):
+                Client(tmp_path, 0.2)
+        finally:
+            ended.set()
+        server.result(60)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no unix sockets")
+def test_answers_of_any_size_are_read_one_after_the_other(tmp_path: Path) -> None:
+    texts = ["", "x" * 100_000, "y"]
+
+    def answer() -> None:
+        with listener.accept()[0] as connection:
+            results = [{}, *({"text": text} for text in texts)]
+            lines = [{"jsonrpc": "2.0", "id": number, "result": one} for number, one in enumerate(results, 1)]
+            connection.sendall("".join(json.dumps(line) + "\n" for line in lines).encode())
+            while connection.recv(1_000):
+                pass
+
+    with socket.socket(socket.AF_UNIX) as listener, ThreadPoolExecutor(1) as pool:
+        listener.bind(str(tmp_path / SOCKET))
+        listener.listen()
+        server = pool.submit(answer)
+        with closing(Client(tmp_path, 60)) as client:
+            assert [client.request("store/status")["text"] for _ in texts] == texts
+        server.result(60)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows has other rights")

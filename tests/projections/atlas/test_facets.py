@@ -40,7 +40,7 @@ def found(facets: Facets, **wanted: Any) -> list[int]:
         ({"modality": Modality.CODE}, {"modality": Modality.CODE}),
         ({"tags": ("blue", "red")}, {"tags": ("red", "blue")}),
         ({"created_at": NOON + timedelta(days=2)}, {"since": NOON + timedelta(days=2)}),
-        ({"created_at": NOON - timedelta(days=2)}, {"until": NOON}),
+        ({"created_at": NOON - timedelta(days=2)}, {"until": NOON - timedelta(days=2)}),
         (
             {"johari": (JohariRow((0.1, 0.1, 0.7, 0.1), 1.0), *SAMPLE.johari[1:])},
             {"quadrant": Quadrant.BLIND},
@@ -239,7 +239,7 @@ def test_a_survivor_is_found_by_the_tags_of_all_that_it_absorbed():
         ({"metadata": {"speaker": "Ada"}}, {"speaker": "Ada"}),
         ({"modality": Modality.CODE}, {"modality": Modality.CODE}),
         ({"created_at": NOON + timedelta(days=2)}, {"since": NOON + timedelta(days=2)}),
-        ({"created_at": NOON - timedelta(days=2)}, {"until": NOON}),
+        ({"created_at": NOON - timedelta(days=2)}, {"until": NOON - timedelta(days=2)}),
         (
             {"johari": (JohariRow((0.1, 0.1, 0.7, 0.1), 1.0), *SAMPLE.johari[1:])},
             {"quadrant": Quadrant.BLIND},

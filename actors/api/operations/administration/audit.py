@@ -1,7 +1,7 @@
 """Audit: what happened, when and why."""
 
 from collections.abc import Collection, Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Annotated, ClassVar
 from uuid import UUID
 
@@ -12,7 +12,8 @@ from actors.api.context import Context, wait_until_replayed
 from actors.api.operations.administration.event_descriptions import describe_event
 from actors.api.operations.administration.history import from_log, read
 from actors.api.params.fields import Reading, When
-from actors.api.params.parsing import invalid, moment_until
+from actors.api.params.parsing import invalid
+from actors.api.params.times import Period
 from actors.consolidator.messages import ReadRuns
 from actors.exporters.history import mentioned
 from actors.runtime.ask import ask
@@ -67,17 +68,17 @@ async def memory_history(context: Context, params: MemoryHistory) -> JsonObject:
 
 async def _trail(context: Context, params: AuditTrail, *, recalls: bool) -> JsonObject:
     since = None if params.since is None else read(params.since, "since")
-    until = None if params.until is None else read(params.until, "until", moment_until)
+    until = None if params.until is None else read(params.until, "until")
     numbers = isinstance(since, int) and isinstance(until, int) and since > until
-    times = isinstance(since, datetime) and isinstance(until, datetime) and since > until
+    times = isinstance(since, Period) and isinstance(until, Period) and since.first > until.last
     if numbers or times:  # the number of an event and a time can't be compared
         raise invalid("since", f"{params.since} is after 'until', {params.until}")
     await wait_until_replayed(context)
     first, last, seq_at = 1, context.hub.log.head.seq, context.hub.log.seq_at
     if since is not None:
-        first = max(1, since) if isinstance(since, int) else await from_log(seq_at, since - INSTANT) + 1
+        first = max(1, since) if isinstance(since, int) else await from_log(seq_at, since.first - INSTANT) + 1
     if until is not None:
-        last = min(last, until if isinstance(until, int) else await from_log(seq_at, until))
+        last = min(last, until if isinstance(until, int) else await from_log(seq_at, until.last))
     concerned = await _concerned(context, params, first, last)
     left_out: JsonObject = {}
     if not recalls:

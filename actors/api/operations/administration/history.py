@@ -4,7 +4,6 @@ A moment is the sequence number of an event, or a time, which means the last eve
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from datetime import datetime
 from time import perf_counter
 from typing import Annotated, TypeVar
 
@@ -16,7 +15,8 @@ from msgspec import Meta
 from actors.api.answers import LABEL, iso, start_of
 from actors.api.context import Context, reporter, wait_until_replayed
 from actors.api.params.fields import Reading, When
-from actors.api.params.parsing import Params, invalid, moment
+from actors.api.params.parsing import Params, invalid
+from actors.api.params.times import EXPECTED, Period, period
 from actors.runtime.ask import LONG_TIMEOUT, ask, log_fault
 from actors.runtime.faults import InvalidParamsFault
 from actors.runtime.types import JsonObject
@@ -155,7 +155,7 @@ def _rules(schedule: object) -> JsonObject:
 
 
 async def event_at(context: Context, when: When, parameter: str, least: int = 1) -> int:
-    """Return the sequence number of the last event at or before a moment.
+    """Return the sequence number of the last event at or before a moment; of a day or longer, its beginning.
 
     Raises:
         InvalidParamsFault: it is none, comes before event `least` or after the last one, or is still to come.
@@ -165,27 +165,29 @@ async def event_at(context: Context, when: When, parameter: str, least: int = 1)
     found = read(when, parameter)
     if isinstance(found, int):
         seq = found
-    elif found > context.now():
-        raise invalid(parameter, f"still to come; the log has events 1 to {head}", least=least, most=head)
+    elif found.first > context.now():
+        raise invalid(
+            parameter, f"{found.first} is still to come; the log has events 1 to {head}", least=least, most=head
+        )
     else:
-        seq = await from_log(context.hub.log.seq_at, found)
+        seq = await from_log(context.hub.log.seq_at, found.first)
         if seq < least <= head:
             (first,) = await from_log(context.hub.log.get, [1])
             events = f"the log has events 1 to {head}, the first at {first.at.isoformat()}"
-            raise invalid(parameter, f"before the first event; {events}", least=least, most=head)
+            raise invalid(parameter, f"{found.first} is before the first event; {events}", least=least, most=head)
     if not least <= seq <= head:
         raise invalid(parameter, f"no such event; the log has events 1 to {head}", least=least, most=head)
     return seq
 
 
-def read(when: When, parameter: str, parse: Callable[[str, str], datetime] = moment) -> int | datetime:
-    """Return the number of an event, or a time as `parse` reads it (`InvalidParamsFault` for neither)."""
+def read(when: When, parameter: str) -> int | Period:
+    """Return the number of an event, or a time (`InvalidParamsFault` for neither)."""
     if isinstance(when, int) or (when.isascii() and when.isdecimal() and len(when) <= DIGITS):
         return int(when)
     try:
-        return parse(when, parameter)
+        return period(when, parameter)
     except InvalidParamsFault:
-        raise invalid(parameter, "neither the number of an event nor an ISO 8601 time") from None
+        raise invalid(parameter, f"neither the number of an event nor a time {EXPECTED}") from None
 
 
 async def from_log(work: Callable[..., T], *arguments: object) -> T:

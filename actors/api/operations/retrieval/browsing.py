@@ -14,7 +14,8 @@ from msgspec import Meta
 from actors.api.answers import body_of, iso, shown
 from actors.api.context import Context, confined, wait_until_replayed
 from actors.api.params.fields import MAX_BATCH, MAX_NAME, Moment, NamespaceFilter, Reading, SessionFilter
-from actors.api.params.parsing import Params, moment
+from actors.api.params.parsing import Params
+from actors.api.params.times import between
 from actors.comparator.messages.browse import Columns, ReadColumns
 from actors.consolidator.messages import ReadRuns
 from actors.runtime.ask import ask
@@ -42,8 +43,6 @@ class ListedState(StrEnum):
 class MemoryList(Reading, frozen=True, kw_only=True):
     """List memories by time, or look up some by id in whatever state they are."""
 
-    times = ("since", "until")
-
     ids: Annotated[tuple[UUID, ...], Meta(max_length=MAX_BATCH)] = ()
     """Look up these, and ignore all that follows but the namespace."""
     namespace: NamespaceFilter = None
@@ -54,6 +53,11 @@ class MemoryList(Reading, frozen=True, kw_only=True):
     oldest_first: bool = False
     offset: Annotated[int, Meta(ge=0)] = 0
     limit: Annotated[int, Meta(ge=1, le=MAX_BATCH)] = 50
+
+    def check(self) -> None:
+        """Refuse times that name none, and a `since` after `until`."""
+        super().check()
+        between(self.since, self.until)
 
 
 class Named(StrEnum):
@@ -99,10 +103,11 @@ async def memory_list(context: Context, params: MemoryList) -> JsonObject:
     chosen = np.ones(len(columns.memories), np.bool_)
     if params.session is not None:
         chosen &= np.isin(columns.session, [code for code, name in columns.sessions.items() if name == params.session])
-    if params.since is not None:
-        chosen &= columns.created >= microseconds(moment(params.since, "since"))
-    if params.until is not None:
-        chosen &= columns.created < microseconds(moment(params.until, "until"))
+    first, last = between(params.since, params.until)
+    if first is not None:
+        chosen &= columns.created >= microseconds(first)
+    if last is not None:
+        chosen &= columns.created <= microseconds(last)
     rows = np.flatnonzero(chosen)
     order = rows[np.argsort(columns.created[rows], kind="stable")]  # in one session, as they were said
     page = (order if params.oldest_first else order[::-1])[params.offset : params.offset + params.limit]
@@ -128,7 +133,9 @@ async def memory_resolve(context: Context, params: MemoryResolve) -> JsonObject:
     digits = start.group().replace("-", "").lower()
     found = await (_memories_named if params.of is Named.MEMORY else _runs_named)(context, digits)
     if len(digits) < FEWEST_DIGITS:
-        matching = f"{counted(len(found), 'id')} {'begins' if len(found) == 1 else 'begin'} so"
+        matching = (
+            f"{counted(len(found), 'id')} {'begins' if len(found) == 1 else 'begin'} so" if found else "none begins so"
+        )
         problem = f"'{given}' is too short for a {params.of}'s id: give {FEWEST_DIGITS} characters or more; {matching}"
         raise InvalidParamsFault(problem, parameter="prefix", matching=len(found))
     match found:

@@ -13,7 +13,7 @@ from actors.api.context import Context, describe, wait_until_ready
 from actors.api.operations.retrieval import pagination
 from actors.api.operations.retrieval.query import Query, parse_query, respell, search
 from actors.api.params.fields import MAX_EXCERPT
-from actors.api.params.parsing import invalid, moment, moment_until
+from actors.api.params.parsing import invalid, moment
 from actors.api.params.search import MemorySearch, SearchGraph
 from actors.comparator.messages import Found, Hit, Match, Relevance
 from actors.comparator.messages.profiles import Weights, pool_size
@@ -39,14 +39,15 @@ async def search_graph(context: Context, params: SearchGraph) -> JsonObject:
     else:
         asked_at = context.parse_time(params.asked_at, "asked_at")
         page = pagination.first(params, pool_size(params.top_k), asked_at, context.as_of)
+    since, until = params.said_between
     wanted = msgspec.structs.replace(
         context.searched(params.namespace, params.session),
         speaker=params.speaker,
         modality=params.modality,
         quadrant=params.quadrant,
         tags=params.tags,
-        since=moment(params.since, "since") if params.since else None,
-        until=moment_until(params.until, "until") if params.until else None,
+        since=since,
+        until=until,
     )
     await wait_until_ready(context)
     start = perf_counter()

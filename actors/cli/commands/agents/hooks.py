@@ -178,15 +178,27 @@ def recall(call: HookCall) -> None:
 
 
 def _recalled(store: StoreSession, result: JsonObject, prompt: str) -> Iterator[str]:
-    """Yield a result as a line, and the turn that follows a question, which answers it; not what the prompt says."""
+    """Yield a result as a line, and the turn that follows a question, which answers it; not what the prompt says.
+
+    A question that was erased since it was found is left out.
+    """
+    from actors.proxy.client import ClientError
+    from actors.runtime.faults import Fault, NotFoundFault
+
     repeats = result["content"].split() == prompt.split()
+    around: list[JsonObject] = []
+    if "session" in result and (repeats or result["content"].rstrip().endswith("?")):
+        try:
+            around = store.call("graph/neighborhood", id=result["fingerprintId"])["neighbors"]
+        except (ClientError, Fault) as error:
+            if error.code == NotFoundFault.code:
+                return
+            raise
     if not repeats:
         yield _line(result)
-    if "session" in result and (repeats or result["content"].rstrip().endswith("?")):
-        around = store.call("graph/neighborhood", id=result["fingerprintId"])["neighbors"]
-        for turn in around:
-            if turn["edge_type"] == "next" and turn["forward"]:
-                yield _line(turn | {"content": excerpt(turn["content"], RECALLED_CHARACTERS)})
+    for turn in around:
+        if turn["edge_type"] == "next" and turn["forward"]:
+            yield _line(turn | {"content": excerpt(turn["content"], RECALLED_CHARACTERS)})
 
 
 def _line(result: JsonObject) -> str:

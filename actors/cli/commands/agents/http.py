@@ -46,7 +46,6 @@ def create(
     from actors.api.params.fields import EVERYWHERE
     from actors.http.access.keys import Keys, parse_expiry
 
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     until = None if expires is None else parse_expiry(expires, datetime.now(UTC))
     seen = namespace or []
     key = Keys(folder).create(name, scope, None if EVERYWHERE in seen else seen, until)
@@ -107,7 +106,7 @@ def ui(
     browser: Annotated[bool, typer.Option("--open/--no-open", help="Open it in the browser.")] = True,
     as_json: Json = False,
 ) -> None:
-    """Print a link to the pages of the store, which logs a browser in once, and open it."""
+    """Print a link to the dashboard, the pages of the store, which logs a browser in once, and open it."""
     from actors.proxy.client import Client
     from actors.proxy.serve_command import hub_launcher
 

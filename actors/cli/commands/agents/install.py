@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
@@ -21,6 +22,14 @@ Names = Annotated[
 ]
 All = Annotated[bool, typer.Option("--all", help="Every client found on this machine.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the changes as a diff, and make none.")]
+
+
+class Plan(NamedTuple):
+    """What is to be done for a client."""
+
+    changes: list[Change]
+    notes: list[str]
+    """For the person."""
 
 
 @app.command(rich_help_panel=Panel.CONNECT)
@@ -49,20 +58,15 @@ def install(
 
     with exit_on_error():
         launch = own_launch(("--data", str(data.absolute())) if data else ())
-        chosen = _chosen(clients, everywhere=everywhere)
-        planned = {
-            name: install_changes(client, launch._replace(captures=captures(client) if capture is None else capture))
-            for name, client in chosen.items()
-        }
-        notes = {
-            name: [
-                *(["its plugin brings server, hooks and skills: nothing to do"] if has_plugin(client) else []),
-                *(f"{file} is your own and stays" for file in kept_skills(client)),
-                *([client.note] if client.note and planned[name] else []),
-            ]
-            for name, client in chosen.items()
-        }
-        _carry_out(planned, notes, dry_run=dry_run, as_json=as_json)
+
+        def plan(client: Client) -> Plan:
+            captured = captures(client) if capture is None else capture
+            changes = install_changes(client, launch._replace(captures=captured))
+            notes = ["its plugin brings server, hooks and skills: nothing to do"] if has_plugin(client) else []
+            notes += [f"{file} is your own and stays" for file in kept_skills(client)]
+            return Plan(changes, [*notes, client.note] if client.note and changes else notes)
+
+        _carry_out("install", _chosen(clients, everywhere=everywhere), plan, dry_run=dry_run, as_json=as_json)
 
 
 @app.command(rich_help_panel=Panel.CONNECT)
@@ -74,8 +78,9 @@ def uninstall(
 
     with exit_on_error():
         chosen = _chosen(clients, everywhere=everywhere)
-        planned = {name: uninstall_changes(client) for name, client in chosen.items()}
-        _carry_out(planned, {}, dry_run=dry_run, as_json=as_json)
+        _carry_out(
+            "uninstall", chosen, lambda client: Plan(uninstall_changes(client), []), dry_run=dry_run, as_json=as_json
+        )
 
 
 def _chosen(names: list[str] | None, *, everywhere: bool) -> dict[str, Client]:
@@ -88,28 +93,37 @@ def _chosen(names: list[str] | None, *, everywhere: bool) -> dict[str, Client]:
     if not chosen:
         known = ", ".join(CLIENTS)
         if everywhere:
-            raise ConfigurationError(f"no known client is on this machine; name one by --client: {known}")
-        raise ConfigurationError(f"name one by --client: {known}, or --all that are found")
+            raise ConfigurationError(f"no known client is on this machine; name one by --client, of {known}")
+        raise ConfigurationError(
+            f"name a client by --client, of {known}; or take all that are on this machine by --all"
+        )
     return chosen
 
 
-def _carry_out(planned: dict[str, list[Change]], notes: dict[str, list[str]], *, dry_run: bool, as_json: bool) -> None:
+def _carry_out(
+    command: str, chosen: dict[str, Client], plan: Callable[[Client], Plan], *, dry_run: bool, as_json: bool
+) -> None:
+    """Change the files of each client and print what was changed; status 1 if a client's files don't allow it."""
+    from actors.clients.files import ConfigurationError
     from actors.clients.installation import apply_all
 
-    if not dry_run:
-        apply_all([change for changes in planned.values() for change in changes])
-    answer: JsonObject = {
-        "dry_run": dry_run,
-        "clients": [
-            {
-                "client": name,
-                "changes": [_described(change, dry_run=dry_run) for change in changes],
-                "notes": notes.get(name, []),
-            }
-            for name, changes in planned.items()
-        ],
-    }
-    show(answer, _printed, as_json=as_json)
+    done: list[JsonObject] = []
+    failed: list[JsonObject] = []
+    for name, client in chosen.items():
+        try:
+            changes, notes = plan(client)
+            if not dry_run:
+                apply_all(changes)
+        except ConfigurationError as error:
+            failed.append({"client": name, "error": str(error), "again": f"context-graph {command} --client {name}"})
+        else:
+            described = [_described(change, dry_run=dry_run) for change in changes]
+            done.append({"client": name, "changes": described, "notes": notes})
+    show({"dry_run": dry_run, "clients": done, "failed": failed}, _printed, as_json=as_json)
+    for one in failed:
+        typer.secho(f"context-graph: {one['error']}; mend that, then run: {one['again']}", err=True, fg="red")
+    if failed:
+        raise typer.Exit(1)
 
 
 def _described(change: Change, *, dry_run: bool) -> JsonObject:

@@ -106,9 +106,16 @@ def forget(
     """Remove a memory from every search; `restore` reverts that."""
 
 
-@store_command(Panel.INSPECT, "store/status", "memories.status", reads=True)
-def status(as_of: AsOf = None) -> None:
-    """Show how much the store holds, the models of its spaces, and latencies."""
+@store_command(Panel.INSPECT, "store/status", reads=True)
+def status(
+    as_of: AsOf = None,
+    *,
+    latencies: Annotated[bool, typer.Option("--latencies", help="Show how long each operation takes.")] = False,
+) -> Call:
+    """Show how much the store holds, the models of its spaces, and what takes longest."""
+    from actors.cli.views.memories import status
+
+    return {"as_of": as_of}, partial(status, all_latencies=latencies)
 
 
 @store_command(Panel.INSPECT, "memory/retrieve", "memories.memory", reads=True)

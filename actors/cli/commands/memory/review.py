@@ -108,4 +108,7 @@ def _printed(answer: JsonObject) -> None:
 
     for one in answer["pending"]:
         OUT.print(f"{one['id']}  {one['content']}")
+    if not (answer["kept"] or answer["dropped"] or answer["pending"]):
+        OUT.print("nothing was captured, or all of it is reviewed; install --capture turns capture on")
+        return
     OUT.print(f"{answer['kept']} kept, {answer['dropped']} dropped, {len(answer['pending'])} to review", style="dim")

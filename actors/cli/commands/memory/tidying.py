@@ -44,7 +44,7 @@ def undo(
         typer.Option("--memory", parser=MemoryId, metavar="MEMORY", help="Undo only what was done to this memory."),
     ] = None,
 ) -> None:
-    """Undo a run."""
+    """Undo a run of `consolidate`, or of `namespaces` where it moved memories."""
 
 
 @store_command(Panel.TIDY, "memory/consolidations", "mind.runs", reads=True)

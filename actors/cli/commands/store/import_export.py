@@ -47,8 +47,9 @@ def import_memories(
         str,
         typer.Argument(
             help="A file or folder: Claude Code (~/.claude/projects), Codex or Gemini CLI sessions, memories of the "
-            "official memory server, mem0 or claude-mem, exports of ChatGPT or claude.ai, Markdown, Obsidian or text "
-            "notes, or JSON lines as export writes them; - is standard input with such lines."
+            "official memory server, mem0 or claude-mem, exports of ChatGPT or claude.ai, notes (Markdown, Obsidian, "
+            "text, HTML, Org, reStructuredText), a table (.csv), a mailbox (.mbox), or JSON lines as export writes "
+            "them; - is standard input with such lines."
         ),
     ],
     namespace: Annotated[
@@ -56,12 +57,20 @@ def import_memories(
     ] = None,
     embedder: Embedder = ModelProfile.EMBEDDED,
     models: Models = None,
+    column: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="The column of a table that holds the texts, if it isn't named content, text, memory, note, body, "
+            "message or description.",
+        ),
+    ] = None,
     *,
     workers: Workers = None,
     ray: Ray = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Report what would be imported; change nothing.")] = False,
     everything: Annotated[
-        bool, typer.Option("--everything", help="Also tool calls, their results, thinking and side chains.")
+        bool, typer.Option("--everything", help="Also tool calls, their results, thinking, side chains, quoted mail.")
     ] = False,
 ) -> JsonObject:
     """Store the memories of a source, each once however often it is imported; status 1 if any failed.
@@ -78,7 +87,9 @@ def import_memories(
     with _path(source) as path:
         # The namespace of a session's folder is recorded in the store, which a dry run leaves as it is.
         find_project = project if dry_run else partial(_project, folder)
-        found = recognise(path, Options(namespace=namespace, everything=everything, project=find_project))
+        found = recognise(
+            path, Options(namespace=namespace, everything=everything, column=column, project=find_project)
+        )
         result = _survey(found, redactions, report, validates=dry_run)
         if not dry_run:
             batches = batches_of(found, result, report)

@@ -124,6 +124,7 @@ async def test_ids_that_are_no_memory_are_refused(context: Context, agent: Agent
         ({"query": "fox", "colour": "red"}, "colour"),
         ({"query": "fox", "since": "spring"}, "since"),
         ({"query": "fox", "since": "2031-02-01", "until": "2031-01-31"}, "'since': 2031-02-01 is after 'until'"),
+        ({"query": "fox", "since": "yesterday", "until": "last year"}, "'since': yesterday is after 'until'"),
     ],
 )
 async def test_bad_searches_are_refused_by_name(agent: Agent, arguments: dict[str, Any], field: str) -> None:

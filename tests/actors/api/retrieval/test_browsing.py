@@ -11,7 +11,7 @@ from actors.api.caller import Caller, Scope
 from actors.api.context import Context
 from actors.api.tools.agent_tools import BY_METHOD
 from actors.api.tools.dispatch import call
-from actors.runtime.faults import ForbiddenFault, NotFoundFault
+from actors.runtime.faults import ForbiddenFault, InvalidParamsFault, NotFoundFault
 from tests.actors.conftest import search, store
 
 pytestmark = pytest.mark.anyio
@@ -54,8 +54,16 @@ async def test_memories_are_listed_by_time_and_page_by_page(context: Context) ->
     assert (second["total"], [one["id"] for one in second["memories"]]) == (3, [ids[1]])
     session = await ask(context, "memory/list", session="week-1", oldest_first=True)
     assert [one["id"] for one in session["memories"]] == ids[:3]
-    day = await ask(context, "memory/list", since="2026-05-02", until="2026-05-03")
-    assert {one["id"] for one in day["memories"]} == {ids[1], ids[4]}
+    for since, until in (
+        ("2026-05-02", "2026-05-02"),
+        ("2 May 2026",) * 2,
+        ("2026-05-02T08:00", "2026-05-02T10:00+02:00"),
+    ):
+        day = await ask(context, "memory/list", since=since, until=until)
+        assert {one["id"] for one in day["memories"]} == {ids[1], ids[4]}, (since, until)
+    assert (await ask(context, "memory/list", until="the 1990s"))["total"] == 0
+    with pytest.raises(InvalidParamsFault, match="Invalid 'since': 2026-05-02 is after 'until', 1 May 2026"):
+        await ask(context, "memory/list", since="2026-05-02", until="1 May 2026")
 
 
 async def test_a_forgotten_memory_is_listed_as_forgotten_and_found_by_its_id(context: Context) -> None:

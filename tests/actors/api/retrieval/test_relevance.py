@@ -1,6 +1,7 @@
 """Relevance: a search says how likely its results bear on the query, and brings nothing on request if they don't."""
 
 from pathlib import Path
+from string import ascii_lowercase
 from typing import Any
 
 import msgspec
@@ -102,6 +103,12 @@ def test_a_mistake_adds_leaves_out_changes_or_swaps_letters(written: str, meant:
     known = {"address", "receive", "calendar", "machine", "dress", "of"}
     assert respellings(f"The {written} of a.{written} and {written}/x", known) == {written: (meant,)}
     assert respelt(f"The {written.title()}, {written}_x!", {written: meant}) == f"The {meant}, {written}_x!"
+
+
+def test_only_the_first_unknown_words_of_a_long_text_are_looked_up() -> None:
+    known = {f"{letter}omething" for letter in ascii_lowercase}
+    pasted = " ".join(f"{letter}omethinq" for letter in ascii_lowercase)
+    assert list(respellings(pasted, known)) == [f"{letter}omethinq" for letter in ascii_lowercase[:10]]
 
 
 async def test_a_speaker_of_another_namespace_makes_no_answer_confident(context: Context) -> None:

@@ -99,6 +99,9 @@ async def test_filters_apply_before_ranking(context: Context) -> None:
         {"speaker": "Ana"},
         {"since": "2021-05-05", "until": "2021-05-06"},
         {"since": "2021-05-05", "until": "2021-05-05"},
+        {"since": "2021-05-05T00:00", "until": "2021-05-05T00:00"},
+        {"since": "May 2021", "until": "May 2021"},
+        {"since": "yesterday", "until": "today", "asked_at": "2021-05-06T10:00"},
     ):
         results = await search(context, "The fox jumps", top_k=3, **wanted)
         assert [result["content"] for result in results] == ["A vulpine animal leaps."], wanted

@@ -1,0 +1,70 @@
+"""Times that parameters name, in ISO 8601 or in the words that a search understands."""
+
+from datetime import UTC, date, datetime, time
+from typing import Final, NamedTuple
+
+from actors.api.params.parsing import invalid, moment
+from actors.runtime.faults import InvalidParamsFault
+from projections.time import lexicon as lex
+from projections.time.expressions import find_intervals, without_times
+from projections.time.periods import Interval
+
+EXPECTED: Final = "such as 2026-05-02, 2026-05-02T14:30, yesterday, two weeks ago or May 2026"
+
+_BESIDE: Final = lex.compiled(
+    rf"(?:in|on)?\s*(?:the)?\s*(?:{lex.COUNT}?{lex.UNIT} (?:before|prior to|after|following)(?: the)?)?"
+)
+"""What a name may have beside the time that it counts from, as in "the week before 9 June"."""
+
+
+class Period(NamedTuple):
+    """A time that somebody names: a moment, or a day or longer with its first and its last instant."""
+
+    first: datetime
+    last: datetime
+
+
+def period(value: str, parameter: str, now: datetime | None = None) -> Period:
+    """Parse a time in ISO 8601 or in words into UTC (`InvalidParamsFault` for anything else).
+
+    Args:
+        value: A date alone is the whole day; words are the whole of what they name, such as "last week".
+        parameter: Its name.
+        now: What words count from; the present if left out.
+    """
+    try:
+        parsed = moment(value, parameter)
+    except InvalidParamsFault:
+        named = _named(value.strip(), now or datetime.now(UTC))
+        if named is None:
+            raise invalid(parameter, f"names no time {EXPECTED}") from None
+        return Period(named.start, named.end - datetime.resolution)
+    try:
+        date.fromisoformat(value)
+    except ValueError:
+        return Period(parsed, parsed)
+    return Period(parsed, datetime.combine(parsed, time.max, UTC))
+
+
+def between(
+    since: str | None, until: str | None, now: datetime | None = None
+) -> tuple[datetime | None, datetime | None]:
+    """Return the first and the last instant that two parameters name; None for one that is not given.
+
+    Raises:
+        InvalidParamsFault: One names no time, or `since` is after `until`.
+    """
+    first = None if since is None else period(since, "since", now).first
+    last = None if until is None else period(until, "until", now).last
+    if first is not None and last is not None and first > last:
+        raise invalid("since", f"{since} is after 'until', {until}")
+    return first, last
+
+
+def _named(text: str, now: datetime) -> Interval | None:
+    """Return the interval that a text names and says nothing else; "May" and "Monday" are the latest that began."""
+    for said in (text, f"in {text}", f"on {text}"):
+        found = find_intervals(said, now, question=True)
+        if len(found) == 1 and _BESIDE.fullmatch(without_times(said, now).strip()):
+            return found[0]
+    return None

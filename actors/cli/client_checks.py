@@ -1,0 +1,93 @@
+"""The checks of `doctor` on MCP clients: whether each is connected, and whether its command starts the server."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable, Iterator
+from importlib.metadata import version
+from pathlib import Path
+
+from actors.cli.checks import Check, failed, passed, warned
+from actors.clients.files import ConfigurationError
+from actors.clients.installation import configured, has_hooks, has_plugin
+from actors.clients.launch import parse_launch, read_entry
+from actors.clients.table import CLIENTS, NAME, Client
+from actors.proxy.client import PROTOCOL
+from actors.proxy.serve_command import parse_plain
+
+START_TIMEOUT = 60.0
+"""Seconds that a configured command may take to answer."""
+STANDALONE = "--standalone"
+"""An option of `serve` that `parse_plain` leaves to others."""
+
+
+def check_clients() -> Iterator[Check]:
+    """Check the configuration of each client on this machine, and the command that it starts."""
+    problems: dict[tuple[str, ...], str | None] = {}
+    for name, client in CLIENTS.items():
+        if not client.present:
+            continue
+        try:
+            yield _client(name, client, problems)
+        except ConfigurationError as error:
+            yield failed(name, str(error), f"mend the file; {client.title} cannot read it either")
+
+
+def _client(name: str, client: Client, problems: dict[tuple[str, ...], str | None]) -> Check:
+    install = f"context-graph install --client {name}"
+    if has_plugin(client):
+        return passed(name, "connected by the plugin")
+    words = read_entry(configured(client))
+    if words is None:
+        return warned(name, f"{client.title} is here, and not connected", install)
+    key = tuple(words)
+    if key not in problems:
+        problems[key] = _problem(words)
+    if (problem := problems[key]) is not None:
+        return failed(name, f"`{' '.join(words)}` {problem}", install)
+    if client.hooks and not has_hooks(client):
+        return warned(name, "connected, without hooks", install)
+    return passed(name, "connected, with hooks" if client.hooks else "connected")
+
+
+def _problem(words: list[str]) -> str | None:
+    """Return what is wrong with a configured command; None if it is the server.
+
+    The server is started as the client does, unless that would create its store, or upgrade one of an earlier format.
+    """
+    launch = parse_launch(words)
+    served = None if launch is None else parse_plain(["serve", *(one for one in launch.options if one != STANDALONE)])
+    if launch is None or served is None or _is_current(served.folder):
+        client = {"name": "context-graph doctor", "version": version(NAME)}
+        hello = {"protocolVersion": PROTOCOL, "capabilities": {}, "clientInfo": client}
+        line = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}) + "\n"
+        return _answers(words, line, lambda answer: json.loads(answer)["result"]["serverInfo"]["name"])
+    return _answers([*launch.command, "--version"], "", lambda answer: answer.split()[0])
+
+
+def _is_current(folder: Path) -> bool:
+    """Tell whether a folder holds a store of this version's format, or serves a log that is elsewhere."""
+    from events.postgres.address import ADDRESS
+    from events.storage.database import DATABASE
+    from events.storage.format import FORMAT, format_of
+    from events.storage.log import LogError
+
+    try:
+        return (folder / ADDRESS).exists() or ((folder / DATABASE).exists() and format_of(folder) == FORMAT)
+    except (LogError, OSError):
+        return False
+
+
+def _answers(words: list[str], line: str, name_in: Callable[[str], object]) -> str | None:
+    """Run a command with a line on its input; return what went wrong, None if its first line names this program."""
+    try:
+        done = subprocess.run(words, input=line, capture_output=True, text=True, timeout=START_TIMEOUT, check=False)
+        name = name_in(done.stdout.partition("\n")[0])
+    except OSError as error:
+        return f"cannot be started: {error.strerror}"
+    except subprocess.TimeoutExpired:
+        return f"did not answer within {START_TIMEOUT:.0f} s"
+    except (ValueError, LookupError, TypeError):
+        return "did not answer as context-graph does"
+    return None if name == NAME else f"is another server: {name}"

@@ -1,0 +1,117 @@
+"""Tables of comma-, semicolon- or tab-separated values, with a first row that names the columns.
+
+A row is a memory. Its text is in the column that `--column` names, or else in the first of `TEXTS` that there is.
+Title, date and tags have columns of their own; what the other columns say follows the text.
+"""
+
+import csv
+import re
+from collections.abc import Iterator
+from datetime import datetime
+from io import StringIO
+from pathlib import Path
+
+from actors.importers.dates import date_in_heading
+from actors.importers.files import text
+from actors.importers.records import Broken, FormatError, Ignored, Options, Record, Skipped, memory, present
+from actors.runtime.types import JsonObject
+
+NAME = "a table"
+SUFFIXES = (".csv", ".tsv")
+DELIMITERS = "\t,;"
+"""The one that is most frequent in the first row separates; a table of one column has none."""
+TEXTS = ("content", "text", "memory", "note", "body", "message", "description")
+TITLES = ("title", "subject")
+DATES = ("created_at", "created", "date", "timestamp", "time")
+TAGS = ("tags",)
+
+
+def matches(file: Path) -> bool:
+    """Tell whether a file is a table."""
+    return file.suffix.lower() in SUFFIXES
+
+
+def read(file: Path, options: Options) -> Iterator[Record]:
+    """Yield the rows of a table (`FormatError`: it isn't UTF-8, or no column is that of the texts)."""
+    content = text(file)
+    if isinstance(content, Broken):
+        raise FormatError(f"{file}, line {content.line}: {content.reason}; nothing was imported")
+    delimiter = max(DELIMITERS, key=content.partition("\n")[0].count)
+    rows = csv.reader(StringIO(content, newline=""), delimiter=delimiter, strict=True)
+    names: list[str] = []
+    column = ""
+    line = 1
+    while True:
+        try:
+            row = next(rows, None)
+        except csv.Error as error:
+            if not names:
+                raise FormatError(f"{file}, line {line}: no names of columns: {error}; nothing was imported") from None
+            yield Broken(str(file), line, f"not a row: {error}")
+            row = []
+        if row is None:
+            return
+        if not names:
+            names = [name.strip() for name in row]
+            column = _text_column(names, options.column, file)
+        elif len(row) > len(names):
+            yield Broken(str(file), line, f"{len(row)} values, and the table has {len(names)} columns")
+        elif any(map(str.strip, row)):
+            cells = {name: cell.strip() for name, cell in zip(names, row, strict=False) if cell.strip()}
+            yield from _row(cells, column, file, line, options)
+        line = rows.line_num + 1
+
+
+def _text_column(names: list[str], chosen: str | None, file: Path) -> str:
+    """Return the name of the column that holds the texts."""
+    wanted = (chosen,) if chosen is not None else TEXTS
+    found = _find(names, wanted)
+    if found is None:
+        columns = ", ".join(repr(name) for name in names) or "none"
+        raise FormatError(
+            f"{file}, line 1: no column is named {', '.join(wanted)}; choose the one with the texts by --column, of "
+            f"these: {columns}; nothing was imported"
+        )
+    return found
+
+
+def _find(names: list[str] | JsonObject, wanted: tuple[str, ...]) -> str | None:
+    """Return the first wanted name that there is, in capitals or not."""
+    lower = {name.lower(): name for name in names}
+    return next((lower[one.lower()] for one in wanted if one.lower() in lower), None)
+
+
+def _row(cells: JsonObject, column: str, file: Path, line: int, options: Options) -> Iterator[Record]:
+    """Yield the memory of a row. Its id follows from all of its values, so a changed row is another memory."""
+    place = ("table", *(f"{name}={cell}" for name, cell in sorted(cells.items())))
+    content = cells.pop(column, "")
+    if not content:
+        yield Skipped("rows without text")
+        return
+    title, tags = (cells.pop(_find(cells, names) or "", "") for names in (TITLES, TAGS))
+    created = None
+    if (dated := _find(cells, DATES)) is not None:
+        created = _time(cells[dated])
+        if created is None:
+            yield Ignored(str(file), line, f"{dated} '{cells[dated]}' names no day: it stays in the text")
+        else:
+            del cells[dated]
+    stated = "\n".join(f"{name}: {cell}" for name, cell in cells.items())
+    yield from memory(
+        place,
+        "\n\n".join(part for part in (title, content, stated) if part),
+        file,
+        line,
+        namespace=options.namespace,
+        created_at=created,
+        tags=re.split(r"\s*[,;|]\s*", tags),
+        metadata={"source": "table", **present(title=title), **cells},
+    )
+
+
+def _time(cell: str) -> str | None:
+    """Return a time in ISO 8601, given so or as a day in words; None for one that could be read in two ways."""
+    try:
+        return datetime.fromisoformat(cell).isoformat()
+    except ValueError:
+        return date_in_heading(cell)

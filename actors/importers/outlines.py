@@ -1,0 +1,133 @@
+"""Org and reStructuredText with their headings as Markdown writes them; the rest stays as it is written."""
+
+import re
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+from typing import Final
+
+from actors.runtime.types import JsonObject
+
+DEEPEST: Final = 6
+"""Levels of headings in Markdown."""
+
+_ORG_HEADING: Final = re.compile(r"(?P<stars>\*+)[ \t]+(?P<text>\S.*)")
+_ORG_KEYWORD: Final = re.compile(r"#\+(?P<name>\w+):[ \t]*(?P<value>.*)")
+_ORG_STATED: Final = frozenset("title date filetags author description caption".split())
+"""Keywords that say something of the text; the others are settings."""
+_ORG_BLOCK: Final = re.compile(r"[ \t]*#\+(?P<end>begin|end)_(?P<kind>\w+)[ \t]*(?P<language>\S*).*", re.IGNORECASE)
+_ORG_DRAWER: Final = re.compile(r"[ \t]*:(?:properties|logbook):[ \t]*", re.IGNORECASE)
+_ORG_LINK: Final = re.compile(r"\[\[(?P<target>[^\[\]\n]+)\](?:\[(?P<text>[^\[\]\n]+)\])?\]")
+_CODE: Final = frozenset({"src", "example", "export"})
+
+_FIELD: Final = re.compile(r"(?:\.\. |:)(?P<name>title|date|created|tags):[ \t]+(?P<value>\S.*)", re.IGNORECASE)
+_FIELD_LINES: Final = 30
+"""Lines at the beginning of reStructuredText that may hold fields, as Pelican and Nikola write them."""
+_ADORNMENT: Final = re.compile(r"([!-/:-@\[-`{-~])\1+")
+_HASH: Final = re.compile(r" {0,3}(?=#{1,6}(?:[ \t]|\Z))")
+"""Before what Markdown would take for a heading, such as a comment in a shell script."""
+SHORTEST: Final = 4
+"""Characters of a line that underlines a longer title."""
+
+_ISO: Final = re.compile(r"(?P<day>\d{4}-\d\d-\d\d)(?:[^\d\n]{1,12}(?P<time>\d\d:\d\d))?")
+
+
+def from_org(text: str) -> tuple[JsonObject, str]:
+    """Return what an Org file states of itself and its text, without settings, comments and drawers of bookkeeping."""
+    properties: JsonObject = {}
+    return properties, "\n".join(_org_lines(text.split("\n"), properties))
+
+
+def from_rst(text: str) -> tuple[JsonObject, str]:
+    """Return the fields at the beginning of reStructuredText and its text; levels of headings are by first use."""
+    properties: JsonObject = {}
+    lines = [line.rstrip() for line in text.split("\n")]
+    fields = {number: _FIELD.fullmatch(line) for number, line in enumerate(lines[:_FIELD_LINES])}
+    for field in filter(None, fields.values()):
+        _state(properties, field["name"].lower(), field["value"])
+    return properties, "\n".join(_rst_lines([line for number, line in enumerate(lines) if not fields.get(number)]))
+
+
+def _org_lines(lines: list[str], properties: JsonObject) -> Iterator[str]:
+    drawer: list[str] | None = None
+    code = ""
+    for line in lines:
+        block = _ORG_BLOCK.fullmatch(line)
+        heading = None if code else _ORG_HEADING.fullmatch(line)
+        if code:
+            is_end = block is not None and block["end"].lower() == "end" and block["kind"].lower() == code
+            yield "```" if is_end else line
+            code = "" if is_end else code
+        elif drawer is not None and not heading:
+            drawer.append(line)
+            drawer = None if line.strip().lower() == ":end:" else drawer
+        elif _ORG_DRAWER.fullmatch(line):
+            drawer = [line]
+        elif heading:
+            yield from drawer or ()  # it has no end, so it is none
+            drawer = None
+            level = len(heading["stars"]) + ("title" in properties)
+            yield f"{'#' * min(level, DEEPEST)} {_org_links(heading['text'])}"
+        elif block:
+            if block["end"].lower() == "begin" and block["kind"].lower() in _CODE:
+                code = block["kind"].lower()
+                yield f"```{block['language']}"
+        elif keyword := _ORG_KEYWORD.fullmatch(line):
+            if (name := keyword["name"].lower()) in _ORG_STATED:
+                _state(properties, name, keyword["value"].strip())
+                yield from [f"# {properties['title']}", ""] if name == "title" and "title" in properties else ()
+        elif line != "#" and not line.startswith("# "):
+            yield _org_links(line)
+    yield from drawer or ()
+
+
+def _org_links(line: str) -> str:
+    """Return a line with its links as Markdown writes them; one to another Org file names the note."""
+
+    def written(link: re.Match[str]) -> str:
+        target, shown = link["target"], link["text"]
+        if target.startswith("id:"):
+            return shown or ""
+        if target.endswith(".org") and "://" not in target:
+            name = PurePosixPath(target.removeprefix("file:").removeprefix("./")).with_suffix("")
+            return f"[[{name}|{shown}]]" if shown else f"[[{name}]]"
+        return f"[{shown}]({target})" if shown else f"<{target}>"
+
+    return _ORG_LINK.sub(written, line)
+
+
+def _rst_lines(lines: list[str]) -> Iterator[str]:
+    """Yield the lines with the titles of sections as Markdown writes headings."""
+    levels: dict[tuple[str, bool], int] = {}
+    number = 0
+    while number < len(lines):
+        line = lines[number]
+        following = lines[number + 1 : number + 3]
+        is_overlined = len(following) == 2 and following[1] == line and _is_title(following[0], line)
+        if is_overlined or (
+            following and (number == 0 or not lines[number - 1]) and line[:1].strip() and _is_title(line, following[0])
+        ):
+            title, adornment = (following[0], line) if is_overlined else (line, following[0])
+            level = levels.setdefault((adornment[0], is_overlined), len(levels) + 1)
+            yield f"{'#' * min(level, DEEPEST)} {title.strip()}"
+            number += 3 if is_overlined else 2
+        else:
+            hash_ = _HASH.match(line)
+            yield f"    {line[hash_.end() :]}" if hash_ else line
+            number += 1
+
+
+def _is_title(line: str, adornment: str) -> bool:
+    """Tell whether a line is a title, given the line of punctuation that is to adorn it."""
+    is_line = _ADORNMENT.fullmatch(adornment) is not None and len(adornment) >= min(len(line), SHORTEST)
+    return is_line and bool(line.strip()) and _ADORNMENT.fullmatch(line) is None
+
+
+def _state(properties: JsonObject, name: str, value: str) -> None:
+    """Add what a file states of itself; a date that isn't ISO 8601 is left to what dates notes otherwise."""
+    if name in {"tags", "filetags"}:
+        properties["tags"] = [tag for tag in re.split(r"[:,\s]+", value) if tag]
+    elif name in {"date", "created"}:
+        if found := _ISO.search(value):
+            properties["date"] = f"{found['day']}T{found['time']}" if found["time"] else found["day"]
+    elif value:
+        properties[name] = value

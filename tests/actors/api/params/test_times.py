@@ -1,0 +1,70 @@
+"""Times that parameters name: ISO 8601, dates, and the words that a search understands."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from actors.api.params.times import between, period
+from actors.runtime.faults import InvalidParamsFault
+
+NOW = datetime(2026, 11, 28, 13, 5, tzinfo=UTC)
+"""A Saturday."""
+
+
+@pytest.mark.parametrize(
+    ("named", "first", "days"),
+    [
+        ("2026-05-02", "2026-05-02", 1),
+        ("yesterday", "2026-11-27", 1),
+        (" Today ", "2026-11-28", 1),
+        ("the day before yesterday", "2026-11-26", 1),
+        ("two weeks ago", "2026-11-09", 7),
+        ("the last three weeks", "2026-11-07", 22),
+        ("last month", "2026-10-01", 31),
+        ("May 2024", "2024-05-01", 31),
+        ("May", "2026-05-01", 31),
+        ("in March", "2026-03-01", 31),
+        ("5 December", "2025-12-05", 1),
+        ("Friday", "2026-11-27", 1),
+        ("on Friday", "2026-11-27", 1),
+        ("last Friday", "2026-11-27", 1),
+        ("the week before 9 June", "2026-06-02", 7),
+        ("summer 2025", "2025-06-01", 92),
+        ("the 1990s", "1990-01-01", 3_652),
+        ("2025", "2025-01-01", 365),
+        ("next week", "2026-11-30", 7),
+    ],
+)
+def test_a_day_or_longer_is_named_from_its_first_to_its_last_instant(named: str, first: str, days: int) -> None:
+    found = period(named, "since", NOW)
+    assert found.first == datetime.fromisoformat(first).replace(tzinfo=UTC)
+    assert found.last - found.first == timedelta(days=days) - datetime.resolution
+
+
+@pytest.mark.parametrize("named", ["2026-05-02T14:30", "2026-05-02T16:30+02:00", "20260502T1430Z"])
+def test_a_moment_has_no_length(named: str) -> None:
+    assert set(period(named, "since", NOW)) == {datetime(2026, 5, 2, 14, 30, tzinfo=UTC)}
+
+
+@pytest.mark.parametrize(
+    "named",
+    [
+        *("", " ", "soon", "in", "the day before", "31 June", "2026-13-01", "2026-05"),
+        *("yesterday 14:00", "yesterday and today", "before yesterday", "since May 2024", "I met her yesterday"),
+        *("an hour ago", "five", "x" * 5_000, "5 May " * 2_000),
+    ],
+)
+def test_what_names_no_single_time_is_refused_with_examples(named: str) -> None:
+    with pytest.raises(InvalidParamsFault, match="Invalid 'until': names no time such as 2026-05-02") as refused:
+        period(named, "until", NOW)
+    assert refused.value.data["parameter"] == "until"
+
+
+def test_an_end_before_the_beginning_is_refused_and_the_same_day_is_none() -> None:
+    assert between(None, None) == (None, None)
+    first, last = between("yesterday", "yesterday", NOW)
+    assert first is not None
+    assert last is not None
+    assert last - first == timedelta(days=1) - datetime.resolution
+    with pytest.raises(InvalidParamsFault, match="Invalid 'since': today is after 'until', yesterday"):
+        between("today", "yesterday", NOW)

@@ -1,0 +1,56 @@
+"""Damaged files: whatever is wrong with one, what can be read of it is imported, and a store takes it."""
+
+import random
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from actors.importers.records import FormatError
+from tests.actors.importers.test_mail import ANSWERED, ASKED, ORDER, mailbox
+from tests.actors.importers.test_markup import ORG, PAGE, RST
+from tests.actors.importers.test_sources import read
+from tests.actors.importers.test_tables import BOOKS
+
+INSERTED = (
+    b"=?utf-8?q?",
+    b"\xff\xfe",
+    b"\xed\xa0\x80",
+    b"\x00",
+    b"<",
+    b"<!--",
+    b"<![",
+    b"&#xD800;",
+    b'"',
+    b"\n\n",
+    b"\n> ",
+    b"--X",
+    b"charset=",
+    b"From ",
+    b"References: ",
+    b"Content-Type: message/rfc822\n",
+    b"(",
+    b"@",
+    b";",
+)
+DAMAGED = 100
+"""Files of each kind."""
+
+
+@pytest.mark.parametrize("suffix", [".mbox", ".csv", ".html", ".org", ".rst"])
+def test_what_can_be_read_of_a_damaged_file_is_what_a_store_takes(tmp_path: Path, suffix: str) -> None:
+    rng = random.Random(suffix)
+    mails = mailbox(tmp_path / "sound.mbox", ASKED, ANSWERED, ORDER).read_bytes()
+    texts = {".csv": BOOKS, ".html": PAGE, ".org": ORG, ".rst": RST}
+    sound = mails if suffix == ".mbox" else texts[suffix].encode()
+    file = tmp_path / f"damaged{suffix}"
+    kept = 0
+    for _ in range(DAMAGED):
+        data = bytearray(sound)
+        for _ in range(rng.randint(1, 10)):
+            place = rng.randrange(len(data))
+            data[place : place + rng.choice((0, 0, 1, 40))] = rng.choice((*INSERTED, b"", bytes([rng.randrange(256)])))
+        file.write_bytes(data)
+        with suppress(FormatError):
+            kept += bool(read(file)[1])
+    assert kept > DAMAGED // 4
