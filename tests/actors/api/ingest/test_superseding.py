@@ -62,6 +62,12 @@ async def test_an_event_named_after_a_weekday_does_not_hide_a_date_of_one_who_co
     assert [one["id"] for one in right["may_supersede"]] == [birthday]
 
 
+async def test_a_function_does_not_correct_one_that_reads_alike(way: Way) -> None:
+    code = 'func (s *Shape) {0}() int {{\n\tlog.Warn("Shape.{0}", "Use Shape.{1} instead.")\n\treturn s.{1}()\n}}'
+    for old, new in (("Width", "Extent"), ("Height", "Rise"), ("Area", "Surface")):
+        assert "may_supersede" not in await way("store_memory", content=code.format(old, new))
+
+
 async def test_items_of_a_batch_supersede_too(way: Way) -> None:
     old = (await way("store_memory", content=COURSE))["fingerprintId"]
     batch = await way("memory_inject_batch", items=[{"content": CLOSED, "supersedes": [old]}, FOX])
