@@ -5,9 +5,11 @@ import pytest
 
 from actors.comparator.search.fusion import (
     NEIGHBOUR_SHARE,
+    SHORT_TURN,
     WORDING_AROUND,
     Candidates,
     neighbour_bonus,
+    neighbour_shares,
     scale,
     standardise,
 )
@@ -39,16 +41,20 @@ def test_a_turn_gets_a_share_of_its_best_neighbour_and_never_a_penalty() -> None
     fused = np.array([3.0, -1.0, -2.0, 0.6], np.float32)
     neighbours = np.array([[1, -1], [0, 2], [1, -1], [-1, -1]])
     in_session = np.ones(4, np.bool_)
-    assert neighbour_bonus(fused, neighbours, in_session) == pytest.approx([0, 3 * NEIGHBOUR_SHARE, 0, 0])
+    shares = neighbour_shares(np.array([40, SHORT_TURN, 5, 5], np.float32))
+    assert neighbour_bonus(fused, neighbours, in_session, shares) == pytest.approx([0, 3 * NEIGHBOUR_SHARE, 0, 0])
+    less = neighbour_shares(np.array([5, 2 * SHORT_TURN, 5, 5], np.float32))
+    assert neighbour_bonus(fused, neighbours, in_session, less) == pytest.approx([0, 1.5 * NEIGHBOUR_SHARE, 0, 0])
 
 
 def test_among_memories_without_a_session_a_turn_gets_what_exceeds_the_usual_bonus() -> None:
     fused = np.array([3.0, 1.0, 2.0, 2.0], np.float32)
     neighbours = np.array([[1, -1], [0, -1], [-1, -1], [-1, -1]])
     in_session = np.array([True, True, False, False])
-    bonus = neighbour_bonus(fused, neighbours, in_session)
+    shares = neighbour_shares(np.zeros(4, np.float32))
+    bonus = neighbour_bonus(fused, neighbours, in_session, shares)
     assert bonus == pytest.approx([-NEIGHBOUR_SHARE, NEIGHBOUR_SHARE, 0, 0])
-    assert not neighbour_bonus(fused, neighbours * 0 - 1, in_session & False).any()
+    assert not neighbour_bonus(fused, neighbours * 0 - 1, in_session & False, shares).any()
 
 
 def test_a_turn_scores_with_its_neighbours_as_one_memory_of_all_their_words_would() -> None:
