@@ -48,8 +48,8 @@ class Lists(NamedTuple):
     """Grade of relevance, shape (questions, candidates)."""
     turns: Tensor
     """Indices of the neighbouring turns, one past the end for none, shape (questions, candidates, turns)."""
-    shares: Tensor
-    """Share of its best neighbour's score that each candidate receives, shape (questions, candidates)."""
+    relying: Tensor
+    """How much each candidate relies on the turns around it, shape (questions, candidates)."""
     ideal: Tensor
     """Grades of the relevant documents, best first, shape (questions, DEPTH)."""
     answers: Tensor
@@ -150,7 +150,7 @@ async def _candidates(
         "fixed": -later_penalty(atlas, hints, rows),
         "grades": [relevant.get(documents[str(memory)], 0.0) for memory in atlas.ids(rows)],
         "turns": turns,
-        "shares": fusion.neighbour_shares(atlas.term_counts(rows)),
+        "relying": fusion.reliance(atlas.term_counts(rows)),
         "ideal": sorted(relevant.values(), reverse=True),
         "measured": measured,
         "asked": [asks.get(view, True) for view in views],
@@ -160,7 +160,7 @@ async def _candidates(
 def _padded(name: str, questions: Sequence[dict[str, Any]], count: float) -> Lists:
     longest = max(DEPTH, *(len(question["grades"]) for question in questions))
     shape = (len(questions), longest)
-    scores, fixed, grades, shares = (
+    scores, fixed, grades, relying = (
         torch.zeros(*shape, questions[0]["scores"].shape[1]),
         torch.full(shape, -1e4),
         torch.zeros(shape),
@@ -172,7 +172,7 @@ def _padded(name: str, questions: Sequence[dict[str, Any]], count: float) -> Lis
         scores[row, :size] = torch.from_numpy(question["scores"])
         fixed[row, :size] = torch.from_numpy(question["fixed"])
         grades[row, :size] = torch.tensor(question["grades"])
-        shares[row, :size] = torch.from_numpy(question["shares"])
+        relying[row, :size] = torch.from_numpy(question["relying"])
         places = torch.from_numpy(question["turns"])
         turns[row, :size] = torch.where(places < 0, longest, places)
         best = question["ideal"][:DEPTH]
@@ -180,4 +180,4 @@ def _padded(name: str, questions: Sequence[dict[str, Any]], count: float) -> Lis
     answers = torch.tensor([float(len(question["ideal"])) for question in questions])
     asked = torch.tensor([question["asked"] for question in questions], dtype=torch.float32)
     measured = [question["measured"] for question in questions]
-    return Lists(name, scores, fixed, grades, turns, shares, ideal, answers, measured, asked, count)
+    return Lists(name, scores, fixed, grades, turns, relying, ideal, answers, measured, asked, count)

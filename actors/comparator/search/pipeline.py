@@ -241,8 +241,8 @@ def _order(
     of_latest = latest_bonus(atlas, request.hints, rows, fused)
     contributions[RECENCY] += of_latest
     fused += of_latest
-    shares = fusion.neighbour_shares(atlas.term_counts(rows))
-    bonuses = {"context": fusion.neighbour_bonus(fused, neighbours, in_session, shares)}
+    relying = fusion.reliance(atlas.term_counts(rows))
+    bonuses = {"context": fusion.neighbour_bonus(fused, neighbours, in_session, relying)}
     if request.include_alignment:
         bonuses["alignment"] = _alignment_bonus(atlas, rows)
     bonuses |= {

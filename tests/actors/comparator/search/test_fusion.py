@@ -9,12 +9,13 @@ from actors.comparator.search.fusion import (
     WORDING_AROUND,
     Candidates,
     neighbour_bonus,
-    neighbour_shares,
+    reliance,
     scale,
     standardise,
 )
-from events.fingerprint import Tokens
-from projections.atlas.fingerprints import WORDING
+from events.fingerprint import Sparse, Tokens
+from events.vocabulary import MemoryStored
+from projections.atlas.fingerprints import TERMS, WORDING
 from projections.time.time_mentions import NO_HINTS
 from tests.actors.comparator.similar_memories import QUESTION, atlas_of, memory, query, with_embedding
 
@@ -41,9 +42,9 @@ def test_a_turn_gets_a_share_of_its_best_neighbour_and_never_a_penalty() -> None
     fused = np.array([3.0, -1.0, -2.0, 0.6], np.float32)
     neighbours = np.array([[1, -1], [0, 2], [1, -1], [-1, -1]])
     in_session = np.ones(4, np.bool_)
-    shares = neighbour_shares(np.array([40, SHORT_TURN, 5, 5], np.float32))
-    assert neighbour_bonus(fused, neighbours, in_session, shares) == pytest.approx([0, 3 * NEIGHBOUR_SHARE, 0, 0])
-    less = neighbour_shares(np.array([5, 2 * SHORT_TURN, 5, 5], np.float32))
+    relying = reliance(np.array([40, SHORT_TURN, 5, 5], np.float32))
+    assert neighbour_bonus(fused, neighbours, in_session, relying) == pytest.approx([0, 3 * NEIGHBOUR_SHARE, 0, 0])
+    less = reliance(np.array([5, 2 * SHORT_TURN, 5, 5], np.float32))
     assert neighbour_bonus(fused, neighbours, in_session, less) == pytest.approx([0, 1.5 * NEIGHBOUR_SHARE, 0, 0])
 
 
@@ -51,28 +52,34 @@ def test_among_memories_without_a_session_a_turn_gets_what_exceeds_the_usual_bon
     fused = np.array([3.0, 1.0, 2.0, 2.0], np.float32)
     neighbours = np.array([[1, -1], [0, -1], [-1, -1], [-1, -1]])
     in_session = np.array([True, True, False, False])
-    shares = neighbour_shares(np.zeros(4, np.float32))
-    bonus = neighbour_bonus(fused, neighbours, in_session, shares)
+    relying = reliance(np.zeros(4, np.float32))
+    bonus = neighbour_bonus(fused, neighbours, in_session, relying)
     assert bonus == pytest.approx([-NEIGHBOUR_SHARE, NEIGHBOUR_SHARE, 0, 0])
-    assert not neighbour_bonus(fused, neighbours * 0 - 1, in_session & False, shares).any()
+    assert not neighbour_bonus(fused, neighbours * 0 - 1, in_session & False, relying).any()
 
 
-def test_a_turn_scores_with_its_neighbours_as_one_memory_of_all_their_words_would() -> None:
+def of_terms(count: int, memory: MemoryStored) -> MemoryStored:
+    """Return a memory with so many terms."""
+    return with_embedding(memory, TERMS, Sparse.of(dict.fromkeys(range(count), 1.0)))
+
+
+def test_a_short_turn_scores_with_its_neighbours_as_one_memory_of_all_their_words_would_a_long_one_less() -> None:
     asked = QUESTION.take(WORDING, Tokens)
     ids, vectors, half = asked.ids, asked.array, len(asked.ids) // 2
     parts = [slice(half), slice(half, None), slice(None)]
     memories = [
-        with_embedding(memory({}, seed), WORDING, Tokens.of(ids[part], vectors[part]))
+        of_terms(SHORT_TURN, with_embedding(memory({}, seed), WORDING, Tokens.of(ids[part], vectors[part])))
         for seed, part in enumerate(parts)
     ]
+    memories.append(of_terms(2 * SHORT_TURN, memories[0]))
     candidates = Candidates(atlas_of(memories), query(), NO_HINTS, np.arange(2))
     candidates.score([WORDING])
-    candidates.add(np.array([2]))
+    candidates.add(np.array([2, 3]))
     own = candidates.scores(WORDING)
-    candidates.score_around(np.array([[1, -1], [0, -1], [-1, -1]]), np.ones(3, np.bool_))
+    candidates.score_around(np.array([[1, -1], [0, -1], [-1, -1], [1, -1]]), np.ones(4, np.bool_))
     around = candidates.scores(WORDING_AROUND)
     assert own[:2].max() < around[0] == around[1]
-    assert around.tolist() == pytest.approx([own[2]] * 3, abs=1e-5)
+    assert around.tolist() == pytest.approx([own[2]] * 3 + [(own[0] + own[2]) / 2], abs=1e-5)
 
 
 def test_turns_cannot_be_scored_with_their_neighbours_before_they_are_scored_alone() -> None:
