@@ -150,7 +150,7 @@ async def _candidates(
         "fixed": -later_penalty(atlas, hints, rows),
         "grades": [relevant.get(documents[str(memory)], 0.0) for memory in atlas.ids(rows)],
         "turns": turns,
-        "relying": fusion.reliance(atlas.term_counts(rows)),
+        "relying": candidates.reliance(turns),
         "ideal": sorted(relevant.values(), reverse=True),
         "measured": measured,
         "asked": [asks.get(view, True) for view in views],

@@ -42,9 +42,9 @@ def test_a_turn_gets_a_share_of_its_best_neighbour_and_never_a_penalty() -> None
     fused = np.array([3.0, -1.0, -2.0, 0.6], np.float32)
     neighbours = np.array([[1, -1], [0, 2], [1, -1], [-1, -1]])
     in_session = np.ones(4, np.bool_)
-    relying = reliance(np.array([40, SHORT_TURN, 5, 5], np.float32))
+    relying = np.array([0.5, 1, 1, 1], np.float32)
     assert neighbour_bonus(fused, neighbours, in_session, relying) == pytest.approx([0, 3 * NEIGHBOUR_SHARE, 0, 0])
-    less = reliance(np.array([5, 2 * SHORT_TURN, 5, 5], np.float32))
+    less = np.array([1, 0.5, 1, 1], np.float32)
     assert neighbour_bonus(fused, neighbours, in_session, less) == pytest.approx([0, 1.5 * NEIGHBOUR_SHARE, 0, 0])
 
 
@@ -52,10 +52,20 @@ def test_among_memories_without_a_session_a_turn_gets_what_exceeds_the_usual_bon
     fused = np.array([3.0, 1.0, 2.0, 2.0], np.float32)
     neighbours = np.array([[1, -1], [0, -1], [-1, -1], [-1, -1]])
     in_session = np.array([True, True, False, False])
-    relying = reliance(np.zeros(4, np.float32))
+    relying = np.ones(4, np.float32)
     bonus = neighbour_bonus(fused, neighbours, in_session, relying)
     assert bonus == pytest.approx([-NEIGHBOUR_SHARE, NEIGHBOUR_SHARE, 0, 0])
     assert not neighbour_bonus(fused, neighbours * 0 - 1, in_session & False, relying).any()
+
+
+def test_a_long_turn_relies_on_those_around_it_where_their_scores_go_together() -> None:
+    neighbours = np.array([[-1, 1], [0, 2], [1, 3], [2, 4], [3, 5], [4, -1]])
+    lengths = np.array([SHORT_TURN, 2 * SHORT_TURN, 4 * SHORT_TURN, 5, 5, 5], np.float32)
+    article = np.array([0.9, 0.8, 0.7, 0.2, 0.1, 0.1], np.float32)
+    assert reliance(article, neighbours, lengths).tolist() == [1.0] * 6
+    talk = np.array([0.9, 0.1, 0.1, 0.8, 0.1, 0.2], np.float32)
+    assert reliance(talk, neighbours, lengths).tolist() == [1.0, 0.5, 0.25, 1.0, 1.0, 1.0]
+    assert reliance(talk, neighbours * 0 - 1, lengths).tolist() == [1.0, 0.5, 0.25, 1.0, 1.0, 1.0]
 
 
 def of_terms(count: int, memory: MemoryStored) -> MemoryStored:
