@@ -101,8 +101,9 @@ _GENERAL: Final = frozenset(
 _ASKING: Final = _GENERAL | frozenset(
     stem_words(
         """
-        anybody anyone anyway bother deal decide decided exactly going idea issue kind matter mind news ok okay point
-        problem remind right situation sort status stand still story tell think thing thought trouble update wrong
+        anybody anyone anyway bother compare comparison deal decide decided difference different exactly going idea
+        issue kind matter mind news ok okay point problem remind right situation sort status stand still story tell
+        think thing thought trouble update wrong
         """.split()
     )
 )
