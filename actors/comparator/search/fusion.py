@@ -102,13 +102,14 @@ def reliance(scores: Scores, neighbours: Rows, term_counts: Scores) -> Scores:
         neighbours: As for `neighbour_bonus`.
         term_counts: The number of terms of each candidate, shape (candidates,).
     """
-    by_length = np.float32(SHORT_TURN) / np.maximum(term_counts, np.float32(SHORT_TURN))
+    by_length = np.minimum(np.float32(1.0), SHORT_TURN / term_counts.clip(min=1.0))
     beside = (neighbours >= 0).any(axis=1)
     if not beside.any():
         return by_length
     best = np.where(neighbours >= 0, scores[neighbours], np.float32(-np.inf))[beside].max(axis=1)
     own, around = (standardise(one, *scale(one)) for one in (scores[beside], best))
-    return np.maximum(by_length, np.float32(np.interp((own * around).mean(), TOGETHER, (0.0, 1.0))))
+    together = np.interp((own * around).mean(), TOGETHER, (0.0, 1.0))
+    return np.maximum(by_length, together).astype(np.float32)
 
 
 def neighbour_bonus(fused: Scores, neighbours: Rows, in_session: Mask, relying: Scores) -> Scores:
