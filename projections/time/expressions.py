@@ -237,7 +237,7 @@ def _prefix(text: str, one: _Expression) -> str:
 _OFFSET: Final = lex.compiled(
     rf"(?:{lex.COUNT}|\bthe )?{lex.UNIT} (?P<where>before|prior to|after|following) (?:the )?$"
 )
-_SIDE: Final = lex.compiled(r"\b(?P<side>before|until|till|by|after|since)\s+(?:the )?$")
+_SIDE: Final = lex.compiled(r"\b(?P<side>before|until|till|after|since)\s+(?:the )?$")
 
 
 def _modified(text: str, one: _Expression, anchor: datetime) -> Interval:
@@ -292,7 +292,7 @@ _PATTERNS: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str], _Referenc
     (lex.compiled(rf"(?:{lex.WHICH}|\b(?P<preposition>on|by|for|to|until|till) |\b){lex.WEEKDAY}"), _weekday),
     (lex.compiled(rf"{lex.BEFORE_MONTH}(?P<body>{lex.PART}{lex.MONTH})"), _month_or_season),
     (lex.compiled(rf"{lex.BEFORE_SEASON}(?P<body>{lex.PART}{lex.SEASON})(?! of\b)"), _month_or_season),
-    (lex.compiled(r"\b(?:recently|lately)\b"), _recently),
+    (lex.compiled(r"(?<!\bmost )\b(?:recently|lately)\b"), _recently),
 )
 """From the most to the least specific."""
 _NAMED: Final = lex.compiled(rf"\b(?:{lex.MONTH}|{lex.SEASON})")

@@ -22,10 +22,12 @@ MONTH_NAME: Final = (
 MONTH: Final = rf"(?P<month>{MONTH_NAME})\b\.?"
 YEAR: Final = r"(?<![\w.,$€£#])(?P<year>1\d{3}|20\d\d)(?![\d%]|[.,]\d)"
 _NUMBERED: Final = "pep rfc iso http port issue ticket error page room line number".split()
-NOT_A_NUMBER: Final = r"(?=[12]\d{3})(?<!\d{3} )(?<!\b\d{3}-)(?<!\w\()(?<!= )" + "".join(
+_IDENTIFIER: Final = r"(?<!(?-i:[A-Z])-)(?<!(?-i:[A-Z])-\d{4}-)"
+NOT_A_NUMBER: Final = rf"(?=[12]\d{{3}})(?<!\d{{3}} )(?<!\b\d{{3}}-)(?<!\w\()(?<!= ){_IDENTIFIER}" + "".join(
     rf"(?<!\b{name} )" for name in _NUMBERED
 )
-"""Before a year on its own: rejects digits of telephone numbers, calls and assignments, and numbers of things."""
+"""Before a year on its own: rejects digits of telephone numbers, calls, assignments and identifiers ("CVE-2022-1471"),
+and numbers of things."""
 NOT_BEFORE_UNIT: Final = (
     r"(?! ?(?:dollars|euros|pounds|people|times|words|lines|bytes|bits|km|kg|miles|met(?:er|re)s|tokens)\b)"
 )
@@ -47,6 +49,11 @@ TO: Final = r"(?: ?[–—-] ?| (?:to|until|till|through) )"
 UNTIL: Final = rf"(?:{TO}(?P<until>\d{{1,2}})(?:st|nd|rd|th)?\b)?"
 PART: Final = r"(?:(?P<part>early|beginning of|start of|first half of|mid|middle of|late|end of|second half of)[ -])?"
 DEICTIC_DAY: Final = r"yesterday|last night|today|tonight|this (?:morning|afternoon|evening)|tomorrow"
+USED_TO: Final = (
+    "".join(rf"(?<!\b{word} )" for word in "is are was were be been being get got getting".split())
+    + r"(?<!['’]m )(?<!['’]re )used to\b"
+)
+"""A past habit: neither "is used to open the lid" nor "got used to the noise"."""
 WHICH: Final = r"(?:\b(?P<which>last|past|this|next|previous|coming) )"
 
 

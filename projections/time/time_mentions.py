@@ -17,6 +17,7 @@ from events.vocabulary.codec import decompress
 from projections.projection import digest_of
 from projections.spaces.directed import Direction
 from projections.storage.arrays import GrowableArray, Mask, Rows, RowSlices, Scores, reduce_rows
+from projections.time import lexicon as lex
 from projections.time.expressions import find_intervals
 from projections.time.periods import DAY, Interval
 
@@ -32,8 +33,8 @@ _CREATED_WEIGHT: Final = 0.9
 _SPEAKER: Final = re.compile(r"\s*([^\W\d_a-z][\w'’-]*):\s")
 """Begin of a line of a transcript; several words before a colon are as often a title."""
 _CHANGE: Final = re.compile(
-    r"\b(?:now|no longer|any ?more|instead|chang(?:ed|es|ing)|moved|switched|updated?|upgraded|new|these days|used to|"
-    r"replaced|became|correction|actually)\b",
+    r"\b(?:now|no longer|any ?more|instead|chang(?:ed|es|ing)|moved|switched|updated?|upgraded|new|these days|"
+    rf"{lex.USED_TO}|replaced|became|correction|actually)\b",
     re.IGNORECASE,
 )
 """Words that announce a change of facts."""

@@ -48,6 +48,8 @@ class Lists(NamedTuple):
     """Grade of relevance, shape (questions, candidates)."""
     turns: Tensor
     """Indices of the neighbouring turns, one past the end for none, shape (questions, candidates, turns)."""
+    relying: Tensor
+    """How much each candidate relies on the turns around it, shape (questions, candidates)."""
     ideal: Tensor
     """Grades of the relevant documents, best first, shape (questions, DEPTH)."""
     answers: Tensor
@@ -148,6 +150,7 @@ async def _candidates(
         "fixed": -later_penalty(atlas, hints, rows),
         "grades": [relevant.get(documents[str(memory)], 0.0) for memory in atlas.ids(rows)],
         "turns": turns,
+        "relying": candidates.reliance(turns),
         "ideal": sorted(relevant.values(), reverse=True),
         "measured": measured,
         "asked": [asks.get(view, True) for view in views],
@@ -157,9 +160,10 @@ async def _candidates(
 def _padded(name: str, questions: Sequence[dict[str, Any]], count: float) -> Lists:
     longest = max(DEPTH, *(len(question["grades"]) for question in questions))
     shape = (len(questions), longest)
-    scores, fixed, grades = (
+    scores, fixed, grades, relying = (
         torch.zeros(*shape, questions[0]["scores"].shape[1]),
         torch.full(shape, -1e4),
+        torch.zeros(shape),
         torch.zeros(shape),
     )
     turns, ideal = torch.full((*shape, 2 * REACH), longest), torch.zeros(len(questions), DEPTH)
@@ -168,6 +172,7 @@ def _padded(name: str, questions: Sequence[dict[str, Any]], count: float) -> Lis
         scores[row, :size] = torch.from_numpy(question["scores"])
         fixed[row, :size] = torch.from_numpy(question["fixed"])
         grades[row, :size] = torch.tensor(question["grades"])
+        relying[row, :size] = torch.from_numpy(question["relying"])
         places = torch.from_numpy(question["turns"])
         turns[row, :size] = torch.where(places < 0, longest, places)
         best = question["ideal"][:DEPTH]
@@ -175,4 +180,4 @@ def _padded(name: str, questions: Sequence[dict[str, Any]], count: float) -> Lis
     answers = torch.tensor([float(len(question["ideal"])) for question in questions])
     asked = torch.tensor([question["asked"] for question in questions], dtype=torch.float32)
     measured = [question["measured"] for question in questions]
-    return Lists(name, scores, fixed, grades, turns, ideal, answers, measured, asked, count)
+    return Lists(name, scores, fixed, grades, turns, relying, ideal, answers, measured, asked, count)

@@ -119,7 +119,7 @@ class Table:
         scores = torch.einsum("qcv,qv->qc", of.scores, weights / weights.sum(dim=1, keepdim=True)) + of.fixed
         beside = torch.cat([scores, torch.zeros(len(scores), 1)], dim=1)
         lent = torch.gather(beside, 1, of.turns.flatten(1)).view(of.turns.shape).clamp(min=0).amax(dim=2)
-        return scores + fusion.NEIGHBOUR_SHARE * lent
+        return scores + fusion.NEIGHBOUR_SHARE * of.relying * lent
 
     def numbers(self) -> tuple[Tensor, Tensor]:
         """Return the biases, shape (views,), and effects, shape (views, measurements)."""

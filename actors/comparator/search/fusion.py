@@ -19,7 +19,15 @@ from projections.storage.arrays import Mask, Rows, Scores
 from projections.time.time_mentions import QueryHints
 
 NEIGHBOUR_SHARE: Final = 1 / 3
-"""Share of its best neighbour's score that a turn receives, fitted on conversations."""
+"""Share of its best neighbour's score that a short turn receives, fitted on conversations."""
+SHORT_TURN: Final = 20
+"""Terms up to which the turns around a turn count fully; a longer one says by itself what it is about. If they count
+fully for all, Recall@10 on what users wrote in long chats is .832 instead of .845, on conversations .831 instead of
+.837."""
+TOGETHER: Final = (0.2, 0.4)
+"""Correlations in E12 of turns with the best of those around them, between which they are taken for sections of one
+text, which count fully at any length: of most questions about articles it is more than .5, of those about long chats
+less than .3. If these sections count by their length too, Recall@10 on times is .945 instead of .961."""
 
 USUAL: Final = 16
 """Turns whose mean gain by their neighbours is what a good turn usually gains: those that gain most."""
@@ -86,7 +94,25 @@ def total(contributions: Mapping[str, Scores], count: int) -> Scores:
     return sum(contributions.values(), start=np.zeros(count, np.float32))
 
 
-def neighbour_bonus(fused: Scores, neighbours: Rows, in_session: Mask) -> Scores:
+def reliance(scores: Scores, neighbours: Rows, term_counts: Scores) -> Scores:
+    """Return how much each candidate relies on the turns around it, in (0, 1], shape (candidates,).
+
+    Args:
+        scores: In E12, shape (candidates,).
+        neighbours: As for `neighbour_bonus`.
+        term_counts: The number of terms of each candidate, shape (candidates,).
+    """
+    by_length = np.minimum(np.float32(1.0), SHORT_TURN / term_counts.clip(min=1.0))
+    beside = (neighbours >= 0).any(axis=1)
+    if not beside.any():
+        return by_length
+    best = np.where(neighbours >= 0, scores[neighbours], np.float32(-np.inf))[beside].max(axis=1)
+    own, around = (standardise(one, *scale(one)) for one in (scores[beside], best))
+    together = np.interp((own * around).mean(), TOGETHER, (0.0, 1.0))
+    return np.maximum(by_length, together).astype(np.float32)
+
+
+def neighbour_bonus(fused: Scores, neighbours: Rows, in_session: Mask, relying: Scores) -> Scores:
     """Return the bonus of each candidate from its best neighbouring turn, shape (candidates,).
 
     It is at least 0 where all candidates belong to a session.
@@ -95,9 +121,10 @@ def neighbour_bonus(fused: Scores, neighbours: Rows, in_session: Mask) -> Scores
         fused: The fused scores, shape (candidates,).
         neighbours: Index in `fused` of the turns around each candidate, shape (candidates, turns); -1 for none.
         in_session: Whether each candidate belongs to a session, shape (candidates,).
+        relying: The `reliance` of each candidate, shape (candidates,).
     """
     best = np.where(neighbours >= 0, fused[neighbours], np.float32(0.0)).max(axis=1, initial=0.0)
-    return np.float32(NEIGHBOUR_SHARE) * beyond_usual(best, in_session)
+    return np.float32(NEIGHBOUR_SHARE) * beyond_usual(relying * best, in_session)
 
 
 def beyond_usual(gains: Scores, in_session: Mask) -> Scores:
@@ -171,8 +198,15 @@ class Candidates:
         around = shares[neighbours].max(axis=1, initial=0.0)
         own = self._scores[WORDING]
         gains = max_sim_of(np.maximum(self._token_scores, around)) - own
+        gains *= self.reliance(neighbours)
         self._scores[WORDING_AROUND] = own + beyond_usual(gains, in_session)
         self._scales[WORDING_AROUND] = scale(self._scores[WORDING_AROUND], MIN_DEVIATION[WORDING_AROUND])
+
+    def reliance(self, neighbours: Rows) -> Scores:
+        """Return how much each row relies on the turns around it; fully where E12 has not scored the rows."""
+        if WORDING not in self._scores:
+            return np.ones(len(self.rows), np.float32)
+        return reliance(self._scores[WORDING], neighbours, self.atlas.term_counts(self.rows))
 
     def scores(self, view: str) -> Scores:
         """Return the scores of one view, shape (candidates,); one that has not scored the rows is a KeyError."""

@@ -241,7 +241,7 @@ def _order(
     of_latest = latest_bonus(atlas, request.hints, rows, fused)
     contributions[RECENCY] += of_latest
     fused += of_latest
-    bonuses = {"context": fusion.neighbour_bonus(fused, neighbours, in_session)}
+    bonuses = {"context": fusion.neighbour_bonus(fused, neighbours, in_session, candidates.reliance(neighbours))}
     if request.include_alignment:
         bonuses["alignment"] = _alignment_bonus(atlas, rows)
     bonuses |= {

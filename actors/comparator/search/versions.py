@@ -21,12 +21,14 @@ from projections.atlas.atlas import Atlas
 from projections.atlas.fingerprints import ENTITY, TERMS
 from projections.spaces.lexical import term_frequencies
 from projections.storage.arrays import Mask, Rows, Scores
+from projections.time.lexicon import USED_TO
 
 MARGIN: Final = 1e-3
 """By which the wanted version exceeds the others, in fused scores."""
 
 _PAST: Final = re.compile(
-    r"\bused to\b|\bbefore\W*$|\b(?:before|until|till|prior to) (?:that|this|then|it|we|they|the (?:change|switch|move|"
+    rf"\b{USED_TO}|^(?!\W*(?:have|has)\b)(?s:.*)\bbefore\W*$|"
+    r"\b(?:before|until|till|prior to) (?:that|this|then|it|we|they|the (?:change|switch|move|"
     r"update|correction))\b|\b(?:previous(?:ly)?|former(?:ly)?|original(?:ly)?|initially|at first|back then|"
     r"in the past|in those days|superseded|outdated|earlier(?! than))\b|"
     r"\b(?:think|thought|believed?|say|said|planned?|assumed?) (?:first|before)\b",

@@ -53,14 +53,21 @@ _CAUSAL_QUESTIONS: Final = tuple(
 """Questions that state an event and ask for its cause or its effect."""
 _NO_EVENT = re.compile(rf"(?:{_IT}|\W)*", re.IGNORECASE)
 _CAUSE = re.compile(r"\b(?:why|cause[sd]?|led to|reasons?)\b", re.IGNORECASE)
+_TALK = (
+    r"\b(?:(?:I|you|he|she|we|they|it|conversation|chat|session|meeting|discussion|talk|call)(?: \w+ly| both| all)? |"
+    r"did (?-i:[A-Z])[\w'’-]* )"
+)
+"""Who or what ends or begins with something as a talk does, unlike a name that "starts with a capital letter"."""
 _START = re.compile(
-    r"\b(?:at (?:the )?(?:beginning|start|first)|to begin with|(?:start|began|begin|open)(?:ed|s)? with|"
-    r"(?:the )?(?:very )?first (?:thing|message|turn|topic|question))\b",
+    r"\b(?:at (?:the )?(?:beginning|start|first)|to begin with|"
+    r"(?:the )?(?:very )?first (?:thing|message|turn|topic|question))\b|"
+    rf"{_TALK}(?:start|began|begin|open)(?:ed|s)? with\b",
     re.IGNORECASE,
 )
 _END = re.compile(
-    r"\b(?:at the (?:very )?end|(?:end|finish|close)(?:ed|s)? with|just now|a moment ago|"
-    r"(?:the )?(?:very )?last (?:thing|message|turn|topic|question))\b",
+    r"\b(?:at the (?:very )?end|just now|a moment ago|"
+    r"(?:the )?(?:very )?last (?:thing|message|turn|topic|question))\b|"
+    rf"{_TALK}(?:end|finish|close)(?:e?d|s)? with\b",
     re.IGNORECASE,
 )
 _LATEST: Final = re.compile(
@@ -69,7 +76,8 @@ _LATEST: Final = re.compile(
     r"(?:\b(?:the|a|an|my|our|your|his|her|its|their)|'s) current "
     r"(?!account|through|in|of|at|flow|is|was|and|(?:working )?(?:director|folder|shell|process|thread|context))\w|"
     r"\bcurrent (?:state|status|plan|version|value|rule|limit)\b|"
-    r"\b(?:is|are|does|do|has|have|can|'s)\b.*\bstill\b(?! life)",
+    r"\b(?:(?:is|are|does|do|has|have|can|(?:what|who|where|when|how|that|there|it|he|she)['’]s)\b.*\bstill|"
+    r"['’]s still)\b(?! life)",
     re.IGNORECASE,
 )
 _LATEST_FIRST: Final = re.compile(
@@ -93,8 +101,9 @@ _GENERAL: Final = frozenset(
 _ASKING: Final = _GENERAL | frozenset(
     stem_words(
         """
-        anybody anyone anyway bother deal decide decided exactly going idea issue kind matter mind news ok okay point
-        problem remind right situation sort status stand still story tell think thing thought trouble update wrong
+        anybody anyone anyway bother compare comparison deal decide decided difference different exactly going idea
+        issue kind matter mind news ok okay point problem remind right situation sort status stand still story tell
+        think thing thought trouble update wrong
         """.split()
     )
 )

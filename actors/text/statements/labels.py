@@ -12,6 +12,7 @@ from actors.text.statements.corrections import Correction, find_correction
 from actors.text.statements.statement import Statement, read_statement
 from actors.text.statements.text_equivalence import ENGLISH
 from events.vocabulary.values import Span
+from projections.atlas.code_detection import looks_like_code
 
 _LABEL: Final = re.compile(r"\s*+(?P<name>[^:.!?\n]{1,80}+):\s++(?P<item>[-*•–] )?")
 """Words before a colon; what follows may be an item of a list."""
@@ -32,12 +33,19 @@ def find_correction_in(earlier: str, later: str, speaker: object, similarity: fl
         speaker: Of both, as their metadata say; None if they say nothing.
         similarity: Of both in E1, calibrated, in [0, 1].
     """
+    if _is_program(earlier) and _is_program(later):
+        return None
     starts = _starts(_LABEL.match(earlier), _LABEL.match(later), speaker)
     if starts is None:
         return None
     was_at, now_at = starts
     found = find_correction(read_statement(earlier[was_at:]), read_statement(later[now_at:]), similarity)
     return found and found._replace(was=_moved(found.was, was_at), now=_moved(found.now, now_at))
+
+
+def _is_program(text: str) -> bool:
+    """Return whether a text is source code that does something: a setting states a value ("retries = 3")."""
+    return "(" in text and looks_like_code(text)
 
 
 def _starts(one: re.Match[str] | None, other: re.Match[str] | None, speaker: object) -> tuple[int, int] | None:

@@ -62,6 +62,12 @@ async def test_an_event_named_after_a_weekday_does_not_hide_a_date_of_one_who_co
     assert [one["id"] for one in right["may_supersede"]] == [birthday]
 
 
+async def test_a_function_does_not_correct_one_that_reads_alike(way: Way) -> None:
+    code = 'func (s *Shape) {0}() int {{\n\tlog.Warn("Shape.{0}", "Use Shape.{1} instead.")\n\treturn s.{1}()\n}}'
+    for old, new in (("Width", "Extent"), ("Height", "Rise"), ("Area", "Surface")):
+        assert "may_supersede" not in await way("store_memory", content=code.format(old, new))
+
+
 async def test_items_of_a_batch_supersede_too(way: Way) -> None:
     old = (await way("store_memory", content=COURSE))["fingerprintId"]
     batch = await way("memory_inject_batch", items=[{"content": CLOSED, "supersedes": [old]}, FOX])
@@ -96,6 +102,8 @@ async def test_questions_about_the_past_find_the_earlier_version_first(mind: Min
 VERSIONS = (
     ("Mirko looks after the old printers.", "The printers by the stairs are now Saskia's job."),
     ("My rent is 890 euros a month.", "My rent has gone up to 960 euros a month."),
+    ("A brass key is used to open the shed.", "The shed has a keypad instead of the brass key."),
+    ("I have never climbed the church tower.", "I climbed the church tower with Piet."),
 )
 
 
@@ -105,10 +113,13 @@ VERSIONS = (
         (VERSIONS[0], "Who looks after the old printers?", 1),
         (VERSIONS[0], "Who looked after the old printers before?", 0),
         (VERSIONS[1], "What is my old rent?", 0),
+        (VERSIONS[2], "What is used to open the shed?", 1),
+        (VERSIONS[2], "What used to open the shed?", 0),
+        (VERSIONS[3], "Have I ever climbed the church tower before?", 1),
     ],
-    ids=["a name", "a name and another word for the past", "a word for the past"],
+    ids=["a name", "a name and another word for the past", "a word for the past", "a use", "a habit", "ever"],
 )
-async def test_old_asks_for_the_past_unless_the_statement_says_it(
+async def test_what_asks_for_the_past_finds_the_earlier_version_first(
     mind: Mind, versions: tuple[str, str], query: str, first: int
 ) -> None:
     await kept(mind, FOX)

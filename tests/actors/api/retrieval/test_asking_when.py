@@ -95,6 +95,26 @@ async def test_a_question_for_a_time_of_which_nothing_is_stored_is_answered_by_n
         assert await search(context, question, asked_at=ASKED, profile="auto", min_confidence="uncertain") == []
 
 
+async def test_what_is_due_by_a_day_is_of_that_day(context: Context) -> None:
+    due = (
+        "The library books go back by 8 May 2023.",
+        "The tax form must be at the office by 8 June 2023.",
+        "Ines wants the deposit by 8 July 2023.",
+    )
+    await told(context, *((text, "2023-04-20T12:00:00Z") for text in due))
+    for month, text in zip(("May", "June", "July"), due, strict=True):
+        best = await first(context, f"What is due on 8 {month} 2023?")
+        assert (best["content"], best["dominantEmbedder"]) == (text, "e2_temporal_recent")
+
+
+async def test_the_number_in_an_identifier_is_no_time(context: Context) -> None:
+    fixed = "The library was raised to 1.5 because of CVE-2022-40149."
+    await told(context, (fixed, "2023-02-01T12:00:00Z"), ("The library has a new maintainer.", "2022-06-01T12:00:00Z"))
+    best = await first(context, "Which library did we raise because of CVE-2022-40149?")
+    assert best["content"] == fixed
+    assert best["contributions"]["e2_temporal_recent"] == 0
+
+
 async def test_yesterday_in_a_memory_resolves_to_the_day_before_it_was_said(context: Context) -> None:
     days = {day: f"Yesterday I went swimming with friends, {day}." for day in ("Lena", "Olga", "Rosa")}
     dates = ("2023-05-05T09:00:00Z", "2023-05-09T09:00:00Z", "2023-05-13T09:00:00Z")

@@ -221,6 +221,8 @@ async def test_a_rare_name_alone_makes_no_answer(context: Context) -> None:
         ("What happened after the move to PostgreSQL?", 1),
         ("Remind me about the invoices table", 1),
         ("what's the deal with Korhonen?", 3),
+        ("How is PostgreSQL different from MySQL?", 1),
+        ("Is there a difference between PostgreSQL and MySQL?", 1),
         ("duckweed", 0),
         ("invoices table", 1),
         ("TimeoutError", 4),

@@ -131,6 +131,23 @@ async def test_a_turn_borrows_from_its_neighbours(context: Context) -> None:
     assert results[1]["contributions"]["context"] > 0
 
 
+async def test_a_long_turn_borrows_less(context: Context) -> None:
+    asked, other = "Did you see the northern lights?", "The lights of the harbour are broken."
+    long = (
+        "Before I forget it, the landlord wants the cellar cleared by Friday, so could somebody carry the old shelves, "
+        "the paint and both bicycles to the garage, sweep the floor, and leave the key under the stone at the gate? "
+        "The plumber comes on Monday for the boiler, the chimney sweep on Tuesday, and the carpenter must measure the "
+        "staircase before he orders timber, nails and varnish from the merchant in the valley."
+    )
+    for text in (asked, long, "Fine.", "I do that.", "Good.", "And bread?", "On the table.", other):
+        await store(context, text, session="evening")
+    for n in range(20):
+        await store(context, f"Invoice {n} was paid on time.", session=f"office {n}")
+    found = [result["content"] for result in await search(context, "northern lights")]
+    assert found[0] == asked
+    assert found.index(other) < found.index(long), "although it stands beside the best"
+
+
 async def test_a_search_in_an_empty_store_finds_nothing(context: Context) -> None:
     assert await search(context, "anything") == []
 

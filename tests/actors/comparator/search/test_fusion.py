@@ -5,14 +5,17 @@ import pytest
 
 from actors.comparator.search.fusion import (
     NEIGHBOUR_SHARE,
+    SHORT_TURN,
     WORDING_AROUND,
     Candidates,
     neighbour_bonus,
+    reliance,
     scale,
     standardise,
 )
-from events.fingerprint import Tokens
-from projections.atlas.fingerprints import WORDING
+from events.fingerprint import Sparse, Tokens
+from events.vocabulary import MemoryStored
+from projections.atlas.fingerprints import TERMS, WORDING
 from projections.time.time_mentions import NO_HINTS
 from tests.actors.comparator.similar_memories import QUESTION, atlas_of, memory, query, with_embedding
 
@@ -39,34 +42,54 @@ def test_a_turn_gets_a_share_of_its_best_neighbour_and_never_a_penalty() -> None
     fused = np.array([3.0, -1.0, -2.0, 0.6], np.float32)
     neighbours = np.array([[1, -1], [0, 2], [1, -1], [-1, -1]])
     in_session = np.ones(4, np.bool_)
-    assert neighbour_bonus(fused, neighbours, in_session) == pytest.approx([0, 3 * NEIGHBOUR_SHARE, 0, 0])
+    relying = np.array([0.5, 1, 1, 1], np.float32)
+    assert neighbour_bonus(fused, neighbours, in_session, relying) == pytest.approx([0, 3 * NEIGHBOUR_SHARE, 0, 0])
+    less = np.array([1, 0.5, 1, 1], np.float32)
+    assert neighbour_bonus(fused, neighbours, in_session, less) == pytest.approx([0, 1.5 * NEIGHBOUR_SHARE, 0, 0])
 
 
 def test_among_memories_without_a_session_a_turn_gets_what_exceeds_the_usual_bonus() -> None:
     fused = np.array([3.0, 1.0, 2.0, 2.0], np.float32)
     neighbours = np.array([[1, -1], [0, -1], [-1, -1], [-1, -1]])
     in_session = np.array([True, True, False, False])
-    bonus = neighbour_bonus(fused, neighbours, in_session)
+    relying = np.ones(4, np.float32)
+    bonus = neighbour_bonus(fused, neighbours, in_session, relying)
     assert bonus == pytest.approx([-NEIGHBOUR_SHARE, NEIGHBOUR_SHARE, 0, 0])
-    assert not neighbour_bonus(fused, neighbours * 0 - 1, in_session & False).any()
+    assert not neighbour_bonus(fused, neighbours * 0 - 1, in_session & False, relying).any()
 
 
-def test_a_turn_scores_with_its_neighbours_as_one_memory_of_all_their_words_would() -> None:
+def test_a_long_turn_relies_on_those_around_it_where_their_scores_go_together() -> None:
+    neighbours = np.array([[-1, 1], [0, 2], [1, 3], [2, 4], [3, 5], [4, -1]])
+    lengths = np.array([SHORT_TURN, 2 * SHORT_TURN, 4 * SHORT_TURN, 5, 5, 5], np.float32)
+    article = np.array([0.9, 0.8, 0.7, 0.2, 0.1, 0.1], np.float32)
+    assert reliance(article, neighbours, lengths).tolist() == [1.0] * 6
+    talk = np.array([0.9, 0.1, 0.1, 0.8, 0.1, 0.2], np.float32)
+    assert reliance(talk, neighbours, lengths).tolist() == [1.0, 0.5, 0.25, 1.0, 1.0, 1.0]
+    assert reliance(talk, neighbours * 0 - 1, lengths).tolist() == [1.0, 0.5, 0.25, 1.0, 1.0, 1.0]
+
+
+def of_terms(count: int, memory: MemoryStored) -> MemoryStored:
+    """Return a memory with so many terms."""
+    return with_embedding(memory, TERMS, Sparse.of(dict.fromkeys(range(count), 1.0)))
+
+
+def test_a_short_turn_scores_with_its_neighbours_as_one_memory_of_all_their_words_would_a_long_one_less() -> None:
     asked = QUESTION.take(WORDING, Tokens)
     ids, vectors, half = asked.ids, asked.array, len(asked.ids) // 2
     parts = [slice(half), slice(half, None), slice(None)]
     memories = [
-        with_embedding(memory({}, seed), WORDING, Tokens.of(ids[part], vectors[part]))
+        of_terms(SHORT_TURN, with_embedding(memory({}, seed), WORDING, Tokens.of(ids[part], vectors[part])))
         for seed, part in enumerate(parts)
     ]
+    memories.append(of_terms(2 * SHORT_TURN, memories[0]))
     candidates = Candidates(atlas_of(memories), query(), NO_HINTS, np.arange(2))
     candidates.score([WORDING])
-    candidates.add(np.array([2]))
+    candidates.add(np.array([2, 3]))
     own = candidates.scores(WORDING)
-    candidates.score_around(np.array([[1, -1], [0, -1], [-1, -1]]), np.ones(3, np.bool_))
+    candidates.score_around(np.array([[1, -1], [0, -1], [-1, -1], [1, -1]]), np.ones(4, np.bool_))
     around = candidates.scores(WORDING_AROUND)
     assert own[:2].max() < around[0] == around[1]
-    assert around.tolist() == pytest.approx([own[2]] * 3, abs=1e-5)
+    assert around.tolist() == pytest.approx([own[2]] * 3 + [(own[0] + own[2]) / 2], abs=1e-5)
 
 
 def test_turns_cannot_be_scored_with_their_neighbours_before_they_are_scored_alone() -> None:

@@ -72,7 +72,11 @@ def test_the_subject_of_a_causal_query_omits_the_interrogative_prefix(question: 
         ("How does the conversation end with Ben?", "end"),
         ("What did you tell me just now?", "end"),
         ("what was my last message", "end"),
+        ("What did Ana close with?", "end"),
+        ("What did the call begin with?", "start"),
         ("When did Ana start her job?", None),
+        ("Why do names of components start with a capital letter?", None),
+        ("Which of the paths end with a slash?", None),
         ("What did Ana do last?", None),
     ],
 )
@@ -99,6 +103,8 @@ def test_hints_hold_direction_times_and_words():
         "heating: current status",
         "Is the shed still locked at night?",
         "What is holding up the repair at present?",
+        "Who's still on the list?",
+        "Ana's still at the office?",
     ],
 )
 def test_a_query_asks_for_the_latest(question: str):
@@ -117,6 +123,7 @@ def test_a_query_asks_for_the_latest(question: str):
         "What was the current in the coil?",
         "Who owns my current account?",
         "still life painting by Ilse",
+        "How will Ana's bills affect what we still save?",
         "Are there any more seeds?",
         "What does Noor know about the roof?",
         "Stop the current activity",

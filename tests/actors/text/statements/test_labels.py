@@ -38,6 +38,7 @@ def test_what_a_speaker_says_next_corrects_nothing(earlier: str, later: str, spe
         ("Amy: My dentist is in Bonn.", "Amy: My dentist is in Trier now.", None),
         ("The build runs with --jobs 4.", "The build runs with --jobs 8 now.", None),
         ("Rent: $900", "Rent: $950", None),
+        ("retries = 3", "retries = 8", None),
         ("Minimum Node version: 20", "Minimum Node version: 22", None),
         ("Deadline: 5 May", "Deadline: it has moved to 9 May", None),
         ("Office Hours: until 5", "Office Hours: until 6", None),
