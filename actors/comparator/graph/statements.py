@@ -139,7 +139,7 @@ class Agreement:
         self._eligible = eligible
         self._plain = plain
         least, share = RARE
-        self._most_holders = least + np.count_nonzero(eligible) // share
+        self._most_holders = least + int(np.count_nonzero(eligible)) // share
         self._rare: dict[int, bool] = {}
 
     def wholes(self, one: Statement) -> Iterator[tuple[Statement, float]]:
