@@ -126,7 +126,7 @@ class Debounce:
         if self._timer is None:
             self._first_at = now
             self._start(quiet)
-        self._due_at = min(now + quiet, self._first_at + longest)
+        self._due_at = max(self._due_at, min(now + quiet, self._first_at + longest))
 
     @property
     def running(self) -> bool:

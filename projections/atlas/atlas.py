@@ -220,9 +220,9 @@ class Atlas(Fingerprints):
         """Tell whether every term of a query occurs in some eligible row."""
         return self._sparse(key).contains_terms(query, eligible)
 
-    def holders(self, key: str, term: int, eligible: Mask) -> int:
-        """Return the number of eligible rows that contain a term."""
-        return self._sparse(key).holders(term, eligible)
+    def holders(self, key: str, terms: npt.NDArray[np.uint16], eligible: Mask) -> npt.NDArray[np.intp]:
+        """Return the number of eligible rows that contain each of these terms, shape (terms,)."""
+        return self._sparse(key).holders(terms, eligible)
 
     def digest(self) -> bytes:
         """Return the SHA-256 of all spaces, filter columns, time mentions, states, clusters and ids."""

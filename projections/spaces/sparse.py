@@ -184,12 +184,12 @@ class SparseSpace:
         """Tell whether every term of a query occurs in some eligible row; all eligible rows are counted ones."""
         if np.count_nonzero(eligible) == self._frequency.count:
             return bool(self._frequency.holders(query.ids).all())
-        return all(self.holders(term, eligible) for term in query.ids.tolist())
+        return bool(self.holders(query.ids, eligible).all())
 
-    def holders(self, term: int, eligible: Mask) -> int:
-        """Return the number of eligible rows that contain a term."""
-        rows, weights, _ = self._matches(np.array([term], np.uint16), np.ones(1, np.float32), None)
-        return int(np.count_nonzero(eligible[rows[weights > 0]]))
+    def holders(self, terms: _Terms, eligible: Mask) -> npt.NDArray[np.intp]:
+        """Return the number of eligible rows that contain each of these terms, shape (terms,)."""
+        rows, weights, places = self._matches(terms, np.arange(1, len(terms) + 1, dtype=np.float32), None)
+        return np.bincount(places[eligible[rows] & (weights > 0)].astype(np.intp), minlength=len(terms) + 1)[1:]
 
     def cosine(self, query: Sparse, rows: Rows | None = None) -> Scores:
         """Return the cosine in [0, 1] of the query to these rows (to all if None), shape (rows,), cached as `bm25`."""

@@ -22,7 +22,8 @@ MONTH_NAME: Final = (
 MONTH: Final = rf"(?P<month>{MONTH_NAME})\b\.?"
 YEAR: Final = r"(?<![\w.,$€£#])(?P<year>1\d{3}|20\d\d)(?![\d%]|[.,]\d)"
 _NUMBERED: Final = "pep rfc iso http port issue ticket error page room line number".split()
-_IDENTIFIER: Final = r"(?<!(?-i:[A-Z])-)(?<!(?-i:[A-Z])-\d{4}-)"
+_MONTH_BEFORE: Final = r"(?<=(?:jan|feb|mar|apr|may|jun|une|jul|uly|aug|sep|ept|oct|nov|dec)-)|(?<=\bFY-)"
+_IDENTIFIER: Final = rf"(?:{_MONTH_BEFORE}|(?<!(?-i:[A-Z])-))(?<!(?-i:[A-Z])-\d{{4}}-)"
 NOT_A_NUMBER: Final = rf"(?=[12]\d{{3}})(?<!\d{{3}} )(?<!\b\d{{3}}-)(?<!\w\()(?<!= ){_IDENTIFIER}" + "".join(
     rf"(?<!\b{name} )" for name in _NUMBERED
 )

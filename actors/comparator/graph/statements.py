@@ -219,7 +219,8 @@ class Agreement:
 
     def _is_rare(self, term: int) -> bool:
         if term not in self._rare:
-            self._rare[term] = self._atlas.holders(E6, term, self._eligible) <= self._most_holders
+            (holders,) = self._atlas.holders(E6, np.array([term], np.uint16), self._eligible).tolist()
+            self._rare[term] = holders <= self._most_holders
         return self._rare[term]
 
 

@@ -5,7 +5,7 @@ import mmap
 import os
 import sys
 import weakref
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -72,26 +72,28 @@ class StoredRows:
 
     def __init__(self, path: Path, name: str) -> None:
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-            (_, columns), self._start = _float32_tensors(data)[name]
-        self._path, self._columns, self._size = path, columns, 4 * columns
-        self._descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0))
-        weakref.finalize(self, os.close, self._descriptor)
-        self._row = lru_cache(_KEPT_ROWS)(self._read)
+            (_, columns), start = _float32_tensors(data)[name]
+        self._columns = columns
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0))
+        weakref.finalize(self, os.close, descriptor)
+        # A method would refer to this object, which then would keep the file open until garbage is collected.
+        self._row = lru_cache(_KEPT_ROWS)(partial(_read_row, path, descriptor, start, 4 * columns))
 
     def take(self, rows: npt.NDArray[np.integer]) -> npt.NDArray[np.float32]:
         """Return some rows, shape (rows, columns), read-only; a file that was cut off since is a `WeightsError`."""
         return np.frombuffer(b"".join(map(self._row, rows.tolist())), "<f4").reshape(len(rows), self._columns)
 
-    def _read(self, row: int) -> bytes:
-        offset = self._start + row * self._size
-        if sys.platform != "win32":
-            read = os.pread(self._descriptor, self._size, offset)
-        else:
-            os.lseek(self._descriptor, offset, os.SEEK_SET)  # from one thread: each model has one
-            read = os.read(self._descriptor, self._size)
-        if len(read) != self._size:
-            raise WeightsError(f"{self._path} was cut off; install it again")
-        return read
+
+def _read_row(path: Path, descriptor: int, start: int, size: int, row: int) -> bytes:
+    offset = start + row * size
+    if sys.platform != "win32":
+        read = os.pread(descriptor, size, offset)
+    else:
+        os.lseek(descriptor, offset, os.SEEK_SET)  # from one thread: each model has one
+        read = os.read(descriptor, size)
+    if len(read) != size:
+        raise WeightsError(f"{path} was cut off; install it again")
+    return read
 
 
 def _float32_tensors(data: mmap.mmap) -> dict[str, tuple[list[int], int]]:

@@ -262,6 +262,11 @@ def test_a_leap_day_without_a_year_is_the_nearest_that_exists():
     assert times("on 29 February", SAID + timedelta(days=300), question=True) == ["2024-02-29 2024-03-01"]
 
 
+@pytest.mark.parametrize("text", ["signed 12-JAN-2020", "report MAY-2020", "in FY-2020"])
+def test_a_year_behind_a_month_or_fiscal_year_in_capitals_is_one(text: str):
+    assert times(text, SAID) == ["2020-01-01 2021-01-01"]
+
+
 def test_relative_words_count_in_universal_time():
     late = datetime(2023, 8, 17, 22, tzinfo=timezone(timedelta(hours=-5)))
     assert times("today", late) == ["2023-08-18 2023-08-19"]

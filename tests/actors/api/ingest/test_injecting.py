@@ -124,7 +124,8 @@ async def test_a_batch_judges_each_memory_as_if_it_had_come_alone(way: Way) -> N
     for report, item, namespace in zip(batch["results"], items, alone, strict=True):
         stored = await way("store_memory", **item | {"namespace": namespace})
         one, other = [await way("memory_retrieve", id=id_) for id_ in (report["memory_id"], stored["fingerprintId"])]
-        assert one["utl"] == pytest.approx(other["utl"], abs=1e-3)
+        # In bfloat16, what a text is embedded with changes its vector by .001 and more.
+        assert one["utl"] == pytest.approx(other["utl"], abs=5e-3)
         replaced = [
             [(await way("memory_retrieve", id=old))["content"] for old in it["supersedes"]] for it in (one, other)
         ]
