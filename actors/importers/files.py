@@ -17,6 +17,8 @@ T = TypeVar("T")
 
 CONVERSATIONS = "conversations.json"
 """The file of an exported archive that holds the conversations."""
+MAX_TEXT = 128 << 20
+"""Bytes of a text, which is read as a whole and takes several times as much memory."""
 HEAD = 65_536
 """Bytes by which a format is recognised."""
 
@@ -61,10 +63,12 @@ def document(file: Path, decoder: msgspec.json.Decoder[T]) -> T | Broken:
 
 
 def text(file: Path) -> str | Broken:
-    """Return the text of a file; `Broken` with the line if it is neither UTF-8 nor what it says that it is.
+    """Return the text of a file; `Broken` with the line if it is too large, or neither UTF-8 nor what it says.
 
     A mark at the beginning says UTF-16, a `meta` element of HTML any encoding.
     """
+    if file.stat().st_size > MAX_TEXT:
+        return Broken(str(file), 1, f"the file has more than {MAX_TEXT >> 20} MB: split it into several")
     data = file.read_bytes()
     is_hypertext = file.suffix.lower() in HYPERTEXT
     declared = _DECLARED.search(data[:DECLARING]) if is_hypertext else None
@@ -82,13 +86,23 @@ def text(file: Path) -> str | Broken:
 def decoded(data: bytes, encoding: str | None) -> str:
     """Decode what is declared to be of an encoding, and may be UTF-8 all the same.
 
-    Latin 1 and ASCII are read as Windows 1252, as browsers do (`UnicodeDecodeError`; `LookupError`: unknown encoding).
+    Latin 1 and ASCII are read as Windows 1252, as browsers do (`UnicodeDecodeError`; `LookupError`: unknown encoding,
+    or one that isn't of text).
     """
     with suppress(UnicodeDecodeError):
         if encoding is None or not data.isascii():  # Japanese in seven bits looks like ASCII
             return data.decode("utf-8-sig")
-    name = lookup(encoding or "utf-8-sig").name
-    return data.decode("cp1252" if name in {"iso8859-1", "ascii"} else name)
+    try:
+        name = lookup(encoding or "utf-8-sig").name
+        content = data.decode("cp1252" if name in {"iso8859-1", "ascii"} else name)
+        content.encode()
+    except UnicodeDecodeError:
+        raise
+    except UnicodeEncodeError as error:  # UTF-7 and escapes may state a lone surrogate, which no store takes
+        raise UnicodeDecodeError(error.encoding, data, 0, len(data), error.reason) from None
+    except ValueError as error:  # of the encoding `undefined`, or of a name with a zero byte
+        raise LookupError(str(error)) from None
+    return content
 
 
 def read(file: Path) -> bytes:

@@ -152,6 +152,8 @@ def _folder(path: Path, options: Options) -> Source:
     files = tuple(walk(path, notes.SUFFIXES))
     if files:
         return Source(notes.NAME, files, lambda: notes.read(path, list(files), options))
+    if single := next(walk(path, (*tables.SUFFIXES, mail.SUFFIX)), None):
+        raise FormatError(f"{path}: a table or a mailbox is imported by itself, not by its folder: name {single}")
     raise FormatError(f"{path}: nothing to import; known are {KNOWN}")
 
 

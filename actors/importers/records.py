@@ -42,12 +42,12 @@ def screened(records: Iterable[Record], redactions: Redactions) -> Iterator[Reco
             yield record
             continue
 
-        def clean(text: str) -> str:
+        def clean(text: str, name: str) -> str:
             public = without_private(text)
             redactions.private += public != text
-            found = find(public)
+            found = find(public, name)
             redactions.secrets.update(one.kind for one in found)
-            return redact(public, found) if found else public
+            return redact(public, secrets=found) if found else public
 
         value = {
             name: map_texts(value, clean) if name in {"content", "rationale", "metadata", "tags"} else value

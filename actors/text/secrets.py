@@ -67,13 +67,16 @@ class _Rule(msgspec.Struct, frozen=True):
     check: Callable[[str], bool] | None
 
 
-def find(text: str) -> tuple[Secret, ...]:
-    """Return the secrets in a text in their order; where two overlap, the one that begins first, or is longer."""
-    lower = text.lower()
-    found: list[Secret] = []
-    for rule in _rules():
-        if any(keyword in lower for keyword in rule.keywords):
-            found += _found(rule, text)
+def find(text: str, name: str = "") -> tuple[Secret, ...]:
+    """Return the secrets in a text in their order; where two overlap, the one that begins first, or is longer.
+
+    `name` is the key that the text stands under, if any: it tells of a value, as it does in "password: ...".
+    """
+    found = list(_all(text))
+    if name:
+        lead = f"{name}: "
+        named = (one for one in _all(lead + text) if one.start >= len(lead))
+        found += (Secret(one.kind, one.start - len(lead), one.end - len(lead)) for one in named)
     found.sort(key=lambda one: (one.start, -one.end))
     kept: list[Secret] = []
     for one in found:
@@ -82,10 +85,10 @@ def find(text: str) -> tuple[Secret, ...]:
     return tuple(kept)
 
 
-def redact(text: str, secrets: tuple[Secret, ...] | None = None) -> str:
-    """Return a text with a note of the kind in the place of each secret."""
+def redact(text: str, name: str = "", secrets: tuple[Secret, ...] | None = None) -> str:
+    """Return a text, which may stand under a key, with a note of the kind in the place of each secret."""
     parts, end = [], 0
-    for one in find(text) if secrets is None else secrets:
+    for one in find(text, name) if secrets is None else secrets:
         parts += [text[end : one.start], REDACTED.format(one.kind)]
         end = one.end
     return "".join([*parts, text[end:]])
@@ -96,16 +99,19 @@ def without_private(text: str) -> str:
     return _PRIVATE.sub("", text).strip() if "<private>" in text.lower() else text
 
 
-def map_texts(value: T, change: Callable[[str], str]) -> T:
-    """Return a JSON value with each text in it, keys of objects aside, changed by a function."""
+def map_texts(value: T, change: Callable[[str, str], str], name: str = "") -> T:
+    """Return a JSON value with each text in it, keys of objects aside, changed by a function of it and its key.
+
+    The key is the nearest one, `name` for a text that stands under none.
+    """
     result: Any = value
     match value:
         case str():
-            result = change(value)
+            result = change(value, name)
         case dict():
-            result = {name: map_texts(one, change) for name, one in value.items()}
+            result = {key: map_texts(one, change, str(key)) for key, one in value.items()}
         case list() | tuple():
-            result = type(value)(map_texts(one, change) for one in value)
+            result = type(value)(map_texts(one, change, name) for one in value)
         case _:
             pass
     return result
@@ -173,6 +179,14 @@ def entropy(value: str) -> float:
 
 def _is_value(value: str) -> bool:
     return _PLACEHOLDER.search(value) is None and _REFERENCE.search(value) is None
+
+
+def _all(text: str) -> Iterator[Secret]:
+    """Yield what each rule finds, which may overlap."""
+    lower = text.lower()
+    for rule in _rules():
+        if any(keyword in lower for keyword in rule.keywords):
+            yield from _found(rule, text)
 
 
 def _found(rule: _Rule, text: str) -> Iterator[Secret]:

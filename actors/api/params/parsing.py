@@ -38,6 +38,8 @@ class Params(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 P = TypeVar("P", bound=Params)
 
 _TOO_LONG = re.compile(r"Expected `str` of length <= (\d+)")
+_NUMBER = re.compile(r"\d{9}")
+NO_TIME = "not an ISO 8601 time, such as 2026-05-02T14:30"
 FULL_ID = "not a full id: give all of its 36 characters, as they stand in answers"
 
 fields = cache(msgspec.structs.fields)
@@ -66,12 +68,17 @@ def parse(arguments: JsonObject, kind: type[P]) -> P:
 
 
 def moment(value: str, parameter: str) -> datetime:
-    """Parse an ISO 8601 time into UTC (`InvalidParamsFault` for none, or one outside the years 1 to 9999)."""
+    """Parse an ISO 8601 time into UTC (`InvalidParamsFault` for none, or one outside the years 1 to 9999).
+
+    More than eight digits in a row are none, though Python reads 1612120112345, an epoch, as the year 1612.
+    """
+    if _NUMBER.match(value):
+        raise invalid(parameter, NO_TIME)
     try:
         parsed = datetime.fromisoformat(value)
         return parsed.astimezone(UTC) if parsed.tzinfo else parsed.replace(tzinfo=UTC)
     except (ValueError, OverflowError):
-        raise invalid(parameter, "not an ISO 8601 time, such as 2026-05-02T14:30") from None
+        raise invalid(parameter, NO_TIME) from None
 
 
 def invalid(parameter: str, problem: str, **data: object) -> InvalidParamsFault:

@@ -1,7 +1,8 @@
 """Tables of comma-, semicolon- or tab-separated values, with a first row that names the columns.
 
 A row is a memory. Its text is in the column that `--column` names, or else in the first of `TEXTS` that there is.
-Title, date and tags have columns of their own; what the other columns say follows the text.
+Title, date and tags have columns of their own; what the other columns say follows the text. A column without a name,
+such as the index that pandas writes, is left out.
 """
 
 import csv
@@ -12,7 +13,7 @@ from io import StringIO
 from pathlib import Path
 
 from actors.importers.dates import date_in_heading
-from actors.importers.files import text
+from actors.importers.files import MAX_TEXT, text
 from actors.importers.records import Broken, FormatError, Ignored, Options, Record, Skipped, memory, present
 from actors.runtime.types import JsonObject
 
@@ -24,6 +25,10 @@ TEXTS = ("content", "text", "memory", "note", "body", "message", "description")
 TITLES = ("title", "subject")
 DATES = ("created_at", "created", "date", "timestamp", "time")
 TAGS = ("tags",)
+METADATA = 8_000
+"""Bytes of the names and cells that become metadata; a store takes twice as many, and redaction may lengthen them."""
+
+csv.field_size_limit(MAX_TEXT)
 
 
 def matches(file: Path) -> bool:
@@ -32,7 +37,7 @@ def matches(file: Path) -> bool:
 
 
 def read(file: Path, options: Options) -> Iterator[Record]:
-    """Yield the rows of a table (`FormatError`: it isn't UTF-8, or no column is that of the texts)."""
+    """Yield the rows of a table (`FormatError`: it can't be read as text, or its first row names no texts)."""
     content = text(file)
     if isinstance(content, Broken):
         raise FormatError(f"{file}, line {content.line}: {content.reason}; nothing was imported")
@@ -53,17 +58,24 @@ def read(file: Path, options: Options) -> Iterator[Record]:
             return
         if not names:
             names = [name.strip() for name in row]
-            column = _text_column(names, options.column, file)
+            column = _text_column([name for name in names if name], options.column, file)
+            if "" in names:
+                yield Skipped("columns without a name")
         elif len(row) > len(names):
             yield Broken(str(file), line, f"{len(row)} values, and the table has {len(names)} columns")
         elif any(map(str.strip, row)):
-            cells = {name: cell.strip() for name, cell in zip(names, row, strict=False) if cell.strip()}
+            cells = {name: cell.strip() for name, cell in zip(names, row, strict=False) if name and cell.strip()}
             yield from _row(cells, column, file, line, options)
         line = rows.line_num + 1
 
 
 def _text_column(names: list[str], chosen: str | None, file: Path) -> str:
-    """Return the name of the column that holds the texts."""
+    """Return the name of the column that holds the texts (`FormatError`: there is none, or one name is given twice)."""
+    if repeated := next((name for name in names if names.count(name) > 1), None):
+        raise FormatError(
+            f"{file}, line 1: {names.count(repeated)} columns are named '{repeated}'; give each a name of its own; "
+            "nothing was imported"
+        )
     wanted = (chosen,) if chosen is not None else TEXTS
     found = _find(names, wanted)
     if found is None:
@@ -88,7 +100,7 @@ def _row(cells: JsonObject, column: str, file: Path, line: int, options: Options
     if not content:
         yield Skipped("rows without text")
         return
-    title, tags = (cells.pop(_find(cells, names) or "", "") for names in (TITLES, TAGS))
+    title, tags = (cells.pop(found) if (found := _find(cells, names)) else "" for names in (TITLES, TAGS))
     created = None
     if (dated := _find(cells, DATES)) is not None:
         created = _time(cells[dated])
@@ -105,12 +117,29 @@ def _row(cells: JsonObject, column: str, file: Path, line: int, options: Options
         namespace=options.namespace,
         created_at=created,
         tags=re.split(r"\s*[,;|]\s*", tags),
-        metadata={"source": "table", **present(title=title), **cells},
+        metadata={"source": "table", **_shortest(present(title=title) | cells)},
     )
 
 
+def _shortest(cells: JsonObject) -> JsonObject:
+    """Return the shortest cells, as many as metadata has room for; the text holds them all."""
+    kept: JsonObject = {}
+    size = 0
+    for name, cell in sorted(cells.items(), key=lambda one: len(one[1])):
+        size += len(f"{name}{cell}".encode())
+        if size > METADATA:
+            break
+        kept[name] = cell
+    return kept
+
+
 def _time(cell: str) -> str | None:
-    """Return a time in ISO 8601, given so or as a day in words; None for one that could be read in two ways."""
+    """Return a time in ISO 8601, given so or as a day in words; None for one that could be read in two ways.
+
+    More than eight digits in a row count seconds or their parts, though Python reads 1612120112345 as the year 1612.
+    """
+    if re.match(r"\d{9}", cell):
+        return None
     try:
         return datetime.fromisoformat(cell).isoformat()
     except ValueError:

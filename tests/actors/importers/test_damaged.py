@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from actors.importers.records import FormatError
-from tests.actors.importers.test_mail import ANSWERED, ASKED, ORDER, mailbox
+from tests.actors.importers.test_mail import ANSWERED, ASKED, ORDER, mailbox, message
 from tests.actors.importers.test_markup import ORG, PAGE, RST
 from tests.actors.importers.test_sources import read
 from tests.actors.importers.test_tables import BOOKS
@@ -54,3 +54,13 @@ def test_what_can_be_read_of_a_damaged_file_is_what_a_store_takes(tmp_path: Path
         with suppress(FormatError):
             kept += bool(read(file)[1])
     assert kept > DAMAGED // 4
+
+
+@pytest.mark.parametrize(
+    ("charset", "body"),
+    [("undefined", b"K\xfcche"), ("utf-7", b"+2AA-"), ("unicode_escape", b"\\ud800"), ("a\0b", b"\xfc")],
+)
+def test_a_message_of_an_encoding_that_is_none_ends_no_import(tmp_path: Path, charset: str, body: bytes) -> None:
+    odd = f"From: y\nContent-Type: text/plain; charset={charset}\nContent-Transfer-Encoding: 8bit\n\n".encode() + body
+    _, items, broken, _ = read(mailbox(tmp_path / "m.mbox", odd, message("Well.")))
+    assert (len(items), broken) == (2, [])

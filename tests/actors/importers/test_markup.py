@@ -146,6 +146,9 @@ def test_the_text_of_a_page_is_kept_without_scripts_styles_navigation_and_commen
         (b"<p>\nK\xfcche", "", "line 2: not UTF-8"),
         (b'<meta charset="ascii">\n<p>K\x81che', "", "line 2: not ascii"),
         (b'<meta charset="klingon">\n<p>K\xfcche', "", "line 1: unknown encoding klingon"),
+        (b'<meta charset="undefined">\n<p>K\xfcche', "", "line 1: unknown encoding undefined"),
+        (b'<meta charset="unicode_escape">\n<p>\\ud800', "", "line 1: not unicode_escape"),
+        (b'<meta charset="utf-7">\n<p>+2AA-', "", "line 1: not utf-7"),
     ],
 )
 def test_a_page_is_read_in_the_encoding_that_it_is_in(tmp_path: Path, data: bytes, content: str, problem: str) -> None:

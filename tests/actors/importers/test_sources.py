@@ -11,6 +11,7 @@ from zipfile import ZipFile
 import pytest
 
 from actors.api.operations.ingest.import_items import parse_item
+from actors.importers.files import MAX_TEXT
 from actors.importers.recogniser import recognise
 from actors.importers.records import (
     MAX_CHARACTERS,
@@ -311,6 +312,30 @@ def empty_folder(folder: Path) -> Path:
     return folder
 
 
+def folder_of_a_table(folder: Path) -> Path:
+    (folder / "books.csv").write_text("text\na\n", "utf-8")
+    return folder
+
+
+def folder_of_a_mailbox(folder: Path) -> Path:
+    (folder / "inbox.mbox").write_text("From a\n\nHello.\n", "utf-8")
+    return folder
+
+
+def huge(file: Path) -> Path:
+    with file.open("wb") as sparse:
+        sparse.truncate(MAX_TEXT + 1)
+    return file
+
+
+def huge_note(folder: Path) -> Path:
+    return huge(folder / "note.md")
+
+
+def huge_table(folder: Path) -> Path:
+    return huge(folder / "table.csv")
+
+
 def latin_note(folder: Path) -> Path:
     file = folder / "note.md"
     file.write_bytes(b"one\ntwo\nK\xfcche")
@@ -324,6 +349,10 @@ def latin_note(folder: Path) -> Path:
         (half_a_document, "line 2: not JSON"),
         (other_database, "without the tables of claude-mem"),
         (empty_folder, "nothing to import"),
+        (folder_of_a_table, "imported by itself, not by its folder: name"),
+        (folder_of_a_mailbox, "imported by itself, not by its folder: name"),
+        (huge_note, "more than 128 MB: split it into several"),
+        (huge_table, "more than 128 MB: split it into several"),
         (latin_note, "line 3: not UTF-8"),
     ],
 )
@@ -373,6 +402,32 @@ def test_a_text_that_is_too_long_becomes_several_memories(tmp_path: Path) -> Non
         "\n", ""
     ).replace(" ", "")
     assert pieces("   ") == []
+
+
+@pytest.mark.parametrize(
+    ("file", "content"),
+    [
+        ("bank.csv", "name,username,password,api_key,note\nbank,ann,Tr0ub4dor&3xyz!,q8Zt5-Wk2Lp9xV,my bank\n"),
+        (
+            "bank.md",
+            "---\npassword: Tr0ub4dor&3xyz!\nlogin:\n  api_key: [q8Zt5-Wk2Lp9xV]\n  user: ann\n---\n# My bank\n",
+        ),
+    ],
+)
+def test_a_secret_that_only_its_name_tells_is_left_out_of_text_and_metadata(
+    tmp_path: Path, file: str, content: str
+) -> None:
+    (tmp_path / file).write_text(content, "utf-8")
+    redactions = Redactions()
+    (item,) = (
+        one for one in screened(recognise(tmp_path / file, Options()).read(), redactions) if isinstance(one, Item)
+    )
+    assert "my bank" in item.value["content"].lower()
+    assert "ann" in str(item.value["metadata"])
+    assert "[redacted password]" in item.value["metadata"].values()
+    assert "Tr0ub4dor" not in str(item.value)
+    assert "q8Zt5" not in str(item.value)
+    assert redactions.secrets["password"] >= 3
 
 
 def test_secrets_and_private_passages_are_left_out_and_counted(tmp_path: Path) -> None:

@@ -73,7 +73,7 @@ def test_the_separator_is_the_most_frequent_one_of_the_first_row(
 def test_a_column_may_be_chosen_by_name(tmp_path: Path) -> None:
     file = written(tmp_path / "t.tsv", "question\tAnswer\nWhy?\tBecause.\n")
     assert [item["content"] for item in read(file, column="answer")[1]] == ["Because.\n\nquestion: Why?"]
-    for column in (None, "reply"):
+    for column in (None, "reply", ""):
         with pytest.raises(FormatError, match=r"line 1: no column .* by --column, of these: 'question', 'Answer'"):
             read(file, column=column)
 
@@ -83,6 +83,36 @@ def test_a_column_of_what_is_no_table_is_refused(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "note.md"):
         with pytest.raises(FormatError, match="--column is for tables"):
             recognise(path, Options(column="text"))
+
+
+def test_a_column_without_a_name_is_left_out_and_counted(tmp_path: Path) -> None:
+    _, (item,), _, skipped = read(written(tmp_path / "t.csv", ",text,who\n17,Dune,Ole\n"))
+    assert item["content"] == "Dune\n\nwho: Ole"
+    assert item["metadata"] == {"source": "table", "who": "Ole"}
+    assert skipped == {"columns without a name": 1}
+
+
+def test_a_long_cell_is_cut_into_memories_and_its_neighbours_are_read(tmp_path: Path) -> None:
+    words = "word " * 40_000
+    _, items, broken, _ = read(written(tmp_path / "t.csv", f'text,n\nfirst,1\n"{words}\nmore",2\nlast,3\n'))
+    assert [item["content"] for item in (items[0], items[-1])] == ["first\n\nn: 1", "last\n\nn: 3"]
+    assert [item["metadata"].get("part") for item in items] == [None, 1, 2, 3, 4, None]
+    assert broken == []
+
+
+def test_metadata_holds_the_short_cells_and_the_text_holds_all(tmp_path: Path) -> None:
+    long = "ü" * 10_000
+    _, (item,), _, _ = read(written(tmp_path / "t.csv", f"text,title,biography,year\nDune,{long},{long},1965\n"))
+    assert item["metadata"] == {"source": "table", "year": "1965"}
+    assert item["content"] == f"{long}\n\nDune\n\nbiography: {long}\nyear: 1965"
+
+
+@pytest.mark.parametrize("number", ["1612120112345", "1612120112", "20260301123045"])
+def test_a_number_of_more_than_eight_digits_is_no_date(tmp_path: Path, number: str) -> None:
+    file = written(tmp_path / "t.csv", f"text,created\na,{number}\nb,20260301T123045\n")
+    _, items, _, _ = read(file)
+    assert [item.get("created_at") for item in items] == [None, "2026-03-01T12:30:45"]
+    assert items[0]["content"] == f"a\n\ncreated: {number}"
 
 
 def test_a_quotation_that_is_wrong_is_named_with_its_line_and_the_other_rows_are_read(tmp_path: Path) -> None:
@@ -96,6 +126,7 @@ def test_a_quotation_that_is_wrong_is_named_with_its_line_and_the_other_rows_are
     [
         ("text\na\nKüche\n", "latin-1", "line 3: not UTF-8"),
         ('"text\n', "utf-8", "line 1: no names of columns"),
+        ("text,who,who\na,Ole,Ann\n", "utf-8", "line 1: 2 columns are named 'who'; give each a name of its own"),
         ("\n\n", "utf-8", "line 1: no column is named content, text"),
     ],
 )

@@ -92,6 +92,16 @@ def test_a_secret_is_named_by_its_kind_and_span() -> None:
     assert redact(redact(text)) == redact(text)
 
 
+def test_the_key_that_a_text_stands_under_tells_of_it_as_words_before_it_do() -> None:
+    value = {"password": "Tr4ctor!Blue9", "of": {"api_key": ["q8Zt5-Wk2Lp9xV"], "note": "Tr4ctor!Blue9"}}
+    assert map_texts(value, redact) == {
+        "password": "[redacted password]",
+        "of": {"api_key": ["[redacted password]"], "note": "Tr4ctor!Blue9"},
+    }
+    assert find("Tr4ctor!Blue9", "password") == (Secret("password", 0, 13),)
+    assert redact("token: q8Zt5-Wk2Lp9xV", "password") == "token: [redacted password]"
+
+
 @pytest.mark.parametrize(
     "value", ["hunter2Secret99x", "Foobarista!42", "9Contestant-Lane", "Nullarbor#1877", "tokenIsle7!Kelp"]
 )
@@ -156,4 +166,4 @@ def test_a_text_about_the_tags_of_private_passages_stays_whole() -> None:
 
 def test_texts_are_changed_wherever_they_stand_in_a_value() -> None:
     value = {"a": ["x", {"b": "y"}, 3], "c": ("z", None)}
-    assert map_texts(value, str.upper) == {"a": ["X", {"b": "Y"}, 3], "c": ("Z", None)}
+    assert map_texts(value, str.__add__) == {"a": ["xa", {"b": "yb"}, 3], "c": ("zc", None)}

@@ -18,7 +18,7 @@ def screened(params: StoreMemory | InjectContext) -> StoreMemory | InjectContext
     changes = {}
     for name in SCREENED:
         before = getattr(params, name)
-        after = map_texts(before, without_private)
+        after = map_texts(before, lambda text, _: without_private(text))
         after = map_texts(after, redact) if params.redact else after
         if after != before:
             changes[name] = after
@@ -33,22 +33,23 @@ def secrets_in(params: StoreMemory | InjectContext | MemoryInject) -> JsonObject
     found = [
         {"field": field, "kind": one.kind, "start": one.start, "end": one.end}
         for name in SCREENED
-        for field, one in _found(name, getattr(params, name, None))
+        for field, one in _found(name, "", getattr(params, name, None))
     ]
     if not found:
         return {}
     return {"redacted": found} if params.redact else {"secrets": found, "warning": WARNING}
 
 
-def _found(field: str, value: object) -> Iterator[tuple[str, Secret]]:
+def _found(field: str, name: str, value: object) -> Iterator[tuple[str, Secret]]:
+    """Yield the secrets in a value, each with its field; `name` is the nearest key."""
     match value:
         case str():
-            yield from ((field, one) for one in find(without_private(value)))
+            yield from ((field, one) for one in find(without_private(value), name))
         case dict():
-            for name, one in value.items():
-                yield from _found(f"{field}.{name}", one)
+            for key, one in value.items():
+                yield from _found(f"{field}.{key}", key, one)
         case list() | tuple():
             for number, one in enumerate(value):
-                yield from _found(f"{field}[{number}]", one)
+                yield from _found(f"{field}[{number}]", name, one)
         case _:
             pass

@@ -49,6 +49,18 @@ async def test_a_deliberate_store_keeps_a_secret_and_names_its_span(context: Con
     assert "secrets" not in await store_memory(context, parse({"content": "The runner rests."}, StoreMemory))
 
 
+async def test_a_password_in_metadata_is_told_by_its_key(context: Context) -> None:
+    given = {"content": "My bank.", "metadata": {"login": {"password": "Tr0ub4dor&3xyz!"}, "note": "Tr0ub4dor&3xyz!"}}
+    answer = await store_memory(context, parse(given, StoreMemory))
+    assert [(one["field"], one["start"], one["end"]) for one in answer["secrets"]] == [
+        ("metadata.login.password", 0, 15)
+    ]
+    (found,) = (await store_scan(context, parse({"redact": True}, StoreScan)))["found"]
+    told = await content_of(context, found["successor"])
+    assert told["metadata"] == {"login": {"password": "[redacted password]"}, "note": "Tr0ub4dor&3xyz!"}
+    assert (await store_scan(context, parse({}, StoreScan)))["found"] == []
+
+
 async def test_every_way_of_storing_warns_and_redacts(context: Context) -> None:
     batch = {"items": [{"content": TEXT}, {"content": TEXT, "redact": True}, "Harmless."]}
     answers = [
