@@ -9,7 +9,7 @@ import hashlib
 import re
 from collections.abc import Iterator
 from contextlib import suppress
-from email import policy
+from email.headerregistry import HeaderRegistry
 from email.message import EmailMessage, MIMEPart
 from email.parser import BytesParser
 from email.policy import EmailPolicy
@@ -50,25 +50,22 @@ _ONE = frozenset({"multipart/alternative", "multipart/related"})
 """Types whose parts are one text."""
 _TIME_OR_ADDRESS = re.compile(r"\d:\d\d|@|\b(?:19|20)\d\d\b")
 
-_parsed = lru_cache(maxsize=16)(policy.default.header_fetch_parse)
-"""A header; the standard library asks many times for the one that says what a message is made of."""
+_registry = HeaderRegistry()
 
 
-class _Policy(EmailPolicy):
-    """The standard library's reading of headers, without what takes long or fails."""
-
-    def header_fetch_parse(self, name: str, value: str) -> Any:
-        """Return a header; one that says how a part is written is read without its parameters if they are malformed."""
-        value = value[:LONGEST_PARSED]
-        try:
-            return _parsed(name, value)
-        except Exception:  # the parser fails on some in many ways
-            if not name.lower().startswith("content-"):
-                raise
-            return _parsed(name, value.partition(";")[0])
+@lru_cache(maxsize=16)  # the library asks many times for the header that says what a message is made of
+def _parsed(name: str, value: str) -> Any:
+    """Return a header; one that says how a part is written is read without its parameters if they are malformed."""
+    value = value[:LONGEST_PARSED]
+    try:
+        return _registry(name, value)
+    except Exception:  # the standard library's parser fails on some in many ways
+        if not name.lower().startswith("content-"):
+            raise
+        return _registry(name, value.partition(";")[0])
 
 
-_parser = BytesParser(_class=EmailMessage, policy=_Policy())
+_parser = BytesParser(_class=EmailMessage, policy=EmailPolicy(header_factory=_parsed))
 
 
 def matches(file: Path) -> bool:
@@ -119,7 +116,7 @@ def _message(data: bytes, file: Path, line: int, options: Options) -> Iterator[R
         for name, value in message.raw_items()
         if len(value) > LONGEST_PARSED and name.lower() in {*_HEADERS, "content-type"}
     ]
-    if not options.everything and (reason := _unwanted(message)):
+    if not options.everything and (reason := _unwanted(message, problems)):
         yield Skipped(reason)
         return
     texts, attached = _parts(message, problems)
@@ -162,12 +159,12 @@ def _message(data: bytes, file: Path, line: int, options: Options) -> Iterator[R
     )
 
 
-def _unwanted(message: EmailMessage) -> str | None:
+def _unwanted(message: EmailMessage, problems: list[str]) -> str | None:
     """Return as what the program that kept a message has put it aside."""
     with suppress(ValueError):
-        if int(str(message["x-mozilla-status"] or "0"), 16) & DELETED:
+        if int(_header(message, "x-mozilla-status", problems), 16) & DELETED:
             return "deleted messages"
-    labels = str(message["x-gmail-labels"] or "").lower().split(",")
+    labels = _header(message, "x-gmail-labels", problems).lower().split(",")
     return None if REFUSED.isdisjoint(map(str.strip, labels)) else "spam and trash"
 
 
