@@ -62,3 +62,25 @@ def test_what_can_be_read_of_a_damaged_file_is_what_a_store_takes(tmp_path: Path
         with suppress(FormatError):
             kept += bool(read(file)[1])
     assert kept > DAMAGED // 4
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "created"),
+    [
+        ("a.org", "#+date: 2024-13-45", None),
+        ("a.org", "#+date: 5 May 2026", None),
+        ("a.org", "#+date: <2026-05-05 Tue 25:61>", None),
+        ("a.org", "#+date: 2026-05-05", "2026-05-05"),
+        ("a.rst", ".. date: 5 May 2026", None),
+        ("a.rst", ":date: 2024-13-45", None),
+        ("a.rst", ".. date: 2026-05-05 10:00", "2026-05-05T10:00"),
+    ],
+)
+def test_a_date_that_is_not_understood_stays_in_the_text(
+    tmp_path: Path, name: str, line: str, created: str | None
+) -> None:
+    (tmp_path / name).write_text(f"{line}\n\nFed the bees.\n", "utf-8")
+    _, (item,), broken, _ = read(tmp_path / name)
+    assert broken == []
+    assert (line in item["content"]) == (created is None)
+    assert item["created_at"] == created if created else not item.get("created_at", "").startswith("2024-13")

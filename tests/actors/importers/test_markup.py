@@ -257,28 +257,6 @@ def test_comments_of_an_org_file_are_left_out_with_their_trees(tmp_path: Path) -
     )
 
 
-@pytest.mark.parametrize(
-    ("name", "line", "created"),
-    [
-        ("a.org", "#+date: 2024-13-45", None),
-        ("a.org", "#+date: 5 May 2026", None),
-        ("a.org", "#+date: <2026-05-05 Tue 25:61>", None),
-        ("a.org", "#+date: 2026-05-05", "2026-05-05"),
-        ("a.rst", ".. date: 5 May 2026", None),
-        ("a.rst", ":date: 2024-13-45", None),
-        ("a.rst", ".. date: 2026-05-05 10:00", "2026-05-05T10:00"),
-    ],
-)
-def test_a_date_that_is_not_understood_stays_in_the_text(
-    tmp_path: Path, name: str, line: str, created: str | None
-) -> None:
-    (tmp_path / name).write_text(f"{line}\n\nFed the bees.\n", "utf-8")
-    _, (item,), broken, _ = read(tmp_path / name)
-    assert broken == []
-    assert (line in item["content"]) == (created is None)
-    assert item["created_at"] == created if created else not item.get("created_at", "").startswith("2024-13")
-
-
 def test_the_titles_of_restructuredtext_are_headings_by_their_first_use(tmp_path: Path) -> None:
     (tmp_path / "pump.rst").write_text(RST, "utf-8")
     _, (item,), broken, _ = read(tmp_path / "pump.rst")
