@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
+from datetime import datetime
 from pathlib import PurePosixPath
 from typing import Final
 
@@ -15,7 +17,12 @@ _ORG_KEYWORD: Final = re.compile(r"#\+(?P<name>\w+):[ \t]*(?P<value>.*)")
 _ORG_STATED: Final = frozenset("title date filetags author description caption".split())
 """Keywords that say something of the text; the others are settings."""
 _ORG_BLOCK: Final = re.compile(r"[ \t]*#\+(?P<end>begin|end)_(?P<kind>\w+)[ \t]*(?P<language>\S*).*", re.IGNORECASE)
-_ORG_DRAWER: Final = re.compile(r"[ \t]*:(?:properties|logbook):[ \t]*", re.IGNORECASE)
+_ORG_LEFT_OUT: Final = re.compile(
+    r"[ \t]*(?::(?:properties|logbook):|(?P<comment>#\+begin_comment))[ \t]*", re.IGNORECASE
+)
+_ORG_COMMENT: Final = re.compile(r"[ \t]*#(?: .*)?")
+_ORG_COMMENTED: Final = re.compile(r"(?:(?:TODO|DONE)[ \t]+)?(?:\[#\w\][ \t]+)?COMMENT(?:[ \t].*)?")
+"""The text of a heading whose tree is a comment."""
 _ORG_LINK: Final = re.compile(r"\[\[(?P<target>[^\[\]\n]+)\](?:\[(?P<text>[^\[\]\n]+)\])?\]")
 _CODE: Final = frozenset({"src", "example", "export"})
 
@@ -34,21 +41,35 @@ _ISO: Final = re.compile(r"(?P<day>\d{4}-\d\d-\d\d)(?:[^\d\n]{1,12}(?P<time>\d\d
 def from_org(text: str) -> tuple[JsonObject, str]:
     """Return what an Org file states of itself and its text, without settings, comments and drawers of bookkeeping."""
     properties: JsonObject = {}
-    return properties, "\n".join(_org_lines(text.split("\n"), properties))
+    return properties, "\n".join(_org_lines(_org_trees(text.split("\n")), properties))
 
 
 def from_rst(text: str) -> tuple[JsonObject, str]:
     """Return the fields at the beginning of reStructuredText and its text; levels of headings are by first use."""
     properties: JsonObject = {}
     lines = [line.rstrip() for line in text.split("\n")]
-    fields = {number: _FIELD.fullmatch(line) for number, line in enumerate(lines[:_FIELD_LINES])}
-    for field in filter(None, fields.values()):
-        _state(properties, field["name"].lower(), field["value"])
-    return properties, "\n".join(_rst_lines([line for number, line in enumerate(lines) if not fields.get(number)]))
+    kept = [
+        line
+        for line in lines[:_FIELD_LINES]
+        if not (field := _FIELD.fullmatch(line)) or not _state(properties, field["name"].lower(), field["value"])
+    ]
+    return properties, "\n".join(_rst_lines(kept + lines[_FIELD_LINES:]))
 
 
-def _org_lines(lines: list[str], properties: JsonObject) -> Iterator[str]:
-    drawer: list[str] | None = None
+def _org_trees(lines: list[str]) -> Iterator[str]:
+    """Yield the lines outside trees that are comments; for Org a heading is one wherever it stands, also in code."""
+    commented = 0  # the level of the tree
+    for line in lines:
+        heading = _ORG_HEADING.fullmatch(line)
+        if heading and not 0 < commented < len(heading["stars"]):
+            commented = len(heading["stars"]) if _ORG_COMMENTED.fullmatch(heading["text"]) else 0
+        if not commented:
+            yield line
+
+
+def _org_lines(lines: Iterator[str], properties: JsonObject) -> Iterator[str]:
+    left_out: list[str] | None = None
+    end = ""
     code = ""
     for line in lines:
         block = _ORG_BLOCK.fullmatch(line)
@@ -57,14 +78,14 @@ def _org_lines(lines: list[str], properties: JsonObject) -> Iterator[str]:
             is_end = block is not None and block["end"].lower() == "end" and block["kind"].lower() == code
             yield "```" if is_end else line
             code = "" if is_end else code
-        elif drawer is not None and not heading:
-            drawer.append(line)
-            drawer = None if line.strip().lower() == ":end:" else drawer
-        elif _ORG_DRAWER.fullmatch(line):
-            drawer = [line]
+        elif left_out is not None and not heading:
+            left_out.append(line)
+            left_out = None if line.strip().lower() == end else left_out
+        elif opened := _ORG_LEFT_OUT.fullmatch(line):
+            left_out, end = [line], "#+end_comment" if opened["comment"] else ":end:"
         elif heading:
-            yield from drawer or ()  # it has no end, so it is none
-            drawer = None
+            yield from left_out or ()  # it has no end, so it is text
+            left_out = None
             level = len(heading["stars"]) + ("title" in properties)
             yield f"{'#' * min(level, DEEPEST)} {_org_links(heading['text'])}"
         elif block:
@@ -72,12 +93,20 @@ def _org_lines(lines: list[str], properties: JsonObject) -> Iterator[str]:
                 code = block["kind"].lower()
                 yield f"```{block['language']}"
         elif keyword := _ORG_KEYWORD.fullmatch(line):
-            if (name := keyword["name"].lower()) in _ORG_STATED:
-                _state(properties, name, keyword["value"].strip())
-                yield from [f"# {properties['title']}", ""] if name == "title" and "title" in properties else ()
-        elif line != "#" and not line.startswith("# "):
+            yield from _org_keyword(keyword, properties)
+        elif not _ORG_COMMENT.fullmatch(line):
             yield _org_links(line)
-    yield from drawer or ()
+    yield from left_out or ()
+
+
+def _org_keyword(keyword: re.Match[str], properties: JsonObject) -> list[str]:
+    """Return the lines that a keyword leaves in the text, and add what it states."""
+    name = keyword["name"].lower()
+    if name not in _ORG_STATED:
+        return []
+    if not _state(properties, name, keyword["value"].strip()):
+        return [keyword[0]]
+    return [f"# {properties['title']}", ""] if name == "title" and "title" in properties else []
 
 
 def _org_links(line: str) -> str:
@@ -122,12 +151,20 @@ def _is_title(line: str, adornment: str) -> bool:
     return is_line and bool(line.strip()) and _ADORNMENT.fullmatch(line) is None
 
 
-def _state(properties: JsonObject, name: str, value: str) -> None:
-    """Add what a file states of itself; a date that isn't ISO 8601 is left to what dates notes otherwise."""
+def _state(properties: JsonObject, name: str, value: str) -> bool:
+    """Add what a file states of itself, and tell whether it is understood: a date is if it is ISO 8601."""
     if name in {"tags", "filetags"}:
         properties["tags"] = [tag for tag in re.split(r"[:,\s]+", value) if tag]
     elif name in {"date", "created"}:
-        if found := _ISO.search(value):
-            properties["date"] = f"{found['day']}T{found['time']}" if found["time"] else found["day"]
+        found = _ISO.search(value)
+        if not found:
+            return not value
+        date = f"{found['day']}T{found['time']}" if found["time"] else found["day"]
+        with suppress(ValueError):
+            datetime.fromisoformat(date)
+            properties["date"] = date
+            return True
+        return False
     elif value:
         properties[name] = value
+    return True

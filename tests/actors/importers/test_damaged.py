@@ -28,6 +28,14 @@ INSERTED = (
     b"charset=",
     b"From ",
     b"References: ",
+    b"\nMessage-ID: <>\n",
+    b"\nFrom now on\n",
+    b"\nFrom: a@\n",
+    b"<script>",
+    b"#+begin_comment\n",
+    b"* COMMENT ",
+    b"\n#+date: 2024-13-45\n",
+    b"\n:date: 2024-13-45\n",
     b"Content-Type: message/rfc822\n",
     b"(",
     b"@",
@@ -64,3 +72,25 @@ def test_a_message_of_an_encoding_that_is_none_ends_no_import(tmp_path: Path, ch
     odd = f"From: y\nContent-Type: text/plain; charset={charset}\nContent-Transfer-Encoding: 8bit\n\n".encode() + body
     _, items, broken, _ = read(mailbox(tmp_path / "m.mbox", odd, message("Well.")))
     assert (len(items), broken) == (2, [])
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "created"),
+    [
+        ("a.org", "#+date: 2024-13-45", None),
+        ("a.org", "#+date: 5 May 2026", None),
+        ("a.org", "#+date: <2026-05-05 Tue 25:61>", None),
+        ("a.org", "#+date: 2026-05-05", "2026-05-05"),
+        ("a.rst", ".. date: 5 May 2026", None),
+        ("a.rst", ":date: 2024-13-45", None),
+        ("a.rst", ".. date: 2026-05-05 10:00", "2026-05-05T10:00"),
+    ],
+)
+def test_a_date_that_is_not_understood_stays_in_the_text(
+    tmp_path: Path, name: str, line: str, created: str | None
+) -> None:
+    (tmp_path / name).write_text(f"{line}\n\nFed the bees.\n", "utf-8")
+    _, (item,), broken, _ = read(tmp_path / name)
+    assert broken == []
+    assert (line in item["content"]) == (created is None)
+    assert item["created_at"] == created if created else not item.get("created_at", "").startswith("2024-13")

@@ -2,12 +2,14 @@
 
 from email.message import EmailMessage
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 import pytest
 
 from actors.importers.recogniser import recognise
-from actors.importers.records import FormatError, Ignored, Options
+from actors.importers.records import FormatError, Ignored, Item, Options
+from tests.actors.importers.test_markup import check_linear
 from tests.actors.importers.test_sources import read
 
 ASKED = """From: =?utf-8?q?Ana_L=C3=B3pez?= <ana@example.org>
@@ -164,3 +166,106 @@ def test_what_of_a_message_cannot_be_read_is_named_with_the_line_at_which_it_beg
         (10, "its text is neither klingon nor UTF-8"),
         (10, "it has no date"),
     ]
+
+
+def ignored(file: Path) -> list[tuple[int, str]]:
+    return [(one.line, one.reason) for one in recognise(file, Options()).read() if isinstance(one, Ignored)]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("Message-ID", "<[a1b2]@outlook.com>"),
+        ("Message-ID", "<>"),
+        ("From", "a@"),
+        ("To", "a:;b:;"),
+        ("To", '"' * 20_000),
+    ],
+)
+def test_a_malformed_header_is_named_and_the_message_is_kept(tmp_path: Path, name: str, value: str) -> None:
+    headers = {"Subject": "Hives", "From": "Ole", "Date": "Tue, 05 May 2026 12:00:00 +0000", name: value}
+    written = "".join(f"{header}: {text}\n" for header, text in headers.items())
+    file = mailbox(tmp_path / "mail.mbox", f"{written}\nEight frames.\n", ORDER)
+    _, items, broken, _ = read(file)
+    assert broken == []
+    assert [item["content"] for item in items] == ["Hives\n\nEight frames.", "Order\n\n# Order 7\n\nTwo jars & a lid"]
+    line, reason = ignored(file)[0]
+    assert line == 1
+    assert reason.lower().startswith(f"its header {name.lower()} is ")
+
+
+def test_a_malformed_parameter_costs_no_more_than_the_parameters(tmp_path: Path) -> None:
+    file = mailbox(tmp_path / "mail.mbox", "From: a\nContent-Type: text/html; charset*\n\n<p>Eight <b>frames</b>.\n")
+    assert contents(file) == ["Eight frames."]
+
+
+@pytest.mark.parametrize(
+    "head", ["Content-Type: text/plain" + ";" * 10_000, "To: " + '"' * 20_000, "From: " + "(" * 20_000]
+)
+def test_a_header_that_is_too_long_is_read_in_part(tmp_path: Path, head: str) -> None:
+    file = mailbox(tmp_path / "mail.mbox", f"{head}\nSubject: Hives\n\nEight frames.\n")
+    begun = process_time()
+    assert contents(file) == ["Hives\n\nEight frames."]
+    assert process_time() - begun < 2
+    name, _, value = head.partition(": ")
+    assert (1, f"its header {name} is read to 4,000 of its {len(value):,} characters") in ignored(file)
+
+
+@pytest.mark.parametrize("piece", ["x\n>q\n", "x:\n\n>q\n", "\n>q\n", ">", "x"])
+def test_quotations_are_left_out_in_linear_time(tmp_path: Path, piece: str) -> None:
+    check_linear(lambda text: contents(mailbox(tmp_path / "mail.mbox", f"From: a\n\n{text}")), piece)
+
+
+@pytest.mark.parametrize(
+    ("header", "reason"),
+    [
+        ("X-Mozilla-Status: 0009", "deleted messages"),
+        ("X-Gmail-Labels: Trash,Unread", "spam and trash"),
+        ("X-Gmail-Labels: Opened, Spam", "spam and trash"),
+        ("X-Mozilla-Status: 0001", None),
+        ("X-Mozilla-Status: new", None),
+        ("X-Gmail-Labels: Inbox,Spam reports", None),
+    ],
+)
+def test_deleted_messages_spam_and_trash_come_on_request(tmp_path: Path, header: str, reason: str | None) -> None:
+    file = mailbox(tmp_path / "mail.mbox", f"{header}\n".encode() + message("Eight frames."))
+    _, items, _, skipped = read(file)
+    assert (len(items), skipped) == ((0, {reason: 1}) if reason else (1, {}))
+    assert contents(file, everything=True) == ["Eight frames."]
+
+
+def test_texts_around_a_picture_are_one_and_a_text_with_a_name_is_attached(tmp_path: Path) -> None:
+    parts = [
+        "Content-Type: text/plain; charset=us-ascii\n\nBefore.\n-- \nOle",
+        'Content-Type: image/png; name="hive.png"\nContent-Disposition: inline; filename="hive.png"\n\nx',
+        "Content-Type: text/plain\n\nAfter.",
+        'Content-Type: text/plain; name="log.txt"\n\nmuch',
+        "Content-Type: multipart/alternative; boundary=Y\n",
+    ]
+    written = "".join(f"--X\n{part}\n" for part in parts)
+    written += "--Y\nContent-Type: text/plain\n\nFooter.\n--Y\nContent-Type: text/html\n\n<p>Footer.\n--Y--\n"
+    file = mailbox(tmp_path / "mail.mbox", f"From: a\nContent-Type: multipart/mixed; boundary=X\n\n{written}--X--\n")
+    assert contents(file) == ["Before.\n\nAfter.\n\nFooter.\n\nAttached: hive.png, log.txt"]
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        "From - Mon May 04 10:00:00 2026",
+        "From 17@xxx Mon May 04 08:00:00 +0000 2026",
+        "From ole at example.org  Mon May  4 10:00:00 2026",
+        "From x@example.org Mon May  4 10:00:00 2026 +0200",
+        "From x@example.org Mon, 4 May 2026 10:00:00",
+        "From x@example.org Mon May  4 10:00:00 CEST 2026\r",
+    ],
+)
+def test_a_sentence_that_begins_with_from_divides_no_message(tmp_path: Path, first: str) -> None:
+    bodies = ["Hello.\n\nFrom now on we feed less,\nalso in 2027.\n\nFrom May on none", "Second."]
+    (tmp_path / "mail.mbox").write_text("".join(f"{first}\nFrom: a\n\n{body}\n\n" for body in bodies), "utf-8")
+    records = [one for one in recognise(tmp_path / "mail.mbox", Options()).read() if isinstance(one, Item)]
+    assert [(one.line, one.value["content"]) for one in records] == [(1, bodies[0]), (11, bodies[1])]
+
+
+def test_lines_before_messages_are_dated_in_linear_time(tmp_path: Path) -> None:
+    file = tmp_path / "mail.mbox"
+    check_linear(lambda text: (file.write_text(f"From x\n\nKept.\nFrom {text}x"), read(file)), "1:11 2026  ")

@@ -175,8 +175,45 @@ def test_a_page_without_text_is_empty_and_a_torn_one_is_read_as_far_as_it_goes(t
 
 
 @pytest.mark.parametrize(
+    ("page", "text"),
+    [
+        (
+            "<p>Before</p><!--[if !mso]><!--><p>Hello, visible</p><!--<![endif]--><p>After</p>",
+            "Before\n\nHello, visible\n\nAfter",
+        ),
+        ("<p>Before</p><!--[if mso]><p>Outlook</p><![endif]--><p>After</p>", "Before\n\nAfter"),
+        ("<p>Before</p><!--><p>Hello</p><p>After</p>", "Before\n\nHello\n\nAfter"),
+        ("<p>1</p><!-- a --!><p>2</p>", "1\n\n2"),
+        ('<script>var s = "<!--";</script><p>Hello</p>', "Hello"),
+        ("<STYLE type='text/css'>p { content: '<!--' }</Style ><p>Hello</p>", "Hello"),
+        ("<!-- <script> --><p>Hello</p>", "Hello"),
+        ('<p>See <a title="x > y" href=it\'s>the > guide</a></p>', "See the > guide"),
+    ],
+)
+def test_what_a_browser_shows_beside_comments_and_scripts_is_kept(page: str, text: str) -> None:
+    assert from_html(page)[1] == text
+
+
+@pytest.mark.parametrize(
     "text",
-    ["<a ", "<!--", "<!-- x >", "<![CDATA[>", "</", "<", "<blockquote>x", "<ul><li>x", '<a x="', "&#", "<![foo>"],
+    [
+        "<a ",
+        "<!--",
+        "<!-- x >",
+        "<![CDATA[>",
+        "</",
+        "<",
+        "<blockquote>x",
+        "<ul><li>x",
+        '<a x="',
+        '<a b=">" ',
+        "<a b='>' ",
+        "&#",
+        "<![foo>",
+        "<script ",
+        "<script>",
+        "<script></script ",
+    ],
 )
 def test_what_is_opened_and_never_closed_is_read_in_linear_time(text: str) -> None:
     """Python's parser alone takes minutes for some of these, by the square of their number."""
@@ -207,6 +244,20 @@ def test_an_org_file_keeps_headings_code_and_links_without_settings_comments_and
     )
     assert (garden["created_at"], garden["tags"]) == ("2026-04-01T08:30", ["garden", "home"])
     assert links(items) == {(garden["content"], "links_to", "ferns\n\nFerns like shade.")}
+
+
+def test_comments_of_an_org_file_are_left_out_with_their_trees(tmp_path: Path) -> None:
+    (tmp_path / "log.org").write_text(
+        "* Beds\n  # an aside\n#\nKept #1.\n#+begin_comment\nnot yet\n* kept, since a heading ends all\n"
+        "#+BEGIN_COMMENT\nhidden\n#+END_COMMENT\nAfter.\n"
+        "* COMMENT Old plans\nhidden\n** Even older\nhidden\n* TODO COMMENT Later\nhidden\n* COMMENTS by Ana\nKept.\n",
+        "utf-8",
+    )
+    _, (item,), broken, _ = read(tmp_path / "log.org")
+    assert broken == []
+    assert item["content"].partition("# Beds")[2] == (
+        "\nKept #1.\n#+begin_comment\nnot yet\n# kept, since a heading ends all\nAfter.\n# COMMENTS by Ana\nKept."
+    )
 
 
 def test_the_titles_of_restructuredtext_are_headings_by_their_first_use(tmp_path: Path) -> None:
