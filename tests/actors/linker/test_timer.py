@@ -1,4 +1,4 @@
-"""The timer of the linker, without a store: no message here asks another actor."""
+"""When the linker examines memories: its timer, beside stores and queries."""
 
 import threading
 from time import monotonic, sleep
@@ -66,21 +66,3 @@ def test_the_rest_of_the_memories_waits_while_queries_come_but_not_for_ever(monk
         sleep(0.03)
     first, second = times
     assert second - first >= 0.3
-
-
-def test_a_query_after_a_series_of_stores_brings_no_examination_forward(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("actors.linker.actor.QUIET", 0.4)
-    monkeypatch.setattr("actors.linker.actor.LONGEST", 0.0)
-    times: list[float] = []
-    store, other = EmptyStore.start(times), FakeActor.start()
-    linker = Linker.start(other, store, other, Latencies())
-    store.tell(linker)
-    linker.tell(MemoriesAdded(memories=(uuid4(),)))
-    sleep(0.3)
-    last = monotonic()
-    linker.tell(MemoriesAdded(memories=(uuid4(),)))
-    linker.tell(QueryReceived(at=0.0))
-    deadline = monotonic() + 60
-    while not times and monotonic() < deadline:
-        sleep(0.03)
-    assert times[0] - last >= 0.4
