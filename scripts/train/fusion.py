@@ -177,6 +177,7 @@ def hardest(of: Lists, only: str | None) -> Lists:
         scores=torch.gather(of.scores, 1, best[..., None].expand(-1, -1, of.scores.shape[2])),
         fixed=torch.gather(of.fixed, 1, best),
         grades=torch.gather(of.grades, 1, best),
+        relying=torch.gather(of.relying, 1, best),
         turns=torch.gather(places, 1, turns.flatten(1)).view(turns.shape),
     )
 
