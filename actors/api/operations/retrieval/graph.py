@@ -28,6 +28,8 @@ ALTERNATIVES = 3
 """Further paths that are shown on request."""
 FOUND_ENDS = 3
 """Memories that words for one end may mean: of these, the best found pair that a path joins is chosen."""
+AS_WELL_MEANT: Final = 2 / 3
+"""Least similarity of such a memory, relative to the best: a memory that shares one of several words is not meant."""
 MAX_EXAMINED = 2_000
 """Memories that a request has examined for causes first; what an earlier version stored waits for a deep run."""
 MAX_QUOTE: Final = 80
@@ -112,28 +114,30 @@ async def _best_ways(
 ) -> tuple[dict[str, End], Ways]:
     """Return the best found pair of ends that a path joins, with the paths; the very best pair if none is joined.
 
-    Words for both ends may find one memory first. Two different ones are tried before it.
+    Words for both ends may find one memory. It is the answer unless causes lead from one of two others to the other, or
+    links that were asked for: a memory that states cause and effect says more than a detour through its group.
     """
-    pairs = sorted(
-        product(starts, ends),
-        key=lambda pair: (pair[0].memory == pair[1].memory, starts.index(pair[0]) + ends.index(pair[1])),
-    )
+    pairs = sorted(product(starts, ends), key=lambda pair: -sum(end.similarity or 0.0 for end in pair))
+    same = [pair for pair in pairs if pair[0].memory == pair[1].memory]
+    apart = [pair for pair in pairs if pair not in same]
+    first = PathKind.CAUSAL if params.path_type is PathKind.ANY else params.path_type
     complete = True
-    for start, end in pairs:
-        ways = await ask(
-            context.hub.comparator,
-            FindPaths(
-                start=start.memory,
-                end=end.memory,
-                namespace=None if params.namespace == EVERYWHERE else params.namespace,
-                max_hops=params.max_hops,
-                kind=params.path_type,
-                alternatives=ALTERNATIVES if params.include_alternatives else 0,
-            ),
-        )
-        if ways.paths:
-            return {"start": start, "end": end}, ways
-        complete &= ways.complete
+    for kind, tried in ((first, apart), (params.path_type, same), (params.path_type, apart)):
+        for start, end in tried:
+            ways = await ask(
+                context.hub.comparator,
+                FindPaths(
+                    start=start.memory,
+                    end=end.memory,
+                    namespace=None if params.namespace == EVERYWHERE else params.namespace,
+                    max_hops=params.max_hops,
+                    kind=kind,
+                    alternatives=ALTERNATIVES if params.include_alternatives else 0,
+                ),
+            )
+            if ways.paths:
+                return {"start": start, "end": end}, ways
+            complete &= ways.complete
     return {"start": starts[0], "end": ends[0]}, Ways(paths=(), complete=complete)
 
 
@@ -178,11 +182,12 @@ async def _resolve(context: Context, concept: str, parameter: str, namespace: st
 async def _search(context: Context, text: str, parameter: str, namespace: str | None) -> list[End]:
     await wait_until_ready(context)
     query = await parse_query(context, text, context.now(), context.searched(namespace))
-    found = await search(context, query, SearchProfile.SEMANTIC_SEARCH, limit=FOUND_ENDS, primed={})
+    found = await search(context, query, SearchProfile.AUTO, limit=FOUND_ENDS, primed={})
     if not found.hits:
         raise NotFoundFault(f"No memory is found by '{parameter}'", parameter=parameter)
     confidence = found.relevance and found.relevance.confidence
-    return [End(hit.memory, hit.similarity, confidence) for hit in found.hits]
+    least = AS_WELL_MEANT * found.hits[0].similarity
+    return [End(hit.memory, hit.similarity, confidence) for hit in found.hits if hit.similarity >= least]
 
 
 def narrative(path: Path, texts: Mapping[UUID, str]) -> str:

@@ -88,6 +88,22 @@ async def test_the_ends_of_a_path_can_be_named_in_words(context: Context, agent:
     assert elsewhere["data"]["parameter"] == "start_concept"
 
 
+async def test_a_memory_that_states_cause_and_effect_is_told_instead_of_a_detour(
+    context: Context, agent: Agent
+) -> None:
+    thorn = await store(context, "The vet found a thorn between her toes, which had caused the limp.")
+    limp = await store(context, "Pixel, our collie, was limping on her left hind leg on Monday.")
+    socks = await store(context, "Pixel steals socks whenever somebody leaves the laundry basket open.")
+    for one, other in ((thorn, limp), (limp, socks), (socks, thorn)):
+        await append(context, MemoriesLinked(source=UUID(one), targets=(UUID(other),), relation="link_to", weight=0.9))
+    words = {"start_concept": "a thorn", "end_concept": "the limp"}
+    answer = await agent.call("find_causal_path", **words)
+    assert (nodes(answer), answer["hop_count"]) == ([thorn], 0)
+    assert nodes(await agent.call("find_causal_path", **words, path_type="semantic")) == [thorn, limp]
+    await cause_of(context, thorn, limp, 0.9)
+    assert nodes(await agent.call("find_causal_path", **words)) == [thorn, limp]
+
+
 async def test_a_path_has_no_more_hops_than_were_allowed(context: Context, agent: Agent) -> None:
     rain, _, flood, _ = await chain(context, RAIN, RIVER, FLOOD, SCHOOL, weights=(0.9, 0.8, 0.6))
     asked = {"start_concept": rain, "end_concept": flood}
