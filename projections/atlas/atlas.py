@@ -220,6 +220,10 @@ class Atlas(Fingerprints):
         """Tell whether every term of a query occurs in some eligible row."""
         return self._sparse(key).contains_terms(query, eligible)
 
+    def coverage(self, key: str, query: Sparse, rows: Rows) -> Scores:
+        """Return the share of a query's terms, by their idf, that each row contains, in [0, 1], shape (rows,)."""
+        return self._sparse(key).coverage(query, rows)
+
     def holders(self, key: str, terms: npt.NDArray[np.uint16], eligible: Mask) -> npt.NDArray[np.intp]:
         """Return the number of eligible rows that contain each of these terms, shape (terms,)."""
         return self._sparse(key).holders(terms, eligible)

@@ -4,13 +4,17 @@ from collections.abc import Collection, Mapping
 from datetime import timedelta
 from typing import Final
 
+import numpy as np
+
 from actors.comparator.messages import Search
 from actors.comparator.messages.profiles import FIXED_PROFILES, Weights
 from actors.comparator.search.fusion import SHOWN, WORDING_AROUND, Candidates, space_of
 from actors.comparator.search.ranking import LATE_INTERACTION
+from actors.comparator.search.recall import CAUSAL, SPARSE
 from actors.comparator.search.weights.measurements import MEASURED, measure
 from actors.comparator.search.weights.ranker import AUTO
 from actors.runtime.settings import SearchProfile
+from events.fingerprint import Sparse
 from events.spaces import SPACES
 from events.vocabulary.values import Modality
 from projections.atlas.atlas import Atlas
@@ -28,6 +32,11 @@ A_MONTH: Final = timedelta(days=31)
 SHARP_TIME: Final = 1.5
 """Factor of the weight of times where a question names a month, a day or less: fewer memories are of it than of a year,
 so it tells more."""
+
+NAMED: Final = (0.5, 1.0)
+SPARED: Final = (1.0, 0.15)
+"""Factor of the weight of causes by the largest share of the words of the question that a memory holds. It, or one near
+it, mostly tells why. E5 is for what shares no word with the event, and would rank others above."""
 
 
 def weighted_views(request: Search) -> list[str]:
@@ -55,6 +64,8 @@ def applied_weights(atlas: Atlas, request: Search, eligible: Mask, candidates: C
         weights = AUTO.weights(measured, request.hints)
         if not measured["session"]:
             weights[WORDING_AROUND] = 0.0
+        if request.hints.direction is not None:
+            weights[CAUSAL] *= float(np.interp(_named(atlas, request, candidates), NAMED, SPARED))
         if any(time.end - time.start <= A_MONTH for time in request.hints.intervals):
             weights[RECENCY] *= SHARP_TIME
         if request.filter.modality is Modality.IMAGE:
@@ -66,6 +77,14 @@ def applied_weights(atlas: Atlas, request: Search, eligible: Mask, candidates: C
     candidates.score(view for view in views if space_of(view) != LATE_INTERACTION)
     silent = candidates.silent()
     return normalised({view: 0.0 if view in silent else weights[view] for view in views})
+
+
+def _named(atlas: Atlas, request: Search, candidates: Candidates) -> float:
+    """Return the largest share of the question's words that a candidate holds, in [0, 1]."""
+    words = request.embeddings.get(SPARSE[0])
+    if not isinstance(words, Sparse):
+        return 0.0
+    return float(atlas.coverage(SPARSE[0], words, candidates.rows).max(initial=0.0))
 
 
 def by_space(weights: Mapping[str, float], available: Collection[str]) -> Weights:
