@@ -15,9 +15,7 @@ from actors.runtime.types import JsonObject
 
 STYLES = {"ok": "green", "warning": "yellow", "failed": "red"}
 Limit = Annotated[int, typer.Option(help="Show this many of the latest events.")]
-Moment = Annotated[
-    str | None, typer.Option(help="Number of an event, or a time: ISO 8601 (also 2026-05), or as 'last week'.")
-]
+Moment = Annotated[str | None, typer.Option(help="Number of an event, or a time: ISO 8601, or as 'last week'.")]
 
 
 @folder_command(Panel.TRUST, lambda answer: typer.echo(answer["anchor"]))
@@ -59,9 +57,7 @@ def replay(as_of: AsOf = None) -> None:
 
 @store_command(Panel.TRUST, "store/diff", "audit.changes", reads=True)
 def diff(
-    a: Annotated[
-        str, typer.Argument(help="Number of an event, or a time: ISO 8601 (also 2026-05), or as 'last week'.")
-    ],
+    a: Annotated[str, typer.Argument(help="Number of an event, or a time: ISO 8601, or as 'last week'.")],
     b: Annotated[str | None, typer.Argument(help="The same; now if left out.")] = None,
     limit: Annotated[int, typer.Option(help="Entries of each list.")] = 20,
 ) -> None:
