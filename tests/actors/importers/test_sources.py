@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
-from zipfile import ZipFile
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import pytest
 
@@ -336,6 +336,21 @@ def huge_table(folder: Path) -> Path:
     return huge(folder / "table.csv")
 
 
+def huge_document(folder: Path) -> Path:
+    return huge(folder / "export.json")
+
+
+def small_archive_of_a_huge_document(folder: Path) -> Path:
+    with (
+        ZipFile(folder / "export.zip", "w", ZIP_DEFLATED) as archive,
+        archive.open("conversations.json", "w") as conversations,
+    ):
+        for _ in range(MAX_TEXT >> 20):
+            conversations.write(b" " * (1 << 20))
+        conversations.write(b"[]")
+    return folder / "export.zip"
+
+
 def latin_note(folder: Path) -> Path:
     file = folder / "note.md"
     file.write_bytes(b"one\ntwo\nK\xfcche")
@@ -353,6 +368,8 @@ def latin_note(folder: Path) -> Path:
         (folder_of_a_mailbox, "imported by itself, not by its folder: name"),
         (huge_note, "more than 128 MB: split it into several"),
         (huge_table, "more than 128 MB: split it into several"),
+        (huge_document, "the document has more than 128 MB: split it into several"),
+        (small_archive_of_a_huge_document, "the document has more than 128 MB: split it into several"),
         (latin_note, "line 3: not UTF-8"),
     ],
 )
