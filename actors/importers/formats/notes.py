@@ -21,7 +21,7 @@ from actors.importers.dates import date_in_path
 from actors.importers.files import HYPERTEXT, text
 from actors.importers.hypertext import from_html
 from actors.importers.outlines import from_org, from_rst, org_ids, without_ids
-from actors.importers.records import Broken, Ignored, Options, Record, Skipped, link, memory, memory_id
+from actors.importers.records import Broken, Ignored, Options, Record, Skipped, beside, link, memory, memory_id
 from actors.importers.sections import parts, sections
 from actors.runtime.types import JsonObject
 
@@ -171,7 +171,7 @@ def _memories(note: _Note, options: Options) -> Iterator[Record]:
     """Yield a note without its observations, and each observation; links of observations follow them."""
     properties = note.properties
     created = _created(note)
-    metadata = {"source": "note", "path": note.name, "title": note.title, **note.metadata}
+    metadata = beside({"source": "note", "path": note.name, "title": note.title}, note.metadata)
     suffix = note.file.suffix.lower()
     is_markdown, has_headings = suffix in MARKDOWN, suffix != PLAIN
     hidden = _CODE.sub(lambda code: " " * len(code[0]), note.body)  # code holds neither tags nor observations

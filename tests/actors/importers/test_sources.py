@@ -205,6 +205,17 @@ def test_notes_keep_properties_tags_observations_and_links(tmp_path: Path) -> No
     assert not any("workspace" in item["content"] for item in contents.values())
 
 
+def test_a_source_that_a_note_or_a_memory_of_mem0_states_stands_beside_what_the_importer_says(tmp_path: Path) -> None:
+    (tmp_path / "clip.md").write_text("---\nsource: https://example.org/bees\n---\n# Bees\nThey dance.\n", "utf-8")
+    mem0 = tmp_path / "mem0.json"
+    mem0.write_text('[{"id": "1", "memory": "Ole dives.", "user_id": "ole", "metadata": {"source": "chat"}}]', "utf-8")
+    (note,), (memory,) = (read(path)[1] for path in (tmp_path / "clip.md", mem0))
+    assert note["metadata"]["source"] == "note"
+    assert note["metadata"]["stated_source"] == "https://example.org/bees"
+    assert note["content"] == "# Bees\n\nsource: https://example.org/bees\n\nThey dance."
+    assert memory["metadata"] == {"source": "mem0", "user_id": "ole", "stated_source": "chat"}
+
+
 def test_an_empty_note_is_no_memory_and_links_to_it_are_left_out(tmp_path: Path) -> None:
     for name, body in {
         "nothing.md": "",
