@@ -90,6 +90,20 @@ def test_a_client_that_cannot_start_the_server_fails(home: Path, store: Path) ->
     assert checks["gemini"]["advice"] == "context-graph install --client gemini"
 
 
+def test_a_client_is_checked_with_the_variables_that_it_sets_for_its_server(home: Path, store: Path) -> None:
+    other = home / "other"
+    DuckDBLog(other).close()
+    entry = {"command": COMMAND, "args": ["serve"], "env": {"CONTEXT_GRAPH_DATA": str(other)}}
+    (home / ".claude.json").write_text(json.dumps({"mcpServers": {"context-graph": entry}}))
+    assert doctor(home, store)[1]["claude-code"]["verdict"] == "warning", "it has no hooks"
+    assert (other / LOG).exists(), "its server opened the store that it names"
+    entry["env"] |= {"CONTEXT_GRAPH_LINGER": "soon"}
+    (home / ".claude.json").write_text(json.dumps({"mcpServers": {"context-graph": entry}}))
+    status, checks = doctor(home, store)
+    assert (status, checks["claude-code"]["verdict"]) == (1, "failed")
+    assert "did not answer as context-graph does" in checks["claude-code"]["found"]
+
+
 def test_a_client_without_its_hooks_is_a_warning(home: Path, store: Path) -> None:
     install(home, store, "codex")
     (home / ".codex" / "hooks.json").unlink()
