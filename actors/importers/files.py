@@ -28,6 +28,8 @@ DECLARING = 1_024
 """Bytes in which HTML declares its encoding."""
 _DECLARED = re.compile(rb"<meta[^<>]{1,200}charset\s*=\s*[\"']?([\w.:-]{1,40})", re.IGNORECASE)
 
+NOT_UTF8 = "not UTF-8: save the file in that encoding"
+
 HEAD_LINES = 20
 """Lines among them that are decoded."""
 
@@ -61,7 +63,7 @@ def document(file: Path, decoder: msgspec.json.Decoder[T]) -> T | Broken:
     except (BadZipFile, KeyError) as error:
         return Broken(str(file), 0, f"not an export: {error}")
     except UnicodeDecodeError as error:
-        return Broken(str(file), data.count(b"\n", 0, error.start) + 1, "not UTF-8")
+        return Broken(str(file), data.count(b"\n", 0, error.start) + 1, NOT_UTF8)
     except (msgspec.DecodeError, RecursionError) as error:
         return Broken(str(file), _line(data, str(error)), f"not JSON: {error}" if _is_syntax(error) else str(error))
 
@@ -82,7 +84,7 @@ def text(file: Path) -> str | Broken:
             return data.decode("utf-16").replace("\r\n", "\n")
         return decoded(data, encoding).replace("\r\n", "\n")
     except UnicodeDecodeError as error:
-        return Broken(str(file), data.count(b"\n", 0, error.start) + 1, f"not {encoding or 'UTF-8'}")
+        return Broken(str(file), data.count(b"\n", 0, error.start) + 1, f"not {encoding}" if encoding else NOT_UTF8)
     except LookupError:
         return Broken(str(file), 1, f"unknown encoding {encoding}")
 

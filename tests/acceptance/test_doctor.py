@@ -73,6 +73,14 @@ def test_a_store_that_others_may_read_is_a_warning(home: Path, store: Path) -> N
     assert checks["folder"]["advice"] == f"chmod -R go= {store}"
 
 
+def test_a_store_that_others_may_change_is_told_from_a_damaged_one(home: Path, store: Path) -> None:
+    store.chmod(0o777)
+    status, checks = doctor(home, store)
+    assert (status, checks["log"]["verdict"]) == (1, "failed")
+    assert checks["log"]["found"] == f"others may write in {store}; change that by: chmod go-w {store}"
+    assert checks["log"]["advice"] == "with other rights it opens; `context-graph verify` checks it as it is"
+
+
 def test_a_client_that_cannot_start_the_server_fails(home: Path, store: Path) -> None:
     install(home, store, "claude-code", "codex", "cursor")
     claude = home / ".claude.json"

@@ -143,7 +143,7 @@ def test_the_text_of_a_page_is_kept_without_scripts_styles_navigation_and_commen
             "",
         ),
         ("<p>Küche".encode("utf-16"), "Küche", ""),
-        (b"<p>\nK\xfcche", "", "line 2: not UTF-8"),
+        (b"<p>\nK\xfcche", "", "line 2: not UTF-8: save the file in that encoding"),
         (b'<meta charset="ascii">\n<p>K\x81che', "", "line 2: not ascii"),
         (b'<meta charset="klingon">\n<p>K\xfcche', "", "line 1: unknown encoding klingon"),
         (b'<meta charset="undefined">\n<p>K\xfcche', "", "line 1: unknown encoding undefined"),
@@ -303,6 +303,6 @@ def test_a_note_in_another_encoding_is_named_and_the_others_are_read(tmp_path: P
     _, items, broken, _ = read(tmp_path)
     assert [item["content"] for item in items] == ["d\n\nKept."]
     assert [(Path(one.file).name, one.line, one.reason) for one in broken] == [
-        ("a.org", 2, "not UTF-8"),
-        ("b.rst", 2, "not UTF-8"),
+        ("a.org", 2, "not UTF-8: save the file in that encoding"),
+        ("b.rst", 2, "not UTF-8: save the file in that encoding"),
     ], "a table is a source of its own"

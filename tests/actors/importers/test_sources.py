@@ -200,7 +200,9 @@ def test_notes_keep_properties_tags_observations_and_links(tmp_path: Path) -> No
         ("Ilse", "links_to", "# Coffee Brewing"),
     }
     assert "The kettle takes four minutes." in contents
-    assert [(Path(one.file).name, one.line, one.reason) for one in broken] == [("latin.md", 2, "not UTF-8")]
+    assert [(Path(one.file).name, one.line, one.reason) for one in broken] == [
+        ("latin.md", 2, "not UTF-8: save the file in that encoding")
+    ]
     assert skipped == {"links to notes that don't exist": 1}
     assert not any("workspace" in item["content"] for item in contents.values())
 
