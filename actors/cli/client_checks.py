@@ -3,28 +3,32 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from importlib.metadata import version
 from pathlib import Path
+from typing import TypeAlias
 
 from actors.cli.checks import Check, failed, passed, warned
 from actors.clients.files import ConfigurationError
 from actors.clients.installation import configured, has_hooks, has_plugin
-from actors.clients.launch import parse_launch, read_entry
+from actors.clients.launch import parse_launch, read_entry, read_environment
 from actors.clients.table import CLIENTS, NAME, Client
 from actors.proxy.client import PROTOCOL
 from actors.proxy.serve_command import parse_plain
 
 START_TIMEOUT = 60.0
 """Seconds that a configured command may take to answer."""
+Problems: TypeAlias = dict[tuple[tuple[str, ...], tuple[tuple[str, str], ...]], str | None]
+"""What is wrong with a command by its words and the variables that are set for it."""
 STANDALONE = "--standalone"
 """An option of `serve` that `parse_plain` leaves to others."""
 
 
 def check_clients() -> Iterator[Check]:
     """Check the configuration of each client on this machine, and the command that it starts."""
-    problems: dict[tuple[str, ...], str | None] = {}
+    problems: Problems = {}
     for name, client in CLIENTS.items():
         if not client.present:
             continue
@@ -34,16 +38,18 @@ def check_clients() -> Iterator[Check]:
             yield failed(name, str(error), f"mend the file; {client.title} cannot read it either")
 
 
-def _client(name: str, client: Client, problems: dict[tuple[str, ...], str | None]) -> Check:
+def _client(name: str, client: Client, problems: Problems) -> Check:
     install = f"context-graph install --client {name}"
     if has_plugin(client):
         return passed(name, "connected by the plugin")
-    words = read_entry(configured(client))
+    entry = configured(client)
+    words = read_entry(entry)
     if words is None:
         return warned(name, f"{client.title} is here, and not connected", install)
-    key = tuple(words)
+    variables = read_environment(entry)
+    key = (tuple(words), tuple(variables.items()))
     if key not in problems:
-        problems[key] = _problem(words)
+        problems[key] = _problem(words, os.environ | variables)
     if (problem := problems[key]) is not None:
         return failed(name, f"`{' '.join(words)}` {problem}", install)
     if client.hooks and not has_hooks(client):
@@ -51,19 +57,20 @@ def _client(name: str, client: Client, problems: dict[tuple[str, ...], str | Non
     return passed(name, "connected, with hooks" if client.hooks else "connected")
 
 
-def _problem(words: list[str]) -> str | None:
-    """Return what is wrong with a configured command; None if it is the server.
+def _problem(words: list[str], environment: Mapping[str, str]) -> str | None:
+    """Return what is wrong with a configured command in its environment; None if it is the server.
 
     The server is started as the client does, unless that would create its store, or upgrade one of an earlier format.
     """
     launch = parse_launch(words)
-    served = None if launch is None else parse_plain(["serve", *(one for one in launch.options if one != STANDALONE)])
+    options = [one for one in launch.options if one != STANDALONE] if launch else []
+    served = parse_plain(["serve", *options], environment) if launch else None
     if launch is None or served is None or _is_current(served.folder):
         client = {"name": "context-graph doctor", "version": version(NAME)}
         hello = {"protocolVersion": PROTOCOL, "capabilities": {}, "clientInfo": client}
         line = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}) + "\n"
-        return _answers(words, line, lambda answer: json.loads(answer)["result"]["serverInfo"]["name"])
-    return _answers([*launch.command, "--version"], "", lambda answer: answer.split()[0])
+        return _answers(words, environment, line, lambda answer: json.loads(answer)["result"]["serverInfo"]["name"])
+    return _answers([*launch.command, "--version"], environment, "", lambda answer: answer.split()[0])
 
 
 def _is_current(folder: Path) -> bool:
@@ -79,10 +86,14 @@ def _is_current(folder: Path) -> bool:
         return False
 
 
-def _answers(words: list[str], line: str, name_in: Callable[[str], object]) -> str | None:
+def _answers(
+    words: list[str], environment: Mapping[str, str], line: str, name_in: Callable[[str], object]
+) -> str | None:
     """Run a command with a line on its input; return what went wrong, None if its first line names this program."""
     try:
-        done = subprocess.run(words, input=line, capture_output=True, text=True, timeout=START_TIMEOUT, check=False)
+        done = subprocess.run(
+            words, env=environment, input=line, capture_output=True, text=True, timeout=START_TIMEOUT, check=False
+        )
         name = name_in(done.stdout.partition("\n")[0])
     except OSError as error:
         return f"cannot be started: {error.strerror}"

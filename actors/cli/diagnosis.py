@@ -178,9 +178,14 @@ def _log(folder: Path) -> Check:
     from events.postgres.address import log_address
     from events.postgres.log import PostgresLog
     from events.storage.duckdb_log import DuckDBLog
+    from events.storage.durable import check_private
     from events.storage.format import FORMAT, format_of
     from events.storage.log import LogError, LogInUseError, PassphraseError
 
+    try:
+        check_private(folder)
+    except LogError as error:
+        return failed("log", str(error), "with other rights it opens; `context-graph verify` checks it as it is")
     try:
         address = log_address(folder)
         if address is None and (found := format_of(folder)) < FORMAT:

@@ -62,6 +62,13 @@ def read_entry(entry: object) -> list[str] | None:
     return [str(word) for word in words] if isinstance(words, list) and words else None
 
 
+def read_environment(entry: object) -> dict[str, str]:
+    """Return the variables that a configured entry sets for the server; opencode calls them `environment`."""
+    fields = cast("Mapping[str, object]", entry) if isinstance(entry, Mapping) else {}
+    variables = fields.get("env", fields.get("environment"))
+    return {str(name): str(value) for name, value in variables.items()} if isinstance(variables, Mapping) else {}
+
+
 def parse_launch(words: list[str]) -> Launch | None:
     """Return the launch that an entry of ours was made from; None if somebody wrote it otherwise."""
     if "serve" not in words:

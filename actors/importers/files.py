@@ -1,7 +1,7 @@
 """Reading of source files: lines and documents of JSON, and text, each with the place of what is broken."""
 
 import re
-from codecs import BOM_UTF16_BE, BOM_UTF16_LE, lookup
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE, lookup
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -18,7 +18,8 @@ T = TypeVar("T")
 CONVERSATIONS = "conversations.json"
 """The file of an exported archive that holds the conversations."""
 MAX_TEXT = 128 << 20
-"""Bytes of a text, which is read as a whole and takes several times as much memory."""
+"""Bytes of a text or a document, which is read as a whole and takes several times as much memory."""
+TOO_LARGE = f"more than {MAX_TEXT >> 20} MB: split it into several"
 HEAD = 65_536
 """Bytes by which a format is recognised."""
 
@@ -26,6 +27,8 @@ HYPERTEXT = (".html", ".htm")
 DECLARING = 1_024
 """Bytes in which HTML declares its encoding."""
 _DECLARED = re.compile(rb"<meta[^<>]{1,200}charset\s*=\s*[\"']?([\w.:-]{1,40})", re.IGNORECASE)
+
+NOT_UTF8 = "not UTF-8: save the file in that encoding"
 
 HEAD_LINES = 20
 """Lines among them that are decoded."""
@@ -35,7 +38,7 @@ def lines(file: Path, decoder: msgspec.json.Decoder[T]) -> Iterator[tuple[int, T
     """Yield the values of JSON lines with their numbers, however many; a line that can't be read is `Broken`."""
     with file.open("rb") as source:
         for number, raw in enumerate(source, start=1):
-            data = raw.removeprefix(b"\xef\xbb\xbf").strip() if number == 1 else raw.strip()
+            data = raw.removeprefix(BOM_UTF8).strip() if number == 1 else raw.strip()
             if not data:
                 continue
             try:
@@ -51,13 +54,16 @@ def document(file: Path, decoder: msgspec.json.Decoder[T]) -> T | Broken:
     """Return the value of a file that is one JSON document, also of one that is packed in a ZIP archive."""
     data = b""
     try:
-        data = read(file)
+        data = _bytes(file)
+        if len(data) > MAX_TEXT:
+            return Broken(str(file), 1, f"the document has {TOO_LARGE}")
+        data = data.removeprefix(BOM_UTF8)
         data.decode()
         return decoder.decode(data)
     except (BadZipFile, KeyError) as error:
         return Broken(str(file), 0, f"not an export: {error}")
     except UnicodeDecodeError as error:
-        return Broken(str(file), data.count(b"\n", 0, error.start) + 1, "not UTF-8")
+        return Broken(str(file), data.count(b"\n", 0, error.start) + 1, NOT_UTF8)
     except (msgspec.DecodeError, RecursionError) as error:
         return Broken(str(file), _line(data, str(error)), f"not JSON: {error}" if _is_syntax(error) else str(error))
 
@@ -68,7 +74,7 @@ def text(file: Path) -> str | Broken:
     A mark at the beginning says UTF-16, a `meta` element of HTML any encoding.
     """
     if file.stat().st_size > MAX_TEXT:
-        return Broken(str(file), 1, f"the file has more than {MAX_TEXT >> 20} MB: split it into several")
+        return Broken(str(file), 1, f"the file has {TOO_LARGE}")
     data = file.read_bytes()
     is_hypertext = file.suffix.lower() in HYPERTEXT
     declared = _DECLARED.search(data[:DECLARING]) if is_hypertext else None
@@ -78,7 +84,7 @@ def text(file: Path) -> str | Broken:
             return data.decode("utf-16").replace("\r\n", "\n")
         return decoded(data, encoding).replace("\r\n", "\n")
     except UnicodeDecodeError as error:
-        return Broken(str(file), data.count(b"\n", 0, error.start) + 1, f"not {encoding or 'UTF-8'}")
+        return Broken(str(file), data.count(b"\n", 0, error.start) + 1, f"not {encoding}" if encoding else NOT_UTF8)
     except LookupError:
         return Broken(str(file), 1, f"unknown encoding {encoding}")
 
@@ -105,22 +111,24 @@ def decoded(data: bytes, encoding: str | None) -> str:
     return content
 
 
-def read(file: Path) -> bytes:
-    """Return the bytes of a file, or of the conversations in a ZIP archive."""
+def _bytes(file: Path) -> bytes:
+    """Return the bytes of a file, or of the conversations in a ZIP archive, up to one more than `MAX_TEXT`."""
     if file.suffix.lower() != ".zip":
-        return file.read_bytes().removeprefix(b"\xef\xbb\xbf")
+        with file.open("rb") as source:
+            return source.read(MAX_TEXT + 1)
     with ZipFile(file) as archive:
         names = [name for name in archive.namelist() if name.rpartition("/")[2] == CONVERSATIONS]
         if not names:
             raise KeyError(f"no {CONVERSATIONS} in the archive")
-        return archive.read(names[0])
+        with archive.open(names[0]) as source:
+            return source.read(MAX_TEXT + 1)
 
 
 def first_lines(file: Path) -> list[JsonObject]:
     """Return the values of the first lines that are JSON objects; [] if there are none."""
     found: list[JsonObject] = []
     with file.open("rb") as source:
-        for raw in source.read(HEAD).removeprefix(b"\xef\xbb\xbf").splitlines()[:HEAD_LINES]:
+        for raw in source.read(HEAD).removeprefix(BOM_UTF8).splitlines()[:HEAD_LINES]:
             try:
                 value: object = msgspec.json.decode(raw)
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

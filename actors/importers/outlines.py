@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime
-from pathlib import PurePosixPath
 from typing import Final
 
 from actors.runtime.types import JsonObject
@@ -24,6 +23,8 @@ _ORG_COMMENT: Final = re.compile(r"[ \t]*#(?: .*)?")
 _ORG_COMMENTED: Final = re.compile(r"(?:(?:TODO|DONE)[ \t]+)?(?:\[#\w\][ \t]+)?COMMENT(?:[ \t].*)?")
 """The text of a heading whose tree is a comment."""
 _ORG_LINK: Final = re.compile(r"\[\[(?P<target>[^\[\]\n]+)\](?:\[(?P<text>[^\[\]\n]+)\])?\]")
+_ORG_ID: Final = re.compile(r"^[ \t]*:ID:[ \t]+(\S+)[ \t]*$", re.MULTILINE | re.IGNORECASE)
+_ORG_ID_LINK: Final = re.compile(r"\[\[id:[^\[\]\n|]+(?:\|([^\[\]\n]+))?\]\]")
 _CODE: Final = frozenset({"src", "example", "export"})
 
 _FIELD: Final = re.compile(r"(?:\.\. |:)(?P<name>title|date|created|tags):[ \t]+(?P<value>\S.*)", re.IGNORECASE)
@@ -42,6 +43,16 @@ def from_org(text: str) -> tuple[JsonObject, str]:
     """Return what an Org file states of itself and its text, without settings, comments and drawers of bookkeeping."""
     properties: JsonObject = {}
     return properties, "\n".join(_org_lines(_org_trees(text.split("\n")), properties))
+
+
+def org_ids(text: str) -> list[str]:
+    """Return what links of other Org files name a file by: the ids of it and of its headings, each after `id:`."""
+    return [f"id:{one}" for one in _ORG_ID.findall(text)]
+
+
+def without_ids(text: str) -> str:
+    """Return the text of an Org file with the words of links alone that name their target by an id."""
+    return _ORG_ID_LINK.sub(r"\1", text)
 
 
 def from_rst(text: str) -> tuple[JsonObject, str]:
@@ -110,16 +121,17 @@ def _org_keyword(keyword: re.Match[str], properties: JsonObject) -> list[str]:
 
 
 def _org_links(line: str) -> str:
-    """Return a line with its links as Markdown writes them; one to another Org file names the note."""
+    """Return a line with its links as Markdown writes them; one to another Org file names the note or its id."""
 
     def written(link: re.Match[str]) -> str:
         target, shown = link["target"], link["text"]
         if target.startswith("id:"):
-            return shown or ""
-        if target.endswith(".org") and "://" not in target:
-            name = PurePosixPath(target.removeprefix("file:").removeprefix("./")).with_suffix("")
-            return f"[[{name}|{shown}]]" if shown else f"[[{name}]]"
-        return f"[{shown}]({target})" if shown else f"<{target}>"
+            name = target.partition("::")[0]
+        elif target.endswith(".org") and "://" not in target:
+            name = target.removeprefix("file:").removeprefix("./").removesuffix(".org")
+        else:
+            return f"[{shown}]({target})" if shown else f"<{target}>"
+        return f"[[{name}|{shown}]]" if shown else f"[[{name}]]"
 
     return _ORG_LINK.sub(written, line)
 

@@ -180,6 +180,11 @@ def present(**values: str | None) -> dict[str, str]:
     return {name: value for name, value in values.items() if value}
 
 
+def beside(own: JsonObject, stated: JsonObject) -> JsonObject:
+    """Return the metadata that an importer sets with what a source states; a name that both have is `stated_name`."""
+    return own | {f"stated_{name}" if name in own else name: value for name, value in stated.items()}
+
+
 def texts(values: Iterable[object]) -> list[str]:
     """Return those values that are texts and not blank."""
     return [value for value in values if isinstance(value, str) and value.strip()]

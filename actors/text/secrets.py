@@ -102,12 +102,19 @@ def without_private(text: str) -> str:
 def map_texts(value: T, change: Callable[[str, str], str], name: str = "") -> T:
     """Return a JSON value with each text in it, keys of objects aside, changed by a function of it and its key.
 
-    The key is the nearest one, `name` for a text that stands under none.
+    The key is the nearest one, `name` for a text that stands under none. A number whose digits are changed as a text
+    becomes that text.
     """
     result: Any = value
     match value:
         case str():
             result = change(value, name)
+        case bool():
+            pass
+        case int() | float():
+            digits = str(value)
+            changed = change(digits, name)
+            result = value if changed == digits else changed
         case dict():
             result = {key: map_texts(one, change, str(key)) for key, one in value.items()}
         case list() | tuple():

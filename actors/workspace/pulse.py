@@ -13,8 +13,8 @@ from projections.mind.johari import ACTIONS, classify
 EMPTY = (1.0, 0.0, learning_score(1.0, 0.0, 1.0, 0.0))
 """Entropy, coherence and learning score of an empty store."""
 
-MIN_DREAMT = 3
-"""Memories that no dream has seen yet from which on one is suggested: fewer make no pattern."""
+MIN_DREAMT = 5
+"""Memories that no dream has seen yet from which on one is suggested: fewer make no pattern that a dream records."""
 
 
 def pulse_of(learning: Learning | None, undreamt: int) -> Pulse:

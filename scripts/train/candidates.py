@@ -143,14 +143,15 @@ async def _candidates(
     candidates.add(joining[eligible[joining]])
     rows = candidates.rows
     turns = indices_of(atlas.facets.turns(rows, REACH)[0], rows)
-    candidates.score_around(turns, atlas.facets.in_session(rows))
+    relying = candidates.reliance(turns)
+    candidates.score_around(turns, atlas.facets.in_session(rows), relying)
     asks = asked_spaces(hints) | {fusion.WORDING_AROUND: measured["session"] > 0}
     return {
         "scores": np.stack([candidates.standardised(view) for view in views], axis=1),
         "fixed": -later_penalty(atlas, hints, rows),
         "grades": [relevant.get(documents[str(memory)], 0.0) for memory in atlas.ids(rows)],
         "turns": turns,
-        "relying": candidates.reliance(turns),
+        "relying": relying,
         "ideal": sorted(relevant.values(), reverse=True),
         "measured": measured,
         "asked": [asks.get(view, True) for view in views],

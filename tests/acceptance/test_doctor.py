@@ -73,6 +73,14 @@ def test_a_store_that_others_may_read_is_a_warning(home: Path, store: Path) -> N
     assert checks["folder"]["advice"] == f"chmod -R go= {store}"
 
 
+def test_a_store_that_others_may_change_is_told_from_a_damaged_one(home: Path, store: Path) -> None:
+    store.chmod(0o777)
+    status, checks = doctor(home, store)
+    assert (status, checks["log"]["verdict"]) == (1, "failed")
+    assert checks["log"]["found"] == f"others may write in {store}; change that by: chmod go-w {store}"
+    assert checks["log"]["advice"] == "with other rights it opens; `context-graph verify` checks it as it is"
+
+
 def test_a_client_that_cannot_start_the_server_fails(home: Path, store: Path) -> None:
     install(home, store, "claude-code", "codex", "cursor")
     claude = home / ".claude.json"
@@ -88,6 +96,20 @@ def test_a_client_that_cannot_start_the_server_fails(home: Path, store: Path) ->
     assert f"{home}/.codex/config.toml, line 1" in checks["codex"]["found"]
     assert "did not answer" in checks["cursor"]["found"]
     assert checks["gemini"]["advice"] == "context-graph install --client gemini"
+
+
+def test_a_client_is_checked_with_the_variables_that_it_sets_for_its_server(home: Path, store: Path) -> None:
+    other = home / "other"
+    DuckDBLog(other).close()
+    entry = {"command": COMMAND, "args": ["serve"], "env": {"CONTEXT_GRAPH_DATA": str(other)}}
+    (home / ".claude.json").write_text(json.dumps({"mcpServers": {"context-graph": entry}}))
+    assert doctor(home, store)[1]["claude-code"]["verdict"] == "warning", "it has no hooks"
+    assert (other / LOG).exists(), "its server opened the store that it names"
+    entry["env"] |= {"CONTEXT_GRAPH_LINGER": "soon"}
+    (home / ".claude.json").write_text(json.dumps({"mcpServers": {"context-graph": entry}}))
+    status, checks = doctor(home, store)
+    assert (status, checks["claude-code"]["verdict"]) == (1, "failed")
+    assert "did not answer as context-graph does" in checks["claude-code"]["found"]
 
 
 def test_a_client_without_its_hooks_is_a_warning(home: Path, store: Path) -> None:

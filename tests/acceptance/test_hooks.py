@@ -165,6 +165,22 @@ def test_an_invalid_payload_ends_without_an_error(event: str, stdin: str, tmp_pa
     assert not (tmp_path / "data").exists()
 
 
+def test_an_unknown_event_is_named_with_those_that_are_known(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [COMMAND, "hook", "SessionStart", "--data", str(tmp_path / "data")],
+        input="{}",
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert silent(done) == (
+        "context-graph: SessionStart: unknown event; known are session-start, user-prompt-submit, post-tool-use, "
+        "session-end\n"
+    )
+    assert not (tmp_path / "data").exists()
+
+
 @pytest.mark.parametrize("mistake", ["CONTEXT_GRAPH_EMBEDDER", "CONTEXT_GRAPH_DATA"])
 def test_a_wrong_setting_never_blocks_the_users_prompt(mistake: str, tmp_path: Path) -> None:
     (tmp_path / "log.duckdb").touch()

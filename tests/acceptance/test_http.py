@@ -81,6 +81,7 @@ def test_a_program_stores_finds_forgets_and_restores(opened: Opened, request: py
     stored = [memory.store(fact, tags=["home"], rationale="as told") for fact in FACTS]
     found = memory.search("Where is the key of the cellar?", limit=1, tags=["home"])
     assert [(one.id, one.content) for one in found] == [(stored[1], FACTS[1])]
+    assert memory.search("Where is the key of the cellar?", top_k=1, tags=["home"]) == found, "as the tool calls it"
     memory.forget(stored[1], reason="moved")
     assert FACTS[1] not in [one.content for one in memory.search("Where is the key of the cellar?")]
     memory.restore(stored[1])
@@ -185,9 +186,10 @@ def test_a_key_and_a_url_belong_together(arguments: dict[str, str]) -> None:
         Memory(**arguments)  # pyright: ignore[reportArgumentType]
 
 
-def test_an_invalid_key_is_told_as_one(url: str) -> None:
+@pytest.mark.parametrize("end", ["", "/", "/mcp", "/mcp/"])
+def test_an_invalid_key_is_told_as_one(url: str, end: str) -> None:
     told = pytest.raises(ContextGraphError, match="the key is unknown, revoked or expired")
-    with Memory(url=url, key="cg_no_key") as memory, told as refused:
+    with Memory(url=f"{url}{end}", key="cg_no_key") as memory, told as refused:
         memory.search("anything")
     assert refused.value.code == -32003
 

@@ -1,6 +1,8 @@
 """Times that parameters name, in ISO 8601 or in the words that a search understands."""
 
-from datetime import UTC, date, datetime, time
+import re
+from calendar import monthrange
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Final, NamedTuple
 
 from actors.api.params.parsing import invalid, moment
@@ -9,7 +11,10 @@ from projections.time import lexicon as lex
 from projections.time.expressions import find_intervals, without_times
 from projections.time.periods import Interval
 
-EXPECTED: Final = "such as 2026-05-02, 2026-05-02T14:30, yesterday, two weeks ago or May 2026"
+EXPECTED: Final = "such as 2026-05-02, 2026-05-02T14:30, 2026-05, 2026-W18, yesterday, two weeks ago or May 2026"
+
+_MONTH: Final = re.compile(r"(\d{4})-(\d\d)", re.ASCII)
+_WEEK: Final = re.compile(r"\d{4}-?W\d\d", re.ASCII)
 
 _BESIDE: Final = lex.compiled(
     rf"(?:in|on)?\s*(?:the)?\s*(?:{lex.COUNT}?{lex.UNIT} (?:before|prior to|after|following)(?: the)?)?"
@@ -28,22 +33,23 @@ def period(value: str, parameter: str, now: datetime | None = None) -> Period:
     """Parse a time in ISO 8601 or in words into UTC (`InvalidParamsFault` for anything else).
 
     Args:
-        value: A date alone is the whole day; words are the whole of what they name, such as "last week".
+        value: A day, an ISO week or a month alone is the whole of it, and so is what words name, such as "last week".
         parameter: Its name.
         now: What words count from; the present if left out.
     """
+    value = value.strip()
+    try:
+        return _calendar(value)
+    except (ValueError, OverflowError):
+        pass
     try:
         parsed = moment(value, parameter)
     except InvalidParamsFault:
-        named = _named(value.strip(), now or datetime.now(UTC))
+        named = _named(value, now or datetime.now(UTC))
         if named is None:
             raise invalid(parameter, f"names no time {EXPECTED}") from None
         return Period(named.start, named.end - datetime.resolution)
-    try:
-        date.fromisoformat(value)
-    except ValueError:
-        return Period(parsed, parsed)
-    return Period(parsed, datetime.combine(parsed, time.max, UTC))
+    return Period(parsed, parsed)
 
 
 def between(
@@ -59,6 +65,18 @@ def between(
     if first is not None and last is not None and first > last:
         raise invalid("since", f"{since} is after 'until', {until}")
     return first, last
+
+
+def _calendar(text: str) -> Period:
+    """Return the day, ISO week or month that a text names in ISO 8601 (`ValueError`; `OverflowError`: after 9999)."""
+    if month := _MONTH.fullmatch(text):
+        first = date(int(month[1]), int(month[2]), 1)
+        days = monthrange(first.year, first.month)[1]
+    else:
+        first = date.fromisoformat(text)
+        days = 7 if _WEEK.fullmatch(text) else 1
+    last = first + timedelta(days=days - 1)
+    return Period(datetime.combine(first, time.min, UTC), datetime.combine(last, time.max, UTC))
 
 
 def _named(text: str, now: datetime) -> Interval | None:

@@ -28,6 +28,7 @@ from actors.comparator.messages.graph import (
     Walks,
 )
 from actors.comparator.messages.purpose import (
+    FindGoals,
     GoalState,
     ListMemories,
     MeasureNearness,
@@ -91,6 +92,7 @@ ComparatorMessage: TypeAlias = (
     | MeasureNearness
     | MeasurePurposes
     | ReadPurposes
+    | FindGoals
     | ReadGoals
     | FindPaths
     | FindNeighbourhood

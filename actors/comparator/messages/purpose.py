@@ -63,3 +63,9 @@ class ReadGoals(Message[GoalState], frozen=True, kw_only=True):
     """Read the goals of a namespace."""
 
     namespace: str
+
+
+class FindGoals(Message[tuple[GoalDiscovered | None, ...]], frozen=True, kw_only=True):
+    """Find goals of any discovery; None in the place of one that is unknown or whose words are erased."""
+
+    goals: tuple[UUID, ...]

@@ -185,12 +185,13 @@ class Candidates:
         }
         self.rows = np.concatenate([self.rows, rows])
 
-    def score_around(self, neighbours: Rows, in_session: Mask) -> None:
+    def score_around(self, neighbours: Rows, in_session: Mask, relying: Scores) -> None:
         """Score all rows, which E12 has scored, by `WORDING_AROUND`: each token takes its best match in any turn.
 
         Args:
             neighbours: As for `neighbour_bonus`.
             in_session: As for `neighbour_bonus`.
+            relying: As for `neighbour_bonus`.
         """
         if self._token_scores is None:
             raise ValueError(f"{WORDING} has not scored the rows")
@@ -198,7 +199,7 @@ class Candidates:
         around = shares[neighbours].max(axis=1, initial=0.0)
         own = self._scores[WORDING]
         gains = max_sim_of(np.maximum(self._token_scores, around)) - own
-        gains *= self.reliance(neighbours)
+        gains *= relying
         self._scores[WORDING_AROUND] = own + beyond_usual(gains, in_session)
         self._scales[WORDING_AROUND] = scale(self._scores[WORDING_AROUND], MIN_DEVIATION[WORDING_AROUND])
 

@@ -232,8 +232,9 @@ def _order(
     """Order all candidates by their fused scores and all bonuses."""
     atlas, rows = candidates.atlas, candidates.rows
     neighbours, in_session = indices_of(turns, rows), atlas.facets.in_session(rows)
+    relying = candidates.reliance(neighbours)
     if weights.get(fusion.WORDING_AROUND, 0) > 0:
-        candidates.score_around(neighbours, in_session)
+        candidates.score_around(neighbours, in_session, relying)
     contributions = candidates.contributions(weights)
     of_time = period_bonus(atlas, request.hints, rows) - later_penalty(atlas, request.hints, rows)
     contributions[RECENCY] = contributions.get(RECENCY, np.float32(0)) + of_time
@@ -241,7 +242,7 @@ def _order(
     of_latest = latest_bonus(atlas, request.hints, rows, fused)
     contributions[RECENCY] += of_latest
     fused += of_latest
-    bonuses = {"context": fusion.neighbour_bonus(fused, neighbours, in_session, candidates.reliance(neighbours))}
+    bonuses = {"context": fusion.neighbour_bonus(fused, neighbours, in_session, relying)}
     if request.include_alignment:
         bonuses["alignment"] = _alignment_bonus(atlas, rows)
     bonuses |= {

@@ -48,6 +48,12 @@ _ESCAPED = re.compile(r"^>(?=>*From )", re.MULTILINE)
 _HEADERS = ("subject", "from", "to", "date", "message-id", "in-reply-to", "references")
 _ONE = frozenset({"multipart/alternative", "multipart/related"})
 """Types whose parts are one text."""
+_WROTE = frozenset(
+    "wrote writes schrieb écrit escribió scritto escreveu schreef skrev napisał napisał(a) napsal napsal(a)".split()
+)
+_AUXILIARIES = frozenset("a ha hat".split())
+_BEFORE_TIMES = frozenset("on am le el il em op den dnia dne".split())
+"""What begins a line that says when somebody wrote what is quoted."""
 _TIME_OR_ADDRESS = re.compile(r"\d:\d\d|@|\b(?:19|20)\d\d\b")
 
 _registry = HeaderRegistry()
@@ -241,15 +247,27 @@ def _written(text: str) -> str:
 
 
 def _drop_attribution(lines: list[str]) -> None:
-    """Remove from the end of the lines what says whose the quotation below is: a time or an address, and a colon.
-
-    It is a paragraph of its own, or a line.
-    """
+    """Remove from the end of the lines what says whose the quotation below is: a paragraph of its own, or a line."""
     paragraph = takewhile(str.strip, dropwhile(lambda line: not line.strip(), reversed(lines)))
     above = list(islice(paragraph, LONGEST_ATTRIBUTION + 1))
     last = above if len(above) <= LONGEST_ATTRIBUTION else above[:1]
-    said = " ".join(reversed(last)).rstrip()
-    if said.endswith(":") and _TIME_OR_ADDRESS.search(said):
+    if _is_attribution(" ".join(reversed(last)).rstrip()):
         while lines and not lines[-1].strip():
             lines.pop()
         del lines[-len(last) :]
+
+
+def _is_attribution(said: str) -> bool:
+    """Tell whether a text ends with a colon and has a time or an address, or says that somebody wrote.
+
+    Who did is a name, or follows a time: "the part that Ana wrote:" is a text of the sender.
+    """
+    if not said.endswith(":"):
+        return False
+    if _TIME_OR_ADDRESS.search(said):
+        return True
+    words = [word.strip("\"',") for word in said[:-1].split()]
+    if _WROTE.isdisjoint(map(str.lower, words)):
+        return False
+    others = (word for word in words if word.lower() not in _WROTE | _AUXILIARIES)
+    return words[0].lower() in _BEFORE_TIMES or all(word[:1].isupper() for word in others)

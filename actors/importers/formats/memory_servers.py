@@ -7,12 +7,23 @@ linked to it; a relation becomes a sentence that is linked to both ends, and a l
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
 from actors.importers.files import document, lines
-from actors.importers.records import Broken, Item, Options, Record, Skipped, link, memory, memory_id, moment, texts
+from actors.importers.records import (
+    Broken,
+    Item,
+    Options,
+    Record,
+    Skipped,
+    beside,
+    link,
+    memory,
+    memory_id,
+    moment,
+    texts,
+)
 from actors.runtime.types import JsonObject
 
 OFFICIAL = "a memory file of the official memory server"
@@ -108,8 +119,12 @@ def read_mem0(file: Path, options: Options) -> Iterator[Record]:
             yield Broken(str(file), 0, f"memory {number} has no text in 'memory'")
             continue
         speaker = one.get("actor_id") or one.get("role")
-        metadata: Any = one["metadata"] if isinstance(one.get("metadata"), dict) else {}
-        more = {name: kept for name, kept in one.items() if name not in {*KEPT_BY_MEM0, "metadata"} and kept}
+        stated: JsonObject = {
+            **{name: one[name] for name in ("user_id", "agent_id") if one.get(name)},
+            **({"speaker": str(speaker)} if speaker else {}),
+            **{name: kept for name, kept in one.items() if name not in {*KEPT_BY_MEM0, "metadata"} and kept},
+            **(one["metadata"] if isinstance(one.get("metadata"), dict) else {}),
+        }
         categories = one.get("categories") or []
         yield from memory(
             ("mem0", one.get("id") or one["memory"]),
@@ -119,13 +134,7 @@ def read_mem0(file: Path, options: Options) -> Iterator[Record]:
             session=one.get("run_id"),
             created_at=moment(one.get("created_at")),
             tags=[str(tag) for tag in categories] if isinstance(categories, list) else [],
-            metadata={
-                "source": "mem0",
-                **{name: one[name] for name in ("user_id", "agent_id") if one.get(name)},
-                **({"speaker": str(speaker)} if speaker else {}),
-                **more,
-                **metadata,
-            },
+            metadata=beside({"source": "mem0"}, stated),
         )
 
 

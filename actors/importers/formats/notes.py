@@ -20,8 +20,8 @@ import yaml
 from actors.importers.dates import date_in_path
 from actors.importers.files import HYPERTEXT, text
 from actors.importers.hypertext import from_html
-from actors.importers.outlines import from_org, from_rst
-from actors.importers.records import Broken, Ignored, Options, Record, Skipped, link, memory, memory_id
+from actors.importers.outlines import from_org, from_rst, org_ids, without_ids
+from actors.importers.records import Broken, Ignored, Options, Record, Skipped, beside, link, memory, memory_id
 from actors.importers.sections import parts, sections
 from actors.runtime.types import JsonObject
 
@@ -29,9 +29,10 @@ NAME = "a folder of notes"
 SINGLE = "a note"
 MARKDOWN = (".md", ".markdown")
 PLAIN = ".txt"
+ORG = ".org"
 CONVERTED: dict[str, Callable[[str], tuple[JsonObject, str]]] = {
     **dict.fromkeys(HYPERTEXT, from_html),
-    ".org": from_org,
+    ORG: from_org,
     ".rst": from_rst,
 }
 """What returns properties and Markdown of other markup, by suffix."""
@@ -70,6 +71,10 @@ class _Note(msgspec.Struct, frozen=True):
     line: int
     """The line at which the body begins, from 1."""
     properties: JsonObject
+    ids: list[str]
+    """Other names of it."""
+    links: list[tuple[str, str]]
+    """The relation and the target of each."""
 
     @property
     def id(self) -> UUID:
@@ -109,11 +114,11 @@ def read(root: Path, files: list[Path], options: Options) -> Iterator[Record]:
         note, ignored = parsed
         if ignored is not None:
             yield ignored
-        for name in (note.properties.get("permalink"), note.title, note.name, Path(note.name).name):
+        for name in (note.properties.get("permalink"), note.title, note.name, Path(note.name).name, *note.ids):
             if name:
                 names.setdefault(str(name).lower(), None if note.is_empty else note.id)
         yield from [Skipped("empty files")] if note.is_empty else _memories(note, options)
-        links += [(note, relation, target) for relation, target in _links(note.body)]
+        links += [(note, relation, target) for relation, target in note.links]
     for note, relation, target in links:
         name = target.partition("|")[0].partition("#")[0].strip().removesuffix(".md").lower()
         if (target_id := names.get(name)) is not None:
@@ -136,11 +141,15 @@ def _parse(root: Path, file: Path) -> tuple[_Note, Ignored | None] | Broken:
     body = content[start:]
     if suffix in CONVERTED:
         properties, body = CONVERTED[suffix](content)
+    links = [*_links(body)]
+    if suffix == ORG:
+        body = without_ids(body)
     name = file.relative_to(root).with_suffix("").as_posix()
     digest = hashlib.sha256(content.encode()).hexdigest()
     title = str(properties.get("title") or Path(name).name)
     line = content.count("\n", 0, start) + 1
-    return _Note(file, name, ("note", name, digest), title, body, line, properties), ignored
+    ids = org_ids(content) if suffix == ORG else []
+    return _Note(file, name, ("note", name, digest), title, body, line, properties, ids, links), ignored
 
 
 def _properties(front: str, file: Path) -> JsonObject | Ignored:
@@ -162,7 +171,7 @@ def _memories(note: _Note, options: Options) -> Iterator[Record]:
     """Yield a note without its observations, and each observation; links of observations follow them."""
     properties = note.properties
     created = _created(note)
-    metadata = {"source": "note", "path": note.name, "title": note.title, **note.metadata}
+    metadata = beside({"source": "note", "path": note.name, "title": note.title}, note.metadata)
     suffix = note.file.suffix.lower()
     is_markdown, has_headings = suffix in MARKDOWN, suffix != PLAIN
     hidden = _CODE.sub(lambda code: " " * len(code[0]), note.body)  # code holds neither tags nor observations

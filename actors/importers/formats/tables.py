@@ -14,7 +14,7 @@ from pathlib import Path
 
 from actors.importers.dates import date_in_heading
 from actors.importers.files import MAX_TEXT, text
-from actors.importers.records import Broken, FormatError, Ignored, Options, Record, Skipped, memory, present
+from actors.importers.records import Broken, FormatError, Ignored, Options, Record, Skipped, beside, memory, present
 from actors.runtime.types import JsonObject
 
 NAME = "a table"
@@ -117,7 +117,7 @@ def _row(cells: JsonObject, column: str, file: Path, line: int, options: Options
         namespace=options.namespace,
         created_at=created,
         tags=re.split(r"\s*[,;|]\s*", tags),
-        metadata={"source": "table", **_shortest(present(title=title) | cells)},
+        metadata=beside({"source": "table"}, _shortest(present(title=title) | cells)),
     )
 
 

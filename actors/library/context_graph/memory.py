@@ -36,7 +36,7 @@ class Memory:
 
     Args:
         data: Its folder on this machine; None for that of `CONTEXT_GRAPH_DATA`, or the platform's default.
-        url: Of a server instead.
+        url: Of a server instead, with `/mcp` at its end or without.
         key: For the server.
         namespace: Of calls that name none.
         timeout: Seconds for one call to the server.
@@ -111,7 +111,7 @@ class Memory:
         self, query: str, *, limit: int = 10, tags: str | Sequence[str] = (), session: str | None = None, **more: Any
     ) -> list[Found]:
         """Return the memories that answer a question, the best first; further arguments as of `search_graph`."""
-        given = _given(top_k=limit, tags=_tags(tags), session=session, **more)
+        given = _given(tags=_tags(tags), session=session, **{"top_k": limit} | more)
         answer = self.call("search_graph", query=query, **given)
         return [Found(one["fingerprintId"], one["content"], one["similarity"], one) for one in answer["results"]]
 

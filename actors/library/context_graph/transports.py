@@ -116,14 +116,14 @@ class SocketTransport:
 
 
 class HttpTransport:
-    """A server at a URL without `/mcp`; one request without a session for each call."""
+    """A server at a URL, with `/mcp` or without; one request without a session for each call."""
 
     def __init__(self, url: str, key: str, namespace: str | None, timeout: float) -> None:
         import httpx2
 
         from actors.proxy.endpoint import PROJECT
 
-        self._url = f"{url.rstrip('/')}/mcp"
+        self._url = f"{url.rstrip('/').removesuffix('/mcp')}/mcp"
         self._meta = {} if namespace is None else {PROJECT: namespace}
         self._client = httpx2.Client(headers=headers(f"Bearer {key}"), timeout=timeout)
         self._failures = httpx2.HTTPError

@@ -192,6 +192,22 @@ def test_an_export_takes_the_place_of_a_file_only_where_that_is_said(store: Path
     assert [*tmp_path.glob("kept*")] == [file]
 
 
+@pytest.mark.parametrize(
+    ("name", "options", "first"),
+    [
+        ("kept.parquet", (), b"PAR1"),
+        ("kept.json", (), b'{"id'),
+        ("kept.json", ("-f", "parquet"), b"PAR1"),
+        ("kept.parquet", ("-f", "memories"), b'{"id'),
+    ],
+)
+def test_an_export_is_in_the_format_that_is_chosen_or_else_that_its_file_is_named_after(
+    store: Path, tmp_path: Path, name: str, options: tuple[str, ...], first: bytes
+) -> None:
+    assert run(store, "export", str(tmp_path / name), *options).exit_code == 0
+    assert (tmp_path / name).read_bytes()[:4] == first
+
+
 @pytest.mark.parametrize("command", [("reembed",), ("repair",), ("backup",), ("move", "--to")])
 def test_nothing_is_created_inside_the_store_that_it_is_made_from(store: Path, command: tuple[str, ...]) -> None:
     before = {path.name for path in store.iterdir()}

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from actors.clients.files import ConfigurationError
-from actors.clients.launch import Launch, own_launch, parse_launch, read_entry
+from actors.clients.launch import Launch, own_launch, parse_launch, read_entry, read_environment
 from actors.clients.table import Shape
 
 
@@ -22,6 +22,22 @@ def test_an_entry_is_read_back_as_the_launch_that_it_was_made_from(shape: Shape)
 def test_an_entry_without_a_command_starts_nothing(entry: object) -> None:
     words = read_entry(entry)
     assert words is None or parse_launch(words) is None
+
+
+@pytest.mark.parametrize(
+    ("entry", "variables"),
+    [
+        (
+            {"command": "x", "env": {"CONTEXT_GRAPH_DATA": "/srv/a", "LEVEL": 3}},
+            {"CONTEXT_GRAPH_DATA": "/srv/a", "LEVEL": "3"},
+        ),
+        ({"type": "local", "command": ["x"], "environment": {"A": "b"}}, {"A": "b"}),
+        ({"command": "x", "env": ["A=b"]}, {}),
+        (None, {}),
+    ],
+)
+def test_the_variables_of_an_entry_are_read_as_each_client_names_them(entry: object, variables: dict[str, str]) -> None:
+    assert read_environment(entry) == variables
 
 
 @pytest.mark.parametrize("place", [".cache/uv/archive-v0/x1/bin/python", ".local/share/pipx/.cache/x1/bin/python"])

@@ -130,6 +130,12 @@ def test_quotations_and_signatures_come_on_request(tmp_path: Path) -> None:
         ("> When?\nAt eight.\n> Where?\nAt the hives.\n", "At eight.\nAt the hives."),
         ("What she said:\n> Never.\nis wrong.\n", "What she said:\nis wrong."),
         ("a\nb\nThe meeting is in 2027, so:\n> No.\n", "a\nb"),
+        ("Yes.\n\nAna López wrote:\n> Are you coming?\n", "Yes."),
+        ("Yes.\n\nOn Mon Ana wrote:\n\n> Are you coming?\n", "Yes."),
+        ("Ja.\n\nAm Montag schrieb Ana:\n> Kommst du?\n", "Ja."),
+        ("Oui.\n\nLe lundi 4 mai, «Ana» a écrit :\n> Tu viens ?\n", "Oui."),
+        ("Ana asked:\n> When?\nAt eight.\n", "Ana asked:\nAt eight."),
+        ("I mended the script that Ana wrote:\n> import os\n", "I mended the script that Ana wrote:"),
         ("> only quoted\n", None),
     ],
 )

@@ -143,7 +143,7 @@ def test_the_text_of_a_page_is_kept_without_scripts_styles_navigation_and_commen
             "",
         ),
         ("<p>Küche".encode("utf-16"), "Küche", ""),
-        (b"<p>\nK\xfcche", "", "line 2: not UTF-8"),
+        (b"<p>\nK\xfcche", "", "line 2: not UTF-8: save the file in that encoding"),
         (b'<meta charset="ascii">\n<p>K\x81che', "", "line 2: not ascii"),
         (b'<meta charset="klingon">\n<p>K\xfcche', "", "line 1: unknown encoding klingon"),
         (b'<meta charset="undefined">\n<p>K\xfcche', "", "line 1: unknown encoding undefined"),
@@ -235,7 +235,7 @@ def test_an_org_file_keeps_headings_code_and_links_without_settings_comments_and
     (tmp_path / "garden.org").write_text(ORG, "utf-8")
     (tmp_path / "ferns.org").write_text("Ferns like shade.\n", "utf-8")
     _, items, broken, skipped = read(tmp_path)
-    assert (broken, skipped) == ([], {})
+    assert (broken, skipped) == ([], {"links to notes that don't exist": 1})
     garden = items[1]
     assert garden["content"] == (
         "# Garden log\n\n## Beds\n### TODO Water the [[ferns|ferns]]\n"
@@ -244,6 +244,22 @@ def test_an_org_file_keeps_headings_code_and_links_without_settings_comments_and
     )
     assert (garden["created_at"], garden["tags"]) == ("2026-04-01T08:30", ["garden", "home"])
     assert links(items) == {(garden["content"], "links_to", "ferns\n\nFerns like shade.")}
+
+
+def test_links_of_org_files_by_id_lead_to_the_note_that_holds_the_heading(tmp_path: Path) -> None:
+    drawer = ":PROPERTIES:\n:ID:       {}\n:END:\n"
+    (tmp_path / "ilse.org").write_text(f"{drawer.format('8D3E-01')}#+title: Ilse\nShe keeps bees.\n", "utf-8")
+    (tmp_path / "plan.org").write_text(
+        f"* Spring\nAsk [[id:8d3e-01::*Hives][her | Ilse]], then [[id:77]].\n* Autumn\n{drawer.format(77)}Rest.\n"
+        "#+begin_src org\n[[id:8d3e-01][no link]]\n#+end_src\n",
+        "utf-8",
+    )
+    (tmp_path / "tools.org").write_text("See [[id:77][autumn]].\n", "utf-8")
+    _, items, broken, skipped = read(tmp_path)
+    assert (broken, skipped) == ([], {})
+    ilse, plan, tools = (item["content"] for item in items[:3])
+    assert "Ask her | Ilse, then ." in plan
+    assert links(items) == {(plan, "links_to", ilse), (tools, "links_to", plan)}
 
 
 def test_comments_of_an_org_file_are_left_out_with_their_trees(tmp_path: Path) -> None:
@@ -287,6 +303,6 @@ def test_a_note_in_another_encoding_is_named_and_the_others_are_read(tmp_path: P
     _, items, broken, _ = read(tmp_path)
     assert [item["content"] for item in items] == ["d\n\nKept."]
     assert [(Path(one.file).name, one.line, one.reason) for one in broken] == [
-        ("a.org", 2, "not UTF-8"),
-        ("b.rst", 2, "not UTF-8"),
+        ("a.org", 2, "not UTF-8: save the file in that encoding"),
+        ("b.rst", 2, "not UTF-8: save the file in that encoding"),
     ], "a table is a source of its own"

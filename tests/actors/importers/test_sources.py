@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
-from zipfile import ZipFile
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import pytest
 
@@ -200,9 +200,22 @@ def test_notes_keep_properties_tags_observations_and_links(tmp_path: Path) -> No
         ("Ilse", "links_to", "# Coffee Brewing"),
     }
     assert "The kettle takes four minutes." in contents
-    assert [(Path(one.file).name, one.line, one.reason) for one in broken] == [("latin.md", 2, "not UTF-8")]
+    assert [(Path(one.file).name, one.line, one.reason) for one in broken] == [
+        ("latin.md", 2, "not UTF-8: save the file in that encoding")
+    ]
     assert skipped == {"links to notes that don't exist": 1}
     assert not any("workspace" in item["content"] for item in contents.values())
+
+
+def test_a_source_that_a_note_or_a_memory_of_mem0_states_stands_beside_what_the_importer_says(tmp_path: Path) -> None:
+    (tmp_path / "clip.md").write_text("---\nsource: https://example.org/bees\n---\n# Bees\nThey dance.\n", "utf-8")
+    mem0 = tmp_path / "mem0.json"
+    mem0.write_text('[{"id": "1", "memory": "Ole dives.", "user_id": "ole", "metadata": {"source": "chat"}}]', "utf-8")
+    (note,), (memory,) = (read(path)[1] for path in (tmp_path / "clip.md", mem0))
+    assert note["metadata"]["source"] == "note"
+    assert note["metadata"]["stated_source"] == "https://example.org/bees"
+    assert note["content"] == "# Bees\n\nsource: https://example.org/bees\n\nThey dance."
+    assert memory["metadata"] == {"source": "mem0", "user_id": "ole", "stated_source": "chat"}
 
 
 def test_an_empty_note_is_no_memory_and_links_to_it_are_left_out(tmp_path: Path) -> None:
@@ -336,6 +349,21 @@ def huge_table(folder: Path) -> Path:
     return huge(folder / "table.csv")
 
 
+def huge_document(folder: Path) -> Path:
+    return huge(folder / "export.json")
+
+
+def small_archive_of_a_huge_document(folder: Path) -> Path:
+    with (
+        ZipFile(folder / "export.zip", "w", ZIP_DEFLATED) as archive,
+        archive.open("conversations.json", "w") as conversations,
+    ):
+        for _ in range(MAX_TEXT >> 20):
+            conversations.write(b" " * (1 << 20))
+        conversations.write(b"[]")
+    return folder / "export.zip"
+
+
 def latin_note(folder: Path) -> Path:
     file = folder / "note.md"
     file.write_bytes(b"one\ntwo\nK\xfcche")
@@ -353,6 +381,8 @@ def latin_note(folder: Path) -> Path:
         (folder_of_a_mailbox, "imported by itself, not by its folder: name"),
         (huge_note, "more than 128 MB: split it into several"),
         (huge_table, "more than 128 MB: split it into several"),
+        (huge_document, "the document has more than 128 MB: split it into several"),
+        (small_archive_of_a_huge_document, "the document has more than 128 MB: split it into several"),
         (latin_note, "line 3: not UTF-8"),
     ],
 )

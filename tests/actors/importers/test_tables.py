@@ -107,6 +107,12 @@ def test_metadata_holds_the_short_cells_and_the_text_holds_all(tmp_path: Path) -
     assert item["content"] == f"{long}\n\nDune\n\nbiography: {long}\nyear: 1965"
 
 
+def test_a_column_named_source_stands_beside_what_the_importer_says(tmp_path: Path) -> None:
+    _, (item,), _, _ = read(written(tmp_path / "t.csv", "text,source,Source\nDune,Ole,a shelf\n"))
+    assert item["metadata"] == {"source": "table", "stated_source": "Ole", "Source": "a shelf"}
+    assert item["content"] == "Dune\n\nsource: Ole\nSource: a shelf"
+
+
 @pytest.mark.parametrize("number", ["1612120112345", "1612120112", "20260301123045"])
 def test_a_number_of_more_than_eight_digits_is_no_date(tmp_path: Path, number: str) -> None:
     file = written(tmp_path / "t.csv", f"text,created\na,{number}\nb,20260301T123045\n")

@@ -165,5 +165,23 @@ def test_a_text_about_the_tags_of_private_passages_stays_whole() -> None:
 
 
 def test_texts_are_changed_wherever_they_stand_in_a_value() -> None:
-    value = {"a": ["x", {"b": "y"}, 3], "c": ("z", None)}
-    assert map_texts(value, str.__add__) == {"a": ["xa", {"b": "yb"}, 3], "c": ("zc", None)}
+    value = {"a": ["x", {"b": "y"}, True], "c": ("z", None)}
+    assert map_texts(value, str.__add__) == {"a": ["xa", {"b": "yb"}, True], "c": ("zc", None)}
+
+
+def test_a_number_is_told_by_its_digits_and_its_key() -> None:
+    value = {"card": 4242424242424242, "pin": 4711, "pins": 4711, "id": 4242424242424243, "at": 1.5, "paid": True}
+    redacted = {"card": "[redacted card-number]", "pin": "[redacted pin]"}
+    assert map_texts(value, redact) == value | redacted
+
+
+@pytest.mark.parametrize("text", ["The PIN is 4711.", "PIN: 4711", "puk=12345678", "The pin for the gate is 0815."])
+def test_a_pin_is_four_or_eight_digits_after_its_name(text: str) -> None:
+    assert "[redacted pin]" in redact(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["pin: 13", "Pin code: 560034", "pin 4711 of the chip", "spin: 4711", "pin: 4711.5", "PIN is 2026-05-01"]
+)
+def test_other_numbers_are_no_pins(text: str) -> None:
+    assert redact(text) == text

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from actors.consolidator.clustering import MIN_SIZE
 from actors.workspace.learning import SHARPNESS, coherence, emotional_weight, entropy, judge, learning_score
 from actors.workspace.pulse import pulse_of
 from events.spaces import INDEX, SEMANTIC, TEMPORAL
@@ -158,11 +159,11 @@ def test_emotional_texts_weigh_more_than_neutral_ones_whether_glad_or_sad(conten
 @pytest.mark.parametrize(
     ("entropy_now", "coherence_now", "undreamt", "action"),
     [
-        (0.8, 0.3, 3, "TriggerDream"),
-        (0.8, 0.3, 2, "EpistemicAction"),
-        (0.3, 0.8, 3, "DirectRecall"),
-        (0.3, 0.3, 3, "GetNeighborhood"),
-        (0.8, 0.6, 3, "EpistemicAction"),
+        (0.8, 0.3, MIN_SIZE, "TriggerDream"),
+        (0.8, 0.3, MIN_SIZE - 1, "EpistemicAction"),
+        (0.3, 0.8, MIN_SIZE, "DirectRecall"),
+        (0.3, 0.3, MIN_SIZE, "GetNeighborhood"),
+        (0.8, 0.6, MIN_SIZE, "EpistemicAction"),
     ],
 )
 def test_the_pulse_suggests_what_its_window_calls_for(

@@ -1,6 +1,7 @@
 """Audit: what happened, when and why."""
 
-from collections.abc import Collection, Sequence
+import re
+from collections.abc import Collection, Iterable, Sequence
 from datetime import timedelta
 from typing import Annotated, ClassVar
 from uuid import UUID
@@ -14,6 +15,7 @@ from actors.api.operations.administration.history import from_log, read
 from actors.api.params.fields import Reading, When
 from actors.api.params.parsing import invalid
 from actors.api.params.times import Period
+from actors.comparator.messages import FindGoals
 from actors.consolidator.messages import ReadRuns
 from actors.exporters.history import mentioned
 from actors.runtime.ask import ask
@@ -29,6 +31,7 @@ INSTANT = timedelta(microseconds=1)
 """The resolution of times in the log."""
 ANOTHER = "another namespace"
 """Stands for the name of one that the caller doesn't see."""
+_GOAL = re.compile(r"\bgoal ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\b")
 
 
 class AuditTrail(Reading, frozen=True, kw_only=True):
@@ -91,7 +94,7 @@ async def _trail(context: Context, params: AuditTrail, *, recalls: bool) -> Json
     page = left[-params.limit :]
     envelopes = await from_log(context.hub.log.get, page)
     answer: JsonObject = {
-        "events": [describe_event(envelope, params.memory_id) for envelope in reversed(envelopes)],
+        "events": await _described(context, params, reversed(envelopes)),
         "count": len(page),
         "total": len(concerned),
     }
@@ -116,10 +119,27 @@ async def _visible_page(
         end = max(end - EVENTS_AT_ONCE, 0)
     page = found[-params.limit :]
     answer: JsonObject = {
-        "events": [describe_event(_masked(one, visible), params.memory_id) for one in reversed(page)],
+        "events": await _described(context, params, [_masked(one, visible) for one in reversed(page)]),
         "count": len(page),
     }
     return answer | ({"next_before": page[0].seq} if len(page) < len(found) else {})
+
+
+async def _described(context: Context, params: AuditTrail, envelopes: Iterable[Envelope]) -> list[JsonObject]:
+    """Return events in words, with the names of goals whose words can be read and whose namespace the caller sees."""
+    events = [describe_event(envelope, params.memory_id) for envelope in envelopes]
+    named = {UUID(one[1]) for event in events for one in _GOAL.finditer(event["what"])}
+    goals = await ask(context.hub.comparator, FindGoals(goals=tuple(named))) if named else ()
+    names = {
+        str(goal.goal): goal.description
+        for goal in goals
+        if goal is not None and (context.visible is None or goal.namespace in context.visible)
+    }
+
+    def with_name(goal: re.Match[str]) -> str:
+        return f'goal "{names[goal[1]]}" ({goal[1]})' if goal[1] in names else goal[0]
+
+    return [event | {"what": _GOAL.sub(with_name, event["what"])} for event in events]
 
 
 def _masked(envelope: Envelope, visible: Collection[str]) -> Envelope:

@@ -102,7 +102,7 @@ _SENTENCES: Mapping[type[ev.Event], Callable[[Any], str]] = {
         f"coherence {e.coherence:.2f}"
     ),
     ev.NorthStarChosen: lambda e: (
-        f"goal {e.goal} became the North Star of {e.namespace}{f' after {e.previous}' if e.previous else ''}"
+        f"goal {e.goal} became the North Star of {e.namespace}{f' after goal {e.previous}' if e.previous else ''}"
     ),
     ev.PurposesRealigned: lambda e: f"{_several(e.memories)} measured against goal {e.goal}",
     ev.DriftDetected: lambda e: (
@@ -146,7 +146,7 @@ _SENTENCES: Mapping[type[ev.Event], Callable[[Any], str]] = {
         f"{f' (from {_words(e.addresses)})' if e.addresses else ''}"
     ),
     ev.GoalAdjusted: lambda e: (
-        f"drift of {e.namespace} changed its North Star from {e.previous} to {e.goal} (run {e.run})"
+        f"drift of {e.namespace} changed its North Star from goal {e.previous} to goal {e.goal} (run {e.run})"
     ),
 }
 """The sentence of each kind of event that needs no case distinction."""

@@ -43,8 +43,10 @@ def secrets_in(params: StoreMemory | InjectContext | MemoryInject) -> JsonObject
 def _found(field: str, name: str, value: object) -> Iterator[tuple[str, Secret]]:
     """Yield the secrets in a value, each with its field; `name` is the nearest key."""
     match value:
-        case str():
-            yield from ((field, one) for one in find(without_private(value), name))
+        case bool() | None:
+            pass
+        case str() | int() | float():
+            yield from ((field, one) for one in find(without_private(str(value)), name))
         case dict():
             for key, one in value.items():
                 yield from _found(f"{field}.{key}", key, one)

@@ -84,6 +84,9 @@ def hook(
     """Handle an event of Claude Code, whose payload is on standard input; options as of serve."""
     if sys.platform == "win32":
         sys.exit("context-graph: hooks need Linux or macOS: Windows has neither timers as signals nor fork")
+    if event not in HOOKS:
+        _print_error(event, f"unknown event; known are {', '.join(HOOKS)}")
+        return
     signal.signal(signal.SIGALRM, lambda _signal, _frame: _time_out(event))
     try:
         from actors.api.params.fields import DEFAULT_NAMESPACE

@@ -190,14 +190,15 @@ def export(
     namespace: Namespace = None,
     as_of: AsOf = None,
     form: Annotated[
-        ExportFormat,
+        ExportFormat | None,
         typer.Option(
             "--format",
             "-f",
-            help="jsonl: memories, links and history, to be imported again. memories: live memories alone, as JSON "
-            "lines. markdown: a folder for Obsidian. parquet: live memories with embeddings.",
+            help="By default parquet for a file that is named so, else jsonl. jsonl: memories, links and history, to "
+            "be imported again. memories: live memories alone, as JSON lines. markdown: a folder for Obsidian. "
+            "parquet: live memories with embeddings.",
         ),
-    ] = ExportFormat.JSONL,
+    ] = None,
     *,
     replace: Annotated[bool, typer.Option("--replace", help="Put the export in the place of a file.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print a summary as JSON, if there is a file.")] = False,
@@ -210,9 +211,10 @@ def export(
     from actors.cli.views.transfer import exported
     from actors.exporters.files import Export, write
 
+    by_name = ExportFormat.PARQUET if file.suffix == f".{ExportFormat.PARQUET}" else ExportFormat.JSONL
     location = msgspec.structs.replace(store_location(data_folder(data)), upgrades=False)
     with exit_on_error(), progress_bar(quiet=as_json) as report, open_store(location) as store:
         wanted = Export(store.call, report, namespace, {} if as_of is None else {"as_of": as_of})
-        result = write(wanted, form.value, None if str(file) == STANDARD else file, replace=replace)
+        result = write(wanted, (form or by_name).value, None if str(file) == STANDARD else file, replace=replace)
     if str(file) != STANDARD:
         show(result, exported, as_json=as_json)

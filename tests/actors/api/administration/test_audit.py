@@ -181,6 +181,23 @@ async def test_the_trail_holds_no_words_of_an_erased_memory(mind: Mind) -> None:
     assert any(what.startswith("recalled as number 1 of 1") for what in life)
 
 
+async def test_the_trail_names_goals_by_their_words_until_these_are_erased(sleeper: Sleeper) -> None:
+    goals = await sleeper.mind("discover_goals")
+    star = next(one for one in goals["discovered_goals"] if one["goal_id"] == goals["north_star"]["goal_id"])
+    named = f'goal "{star["description"]}" ({star["goal_id"]})'
+    events = (await sleeper.mind("audit_trail", limit=500))["events"]
+    told = {event["kind"]: event["what"] for event in events if star["goal_id"] in event["what"]}
+    assert told.keys() >= {"goal_discovered", "north_star_chosen", "purposes_realigned"}
+    assert [what for what in told.values() if named not in what] == []
+    life = await sleeper.mind.life(star["members"][0])
+    assert any(what.startswith(f"measured against {named}") for what in life)
+    for memory in sleeper.planted.ids:
+        await sleeper.mind("memory_delete", id=str(memory), soft=False)
+    trail = str(await sleeper.mind("audit_trail", limit=500))
+    assert star["goal_id"] in trail
+    assert star["description"] not in trail
+
+
 async def test_an_unknown_memory_and_an_unknown_run_are_not_found(mind: Mind) -> None:
     for name in ("memory_id", "run_id"):
         assert isinstance(await refused(mind, "audit_trail", **{name: str(uuid4())}), NotFoundFault)

@@ -61,6 +61,19 @@ async def test_a_password_in_metadata_is_told_by_its_key(context: Context) -> No
     assert (await store_scan(context, parse({}, StoreScan)))["found"] == []
 
 
+async def test_a_number_in_metadata_is_screened_as_a_text_is(context: Context) -> None:
+    given = {"content": "My bank.", "metadata": {"cards": [4242424242424242], "pin": 4711, "year": 2026, "open": True}}
+    answer = await store_memory(context, parse(given, StoreMemory))
+    assert [(one["field"], one["kind"], one["start"], one["end"]) for one in answer["secrets"]] == [
+        ("metadata.cards[0]", "card-number", 0, 16),
+        ("metadata.pin", "pin", 0, 4),
+    ]
+    (found,) = (await store_scan(context, parse({"redact": True}, StoreScan)))["found"]
+    told = await content_of(context, found["successor"])
+    redacted = {"cards": ["[redacted card-number]"], "pin": "[redacted pin]"}
+    assert told["metadata"] == {"year": 2026, "open": True} | redacted
+
+
 async def test_every_way_of_storing_warns_and_redacts(context: Context) -> None:
     batch = {"items": [{"content": TEXT}, {"content": TEXT, "redact": True}, "Harmless."]}
     answers = [

@@ -117,8 +117,8 @@ async def test_the_pulse_moves_with_every_store(lived: Lived) -> None:
 @pytest.mark.requirement("STORE-001/pulse-action", "TOOL-INJECT-001/pulse/trigger-dream")
 async def test_the_pulse_suggests_what_its_quadrant_asks_for(lived: Lived) -> None:
     pulses = [one.pulse for one in lived.all]
-    assert [pulse.suggested_action for pulse in pulses[:2]] == ["EpistemicAction"] * 2, "too little for a dream"
-    pulses = pulses[2:]
+    assert [pulse.suggested_action for pulse in pulses[:4]] == ["EpistemicAction"] * 4, "too little for a dream"
+    pulses = pulses[4:]
     assert all(pulse.suggested_action == ACTIONS[pulse.quadrant] for pulse in pulses)
     confused = [pulse for pulse in pulses if pulse.entropy > 0.7 and pulse.coherence < 0.4]
     assert confused

@@ -15,6 +15,13 @@ NOW = datetime(2026, 11, 28, 13, 5, tzinfo=UTC)
     ("named", "first", "days"),
     [
         ("2026-05-02", "2026-05-02", 1),
+        ("9999-12-31", "9999-12-31", 1),
+        ("2026-W18-3", "2026-04-29", 1),
+        ("2026-W18", "2026-04-27", 7),
+        ("2026W53", "2026-12-28", 7),
+        ("2026-05", "2026-05-01", 31),
+        (" 2024-02 ", "2024-02-01", 29),
+        ("9999-12", "9999-12-01", 31),
         ("yesterday", "2026-11-27", 1),
         (" Today ", "2026-11-28", 1),
         ("the day before yesterday", "2026-11-26", 1),
@@ -49,7 +56,7 @@ def test_a_moment_has_no_length(named: str) -> None:
 @pytest.mark.parametrize(
     "named",
     [
-        *("", " ", "soon", "in", "the day before", "31 June", "2026-13-01", "2026-05"),
+        *("", " ", "soon", "in", "the day before", "31 June", "2026-13-01", "2026-13", "2026-W60", "202605"),
         *("yesterday 14:00", "yesterday and today", "before yesterday", "since May 2024", "I met her yesterday"),
         *("1612120112345", "an hour ago", "five", "x" * 5_000, "5 May " * 2_000),
     ],

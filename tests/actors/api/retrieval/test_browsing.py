@@ -61,7 +61,10 @@ async def test_memories_are_listed_by_time_and_page_by_page(context: Context) ->
     ):
         day = await ask(context, "memory/list", since=since, until=until)
         assert {one["id"] for one in day["memories"]} == {ids[1], ids[4]}, (since, until)
-    assert (await ask(context, "memory/list", until="the 1990s"))["total"] == 0
+    for named in ("2026-W18", "2026-05", "2026"):
+        assert (await ask(context, "memory/list", since=named, until=named))["total"] == len(ids), named
+    for earlier in ("2026-W17", "2026-04", "the 1990s"):
+        assert (await ask(context, "memory/list", until=earlier))["total"] == 0
     with pytest.raises(InvalidParamsFault, match="Invalid 'since': 2026-05-02 is after 'until', 1 May 2026"):
         await ask(context, "memory/list", since="2026-05-02", until="1 May 2026")
 

@@ -194,9 +194,11 @@ async def test_the_pulse_speaks_of_the_namespace_that_is_asked(agent: Agent) -> 
 
 @pytest.mark.requirement("STORE-001/pulse-action")
 async def test_after_a_dream_the_pulse_asks_for_no_other_one(agent: Agent) -> None:
-    for content in PANTRY:
-        last = await agent.call("store_memory", content=content)
-    assert last["_cognitive_pulse"]["suggested_action"] == "TriggerDream"
+    actions = [
+        (await agent.call("store_memory", content=content))["_cognitive_pulse"]["suggested_action"]
+        for content in PANTRY
+    ]
+    assert actions == ["EpistemicAction"] * 4 + ["TriggerDream"], "four make no pattern"
     await agent.call("trigger_dream", rationale="the pulse suggests it")
     calm = (await agent.call("search_graph", query="choir"))["_cognitive_pulse"]
     assert (calm["quadrant"], calm["suggested_action"]) == ("Blind", "EpistemicAction")

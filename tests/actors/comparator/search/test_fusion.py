@@ -86,7 +86,8 @@ def test_a_short_turn_scores_with_its_neighbours_as_one_memory_of_all_their_word
     candidates.score([WORDING])
     candidates.add(np.array([2, 3]))
     own = candidates.scores(WORDING)
-    candidates.score_around(np.array([[1, -1], [0, -1], [-1, -1], [1, -1]]), np.ones(4, np.bool_))
+    neighbours = np.array([[1, -1], [0, -1], [-1, -1], [1, -1]])
+    candidates.score_around(neighbours, np.ones(4, np.bool_), candidates.reliance(neighbours))
     around = candidates.scores(WORDING_AROUND)
     assert own[:2].max() < around[0] == around[1]
     assert around.tolist() == pytest.approx([own[2]] * 3 + [(own[0] + own[2]) / 2], abs=1e-5)
@@ -95,4 +96,4 @@ def test_a_short_turn_scores_with_its_neighbours_as_one_memory_of_all_their_word
 def test_turns_cannot_be_scored_with_their_neighbours_before_they_are_scored_alone() -> None:
     candidates = Candidates(atlas_of([memory({}, 0)]), query(), NO_HINTS, np.arange(1))
     with pytest.raises(ValueError, match=WORDING):
-        candidates.score_around(np.array([[-1, -1]]), np.ones(1, np.bool_))
+        candidates.score_around(np.array([[-1, -1]]), np.ones(1, np.bool_), np.ones(1, np.float32))
