@@ -1,4 +1,4 @@
-"""`scripts/bench latency`: each operation at a given store size, beside bare forward passes, budgets and a stub."""
+"""`scripts/bench latency`: each operation at a given store size, beside bare forward passes, and budgets."""
 
 import os
 import random
@@ -18,7 +18,6 @@ from actors.embedder.models.backbone import Backbone
 from benchmarks import SEED
 from benchmarks.latency.ratios import QUERY_WORDS, measure_ratios, one_pass_texts
 from benchmarks.latency.transports import compare_transports
-from benchmarks.latency.workspace_cost import compare_with_stub, costs, texts_needed
 from benchmarks.report import JsonOption, Times, counter, print_json, rows_table, workplace
 from benchmarks.store import Store, open_store
 from benchmarks.synthetic import build, first_words
@@ -40,7 +39,7 @@ async def measure(memories: int, words: int, samples: int, batches: int, folder:
     texts = [*one_pass_texts(backbone, words)]
     real = 0 if (folder / DATABASE).exists() else memories
     end = real + samples
-    if len(texts) < end + texts_needed(samples) + 3 * samples:
+    if len(texts) < end + 3 * samples:
         raise BadParameter(f"the standard library yields {len(texts)} texts of {words} words, fewer than asked for")
     async with open_store(folder) as store:
         await store.store_texts(texts[:real])
@@ -48,16 +47,13 @@ async def measure(memories: int, words: int, samples: int, batches: int, folder:
         times = await time_operations(store, stored, bar.track(texts[real:end], description="timing"))
         parts = store.hub.latencies.summary()
         ratios = await measure_ratios(store, backbone, samples, batches, len(stored))
-        workspace = await compare_with_stub(store, texts[end : end + texts_needed(samples)])
-    start = end + texts_needed(samples)
-    transports = await compare_transports(folder, texts[start : start + 3 * samples])
+    transports = await compare_transports(folder, texts[end : end + 3 * samples])
     return {
         "memories": len(stored),
         "words": words,
         "ms": {name: {**row, "budget": BUDGETS.get(name)} for name, row in times.quantiles().items()},
         "ratios": ratios,
         "load": os.getloadavg()[0],
-        "mind_ms": costs(workspace),
         "transports_ms": transports,
         "parts_ms": {name: {"median": part.median, "p95": part.p95} for name, part in parts.items()},
     }
@@ -94,7 +90,7 @@ def latency(
     *,
     as_json: JsonOption = False,
 ) -> None:
-    """Time storing, searching and comparing beside bare forward passes of the same text, and the workspace's share."""
+    """Time storing, searching and comparing beside bare forward passes of the same text."""
     with workplace() as (scratch, bar):
         folder = data or scratch
         if memories >= REAL:
@@ -123,7 +119,6 @@ def publish_latencies(report: dict[str, Any], *, as_json: bool) -> None:
 def _print_tables(report: dict[str, Any], missed: Sequence[str]) -> None:
     tables = {
         "milliseconds": report["ms"] | report["parts_ms"],
-        "median ms": report["mind_ms"],
         "in bare passes": {one.what: msgspec.structs.asdict(one) for one in report["ratios"]},
         "the official client, ms": report["transports_ms"],
     }

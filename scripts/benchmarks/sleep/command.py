@@ -14,8 +14,9 @@ from benchmarks.datasets import Dataset, ParentFolder, find_datasets
 from benchmarks.report import JsonOption, Verdict, counter, publish, workplace
 from benchmarks.sleep import verdicts
 from benchmarks.sleep.plan import make_plan
-from benchmarks.sleep.retention import MODES, dated, judge_retention
 from benchmarks.sleep.runs import consolidate, search_beside_run
+
+MODES = ("light", "deep", "rem")
 
 
 async def measure(
@@ -39,13 +40,10 @@ async def measure(
             *verdicts.judge_merges(plan, ids, run.decisions.survivors, mode),
             *verdicts.judge_pruning(plan, ids, run.decisions),
             verdicts.judge_undo(run),
-            *verdicts.judge_duration(run, queries),
+            *verdicts.judge_costs(run, queries),
         ]
     times = await search_beside_run(copy(), queries)
     sections["beside a run"] = [verdicts.judge_latency(*times)]
-    if real := dated(datasets):
-        advance = counter(bar, "retention", sum(len(dataset.documents) for dataset in real))
-        sections["retention"] = [await judge_retention(dataset, scratch / dataset.name, advance) for dataset in real]
     return sections
 
 
@@ -56,7 +54,7 @@ def sleep(
     *,
     as_json: JsonOption = False,
 ) -> None:
-    """Plant duplicates and trivia among real texts, consolidate, and judge merging, pruning and undo."""
+    """Plant duplicates, near misses and trivia among real texts, consolidate, and judge merging, pruning and undo."""
     datasets = find_datasets(folder)
     with workplace() as (scratch, bar):
         sections = anyio.run(measure, datasets, scratch, memories, queries, bar)
