@@ -20,9 +20,9 @@ from benchmarks.crash.workload import Memory, Request, State, Tally
 from benchmarks.fuzz.checks import Checker
 from benchmarks.fuzz.messages import Message
 from benchmarks.fuzz.values import Known
-from benchmarks.latency.command import publish_latencies
-from benchmarks.latency.ratios import Ratio
-from benchmarks.report import Verdict, publish
+from benchmarks.latency import ratios
+from benchmarks.latency.command import judge_times
+from benchmarks.report import Times, Verdict, publish
 from benchmarks.sleep import verdicts as sleep
 from benchmarks.sleep.plan import DUPLICATES, NEAR_MISSES, Kind, Plan, make_plan
 from benchmarks.sleep.runs import Answers, Decisions, Query, Run, recall
@@ -288,9 +288,8 @@ def test_synthetic_vectors_of_one_topic_are_neighbours_and_others_are_not() -> N
 
 
 def lines(vectors: int, scanned: float, found: float, filtered: float) -> list[index.Line]:
-    exact = [index.Line(vectors, index.EXACT, rows, 1.0, 1.0, 1.0) for rows in index.SHARES]
-    near = [index.Line(vectors, index.INDEX, rows, filtered, filtered, found) for rows in index.SHARES if rows != "all"]
-    return [*exact, *near, index.Line(vectors, index.INDEX, "all", scanned, scanned, found)]
+    took = {rows: scanned if rows == "all" else filtered for rows in index.SHARES}
+    return [index.Line(vectors, rows, found, milliseconds, exact_ms=1.0) for rows, milliseconds in took.items()]
 
 
 def test_an_index_that_misses_too_much_or_is_slower_than_a_scan_fails() -> None:
@@ -339,23 +338,17 @@ def test_the_fuzzer_notices_a_missing_answer_and_a_memory_of_another_namespace(t
     assert [failure.what for failure in checker.failures] == ["shows m of namespace 'a': secret", "no answer"]
 
 
-def test_latencies_end_with_status_1_where_a_ratio_or_a_budget_is_missed(capsys: pytest.CaptureFixture[str]) -> None:
-    ratio = Ratio(what="inject of 20 words", median=4.0, p95=5.0, bare=2.5, ratio=1.6, target="at most 2.0", holds=True)
-    rows = {
-        "inject": {"median": 20.0, "p95": 30.0, "budget": 25.0},
-        "search": {"median": 9.0, "p95": 9.0, "budget": None},
-    }
-    good = {"ratios": [ratio], "ms": rows, "parts_ms": {}, "transports_ms": {}}
-    good |= {"memories": 1, "words": 20, "load": 0.5}
-    publish_latencies(good, as_json=False)
-    slow = good | {"ratios": [msgspec.structs.replace(ratio, ratio=2.4, holds=False)]}
-    over = good | {"ms": rows | {"inject": {"median": 26.0, "p95": 30.0, "budget": 25.0}}}
-    for report, missed in ((slow, "inject of 20 words: at most 2.0"), (over, "inject: at most 25 ms")):
-        capsys.readouterr()
-        with pytest.raises(Exit) as end:
-            publish_latencies(report, as_json=True)
-        assert end.value.exit_code == 1
-        assert json.loads(capsys.readouterr().out)["failed"] == [missed]
-        with pytest.raises(Exit):
-            publish_latencies(report, as_json=False)
-        assert f"fails: {missed}" in capsys.readouterr().out
+def test_a_ratio_a_rate_a_tail_or_a_budget_that_is_missed_fails() -> None:
+    times = Times()
+    times["inject 20"], times["bare inject 20"] = [4.0], [2.0]
+    times["batch 20"], times["bare batch 20"] = [100.0], [60.0]
+    times["inject"], times["search"] = [25.0], [9.0]
+    assert ratios.judge_passes("inject", times, "inject 20", 2.0).holds
+    assert ratios.judge_rate(times, 20).holds
+    assert [one.holds for one in judge_times(times)] == [None] * 4 + [True, None]
+    assert ratios.judge_tail([1.0, 1.0, 2.0]).holds
+    times["inject 20"], times["batch 20"], times["inject"] = [4.1], [101.0], [25.1]
+    assert ratios.judge_passes("inject", times, "inject 20", 2.0).holds is False
+    assert ratios.judge_rate(times, 20).holds is False
+    assert [one.holds for one in judge_times(times)] == [None] * 4 + [False, None]
+    assert ratios.judge_tail([1.0, 1.0, 2.2]).holds is False
