@@ -26,7 +26,7 @@ YEARS = timedelta(days=730)
 """Period over which ordinary memories are spread, ending two days ago."""
 RECENT = timedelta(days=2)
 SHARE = 20
-"""One memory in so many is of low value; a quarter as many are there of each kind of duplicate and near miss."""
+"""One memory in so many is of low value, and a quarter as many are each kind of duplicate, or at most of near miss."""
 TRAPS = 500
 """For every so many memories there is one of each kind that seems of low value but is protected."""
 LINKS = 3
@@ -182,7 +182,7 @@ def _low_value(count: int, few: int, today: datetime, rng: random.Random) -> lis
 
 
 def _variants(ordinary: Sequence[Item], start: int, each: int, today: datetime, rng: random.Random) -> list[Item]:
-    """Return so many duplicates and near misses of each kind, every other one in a later session than its original."""
+    """Return so many duplicates of each kind, and up to so many near misses, every other one in another session."""
 
     def is_code(item: Item) -> bool:
         return item.modality is Modality.CODE
@@ -216,8 +216,9 @@ def _variants(ordinary: Sequence[Item], start: int, each: int, today: datetime, 
             made[kind].append(item)
             break
     for kind, items in made.items():
-        if len(items) < each:
-            raise BadParameter(f"only {len(items)} texts can be changed like this: {kind}; {each} are needed")
+        least = each if kind in DUPLICATES else 1
+        if len(items) < least:
+            raise BadParameter(f"only {len(items)} texts can be changed like this: {kind}; {least} are needed")
     return [item for kind in (*DUPLICATES, *NEAR_MISSES) for item in made[kind]]
 
 

@@ -67,7 +67,7 @@ WORDS = json.loads(Path(__file__).with_name("words.json").read_text(encoding="ut
 LOW_VALUE_TEXTS = len(WORDS["templates"]) * len(WORDS["places"])
 CONTENT_WORD = re.compile(r"\b[a-z]{4,}\b")
 NAME = re.compile(r"\b[A-Z][a-z]+\b")
-NUMBER = re.compile(r"(?<![\w.,])\d+(?![\w.,])")
+NUMBER = re.compile(r"(?<![\w.,])\d+(?!\w|[.,]\d)")
 AUXILIARY = re.compile(r"\b(?:is|are|was|were|will|would|can|could|should|has|have|had)\b(?! not)")
 
 

@@ -29,16 +29,21 @@ def judge_merges(plan: Plan, ids: Ids, survivors: Mapping[str, str], mode: str) 
     absorbed memories, in the sets with such a duplicate, that belong there.
     """
     places = {memory: place for place, memory in ids.items()}
-    original = {place: item.original if item.kind in DUPLICATES else place for place, item in enumerate(plan.items)}
+    source = {place: place if item.original is None else item.original for place, item in enumerate(plan.items)}
+    original = {place: place if plan.items[place].kind in NEAR_MISSES else of for place, of in source.items()}
     sets: dict[str, list[int]] = {}
     for absorbed, survivor in survivors.items():
         sets.setdefault(survivor, [places[survivor]]).append(places[absorbed])
     set_of = {place: number for number, members in enumerate(sets.values()) for place in members}
 
+    def count_merged(planted: Sequence[int]) -> int:
+        """Return how many are in one set with what they were made from."""
+        return sum(place in set_of and set_of[place] == set_of.get(source[place]) for place in planted)
+
     verdicts = []
     for kind in DUPLICATES:
         planted = plan.places(kind)
-        found = sum(place in set_of and set_of[place] == set_of.get(original[place]) for place in planted)
+        found = count_merged(planted)
         holding = [members for members in sets.values() if any(plan.items[place].kind is kind for place in members)]
         absorbed = sum(len(members) - 1 for members in holding)
         right = sum(original[place] == original[members[0]] for members in holding for place in members[1:])
@@ -47,7 +52,7 @@ def judge_merges(plan: Plan, ids: Ids, survivors: Mapping[str, str], mode: str) 
         verdicts.append(Verdict(f"{kind}: all are found", figures, found == len(planted)))
     for kind in NEAR_MISSES:
         planted = plan.places(kind)
-        merged = sum(place in set_of and set_of[place] == set_of.get(plan.items[place].original) for place in planted)
+        merged = count_merged(planted)
         verdicts.append(Verdict(f"{kind}: none is merged", {"planted": len(planted), "merged": merged}, not merged))
     pairs = [(members[0], place) for members in sets.values() for place in members[1:]]
     wrong = [pair for pair in pairs if original[pair[0]] != original[pair[1]]]
