@@ -65,8 +65,7 @@ class _Block(NamedTuple):
         lengths = self.starts[1:][terms] - starts
         if lengths.sum() < _GATHER_BELOW:
             indices = concatenated_ranges(starts, lengths)
-            rows = self.rows.take(indices).astype(np.int64)
-            weights = self.weights.take(indices).astype(np.float32)
+            rows, weights = self.rows.take(indices).astype(np.int64), self.weights.take(indices).astype(np.float32)
         else:
             spans = [slice(*span) for span in zip(starts.tolist(), (starts + lengths).tolist(), strict=True)]
             rows = np.concatenate([self.rows[span] for span in spans], dtype=np.int64)
