@@ -14,9 +14,8 @@ from benchmarks.datasets import Dataset, ParentFolder, find_datasets
 from benchmarks.report import JsonOption, Verdict, counter, publish, workplace
 from benchmarks.sleep import verdicts
 from benchmarks.sleep.plan import make_plan
+from benchmarks.sleep.retention import MODES, dated, judge_retention
 from benchmarks.sleep.runs import consolidate, search_beside_run
-
-MODES = ("light", "deep", "rem")
 
 
 async def measure(
@@ -40,10 +39,13 @@ async def measure(
             *verdicts.judge_merges(plan, ids, run.decisions.survivors, mode),
             *verdicts.judge_pruning(plan, ids, run.decisions),
             verdicts.judge_undo(run),
-            *verdicts.judge_costs(run, queries),
+            *verdicts.judge_duration(run, queries),
         ]
     times = await search_beside_run(copy(), queries)
     sections["beside a run"] = [verdicts.judge_latency(*times)]
+    if real := dated(datasets):
+        advance = counter(bar, "retention", sum(len(dataset.documents) for dataset in real))
+        sections["retention"] = [await judge_retention(dataset, scratch / dataset.name, advance) for dataset in real]
     return sections
 
 
