@@ -17,11 +17,10 @@ from benchmarks.retrieval.passages import passages
 from benchmarks.scale.command import scale
 from benchmarks.similarity import similarity
 from benchmarks.sleep.command import sleep
-from benchmarks.sleep.merging import merging
 from typer import Typer
 
 app = Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
-MEMORY = (retrieval, passages, relevance, similarity, mind, topics, sleep, merging, causes, corrections)
+MEMORY = (retrieval, passages, relevance, similarity, mind, topics, sleep, causes, corrections)
 SERVER = (latency, crash, cluster, scale, dashboard, index, peers, fuzz)
 for command in (*MEMORY, *SERVER):
     app.command()(command)

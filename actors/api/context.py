@@ -140,8 +140,11 @@ class Context:
     @property
     def visible(self) -> frozenset[str] | None:
         """The namespaces that the hub serves and the caller sees; None for all."""
-        served, seen = self.hub.namespaces, None if self.caller is None else self.caller.namespaces
-        return served if seen is None else seen if served is None else seen & served
+        served = self.hub.namespaces
+        seen = None if self.caller is None else self.caller.namespaces
+        if served is None or seen is None:
+            return served if seen is None else seen
+        return served & seen
 
     @property
     def own_namespace(self) -> str | None:

@@ -259,9 +259,12 @@ def perform(
     ):
         given = with_full_ids(store, arguments)
         answer = store.call(method, report, **given)
-        hint, named = answer.get("hint"), EVERYWHERE if creates else given.get("namespace", EVERYWHERE)
-        if hint is None and named != EVERYWHERE and named not in (known := store.call("store/status")["namespaces"]):
-            hint = empty_namespace(named, known)  # such as one with a typo: an answer is empty for no other reason
+        hint = answer.get("hint")
+        named = given.get("namespace", EVERYWHERE)
+        if hint is None and not creates and named != EVERYWHERE:
+            known = store.call("store/status")["namespaces"]
+            if named not in known:
+                hint = empty_namespace(named, known)  # such as one with a typo: an answer is empty for no other reason
     if hint:
         typer.secho(hint, err=True, fg="yellow")
     show(answer, view, as_json=as_json)

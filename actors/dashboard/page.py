@@ -162,7 +162,9 @@ def link(request: Request, path: str, **parameters: object) -> str:
 def render(request: Request, template: str, status: int = 200, /, **values: Any) -> Response:
     """Return a page."""
     context: Context = request.state.context
-    is_past, read_only, scope = moment(request) is not None, context.hub.log.read_only, caller_of(request).scope
+    is_past = moment(request) is not None
+    read_only = context.hub.log.read_only
+    scope = caller_of(request).scope
     changeable = not is_past and read_only is None
     shown = {
         "request": request,

@@ -19,6 +19,7 @@ from uuid import UUID, uuid4, uuid5
 import anyio.to_thread
 import msgspec
 
+from actors.api.answers import body_of
 from actors.api.context import Context, Progress, ignore_progress, wait_until_replayed
 from actors.api.operations.ingest.images import keep
 from actors.api.operations.ingest.pending_memory import stored_event
@@ -27,7 +28,7 @@ from actors.embedder.messages import EmbeddedMemory, EmbedMemory, LoadModels
 from actors.embedder.pool.prepared import BulkEmbedding
 from actors.hub.composition import Hub
 from actors.hub.move import check_unchanged, open_log
-from actors.hub.reembed_source import History, StoredBy, batches, body_of, contents, history_of, image_of
+from actors.hub.reembed_source import History, StoredBy, batches, contents, history_of, image_of
 from actors.runtime.ask import MODEL_TIMEOUT, ask, ask_all
 from actors.runtime.faults import EmbeddingFault, Fault, InvalidParamsFault
 from actors.store.messages import Append, AppendMemories, Declare, FindMemories, ReadLive, Reserve

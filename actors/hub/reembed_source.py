@@ -8,6 +8,7 @@ from uuid import UUID
 
 import msgspec
 
+from actors.api.answers import body_of
 from actors.embedder.messages import Content
 from actors.exporters.history import mentioned, without
 from events.storage.log import Log
@@ -27,7 +28,7 @@ from events.vocabulary import (
     ScheduleSwitched,
 )
 from projections.memories.catalog import Catalog
-from projections.memories.entries import Body, Entry
+from projections.memories.entries import Entry
 from projections.projection import MemoryState
 
 BATCH = 48
@@ -37,6 +38,9 @@ Kept: TypeAlias = (
     ScheduleChanged | ScheduleSwitched | PruningPermitted | MemorySuperseded | MemoryReinstated | MemoryTagged
 )
 """Events that the new log takes over as they are, unless a memory that they name was erased."""
+
+OfRuns: TypeAlias = ConsolidationStarted | MemoriesMerged | MemoriesPruned | ConsolidationFinished
+"""Events of which it takes over what still hides memories."""
 
 
 class StoredBy(NamedTuple):
@@ -69,33 +73,25 @@ class History(msgspec.Struct, frozen=True):
     """The time of the last one."""
 
 
-def body_of(entry: Entry) -> Body:
-    """Return the body of a memory of a history, which is never an erased one."""
-    if entry.body is None:
-        raise AssertionError(f"{entry.id} is erased")
-    return entry.body
-
-
 def history_of(log: Log) -> History:
     """Read a whole log, which checks its chain; erased memories are left out, also as ends of links."""
     catalog = Catalog()
     stored: dict[UUID, StoredBy] = {}
     links: list[tuple[UUID | None, MemoriesLinked]] = []
-    runs: list[Event] = []
+    slept: list[Event] = []
     since: datetime | None = None
     until: datetime | None = None
     for envelope in log.read():
         catalog.apply(envelope)
-        since, until = since or envelope.at, envelope.at
+        since = since or envelope.at
+        until = envelope.at
         match envelope.event:
             case MemoryStored(tags=tags):
                 stored[envelope.id] = StoredBy(envelope.correlation_id, tags)
             case MemoriesLinked() as drawn:
                 links.append((envelope.causation_id, drawn))
-            case ConsolidationStarted() | MemoriesMerged() | MemoriesPruned() | ConsolidationFinished() as event:
-                runs.append(event)
-            case event if isinstance(event, Kept):
-                runs.append(event)
+            case event if isinstance(event, OfRuns | Kept):
+                slept.append(event)
             case _:
                 pass
     entries = {memory: entry for memory in stored if (entry := catalog.get(memory)).body is not None}
@@ -109,15 +105,23 @@ def history_of(log: Log) -> History:
             born_with[link.source] = (*born_with.get(link.source, ()), link)
         else:
             later.append(link)
-    order, slept = ingest_order(entries.values(), born_with), tuple(_still_hiding(runs, entries))
-    return History(order, stored, born_with, tuple(later), slept, catalog.states()[MemoryState.ERASED], since, until)
+    return History(
+        memories=ingest_order(entries.values(), born_with),
+        stored=stored,
+        born_with=born_with,
+        later=tuple(later),
+        slept=tuple(_still_hiding(slept, entries)),
+        erased=catalog.states()[MemoryState.ERASED],
+        since=since,
+        until=until,
+    )
 
 
-def _still_hiding(runs: Iterable[Event], entries: Mapping[UUID, Entry]) -> Iterator[Event]:
+def _still_hiding(events: Iterable[Event], entries: Mapping[UUID, Entry]) -> Iterator[Event]:
     """Yield the events of runs that still hide memories, without what was undone, and of schedule and versions."""
     hidden = {memory: (entry.run, entry.merged_into) for memory, entry in entries.items() if entry.run is not None}
     hiding = {run for run, _ in hidden.values()}
-    for event in runs:
+    for event in events:
         match event:
             case ConsolidationStarted(run=run) | ConsolidationFinished(run=run) if run in hiding:
                 yield event

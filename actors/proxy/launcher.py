@@ -18,12 +18,6 @@ from time import monotonic, sleep
 from actors.proxy.endpoint import HUB_INFO, NOTICE, connect, process_of, read_hub_info
 from events.wording import no_store_folder, reason
 
-ANSWER_TIMEOUT = 10.0
-"""Seconds after which a hub counts as one that doesn't answer: a handshake takes some milliseconds."""
-_POLL = 0.05
-"""Seconds between two checks whether a hub listens, or has ended."""
-
-
 if sys.platform != "win32":
     import fcntl
 
@@ -37,6 +31,10 @@ MAX_KILLED = 3
 """Hubs killed by a signal during their start before the launcher gives up."""
 START_TIMEOUT = 60.0
 """Seconds that a hub of another process may take to listen, or to end."""
+ANSWER_TIMEOUT = 10.0
+"""Seconds after which a hub counts as one that doesn't answer: a handshake takes some milliseconds."""
+_POLL = 0.05
+"""Seconds between two checks whether a hub listens, or has ended."""
 
 
 class HubError(Exception):

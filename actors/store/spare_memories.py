@@ -8,7 +8,7 @@ from uuid import UUID, uuid5
 
 from actors.store.snapshot_files import ASIDE, Loaded, Snapshots
 from events.crypto.keys import KeyRing
-from events.recovery.salvage import SPARE, Spare
+from events.recovery.salvage import SPARE, Spare, memory_of
 from events.storage.log import Envelope, Head
 from events.vocabulary import MemoryForgotten, MemoryStored, SpacesDeclared
 from events.vocabulary.codec import kind_of
@@ -42,17 +42,13 @@ def stray_memories(folder: Path, keys: KeyRing) -> Iterator[Envelope]:
     """
     found: dict[UUID, Envelope] = {}
     for loaded in Snapshots(folder, keys).recover(ASIDE):
-        older = {one.id: one for one in _events(loaded).values() if _memory_of(one) not in found}
+        older = {one.id: one for one in _events(loaded).values() if memory_of(one) not in found}
         found = older | found
     return (one for one in found.values() if not isinstance(one.event, SpacesDeclared) and not _is_erased(one, keys))
 
 
-def _memory_of(envelope: Envelope) -> UUID:
-    return envelope.event.memory if isinstance(envelope.event, MemoryForgotten) else envelope.id
-
-
 def _is_erased(envelope: Envelope, keys: KeyRing) -> bool:
-    return keys.is_destroyed(_memory_of(envelope))
+    return keys.is_destroyed(memory_of(envelope))
 
 
 def _events(loaded: Loaded) -> dict[int, Envelope]:

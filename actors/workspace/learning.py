@@ -112,7 +112,8 @@ def judge(similarities: Floats, closest: float, emotional_weight: float) -> Lear
     delta_s, delta_c = entropy(similarities), coherence(similarities)
     known = np.asarray((~np.isnan(similarities)).any(axis=1))  # spaces that have something to say of some neighbour
     content = SEMANTIC_INDICES[known[SEMANTIC_INDICES]]
-    total_s, total_c = 1.0 - closest**SHARPNESS, float(delta_c[content].mean()) if len(content) else 0.0
+    total_s = 1.0 - closest**SHARPNESS
+    total_c = float(delta_c[content].mean()) if len(content) else 0.0
     angle = phase(delta_s[content])
     return Learning(
         entropy=total_s,

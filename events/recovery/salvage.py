@@ -131,11 +131,7 @@ class Salvage:
         if self._spare is None:
             return []
         here = {*self._ids(), *(one.id for one in self.lost.values())}
-
-        def subject(one: Envelope) -> UUID:
-            return one.event.memory if isinstance(one.event, MemoryForgotten) else one.id
-
-        return [one for one in self._spare.strays(self._folder, self._keys) if subject(one) not in here]
+        return [one for one in self._spare.strays(self._folder, self._keys) if memory_of(one) not in here]
 
     def close(self) -> None:
         """Delete the copy."""
@@ -179,6 +175,11 @@ class Salvage:
         with suppress(*QUERY_ERRORS):
             return [id_ for (id_,) in self.database.execute("SELECT id FROM log.main.log").fetchall()]
         return []
+
+
+def memory_of(spare: Envelope) -> UUID:
+    """Return the memory that an event from a snapshot stores, or forgets."""
+    return spare.event.memory if isinstance(spare.event, MemoryForgotten) else spare.id
 
 
 def _used(spares: Mapping[int, Envelope], rows: _Rows, ids: Iterable[UUID]) -> Iterator[tuple[int, Envelope]]:

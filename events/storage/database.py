@@ -178,7 +178,8 @@ def last_numbers(cursor: duckdb.DuckDBPyConnection, known: int) -> tuple[int, in
     try:
         (end,) = cursor.execute("SELECT max(seq) FROM log.main.log WHERE seq <= ?", [known]).fetchone() or (None,)
         highest, last = cursor.execute(later, {"known": known}).fetchone() or (None, None)
-        last, highest = last or end or 0, highest or end or 0
+        last = last or end or 0
+        highest = highest or end or 0
     except QUERY_ERRORS:
         return known, None
     return last, highest if highest > last else None

@@ -103,25 +103,28 @@ def replaced(folder: Path) -> list[Path]:
 def finish(folder: Path) -> None:
     """Do the second rename of a replacement that was interrupted, and delete the new folder of one that never began."""
     folder = folder.resolve()
-    for old in folder.parent.glob(f"*{_OLD}*"):
-        name, _, time = old.name.rpartition(_OLD)
-        new = new_folder(folder, time)
-        if name != folder.name or not new.is_dir():
-            continue
-        if not folder.exists():
-            new.rename(folder)
-        elif not (folder / "head").exists():  # the folder was made since, for a lock or a socket
-            for file in ("format", *FILES):
-                if (new / file).exists():
-                    (new / file).rename(folder / file)
-            sync_folder(folder)
-        with suppress(OSError):  # it is gone; or it stays, since another log was begun
-            new.rmdir()
-        sync_folder(folder.parent)
+    for old in replaced(folder):
+        new = new_folder(folder, old.name.rpartition(_OLD)[2])
+        if new.is_dir():
+            _put_in_place(new, folder)
     for new in folder.parent.glob(f"*{_NEW}*"):
         name, _, time = new.name.rpartition(_NEW)
         if name == folder.name and is_timestamp(time) and not folder.with_name(name + _OLD + time).exists():
             _remove_leftover(new)
+
+
+def _put_in_place(new: Path, folder: Path) -> None:
+    """Rename a new folder, or move its files where the folder was made since, for a lock or a socket."""
+    if not folder.exists():
+        new.rename(folder)
+    elif not (folder / "head").exists():
+        for file in ("format", *FILES):
+            if (new / file).exists():
+                (new / file).rename(folder / file)
+        sync_folder(folder)
+    with suppress(OSError):  # it is gone; or it stays, since another log was begun
+        new.rmdir()
+    sync_folder(folder.parent)
 
 
 def _remove_leftover(folder: Path) -> None:

@@ -1,6 +1,6 @@
 """Filter columns: the metadata of each row by which a search filters, and its state."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import Final
 
 import msgspec
@@ -14,8 +14,8 @@ from projections.atlas.code_detection import looks_like_code
 from projections.graph.turns import Turns
 from projections.projection import MemoryState, digest_of
 from projections.storage.arrays import GrowableArray, Mask, Rows, top_k
+from projections.storage.microseconds import microseconds, time_of
 
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _STATES: Final = tuple(MemoryState)
 _CODES: Final = {state: code for code, state in enumerate(_STATES)}
 _LIVE, _ERASED = _CODES[MemoryState.LIVE], _CODES[MemoryState.ERASED]
@@ -121,7 +121,7 @@ class Facets:
         for name, column in self._columns.items():
             column.append(values.get(name))
         self._code.append(memory is not None and _is_code(memory))
-        self._created.append(0 if memory is None else _microseconds(memory.created_at))
+        self._created.append(0 if memory is None else microseconds(memory.created_at))
         self._turns.append(values.get("namespace"), values.get("session"), 0 if memory is None else memory.position)
         self._survivors.append(len(self))
         self._states.append(_ERASED if memory is None else _LIVE)
@@ -223,9 +223,9 @@ class Facets:
             if name == "namespace" and wanted.shared:
                 mask |= self.in_any(wanted.shared)
         if wanted.since is not None:
-            mask &= self._created.array >= _microseconds(wanted.since)
+            mask &= self._created.array >= microseconds(wanted.since)
         if wanted.until is not None:
-            mask &= self._created.array <= _microseconds(wanted.until)
+            mask &= self._created.array <= microseconds(wanted.until)
         mask[self._roots(np.flatnonzero(mask & (self._states.array == _CODES[MemoryState.MERGED])))] = True
         for tag in wanted.tags:
             holders = np.zeros(len(self), np.bool_)
@@ -246,11 +246,11 @@ class Facets:
     def created_between(self, start: datetime, end: datetime, rows: Rows) -> Mask:
         """Return which of these rows have a `created_at` after one moment and not after another, shape (rows,)."""
         created = self._created.array[rows]
-        return (created > _microseconds(start)) & (created <= _microseconds(end))
+        return (created > microseconds(start)) & (created <= microseconds(end))
 
     def created_at(self, row: int) -> datetime:
         """Return the `created_at` of a row; the epoch for an erased one."""
-        return _EPOCH + timedelta(microseconds=int(self._created.array[row]))
+        return time_of(int(self._created.array[row]))
 
     def is_code(self, rows: Rows) -> Mask:
         """Return which of these rows are source code, shape (rows,)."""
@@ -259,7 +259,7 @@ class Facets:
     def nearest_in_time(self, moment: datetime, count: int, eligible: Mask) -> Rows:
         """Return the `count` eligible rows whose `created_at` is nearest to a moment, nearest first."""
         rows = np.flatnonzero(eligible)
-        apart = np.abs(self._created.array[rows] - _microseconds(moment))
+        apart = np.abs(self._created.array[rows] - microseconds(moment))
         return rows[top_k(-apart.astype(np.float32), count)]
 
     def turns(self, rows: Rows, reach: int) -> tuple[Rows, npt.NDArray[np.int64]]:
@@ -288,10 +288,6 @@ class Facets:
         while not np.array_equal(above := self._survivors.array[rows], rows):
             rows = above
         return rows
-
-
-def _microseconds(time: datetime) -> int:
-    return (time - _EPOCH) // timedelta(microseconds=1)
 
 
 def _is_code(memory: MemoryStored) -> bool:

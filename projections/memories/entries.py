@@ -1,8 +1,8 @@
 """Records of the catalog: what is stored of a memory, and what happened to it since."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from math import isnan
-from typing import Any, Final, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 from uuid import UUID
 
 import msgspec
@@ -14,9 +14,7 @@ from events.vocabulary.codec import decompress
 from events.vocabulary.values import Image, JohariRow, Learning, Modality
 from projections.projection import MemoryState
 from projections.storage.arrays import GrowableArray
-
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND: Final = timedelta(microseconds=1)
+from projections.storage.microseconds import microseconds, time_of
 
 
 class Body(msgspec.Struct, frozen=True, kw_only=True):
@@ -111,7 +109,7 @@ class StoredEntries:
     def append(self, entry: Entry) -> None:
         """Add the next row."""
         self._seqs.append(entry.seq)
-        self._times.append((entry.stored_at - _EPOCH) // _MICROSECOND)
+        self._times.append(microseconds(entry.stored_at))
         self._purposes.append(entry.purpose or np.nan)
 
     def clear(self, row: int) -> None:
@@ -120,12 +118,12 @@ class StoredEntries:
 
     def at(self, row: int, memory: UUID) -> Entry:
         """Return the entry of a row, given the id of its memory."""
-        (seq,), (at,) = self._seqs.array[row : row + 1].tolist(), self._times.array[row : row + 1].tolist()
+        seq = int(self._seqs.array[row])
         purpose = tuple(self._purposes.array[row].tolist())
         return Entry(
             id=memory,
             seq=seq,
-            stored_at=_EPOCH + at * _MICROSECOND,
+            stored_at=time_of(int(self._times.array[row])),
             body=None,
             purpose=() if isnan(purpose[0]) else purpose,
             events=(seq,),

@@ -112,7 +112,8 @@ class TokenSpace:
         scores = np.empty(len(others), np.float32)
         for index, other in enumerate(others):
             cosines, weights = mine @ _unit(other.array).T, self._frequency.idf(other.ids)
-            forth, back = cosines.max(axis=1) @ own / own.sum(), cosines.max(axis=0) @ weights / weights.sum()
+            forth = cosines.max(axis=1) @ own / own.sum()
+            back = cosines.max(axis=0) @ weights / weights.sum()
             scores[index] = max(forth, back)
         return np.clip(scores, 0.0, 1.0)
 

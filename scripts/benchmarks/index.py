@@ -13,7 +13,7 @@ noise hits both alike.
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from math import ceil
-from statistics import fmean
+from statistics import fmean, median
 from typing import Annotated, NamedTuple, cast
 
 import msgspec
@@ -22,7 +22,7 @@ from rich.progress import Progress
 from typer import Option
 
 from benchmarks import SEED
-from benchmarks.report import JsonOption, Verdict, progress_bar, publish, quantiles, rows_table, timed
+from benchmarks.report import JsonOption, Times, Verdict, progress_bar, publish, rows_table
 from events.quantization import Float32, Levels, levels
 from projections.atlas.atlas import PREFIX_DIMENSIONS
 from projections.spaces.graph import SCANNED, Graph
@@ -45,19 +45,18 @@ LEAST_RECALL = 0.99
 TOLERANCE = 1.3
 """Most times the duration of an exact search without a filter, where the index falls back to scanning."""
 
-EXACT, INDEX = "exact", "index"
-
 
 class Line(msgspec.Struct, frozen=True):
-    """One way at one size."""
+    """Searches through one filter at one size."""
 
     vectors: int
-    way: str
     rows: str
-    median_ms: float
-    p95_ms: float
+    """Which rows the filter lets through."""
     recall: float
-    """Share of the ten nearest that exact search finds in the same rows."""
+    """Share of the ten nearest of an exact search that the index finds."""
+    index_ms: float
+    """Median, as the next."""
+    exact_ms: float
 
 
 class Drawn(NamedTuple):
@@ -85,7 +84,7 @@ def index(
             for _ in bar.track(range(0, count, SLICE), description=f"a graph of {count:,}"):  # in order, in one thread
                 graph.grow(SLICE)
             lines += measure(drawn, bar)
-    rows = {f"{one.vectors:,} {one.way} {one.rows}": msgspec.structs.asdict(one) for one in lines}
+    rows = {f"{one.vectors:,} {one.rows}": msgspec.structs.asdict(one) for one in lines}
     publish({"verdicts": judge(lines)}, rows_table("", rows), as_json=as_json, lines=lines)
 
 
@@ -122,31 +121,28 @@ def _unit_vectors(count: int, rng: np.random.Generator) -> Float32:
 def measure(drawn: Drawn, bar: Progress) -> list[Line]:
     """Search for each query in both ways and through each filter in turn."""
     space = drawn.space
-    times: dict[tuple[str, str], list[float]] = defaultdict(list)
-    recalls: dict[tuple[str, str], list[float]] = defaultdict(list)
+    by_index, exactly, recalls = Times(), Times(), defaultdict[str, list[float]](list)
     for query in bar.track(drawn.queries, description=f"searching {len(space):,}"):
         for name, mask in drawn.masks.items():
-            with timed(times[EXACT, name]):
+            with exactly.timed(name):
                 right = space.nearest(query, NEAREST, mask)[0]
-            with timed(times[INDEX, name]):
+            with by_index.timed(name):
                 found = space.nearest_by_prefix(drawn.prefix, query, NEAREST, mask)[0]
-            recalls[EXACT, name].append(1.0)
-            recalls[INDEX, name].append(float(np.isin(right, found).mean()))
-    lines = []
-    for (way, name), taken in times.items():
-        row = quantiles(taken)
-        lines.append(Line(len(space), way, name, row["median"], row["p95"], fmean(recalls[way, name])))
-    return lines
+            recalls[name].append(float(np.isin(right, found).mean()))
+    return [
+        Line(len(space), name, fmean(recalls[name]), median(by_index[name]), median(exactly[name]))
+        for name in drawn.masks
+    ]
 
 
 def judge(lines: Sequence[Line]) -> list[Verdict]:
     """Compare the measurements with the requirements."""
-    took = {(line.vectors, line.way, line.rows): line.median_ms for line in lines}
     verdicts: list[Verdict] = []
     for count in dict.fromkeys(line.vectors for line in lines):
-        found = {line.rows: line.recall for line in lines if line.vectors == count and line.way == INDEX}
-        shares = {name: took[count, INDEX, name] / took[count, EXACT, name] for name in SHARES}
-        beside_all = {name: took[count, INDEX, name] / took[count, EXACT, "all"] for name in SHARES}
+        by_rows = {line.rows: line for line in lines if line.vectors == count}
+        found = {name: line.recall for name, line in by_rows.items()}
+        shares = {name: line.index_ms / line.exact_ms for name, line in by_rows.items()}
+        beside_all = {name: line.index_ms / by_rows["all"].exact_ms for name, line in by_rows.items()}
         large = count * PREFIX_DIMENSIONS > SCANNED
         verdicts += [
             Verdict(f"{count:,}: recall@{NEAREST} at least {LEAST_RECALL}", found, min(found.values()) >= LEAST_RECALL),

@@ -132,12 +132,9 @@ class Store:
 
 
 @asynccontextmanager
-async def open_store(folder: Path, *, priming: bool = False, load: Load | None = None) -> AsyncIterator[Store]:
-    """Open the store in a folder in this process, creating it if there is none, and load its models, or others.
-
-    With `priming`, ignited memories get a bonus in searches; repeatable measurements need it off.
-    """
-    with open_hub(folder, priming=priming, load=load) as hub:
+async def open_store(folder: Path, *, load: Load | None = None) -> AsyncIterator[Store]:
+    """Open the store in a folder in this process, creating it if there is none, and load its models, or others."""
+    with open_hub(folder, load=load) as hub:
         store = Store(hub)
         await store.ready()
         yield store

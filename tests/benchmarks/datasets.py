@@ -39,12 +39,12 @@ def stream() -> Dataset:
 
 
 def talk(count: int) -> Dataset:
-    """Sessions of ten turns, each of which can be paraphrased, and a query for each turn."""
+    """Sessions of ten turns, each with a name, a number and an auxiliary, and a query for each turn."""
     documents = [
         Document(
             id=str(number),
             text=f"{NAMES[number % 20]}: I don't like it, but we {VERBS[number // 20 % 10]} "
-            f"{number} huge boxes because the children wanted them quickly.",
+            f"{number} huge boxes because the children could use them well.",
             metadata={"session": str(number // 10), "order": number % 10},
         )
         for number in range(count)

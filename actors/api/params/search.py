@@ -25,11 +25,9 @@ from actors.api.params.times import between
 from actors.runtime.faults import InvalidParamsFault
 from actors.runtime.settings import Confidence, SearchProfile
 from actors.runtime.types import JsonObject
-from events.spaces import SPACES
-from events.vocabulary.values import Modality, Quadrant
+from events.vocabulary.values import WIDTH, Modality, Quadrant
 
 MAX_CURSOR = 1_024
-WIDTH = len(SPACES)
 SUM_TOLERANCE = 0.01
 """Maximum distance of the sum of custom weights from 1."""
 Query = Annotated[QueryText, Meta(description="A question or keywords")]

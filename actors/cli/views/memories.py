@@ -177,7 +177,8 @@ def status(answer: JsonObject, *, all_latencies: bool = False) -> None:
         shown = list(latencies) if all_latencies else sorted(latencies, key=lambda name: -latencies[name]["p95"])
         title = "latencies"
         if not all_latencies:
-            shown, title = shown[:SLOWEST], f"slowest of {counted(len(latencies), 'operation')}; --latencies shows all"
+            shown = shown[:SLOWEST]
+            title = f"slowest of {counted(len(latencies), 'operation')}; --latencies shows all"
         table = Table("operation", "median ms", "p95 ms", "samples", title=title, title_justify="left")
         for name in shown:
             latency = latencies[name]

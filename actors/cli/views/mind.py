@@ -146,32 +146,40 @@ def runs(answer: JsonObject) -> None:
     for run in answer["runs"]:
         OUT.print(f"{minute(run['started_at'])}  {run['run_id']}", style="dim")
     for run in answer["runs"]:
-        for merge in run.get("merges", ()):
-            for absorbed in merge["absorbed"]:
-                OUT.print(
-                    f"  merged  {absorbed['id']} into {merge['survivor']}, similarity {absorbed['similarity']:.3f}"
-                )
-        for pruned in run.get("pruned", ()):
-            parts = ", ".join(f"{name} {value:.2f}" for name, value in pruned["parts"].items())
-            OUT.print(f"  pruned  {pruned['id']}, salience {pruned['salience']:.2f}: {parts}")
-            OUT.print(f"          {pruned.get('content')}", style="dim")
-        for moved in run.get("moved", ()):
-            OUT.print(
-                f"  moved   {counted(len(moved['memories']), 'memory')} from {moved['source']} to {moved['target']}"
-            )
-        for pattern in run.get("patterns", ()):
-            OUT.print(f"  pattern {pattern['description']}, {counted(pattern['memory_count'], 'memory')}")
+        _print_details(run)
+    _print_skipped(answer)
+
+
+def _print_details(run: JsonObject) -> None:
+    """Print what a run did, memory by memory, as far as the answer has it."""
+    for merge in run.get("merges", ()):
+        for absorbed in merge["absorbed"]:
+            OUT.print(f"  merged  {absorbed['id']} into {merge['survivor']}, similarity {absorbed['similarity']:.3f}")
+    for pruned in run.get("pruned", ()):
+        OUT.print(f"  pruned  {pruned['id']}, salience {pruned['salience']:.2f}: {_parts(pruned)}")
+        OUT.print(f"          {pruned.get('content')}", style="dim")
+    for moved in run.get("moved", ()):
+        OUT.print(f"  moved   {counted(len(moved['memories']), 'memory')} from {moved['source']} to {moved['target']}")
+    for pattern in run.get("patterns", ()):
+        OUT.print(f"  pattern {pattern['description']}, {counted(pattern['memory_count'], 'memory')}")
+
+
+def _print_skipped(answer: JsonObject) -> None:
     for skipped in answer["skipped"]:
         OUT.print(f"{minute(skipped['at'])}  {skipped['mode']} was skipped: {skipped['reason']}", style="yellow")
+
+
+def _parts(of: JsonObject) -> str:
+    """Return the parts of a salience in words."""
+    return ", ".join(f"{name} {value:.2f}" for name, value in of["parts"].items())
 
 
 def candidates(answer: JsonObject) -> None:
     """Print memories of low salience."""
     for one in answer["candidates"]:
-        parts = ", ".join(f"{name} {value:.2f}" for name, value in one["parts"].items())
         kept = f"  protected: {one['protected']}" if one["protected"] else ""
         OUT.print(f"{one['salience']:.2f}  {one['content']}")
-        OUT.print(f"      {parts}{kept}", style="dim")
+        OUT.print(f"      {_parts(one)}{kept}", style="dim")
         OUT.print(f"      {one['memory_id']}  {one['namespace']}", style="dim")
     OUT.print(
         f"{answer['would_be_pruned']:,} of {counted(answer['memories_looked_at'], 'memory')} would be pruned; "
@@ -205,5 +213,4 @@ def schedule(answer: JsonObject) -> None:
         OUT.print(f"a signed head follows each deep sleep in {anchors['target']}")
     if anchors["failed"]:
         OUT.print(f"no anchor was written after the last sleep: {anchors['failed']}", style="yellow")
-    for skipped in answer["skipped"]:
-        OUT.print(f"{minute(skipped['at'])}  {skipped['mode']} was skipped: {skipped['reason']}", style="yellow")
+    _print_skipped(answer)

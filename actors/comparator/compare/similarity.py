@@ -68,7 +68,8 @@ def raw_each_to_many(
 
     One pass over all of them: the cost grows with the number of passes rather than of rows.
     """
-    owners, rows = np.repeat(np.arange(len(ones)), [len(many) for many in manies]), np.concatenate(manies)
+    owners = np.repeat(np.arange(len(ones)), [len(many) for many in manies])
+    rows = np.concatenate(manies)
     scores = [store.pair_scores(space.key, [one[space.key] for one in ones], owners, rows) for space in SPACES]
     return np.split(np.stack(scores, axis=1), np.cumsum([len(many) for many in manies])[:-1])
 

@@ -92,7 +92,9 @@ def rank(atlas: Atlas, calibration: Calibration, message: Rank | RankByPerspecti
     Raises:
         NotFoundFault: the memory whose purpose is compared is not live.
     """
-    eligible, limit, minimum = atlas.facets.eligible(message.filter), message.limit, message.min_similarity
+    eligible = atlas.facets.eligible(message.filter)
+    limit = message.limit
+    minimum = message.min_similarity
     relevance = None
     if isinstance(message, RankByPurpose):
         named = message.purpose

@@ -10,7 +10,6 @@ a correction: the caller measures again.
 import math
 from collections.abc import Sequence
 from enum import StrEnum
-from math import isnan
 from typing import Final
 
 import msgspec
@@ -77,7 +76,7 @@ class Drift(msgspec.Struct, frozen=True):
     @property
     def drifted(self) -> tuple[DriftedSpace, ...]:
         """Up to five spaces that drifted, the worst first; no temporal ones."""
-        known = (key for key in SEMANTIC if not isnan(self.spaces[INDEX[key]]))
+        known = (key for key in SEMANTIC if not math.isnan(self.spaces[INDEX[key]]))
         similarities = sorted((self.spaces[INDEX[key]], place, key) for place, key in enumerate(known))
         spaces = (DriftedSpace(key, value, level_of(value)) for value, _, key in similarities[:MAX_DRIFTED_SPACES])
         return tuple(one for one in spaces if one.level is not DriftLevel.NONE)

@@ -144,7 +144,8 @@ class GoalManager:
         if not len(nearness):
             return None
         usual = self._usual(state, remembered)
-        current, samples = drift.measure(nearness[-memories:], usual), drift.history(nearness, usual)
+        current = drift.measure(nearness[-memories:], usual)
+        samples = drift.history(nearness, usual)
         similarities = [sample.similarity for sample in samples]
         trend = drift.trend(similarities)
         return DriftReport(

@@ -70,21 +70,15 @@ class Survey(msgspec.Struct, frozen=True):
 
     def led_by(self, star: UUID | None) -> "Survey":
         """Return the survey with one goal as the North Star, above all others."""
-        return Survey(
-            tuple(
-                msgspec.structs.replace(
-                    goal,
-                    level=GoalLevel.NORTH_STAR
-                    if goal.goal == star
-                    else GoalLevel.STRATEGIC
-                    if goal.level is GoalLevel.NORTH_STAR
-                    else goal.level,
-                    parent=None if goal.goal == star else goal.parent,
-                )
-                for goal in self.goals
-            ),
-            star,
-        )
+
+        def placed(goal: GoalDiscovered) -> GoalDiscovered:
+            if goal.goal == star:
+                return msgspec.structs.replace(goal, level=GoalLevel.NORTH_STAR, parent=None)
+            if goal.level is GoalLevel.NORTH_STAR:
+                return msgspec.structs.replace(goal, level=GoalLevel.STRATEGIC)
+            return goal
+
+        return Survey(tuple(map(placed, self.goals)), star)
 
 
 def repeats(goal: GoalDiscovered, other: GoalDiscovered) -> bool:

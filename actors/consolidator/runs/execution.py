@@ -40,7 +40,9 @@ class RunExecution:
         start = perf_counter()
         fields = ConsolidationStarted.__struct_fields__
         self._append(ConsolidationStarted(**{name: getattr(self.request, name) for name in fields}))
-        plan, outcome, reason = RunPlan(run=self.run), Outcome.FINISHED, None
+        plan = RunPlan(run=self.run)
+        outcome = Outcome.FINISHED
+        reason = None
         try:
             plan = yield from self._bounded(start)
         except RunInterrupted as interrupted:

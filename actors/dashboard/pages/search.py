@@ -27,7 +27,8 @@ FULL = 100
 
 async def search(request: Request) -> Response:
     """Show the results of a question, and how each came to its place."""
-    query, profile = chosen(request, "q"), chosen(request, "profile") or SearchProfile.AUTO.value
+    query = chosen(request, "q")
+    profile = chosen(request, "profile") or SearchProfile.AUTO.value
     namespace = chosen(request, "namespace")
     calendar = await operate(request, "store/calendar", sessions=0)
     answer: JsonObject | None = None

@@ -24,7 +24,9 @@ FROM, TO = "From", "To"
 
 async def timeline(request: Request) -> Response:
     """Show memories by time: the latest, those of some days, or those of a session as they were said."""
-    namespace, session, state = chosen(request, "namespace"), chosen(request, "session"), chosen(request, "state")
+    namespace = chosen(request, "namespace")
+    session = chosen(request, "session")
+    state = chosen(request, "state")
     day, last = _day(request, "day", FROM), _day(request, "last", TO)
     if day and last and last < day:
         raise InvalidParamsFault(f"Invalid '{TO}': {last} is before '{FROM}', {day}", parameter="last")

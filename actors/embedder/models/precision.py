@@ -76,7 +76,8 @@ def describe(threads: int = 1) -> JsonObject:
 
     Before the first measurement the precision is None.
     """
-    asked, known = os.environ.get(VARIABLE) or AUTO, recall(threads)
+    asked = os.environ.get(VARIABLE) or AUTO
+    known = recall(threads)
     measured = known.precision if known else None
     return {
         "name": RUNTIME,

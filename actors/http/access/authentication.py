@@ -150,43 +150,55 @@ class Authentication:
         Raises:
             RefusedError: A token is invalid, a change lacks its CSRF token, or there are too many requests.
         """
-        headers = Headers(scope=scope)
         state = scope.setdefault("state", {})
         state["caller"], state["csrf"] = NOBODY, ""
-        address = (scope.get("client") or ("", 0))[0]
         cookie = Request(scope).cookies.get(cookie_name(scope), "")
         try:
-            if (token := bearer(headers)) is not None:
-                access = await self._verify(token)
-                caller = None if access is None else caller_of(access)
-                if access is None or caller is None:
-                    self.refused("token", token, address)
-                    # Counted after the check: other clients at this address may send valid tokens.
-                    self.rates.fail(address)
-                else:
-                    self.rates.take(caller.name)
-                    scope["user"], state["caller"] = AuthenticatedUser(access), caller
+            if (token := bearer(Headers(scope=scope))) is not None:
+                await self._admit_token(scope, token)
             elif (session := self.sessions.get(cookie)) is not None and scope["path"] != MCP_PATH:
-                self.rates.take(session.caller.name)
-                self.stay()
-                state["caller"], state["csrf"] = session.caller, session.csrf
-                if scope["method"] not in SAFE:
-                    checked = await _checked(scope, receive, session.csrf)
-                    if checked is None:
-                        self.refused("form", None, address)
-                        raise RefusedError(403, "The form is out of date; load the page again")
-                    receive = checked
+                receive = await self._admit_session(scope, receive, session)
             else:
-                self.rates.take(address)
+                self.rates.take(_address(scope))
         except RateLimitFault as fault:
             raise RefusedError(429, fault.message, {"retry-after": str(RETRY_SECONDS)}) from None
         await self.app(scope, receive, send)
+
+    async def _admit_token(self, scope: HttpScope, token: str) -> None:
+        """Set the caller whom a token belongs to."""
+        access = await self._verify(token)
+        caller = None if access is None else caller_of(access)
+        if access is None or caller is None:
+            self.refused("token", token, _address(scope))
+            # Counted after the check: other clients at this address may send valid tokens.
+            self.rates.fail(_address(scope))
+        else:
+            self.rates.take(caller.name)
+            scope["user"], scope["state"]["caller"] = AuthenticatedUser(access), caller
+
+    async def _admit_session(self, scope: HttpScope, receive: Receive, session: Session) -> Receive:
+        """Set the caller of a browser that is logged in, and return what receives the request's body."""
+        self.rates.take(session.caller.name)
+        self.stay()
+        scope["state"] |= {"caller": session.caller, "csrf": session.csrf}
+        if scope["method"] in SAFE:
+            return receive
+        checked = await _checked(scope, receive, session.csrf)
+        if checked is None:
+            self.refused("form", None, _address(scope))
+            raise RefusedError(403, "The form is out of date; load the page again")
+        return checked
 
     async def _verify(self, token: str) -> AccessToken | None:
         for verifier in self.verifiers:
             if (access := await verifier.verify_token(token)) is not None:
                 return access
         return None
+
+
+def _address(scope: HttpScope) -> str:
+    """Return the address of the client; empty where the server doesn't know it."""
+    return (scope.get("client") or ("", 0))[0]
 
 
 def bearer(headers: Headers) -> str | None:

@@ -71,8 +71,10 @@ def _days_ago(day: re.Match[str] | None, season: re.Match[str] | None, start: da
     """Yield the matching days of the year before `start`, as days before it."""
     wanted = set[int]()
     if day is not None:
-        name = day["one"] or day["many"] or day["named"]
-        wanted = {WEEKDAYS.index(name.casefold())} if name else {5, 6} if day["weekend"] else set(range(5))
+        if name := day["one"] or day["many"] or day["named"]:
+            wanted = {WEEKDAYS.index(name.casefold())}
+        else:
+            wanted = {5, 6} if day["weekend"] else set(range(5))
     months = set[int]()
     if season is not None:
         begin = SEASONS[season["name"].casefold()]

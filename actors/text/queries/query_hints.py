@@ -136,8 +136,9 @@ _BEFORE_NOUN = r"(?:a|an|the|my|our|your|his|her|their|its|this|that|these|those
 
 def causal_direction(query: str) -> Direction | None:
     """Return whether a query asks for causes or for effects; None for neither."""
-    asked = _asked_event(query)
-    return asked[0] if asked else Direction.CAUSE if _CAUSE.search(query) else None
+    if asked := _asked_event(query):
+        return asked[0]
+    return Direction.CAUSE if _CAUSE.search(query) else None
 
 
 def causal_subject(query: str) -> str:

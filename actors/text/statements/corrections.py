@@ -8,6 +8,7 @@ other subjects and additions. The points of each sum to log odds (`scripts/bench
 
 import re
 from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from difflib import SequenceMatcher
 from typing import Final, NamedTuple
 
@@ -71,6 +72,21 @@ _RULES: Final = {"name": "name", **dict.fromkeys(("weekday", "month", "daypart",
 _OPPOSITES: Final = {frozenset(stem_words(pair.split())) for pair in ENGLISH["corrections"]["opposites"].split(",")}
 
 
+class Difference(NamedTuple):
+    """Content words of one statement in the place of those of the other; one of both may have none there."""
+
+    old: list[Word]
+    new: list[Word]
+    at_start: bool
+    """Whether the earlier statement begins with it."""
+
+    @property
+    def kind(self) -> str:
+        """The kind of both values; `words` where they are of different ones."""
+        kind = _kind(self.old)
+        return kind if kind == _kind(self.new) else "words"
+
+
 class Correction(NamedTuple):
     """What differs between a statement and its correction."""
 
@@ -111,12 +127,11 @@ def _find_in_brief(earlier: Statement, later: Statement) -> Correction | None:
 
 def evidence(earlier: Statement, later: Statement) -> dict[str, float]:
     """Return the evidence in two statements that have content words: 1 or a share for what holds."""
-    old, new = earlier.words, later.words
-    changes = _changes(earlier, later)
+    differences = _differences(earlier, later)
     left, right = {*earlier.keys}, {*later.keys}
     share = len(left & right) / len(left)
-    replaced = [part for part in changes if part[0] == "replace"]
-    removed = [part for part in changes if part[0] == "delete"]
+    replaced = [one for one in differences if one.old and one.new]
+    removed = [one for one in differences if not one.new]
     has_other_verb = _has_other_verb(earlier, later)
     values, newer = (
         [value for value in read_values(one) if value.kind != "name" and value.key not in other.keys]
@@ -125,21 +140,12 @@ def evidence(earlier: Statement, later: Statement) -> dict[str, float]:
     denied = any(is_denied(value, later, earlier.keys) for value in newer)
     is_same_property = not (denied or (has_other_verb and _has_other_head(earlier, later)))
     kinds = {
-        _kind(old[start:end])
-        for _, start, end, first, last in replaced
-        if is_same_property
-        and _kind(old[start:end]) == _kind(new[first:last]) != "words"
-        and _are_values_of_one_kind(earlier, later, old[start:end], new[first:last])
+        one.kind
+        for one in replaced
+        if is_same_property and one.kind != "words" and _are_values_of_one_kind(earlier, later, one)
     }
-    is_frame = len(replaced) == 1 and not removed and replaced[0][2] - replaced[0][1] <= min(MAX_VALUE, len(old) - 1)
-    ended = not (denied or earlier.ends) and any(
-        -REACH < word.span[0] - end < REACH
-        and word.key in left
-        and not _SENTENCE_END.search(later.text, *sorted((end, word.span[0])))
-        for end, taken in later.ended.items()
-        if not taken or not left.isdisjoint(taken)
-        for word in new
-    )
+    is_frame = len(replaced) == 1 and not removed and len(replaced[0].old) <= min(MAX_VALUE, len(earlier.words) - 1)
+    ended = not (denied or earlier.ends) and _ends_state_of(later, left)
     negated = later.is_negated and not denied and (bool(earlier.ends) or not later.only_denies_end)
     is_value = bool(kinds) or (is_same_property and _have_one_kind(values, newer))
     is_other = later.only_says_now and (
@@ -154,20 +160,32 @@ def evidence(earlier: Statement, later: Statement) -> dict[str, float]:
         "frame": float(is_frame),
         "value": float(is_frame and bool(kinds)),
         "value of an event": float(is_frame and bool(kinds) and earlier.tells_event),
-        "value in the predicate": float(is_frame and replaced[0][1] > 0),
+        "value in the predicate": float(is_frame and not replaced[0].at_start),
         "change": float(change),
         "change of the frame": change * share,
         "change of a value": float(change and is_value),
         "ended": float(ended),
         "opposite": float(
-            share >= 0.5 and any({one, two} in _OPPOSITES for one in left - right for two in right - left)
+            share >= 0.5 and any({one, other} in _OPPOSITES for one in left - right for other in right - left)
         ),
         "negation": float(share > 0.5 and earlier.is_negated != negated),
         "differences": min(len(replaced) + len(removed), 4) / 4,
         "other subject": float(_other_subject(earlier, later)),
         "possession": float(not (change or ended or "number" in kinds) and earlier.possesses),
-        "long": float(max(len(old), len(new)) > LONG),
+        "long": float(max(len(earlier.words), len(later.words)) > LONG),
     }
+
+
+def _ends_state_of(later: Statement, keys: AbstractSet[str]) -> bool:
+    """Return whether a text says that something has ended near one of an earlier text's words, given by their keys."""
+    return any(
+        -REACH < word.span[0] - end < REACH
+        and word.key in keys
+        and not _SENTENCE_END.search(later.text, *sorted((end, word.span[0])))
+        for end, taken in later.ended.items()
+        if not taken or not keys.isdisjoint(taken)
+        for word in later.words
+    )
 
 
 def _has_other_verb(earlier: Statement, later: Statement) -> bool:
@@ -192,10 +210,12 @@ def _have_one_kind(values: Iterable[Value], others: Sequence[Value]) -> bool:
     return any(are_of_one_kind(value, other) for value in values for other in others)
 
 
-def _are_values_of_one_kind(earlier: Statement, later: Statement, old: list[Word], new: list[Word]) -> bool:
-    """Return whether two runs of words hold values of one kind."""
-    one, other = _values_in(earlier, old), _values_in(later, new)
-    return _have_one_kind(one, other) and not (_besides(earlier, old, one) and _besides(later, new, other))
+def _are_values_of_one_kind(earlier: Statement, later: Statement, difference: Difference) -> bool:
+    """Return whether the words that differ hold values of one kind."""
+    old, new = _values_in(earlier, difference.old), _values_in(later, difference.new)
+    return _have_one_kind(old, new) and not (
+        _besides(earlier, difference.old, old) and _besides(later, difference.new, new)
+    )
 
 
 def _besides(statement: Statement, words: list[Word], values: list[Value]) -> set[str]:
@@ -223,26 +243,29 @@ def _is_too_different(earlier: Statement, later: Statement) -> bool:
     return missing > MAX_VALUE and 2 * missing > len(words)
 
 
-def _changes(earlier: Statement, later: Statement) -> list[tuple[str, int, int, int, int]]:
+def _differences(earlier: Statement, later: Statement) -> list[Difference]:
     codes = SequenceMatcher(None, earlier.keys, later.keys, autojunk=False).get_opcodes()
-    return [code for code in codes if code[0] != "equal"]
+    return [
+        Difference(earlier.words[start:end], later.words[first:last], at_start=start == 0)
+        for code, start, end, first, last in codes
+        if code != "equal"
+    ]
 
 
 def _difference(earlier: Statement, later: Statement, points: float) -> Correction:
     """Return the value that differs, of the most definite kind."""
-    parts = [
-        (earlier.words[start:end], later.words[first:last]) for _, start, end, first, last in _changes(earlier, later)
-    ]
-    both = [(was, now) for was, now in parts if was and now]
-    same = [pair for pair in both if _kind(pair[0]) == _kind(pair[1]) != "words"]
-    if same:
-        was, now = same[-1]
-        return Correction(_kind(was), _span(was), _span(now), points)
-    was, now = both[-1] if both else (None, parts[-1][1] if parts else None)
-    return Correction("words" if was else "state", _span(was), _span(now), points)
+    differences = _differences(earlier, later)
+    replaced = [one for one in differences if one.old and one.new]
+    if definite := [one for one in replaced if one.kind != "words"]:
+        last = definite[-1]
+        return Correction(last.kind, _span(last.old), _span(last.new), points)
+    if replaced:
+        last = replaced[-1]
+        return Correction("words", _span(last.old), _span(last.new), points)
+    return Correction("state", None, _span(differences[-1].new) if differences else None, points)
 
 
-def _span(words: list[Word] | None) -> Span | None:
+def _span(words: list[Word]) -> Span | None:
     return (words[0].span[0], words[-1].span[1]) if words else None
 
 

@@ -118,7 +118,9 @@ def _phrase(borders: list[_Token], run: Iterable[_Token], verb: int) -> Phrase |
     """
     owner = borders[-1].word if borders and borders[-1].word in _PRONOUNS else ""
     named = ["", *(token.word for token in borders if token.word not in _DETERMINERS)][-1]
-    preposition = RECURRING if named in _EACH | _PLURAL_TIMES else named if named in _PREPOSITIONS else ""
+    preposition = named if named in _PREPOSITIONS else ""
+    if named in _EACH | _PLURAL_TIMES:
+        preposition = RECURRING
     words: list[str] = []
     first = _Token(is_border=False, start=-1, word="")
     for token in run:

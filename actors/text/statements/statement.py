@@ -254,9 +254,11 @@ def _words(text: str) -> list[Word]:
             return []
         if word in NUMBERS or any(map(str.isdigit, word)):
             found.append(Word(NUMBERS.get(word, word), match.span(), "number"))
-            continue
-        kind = "time" if word in TIMES else "name" if surface != "ON" and _is_name(text, match) else "words"
-        found.append(Word(synonym(word), match.span(), kind))
+        elif word in TIMES:
+            found.append(Word(synonym(word), match.span(), "time"))
+        else:
+            kind = "name" if surface != "ON" and _is_name(text, match) else "words"
+            found.append(Word(synonym(word), match.span(), kind))
     stems = stem_words([word.key for word in found])
     return [
         word if word.kind == "number" else Word(stem, word.span, word.kind)

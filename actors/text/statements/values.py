@@ -102,7 +102,9 @@ def _value(text: str, words: list[Word], at: int) -> Value:
     elif kind == "number":
         kind, of = _number(text, words, at)
         if fraction := _FRACTION.search(text, max(0, span[0] - 16), span[0]):
-            key, kind, of = f"{fraction[1]} {fraction[2]} {key}".lower(), "clock", frozenset()
+            key = f"{fraction[1]} {fraction[2]} {key}".lower()
+            kind = "clock"
+            of = frozenset()
             span = fraction.start(), span[1]
     return Value(key, kind, of, span)
 

@@ -85,7 +85,11 @@ def draw_pool(seed: int) -> list[Example]:
 
 
 class Drafter:
-    """Makes one message from a pool of examples; the same number makes the same message again."""
+    """Makes one message from a pool of examples; the same number makes the same message again.
+
+    Hypothesis draws only the values. Of whole messages it makes runs of near copies, since it mutates its last example,
+    and it takes five times as long (11 s instead of 2.2 for a thousand).
+    """
 
     def __init__(self, rng: Random, pool: list[Example], number: int) -> None:
         self._rng = rng

@@ -1,25 +1,21 @@
-"""`scripts/bench latency`: each operation at a given store size, beside bare forward passes, budgets and a stub."""
+"""`scripts/bench latency`: each operation at a given store size, beside bare forward passes, and budgets."""
 
 import os
 import random
 from collections.abc import Iterable, Sequence
-from math import inf
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import anyio
-import msgspec
-from rich.console import Console
 from rich.progress import Progress
-from typer import BadParameter, Exit, Option
+from typer import BadParameter, Option
 
 from actors.comparator.messages import ListMemories
 from actors.embedder.models.backbone import Backbone
 from benchmarks import SEED
 from benchmarks.latency.ratios import QUERY_WORDS, measure_ratios, one_pass_texts
 from benchmarks.latency.transports import compare_transports
-from benchmarks.latency.workspace_cost import compare_with_stub, costs, texts_needed
-from benchmarks.report import JsonOption, Times, counter, print_json, rows_table, workplace
+from benchmarks.report import JsonOption, Times, Verdict, counter, publish, workplace
 from benchmarks.store import Store, open_store
 from benchmarks.synthetic import build, first_words
 from events.storage.database import DATABASE
@@ -34,13 +30,15 @@ BUDGETS = {"inject": 25.0, "search_multi": 50.0, "compare": 2.0, MATRIX_NAME: 1_
 """Most milliseconds of the median."""
 
 
-async def measure(memories: int, words: int, samples: int, batches: int, folder: Path, bar: Progress) -> dict[str, Any]:
+async def measure(
+    memories: int, words: int, samples: int, batches: int, folder: Path, bar: Progress
+) -> dict[str, list[Verdict]]:
     """Fill a new store, then time all operations in turn."""
     backbone = Backbone.load()
     texts = [*one_pass_texts(backbone, words)]
     real = 0 if (folder / DATABASE).exists() else memories
     end = real + samples
-    if len(texts) < end + texts_needed(samples) + 3 * samples:
+    if len(texts) < end + 3 * samples:
         raise BadParameter(f"the standard library yields {len(texts)} texts of {words} words, fewer than asked for")
     async with open_store(folder) as store:
         await store.store_texts(texts[:real])
@@ -48,18 +46,12 @@ async def measure(memories: int, words: int, samples: int, batches: int, folder:
         times = await time_operations(store, stored, bar.track(texts[real:end], description="timing"))
         parts = store.hub.latencies.summary()
         ratios = await measure_ratios(store, backbone, samples, batches, len(stored))
-        workspace = await compare_with_stub(store, texts[end : end + texts_needed(samples)])
-    start = end + texts_needed(samples)
-    transports = await compare_transports(folder, texts[start : start + 3 * samples])
+    transports = await compare_transports(folder, texts[end : end + 3 * samples])
     return {
-        "memories": len(stored),
-        "words": words,
-        "ms": {name: {**row, "budget": BUDGETS.get(name)} for name, row in times.quantiles().items()},
-        "ratios": ratios,
-        "load": os.getloadavg()[0],
-        "mind_ms": costs(workspace),
-        "transports_ms": transports,
-        "parts_ms": {name: {"median": part.median, "p95": part.p95} for name, part in parts.items()},
+        "in bare passes": ratios,
+        f"milliseconds, {words} words": judge_times(times),
+        "parts, ms": [Verdict(name, {"median": part.median, "p95": part.p95}) for name, part in parts.items()],
+        "the official client, ms": [Verdict(name, row) for name, row in transports.items()],
     }
 
 
@@ -83,6 +75,16 @@ async def time_operations(store: Store, stored: Sequence[str], texts: Iterable[s
     return times
 
 
+def judge_times(times: Times) -> list[Verdict]:
+    """Compare the median of each operation with its budget, if it has one."""
+    verdicts = []
+    for name, row in times.quantiles().items():
+        budget = BUDGETS.get(name)
+        what = name if budget is None else f"{name}: at most {budget:g} ms"
+        verdicts.append(Verdict(what, row, None if budget is None else row["median"] <= budget))
+    return verdicts
+
+
 def latency(
     memories: Annotated[int, Option(min=0, help="Memories in the store.")] = 1_000,
     words: Annotated[int, Option(min=1, help="Words of each memory.")] = 20,
@@ -94,39 +96,11 @@ def latency(
     *,
     as_json: JsonOption = False,
 ) -> None:
-    """Time storing, searching and comparing beside bare forward passes of the same text, and the workspace's share."""
+    """Time storing, searching and comparing beside bare forward passes of the same text."""
     with workplace() as (scratch, bar):
         folder = data or scratch
         if memories >= REAL:
             build(folder, memories, counter(bar, "filling the store", memories))
-        report = anyio.run(measure, memories, words, samples, batches, folder, bar)
-    publish_latencies(report, as_json=as_json)
-
-
-def publish_latencies(report: dict[str, Any], *, as_json: bool) -> None:
-    """Print a report as tables or JSON.
-
-    Raises:
-        Exit: a ratio or the median of an operation misses its target (status 1).
-    """
-    missed = [f"{one.what}: {one.target}" for one in report["ratios"] if not one.holds]
-    slow = {name: row for name, row in report["ms"].items() if row["median"] > (row["budget"] or inf)}
-    missed += [f"{name}: at most {row['budget']:g} ms" for name, row in slow.items()]
-    if as_json:
-        print_json(report | {"failed": missed})
-    else:
-        _print_tables(report, missed)
-    if missed:
-        raise Exit(1)
-
-
-def _print_tables(report: dict[str, Any], missed: Sequence[str]) -> None:
-    tables = {
-        "milliseconds": report["ms"] | report["parts_ms"],
-        "median ms": report["mind_ms"],
-        "in bare passes": {one.what: msgspec.structs.asdict(one) for one in report["ratios"]},
-        "the official client, ms": report["transports_ms"],
-    }
-    at = f"at {report['memories']} memories, {report['words']} words; load {report['load']:.1f}"
-    failing = [f"fails: {one}" for one in missed]
-    Console().print(*(rows_table(name, rows) for name, rows in tables.items()), at, *failing, sep="\n")
+        sections = anyio.run(measure, memories, words, samples, batches, folder, bar)
+    load = os.getloadavg()[0]
+    publish(sections, f"{memories} memories; load {load:.1f}", as_json=as_json, memories=memories, load=load)

@@ -6,11 +6,10 @@ from itertools import islice
 from statistics import median
 
 import anyio.to_thread
-import msgspec
 
 from actors.embedder.models.backbone import Backbone
 from actors.text.windows import WINDOW_TOKENS
-from benchmarks.report import Times, quantiles
+from benchmarks.report import Times, Verdict, quantiles
 from benchmarks.store import Store
 from benchmarks.synthetic import first_words, sentences
 
@@ -28,19 +27,6 @@ LONGEST = 2 * WINDOW_TOKENS
 """Wordpieces in the longest text used: one forward pass takes no more."""
 
 
-class Ratio(msgspec.Struct, frozen=True, kw_only=True):
-    """One kind of work beside the bare forward pass of its texts, in milliseconds."""
-
-    what: str
-    median: float
-    p95: float
-    bare: float
-    ratio: float
-    """In bare passes; of a batch, its rate as a share of the bare rate."""
-    target: str
-    holds: bool
-
-
 def one_pass_texts(backbone: Backbone, words: int) -> Iterator[str]:
     """Yield texts of so many words that one forward pass takes as a whole."""
     return (text for text in sentences(words) if len(backbone.tokenize(text).ids) <= LONGEST)
@@ -56,7 +42,7 @@ async def forward(times: Times, name: str, backbone: Backbone, *texts: str) -> N
     await times.measure(name, partial(anyio.to_thread.run_sync, bare))
 
 
-async def measure_ratios(store: Store, backbone: Backbone, samples: int, batches: int, memories: int) -> list[Ratio]:
+async def measure_ratios(store: Store, backbone: Backbone, samples: int, batches: int, memories: int) -> list[Verdict]:
     """Measure everything that has a target in a store of so many memories, which grows meanwhile."""
     times = Times()
     queries = iter(sentences(min(LENGTHS)))
@@ -77,25 +63,31 @@ async def measure_ratios(store: Store, backbone: Backbone, samples: int, batches
             answer = await times.measure(f"batch {words}", store.prepare("memory_inject_batch", items=items))
             if answer["failed"]:
                 raise RuntimeError(f"{answer['failed']} of a batch could not be stored")
-    ratios = [_ratio(times, f"inject {words}", f"inject of {words} words", most) for words, most in LENGTHS.items()]
-    ratios += [_rate(times, words) for words in LENGTHS if batches]
     most = next((most for size, most in SEARCH.items() if memories <= 1.1 * size), max(SEARCH.values()))
-    search = _ratio(times, "search", f"search of {memories} memories", most)
-    target = f"{search.target}, p95 at most {TAIL:.0f} medians"
-    holds = search.holds and search.p95 <= TAIL * search.median
-    return [*ratios, msgspec.structs.replace(search, target=target, holds=holds)]
+    return [
+        *(judge_passes(f"inject of {words} words", times, f"inject {words}", most) for words, most in LENGTHS.items()),
+        *(judge_rate(times, words) for words in LENGTHS if batches),
+        judge_passes(f"search of {memories} memories", times, "search", most),
+        judge_tail(times["search"]),
+    ]
 
 
-def _ratio(times: Times, name: str, what: str, most: float) -> Ratio:
-    """Compare one kind of work with the most bare passes that it may take."""
+def judge_passes(what: str, times: Times, name: str, most: float) -> Verdict:
+    """Compare the median of one kind of work with the most bare passes that it may take."""
     row, bare = quantiles(times[name]), median(times[f"bare {name}"])
     ratio = row["median"] / bare
-    return Ratio(what=what, **row, bare=bare, ratio=ratio, target=f"at most {most:.1f}", holds=ratio <= most)
+    return Verdict(f"{what}: at most {most:.1f} passes", {**row, "bare": bare, "ratio": ratio}, ratio <= most)
 
 
-def _rate(times: Times, words: int) -> Ratio:
+def judge_rate(times: Times, words: int) -> Verdict:
     """Compare the rate of batches with the share of the bare rate that it must reach."""
     row, bare = quantiles(times[f"batch {words}"]), median(times[f"bare batch {words}"])
-    ratio, target = bare / row["median"], f"at least {RATE:.1f} of the bare rate"
-    what = f"batch of {BATCH} x {words} words"
-    return Ratio(what=what, **row, bare=bare, ratio=ratio, target=target, holds=ratio >= RATE)
+    rate = bare / row["median"]
+    what = f"batch of {BATCH} x {words} words: at least {RATE:.1f} of the bare rate"
+    return Verdict(what, {**row, "bare": bare, "ratio": rate}, rate >= RATE)
+
+
+def judge_tail(searches: list[float]) -> Verdict:
+    """Compare the 95th percentile of searches with their median."""
+    row = quantiles(searches)
+    return Verdict(f"the p95 of searches is at most {TAIL:.0f} medians", row, row["p95"] <= TAIL * row["median"])

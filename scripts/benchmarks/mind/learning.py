@@ -1,6 +1,5 @@
-"""Verdicts on learning: entropy, coherence, Johari windows, pulses, the learning score."""
+"""Verdicts on learning: entropy, coherence, Johari windows, pulses."""
 
-import math
 from collections import Counter
 from itertools import pairwise
 from statistics import fmean, median
@@ -15,7 +14,6 @@ CLEARLY = 0.05
 """Least distance of a mean from the running median."""
 VARIED = 0.95
 """Least share of the stores with a pulse of their own."""
-ROUNDING = 1e-9
 
 
 def judge_learning(stream: Stream, retrieved: list[dict[str, Any]]) -> list[Verdict]:
@@ -26,7 +24,6 @@ def judge_learning(stream: Stream, retrieved: list[dict[str, Any]]) -> list[Verd
         _coherence_rises(stream.topic),
         *_johari_windows(stream, retrieved),
         _pulses_differ(stream.all),
-        _learning_score(stream.all),
     ]
 
 
@@ -81,17 +78,3 @@ def _pulses_differ(memories: list[StoredMemory]) -> Verdict:
     different = len({memory.pulse for memory in memories})
     figures = {"different": different, "stores": len(memories)}
     return Verdict("pulses differ", figures, different >= VARIED * len(memories))
-
-
-def _learning_score(memories: list[StoredMemory]) -> Verdict:
-    def expected(one: StoredMemory) -> float:
-        weight = one.answer["emotionalWeight"] * math.cos(one.answer["phase"])
-        return 1 / (1 + math.exp(-2 * one.entropy * one.coherence * weight))
-
-    scores = [memory.answer["utl"]["learningScore"] for memory in memories]
-    largest = max(abs(score - expected(memory)) for score, memory in zip(scores, memories, strict=True))
-    return Verdict(
-        "learningScore = σ(2 · entropy · coherence · emotional weight · cos φ) of its printed parts",
-        {"largest difference": largest, "scores": {"least": min(scores), "most": max(scores)}},
-        largest <= ROUNDING and len(set(scores)) > 1,
-    )

@@ -24,8 +24,6 @@ class Search(msgspec.Struct, frozen=True):
     """How the queries are asked."""
 
     profile: SearchProfile
-    priming: bool
-    coupling: float | None
     misspelt: bool
 
 
@@ -33,9 +31,7 @@ async def evaluate(folder: Path, part: Part, search: Search, bar: Progress) -> d
     """Store a data set in a new store, ask its queries, and return the report."""
     results: dict[str, Results] = defaultdict(list)
     latencies: list[float] = []
-    async with load([folder], part, bar, priming=search.priming) as loaded:
-        if search.coupling is not None:
-            await loaded.store.call("adjust_coupling", new_k=search.coupling)
+    async with load([folder], part, bar) as loaded:
         (dataset,) = loaded.sets
         queries = misspell(dataset.queries) if search.misspelt else dataset.queries
         for query in bar.track(queries, description="asking"):
@@ -66,9 +62,7 @@ def retrieval(
     profile: Annotated[SearchProfile, Option(help="The weights to ask with.")] = SearchProfile.AUTO,
     limit: Annotated[int | None, Option(min=1, help="Ask only the first so many queries.")] = None,
     memories: Annotated[int | None, Option(min=1, help="Store what answers them, and others up to so many.")] = None,
-    coupling: Annotated[float | None, Option(min=0, max=10, help="K of the workspace; its default.")] = None,
     *,
-    priming: Annotated[bool, Option(help="Whether ignited memories get a bonus.")] = False,
     misspelt: Annotated[bool, Option("--misspell", help="Misspell half of the longer words of each query.")] = False,
     ablate: Annotated[
         bool, Option("--ablate", help="Leave each space out in turn; also with misspelt queries.")
@@ -92,7 +86,7 @@ def retrieval(
                 table = rows_table("each set in its own store, and all in one", sides)
             print_json(sides) if as_json else Console().print(table)
             return
-        search = Search(profile, priming, coupling, misspelt)
+        search = Search(profile, misspelt)
         reports = [anyio.run(evaluate, folder, part, search, bar) for folder in folders]
     if as_json:
         print_json(reports[0] if len(reports) == 1 else reports)

@@ -43,7 +43,7 @@ class Loaded(msgspec.Struct, frozen=True):
 
 
 @asynccontextmanager
-async def load(folders: Sequence[Path], part: Part, bar: Progress, *, priming: bool = False) -> AsyncIterator[Loaded]:
+async def load(folders: Sequence[Path], part: Part, bar: Progress) -> AsyncIterator[Loaded]:
     """Store data sets in one new store, through the operations that agents call.
 
     Raises:
@@ -51,7 +51,7 @@ async def load(folders: Sequence[Path], part: Part, bar: Progress, *, priming: b
     """
     sets = [_qualified(read_dataset(folder), part) for folder in folders]
     with tempfile.TemporaryDirectory() as data:
-        async with open_store(Path(data), priming=priming) as store:
+        async with open_store(Path(data)) as store:
             documents: dict[str, str] = {}
             start = perf_counter()
             for dataset in sets:

@@ -56,7 +56,7 @@ def sleep(
     *,
     as_json: JsonOption = False,
 ) -> None:
-    """Plant duplicates and trivia among real texts, consolidate, and judge merging, pruning and undo."""
+    """Plant duplicates, near misses and trivia among real texts, consolidate, and judge merging, pruning and undo."""
     datasets = find_datasets(folder)
     with workplace() as (scratch, bar):
         sections = anyio.run(measure, datasets, scratch, memories, queries, bar)

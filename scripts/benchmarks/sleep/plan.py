@@ -1,4 +1,4 @@
-"""Plans the experiment: ordinary texts, with duplicates and low-value texts among them.
+"""Plans the experiment: ordinary texts, with duplicates, near misses and low-value texts among them.
 
 All memories share one namespace, so that every pair is compared: the case with the most work and the most wrong pairs.
 """
@@ -18,7 +18,7 @@ from typer import BadParameter
 from benchmarks import SEED
 from benchmarks.datasets import Dataset
 from benchmarks.sleep.runs import Query
-from benchmarks.sleep.texts import LOW_VALUE_TEXTS, Chosen, choose, low_value_texts, one_word_changed, respaced
+from benchmarks.sleep.texts import LOW_VALUE_TEXTS, Chosen, NearMisses, choose, low_value_texts, respaced
 from benchmarks.store import in_sessions, open_store
 from events.vocabulary.values import Modality
 
@@ -26,7 +26,7 @@ YEARS = timedelta(days=730)
 """Period over which ordinary memories are spread, ending two days ago."""
 RECENT = timedelta(days=2)
 SHARE = 20
-"""One memory in so many is a duplicate, and one is of low value."""
+"""One memory in so many is of low value, and a quarter as many are each kind of duplicate, or at most of near miss."""
 TRAPS = 500
 """For every so many memories there is one of each kind that seems of low value but is protected."""
 LINKS = 3
@@ -39,14 +39,18 @@ class Kind(StrEnum):
     ORDINARY = "ordinary"
     EXACT = "exact copy"
     RESPACED = "re-spaced"
-    ONE_WORD = "one word changed"
+    OTHER_WORD = "one word replaced"
+    OTHER_NUMBER = "one number changed"
+    OTHER_NAME = "one name replaced"
+    NEGATED = "negated"
     LOW_VALUE = "trivial"
     YOUNG = "trivial, but young"
     IMPORTANT = "trivial and old, but important"
     LINKED = "trivial and old, but linked"
 
 
-DUPLICATES = (Kind.EXACT, Kind.RESPACED, Kind.ONE_WORD)
+DUPLICATES = (Kind.EXACT, Kind.RESPACED)
+NEAR_MISSES = (Kind.OTHER_WORD, Kind.OTHER_NUMBER, Kind.OTHER_NAME, Kind.NEGATED)
 PROTECTED = (Kind.YOUNG, Kind.IMPORTANT, Kind.LINKED)
 
 
@@ -60,8 +64,8 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
     importance: float
     session: str | None = None
     modality: Modality = Modality.TEXT
-    repeats: int | None = None
-    """The place of the original of a duplicate."""
+    original: int | None = None
+    """The place of what a duplicate or a near miss was made from."""
     linked: tuple[int, ...] = ()
     """The places of its link targets, all before its own."""
 
@@ -123,25 +127,26 @@ def make_plan(datasets: Sequence[Dataset], memories: int, today: datetime) -> Pl
     """Choose what is stored; the same arguments give the same plan.
 
     Raises:
-        BadParameter: there are too few texts, too few that can be reworded, or too few low-value texts.
+        BadParameter: there are too few texts, too few that can be changed, or too few low-value texts.
     """
     rng = random.Random(SEED)
-    low_value, each, few = memories // SHARE, memories // SHARE // len(DUPLICATES), max(1, memories // TRAPS)
+    low_value, each, few = memories // SHARE, memories // SHARE // 4, max(1, memories // TRAPS)
     if not each or low_value + len(PROTECTED) * few > LOW_VALUE_TEXTS:
         raise BadParameter(f"{memories} memories are too few or too many to plant trivia and duplicates among them")
-    ordinary_count = memories - low_value - len(DUPLICATES) * each - len(PROTECTED) * few
+    changed = len(DUPLICATES) + len(NEAR_MISSES)
+    ordinary_count = memories - low_value - changed * each - len(PROTECTED) * few
     chosen = choose(datasets, ordinary_count, rng)
     prunable = _low_value(low_value, few, today, rng)
     start = len(prunable)
     place_of = {(dataset, document.id): start + place for place, (dataset, document, _) in enumerate(chosen)}
     ordinary = list(_ordinary(chosen, today, rng))
-    duplicates = _duplicates(ordinary, start, each, today, rng)
-    repeated = {item.repeats for item in duplicates}
-    free = [place for place in range(len(ordinary)) if start + place not in repeated]
+    variants = _variants(ordinary, start, each, today, rng)
+    originals = {item.original for item in variants}
+    free = [place for place in range(len(ordinary)) if start + place not in originals]
     traps = [place for place, item in enumerate(prunable) if item.kind is Kind.LINKED]
     for place, trap in zip(rng.sample(free, LINKS * few), traps * LINKS, strict=True):
         ordinary[place] = msgspec.structs.replace(ordinary[place], importance=0.8, linked=(trap,))
-    return Plan((*prunable, *ordinary, *duplicates), tuple(_questions(datasets, place_of)))
+    return Plan((*prunable, *ordinary, *variants), tuple(_questions(datasets, place_of)))
 
 
 def _ordinary(chosen: Sequence[Chosen], today: datetime, rng: random.Random) -> Iterator[Item]:
@@ -176,14 +181,18 @@ def _low_value(count: int, few: int, today: datetime, rng: random.Random) -> lis
     ]
 
 
-def _duplicates(ordinary: Sequence[Item], start: int, each: int, today: datetime, rng: random.Random) -> list[Item]:
-    """Repeat so many memories in each way, every other one in a later session."""
+def _variants(ordinary: Sequence[Item], start: int, each: int, today: datetime, rng: random.Random) -> list[Item]:
+    """Return so many duplicates of each kind, and up to so many near misses, every other one in another session."""
 
     def is_code(item: Item) -> bool:
         return item.modality is Modality.CODE
 
+    changes = NearMisses([item.text for item in ordinary if not is_code(item)], rng)
     ways: dict[Kind, Callable[[Item], str | None]] = {
-        Kind.ONE_WORD: lambda item: None if is_code(item) else one_word_changed(item.text, rng),
+        Kind.OTHER_NUMBER: lambda item: None if is_code(item) else changes.number(item.text),
+        Kind.OTHER_NAME: lambda item: None if is_code(item) else changes.name(item.text),
+        Kind.NEGATED: lambda item: None if is_code(item) else changes.negation(item.text),
+        Kind.OTHER_WORD: lambda item: None if is_code(item) else changes.word(item.text),
         Kind.RESPACED: lambda item: respaced(item.text, rng, code=is_code(item)),
         Kind.EXACT: lambda item: item.text,
     }
@@ -202,14 +211,15 @@ def _duplicates(ordinary: Sequence[Item], start: int, each: int, today: datetime
                 importance=_importance(rng),
                 session=rng.choice(sessions) if sessions and len(made[kind]) % 2 else None,
                 modality=original.modality,
-                repeats=start + place,
+                original=start + place,
             )
             made[kind].append(item)
             break
     for kind, items in made.items():
-        if len(items) < each:
-            raise BadParameter(f"only {len(items)} texts make a duplicate that is {kind}, {each} are needed")
-    return [item for kind in DUPLICATES for item in made[kind]]
+        least = each if kind in DUPLICATES else 1
+        if len(items) < least:
+            raise BadParameter(f"only {len(items)} texts can be changed like this: {kind}; {least} are needed")
+    return [item for kind in (*DUPLICATES, *NEAR_MISSES) for item in made[kind]]
 
 
 def _questions(datasets: Sequence[Dataset], place_of: dict[tuple[str, str], int]) -> Iterator[Question]:

@@ -1,4 +1,4 @@
-"""The texts of the experiment: ordinary ones from data sets, rewordings of them, texts of low value."""
+"""The texts of the experiment: ordinary ones from data sets, copies and near misses of them, texts of low value."""
 
 import json
 import random
@@ -8,7 +8,9 @@ from pathlib import Path
 
 from typer import BadParameter
 
+from actors.text.entities import find_entities
 from benchmarks.datasets import ORDINARY_LENGTH, Dataset, Document, sessions
+from projections.spaces.lexical import STOP_WORDS
 
 LEAST_WORDS = 6
 OPENING = 16
@@ -62,11 +64,11 @@ def _is_new(text: str, seen: set[str]) -> bool:
 
 
 WORDS = json.loads(Path(__file__).with_name("words.json").read_text(encoding="utf-8"))
-SYNONYMS: dict[str, str] = WORDS["synonyms"]
-"""Ordinary words with a synonym of the same form: no names, numbers or negations."""
 LOW_VALUE_TEXTS = len(WORDS["templates"]) * len(WORDS["places"])
-HEADING = re.compile(r"^[^:.!?]{1,60}: ")
-"""Speaker or topic in front of the text, which is left as it is."""
+CONTENT_WORD = re.compile(r"\b[a-z]{4,}\b")
+NAME = re.compile(r"\b[A-Z][a-z]+\b")
+NUMBER = re.compile(r"(?<![\w.,])\d+(?!\w|[.,]\d)")
+AUXILIARY = re.compile(r"\b(?:is|are|was|were|will|would|can|could|should|has|have|had)\b(?! not)")
 
 
 def respaced(text: str, rng: random.Random, *, code: bool) -> str:
@@ -79,18 +81,52 @@ def respaced(text: str, rng: random.Random, *, code: bool) -> str:
     return "".join(word + blank for word, blank in zip(words, blanks, strict=True))
 
 
-def one_word_changed(text: str, rng: random.Random) -> str | None:
-    """Return the text with one word replaced by a synonym; None if it has no such word."""
-    heading = HEADING.match(text)
-    places = [
-        found
-        for found in re.finditer(r"(?<![\w'-])[a-z]+(?![\w'-])", text)
-        if found[0] in SYNONYMS and found.start() >= (heading.end() if heading else 0)
-    ]
-    if not places:
-        return None
-    found = rng.choice(places)
-    return text[: found.start()] + SYNONYMS[found[0]] + text[found.end() :]
+class NearMisses:
+    """Changes one word, number or name of a text, or negates it, so that it says something else; None if it can't.
+
+    Args:
+        texts: Their words and names take the places of others.
+        rng: Chooses among them.
+    """
+
+    def __init__(self, texts: Sequence[str], rng: random.Random) -> None:
+        self._rng = rng
+        self._words = sorted({word for text in texts for word in CONTENT_WORD.findall(text)} - STOP_WORDS)
+        self._names = sorted({name.capitalize() for text in texts for name in find_entities(text) if name.isalpha()})
+
+    def word(self, text: str) -> str | None:
+        """Replace a word that is no stop word by one of the same ending, and so mostly of the same form."""
+        found = [word for word in CONTENT_WORD.finditer(text) if word[0] not in STOP_WORDS]
+        if not found:
+            return None
+        old = self._rng.choice(found)
+        others = [word for word in self._words if word[-2:] == old[0][-2:] and word[:3] != old[0][:3]]
+        return _replaced(old, self._rng.choice(others)) if others else None
+
+    def number(self, text: str) -> str | None:
+        """Raise a number."""
+        found = [*NUMBER.finditer(text)]
+        if not found:
+            return None
+        old = self._rng.choice(found)
+        return _replaced(old, str(int(old[0]) + self._rng.randint(1, 9)))
+
+    def name(self, text: str) -> str | None:
+        """Replace a name by another one."""
+        found = [name for name in NAME.finditer(text) if name[0] in self._names]
+        if not found or len(self._names) == 1:
+            return None
+        old = self._rng.choice(found)
+        return _replaced(old, self._rng.choice([name for name in self._names if name != old[0]]))
+
+    def negation(self, text: str) -> str | None:
+        """Negate the first auxiliary."""
+        old = AUXILIARY.search(text)
+        return _replaced(old, f"{old[0]} not") if old else None
+
+
+def _replaced(old: re.Match[str], new: str) -> str:
+    return old.string[: old.start()] + new + old.string[old.end() :]
 
 
 def low_value_texts(rng: random.Random) -> Iterator[str]:

@@ -5,13 +5,11 @@ from statistics import median
 from typing import Any
 
 from benchmarks.report import SHOWN, Verdict
-from benchmarks.sleep.plan import DUPLICATES, PROTECTED, Kind, Plan
+from benchmarks.sleep.plan import DUPLICATES, NEAR_MISSES, PROTECTED, Kind, Plan
 from benchmarks.sleep.runs import Decisions, Query, Run, identical, recall
 
 SECONDS = {"light": 5.0, "deep": 30.0, "rem": 60.0}
 """Most seconds of a run at 10,000 memories on two cores."""
-FOUND = {Kind.EXACT: 1.0, Kind.RESPACED: 1.0}
-"""Least share of each kind of duplicate that a run must merge; of synonyms, it merges those that the product lists."""
 IMPORTANT = 0.6
 """Memories above this importance are never pruned."""
 SLOWER = 2.0
@@ -23,31 +21,37 @@ Ids = Mapping[int, str]
 
 
 def judge_merges(plan: Plan, ids: Ids, survivors: Mapping[str, str], mode: str) -> list[Verdict]:
-    """Judge what a run merged, by kind of duplicate.
+    """Judge what a run merged, by kind of duplicate and near miss.
 
     Recall of a kind is the share of its duplicates that are in one set with their original; precision is the share of
     absorbed memories, in the sets with such a duplicate, that belong there.
     """
     places = {memory: place for place, memory in ids.items()}
-    original = {place: place if item.repeats is None else item.repeats for place, item in enumerate(plan.items)}
+    source = {place: place if item.original is None else item.original for place, item in enumerate(plan.items)}
+    original = {place: place if plan.items[place].kind in NEAR_MISSES else of for place, of in source.items()}
     sets: dict[str, list[int]] = {}
     for absorbed, survivor in survivors.items():
         sets.setdefault(survivor, [places[survivor]]).append(places[absorbed])
     set_of = {place: number for number, members in enumerate(sets.values()) for place in members}
 
+    def count_merged(planted: Sequence[int]) -> int:
+        """Return how many are in one set with what they were made from."""
+        return sum(place in set_of and set_of[place] == set_of.get(source[place]) for place in planted)
+
     verdicts = []
     for kind in DUPLICATES:
         planted = plan.places(kind)
-        found = sum(place in set_of and set_of[place] == set_of.get(original[place]) for place in planted)
+        found = count_merged(planted)
         holding = [members for members in sets.values() if any(plan.items[place].kind is kind for place in members)]
         absorbed = sum(len(members) - 1 for members in holding)
         right = sum(original[place] == original[members[0]] for members in holding for place in members[1:])
         figures: dict[str, Any] = {"planted": len(planted), "found": found, "recall": found / len(planted)}
         figures |= {"precision": right / absorbed} if absorbed else {}
-        least = FOUND.get(kind)
-        what = "how many" if least is None else "all" if least == 1 else f"at least {least:.2f}"
-        holds = None if least is None else found >= least * len(planted)
-        verdicts.append(Verdict(f"{kind}: {what} are found", figures, holds))
+        verdicts.append(Verdict(f"{kind}: all are found", figures, found == len(planted)))
+    for kind in NEAR_MISSES:
+        planted = plan.places(kind)
+        merged = count_merged(planted)
+        verdicts.append(Verdict(f"{kind}: none is merged", {"planted": len(planted), "merged": merged}, not merged))
     pairs = [(members[0], place) for members in sets.values() for place in members[1:]]
     wrong = [pair for pair in pairs if original[pair[0]] != original[pair[1]]]
     examples = [
@@ -65,7 +69,7 @@ def judge_pruning(plan: Plan, ids: Ids, decisions: Decisions) -> list[Verdict]:
 
     low_value, traps = plan.places(Kind.LOW_VALUE), {kind: plan.places(kind) for kind in PROTECTED}
     important = [place for place, item in enumerate(plan.items) if item.importance > IMPORTANT]
-    others = plan.places(Kind.ORDINARY, *DUPLICATES)
+    others = plan.places(Kind.ORDINARY, *DUPLICATES, *NEAR_MISSES)
     protected = {str(kind): f"{pruned(places)} of {len(places)}" for kind, places in traps.items()}
     protected[f"any above importance {IMPORTANT}"] = f"{pruned(important)} of {len(important)}"
     trivial, rest = ({"pruned": f"{pruned(places)} of {len(places)}"} for places in (low_value, others))

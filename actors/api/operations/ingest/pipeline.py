@@ -215,15 +215,17 @@ async def _check_same(context: Context, one: PendingMemory, first: Envelope, con
     replaced = [event for one in consequences if isinstance(event := one.event, MemorySuperseded)]
     stated = {event.memory for event in replaced if event.rule == STATED}
 
-    async def either(ids: tuple[UUID, ...]) -> tuple[set[UUID], set[UUID]]:
-        return {*ids}, {entry.id for entry in await describe(context, *ids)} if ids else set()
+    async def lead_to(given: tuple[UUID, ...], found: set[UUID]) -> bool:
+        """Return whether ids are those of these memories, or lead to them now."""
+        return found == {*given} or found == {entry.id for entry in await describe(context, *given)}
 
-    if (
-        linked not in await either(params.link_to)
-        or stated not in await either(params.supersedes)
-        or (params.created_at is not None and context.parse_time(params.created_at, "created_at") != stored.created_at)
-        or any(getattr(params, name) != getattr(stored, name) for name in STORED_AS_GIVEN)
-        or (image and sha256(image).digest()) != (stored.image and stored.image.sha256)
-        or (decompress(stored.content), stored.importance) != (params.content, clamped(params.importance))
-    ):
+    is_same = (
+        await lead_to(params.link_to, linked)
+        and await lead_to(params.supersedes, stated)
+        and (params.created_at is None or context.parse_time(params.created_at, "created_at") == stored.created_at)
+        and all(getattr(params, name) == getattr(stored, name) for name in STORED_AS_GIVEN)
+        and (image and sha256(image).digest()) == (stored.image and stored.image.sha256)
+        and (params.content, clamped(params.importance)) == (decompress(stored.content), stored.importance)
+    )
+    if not is_same:
         raise key_conflict()

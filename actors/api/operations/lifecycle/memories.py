@@ -57,8 +57,7 @@ def _new_item(context: Context, params: StoreMemory, key: UUID | None) -> Ingest
 async def store_memory(context: Context, params: StoreMemory) -> JsonObject:
     """Store a memory; `duplicate_of` names the oldest live memory of the same content."""
     stored = await ingest_one(context, _new_item(context, params, context.key))
-    answer = _stored(stored)
-    return answer | await _findings(context, params, stored)
+    return _stored(stored) | await _findings(context, params, stored)
 
 
 async def inject_context(context: Context, params: InjectContext) -> JsonObject:
@@ -227,10 +226,13 @@ async def memory_tag(context: Context, params: MemoryTag) -> JsonObject:
         return {"fingerprintId": str(params.id), "tags": list(wanted), "before": list(first.was)}
     if wanted != entry.body.tags:
         copies = await ask(context.hub.store, Describe(memories=entry.lineage, own=True))
-        left = ((one.id, one.body.tags) for one in copies if one.body)
-        cut = ((one, tuple(tag for tag in tags if tag in wanted), tags) for one, tags in left)
-        edits = (MemoryTagged(memory=one, tags=tags, was=was) for one, tags, was in cut if tags != was)
-        await append(context, MemoryTagged(memory=entry.id, tags=wanted, was=entry.body.tags), *edits)
+        edits = [MemoryTagged(memory=entry.id, tags=wanted, was=entry.body.tags)]
+        for copy in copies:
+            had = copy.body.tags if copy.body else ()
+            left = tuple(tag for tag in had if tag in wanted)
+            if left != had:
+                edits.append(MemoryTagged(memory=copy.id, tags=left, was=had))
+        await append(context, *edits)
     return {"fingerprintId": str(params.id), "tags": list(wanted), "before": list(entry.body.tags)}
 
 

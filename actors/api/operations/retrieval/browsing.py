@@ -2,7 +2,6 @@
 
 import re
 from collections import Counter
-from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import Annotated, Final
 from uuid import UUID
@@ -25,8 +24,8 @@ from actors.store.messages import FindByPrefix, FindMemories
 from events.wording import counted
 from projections.memories.entries import Entry
 from projections.projection import MemoryState
+from projections.storage.microseconds import microseconds, time_of
 
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 DAY: Final = 86_400_000_000
 """Microseconds."""
 
@@ -193,11 +192,6 @@ async def _entries(context: Context, memories: list[UUID] | tuple[UUID, ...]) ->
     return [*await confined(context, [entry for entry in found if entry is not None and entry.body is not None])]
 
 
-def microseconds(time: datetime) -> int:
-    """Return a time in microseconds since 1970."""
-    return (time - _EPOCH) // timedelta(microseconds=1)
-
-
 def _listed(entry: Entry, *, whole: bool = False) -> JsonObject:
     """Return one memory of a list; `whole` for its complete text."""
     body = body_of(entry)
@@ -227,7 +221,7 @@ def _calendar(columns: Columns, most: int) -> JsonObject:
     np.maximum.at(last, which, columns.created[in_session])
     return {
         "days": [
-            {"day": (_EPOCH + timedelta(days=day)).date().isoformat(), "count": count}
+            {"day": time_of(day * DAY).date().isoformat(), "count": count}
             for day, count in zip(days.tolist(), counts.tolist(), strict=True)
         ],
         "sessions": [
@@ -235,8 +229,8 @@ def _calendar(columns: Columns, most: int) -> JsonObject:
                 "session": columns.sessions[int(names[index, 1])],
                 "namespace": columns.namespaces[int(names[index, 0])],
                 "count": int(sizes[index]),
-                "first": iso(_EPOCH + timedelta(microseconds=int(first[index]))),
-                "last": iso(_EPOCH + timedelta(microseconds=int(last[index]))),
+                "first": iso(time_of(int(first[index]))),
+                "last": iso(time_of(int(last[index]))),
             }
             for index in np.argsort(-last, kind="stable")[:most].tolist()
         ],

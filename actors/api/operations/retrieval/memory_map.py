@@ -11,13 +11,14 @@ import numpy as np
 import numpy.typing as npt
 
 from actors.api.context import Context, wait_until_replayed
-from actors.api.operations.retrieval.browsing import DAY, microseconds, read_columns
+from actors.api.operations.retrieval.browsing import DAY, read_columns
 from actors.api.params.fields import NamespaceFilter, Reading
 from actors.comparator.messages import ReadGoals
 from actors.comparator.messages.browse import Columns
 from actors.consolidator.messages import ReadSalience
 from actors.runtime.ask import ask
 from actors.runtime.types import JsonObject
+from projections.storage.microseconds import microseconds
 
 JUDGED = 2_048
 """Memories whose salience is asked for at once: other requests wait for some 17 ms, 8 µs for each."""

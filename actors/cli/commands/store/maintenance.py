@@ -73,7 +73,8 @@ def _verify(folder: Path, anchor: str | None, report: Report) -> JsonObject:
     from events.verify.anchors import anchor_problems
     from events.verify.verification import verify as check
 
-    location, given = store_location(folder), {} if anchor is None else {"anchor": anchor}
+    location = store_location(folder)
+    given = {} if anchor is None else {"anchor": anchor}
     with served_store(location) as store:
         if store is not None:
             return store.call("store/verify", report, **given)
