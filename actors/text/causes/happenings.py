@@ -8,7 +8,7 @@ import re
 from itertools import islice
 from typing import Final
 
-from actors.text.causes.patterns import HAPPENED, HYPOTHETICAL
+from actors.text.causes.patterns import HYPOTHETICAL
 from actors.text.causes.spans import Reading, first_clause, is_claimed
 from actors.text.causes.subjects import head_noun, is_activity, is_no_actor, names_happening
 from actors.text.causes.verbs import NOTHING, PARTICIPLES
@@ -26,13 +26,6 @@ _NO_DOING: Final = re.compile(
     r"(?:getting|having|seeing|hearing|keeping|making|letting|watching)\b|\w+$", re.IGNORECASE
 )
 """Verbs after which a participle tells what becomes of their object, and a word alone."""
-_DEFINITE: Final = re.compile(
-    r"\s+(?:(?:up|out|off|down|away|back)\s+)?(?:the|my|our|your|his|her|their|me|us|him|them|everyone|everybody|half|all|"
-    r"(?-i:[A-Z])\w+)\b",
-    re.IGNORECASE,
-)
-"""An object that is known: what a thing did to it is an effect, where "the album had a cover" describes the thing."""
-_A_THING: Final = re.compile(rf"{DETERMINER}\s", re.IGNORECASE)
 _PLACING: Final = words_of("placing")
 _PAST: Final = re.compile(
     rf"(?<=\w )(?P<verb>(?!(?:need|\w*[cbf][rl]?eed)\b)(?-i:[a-z]{{2,}}ed)|{any_of('pasts')})"
@@ -50,7 +43,7 @@ def read_happening(text: str, start: int, end: int) -> Reading | None:
         if (
             "," not in phrase
             and verb.lower() not in _PLACING
-            and (_is_happening(phrase) or _did_it(phrase, text[match.end("verb") : end]))
+            and (_is_happening(phrase))
             and is_no_actor(phrase)
             and not NOTHING.match(phrase)
             and not HYPOTHETICAL.search(phrase)
@@ -58,11 +51,6 @@ def read_happening(text: str, start: int, end: int) -> Reading | None:
         ):
             return Reading(verb.lower(), (start, subject), first_clause(text, (subject, end)))
     return None
-
-
-def _did_it(thing: str, rest: str) -> bool:
-    """Tell whether what follows a verb in the past is a known object, and its subject a thing."""
-    return _A_THING.match(thing) is not None and _DEFINITE.match(rest) is not None and HAPPENED.search(thing) is None
 
 
 def _is_happening(phrase: str) -> bool:
