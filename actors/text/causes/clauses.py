@@ -213,6 +213,8 @@ def _counts(text: str, match: re.Match[str], start: int, end: int, *, forward: b
         return False
     rest = text[match.end() : end]
     if IS_SO.search(word):
+        if re.match(r"\s+no\s\w", rest):
+            return True
         words = WORD.findall(rest)
         second = rest.find(words[1]) if len(words) > 1 else end
         return not NO_CLAUSE.match(rest) and FINITE.search(rest, second) is not None

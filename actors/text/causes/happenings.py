@@ -56,4 +56,4 @@ def read_happening(text: str, start: int, end: int) -> Reading | None:
 def _is_happening(phrase: str) -> bool:
     if _CHANGED.match(phrase) or (is_activity(phrase) and not _NO_DOING.match(phrase)):
         return True
-    return names_happening(head_noun(phrase))
+    return " " in phrase and names_happening(head_noun(phrase))

@@ -42,7 +42,7 @@ _WITH_STATE: Final = re.compile(
     re.IGNORECASE,
 )
 _WITH_ROLE: Final = re.compile(
-    r"[\w'’-]+\s+(?:[\w'’-]+\s+){0,2}?as\s+(?!(?:well|its|his|her|their)\b)\w", re.IGNORECASE
+    r"[\w'’-]+\s+(?:[\w'’-]+\s+){0,2}?as\s+(?!(?:well|my|our|its|his|her|their)\b)\w", re.IGNORECASE
 )
 """Somebody or something in a role."""
 _WITH_PROCESS: Final = re.compile(r"(?:(?!\w+ing\b)[a-z'’-]+\s+){1,2}\w+ing\b", re.IGNORECASE)
@@ -97,7 +97,7 @@ _HAVING: Final = re.compile(
     r"being\s+(?!(?:an?|said|able)\b)(?=\w)|not\s+\w+ing\s+(?=\w)|having\s+"
     r"(?:lost|missed|forgotten|run out|failed|no|not|slept|broken|been|"
     r"had|hurt|injured|overslept)\b|unable to\b|"
-    rf"{any_of('minding')}\s+(?!(?:to|of|about)\b)(?=\w)|(?!\w+thing\b)\w+ing\s+(?=(?:\w+\s+)?(?:late|too\s+\w+),)",
+    rf"{any_of('minding')}\s+(?!(?:to|of|about|you|him|her|me|us)\b|(?-i:[A-Z])\w+,)(?=\w)|(?!\w+thing\b)\w+ing\s+(?=(?:\w+\s+)?(?:late|too\s+\w+),)",
     re.IGNORECASE,
 )
 """A participle of a state, of what is known or feared, or of a degree is a reason. Others tell a time or a manner."""

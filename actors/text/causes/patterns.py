@@ -25,6 +25,15 @@ NO_ADVERB: Final = (
 ADVERB: Final = (
     rf"(?:(?!(?:{UNREAL}|{NO_ADVERB})\b)\w+ly |also |then |soon |again |at last |in turn |in part |mostly )?"
 )
+IRREGULAR: Final = (
+    r"came|went|took|got|made|fell|broke|ran|left|lost|found|began|became|grew|kept|met|paid|rose|said|sat|saw|sent|"
+    r"sold|spent|stood|stuck|told|thought|won|wrote|blew|drew|drove|flew|froze|gave|knew|rang|sank|spoke|stole|swam|"
+    r"threw|wore|bought|brought|built|woke|ate|drank|sang|rode|shook|tore|bit|dug|hid|wept|swept|struck|hung|lay|lit|put|"
+    r"taught|swore|fled|fed|chose|forgot|slid|shot|spun|caught|felt|fought|heard|held|led|lent|meant|slept|quit|burst|"
+    r"withdrew|misled|understood|bled|clung|crept|dealt|flung|knelt|leapt|learnt|overcame|overran|overslept|shone|shrank|"
+    r"sought|spilt|sped|sprang|stank|stung|swung|undid|undertook|upheld|withheld|withstood|forbade"
+)
+"""Irregular verbs in the past, which look like no other form."""
 NOMINAL: Final = (
     r"because of|due to|owing to|thanks to|on account of|as a (?:direct |natural )?(?:result|consequence) of|"
     r"in (?:consequence|response) to|in consequence of|in the wake of|by reason of|"
@@ -85,7 +94,8 @@ JOINING: Final = connective(
     rf"(?:[,;:–—-]+ ?(?:and )?|and )(?:{CONSEQUENTLY}),?|"
     r"so(?= (?:i|he|she|it|they|we|you|i'm|we're)\b(?! (?:can|could|may|might)\b))|"
     r"[→⇒](?= (?-i:[a-z]))|"
-    r", so that(?= [^,;.]{1,60} (?:had to|was|were|could (?:not|no longer)|couldn't|did not|didn't)\b)"
+    r", so that(?! [^,;.]{0,60}\b(?:can|could(?! not\b| no\b)|may|might|will|would|should)\b)"
+    rf"(?= [^,;.]{{1,60}} (?:had to|was|were|could|couldn't|did not|didn't|\w{{2,}}ed|{IRREGULAR})\b)"
 )
 """Cause, adverb, effect, in one sentence."""
 REFERRING: Final = re.compile(
@@ -120,7 +130,7 @@ CONDITION: Final = re.compile(r"\s*(?:and |but |so )?(?:if|whether|unless|suppos
 IS_SO: Final = re.compile(r"\bso\W*$", re.IGNORECASE)
 
 DENIED: Final = re.compile(
-    rf"(?:\b(?:not|never|just|only|simply|merely|if|whether|unless|even|{UNREAL})|n't)\s+$", re.IGNORECASE
+    rf"(?:\b(?:not|never|just|if|whether|unless|even|{UNREAL})|n't)(?: (?:only|simply|merely|just))?\s+$", re.IGNORECASE
 )
 """Before a connective: the relation is denied, doubted or played down."""
 PASSIVE: Final = re.compile(rf"\b(?:{BE}|gets?|got|getting)(?: \w+ly)?$", re.IGNORECASE)
@@ -158,15 +168,6 @@ PERFECT: Final = re.compile(
     re.IGNORECASE,
 )
 """In the main clause of "since": it tells how long something has lasted."""
-IRREGULAR: Final = (
-    r"came|went|took|got|made|fell|broke|ran|left|lost|found|began|became|grew|kept|met|paid|rose|said|sat|saw|sent|"
-    r"sold|spent|stood|stuck|told|thought|won|wrote|blew|drew|drove|flew|froze|gave|knew|rang|sank|spoke|stole|swam|"
-    r"threw|wore|bought|brought|built|woke|ate|drank|sang|rode|shook|tore|bit|dug|hid|wept|swept|struck|hung|lay|lit|put|"
-    r"taught|swore|fled|fed|chose|forgot|slid|shot|spun|caught|felt|fought|heard|held|led|lent|meant|slept|quit|burst|"
-    r"withdrew|misled|understood|bled|clung|crept|dealt|flung|knelt|leapt|learnt|overcame|overran|overslept|shone|shrank|"
-    r"sought|spilt|sped|sprang|stank|stung|swung|undid|undertook|upheld|withheld|withstood|forbade"
-)
-"""Irregular verbs in the past, which look like no other form."""
 FINITE: Final = re.compile(
     r"\b(?:am|is|are|was|were|has|have|had|do|does|did|can|could|will|would|may|might|must|should|wo|ca|"
     rf"ai|\w+(?:n't|'s|'re|'ve|'d|'ll)|[a-z]{{2,}}ed|[a-z]{{3,}}s|{IRREGULAR}|read|set|shut|cut|hit|hurt|let|spread|split|cost|"

@@ -85,7 +85,7 @@ def is_no_actor(phrase: str) -> bool:
     if len(head) == 1:
         return (
             noun in _EVENTS
-            or (_HAPPENING.fullmatch(noun) is not None and noun not in _NO_HAPPENINGS)
+            or names_happening(noun)
             or (noun.endswith("s") and noun[-2:-1] not in "aious'’" and noun not in _NAME_IN_S)
         )
     determined = re.fullmatch(DETERMINER, words[0], re.IGNORECASE) is not None

@@ -65,9 +65,9 @@ _CAUSATIVE: Final = (
     ),
     (
         any_form("let") + "|letting",
-        rf"\s++(?!(?:you|go|alone)\b)(?:{_OBJECT}\s++{_WORD}|{_WORD}\s++{_WORD}\s++(?:in|out|on|off|through|into|up|down)\b)",
+        rf"\s++(?!(?:you|go|alone)\b)(?:{_OBJECT}\s++{_WORD}|{_WORD}\s++(?:{_WORD}\s++)?(?:in|out|through|into)\b)",
     ),
-    (any_form("get"), rf"\s++(?!you\b){_OBJECT}(?:{_TO_DO}|\s++(?:out|\w+ing|\w+ed)\b)"),
+    (any_form("get"), rf"\s++(?!you\b){_OBJECT}(?:{_TO_DO}|\s++(?:out|into|\w+ing|\w+ed)\b)"),
     (
         any_form("inspire compel oblige encourage persuade convince tempt lead force") + "|allowed|enabled|prompts?",
         rf"\s++(?!you\b)(?:{_OBJECT}|{_WORD})(?:{_TO_DO}|\s++into\b)",
@@ -125,6 +125,7 @@ _CHANGING: Final = (
     ),
     (any_form("earn get win buy bring lose deny"), rf"\s++{_PERSON}\s++{DETERMINER}\s"),
     (any_form("land"), rf"\s++{_OBJECT}\s++(?:in|on|with)\b"),
+    ("had|has", rf"\s++(?:{_PERSON}|{NAME})\s++\w+ing\b"),
     (any_form("do"), r"\s++(?:wonders|harm|damage|good|no favours)\s++(?:for|to)\b|\s++away\s++with\b"),
     (any_form("save spare rob deprive strip"), rf"\s++{_PERSON}\s++\w"),
     (
@@ -266,6 +267,8 @@ def _subject(text: str, start: int, stop: int) -> Span | None:
     if cleft := _CLEFT.match(text, start, stop):
         return cleft.span("subject") if is_no_actor(cleft["subject"]) else None
     for boundary in _BOUNDARY.finditer(text, start, stop):
+        if boundary.start() == start and boundary.group().lower() == "that":
+            continue  # "that threat"
         if _CONDITION.match(boundary.group()):
             return None
         start = boundary.end()
