@@ -144,6 +144,10 @@ _BASES: Final = frozenset(
 _HAS_OBJECT: Final = re.compile(
     rf"\s+(?:(?:up|out|off|down|over|away|back|apart)\s+)?{_OBJECT}|\s+(?:pressure|strain|stress)\b", re.IGNORECASE
 )
+_KNOWN: Final = re.compile(
+    rf"\s+(?:(?:up|out|off|down|over|away|back|apart)\s+)?(?:{_PERSON}|{DETERMINER}\b|{NAME})", re.IGNORECASE
+)
+"""An object, and no noun that a participle describes."""
 _PLURAL: Final = re.compile(r"[^s'’]s\b|\band\b|\bpeople\b|\bchildren\b")
 """A subject that takes a verb in its base form."""
 _MEANING: Final = frozenset({"meant", "means", "meaning"})
@@ -225,7 +229,7 @@ def stated_effects(text: str, start: int, end: int) -> Iterator[StatedEffect]:
                 yield StatedEffect(verb, clause, effect)
         elif coordinate := _AND_DID.search(before):
             clause = last_clause(text, (start, start + coordinate.start()))
-            if verb not in _BASES and _HAS_OBJECT.match(text, match.end(), end) and _happened(text[slice(*clause)]):
+            if verb not in _BASES and _KNOWN.match(text, match.end(), end) and _happened(text[slice(*clause)]):
                 yield StatedEffect(verb, clause, effect)
         elif _THIS.match(before):
             yield StatedEffect(verb, None, effect)
@@ -267,8 +271,6 @@ def _subject(text: str, start: int, stop: int) -> Span | None:
     if cleft := _CLEFT.match(text, start, stop):
         return cleft.span("subject") if is_no_actor(cleft["subject"]) else None
     for boundary in _BOUNDARY.finditer(text, start, stop):
-        if boundary.start() == start and boundary.group().lower() == "that":
-            continue  # "that threat"
         if _CONDITION.match(boundary.group()):
             return None
         start = boundary.end()
