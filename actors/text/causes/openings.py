@@ -92,6 +92,7 @@ _AFFECTED: Final = re.compile(
     r"(?:by|with|from|of|in|on|at|without|to|for|after)\s+(?!\d|(?-i:[A-Z])\w+\s+\d)",
     re.IGNORECASE,
 )
+_FACED: Final = re.compile(r"(?:faced|confronted)\s+(?:with|by)\s+", re.IGNORECASE)
 _STUCK: Final = re.compile(r"(?:still )?stuck\s+in\s+", re.IGNORECASE)
 _HAVING: Final = re.compile(
     r"being\s+(?!(?:an?|said|able)\b)(?=\w)|not\s+\w+ing\s+(?=\w)|having\s+"
@@ -230,6 +231,7 @@ _OPENINGS: Final = (
     _Opening(_AFTER, is_after_reason),
     _Opening(_WHEN, _is_first_when_reason),
     _Opening(_AFFECTED, _is_phrase, belongs=True, is_participle=True),
+    _Opening(_FACED, _is_phrase, is_participle=True),
     _Opening(_STUCK, _is_stuck_reason, belongs=True, is_participle=True),
     _Opening(_HAVING, _is_phrase, belongs=True, is_participle=True),
     _Opening(_ABSOLUTE, _is_phrase, belongs=True, is_participle=True),

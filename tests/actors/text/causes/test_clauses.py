@@ -178,6 +178,7 @@ def test_what_only_looks_like_a_cause_is_none(text: str) -> None:
         ("The till was off, meaning Una paid cash.", "meaning", "The till was off", "Una paid cash"),
         ("A dry well explains why the mint died.", "explains", "A dry well", "why the mint died"),
         ("Fearing hail, Asa covered the vines.", "fearing", "Fearing hail", "Asa covered the vines"),
+        ("Faced with a ban, Bo quit angling.", "faced", "a ban", "Bo quit angling"),
         ("Waking too late, Bo missed the tide.", "waking", "Waking too late", "Bo missed the tide"),
         ("When the hinge broke the gate fell off.", "when", "the hinge broke", "the gate fell off"),
         ("With Una as coach, they won the cup.", "with", "Una as coach", "they won the cup"),
