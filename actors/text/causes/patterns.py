@@ -88,7 +88,9 @@ OPENING: Final = re.compile(
 """At the start of a sentence: cause, comma, effect."""
 BACKWARD: Final = connective(rf"{BACKWARD_VERB}|(?:, )?(?:{NOMINAL}|{CLAUSAL}|since)")
 """Effect, connective, cause."""
-FORWARD: Final = connective(rf"(?:, |, and |and )?(?:(?:which|that|this) )?{ADVERB}(?:{FORWARD_VERB})")
+FORWARD: Final = connective(
+    rf"(?:, |, and |and )?(?:(?:which|that|this|(?:is|was|are|were) what) )?{ADVERB}(?:{FORWARD_VERB})"
+)
 """Cause, verb, effect."""
 JOINING: Final = connective(
     rf"(?:[,;:–—-]+ ?(?:and )?|and )(?:{CONSEQUENTLY}),?|"
@@ -99,7 +101,8 @@ JOINING: Final = connective(
 )
 """Cause, adverb, effect, in one sentence."""
 REFERRING: Final = re.compile(
-    rf"\s*(?:and )?(?:(?:{CONSEQUENTLY})(?![\w'-]),?|(?:the )?(?:\w+ )?(?:result|outcome|consequence|upshot|effect): )",
+    rf"\s*(?:and )?(?:(?:{CONSEQUENTLY})(?![\w'-]),?|(?:the )?(?:\w+ )?(?:result|outcome|consequence|upshot|effect): |"
+    r"the (?:\w+ )?(?:result|outcome|consequence|upshot) (?:is|was)(?: that)? (?!\w+ed\b|in\b|not\b))",
     re.IGNORECASE,
 )
 """At the start of a sentence: the cause is the sentence before."""

@@ -37,7 +37,8 @@ _INNER_AFTER: Final = re.compile(r",?\s+(?P<name>after|when)\s+(?=\w)", re.IGNOR
 _PASSIVE: Final = re.compile(
     rf"\s(?:was|were|been|being|got)\s+(?:\w+ly\s+|also\s+|all\s+)?(?:(?:{PARTICIPLES})"
     r"(?:\s+(?:up|out|off|down|over|away|back|apart))?|"
-    rf"{PHRASAL_PARTICIPLES}\s+(?:up|out|off|down|over|away|back|short|awake))\s+(?P<by>by)\s+"
+    rf"{PHRASAL_PARTICIPLES}\s+(?:up|out|off|down|over|away|back|short|awake)|"
+    r"(?:made|rendered|left|kept) [\w-]+)\s+(?P<by>by)\s+"
     rf"(?!\d|(?:about|around|almost|nearly|over|half|{any_of('amounts')})\b)(?=\w)",
     re.IGNORECASE,
 )

@@ -60,7 +60,7 @@ def _phrasal() -> Iterator[tuple[str, str]]:
 # What follows each verb. The effect is what follows verbs of the first table, and begins with those of the second.
 _CAUSATIVE: Final = (
     (
-        any_form("make") + "|making",
+        any_form("make render") + "|making",
         rf"\s++(?:{_DEFINITE}\s++(?:{_RESULT}|late\b)|(?:{_WORD}\s++){{1,3}}?(?:more|less|{any_of('qualities')})\b)",
     ),
     (
@@ -69,7 +69,8 @@ _CAUSATIVE: Final = (
     ),
     (any_form("get"), rf"\s++(?!you\b){_OBJECT}(?:{_TO_DO}|\s++(?:out|into|\w+ing|\w+ed)\b)"),
     (
-        any_form("inspire compel oblige encourage persuade convince tempt lead force") + "|allowed|enabled|prompts?",
+        any_form("inspire compel oblige encourage persuade convince tempt lead force")
+        + "|allowed|enabled|permitted|prompts?",
         rf"\s++(?!you\b)(?:{_OBJECT}|{_WORD})(?:{_TO_DO}|\s++into\b)",
     ),
     ("triggers?|sparks?|sparked|provokes?|ignited|unleashed|inspires?|inspired", rf"\s++{_WORD}"),
@@ -123,8 +124,9 @@ _CHANGING: Final = (
         any_form("add"),
         r"\s++(?:[\w.]++\s++){1,3}?(?:seconds?|minutes?|hours?|days?|weeks?|months?|euros?|dollars?|pounds?|percent)\b",
     ),
-    (any_form("earn get win buy bring lose deny"), rf"\s++{_PERSON}\s++{DETERMINER}\s"),
+    (any_form("earn get win buy bring lose deny give"), rf"\s++{_PERSON}\s++{DETERMINER}\s"),
     (any_form("land"), rf"\s++{_OBJECT}\s++(?:in|on|with)\b"),
+    ("helped", rf"\s++{_OBJECT}\s++(?:to\s++)?{_WORD}"),
     ("had|has", rf"\s++(?:{_PERSON}|{NAME})\s++\w+ing\b"),
     (any_form("do"), r"\s++(?:wonders|harm|damage|good|no favours)\s++(?:for|to)\b|\s++away\s++with\b"),
     (any_form("save spare rob deprive strip"), rf"\s++{_PERSON}\s++\w"),
@@ -168,6 +170,7 @@ _MEANS: Final = re.compile(
 """After "meant": a clause."""
 _AUXILIARY: Final = re.compile(
     r"\s+(?:(?:have|has|had|'ve|'s|also|then|soon|finally|even|already|really|just|all|twice|in turn|"
+    r"(?:is|was|are|were) what|"
     rf"in the end|(?!{UNREAL}\b)\w+ly)\s+)*+$",
     re.IGNORECASE,
 )
