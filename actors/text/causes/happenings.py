@@ -30,6 +30,7 @@ _PLACING: Final = words_of("placing")
 _PAST: Final = re.compile(
     rf"(?<=\w )(?P<verb>(?!(?:need|\w*[cbf][rl]?eed)\b)(?-i:[a-z]{{2,}}ed)|{any_of('pasts')})"
     rf"\s++(?:(?:up|out|off|down|away|back)\s++)?"
+    r"(?!(?:must|can|could|will|would|should|may|might|is|are|was|were)\b)"
     rf"(?!{any_of('prepositions')}\b|\w+ly\b|\w+ed\b|\d|(?:\w++\s++){{1,2}}?{any_of('units_of_time')}\b)\w",
     re.IGNORECASE,
 )

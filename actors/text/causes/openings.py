@@ -102,9 +102,10 @@ _HAVING: Final = re.compile(
     re.IGNORECASE,
 )
 """A participle of a state, of what is known or feared, or of a degree is a reason. Others tell a time or a manner."""
+_PREDICATED: Final = re.compile(r"\b(?:is|was|are|were)\s+(?:[\w'’-]+\s+){0,2}[\w'’-]+$", re.IGNORECASE)
 _ABSOLUTE: Final = re.compile(
     r"(?:(?:the|my|our|his|her|their|its)\s+(?:[\w'’-]+\s+){1,3}?|all of (?:us|them)\s+|"
-    rf"(?!(?:i|we|he|she|they|it|that|this|there|not|{any_of('prepositions')})\b){NAME}\s+)"
+    rf"(?!(?:i|we|he|she|they|it|that|this|there|not|keep|stop|start|enjoy|love|hate|like|try|{any_of('prepositions')})\b){NAME}\s+)"
     r"(?<!human )(?P<name>being)\s+\w",
     re.IGNORECASE,
 )
@@ -205,6 +206,11 @@ def _is_phrase(phrase: str, main: str) -> bool:
     return bool(phrase) and _NO_CLAUSE.match(main) is None
 
 
+def _is_state(phrase: str, main: str) -> bool:
+    """Tell whether a participle is no subject: "seeing him was lovely, and …"."""
+    return _is_phrase(phrase, main) and _PREDICATED.search(phrase) is None
+
+
 def _is_clause(phrase: str, main: str) -> bool:
     return FINITE.search(phrase) is not None and _NOMINATIVE.match(main) is not None
 
@@ -233,6 +239,6 @@ _OPENINGS: Final = (
     _Opening(_AFFECTED, _is_phrase, belongs=True, is_participle=True),
     _Opening(_FACED, _is_phrase, is_participle=True),
     _Opening(_STUCK, _is_stuck_reason, belongs=True, is_participle=True),
-    _Opening(_HAVING, _is_phrase, belongs=True, is_participle=True),
+    _Opening(_HAVING, _is_state, belongs=True, is_participle=True),
     _Opening(_ABSOLUTE, _is_phrase, belongs=True, is_participle=True),
 )

@@ -70,7 +70,7 @@ CONSEQUENTLY: Final = (
     r"(?:because|as a (?:direct )?(?:result|consequence)) of (?:this|that|it)(?=,|"
     rf" (?:i|we|he|she|they|it|the|an?|{POSSESSIVE})\b)|"
     r"(?:that|this|which)(?:'s| is| was) (?:why|how)|hence|thus|accordingly|"
-    r"with the (?:\w+ )?result that|thereby|(?:it is |it's )?no wonder(?: that)?|"
+    r"with the (?:\w+ )?result that|thereby(?=,? \w+ing\b)|(?:it is |it's )?no wonder(?: that)?|"
     r"(?:that|which) explains(?: why)?|so(?= (?!that\b))"
 )
 

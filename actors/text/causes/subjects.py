@@ -17,7 +17,7 @@ _EVENTS: Final = words_of("events")
 _NO_SUBJECT: Final = re.compile(
     r"\b(?:i|we|he|she|they|you|it|there|is|are|was|were|be|been|has|have|had|can|could|will|would|may|might|must|should|do|"
     r"does|did|not|never|no longer|please|hope|hoped|\w+n['’]t|(?:i|we|he|she|it)['’]\w+|who|which)\b|"
-    r"^(?:for|of|to|with|from|by|about|like)\b",
+    r"^(?:for|of|to|with|from|by|about|like)\b|^(?:as|during|in|on|at|under|among|despite)\s",
     re.IGNORECASE,
 )
 _UNFINISHED: Final = re.compile(rf"(?:^|\s)(?:{any_of('prepositions')}|{DETERMINER})$", re.IGNORECASE)
@@ -85,7 +85,7 @@ def is_no_actor(phrase: str) -> bool:
     if len(head) == 1:
         return (
             noun in _EVENTS
-            or names_happening(noun)
+            or (_HAPPENING.fullmatch(noun) is not None and noun not in _NO_HAPPENINGS)
             or (noun.endswith("s") and noun[-2:-1] not in "aious'’" and noun not in _NAME_IN_S)
         )
     determined = re.fullmatch(DETERMINER, words[0], re.IGNORECASE) is not None

@@ -54,7 +54,10 @@ def _phrasal() -> Iterator[tuple[str, str]]:
     """Yield a row for each particle, which stands before or after an object."""
     for particle in sorted({particle for _, particle in _PHRASAL}):
         verbs = " ".join(verb for verb, other in _PHRASAL if other == particle)
-        yield any_form(verbs), rf"\s++(?:{particle}\s++(?!{any_of('prepositions')}\b)\w|{_OBJECT}\s++{particle}\b)"
+        yield (
+            any_form(verbs),
+            rf"\s++(?:{particle}\s++(?!a (?:bit|little|lot)\b|{any_of('prepositions')}\b)\w|{_OBJECT}\s++{particle}\b)",
+        )
 
 
 # What follows each verb. The effect is what follows verbs of the first table, and begins with those of the second.
@@ -105,7 +108,7 @@ _CHANGING: Final = (
         any_form("send bring"),
         (
             rf"\s++(?:(?:down|to (?:light|an end|a halt|a standstill))\s++(?={_WORD})|"
-            rf"(?:{_OBJECT}|{_WORD})\s++(?:home|away|down|up|back|\w+ing|into|to|over|across|through|off)\b)"
+            rf"(?:{_OBJECT}|(?!(?:right|straight|together|only|just)\b){_WORD})\s++(?:home|away|down|up|back|\w+ing|into|to|over|across|through|off)\b)"
         ),
     ),
     (
@@ -134,7 +137,7 @@ _CHANGING: Final = (
         f"{any_form(_CHANGED)}|{_CHANGING_NOW}",
         (
             r"\s++(?:(?:up|out|off|down|over|away|back|apart)\s++)?"
-            rf"(?!(?!every\s++(?!\w+day\b|{any_of('units_of_time')}\b)){any_of('prepositions')}\b|\w+ly\b|{any_of('idioms')}\b)"
+            rf"(?!(?!every\s++(?!\w+day\b|(?:\w+\s++)?{any_of('units_of_time')}\b)){any_of('prepositions')}\b|\w+ly\b|{any_of('idioms')}\b)"
             r"(?=\w)"
         ),
     ),
