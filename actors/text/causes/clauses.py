@@ -37,9 +37,10 @@ from actors.text.causes.patterns import (
 )
 from actors.text.causes.readings import readings
 from actors.text.causes.spans import Span, first_clause, is_claimed, last_clause, main_comma, skip_leading, trimmed
+from actors.text.causes.words import DETERMINER, any_of
 from projections.spaces.lexical import STOP_WORDS
 
-RULES: Final = 4
+RULES: Final = 5
 """Version of the rules, which is logged with what they find. Raise it with any change that finds other clauses."""
 
 MIN_WORDS: Final = 1
@@ -54,6 +55,10 @@ MAX_CLAUSES: Final = 32
 """Clauses of one text."""
 MAX_READINGS: Final = 6
 """Of them, those in ordinary wording: a text with more is a story, whose phrases take time to embed and join little."""
+
+_WAY: Final = re.compile(rf"\b(?:{any_of('places')}|{any_of('ways')})$", re.IGNORECASE)
+_PLACE: Final = re.compile(rf"\s*(?:{DETERMINER}\s+)?(?:\w+\s+){{0,2}}?{any_of('places')}\b", re.IGNORECASE)
+"""What a way leads to."""
 
 
 class CausalClause(NamedTuple):
@@ -126,9 +131,10 @@ def _clauses(text: str, sentence: Span, previous: Span | None) -> Iterator[Causa
     start, end = sentence
     if CONDITION.match(text, start, end):
         return
-    if naming := NAMING.match(text, start, end):
-        yield from _accepted(text, naming, naming.span("cause"), naming.span("effect"))
-        return
+    for name, pattern in NAMING:
+        if naming := pattern.match(text, start, end):
+            yield from _accepted(text, name, naming.span("cause"), naming.span("effect"))
+            return
     begin = skip_leading(text, start, end)
     if (referring := REFERRING.match(text, start, end)) and not IS_SO.search(referring.group()):
         if previous is not None:
@@ -147,8 +153,6 @@ def _clauses(text: str, sentence: Span, previous: Span | None) -> Iterator[Causa
 
 def _read(text: str, sentence: Span, previous: Span | None) -> Iterator[CausalClause]:
     """Yield the clauses of a sentence without a connective."""
-    if CONDITION.match(text, *sentence):
-        return
     for reading in readings(text, sentence):
         cause = reading.cause or (_outcome(text, previous) if previous else None)
         if cause is not None:
@@ -209,9 +213,15 @@ def _counts(text: str, match: re.Match[str], start: int, end: int, *, forward: b
         return False
     rest = text[match.end() : end]
     if IS_SO.search(word):
+        if re.match(r"\s+no\s\w", rest):
+            return True
         words = WORD.findall(rest)
         second = rest.find(words[1]) if len(words) > 1 else end
         return not NO_CLAUSE.match(rest) and FINITE.search(rest, second) is not None
+    if word in {"→", "⇒"}:
+        return all(len(WORD.findall(part)) > 1 for part in (before, rest))
+    if word.startswith("le") and _WAY.search(before) and _PLACE.match(rest):
+        return False
     if forward and word.split()[-2:][0] in {"causes", "results", "result", "lead", "leads", "means"}:  # may be nouns
         return not re.search(
             r"(?:\b(?:the|a|an|this|that|its|no|any|to|root|main|common|good)|'s)$", before, re.IGNORECASE
@@ -242,8 +252,6 @@ def _accepted(text: str, connective: str | re.Match[str], cause: Span, effect: S
 def _name(connective: str | re.Match[str]) -> str:
     if isinstance(connective, str):
         return connective
-    if connective.re is NAMING:
-        return "the reason"
     words = " ".join(connective.group().lower().strip(" ,;:–—-").split())
     return words.removeprefix("and ")
 

@@ -1,4 +1,4 @@
-"""Subjects that name a happening: what a verb in the past says of "the closure" or "the price rise" is an effect of it.
+"""What happenings did: what a verb in the past says of "the closure", "closing the road" or "the closed road".
 
 They count with any verb that has an object and is not one by which a happening is only placed or described ("the vote
 took place", "the study showed").
@@ -10,19 +10,27 @@ from typing import Final
 
 from actors.text.causes.patterns import HYPOTHETICAL
 from actors.text.causes.spans import Reading, first_clause, is_claimed
-from actors.text.causes.subjects import head_noun, is_no_actor
-from actors.text.causes.verbs import NOTHING
-from actors.text.causes.words import any_of, words_of
+from actors.text.causes.subjects import head_noun, is_activity, is_no_actor, names_happening
+from actors.text.causes.verbs import NOTHING, PARTICIPLES
+from actors.text.causes.words import DETERMINER, any_of, words_of
 
 MAX_VERBS: Final = 4
 """Verbs in the past of a sentence that are tried: the first may be a participle in the subject."""
 
-_HAPPENINGS: Final = words_of("happenings")
-_NO_HAPPENINGS: Final = words_of("no_happenings")
-_SUFFIX: Final = re.compile(r"\w{2,}(?:[ts]ion|ment|ness)")
+_CHANGED: Final = re.compile(
+    rf"(?:{DETERMINER}\s+)?(?:\w+ly\s+)?(?:{any_of('broken')}|{PARTICIPLES}|\w+-(?:out|up|down|off))\s+[\w-]+",
+    re.IGNORECASE,
+)
+"""A thing with an adjective or a participle of what became of it."""
+_NO_DOING: Final = re.compile(
+    r"(?:getting|having|seeing|hearing|keeping|making|letting|watching)\b|\w+$", re.IGNORECASE
+)
+"""Verbs after which a participle tells what becomes of their object, and a word alone."""
 _PLACING: Final = words_of("placing")
 _PAST: Final = re.compile(
-    rf"(?<=\w )(?P<verb>[a-z]{{2,}}ed|{any_of('pasts')})\s++(?:(?:up|out|off|down|away|back)\s++)?"
+    rf"(?<=\w )(?P<verb>(?!(?:need|\w*[cbf][rl]?eed)\b)(?-i:[a-z]{{2,}}ed)|{any_of('pasts')})"
+    rf"\s++(?:(?:up|out|off|down|away|back)\s++)?"
+    r"(?!(?:must|can|could|will|would|should|may|might|is|are|was|were)\b)"
     rf"(?!{any_of('prepositions')}\b|\w+ly\b|\w+ed\b|\d|(?:\w++\s++){{1,2}}?{any_of('units_of_time')}\b)\w",
     re.IGNORECASE,
 )
@@ -36,7 +44,7 @@ def read_happening(text: str, start: int, end: int) -> Reading | None:
         if (
             "," not in phrase
             and verb.lower() not in _PLACING
-            and _is_happening(phrase)
+            and (_is_happening(phrase))
             and is_no_actor(phrase)
             and not NOTHING.match(phrase)
             and not HYPOTHETICAL.search(phrase)
@@ -47,8 +55,6 @@ def read_happening(text: str, start: int, end: int) -> Reading | None:
 
 
 def _is_happening(phrase: str) -> bool:
-    noun = head_noun(phrase)
-    names = {noun, noun.removesuffix("s"), noun.removesuffix("es")}
-    if names & _NO_HAPPENINGS:
-        return False
-    return bool(names & _HAPPENINGS) or any(map(_SUFFIX.fullmatch, names))
+    if _CHANGED.match(phrase) or (is_activity(phrase) and not _NO_DOING.match(phrase)):
+        return True
+    return " " in phrase and names_happening(head_noun(phrase))

@@ -4,7 +4,9 @@ import re
 from typing import Final
 
 SENTENCE: Final = re.compile(
-    r"\S(?:[^.!?\n]|[.!?](?=[^\s\"'”)])|(?<=\d (?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sep|Oct|Nov|Dec))\.(?= \d))*[.!?]*"
+    r"\S(?:[^.!?\n]|[.!?](?=[^\s\"'”)])|(?<=\d (?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sep|Oct|Nov|Dec))\.(?= \d)|"
+    r"(?:(?<=\bMr)|(?<=\bMs)|(?<=\bDr)|(?<=\bSt)|(?<=\bMrs)|(?<=\bProf)|(?<=\be\.g)|(?<=\bi\.e)|(?<=\bvs))\.(?= \w))*"
+    r"[.!?]*"
 )
 LABEL: Final = re.compile(r"[^:.,!?\n]{1,48}: ")
 """A speaker or a title before the text."""
@@ -23,9 +25,21 @@ NO_ADVERB: Final = (
 ADVERB: Final = (
     rf"(?:(?!(?:{UNREAL}|{NO_ADVERB})\b)\w+ly |also |then |soon |again |at last |in turn |in part |mostly )?"
 )
+IRREGULAR: Final = (
+    r"came|went|took|got|made|fell|broke|ran|left|lost|found|began|became|grew|kept|met|paid|rose|said|sat|saw|sent|"
+    r"sold|spent|stood|stuck|told|thought|won|wrote|blew|drew|drove|flew|froze|gave|knew|rang|sank|spoke|stole|swam|"
+    r"threw|wore|bought|brought|built|woke|ate|drank|sang|rode|shook|tore|bit|dug|hid|wept|swept|struck|hung|lay|lit|put|"
+    r"taught|swore|fled|fed|chose|forgot|slid|shot|spun|caught|felt|fought|heard|held|led|lent|meant|slept|quit|burst|"
+    r"withdrew|misled|understood|bled|clung|crept|dealt|flung|knelt|leapt|learnt|overcame|overran|overslept|shone|shrank|"
+    r"sought|spilt|sped|sprang|stank|stung|swung|undid|undertook|upheld|withheld|withstood|forbade"
+)
+"""Irregular verbs in the past, which look like no other form."""
 NOMINAL: Final = (
     r"because of|due to|owing to|thanks to|on account of|as a (?:direct |natural )?(?:result|consequence) of|"
-    r"in (?:consequence|response) to|in consequence of|in the wake of|by reason of"
+    r"in (?:consequence|response) to|in consequence of|in the wake of|by reason of|"
+    r"in (?:light|view) of(?! the fact)|what with|through(?= (?:lack|want|neglect|carelessness|inattention)\b)|"
+    r"out of(?= (?:sheer |pure )?(?:boredom|curiosity|spite|necessity|desperation|pity|anger|shame|jealousy|"
+    r"frustration|fear|concern|caution|loneliness)\b)"
 )
 CLAUSAL: Final = (
     r"because|given that|now that|seeing (?:that|as)|in view of the fact that|due to the fact that|"
@@ -47,13 +61,17 @@ BACKWARD_VERB: Final = (
     rf"{BE} {ADVERB}(?:caused|triggered|prompted|set off) when|"
     rf"(?:result|results|resulted|resulting|stem|stems|stemmed|stemming|arise|arises|arose) from|"
     rf"{BE} {ADVERB}(?:due to|owing to|(?:the|a) (?:direct )?(?:result|consequence) of|"
-    rf"attributed to|attributable to|blamed on|down to)|{BE} because(?: of)?|(?:follows|followed) from"
+    rf"attributed to|attributable to|blamed on|down to)|{BE} because(?: of)?|"
+    r", (?:the|one|another) (?:\w+ )?reason (?:being|is|was)(?: that)?|(?:follows|followed) from"
 )
 VERBAL: Final = re.compile(BACKWARD_VERB, re.IGNORECASE)
 CONSEQUENTLY: Final = (
     r"therefore|consequently|as a (?:direct )?(?:result|consequence)(?! of\b)|in consequence|for (?:this|that) reason|"
-    r"because of (?:this|that)|(?:that|this|which)(?:'s| is| was) (?:why|how)|hence|thus|accordingly|"
-    r"with the (?:\w+ )?result that|so(?= (?!that\b))"
+    r"(?:because|as a (?:direct )?(?:result|consequence)) of (?:this|that|it)(?=,|"
+    rf" (?:i|we|he|she|they|it|the|an?|{POSSESSIVE})\b)|"
+    r"(?:that|this|which)(?:'s| is| was) (?:why|how)|hence|thus|accordingly|"
+    r"with the (?:\w+ )?result that|thereby(?=,? \w+ing\b)|(?:it is |it's )?no wonder(?: that)?|"
+    r"(?:that|which) explains(?: why)?|so(?= (?!that\b))"
 )
 
 
@@ -70,34 +88,52 @@ OPENING: Final = re.compile(
 """At the start of a sentence: cause, comma, effect."""
 BACKWARD: Final = connective(rf"{BACKWARD_VERB}|(?:, )?(?:{NOMINAL}|{CLAUSAL}|since)")
 """Effect, connective, cause."""
-FORWARD: Final = connective(rf"(?:, |, and |and )?(?:(?:which|that|this) )?{ADVERB}(?:{FORWARD_VERB})")
+FORWARD: Final = connective(
+    rf"(?:, |, and |and )?(?:(?:which|that|this|(?:is|was|are|were) what) )?{ADVERB}(?:{FORWARD_VERB})"
+)
 """Cause, verb, effect."""
 JOINING: Final = connective(
     rf"(?:[,;:–—-]+ ?(?:and )?|and )(?:{CONSEQUENTLY}),?|"
     r"so(?= (?:i|he|she|it|they|we|you|i'm|we're)\b(?! (?:can|could|may|might)\b))|"
-    r", so that(?= [^,;.]{1,60} (?:had to|was|were|could (?:not|no longer)|couldn't|did not|didn't)\b)"
+    r"[→⇒](?= (?-i:[a-z]))|"
+    r", so that(?! [^,;.]{0,60}\b(?:can|could(?! not\b| no\b)|may|might|will|would|should)\b)"
+    rf"(?= [^,;.]{{1,60}} (?:had to|was|were|could|couldn't|did not|didn't|\w{{2,}}ed|{IRREGULAR})\b)"
 )
 """Cause, adverb, effect, in one sentence."""
-REFERRING: Final = re.compile(rf"\s*(?:and )?(?:{CONSEQUENTLY})(?![\w'-]),?", re.IGNORECASE)
+REFERRING: Final = re.compile(
+    rf"\s*(?:and )?(?:(?:{CONSEQUENTLY})(?![\w'-]),?|(?:the )?(?:\w+ )?(?:result|outcome|consequence|upshot|effect): |"
+    r"the (?:\w+ )?(?:result|outcome|consequence|upshot) (?:is|was)(?: that)? (?!\w+ed\b|in\b|not\b))",
+    re.IGNORECASE,
+)
 """At the start of a sentence: the cause is the sentence before."""
 REFERENCE: Final = re.compile(
     r"(?:(?:in|on|at|by|during|within|over) [^,]{1,40}, )?(?:it|this|that|all (?:of )?this)", re.IGNORECASE
 )
 """A subject that is the sentence before."""
 
-NAMING: Final = re.compile(
+_REASON: Final = re.compile(
     r"\s*(?:from [^,;]{1,40}, )?"
     rf"the (?:\w+ )?(?:(?:reason|cause)s? (?:for|of|that|why)|reason(?= (?:the|{POSSESSIVE}|i|we|he|she|they|it)\b))"
-    rf" (?P<effect>[^,;]+?) {BE} "
+    rf" (?P<effect>[^,;]+?) {BE} (?!(?:\w+ly )?(?:not|un\w+|\w{{3,}}ed|under)\b)"
     r"(?:that |because (?:of )?|due to |caused by )?(?P<cause>[^,;.]+)",
     re.IGNORECASE,
 )
-"""The cause of the effect was the cause."""
+_CONSEQUENCE: Final = re.compile(
+    r"\s*the (?:\w+ )?(?:upshot|consequence|aftermath|(?:end|net|direct|immediate) (?:result|effect)) of "
+    r"(?P<cause>[^,;]+?) (?:was|were) (?!(?:not|un\w+|in|on|at)\b)(?P<effect>[^,;.]+)",
+    re.IGNORECASE,
+)
+_BECAUSE: Final = re.compile(
+    r"\s*it (?:is|was) (?:because(?: of)?|due to|owing to|thanks to) (?P<cause>[^,;]+?) that (?P<effect>[^;.]+)",
+    re.IGNORECASE,
+)
+NAMING: Final = (("the reason", _REASON), ("the consequence", _CONSEQUENCE), ("it is because", _BECAUSE))
+"""Sentences that name a cause as such: the cause of the effect was the cause."""
 CONDITION: Final = re.compile(r"\s*(?:and |but |so )?(?:if|whether|unless|suppose|imagine)\b", re.IGNORECASE)
 IS_SO: Final = re.compile(r"\bso\W*$", re.IGNORECASE)
 
 DENIED: Final = re.compile(
-    rf"(?:\b(?:not|never|just|only|simply|merely|if|whether|unless|even|{UNREAL})|n't)\s+$", re.IGNORECASE
+    rf"(?:\b(?:not|never|just|if|whether|unless|even|{UNREAL})|n't)(?: (?:only|simply|merely|just))?\s+$", re.IGNORECASE
 )
 """Before a connective: the relation is denied, doubted or played down."""
 PASSIVE: Final = re.compile(rf"\b(?:{BE}|gets?|got|getting)(?: \w+ly)?$", re.IGNORECASE)
@@ -135,13 +171,6 @@ PERFECT: Final = re.compile(
     re.IGNORECASE,
 )
 """In the main clause of "since": it tells how long something has lasted."""
-IRREGULAR: Final = (
-    r"came|went|took|got|made|fell|broke|ran|left|lost|found|began|became|grew|kept|met|paid|rose|said|sat|saw|sent|"
-    r"sold|spent|stood|stuck|told|thought|won|wrote|blew|drew|drove|flew|froze|gave|knew|rang|sank|spoke|stole|swam|"
-    r"threw|wore|bought|brought|built|woke|ate|drank|sang|rode|shook|tore|bit|dug|hid|wept|swept|struck|hung|lay|lit|put|"
-    r"taught|swore|fled|fed|chose|forgot|slid|shot|spun|caught|felt|fought|heard|held|led|lent|meant|slept|quit|burst"
-)
-"""Irregular verbs in the past, which look like no other form."""
 FINITE: Final = re.compile(
     r"\b(?:am|is|are|was|were|has|have|had|do|does|did|can|could|will|would|may|might|must|should|wo|ca|"
     rf"ai|\w+(?:n't|'s|'re|'ve|'d|'ll)|[a-z]{{2,}}ed|[a-z]{{3,}}s|{IRREGULAR}|read|set|shut|cut|hit|hurt|let|spread|split|cost|"

@@ -8,13 +8,16 @@ from actors.text.causes.words import DETERMINER, any_of, words_of
 MAX_SUBJECT: Final = 12
 """Words of a subject."""
 _PERSONS: Final = words_of("persons")
+_HAPPENINGS: Final = words_of("happenings")
+_NO_HAPPENINGS: Final = words_of("no_happenings")
+_HAPPENING: Final = re.compile(r"\w{2,}(?:[ts]ion|ment|ness)|\w+-(?:up|in|out|off|down|over)")
 _THINGS: Final = words_of("things")
 _EVENTS: Final = words_of("events")
 
 _NO_SUBJECT: Final = re.compile(
     r"\b(?:i|we|he|she|they|you|it|there|is|are|was|were|be|been|has|have|had|can|could|will|would|may|might|must|should|do|"
     r"does|did|not|never|no longer|please|hope|hoped|\w+n['’]t|(?:i|we|he|she|it)['’]\w+|who|which)\b|"
-    r"^(?:for|of|to|with|from|by|about|like)\b",
+    r"^(?:for|of|to|with|from|by|about|like)\b|^(?:as|during|in|on|at|under|among|despite)\s",
     re.IGNORECASE,
 )
 _UNFINISHED: Final = re.compile(rf"(?:^|\s)(?:{any_of('prepositions')}|{DETERMINER})$", re.IGNORECASE)
@@ -26,9 +29,19 @@ _OBJECT_INSIDE: Final = re.compile(
     re.IGNORECASE,
 )
 """A determiner that no preposition precedes: it begins the object of a verb."""
+_NOT_DOING: Final = re.compile(r"not (?=\w+ing\b)", re.IGNORECASE)
+_ADVERB: Final = re.compile(
+    r"\s(?:inside|outside|down|up|away|out|off|again|early|late|today|yesterday)$", re.IGNORECASE
+)
+_GERUND: Final = re.compile(
+    rf"(?:(?:my|our|your|his|her|their|\w+['’]s)\s+(?=\w+ing\s+{DETERMINER}\s))?"
+    rf"(?!(?:during|according|regarding|including|considering|concerning|following)\b)(?P<gerund>\w+ing)\b"
+    rf"(?P<object>\s+{DETERMINER}\s)?",
+    re.IGNORECASE,
+)
 _NO_GERUND: Final = frozenset(
     "king ring spring string building nothing something everything anything thing morning evening ceiling during "
-    "according regarding including considering wedding clothing sibling".split()
+    "according regarding including considering wedding clothing sibling starting beginning following".split()
 )
 _NO_NOUN: Final = re.compile(
     r"also|never|always|often|just|then|soon|still|now|nearly|almost|even|only|once|later|again"
@@ -37,7 +50,9 @@ _NAME_IN_S: Final = frozenset(
     "james charles jules agnes ines frances mercedes giles lars hans miles les wes jens".split()
 )
 _PERSON_NOUN: Final = re.compile(r"\w+(?:ist|cian|[eo]r)|\w*m[ae]n")
-_THING: Final = re.compile(r"\w*(?:ator|meter|water|power|paper|weather|mower|washer|dryer|hammer|disorder)")
+_THING: Final = re.compile(
+    r"\w*(?:ator|meter|water|power|paper|weather|mower|washer|dryer|hammer|disorder|wrist|mist|fist|waist|twist|list|heist)"
+)
 _TIME: Final = re.compile(
     r"(?:(?:last|next|this|that|these|those|every|each|one|the (?:last|next|past|same|following|previous)) )"
     r"(?:seconds?|minutes?|hours?|days?|nights?|mornings?|evenings?|afternoons?|weekends?|weeks?|months?|quarters?|seasons?|"
@@ -56,20 +71,23 @@ _TOKEN: Final = re.compile(r"[\w'’-]+")
 
 def is_no_actor(phrase: str) -> bool:
     """Tell whether a noun phrase names an event, a condition or a thing, and no person, group, animal or time."""
+    phrase = _NOT_DOING.sub("", phrase.strip())
     words = _TOKEN.findall(phrase)
-    if (
-        not 0 < len(words) <= MAX_SUBJECT
-        or _TIME.fullmatch(phrase.strip())
-        or any(pattern.search(phrase) for pattern in (_NO_SUBJECT, _UNFINISHED, _OBJECT_INSIDE))
-    ):
+    if not 0 < len(words) <= MAX_SUBJECT or _TIME.fullmatch(phrase) or _NO_SUBJECT.search(phrase):
         return False
-    if words[0].endswith("ing") and words[0].lower() not in _NO_GERUND:
-        return True
+    if is_activity(phrase):
+        return _UNFINISHED.search(_ADVERB.sub("", phrase)) is None
+    if _UNFINISHED.search(phrase) or _OBJECT_INSIDE.search(phrase):
+        return False
     head, noun = _head(phrase), head_noun(phrase)
     if not noun or _NO_NOUN.fullmatch(noun) or _is_person(noun):
         return False
     if len(head) == 1:
-        return noun in _EVENTS or (noun.endswith("s") and noun[-2:-1] not in "aious'’" and noun not in _NAME_IN_S)
+        return (
+            noun in _EVENTS
+            or (_HAPPENING.fullmatch(noun) is not None and noun not in _NO_HAPPENINGS)
+            or (noun.endswith("s") and noun[-2:-1] not in "aious'’" and noun not in _NAME_IN_S)
+        )
     determined = re.fullmatch(DETERMINER, words[0], re.IGNORECASE) is not None
     if noun.endswith("ly") and len(head) == 2 and not determined:
         return False
@@ -78,10 +96,25 @@ def is_no_actor(phrase: str) -> bool:
     )
 
 
+def is_activity(phrase: str) -> bool:
+    """Tell whether a phrase begins with a gerund: "painting the hallway", "my leaving the band"."""
+    match = _GERUND.match(phrase)
+    return match is not None and (match["object"] is not None or match["gerund"].lower() not in _NO_GERUND)
+
+
+def names_happening(noun: str) -> bool:
+    """Tell whether a noun names a happening: "the closure", "the break-up"."""
+    names = {noun, noun.removesuffix("s"), noun.removesuffix("es")}
+    if names & _NO_HAPPENINGS:
+        return False
+    return bool(names & _HAPPENINGS) or any(map(_HAPPENING.fullmatch, names))
+
+
 def head_noun(phrase: str) -> str:
-    """Return the head of a noun phrase in lower case, of a compound with hyphens its last part; "" if it has none."""
+    """Return the head of a noun phrase in lower case, of a compound with hyphens its last noun; "" if it has none."""
     head = _head(phrase)
-    return head[-1].lower().rpartition("-")[2] if head else ""
+    noun = head[-1].lower() if head else ""
+    return noun if _HAPPENING.fullmatch(noun) else noun.rpartition("-")[2]
 
 
 def _head(phrase: str) -> list[str]:

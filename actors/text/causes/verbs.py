@@ -12,47 +12,29 @@ from typing import Final, NamedTuple
 from actors.text.causes.patterns import FINITE, HAPPENED, HYPOTHETICAL, UNREAL
 from actors.text.causes.spans import Span, is_claimed, last_clause, skip_leading
 from actors.text.causes.subjects import is_no_actor
-from actors.text.causes.words import DETERMINER, NAME, any_of, one_of, phrases
-from actors.text.statements.text_equivalence import ENGLISH
+from actors.text.causes.words import (
+    DETERMINER,
+    NAME,
+    UNCHANGED,
+    any_form,
+    any_of,
+    listed,
+    one_of,
+    participle,
+    phrases,
+    stem,
+)
 
 MAX_VERBS: Final = 16
 """Verbs of a sentence that are tried."""
 
-_IRREGULAR: Final = {
-    forms[0]: forms[1:]
-    for entry in ENGLISH["equivalence"]["irregular"].split(",")
-    if (forms := entry.partition("/")[0].split())
-}
-_UNCHANGED: Final = frozenset(phrases("unchanged"))
-
-
-def _stem(verb: str) -> str:
-    """Return a verb as it stands before -ed and -ing."""
-    doubled = re.fullmatch(r"[^aeiou]*[aeiou][bdgklmnprt]", verb)
-    return verb + verb[-1] if doubled else verb.removesuffix("e")
-
-
-def _forms(verb: str) -> Iterator[str]:
-    """Yield the finite forms of a verb."""
-    yield verb
-    yield verb + ("es" if re.search(r"(?:s|x|z|ch|sh)$", verb) else "s")
-    if re.search(r"[^aeiou]y$", verb):
-        yield from (verb[:-1] + "ies", verb[:-1] + "ied")
-    elif verb in _IRREGULAR:
-        yield from _IRREGULAR[verb]
-    elif verb not in _UNCHANGED:
-        yield _stem(verb) + "ed"
-
-
-def _any(verbs: str) -> str:
-    """Return the pattern of the finite forms of verbs."""
-    return one_of(form for verb in verbs.split() for form in _forms(verb))
-
-
 _CHANGED: Final = " ".join(phrases("change"))
-_CHANGING_NOW: Final = one_of(_stem(verb) + "ing" for verb in phrases("change"))
-PARTICIPLES: Final = one_of(verb if verb in _UNCHANGED else [*_forms(verb)][-1] for verb in phrases("change"))
+_CHANGING_NOW: Final = one_of(stem(verb) + "ing" for verb in _CHANGED.split())
+_PHRASAL: Final = [verb.split() for verb in listed("phrasal")]
+PARTICIPLES: Final = one_of(map(participle, _CHANGED.split()))
 """The pattern of the past participles of verbs of change."""
+PHRASAL_PARTICIPLES: Final = one_of({participle(verb) for verb, _ in _PHRASAL})
+"""That of verbs with a particle."""
 _WORD: Final = rf"(?!{any_of('prepositions')}\b)[\w'’-]++"
 _PERSON: Final = r"(?:me|us|him|her|them|everyone|everybody|everything|people|nobody|someone)\b"
 _OBJECT: Final = (
@@ -67,81 +49,116 @@ _RESULT: Final = (
 _TO_DO: Final = r"(?:\s++\w++)?\s++to\s++(?!(?:the|an?|my|his|her|our|their)\b)\w"
 _DEFINITE: Final = rf"(?!\d|(?:an?|no|sense|one|two|three|four|five|six|ten|the (?:\w+est|most|same|first))\b){_OBJECT}"
 
+
+def _phrasal() -> Iterator[tuple[str, str]]:
+    """Yield a row for each particle, which stands before or after an object."""
+    for particle in sorted({particle for _, particle in _PHRASAL}):
+        verbs = " ".join(verb for verb, other in _PHRASAL if other == particle)
+        yield (
+            any_form(verbs),
+            rf"\s++(?:{particle}\s++(?!a (?:bit|little|lot)\b|{any_of('prepositions')}\b)\w|{_OBJECT}\s++{particle}\b)",
+        )
+
+
 # What follows each verb. The effect is what follows verbs of the first table, and begins with those of the second.
 _CAUSATIVE: Final = (
     (
-        _any("make") + "|making",
-        rf"\s++(?:{_DEFINITE}\s++{_RESULT}|(?:{_WORD}\s++){{1,3}}?(?:more|less|{any_of('qualities')})\b)",
+        any_form("make render") + "|making",
+        rf"\s++(?:{_DEFINITE}\s++(?:{_RESULT}|late\b)|(?:{_WORD}\s++){{1,3}}?(?:more|less|{any_of('qualities')})\b)",
     ),
-    (_any("let") + "|letting", rf"\s++(?!(?:you|go|alone)\b){_OBJECT}\s++{_WORD}"),
-    (_any("get"), rf"\s++(?!you\b){_OBJECT}(?:{_TO_DO}|\s++(?:out|\w+ing|\w+ed)\b)"),
     (
-        _any("inspire compel oblige encourage persuade convince tempt lead force") + "|allowed|enabled|prompts?",
-        rf"\s++(?!you\b){_OBJECT}(?:{_TO_DO}|\s++into\b)",
+        any_form("let") + "|letting",
+        rf"\s++(?!(?:you|go|alone)\b)(?:{_OBJECT}\s++{_WORD}|{_WORD}\s++(?:{_WORD}\s++)?(?:in|out|through|into)\b)",
     ),
-    ("triggers?|sparks?|sparked|provokes?|ignited|unleashed", rf"\s++{_WORD}"),
+    (any_form("get"), rf"\s++(?!you\b){_OBJECT}(?:{_TO_DO}|\s++(?:out|into|\w+ing|\w+ed)\b)"),
+    (
+        any_form("inspire compel oblige encourage persuade convince tempt lead force")
+        + "|allowed|enabled|permitted|prompts?",
+        rf"\s++(?!you\b)(?:{_OBJECT}|{_WORD})(?:{_TO_DO}|\s++into\b)",
+    ),
+    ("triggers?|sparks?|sparked|provokes?|ignited|unleashed|inspires?|inspired", rf"\s++{_WORD}"),
     ("created|generated|spawned|fuelled|fueled|fuels|stirred", rf"\s++(?:up\s++)?(?!\w++ly\b){_WORD}"),
     (
         "started",
         rf"\s++(?:an?|another|the|my|our|his|her|their)\s++(?!(?:\w++\s++)?{any_of('units_of_time')}\b){_WORD}",
     ),
-    ("sets?", rf"\s++off\s++{DETERMINER}\s"),
-    ("meant|means", r"\s++\w"),
+    ("sets?", rf"\s++(?:off|in motion)\s++{DETERMINER}\s"),
+    (any_form("open clear"), r"\s++the\s++(?:way|door)\s++(?:for|to)\b"),
+    (
+        r"(?<!article )(?<!paper )(?<!section )(?<!chapter )(?<!report )(?<!book )(?<!page )explain(?:s|ed)?",
+        r"\s++why\b",
+    ),
+    ("meant|means|meaning", r"\s++\w"),
 )
 _CHANGING: Final = (
-    (_any("keep") + "|keeping", rf"\s++{_OBJECT}\s++(?:{_RESULT}|from \w+ing\b|(?:away|up|off|at|in|indoors)\b)"),
-    (_any("leave") + "|leaving", rf"\s++{_OBJECT}\s++{_RESULT}"),
-    (_any("cost"), rf"\s++(?:{_PERSON}|{NAME}|(?:the|my|our|his|her|their)\s++{_WORD})\s++\w"),
+    *_phrasal(),
+    (any_form("keep") + "|keeping", rf"\s++{_OBJECT}\s++(?:{_RESULT}|from \w+ing\b|(?:away|up|off|at|in|indoors)\b)"),
+    (any_form("leave") + "|leaving", rf"\s++{_OBJECT}\s++{_RESULT}"),
+    (any_form("cost"), rf"\s++(?:{_PERSON}|{NAME}|(?:the|my|our|his|her|their)\s++{_WORD})\s++\w"),
     (
-        _any("give"),
+        any_form("give"),
         (
             rf"\s++{_OBJECT}\s++(?:{_WORD}\s++){{0,3}}?(?:\w*aches?|colds?|frights?|shocks?|ideas?|thirst|fevers?|"
             r"blisters?|pains?|nightmares?|rash|trouble|knees?|cramps?|hope|bruises?|scares?|migraines?|\w+itis|\w+onia|\w*poisoning|"
+            r"time|chance|opportunity|courage|strength|excuse|reason|"
             r"flu|asthma|allerg(?:y|ies)|infections?|sunburn|burns|diarrhoea|insomnia|indigestion)\b"
         ),
     ),
     (
-        _any("send bring"),
-        rf"\s++(?:down\s++(?={_WORD})|{_OBJECT}\s++(?:home|away|down|up|back|\w+ing|into|to|over|across|through|off)\b)",
+        any_form("send bring"),
+        (
+            rf"\s++(?:(?:down|to (?:light|an end|a halt|a standstill))\s++(?={_WORD})|"
+            rf"(?:{_OBJECT}|(?!(?:right|straight|together|only|just)\b){_WORD})\s++(?:home|away|down|up|back|\w+ing|into|to|over|across|through|off)\b)"
+        ),
     ),
     (
-        _any("take") + "|taking",
+        any_form("take") + "|taking",
         rf"\s++(?:(?:down|out|offline)\s++(?={_WORD})|{_OBJECT}\s++(?:down|out|offline|out of service|off the air)\b)",
     ),
-    (_any("turn"), rf"\s++{_OBJECT}\s++(?:(?:into|off|to|away)\b|{_WORD})"),
+    (any_form("turn"), rf"\s++{_OBJECT}\s++(?:(?:into|off|to|away)\b|{_WORD})"),
     (
-        _any("put"),
+        any_form("put"),
         (
             rf"\s++(?:{_OBJECT}\s++(?:out of|off|at risk|into (?!an?\b|the\b)|in (?:danger|hospital|prison|doubt)|"
             r"under|on hold)|(?:more |extra |too much )?(?:pressure|strain|stress|an end|a stop)\s++(?:on|to))\b"
         ),
     ),
     (
-        _any("add"),
+        any_form("add"),
         r"\s++(?:[\w.]++\s++){1,3}?(?:seconds?|minutes?|hours?|days?|weeks?|months?|euros?|dollars?|pounds?|percent)\b",
     ),
-    (_any("save spare rob deprive strip"), rf"\s++{_PERSON}\s++\w"),
+    (any_form("earn get win buy bring lose deny give"), rf"\s++{_PERSON}\s++{DETERMINER}\s"),
+    (any_form("land"), rf"\s++{_OBJECT}\s++(?:in|on|with)\b"),
+    ("helped", rf"\s++{_OBJECT}\s++(?:to\s++)?{_WORD}"),
+    ("had|has", rf"\s++(?:{_PERSON}|{NAME})\s++\w+ing\b"),
+    (any_form("do"), r"\s++(?:wonders|harm|damage|good|no favours)\s++(?:for|to)\b|\s++away\s++with\b"),
+    (any_form("save spare rob deprive strip"), rf"\s++{_PERSON}\s++\w"),
     (
-        f"{_any(_CHANGED)}|{_CHANGING_NOW}",
+        f"{any_form(_CHANGED)}|{_CHANGING_NOW}",
         (
             r"\s++(?:(?:up|out|off|down|over|away|back|apart)\s++)?"
-            rf"(?!{any_of('prepositions')}\b|\w+ly\b|{any_of('idioms')}\b)(?=\w)"
+            rf"(?!(?!every\s++(?!\w+day\b|(?:\w+\s++)?{any_of('units_of_time')}\b)){any_of('prepositions')}\b|\w+ly\b|{any_of('idioms')}\b)"
+            r"(?=\w)"
         ),
     ),
 )
 _BASES: Final = frozenset(
-    f"{_CHANGED} make let get inspire compel oblige encourage persuade convince tempt lead force keep leave give send "
+    f"{_CHANGED} make get inspire compel oblige encourage persuade convince tempt lead force keep leave give send "
     "bring take turn put save spare rob deprive strip".split()
 )
 _HAS_OBJECT: Final = re.compile(
     rf"\s+(?:(?:up|out|off|down|over|away|back|apart)\s+)?{_OBJECT}|\s+(?:pressure|strain|stress)\b", re.IGNORECASE
 )
+_KNOWN: Final = re.compile(
+    rf"\s+(?:(?:up|out|off|down|over|away|back|apart)\s+)?(?:{_PERSON}|{DETERMINER}\b|{NAME})", re.IGNORECASE
+)
+"""An object, and no noun that a participle describes."""
 _PLURAL: Final = re.compile(r"[^s'’]s\b|\band\b|\bpeople\b|\bchildren\b")
 """A subject that takes a verb in its base form."""
-_MEANING: Final = frozenset({"meant", "means"})
+_MEANING: Final = frozenset({"meant", "means", "meaning"})
 NOTHING: Final = re.compile(r"(?:no|none|neither|hardly|scarcely|barely)\b", re.IGNORECASE)
 """Begins a subject that did nothing. Only where it "means" something, it is a lack."""
-_GERUND: Final = re.compile(r"(?:making|letting|keeping|leaving)$", re.IGNORECASE)
+_GERUND: Final = re.compile(r"(?:making|letting|keeping|leaving|meaning)$", re.IGNORECASE)
 _MODAL: Final = re.compile(r"\b(?:can|could|may|might|must|shall|should|will|would)\b", re.IGNORECASE)
 _PARENTHESIS: Final = re.compile(r"\s\([^()]{1,80}\)$")
 _PARTICIPLE: Final = re.compile(r"\w\s+[a-z]{3,}[^e\W]ed$")
@@ -149,16 +166,22 @@ _PARTICIPLE: Final = re.compile(r"\w\s+[a-z]{3,}[^e\W]ed$")
 _MEANS: Final = re.compile(
     r"\s+(?:that\s+)?(?!a lot|so much|the world|everything|nothing|something)"
     rf"(?=(?:[\w'’-]+\s+){{1,8}}?(?:(?!\w+s\b){FINITE.pattern}|has|is|was|loses|needs|misses|gets|can['’]t|won['’]t)|"
+    r"(?<=meant\s)\w+ing\s+\w|(?<=meant\s)(?:an?|another|extra)\s+(?!lot\b|great\b|bit\b|thing\b)|"
     r"(?:no|more|less|fewer|longer|higher|lower|shorter|later|extra|additional|the (?:end|loss) of)\s+\w)",
     re.IGNORECASE,
 )
 """After "meant": a clause."""
 _AUXILIARY: Final = re.compile(
     r"\s+(?:(?:have|has|had|'ve|'s|also|then|soon|finally|even|already|really|just|all|twice|in turn|"
+    r"(?:is|was|are|were) what|"
     rf"in the end|(?!{UNREAL}\b)\w+ly)\s+)*+$",
     re.IGNORECASE,
 )
 _WHICH: Final = re.compile(r"(?:,|[;–—-]|\band)\s*(?:all (?:of )?)?(?:which|this|that)$", re.IGNORECASE)
+_CLEFT: Final = re.compile(r"it (?:is|was) (?P<subject>[^,;:]{1,80}) (?:that|which)$", re.IGNORECASE)
+"""Before a verb: "it was the frost that"."""
+_AND_DID: Final = re.compile(r",?\s+and(?: then)?$", re.IGNORECASE)
+"""Before a second verb of a clause: "the pump ran for hours and"."""
 _THIS: Final = re.compile(r"(?:all (?:of )?)?(?:this|that)$", re.IGNORECASE)
 _BOUNDARY: Final = re.compile(
     r"[;:–—()\"]|,(?= (?:and|but|so|then|while|yet)\b)|\b(?:but|because|so(?! (?:many|much|few|little|long|often)\b)|"
@@ -198,7 +221,9 @@ def stated_effects(text: str, start: int, end: int) -> Iterator[StatedEffect]:
         auxiliary = _AUXILIARY.search(text, start, match.start())
         stop = auxiliary.start() if auxiliary else match.start()
         before, verb = text[start:stop], match.group().lower()
-        if HYPOTHETICAL.search(before) or is_claimed(text, start, stop) or not _governs(text, match, before, end):
+        if match.group()[0].isupper() or HYPOTHETICAL.search(before) or is_claimed(text, start, stop):
+            continue
+        if not _governs(text, match, before, end):
             continue
         effect = (match.end() if match["causative"] else match.start(), end)
         if _GERUND.match(verb):
@@ -206,17 +231,25 @@ def stated_effects(text: str, start: int, end: int) -> Iterator[StatedEffect]:
                 yield StatedEffect(verb, last_clause(text, (start, stop)), effect)
         elif re.fullmatch(f"{_CHANGING_NOW}|taking", verb):
             clause = last_clause(text, (start, stop))
-            told = text[slice(*clause)]
-            if before.endswith(",") and HAPPENED.search(told) and not _MODAL.search(told) and is_by_no_actor(told):
+            if before.endswith(",") and _happened(text[slice(*clause)]):
+                yield StatedEffect(verb, clause, effect)
+        elif coordinate := _AND_DID.search(before):
+            clause = last_clause(text, (start, start + coordinate.start()))
+            if verb not in _BASES and _KNOWN.match(text, match.end(), end) and _happened(text[slice(*clause)]):
                 yield StatedEffect(verb, clause, effect)
         elif _THIS.match(before):
             yield StatedEffect(verb, None, effect)
         elif (
             (subject := _subject(text, start, stop)) is not None
-            and (verb not in _BASES or verb in _UNCHANGED or _PLURAL.search(text[slice(*subject)]))
+            and (verb not in _BASES or verb in UNCHANGED or _PLURAL.search(text[slice(*subject)]))
             and (verb in _MEANING or not NOTHING.match(text, *subject))
         ):
             yield StatedEffect(verb, subject, effect)
+
+
+def _happened(clause: str) -> bool:
+    """Tell whether a clause tells what happened, and nobody did."""
+    return HAPPENED.search(clause) is not None and _MODAL.search(clause) is None and is_by_no_actor(clause)
 
 
 def is_by_no_actor(clause: str) -> bool:
@@ -241,6 +274,8 @@ def _subject(text: str, start: int, stop: int) -> Span | None:
         return None
     if parenthesis := _PARENTHESIS.search(text[start:stop]):
         stop = start + parenthesis.start()
+    if cleft := _CLEFT.match(text, start, stop):
+        return cleft.span("subject") if is_no_actor(cleft["subject"]) else None
     for boundary in _BOUNDARY.finditer(text, start, stop):
         if _CONDITION.match(boundary.group()):
             return None

@@ -43,6 +43,15 @@ PLAINLY = (
 )
 """Causes in ordinary wording: verbs, and phrases beside the main clause."""
 
+VARIED = (
+    "The sluice gate jammed and flooded the lower pasture.",
+    "With the lower pasture under water, Bertil moved the yearlings to the quarry.",
+    "Moving the yearlings to the quarry meant mending the old fence there.",
+    "Mending the old fence wore out Bertil's good gloves.",
+    "His good gloves being worn out, Bertil got blisters on both thumbs.",
+)
+"""Causes in ordinary wording: a second verb, what is meant, a verb with a particle, an absolute participle."""
+
 SHORTENED = (
     "A power cut stopped the pumps, so the brewery postponed its anniversary party.",
     "The postponement cost the brewery its deposit at the town hall.",
@@ -110,6 +119,15 @@ async def test_a_chain_of_sentences_in_ordinary_wording_is_one_path(context: Con
     answer = await path(agent, ids[0], ids[-1])
     assert nodes(answer) == ids
     assert [step["evidence"]["rule"] for step in answer["path"][1:]] == ["with", "so … that", "kept", "therefore"]
+
+
+@pytest.mark.requirement("TOOL-INJECT-001/causal-path")
+async def test_a_chain_in_constructions_of_many_kinds_is_one_path(context: Context, agent: Agent) -> None:
+    await told(context, *APART)
+    ids = await told(context, *VARIED)
+    answer = await path(agent, ids[0], ids[-1])
+    assert nodes(answer) == ids
+    assert [step["evidence"]["rule"] for step in answer["path"][1:]] == ["with", "meant", "wore", "being"]
 
 
 async def test_a_repair_is_no_cause_of_the_damage(context: Context) -> None:

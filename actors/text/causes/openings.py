@@ -1,0 +1,244 @@
+"""Phrases and clauses before a main clause that state its cause: "with the bridge closed, …", "faced with a ban, …"."""
+
+import re
+from collections.abc import Callable, Iterator
+from itertools import islice
+from typing import Final, NamedTuple
+
+from actors.text.causes.patterns import FINITE, HAPPENED, NOMINAL, WORD
+from actors.text.causes.spans import Reading, first_clause, main_comma, skip_leading
+from actors.text.causes.subjects import is_no_actor
+from actors.text.causes.verbs import is_by_no_actor
+from actors.text.causes.words import DETERMINER, NAME, SUBJECT, any_of
+
+MAX_OPENING: Final = 120
+"""Characters of a phrase before the main clause that no comma ends."""
+MAX_CUTS: Final = 6
+"""Places where a noun phrase begins in it that are tried as its end."""
+REACH: Final = 48
+"""Characters before a place in which the words that precede it are sought."""
+
+_CLAUSE_START: Final = re.compile(
+    r"(?<=[\w)])\s+(?=(?:I|we|he|she|they|it|the|an?|my|our|his|her|their|its|this|these|those|nobody|everyone|no|[A-Z][\w'’-]*)"
+    r"\s)"
+)
+"""Where a main clause may begin without a comma."""
+_UNFINISHED: Final = re.compile(
+    rf"\b(?:{any_of('prepositions')}|{DETERMINER}|is|are|was|were|\w+ing|have|has|had|said|told|like|own|mr|mrs|dr|st|not)$",
+    re.IGNORECASE,
+)
+"""Before it: the phrase goes on."""
+_NOMINATIVE: Final = re.compile(r"(?:i|we|he|she|they)\s", re.IGNORECASE)
+"""Begins a main clause, and is no object of the clause before."""
+
+_NOMINAL: Final = re.compile(rf"(?P<name>{NOMINAL})\s+(?=\w)", re.IGNORECASE)
+_CLAUSAL: Final = re.compile(r"(?P<name>because|now that|given that)\s+(?!of\b)", re.IGNORECASE)
+
+_PREDICATE: Final = any_of("predicate")
+_WITH: Final = re.compile(r"with\s+(?!(?:\w+ ){0,2}(?:eyes|arms|hands|legs|head|mouth|face)\b)", re.IGNORECASE)
+_WITH_STATE: Final = re.compile(
+    rf"(?:.*\s)?{_PREDICATE}$|(?:no|hardly any|(?:too|so) (?:little|few|many|much)|only (?:one|two|three|a))\s|"
+    rf"(?:{DETERMINER}|{NAME})\s+(?:[\w'’-]+\s+){{1,4}}?{_PREDICATE}\b(?!\s+[a-z]+$)",
+    re.IGNORECASE,
+)
+_WITH_ROLE: Final = re.compile(
+    r"[\w'’-]+\s+(?:[\w'’-]+\s+){0,2}?as\s+(?!(?:well|my|our|its|his|her|their)\b)\w", re.IGNORECASE
+)
+"""Somebody or something in a role."""
+_WITH_PROCESS: Final = re.compile(r"(?:(?!\w+ing\b)[a-z'’-]+\s+){1,2}\w+ing\b", re.IGNORECASE)
+"""Something without an article that goes on: it is a reason of what failed or changed."""
+_BROKEN: Final = re.compile(rf"(?:{DETERMINER})\s+(?:\w+ )?{any_of('broken')}\s+\w+", re.IGNORECASE)
+_WITHOUT: Final = re.compile(
+    r"without\s+(?!(?:a|any|further|another)\s+(?:word|doubt|hesitation|delay|question|warning|ado)\b)", re.IGNORECASE
+)
+_FAILS: Final = re.compile(
+    r"\b(?:not|no|never|hardly|nobody|nothing|none|unable|could|cannot|\w+n['’]t|no longer|had to|too|far|only|failed|"
+    r"stopped)\b",
+    re.IGNORECASE,
+)
+_BECAME: Final = re.compile(rf"(?<![\w'’-]){any_of('became')}(?![\w'’-])", re.IGNORECASE)
+
+_AS: Final = re.compile(
+    r"as\s+(?!\d|(?:soon|far|long|well|if|though|for|of|to|usual|always|ever|before|planned|expected|agreed|a|an|in|at|"
+    r"we all|you|i said|it were|it is known|mentioned|such|many|much|more (?:than|of|or)|per|with|is|was|are|were|has)"
+    r"\b)",
+    re.IGNORECASE,
+)
+_STATE: Final = re.compile(
+    rf"{SUBJECT}(?:\s+(?!(?:of|in|on|which|that|who|you)\b)[\w'’-]+){{0,4}}?(?:"
+    r"(?:\s+(?:am|is|are|was|were)|'s|'re|'m)\s+(?!(?:\w+ing|in|at|on|to|about|by|before|then|when|of|presented|shown|known|"
+    r"described|mentioned|usual|often|always|never)\b)\w|"
+    r"\s+(?:had|has|have)\s+been\s|\s+had\s+(?!(?:anticipated|expected|planned|hoped|promised|feared|said|predicted|to)\b)\w|"
+    r"\s+(?:has|have)\s+(?:an?|no|the|not|never|only|such|too|so|gone|lost|run out)\s|"
+    r"\s+(?:not|never|no longer|cannot|could|needed|wanted|lacked|feared|liked|hated)\s|\w*n['’]t\s)|"
+    r"(?:nobody|no one|nothing|none)\s+\w+|no\s+\w+\s+\w+",
+    re.IGNORECASE,
+)
+"""A clause that tells a state: after "as" it is a reason, an event a time."""
+
+_AFTER: Final = re.compile(r"(?:after|following|once(?!\s+upon\b))\s+", re.IGNORECASE)
+_WHEN: Final = re.compile(r"when\s+", re.IGNORECASE)
+_TIME: Final = re.compile(
+    rf"(?!\w+\s+{any_of('units_of_time')}\s+without\s)(?:{DETERMINER}\s+|\w+\s+)?{any_of('times')}(?!\w)", re.IGNORECASE
+)
+_LACKING: Final = re.compile(rf"\w+\s+{any_of('units_of_time')}\s+without\s", re.IGNORECASE)
+_PLACE: Final = re.compile(
+    rf"(?:{DETERMINER}\s+)?(?:(?!new\b|\w+ed\b)\w+\s+){{0,2}}?{any_of('places')}(?:\s+(?:in|at|on|of|near|by)\s|$)",
+    re.IGNORECASE,
+)
+
+_AFFECTED: Final = re.compile(
+    rf"(?:still |\w+ly )?(?!(?:left|lost|stuck|low|frozen|struck)\s+(?:in|on|to)\b){any_of('affected')}\s+"
+    r"(?:by|with|from|of|in|on|at|without|to|for|after)\s+(?!\d|(?-i:[A-Z])\w+\s+\d)",
+    re.IGNORECASE,
+)
+_FACED: Final = re.compile(r"(?:faced|confronted)\s+(?:with|by)\s+", re.IGNORECASE)
+_STUCK: Final = re.compile(r"(?:still )?stuck\s+in\s+", re.IGNORECASE)
+_HAVING: Final = re.compile(
+    r"being\s+(?!(?:an?|said|able)\b)(?=\w)|not\s+\w+ing\s+(?=\w)|having\s+"
+    r"(?:lost|missed|forgotten|run out|failed|no|not|slept|broken|been|"
+    r"had|hurt|injured|overslept)\b|unable to\b|"
+    rf"{any_of('minding')}\s+(?!(?:to|of|about|you|him|her|me|us)\b|(?-i:[A-Z])\w+,)(?=\w)|(?!\w+thing\b)\w+ing\s+(?=(?:\w+\s+)?(?:late|too\s+\w+),)",
+    re.IGNORECASE,
+)
+"""A participle of a state, of what is known or feared, or of a degree is a reason. Others tell a time or a manner."""
+_PREDICATED: Final = re.compile(r"\b(?:is|was|are|were)\s+(?:[\w'’-]+\s+){0,2}[\w'’-]+$", re.IGNORECASE)
+_ABSOLUTE: Final = re.compile(
+    r"(?:(?:the|my|our|his|her|their|its)\s+(?:[\w'’-]+\s+){1,3}?|all of (?:us|them)\s+|"
+    rf"(?!(?:i|we|he|she|they|it|that|this|there|not|keep|stop|start|enjoy|love|hate|like|try|{any_of('prepositions')})\b){NAME}\s+)"
+    r"(?<!human )(?P<name>being)\s+\w",
+    re.IGNORECASE,
+)
+_NO_CLAUSE: Final = re.compile(rf"{any_of('prepositions')}\b", re.IGNORECASE)
+
+
+def read_opening(text: str, start: int, end: int) -> Reading | None:
+    """Read a phrase before the main clause."""
+    for opening in _OPENINGS:
+        match = opening.pattern.match(text, start, end)
+        if match is None:
+            continue
+        for cut in _cuts(text, match.end(), end, only_comma=opening.is_participle):
+            phrase, main = (match.end(), cut), (skip_leading(text, cut, end), end)
+            if FINITE.search(text, *main) and opening.is_reason(text[slice(*phrase)].strip(), text[slice(*main)]):
+                connective = match.groupdict().get("name") or WORD.findall(match.group())[0]
+                cause = (match.start(), cut) if opening.belongs else phrase
+                return Reading(connective.lower(), cause, first_clause(text, main))
+    return None
+
+
+def is_as_reason(phrase: str, main: str) -> bool:
+    """Tell whether "as" gives a reason: a state, or an event without an actor by which something becomes another."""
+    verb = FINITE.search(phrase, 1)
+    return _STATE.match(phrase) is not None or bool(
+        verb and _BECAME.search(main.partition(",")[0]) and is_no_actor(phrase[: verb.start()].strip())
+    )
+
+
+def may_be_reason(phrase: str) -> bool:
+    """Tell whether a phrase that begins with "as" may be a reason: no comparison, role or time."""
+    return _AS.match(phrase) is not None
+
+
+def is_after_reason(phrase: str, main: str) -> bool:
+    """Tell whether what follows "after" is a cause: it is no time or place, and something became another."""
+    phrase = phrase.rstrip(".! ")
+    if _LACKING.match(phrase):
+        return HAPPENED.search(main) is not None
+    if _TIME.match(phrase) or _PLACE.match(phrase):
+        return False
+    if _BECAME.search(main.partition(",")[0]) is None:
+        return _has_failed(phrase) and HAPPENED.search(main) is not None
+    return FINITE.search(phrase) is not None or is_no_actor(phrase.partition(",")[0])
+
+
+def is_when_reason(phrase: str, main: str) -> bool:
+    """Tell whether something became another in the main clause when something without an actor happened."""
+    return _BECAME.search(main) is not None and HAPPENED.search(phrase) is not None and is_by_no_actor(phrase)
+
+
+def _is_first_when_reason(phrase: str, main: str) -> bool:
+    """Tell whether something became another when something else had before it."""
+    return is_when_reason(phrase, main) or (_BECAME.search(main) is not None and _BECAME.search(phrase) is not None)
+
+
+def _cuts(text: str, start: int, end: int, *, only_comma: bool) -> Iterator[int]:
+    """Yield where the main clause may begin after an opening phrase: at a comma, else where one noun phrase ends."""
+    comma = main_comma(text, start, end)
+    if comma is not None:
+        yield comma
+    if not only_comma:
+        stop = min(end if comma is None else comma, start + MAX_OPENING)
+        for match in islice(_CLAUSE_START.finditer(text, start, stop), MAX_CUTS):
+            if not _UNFINISHED.search(text, max(start, match.start() - REACH), match.start()):
+                yield match.start()
+
+
+def _has_failed(clause: str) -> bool:
+    """Tell whether something that is no actor became another."""
+    return _BECAME.search(clause) is not None and is_by_no_actor(clause)
+
+
+def _is_with_reason(phrase: str, main: str) -> bool:
+    if _BROKEN.match(phrase):
+        return _is_without_reason(phrase, main)
+    return (
+        _WITH_STATE.match(phrase) is not None
+        or (_WITH_PROCESS.match(phrase) is not None and _BECAME.search(main) is not None)
+        or (_WITH_ROLE.match(phrase) is not None and HAPPENED.search(main) is not None)
+    )
+
+
+def _is_stuck_reason(_: str, main: str) -> bool:
+    """Tell whether a main clause is no act: it fails or changes."""
+    return _FAILS.search(main) is not None or _BECAME.search(main) is not None
+
+
+def _is_without_reason(phrase: str, main: str) -> bool:
+    """Tell whether a main clause after "without …" is no act, or was one for want of a thing."""
+    if _is_stuck_reason(phrase, main) or is_by_no_actor(main):
+        return True
+    is_thing = is_no_actor(phrase) or is_no_actor(f"the {phrase}")
+    return is_thing and not phrase.partition(" ")[0].endswith("ing") and HAPPENED.search(main) is not None
+
+
+def _is_phrase(phrase: str, main: str) -> bool:
+    return bool(phrase) and _NO_CLAUSE.match(main) is None
+
+
+def _is_state(phrase: str, main: str) -> bool:
+    """Tell whether a participle is no subject: "seeing him was lovely, and …"."""
+    return _is_phrase(phrase, main) and _PREDICATED.search(phrase) is None
+
+
+def _is_clause(phrase: str, main: str) -> bool:
+    return FINITE.search(phrase) is not None and _NOMINATIVE.match(main) is not None
+
+
+class _Opening(NamedTuple):
+    """A kind of phrase before the main clause."""
+
+    pattern: re.Pattern[str]
+    """Of its start, which names it, or whose group "name" does."""
+    is_reason: Callable[[str, str], bool]
+    """Tells whether the rest of the phrase and the main clause are cause and effect."""
+    belongs: bool = False
+    """Whether the start belongs to the cause."""
+    is_participle: bool = False
+    """Whether it always ends with a comma."""
+
+
+_OPENINGS: Final = (
+    _Opening(_NOMINAL, _is_phrase),
+    _Opening(_CLAUSAL, _is_clause),
+    _Opening(_WITH, _is_with_reason),
+    _Opening(_WITHOUT, _is_without_reason, belongs=True),
+    _Opening(_AS, is_as_reason),
+    _Opening(_AFTER, is_after_reason),
+    _Opening(_WHEN, _is_first_when_reason),
+    _Opening(_AFFECTED, _is_phrase, belongs=True, is_participle=True),
+    _Opening(_FACED, _is_phrase, is_participle=True),
+    _Opening(_STUCK, _is_stuck_reason, belongs=True, is_participle=True),
+    _Opening(_HAVING, _is_state, belongs=True, is_participle=True),
+    _Opening(_ABSOLUTE, _is_phrase, belongs=True, is_participle=True),
+)
