@@ -31,6 +31,9 @@ ENGLISH: Final = frozenset(word for word in STOP_WORDS if len(word) > 4) - {"und
 )
 """Function words that other languages hardly have: shorter ones are words of some, as "under" is of five."""
 
+LONG: Final = 5
+"""Letters of a word that the vocabulary hardly has unless it is English or a name."""
+
 
 @dataclass
 class EncodedText:
@@ -68,21 +71,26 @@ class WordPieces:
         bare = [piece.removeprefix("##") for piece in vocabulary]
         self._words = frozenset(piece for piece in vocabulary if piece.isalpha() and piece.isascii())
         self._of_words = np.array([any(map(str.isalnum, piece)) for piece in bare])
-        self._fragments = np.array(
-            [piece != one or not one.isascii() or piece == "[UNK]" for piece, one in zip(vocabulary, bare, strict=True)]
-        )
+        self._begins = np.array([piece == one for piece, one in zip(vocabulary, bare, strict=True)])
+        self._letters = np.array([len(piece) for piece in bare])
+        self._ascii = np.array([piece.isascii() and piece != "[UNK]" for piece in vocabulary])
         self._english = np.array([piece in ENGLISH for piece in vocabulary])
 
     def unfamiliar(self, pieces: TokenIds) -> float:
-        """Return the share of a text's wordpieces, signs left out, that continue a word or are no ASCII letters.
+        """Return the share of a text's words that are several wordpieces or begin with no ASCII letter.
 
-        0 for a text with an English function word, however many names and technical terms it has. Of 247 questions in
-        fourteen other languages none has one, and the median of the share is .33 (French) to 1 (Chinese).
+        Whole words of fewer than `LONG` letters don't count: the vocabulary has those of many languages. 0 for a text
+        with an English function word, however many names and technical terms it has. Of 247 questions in fourteen other
+        languages none has one, and the share is above .6 for 19 in 20, of English keywords and titles for one in ten.
         """
-        words = pieces[self._of_words[pieces]]
-        if not len(words) or self._english[words].any():
+        pieces = pieces[self._of_words[pieces]]
+        begins = np.flatnonzero(self._begins[pieces])
+        if not len(begins) or self._english[pieces].any():
             return 0.0
-        return float(self._fragments[words].mean())
+        continued = np.append(~self._begins[pieces[1:]], False)
+        unknown = (continued | ~self._ascii[pieces])[begins]
+        told = unknown | (np.add.reduceat(self._letters[pieces], begins) >= LONG)
+        return float(unknown[told].mean()) if told.any() else 0.0
 
     def respellings(self, query: str) -> dict[str, tuple[str, ...]]:
         """Return the words of a query that the model doesn't know, each with those that it may be a misspelling of."""

@@ -217,6 +217,7 @@ TECHNICAL = (
     "Terraform state is kept in an encrypted bucket.",
     "Prefers Tailwind to hand-written stylesheets in frontends.",
     "Kotlin coroutines are cancelled when the activity is destroyed.",
+    "def turned(image, angle): return cv2.warpAffine(image, cv2.getRotationMatrix2D(middle, angle, 1), image.shape)",
 )
 
 
@@ -226,6 +227,7 @@ TECHNICAL = (
         ("which bucket has tfstate?", 0),
         ("what does the sysadmin use for styling a Svelte frontend?", 1),
         ("what happens to coroutines in onDestroy?", 2),
+        ("opencv rotate picture degrees", 3),
     ],
 )
 async def test_technical_terms_make_no_other_language_of_an_english_question(
