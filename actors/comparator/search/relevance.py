@@ -7,9 +7,9 @@ long results; the higher probability counts. `relevance.json` holds the coeffici
 scripts/train/relevance.py to questions put to stores that can answer them and to stores that can't. None reads fused
 scores, so they hold for every way of ranking.
 
-Two texts in a language that the model of E1 does not know are similar whatever they say. So where it reads little of a
-query in whole words, a third regression counts (scripts/train/other_languages.py). It reads by how much the best result
-is more similar than others in the language, and which words of the query it has.
+Two texts in a language that the model of E1 does not know are similar whatever they say. So where it reads few of a
+query's words whole, and none is an English function word, a third regression counts (scripts/train/other_languages.py).
+It reads by how much the best result is more similar than others in the language, and which words of the query it has.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -53,9 +53,9 @@ Similarity: TypeAlias = Callable[[str, Rows], Scores]
 SIZES: Final = (50, 5_000)
 """Fewest and most windows between which their number counts: those of most stores of the fit."""
 
-UNFAMILIAR: Final = (0.2, 0.35)
-"""Shares of a query that the model does not read in whole words, between which the third regression replaces the others
-by degrees: fewer than one English question in ten have more than the first."""
+UNFAMILIAR: Final = (0.5, 0.7)
+"""Shares of a query's words that the model does not read whole, between which the third regression replaces the others
+by degrees."""
 
 SAMPLED: Final = 200
 """Memories whose similarities tell what is usual in the language of a query."""
@@ -102,7 +102,7 @@ class Model(msgspec.Struct, frozen=True):
 
         Args:
             found: What `features` returned.
-            unfamiliar: The share of the query that the model of E1 does not read in whole words.
+            unfamiliar: The share of the query's words that the model of E1 does not read whole.
         """
         by_name = {name: self.regressions[name].probability(values) for name, values in found.items()}
         other = by_name.pop("other_languages", 1.0)
@@ -160,7 +160,7 @@ def estimate(
         rows: The ranked rows, best first.
         calibrated: The spaces in which the query has a calibrated similarity.
         eligible: Which rows might have been found, shape (rows of the atlas,).
-        unfamiliar: The share of the query that the model of E1 does not read in whole words.
+        unfamiliar: The share of the query's words that the model of E1 does not read whole.
     """
     if not {E1, *WORDS}.issubset(calibrated):
         return None

@@ -213,6 +213,32 @@ async def test_a_rare_name_alone_makes_no_answer(context: Context) -> None:
     assert (await ask(context, "What's Szczęsny's favourite pierogi?"))["confidence"] != "confident"
 
 
+TECHNICAL = (
+    "Terraform state is kept in an encrypted bucket.",
+    "Prefers Tailwind to hand-written stylesheets in frontends.",
+    "Kotlin coroutines are cancelled when the activity is destroyed.",
+    "def turned(image, angle): return cv2.warpAffine(image, cv2.getRotationMatrix2D(middle, angle, 1), image.shape)",
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("which bucket has tfstate?", 0),
+        ("what does the sysadmin use for styling a Svelte frontend?", 1),
+        ("what happens to coroutines in onDestroy?", 2),
+        ("opencv rotate picture degrees", 3),
+    ],
+)
+async def test_technical_terms_make_no_other_language_of_an_english_question(
+    context: Context, question: str, answer: int
+) -> None:
+    for note in (*NOTES, *TECHNICAL):
+        await store(context, note)
+    found = await ask(context, question, min_confidence="uncertain")
+    assert found["results"][0]["content"] == TECHNICAL[answer]
+
+
 @pytest.mark.parametrize(
     ("question", "answer"),
     [
