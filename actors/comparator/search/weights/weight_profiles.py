@@ -33,8 +33,8 @@ SHARP_TIME: Final = 1.5
 """Factor of the weight of times where a question names a month, a day or less: fewer memories are of it than of a year,
 so it tells more."""
 
-NAMED: Final = (0.5, 1.0)
-SPARED: Final = (1.0, 0.15)
+NAMED: Final = (0.7, 1.0)
+SPARED: Final = (1.0, 0.3)
 """Factor of the weight of causes by the largest share of the words of the question that a memory holds. It, or one near
 it, mostly tells why. E5 is for what shares no word with the event, and would rank others above."""
 
