@@ -221,8 +221,11 @@ class Atlas(Fingerprints):
         return self._sparse(key).contains_terms(query, eligible)
 
     def coverage(self, key: str, query: Sparse, rows: Rows) -> Scores:
-        """Return the share of a query's terms, by their idf, that each row contains, in [0, 1], shape (rows,)."""
-        return self._sparse(key).coverage(query, rows)
+        """Return the share of a query's terms, all alike, that each row contains, in [0, 1], shape (rows,)."""
+        space = self._sparse(key)
+        shares = np.zeros(space.width, np.float32)
+        shares[query.ids] = 1 / max(1, len(query.ids))
+        return space.coverage(shares, rows)
 
     def holders(self, key: str, terms: npt.NDArray[np.uint16], eligible: Mask) -> npt.NDArray[np.intp]:
         """Return the number of eligible rows that contain each of these terms, shape (terms,)."""
@@ -253,7 +256,8 @@ class Atlas(Fingerprints):
 
     def _entity_relevance(self, terms: Embedding, rows: Rows, hints: QueryHints) -> Scores:
         """Return how well these rows match the terms, times and speakers of a query, shape (rows,)."""
-        scores = self._sparse(TERMS).coverage(of_kind(terms, Sparse, TERMS), rows)
+        space = self._sparse(TERMS)
+        scores = space.coverage(space.shares(of_kind(terms, Sparse, TERMS)), rows)
         if hints.intervals:
             scores += _TIME_WEIGHT * self.time_mentions.time_scores(hints.intervals, rows)
         if len(speakers := self.time_mentions.speakers(hints.words)):

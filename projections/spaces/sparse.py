@@ -86,7 +86,7 @@ class SparseSpace:
     """Sum of all counted weights. Float64 holds any sum of float16 exactly, so removals leave no rounding error."""
 
     def __init__(self, width: int, *, counts: bool = False) -> None:
-        self._width = width
+        self.width = width
         self._counts = counts
         self._slices = RowSlices()
         self._terms = GrowableArray(np.uint16)
@@ -172,13 +172,13 @@ class SparseSpace:
         """Return the idf-weighted share of each term in a query, shape (width,)."""
         return self._frequency.shares(query)
 
-    def coverage(self, query: Sparse, rows: Rows) -> Scores:
-        """Return the share of a query's idf-weighted terms that each of these rows contains, in [0, 1], shape (rows,).
+    def coverage(self, shares: Scores, rows: Rows) -> Scores:
+        """Return the summed shares, each of one term in a query, of what each row contains, in [0, 1], shape (rows,).
 
         Neither term frequency nor length of a row counts: a name that occurs once in a long text is named.
         """
         indices, lengths = self._slices.indices(rows)
-        return np.minimum(reduce_rows(np.add, self.shares(query)[self._terms.array[indices]], lengths), np.float32(1.0))
+        return np.minimum(reduce_rows(np.add, shares[self._terms.array[indices]], lengths), np.float32(1.0))
 
     def contains_terms(self, query: Sparse, eligible: Mask) -> bool:
         """Tell whether every term of a query occurs in some eligible row; all eligible rows are counted ones."""
@@ -267,7 +267,7 @@ class SparseSpace:
         indices, lengths = self._slices.indices(rows)
         terms = self._terms.array[indices]
         by_term = np.argsort(terms, kind="stable")
-        starts = np.concatenate([[0], np.cumsum(np.bincount(terms, minlength=self._width))]).astype(np.int32)
+        starts = np.concatenate([[0], np.cumsum(np.bincount(terms, minlength=self.width))]).astype(np.int32)
         owners = np.repeat((rows - first).astype(np.uint16), lengths)[by_term]
         return _Block(first, starts, owners, self._weights.array[indices[by_term]])
 
@@ -292,7 +292,7 @@ class SparseSpace:
     def _forward_matches(self, terms: _Terms, factors: _Weights, rows: Rows) -> tuple[Rows, _Weights, _Weights]:
         """Return the matches of some rows, row by row in ascending order of terms."""
         indices, lengths = self._slices.indices(rows)
-        by_term = np.zeros(self._width, np.float32)
+        by_term = np.zeros(self.width, np.float32)
         by_term[terms] = factors
         found = by_term.take(self._terms.take(indices))
         shared = np.flatnonzero(found)

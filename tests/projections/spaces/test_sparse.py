@@ -74,17 +74,17 @@ def test_coverage_is_the_share_of_the_querys_rarity_that_a_row_holds(memories: l
     assert len({round(share, 6) for share in expected}) > 10
     rows = np.arange(len(memories))[::-1]
     space = space_of(memories)
-    np.testing.assert_allclose(space.coverage(query, rows), expected[::-1], rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(space.coverage(space.shares(query), rows), expected[::-1], rtol=1e-4, atol=1e-6)
     row = int(np.argmax(expected))
     space.exclude(row)
     space.clear(row)
-    assert space.coverage(query, np.array([row])).tolist() == [0]
+    assert space.coverage(space.shares(query), np.array([row])).tolist() == [0]
 
 
 def test_a_term_is_covered_however_often_and_among_how_many_others_it_stands():
     once, often = Sparse.of({1: 1.0}), Sparse.of({1: 9.0, **dict.fromkeys(range(2, 40), 1.0)})
     space = space_of([once, often, Sparse.of({2: 1.0})])
-    assert space.coverage(once, np.arange(3)).tolist() == [1, 1, 0]
+    assert space.coverage(space.shares(once), np.arange(3)).tolist() == [1, 1, 0]
 
 
 def test_bm25_includes_rows_appended_after_the_last_ranking(memories: list[Sparse]):

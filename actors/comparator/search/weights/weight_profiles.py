@@ -80,7 +80,10 @@ def applied_weights(atlas: Atlas, request: Search, eligible: Mask, candidates: C
 
 
 def _named(atlas: Atlas, request: Search, candidates: Candidates) -> float:
-    """Return the largest share of the question's words that a candidate holds, in [0, 1]."""
+    """Return the largest share of the question's words that a candidate holds, in [0, 1].
+
+    All words count alike: by their rarity in the whole store, the weight would tell what other namespaces hold.
+    """
     words = request.embeddings.get(SPARSE[0])
     if not isinstance(words, Sparse):
         return 0.0

@@ -81,12 +81,18 @@ async def test_causes_weigh_less_where_a_memory_holds_the_words_of_the_event(mix
     assert 0 < 1.5 * named["e5_causal"] < unnamed["e5_causal"]
 
 
-async def test_weights_do_not_depend_on_what_another_namespace_holds(mixed: Context) -> None:
-    query = "Where does Jonas sit at the concert?"
-    mine = await weights(mixed, query, namespace="default", session="concert")
-    for content in (*CODE, "Jonas: I sit in the first row, by the way.", LONG.upper()):
+@pytest.mark.parametrize(
+    ("query", "session"),
+    [("Where does Jonas sit at the concert?", "concert"), ("What made the commuters on the trams late?", None)],
+)
+async def test_weights_do_not_depend_on_what_another_namespace_holds(
+    mixed: Context, query: str, session: str | None
+) -> None:
+    mine = await weights(mixed, query, namespace="default", session=session)
+    late = [f"On day {number} the commuters were made late again." for number in range(60)]
+    for content in (*CODE, "Jonas: I sit in the first row, by the way.", LONG.upper(), *late):
         await store(mixed, content, namespace="others")
-    after = await weights(mixed, query, namespace="default", session="concert")
+    after = await weights(mixed, query, namespace="default", session=session)
     assert after == pytest.approx(mine, abs=0.03), "but for the rarity of words, which the whole store determines"
 
 
