@@ -114,15 +114,18 @@ async def _best_ways(
 ) -> tuple[dict[str, End], Ways]:
     """Return the best found pair of ends that a path joins, with the paths; the very best pair if none is joined.
 
-    Words for both ends may find one memory. It is the answer unless causes lead from one of two others to the other, or
-    links that were asked for: a memory that states cause and effect says more than a detour through its group.
+    Words for both ends may find one memory. It is the answer unless two others are joined by causes, or by the links
+    that were asked for: a memory that states cause and effect says more than a detour through its group.
     """
     pairs = sorted(product(starts, ends), key=lambda pair: -sum(end.similarity or 0.0 for end in pair))
     same = [pair for pair in pairs if pair[0].memory == pair[1].memory]
     apart = [pair for pair in pairs if pair not in same]
-    first = PathKind.CAUSAL if params.path_type is PathKind.ANY else params.path_type
+    tries = [(params.path_type, apart)]
+    if same:
+        sooner = PathKind.CAUSAL if params.path_type is PathKind.ANY else params.path_type
+        tries = [(sooner, apart), (params.path_type, same)]
     complete = True
-    for kind, tried in ((first, apart), (params.path_type, same), (params.path_type, apart)):
+    for kind, tried in tries:
         for start, end in tried:
             ways = await ask(
                 context.hub.comparator,
@@ -138,7 +141,8 @@ async def _best_ways(
             if ways.paths:
                 return {"start": start, "end": end}, ways
             complete &= ways.complete
-    return {"start": starts[0], "end": ends[0]}, Ways(paths=(), complete=complete)
+    start, end = pairs[0]
+    return {"start": start, "end": end}, Ways(paths=(), complete=complete)
 
 
 async def get_neighborhood(context: Context, params: GetNeighborhood) -> JsonObject:
@@ -186,7 +190,7 @@ async def _search(context: Context, text: str, parameter: str, namespace: str | 
     if not found.hits:
         raise NotFoundFault(f"No memory is found by '{parameter}'", parameter=parameter)
     confidence = found.relevance and found.relevance.confidence
-    least = AS_WELL_MEANT * found.hits[0].similarity
+    least = AS_WELL_MEANT * max(hit.similarity for hit in found.hits)
     return [End(hit.memory, hit.similarity, confidence) for hit in found.hits if hit.similarity >= least]
 
 

@@ -104,6 +104,14 @@ async def test_a_memory_that_states_cause_and_effect_is_told_instead_of_a_detour
     assert nodes(await agent.call("find_causal_path", **words)) == [thorn, limp]
 
 
+async def test_a_sure_link_is_shown_before_a_chain_of_doubtful_causes(context: Context, agent: Agent) -> None:
+    first, *_, last = await chain(context, RAIN, RIVER, FLOOD, SCHOOL, weights=(0.2, 0.2, 0.2))
+    await append(context, MemoriesLinked(source=UUID(first), targets=(UUID(last),), relation="link_to", weight=1.0))
+    answer = await agent.call("find_causal_path", start_concept=first, end_concept=last, include_alternatives=True)
+    assert nodes(answer) == [first, last]
+    assert [len(nodes(one)) for one in answer["alternatives"]] == [4]
+
+
 async def test_a_path_has_no_more_hops_than_were_allowed(context: Context, agent: Agent) -> None:
     rain, _, flood, _ = await chain(context, RAIN, RIVER, FLOOD, SCHOOL, weights=(0.9, 0.8, 0.6))
     asked = {"start_concept": rain, "end_concept": flood}
