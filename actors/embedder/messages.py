@@ -70,7 +70,7 @@ class EmbeddedQuery(Answer, frozen=True, kw_only=True):
 
     embeddings: dict[str, Embedding]
     unfamiliar: float = 0.0
-    """Share of its words that the model of E1 doesn't read whole, 0 in English: large in other languages."""
+    """Share of its words that the model of E1 doesn't read whole: large in other languages."""
     respellings: dict[str, tuple[str, ...]] = {}
     """Words that are none of the model of E1, each with those of the model that it may be a misspelling of."""
 

@@ -110,7 +110,7 @@ class Search(Message[Found], frozen=True, kw_only=True):
     """Times, session ends and modalities that the text mentions."""
     embeddings: dict[str, Embedding]
     unfamiliar: float = 0.0
-    """Share of the query's words that the model of E1 does not read whole; 0 in English."""
+    """Share of the query's words that the model of E1 does not read whole."""
     profile: SearchProfile
     filter: Filter
     limit: int

@@ -8,7 +8,7 @@ scripts/train/relevance.py to questions put to stores that can answer them and t
 scores, so they hold for every way of ranking.
 
 Two texts in a language that the model of E1 does not know are similar whatever they say. So where it reads few of a
-query's words whole, and none is an English function word, a third regression counts (scripts/train/other_languages.py).
+query's words whole, and those of English don't prevail, a third regression counts (scripts/train/other_languages.py).
 It reads by how much the best result is more similar than others in the language, and which words of the query it has.
 """
 

@@ -63,7 +63,7 @@ def _groups(name: str) -> list[list[str]]:
     return [group.replace("/", "").split() for group in _LISTS[name].split(",")]
 
 
-_FILLERS, _PRESENT, _PAST, _BE, _LINKS, _HEADS, _SINGULAR, _FOREIGN = (
+_FILLERS, _PRESENT, _PAST, _BE, _LINKS, _HEADS, _SINGULAR, FOREIGN = (
     frozenset(_LISTS[name].split())
     for name in ("fillers", "present", "past", "be", "links", "heads", "singular", "foreign")
 )
@@ -115,7 +115,7 @@ class NormalizedText:
     @cached_property
     def foreign(self) -> bool:
         """Whether the text is in a language other than English."""
-        return sum(word in _FOREIGN for word in self.tokens) * _FOREIGN_RATIO >= max(len(self.tokens), 1)
+        return sum(word in FOREIGN for word in self.tokens) * _FOREIGN_RATIO >= max(len(self.tokens), 1)
 
     @cached_property
     def words(self) -> list[str]:

@@ -132,10 +132,12 @@ async def test_the_history_of_a_memory_can_leave_out_the_searches_that_found_it(
         await mind("search_graph", query=FOX)
     await mind("memory_delete", id=fox)
     whole = await mind("audit_trail", memory_id=fox, limit=5)
-    assert {event["kind"] for event in whole["events"][1:]} == {"memory_recalled"}
+    focused = {"memory_ignited"}  # which a busy machine may or may not come to meanwhile
+    assert {event["kind"] for event in whole["events"][1:]} - focused == {"memory_recalled"}
     told = await mind("history", memory_id=fox, limit=5, recalls=False)
-    assert [event["kind"] for event in told["events"]] == ["memory_forgotten", "memory_stored"]
-    assert (told["total"], told["recalls_left_out"]) == (2, 6)
+    kinds = [event["kind"] for event in told["events"]]
+    assert [kind for kind in kinds if kind not in focused] == ["memory_forgotten", "memory_stored"]
+    assert (told["total"], told["recalls_left_out"]) == (len(kinds), 6)
     assert (await mind("history", memory_id=fox, limit=5))["events"] == whole["events"]
     assert (await refused(mind, "history")).data["parameter"] == "memory_id"
 

@@ -193,6 +193,14 @@ async def test_a_question_in_another_language_is_not_answered_by_whatever_is_in_
     assert sum(not found["results"] for found in refused) >= 7, "all but one were confident"
 
 
+async def test_an_english_title_makes_no_english_question(context: Context) -> None:
+    known, _ = OTHER_LANGUAGES[0]
+    for memory, _ in known:
+        await store(context, memory)
+    found = await ask(context, "Welke hoofdstukken van The Hobbit heeft Peter gelezen?")
+    assert found["confidence"] == "nothing"
+
+
 async def test_a_fact_in_several_wordings_of_another_language_answers_a_question_for_it(context: Context) -> None:
     for wording in (
         "De reservesleutel van het huis ligt onder de plantenbak.",
