@@ -182,7 +182,7 @@ def test_a_store_in_the_home_that_an_entry_sets_is_not_created(home: Path, tmp_p
     DuckDBLog(home / ".local" / "share" / "context-graph").close()
     other = tmp_path / "other"
     other.mkdir()
-    environment = {variable: str(other), "PATH": "/opt/x:${PATH}"}
+    environment = {variable: str(other), "PATH": "bin:${PATH}"}
     entry = {"command": COMMAND, "args": ["serve"], "env": environment}
     (home / ".claude.json").write_text(json.dumps({"mcpServers": {"context-graph": entry}}))
     checks = doctor(home, tmp_path / "nothing")[1]
