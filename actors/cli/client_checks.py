@@ -16,7 +16,7 @@ from actors.clients.installation import configured, has_hooks, has_plugin
 from actors.clients.launch import parse_launch, read_entry, read_environment
 from actors.clients.table import CLIENTS, NAME, Client
 from actors.proxy.client import PROTOCOL
-from actors.proxy.serve_command import parse_plain
+from actors.proxy.serve_command import data_folder, parse_plain
 
 START_TIMEOUT = 60.0
 """Seconds that a configured command may take to answer."""
@@ -24,6 +24,8 @@ Problems: TypeAlias = dict[tuple[tuple[str, ...], tuple[tuple[str, str], ...]], 
 """What is wrong with a command by its words and the variables that are set for it."""
 STANDALONE = "--standalone"
 """An option of `serve` that `parse_plain` leaves to others."""
+HOMES = ("HOME", "XDG_DATA_HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA")
+"""Variables by which the platform's folder for data is found."""
 
 
 def check_clients() -> Iterator[Check]:
@@ -60,12 +62,15 @@ def _client(name: str, client: Client, problems: Problems) -> Check:
 def _problem(words: list[str], environment: Mapping[str, str]) -> str | None:
     """Return what is wrong with a configured command in its environment; None if it is the server.
 
-    The server is started as the client does, unless that would create its store, or upgrade one of an earlier format.
+    The server is started as the client does, unless that would create its store, or upgrade one of an earlier format,
+    or the store is in another home, where this process can't find it.
     """
     launch = parse_launch(words)
     options = [one for one in launch.options if one != STANDALONE] if launch else []
     served = parse_plain(["serve", *options], environment) if launch else None
-    if launch is None or served is None or _is_current(served.folder):
+    is_moved = any(environment.get(name) != os.environ.get(name) for name in HOMES)
+    is_chosen = served is not None and served.folder != data_folder(None, environment)
+    if launch is None or served is None or (_is_current(served.folder) and (is_chosen or not is_moved)):
         client = {"name": "context-graph doctor", "version": version(NAME)}
         hello = {"protocolVersion": PROTOCOL, "capabilities": {}, "clientInfo": client}
         line = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}) + "\n"

@@ -1,5 +1,6 @@
 """The command by which a client starts the server, from this installation."""
 
+import os
 import re
 import shlex
 import sys
@@ -63,10 +64,22 @@ def read_entry(entry: object) -> list[str] | None:
 
 
 def read_environment(entry: object) -> dict[str, str]:
-    """Return the variables that a configured entry sets for the server; opencode calls them `environment`."""
+    """Return the variables that a configured entry sets for the server; opencode calls them `environment`.
+
+    References to variables are replaced, as clients do; one with a reference that only its client knows is left out.
+    """
     fields = cast("Mapping[str, object]", entry) if isinstance(entry, Mapping) else {}
     variables = fields.get("env", fields.get("environment"))
-    return {str(name): str(value) for name, value in variables.items()} if isinstance(variables, Mapping) else {}
+    if not isinstance(variables, Mapping):
+        return {}
+    expanded = {str(name): _REFERENCE.sub(_referred, str(value)) for name, value in variables.items()}
+    return {name: value for name, value in expanded.items() if "${" not in value}
+
+
+def _referred(reference: re.Match[str]) -> str:
+    """Return the value of a variable, or else the default that a reference to it has, or else the reference."""
+    value = os.environ.get(reference["name"]) or reference["default"]
+    return reference[0] if value is None else value
 
 
 def parse_launch(words: list[str]) -> Launch | None:
@@ -100,6 +113,7 @@ HOOKS = {
 """By the client's name of the event."""
 CAPTURE = "--capture"
 """Option of the SessionEnd hook."""
+_REFERENCE = re.compile(r"\$\{(?:env:)?(?P<name>\w+)(?::-(?P<default>[^{}]*))?\}")
 _OWN = re.compile(r"(?:context-graph\S*|-m actors|/hooks/launch\S*) hook [a-z-]+\b")
 
 

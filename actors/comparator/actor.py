@@ -94,7 +94,7 @@ class Comparator(ProjectionActor[ComparatorProjections]):
                 return alignment.read_purposes(self._loaded_atlas, memories)
             case msg.ReadGoals(namespace=namespace):
                 return alignment.goal_state(goals, namespace)
-            case msg.FindGoals(goals=wanted):
+            case msg.NameGoals(goals=wanted):
                 return tuple(goals.get(goal) for goal in wanted)
             case msg.ListMemories():
                 return () if self._atlas is None else list_memories(self._atlas, message)

@@ -18,8 +18,9 @@ T = TypeVar("T")
 CONVERSATIONS = "conversations.json"
 """The file of an exported archive that holds the conversations."""
 MAX_TEXT = 128 << 20
-"""Bytes of a text or a document, which is read as a whole and takes several times as much memory."""
-TOO_LARGE = f"more than {MAX_TEXT >> 20} MB: split it into several"
+"""Bytes of a text, which is read as a whole and takes several times as much memory."""
+MAX_UNPACKED = 1 << 30
+"""Bytes of a document in an archive, since a small archive may hold one that fills the memory."""
 HEAD = 65_536
 """Bytes by which a format is recognised."""
 
@@ -55,8 +56,9 @@ def document(file: Path, decoder: msgspec.json.Decoder[T]) -> T | Broken:
     data = b""
     try:
         data = _bytes(file)
-        if len(data) > MAX_TEXT:
-            return Broken(str(file), 1, f"the document has {TOO_LARGE}")
+        if _is_packed(file) and len(data) > MAX_UNPACKED:
+            size = f"more than {MAX_UNPACKED >> 20:,} MB"
+            return Broken(str(file), 0, f"{CONVERSATIONS} has {size}: unpack the archive and import that file")
         data = data.removeprefix(BOM_UTF8)
         data.decode()
         return decoder.decode(data)
@@ -74,7 +76,7 @@ def text(file: Path) -> str | Broken:
     A mark at the beginning says UTF-16, a `meta` element of HTML any encoding.
     """
     if file.stat().st_size > MAX_TEXT:
-        return Broken(str(file), 1, f"the file has {TOO_LARGE}")
+        return Broken(str(file), 1, f"the file has more than {MAX_TEXT >> 20} MB: split it into several")
     data = file.read_bytes()
     is_hypertext = file.suffix.lower() in HYPERTEXT
     declared = _DECLARED.search(data[:DECLARING]) if is_hypertext else None
@@ -111,17 +113,20 @@ def decoded(data: bytes, encoding: str | None) -> str:
     return content
 
 
+def _is_packed(file: Path) -> bool:
+    return file.suffix.lower() == ".zip"
+
+
 def _bytes(file: Path) -> bytes:
-    """Return the bytes of a file, or of the conversations in a ZIP archive, up to one more than `MAX_TEXT`."""
-    if file.suffix.lower() != ".zip":
-        with file.open("rb") as source:
-            return source.read(MAX_TEXT + 1)
+    """Return the bytes of a file, or of the conversations in an archive, up to one more than `MAX_UNPACKED`."""
+    if not _is_packed(file):
+        return file.read_bytes()
     with ZipFile(file) as archive:
         names = [name for name in archive.namelist() if name.rpartition("/")[2] == CONVERSATIONS]
         if not names:
             raise KeyError(f"no {CONVERSATIONS} in the archive")
         with archive.open(names[0]) as source:
-            return source.read(MAX_TEXT + 1)
+            return source.read(MAX_UNPACKED + 1)
 
 
 def first_lines(file: Path) -> list[JsonObject]:

@@ -24,7 +24,8 @@ _ORG_COMMENTED: Final = re.compile(r"(?:(?:TODO|DONE)[ \t]+)?(?:\[#\w\][ \t]+)?C
 """The text of a heading whose tree is a comment."""
 _ORG_LINK: Final = re.compile(r"\[\[(?P<target>[^\[\]\n]+)\](?:\[(?P<text>[^\[\]\n]+)\])?\]")
 _ORG_ID: Final = re.compile(r"^[ \t]*:ID:[ \t]+(\S+)[ \t]*$", re.MULTILINE | re.IGNORECASE)
-_ORG_ID_LINK: Final = re.compile(r"\[\[id:[^\[\]\n|]+(?:\|([^\[\]\n]+))?\]\]")
+_ORG_ID_LINK: Final = re.compile(r"\[\[id:[^\[\]\n|]*(?:\|([^\[\]\n]+))?\]\]")
+_BLOCK_OF_CODE: Final = re.compile(r"^(```.*?(?:^```$|\Z))", re.DOTALL | re.MULTILINE)
 _CODE: Final = frozenset({"src", "example", "export"})
 
 _FIELD: Final = re.compile(r"(?:\.\. |:)(?P<name>title|date|created|tags):[ \t]+(?P<value>\S.*)", re.IGNORECASE)
@@ -51,8 +52,10 @@ def org_ids(text: str) -> list[str]:
 
 
 def without_ids(text: str) -> str:
-    """Return the text of an Org file with the words of links alone that name their target by an id."""
-    return _ORG_ID_LINK.sub(r"\1", text)
+    """Return the text of an Org file with the words of links alone that name their target by an id; code stays."""
+    prose_and_code = _BLOCK_OF_CODE.split(text)
+    prose_and_code[::2] = [_ORG_ID_LINK.sub(r"\1", prose) for prose in prose_and_code[::2]]
+    return "".join(prose_and_code)
 
 
 def from_rst(text: str) -> tuple[JsonObject, str]:

@@ -182,7 +182,13 @@ def present(**values: str | None) -> dict[str, str]:
 
 def beside(own: JsonObject, stated: JsonObject) -> JsonObject:
     """Return the metadata that an importer sets with what a source states; a name that both have is `stated_name`."""
-    return own | {f"stated_{name}" if name in own else name: value for name, value in stated.items()}
+    beside = own | {name: value for name, value in stated.items() if name not in own}
+    for name in own.keys() & stated.keys():
+        free = f"stated_{name}"
+        while free in beside:
+            free = f"stated_{free}"
+        beside[free] = stated[name]
+    return beside
 
 
 def texts(values: Iterable[object]) -> list[str]:

@@ -140,7 +140,7 @@ def parse_plain(arguments: Sequence[str], environment: Mapping[str, str] = os.en
         values = _values(arguments[1:], environment)
         last = {name: each[-1] for name, each in values.items() if each}
         command = ServeCommand(
-            folder=data_folder(Path(last["data"]) if "data" in last else None),
+            folder=data_folder(Path(last["data"]) if "data" in last else None, environment),
             options=serve_options(
                 last.get("embedder", ModelProfile.EMBEDDED),
                 Path(last["models"]) if "models" in last else None,
@@ -187,11 +187,11 @@ def _values(arguments: Sequence[str], environment: Mapping[str, str]) -> dict[st
     return values
 
 
-def data_folder(chosen: Path | None) -> Path:
+def data_folder(chosen: Path | None, environment: Mapping[str, str] = os.environ) -> Path:
     """Return the store's folder: the chosen one, that of the environment, or the platform's default."""
     if chosen is not None:
         return chosen
-    if told := os.environ.get(DATA.variable):
+    if told := environment.get(DATA.variable):
         return Path(told)
     import platformdirs
 

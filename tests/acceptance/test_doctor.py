@@ -177,6 +177,19 @@ def test_a_store_that_is_missing_or_of_an_earlier_format_is_left_so_by_the_check
         assert doctor(home, missing)[1]["claude-code"]["verdict"] == "failed", command
 
 
+@pytest.mark.parametrize("variable", ["HOME", "XDG_DATA_HOME"])
+def test_a_store_in_the_home_that_an_entry_sets_is_not_created(home: Path, tmp_path: Path, variable: str) -> None:
+    DuckDBLog(home / ".local" / "share" / "context-graph").close()
+    other = tmp_path / "other"
+    other.mkdir()
+    environment = {variable: str(other), "PATH": "bin:${PATH}"}
+    entry = {"command": COMMAND, "args": ["serve"], "env": environment}
+    (home / ".claude.json").write_text(json.dumps({"mcpServers": {"context-graph": entry}}))
+    checks = doctor(home, tmp_path / "nothing")[1]
+    assert checks["claude-code"]["verdict"] == "warning", "it has no hooks"
+    assert [*other.iterdir()] == []
+
+
 def test_a_bundle_replaces_no_file(home: Path, store: Path) -> None:
     (home / "x.zip").write_text("mine")
     done = run(home, "doctor", "--data", str(store), "--bundle", str(home / "x.zip"))

@@ -92,8 +92,8 @@ class SearchGraph(Reading, frozen=True, kw_only=True):
     modality: Annotated[Modality | None, Meta(description="Only this kind")] = None
     quadrant: Annotated[Quadrant | None, Meta(description="Johari window in E1")] = None
     tags: Annotated[Tags, Meta(description="All must match")] = ()
-    since: Annotated[Moment | None, Meta(description="Said from: 2026-05-02, 2026-W18, May")] = None
-    until: Annotated[Moment | None, Meta(description="Said until its end")] = None
+    since: Annotated[Moment | None, Meta(description="Said from: ISO 8601 or words, as May")] = None
+    until: Annotated[Moment | None, Meta(description="Said to the end of")] = None
     asked_at: AskedAt = None
     min_alignment: Annotated[Alignment | None, Meta(description="With the North Star")] = None
     include_purpose_alignment: Annotated[bool, Meta(description="Prefer what serves the North Star")] = False

@@ -40,7 +40,7 @@ def period(value: str, parameter: str, now: datetime | None = None) -> Period:
     value = value.strip()
     try:
         return _calendar(value)
-    except (ValueError, OverflowError):
+    except ValueError:
         pass
     try:
         parsed = moment(value, parameter)
@@ -68,14 +68,14 @@ def between(
 
 
 def _calendar(text: str) -> Period:
-    """Return the day, ISO week or month that a text names in ISO 8601 (`ValueError`; `OverflowError`: after 9999)."""
+    """Return the day, ISO week or month that a text names in ISO 8601, up to the end of 9999 (`ValueError`)."""
     if month := _MONTH.fullmatch(text):
         first = date(int(month[1]), int(month[2]), 1)
         days = monthrange(first.year, first.month)[1]
     else:
         first = date.fromisoformat(text)
         days = 7 if _WEEK.fullmatch(text) else 1
-    last = first + timedelta(days=days - 1)
+    last = first + min(timedelta(days=days - 1), date.max - first)
     return Period(datetime.combine(first, time.min, UTC), datetime.combine(last, time.max, UTC))
 
 

@@ -28,11 +28,11 @@ from actors.comparator.messages.graph import (
     Walks,
 )
 from actors.comparator.messages.purpose import (
-    FindGoals,
     GoalState,
     ListMemories,
     MeasureNearness,
     MeasurePurposes,
+    NameGoals,
     ReadGoals,
     ReadPurposes,
 )
@@ -92,7 +92,7 @@ ComparatorMessage: TypeAlias = (
     | MeasureNearness
     | MeasurePurposes
     | ReadPurposes
-    | FindGoals
+    | NameGoals
     | ReadGoals
     | FindPaths
     | FindNeighbourhood

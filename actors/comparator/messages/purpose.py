@@ -65,7 +65,7 @@ class ReadGoals(Message[GoalState], frozen=True, kw_only=True):
     namespace: str
 
 
-class FindGoals(Message[tuple[GoalDiscovered | None, ...]], frozen=True, kw_only=True):
-    """Find goals of any discovery; None in the place of one that is unknown or whose words are erased."""
+class NameGoals(Message[tuple[GoalDiscovered | None, ...]], frozen=True, kw_only=True):
+    """Read the words of goals, of any discovery; None in the place of one that is unknown or whose words are erased."""
 
     goals: tuple[UUID, ...]

@@ -50,3 +50,17 @@ def test_a_temporary_environment_is_refused(place: str, tmp_path: Path, monkeypa
 def test_without_its_script_the_module_is_run_by_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
     assert own_launch().serve == [str(tmp_path / "python"), "-P", "-m", "actors", "serve"]
+
+
+def test_variables_of_an_entry_may_refer_to_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SHELF", "/srv")
+    monkeypatch.delenv("NOWHERE", raising=False)
+    written = {
+        "A": "/opt:${SHELF}",
+        "B": "${env:SHELF}/b",
+        "C": "${NOWHERE:-/c}",
+        "D": "$SHELF",
+        "E": "${NOWHERE}",
+        "F": "${input:key}",
+    }
+    assert read_environment({"env": written}) == {"A": "/opt:/srv", "B": "/srv/b", "C": "/c", "D": "$SHELF"}

@@ -136,6 +136,8 @@ def test_quotations_and_signatures_come_on_request(tmp_path: Path) -> None:
         ("Oui.\n\nLe lundi 4 mai, «Ana» a écrit :\n> Tu viens ?\n", "Oui."),
         ("Ana asked:\n> When?\nAt eight.\n", "Ana asked:\nAt eight."),
         ("I mended the script that Ana wrote:\n> import os\n", "I mended the script that Ana wrote:"),
+        ("Oui.\n\nLe lun. 4 mai, Ana a écrit :\n> Tu viens ?\n", "Oui."),
+        ("Sí.\n\nEl lunes 4 de mayo, Ana López escribió:\n> ¿Vienes?\n", "Sí."),
         ("> only quoted\n", None),
     ],
 )
@@ -144,6 +146,21 @@ def test_a_quotation_goes_with_the_line_that_says_whose_it_is(tmp_path: Path, te
     _, items, _, skipped = read(file)
     assert [item["content"] for item in items] == ([] if own is None else [own])
     assert skipped == ({"messages without text of their own": 1} if own is None else {})
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "On Tuesday I mended the script that Ana wrote:",
+        "On second thought, I like what you wrote:",
+        "El informe lo he leído y me gusta lo que Ana escribió:",
+        "Am Ende hat mir gefallen, was Ana schrieb:",
+        "Le passage que Ana a écrit:",
+        "Il mio capo mi ha detto che ha scritto:",
+    ],
+)
+def test_a_sentence_of_the_sender_stays_though_it_begins_as_an_attribution_does(tmp_path: Path, said: str) -> None:
+    assert contents(mailbox(tmp_path / "mail.mbox", message(f"{said}\n> import os\n"))) == [said]
 
 
 def test_a_message_is_stored_once_by_its_id_and_one_without_by_what_it_holds(tmp_path: Path) -> None:

@@ -250,15 +250,18 @@ def test_links_of_org_files_by_id_lead_to_the_note_that_holds_the_heading(tmp_pa
     drawer = ":PROPERTIES:\n:ID:       {}\n:END:\n"
     (tmp_path / "ilse.org").write_text(f"{drawer.format('8D3E-01')}#+title: Ilse\nShe keeps bees.\n", "utf-8")
     (tmp_path / "plan.org").write_text(
-        f"* Spring\nAsk [[id:8d3e-01::*Hives][her | Ilse]], then [[id:77]].\n* Autumn\n{drawer.format(77)}Rest.\n"
-        "#+begin_src org\n[[id:8d3e-01][no link]]\n#+end_src\n",
+        f"* Spring\nAsk [[id:8d3e-01::*Hives][her | Ilse]], then [[id:77]] or [[id:][Rolf]].\n"
+        f"* Autumn\n{drawer.format(77)}Rest.\n"
+        "#+begin_src org\nSee [[id:77]] here.\n#+end_src\n#+begin_src sh\n[[id:foo]]\n#+end_src\n"
+        "Then [[id:77][rest]].\n",
         "utf-8",
     )
     (tmp_path / "tools.org").write_text("See [[id:77][autumn]].\n", "utf-8")
     _, items, broken, skipped = read(tmp_path)
-    assert (broken, skipped) == ([], {})
+    assert (broken, skipped) == ([], {"links to notes that don't exist": 1})
     ilse, plan, tools = (item["content"] for item in items[:3])
-    assert "Ask her | Ilse, then ." in plan
+    assert "Ask her | Ilse, then  or Rolf." in plan
+    assert "```org\nSee [[id:77]] here.\n```\n```sh\n[[id:foo]]\n```\nThen rest." in plan
     assert links(items) == {(plan, "links_to", ilse), (tools, "links_to", plan)}
 
 

@@ -210,12 +210,16 @@ def test_notes_keep_properties_tags_observations_and_links(tmp_path: Path) -> No
 def test_a_source_that_a_note_or_a_memory_of_mem0_states_stands_beside_what_the_importer_says(tmp_path: Path) -> None:
     (tmp_path / "clip.md").write_text("---\nsource: https://example.org/bees\n---\n# Bees\nThey dance.\n", "utf-8")
     mem0 = tmp_path / "mem0.json"
-    mem0.write_text('[{"id": "1", "memory": "Ole dives.", "user_id": "ole", "metadata": {"source": "chat"}}]', "utf-8")
+    mem0.write_text(
+        '[{"id": "1", "memory": "Ole dives.", "user_id": "ole", "metadata": {"source": "chat", "stated_source": "I"}}]',
+        "utf-8",
+    )
     (note,), (memory,) = (read(path)[1] for path in (tmp_path / "clip.md", mem0))
     assert note["metadata"]["source"] == "note"
     assert note["metadata"]["stated_source"] == "https://example.org/bees"
     assert note["content"] == "# Bees\n\nsource: https://example.org/bees\n\nThey dance."
-    assert memory["metadata"] == {"source": "mem0", "user_id": "ole", "stated_source": "chat"}
+    stated = {"stated_source": "I", "stated_stated_source": "chat"}
+    assert memory["metadata"] == {"source": "mem0", "user_id": "ole"} | stated
 
 
 def test_an_empty_note_is_no_memory_and_links_to_it_are_left_out(tmp_path: Path) -> None:
@@ -349,21 +353,6 @@ def huge_table(folder: Path) -> Path:
     return huge(folder / "table.csv")
 
 
-def huge_document(folder: Path) -> Path:
-    return huge(folder / "export.json")
-
-
-def small_archive_of_a_huge_document(folder: Path) -> Path:
-    with (
-        ZipFile(folder / "export.zip", "w", ZIP_DEFLATED) as archive,
-        archive.open("conversations.json", "w") as conversations,
-    ):
-        for _ in range(MAX_TEXT >> 20):
-            conversations.write(b" " * (1 << 20))
-        conversations.write(b"[]")
-    return folder / "export.zip"
-
-
 def latin_note(folder: Path) -> Path:
     file = folder / "note.md"
     file.write_bytes(b"one\ntwo\nK\xfcche")
@@ -381,8 +370,6 @@ def latin_note(folder: Path) -> Path:
         (folder_of_a_mailbox, "imported by itself, not by its folder: name"),
         (huge_note, "more than 128 MB: split it into several"),
         (huge_table, "more than 128 MB: split it into several"),
-        (huge_document, "the document has more than 128 MB: split it into several"),
-        (small_archive_of_a_huge_document, "the document has more than 128 MB: split it into several"),
         (latin_note, "line 3: not UTF-8"),
     ],
 )
@@ -394,6 +381,24 @@ def test_a_source_that_cant_be_read_is_refused_by_file_and_line(
         list(recognise(path, Options()).read())
     assert words in str(refused.value)
     assert str(path) in str(refused.value)
+
+
+def test_an_export_is_read_whatever_its_size_and_from_an_archive_up_to_a_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = samples.chatgpt(tmp_path / "conversations.json")
+    _, items, _, _ = read(own)
+    with own.open("ab") as source:
+        source.write(b" " * MAX_TEXT)
+    packed = tmp_path / "export.zip"
+    with ZipFile(packed, "w", ZIP_DEFLATED, compresslevel=1) as archive:
+        archive.write(own, own.name)
+    assert read(own)[1] == items != []
+    assert [item["content"] for item in read(packed)[1]] == [item["content"] for item in items]
+    monkeypatch.setattr("actors.importers.files.MAX_UNPACKED", MAX_TEXT)
+    with pytest.raises(FormatError, match="more than 128 MB: unpack the archive and import that file"):
+        read(packed)
+    assert read(own)[1] == items
 
 
 @pytest.mark.parametrize("bom", [b"", b"\xef\xbb\xbf"], ids=["plain", "with a BOM"])

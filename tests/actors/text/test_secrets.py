@@ -126,7 +126,7 @@ def test_a_value_of_such_words_alone_is_a_placeholder(value: str) -> None:
     "piece",
     (
         "-----BEGIN PRIVATE KEY-----|eyJ-|eyJaaaaaaaa.|password for |password        |a://b:cccc@|"
-        "Authorization: Bearer |xoxb-|4242 |PuTTY-User-Key-File-2: |<private>|token = "
+        "Authorization: Bearer |my pin |PIN for |pin: 4711 a|xoxb-|4242 |PuTTY-User-Key-File-2: |<private>|token = "
     ).split("|"),
 )
 def test_patterns_take_linear_time_on_repetitive_texts(piece: str) -> None:
@@ -170,18 +170,30 @@ def test_texts_are_changed_wherever_they_stand_in_a_value() -> None:
 
 
 def test_a_number_is_told_by_its_digits_and_its_key() -> None:
-    value = {"card": 4242424242424242, "pin": 4711, "pins": 4711, "id": 4242424242424243, "at": 1.5, "paid": True}
-    redacted = {"card": "[redacted card-number]", "pin": "[redacted pin]"}
+    value = {"card": 4242424242424242, "card_pin": 4711, "pins": 4711, "id": 4242424242424243, "at": 1.5, "paid": True}
+    redacted = {"card": "[redacted card-number]", "card_pin": "[redacted pin]"}
     assert map_texts(value, redact) == value | redacted
 
 
-@pytest.mark.parametrize("text", ["The PIN is 4711.", "PIN: 4711", "puk=12345678", "The pin for the gate is 0815."])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("The PIN is 4711.", "PIN: 4711", "PIN: 1984", "puk=12345678", "pin=4711 user=ole"),
+        *("card_pin: 4711", "Card-PIN: 4711", "sim-pin: 4711", "app.pin = 4711"),
+        *("The pin for the gate is 0815.", "My pin is 4711 and", "Ana's card pin is 4711", "the pin code is 4711"),
+    ],
+)
 def test_a_pin_is_four_or_eight_digits_after_its_name(text: str) -> None:
     assert "[redacted pin]" in redact(text)
 
 
 @pytest.mark.parametrize(
-    "text", ["pin: 13", "Pin code: 560034", "pin 4711 of the chip", "spin: 4711", "pin: 4711.5", "PIN is 2026-05-01"]
+    "text",
+    [
+        *("pin: 13", "Pin code: 560034", "pin 4711 of the chip", "spin: 4711", "pin: 4711.5", "PIN is 2026-05-01"),
+        *("The bowling pin is 2000 years old.", "The badge pin is 1914 and rare.", "Pin: 2012 Olympics, London."),
+        *("My pin is 2000 years old.", "Pin: 4711 pieces", "The pin is 4711 mm long."),
+    ],
 )
 def test_other_numbers_are_no_pins(text: str) -> None:
     assert redact(text) == text

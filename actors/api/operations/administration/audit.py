@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterable, Sequence
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Annotated, ClassVar
 from uuid import UUID
 
@@ -15,7 +15,7 @@ from actors.api.operations.administration.history import from_log, read
 from actors.api.params.fields import Reading, When
 from actors.api.params.parsing import invalid
 from actors.api.params.times import Period
-from actors.comparator.messages import FindGoals
+from actors.comparator.messages import NameGoals
 from actors.consolidator.messages import ReadRuns
 from actors.exporters.history import mentioned
 from actors.runtime.ask import ask
@@ -29,6 +29,8 @@ EVENTS_AT_ONCE = 256
 """Events that are read from the log at once."""
 INSTANT = timedelta(microseconds=1)
 """The resolution of times in the log."""
+EARLIEST = datetime.min.replace(tzinfo=UTC) + INSTANT
+"""The earliest time that has an instant before it."""
 ANOTHER = "another namespace"
 """Stands for the name of one that the caller doesn't see."""
 _GOAL = re.compile(r"\bgoal ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\b")
@@ -79,7 +81,11 @@ async def _trail(context: Context, params: AuditTrail, *, recalls: bool) -> Json
     await wait_until_replayed(context)
     first, last, seq_at = 1, context.hub.log.head.seq, context.hub.log.seq_at
     if since is not None:
-        first = max(1, since) if isinstance(since, int) else await from_log(seq_at, since.first - INSTANT) + 1
+        first = (
+            max(1, since)
+            if isinstance(since, int)
+            else await from_log(seq_at, max(since.first, EARLIEST) - INSTANT) + 1
+        )
     if until is not None:
         last = min(last, until if isinstance(until, int) else await from_log(seq_at, until.last))
     concerned = await _concerned(context, params, first, last)
@@ -129,7 +135,7 @@ async def _described(context: Context, params: AuditTrail, envelopes: Iterable[E
     """Return events in words, with the names of goals whose words can be read and whose namespace the caller sees."""
     events = [describe_event(envelope, params.memory_id) for envelope in envelopes]
     named = {UUID(one[1]) for event in events for one in _GOAL.finditer(event["what"])}
-    goals = await ask(context.hub.comparator, FindGoals(goals=tuple(named))) if named else ()
+    goals = await ask(context.hub.comparator, NameGoals(goals=tuple(named))) if named else ()
     names = {
         str(goal.goal): goal.description
         for goal in goals

@@ -100,6 +100,8 @@ async def test_a_trail_between_two_moments_holds_what_happened_then(mind: Mind) 
         assert [event["seq"] for event in trail["events"]] == expected
     assert (await mind("audit_trail", since="2999-01-01"))["events"] == []
     assert (await mind("audit_trail", until="1999-01-01"))["events"] == []
+    assert (await mind("audit_trail", since="0001-01")) == (await mind("audit_trail"))
+    assert (await mind("audit_trail", until="0001-01"))["events"] == []
     today = f"{mind.hub.log.get([mind.hub.log.head.seq])[0].at:%Y-%m-%d}"
     assert (await mind("audit_trail", since=today, until=today))["events"], "a date alone is the whole day"
     assert (await mind("audit_trail", since="two days ago", until="tomorrow"))["events"], "and so is one in words"
