@@ -52,26 +52,6 @@ _WROTE = frozenset(
     "wrote writes schrieb écrit escribió scritto escreveu schreef skrev napisał napisał(a) napsal napsal(a)".split()
 )
 _AUXILIARIES = frozenset("a ha hat".split())
-_DAYS_AND_MONTHS = frozenset(
-    (
-        "lun lundi mar mardi mer mercredi jeu jeudi ven vendredi sam samedi dim dimanche janv janvier févr février "
-        "mars avr avril mai juin juil juillet août sept septembre oct octobre nov novembre déc décembre "
-        "lunes martes mié miércoles jue jueves vie viernes sáb sábado dom domingo de ene enero feb febrero marzo abr "
-        "abril may mayo jun junio jul julio ago agosto sep septiembre octubre noviembre dic diciembre "
-        "lunedì martedì mercoledì gio giovedì venerdì sab sabato domenica gen gennaio febbraio aprile mag maggio giu "
-        "giugno lug luglio set settembre ott ottobre novembre dicembre "
-        "seg segunda-feira ter terça-feira qua quarta-feira qui quinta-feira sex sexta-feira jan janeiro fev fevereiro "
-        "março maio junho julho setembro out outubro novembro dez dezembro "
-        "ma maandag di dinsdag wo woensdag do donderdag vr vrijdag za zaterdag zo zondag januari februari maart april "
-        "mei juni juli augustus september oktober november december "
-        "man mandag tir tirsdag tis tisdag ons onsdag tor torsdag fre fredag lør lørdag lör lördag søn søndag sön "
-        "söndag januar februar maj aug augusti august okt des desember "
-        "dniu pon wt śr czw pt sob niedz stycznia lutego marca kwietnia maja czerwca lipca sierpnia września "
-        "października listopada grudnia "
-        "po út st čt pá so ne ledna února března dubna května června července srpna září října listopadu prosince"
-    ).split()
-)
-"""Words that some languages write without a capital letter in the time at which somebody wrote."""
 _HAS_DIGIT = re.compile(r"\d")
 _TIME_OR_ADDRESS = re.compile(r"\d:\d\d|@|\b(?:19|20)\d\d\b")
 
@@ -288,5 +268,5 @@ def _is_attribution(said: str) -> bool:
     words = [word.strip("\"',.«»") for word in said[:-1].split()]
     if _WROTE.isdisjoint(map(str.lower, words)):
         return False
-    others = (word for word in words if word.lower() not in _WROTE | _AUXILIARIES | _DAYS_AND_MONTHS)
+    others = (word for word in words if word.lower() not in _WROTE | _AUXILIARIES)
     return all((word[:1].isupper() and word != "I") or _HAS_DIGIT.search(word) for word in others)
