@@ -127,7 +127,8 @@ REFERENCE: Final = re.compile(
 
 _UNTOLD: Final = (
     r"(?:(?:not|never|under|in|on|at)\b|"
-    rf"(?:un(?:known|clear|certain|likely)|\w{{3,}}ed)\b(?! (?!{any_of('prepositions')}\b)\w))"
+    r"(?:unknown|unclear|uncertain|unlikely|understood|found|\w{3,}ed)\b"
+    rf"(?! (?!(?:{any_of('prepositions')}|\w+ly)\b)\w))"
 )
 """What a cause is that is not named: "not clear", "discussed in court", but not "expired certificates"."""
 _REASON: Final = re.compile(
