@@ -37,6 +37,7 @@ from actors.text.causes.patterns import (
 )
 from actors.text.causes.readings import readings
 from actors.text.causes.spans import Span, first_clause, is_claimed, last_clause, main_comma, skip_leading, trimmed
+from actors.text.causes.subjects import head_noun, names_happening
 from actors.text.causes.words import DETERMINER, any_of
 from projections.spaces.lexical import STOP_WORDS
 
@@ -57,8 +58,10 @@ MAX_READINGS: Final = 6
 """Of them, those in ordinary wording: a text with more is a story, whose phrases take time to embed and join little."""
 
 _WAY: Final = re.compile(rf"\b(?:{any_of('places')}|{any_of('ways')})$", re.IGNORECASE)
-_PLACE: Final = re.compile(rf"\s*(?:{DETERMINER}\s+)?(?:\w+\s+){{0,2}}?{any_of('places')}\b", re.IGNORECASE)
-"""What a way leads to."""
+_PLACE: Final = re.compile(
+    rf"\s*(?:{DETERMINER}\s+)?(?:\w+\s+){{0,2}}?{any_of('places')}\b(?!['’]s|\s+\w+ing\b)", re.IGNORECASE
+)
+"""What a way leads to: "the town", not "the town's growth"."""
 
 
 class CausalClause(NamedTuple):
@@ -218,10 +221,8 @@ def _counts(text: str, match: re.Match[str], start: int, end: int, *, forward: b
         words = WORD.findall(rest)
         second = rest.find(words[1]) if len(words) > 1 else end
         return not NO_CLAUSE.match(rest) and FINITE.search(rest, second) is not None
-    if word in {"→", "⇒"}:
-        return all(len(WORD.findall(part)) > 1 for part in (before, rest))
-    if word.startswith("le") and _WAY.search(before) and _PLACE.match(rest):
-        return False
+    if re.search(r"\ble", word) and _WAY.search(before) and _PLACE.match(rest):
+        return names_happening(head_noun(before))
     if forward and word.split()[-2:][0] in {"causes", "results", "result", "lead", "leads", "means"}:  # may be nouns
         return not re.search(
             r"(?:\b(?:the|a|an|this|that|its|no|any|to|root|main|common|good)|'s)$", before, re.IGNORECASE

@@ -44,7 +44,7 @@ def read_happening(text: str, start: int, end: int) -> Reading | None:
         if (
             "," not in phrase
             and verb.lower() not in _PLACING
-            and (_is_happening(phrase))
+            and _is_happening(phrase)
             and is_no_actor(phrase)
             and not NOTHING.match(phrase)
             and not HYPOTHETICAL.search(phrase)

@@ -148,7 +148,7 @@ def is_after_reason(phrase: str, main: str) -> bool:
     if _TIME.match(phrase) or _PLACE.match(phrase):
         return False
     if _BECAME.search(main.partition(",")[0]) is None:
-        return _has_failed(phrase) and HAPPENED.search(main) is not None
+        return has_failed(phrase) and HAPPENED.search(main) is not None
     return FINITE.search(phrase) is not None or is_no_actor(phrase.partition(",")[0])
 
 
@@ -174,7 +174,7 @@ def _cuts(text: str, start: int, end: int, *, only_comma: bool) -> Iterator[int]
                 yield match.start()
 
 
-def _has_failed(clause: str) -> bool:
+def has_failed(clause: str) -> bool:
     """Tell whether something that is no actor became another."""
     return _BECAME.search(clause) is not None and is_by_no_actor(clause)
 

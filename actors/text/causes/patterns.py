@@ -3,6 +3,8 @@
 import re
 from typing import Final
 
+from actors.text.causes.words import NAME, any_of
+
 SENTENCE: Final = re.compile(
     r"\S(?:[^.!?\n]|[.!?](?=[^\s\"'”)])|(?<=\d (?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sep|Oct|Nov|Dec))\.(?= \d)|"
     r"(?:(?<=\bMr)|(?<=\bMs)|(?<=\bDr)|(?<=\bSt)|(?<=\bMrs)|(?<=\bProf)|(?<=\be\.g)|(?<=\bi\.e)|(?<=\bvs))\.(?= \w))*"
@@ -34,8 +36,21 @@ IRREGULAR: Final = (
     r"sought|spilt|sped|sprang|stank|stung|swung|undid|undertook|upheld|withheld|withstood|forbade"
 )
 """Irregular verbs in the past, which look like no other form."""
+FINITE: Final = re.compile(
+    r"\b(?:am|is|are|was|were|has|have|had|do|does|did|can|could|will|would|may|might|must|should|wo|ca|"
+    rf"ai|\w+(?:n't|'s|'re|'ve|'d|'ll)|[a-z]{{2,}}ed|[a-z]{{3,}}s|{IRREGULAR}|read|set|shut|cut|hit|hurt|let|spread|split|cost|"
+    r"burnt|laid|need|want|know|think|like|love|feel|live|work|get|go|take|make)\b",
+    re.IGNORECASE,
+)
+"""Forms that are mostly finite verbs: a clause has one."""
+_AFTER_THIS: Final = (
+    rf"(?:(?:i|we|you|he|she|they|it|this|these|the|an?|nobody|everybody|everyone|people|{POSSESSIVE})\b|"
+    rf"{NAME}\s(?:\w+\s)?{FINITE.pattern})"
+)
+"""Begins a clause after "because of this", which stands for a sentence there, and describes no noun."""
 NOMINAL: Final = (
-    r"because of|due to|owing to|thanks to|on account of|as a (?:direct |natural )?(?:result|consequence) of|"
+    rf"(?:because of|as a (?:direct |natural )?(?:result|consequence) of)(?! (?:this|that|it) {_AFTER_THIS})|"
+    r"due to|owing to|thanks to|on account of|"
     r"in (?:consequence|response) to|in consequence of|in the wake of|by reason of|"
     r"in (?:light|view) of(?! the fact)|what with|through(?= (?:lack|want|neglect|carelessness|inattention)\b)|"
     r"out of(?= (?:sheer |pure )?(?:boredom|curiosity|spite|necessity|desperation|pity|anger|shame|jealousy|"
@@ -67,8 +82,8 @@ BACKWARD_VERB: Final = (
 VERBAL: Final = re.compile(BACKWARD_VERB, re.IGNORECASE)
 CONSEQUENTLY: Final = (
     r"therefore|consequently|as a (?:direct )?(?:result|consequence)(?! of\b)|in consequence|for (?:this|that) reason|"
-    r"(?:because|as a (?:direct )?(?:result|consequence)) of (?:this|that|it)(?=,|"
-    rf" (?:i|we|he|she|they|it|the|an?|{POSSESSIVE})\b)|"
+    r"(?:because|as a (?:direct )?(?:result|consequence)) of (?:this|that|it)"
+    rf"(?=,| {_AFTER_THIS})|"
     r"(?:that|this|which)(?:'s| is| was) (?:why|how)|hence|thus|accordingly|"
     r"with the (?:\w+ )?result that|thereby(?=,? \w+ing\b)|(?:it is |it's )?no wonder(?: that)?|"
     r"(?:that|which) explains(?: why)?|so(?= (?!that\b))"
@@ -95,7 +110,6 @@ FORWARD: Final = connective(
 JOINING: Final = connective(
     rf"(?:[,;:–—-]+ ?(?:and )?|and )(?:{CONSEQUENTLY}),?|"
     r"so(?= (?:i|he|she|it|they|we|you|i'm|we're)\b(?! (?:can|could|may|might)\b))|"
-    r"[→⇒](?= (?-i:[a-z]))|"
     r", so that(?! [^,;.]{0,60}\b(?:can|could(?! not\b| no\b)|may|might|will|would|should)\b)"
     rf"(?= [^,;.]{{1,60}} (?:had to|was|were|could|couldn't|did not|didn't|\w{{2,}}ed|{IRREGULAR})\b)"
 )
@@ -111,20 +125,27 @@ REFERENCE: Final = re.compile(
 )
 """A subject that is the sentence before."""
 
+_UNTOLD: Final = (
+    r"(?:(?:not|never|under|in|on|at)\b|"
+    r"(?:unknown|unclear|uncertain|unlikely|understood|found|\w{3,}ed)\b"
+    rf"(?! (?!(?:{any_of('prepositions')}|\w+ly)\b)\w))"
+)
+"""What a cause is that is not named: "not clear", "discussed in court", but not "expired certificates"."""
 _REASON: Final = re.compile(
     r"\s*(?:from [^,;]{1,40}, )?"
     rf"the (?:\w+ )?(?:(?:reason|cause)s? (?:for|of|that|why)|reason(?= (?:the|{POSSESSIVE}|i|we|he|she|they|it)\b))"
-    rf" (?P<effect>[^,;]+?) {BE} (?!(?:\w+ly )?(?:not|un\w+|\w{{3,}}ed|under)\b)"
+    rf" (?P<effect>[^,;]+?) {BE} (?!(?:\w+ly )?{_UNTOLD})"
     r"(?:that |because (?:of )?|due to |caused by )?(?P<cause>[^,;.]+)",
     re.IGNORECASE,
 )
 _CONSEQUENCE: Final = re.compile(
     r"\s*the (?:\w+ )?(?:upshot|consequence|aftermath|(?:end|net|direct|immediate) (?:result|effect)) of "
-    r"(?P<cause>[^,;]+?) (?:was|were) (?!(?:not|un\w+|in|on|at)\b)(?P<effect>[^,;.]+)",
+    rf"(?P<cause>[^,;]+?) (?:was|were) (?!{_UNTOLD})(?P<effect>[^,;.]+)",
     re.IGNORECASE,
 )
 _BECAUSE: Final = re.compile(
-    r"\s*it (?:is|was) (?:because(?: of)?|due to|owing to|thanks to) (?P<cause>[^,;]+?) that (?P<effect>[^;.]+)",
+    r"\s*it (?:is|was) (?:because(?: of)?|due to|owing to|thanks to) (?P<cause>[^,;]+?) that "
+    rf"(?=[^,;.]*?{FINITE.pattern})(?P<effect>[^;.]+)",
     re.IGNORECASE,
 )
 NAMING: Final = (("the reason", _REASON), ("the consequence", _CONSEQUENCE), ("it is because", _BECAUSE))
@@ -171,13 +192,6 @@ PERFECT: Final = re.compile(
     re.IGNORECASE,
 )
 """In the main clause of "since": it tells how long something has lasted."""
-FINITE: Final = re.compile(
-    r"\b(?:am|is|are|was|were|has|have|had|do|does|did|can|could|will|would|may|might|must|should|wo|ca|"
-    rf"ai|\w+(?:n't|'s|'re|'ve|'d|'ll)|[a-z]{{2,}}ed|[a-z]{{3,}}s|{IRREGULAR}|read|set|shut|cut|hit|hurt|let|spread|split|cost|"
-    r"burnt|laid|need|want|know|think|like|love|feel|live|work|get|go|take|make)\b",
-    re.IGNORECASE,
-)
-"""Forms that are mostly finite verbs: a clause has one."""
 HAPPENED: Final = re.compile(
     r"\b(?:was|were|had|did|could|no longer|cannot|\w+n't)\b|"
     r"\b(?:has|have|\w+'(?:s|ve))\s(?:not |just |\w+ly )?(?:been|gone|done|lost|left|become|come|run|grown|made|"

@@ -14,17 +14,18 @@ from actors.text.causes.degrees import read_degree, read_first_degree
 from actors.text.causes.happenings import read_happening
 from actors.text.causes.openings import (
     REACH,
+    has_failed,
     is_after_reason,
     is_as_reason,
     is_when_reason,
     may_be_reason,
     read_opening,
 )
-from actors.text.causes.patterns import CONDITION, FINITE, HAPPENED, HYPOTHETICAL
+from actors.text.causes.patterns import CONDITION, FINITE, HYPOTHETICAL
 from actors.text.causes.spans import Reading, Span, first_clause, last_clause, main_comma, skip_leading
-from actors.text.causes.subjects import is_no_actor
-from actors.text.causes.verbs import PARTICIPLES, PHRASAL_PARTICIPLES, is_by_no_actor, stated_effects
-from actors.text.causes.words import DETERMINER, SUBJECT, any_of
+from actors.text.causes.subjects import head_noun, is_activity, is_no_actor, names_happening
+from actors.text.causes.verbs import PARTICIPLES, PHRASAL_PARTICIPLES, stated_effects
+from actors.text.causes.words import SUBJECT, any_of
 
 MAX_PLACES: Final = 6
 """Places of a kind in a sentence that are tried."""
@@ -38,7 +39,7 @@ _PASSIVE: Final = re.compile(
     rf"\s(?:was|were|been|being|got)\s+(?:\w+ly\s+|also\s+|all\s+)?(?:(?:{PARTICIPLES})"
     r"(?:\s+(?:up|out|off|down|over|away|back|apart))?|"
     rf"{PHRASAL_PARTICIPLES}\s+(?:up|out|off|down|over|away|back|short|awake)|"
-    r"(?:made|rendered|left|kept) [\w-]+)\s+(?P<by>by)\s+"
+    r"(?:made|rendered) [\w-]+)\s+(?P<by>by)\s+"
     rf"(?!\d|(?:about|around|almost|nearly|over|half|{any_of('amounts')})\b)(?=\w)",
     re.IGNORECASE,
 )
@@ -62,8 +63,8 @@ _HAD_TO: Final = re.compile(
 )
 """What became necessary or impossible, after what made it so."""
 _CONTRARY: Final = re.compile(
-    r"(?:and\s+|but\s+)?(?:if(?=\s+.{0,80}\shad(?:n['’]t|\s+not|\s+never)\s)|"
-    r"had(?=\s+(?:[\w'’-]+\s+){1,4}?(?:not|never)\s))\s+",
+    r"(?:and\s+|but\s+)?(?:if\s+(?=.{0,80}\shad(?:n['’]t|\s+not|\s+never)\s)|"
+    r"(?=had\s+(?:[\w'’-]+\s+){1,4}?(?:not|never)\s))",
     re.IGNORECASE,
 )
 _WOULD_HAVE: Final = re.compile(r"\b(?:would|could|might)(?:n['’]t|\s+not|\s+never)?\s+have\b", re.IGNORECASE)
@@ -74,19 +75,15 @@ _FEELING: Final = re.compile(
     re.IGNORECASE,
 )
 _REACTION: Final = re.compile(
-    r"\b(?:complain(?:ed|s)?|protest(?:ed|s)?|quarrell?ed|(?:angry|furious|annoyed|upset|cross|irritated|mad))\s+"
-    r"(?P<name>about|over|at)\s+|\b(?:fined|sued|fired|sacked|arrested|expelled|suspended|banned|disqualified|scolded|"
-    r"criticised|criticized|blamed|jailed)\s+(?P<sanction>for)\s+"
-    rf"(?!(?:\w+\s+){{0,2}}{any_of('units_of_time')}|life\b)(?=\w)",
+    r"\b(?:(?:complain(?:ed|s)?|protest(?:ed|s)?)(?=\s+about\b)|"
+    r"(?:quarrell?ed|angry|furious|annoyed|upset|cross|irritated|mad)(?=\s+(?:about|over|at)\b)|"
+    r"(?:fined|sued|fired|sacked|arrested|expelled|suspended|banned|disqualified|scolded|criticised|criticized|blamed|"
+    r"jailed)(?=\s+for\b)|"
+    rf"(?:{any_of('weary')}|died|fainted|collapsed|swelled(?: up)?|ached|hurt|shook|trembled)(?=\s+from\b))"
+    r"\s+(?P<name>\w+)\s+(?=\w)",
     re.IGNORECASE,
 )
-"""What a reaction is about made it."""
-_FROM: Final = re.compile(
-    rf"\b(?:{any_of('weary')}|died|fainted|collapsed|swelled(?: up)?|ached|hurt|shook|trembled)(?P<from>\s+from)\s+"
-    rf"(?=\w+ing\b|{DETERMINER}\s)",
-    re.IGNORECASE,
-)
-"""What made somebody weary, or something swell."""
+"""What a reaction is about made it; so did a happening for which somebody is punished or from which one is weary."""
 _THANKS: Final = re.compile(
     r"\b(?:thank\w*|sorry|apolog\w+|prais\w+|known|famous|reputation|credit|excuse|love|proud)\b", re.IGNORECASE
 )
@@ -145,7 +142,7 @@ def _had_to(text: str, start: int, end: int) -> Reading | None:
     for match in islice(_HAD_TO.finditer(text, start, end), MAX_PLACES):
         cause = last_clause(text, (start, match.start()))
         told = text[slice(*cause)].strip()
-        if HAPPENED.search(told) and is_by_no_actor(told):
+        if has_failed(told):
             return Reading(match["adverb"].lower(), cause, first_clause(text, (match.end(), end)))
     return None
 
@@ -169,14 +166,14 @@ def _trailing(text: str, start: int, end: int) -> Reading | None:
         cause = last_clause(text, (start, match.start()))
         return Reading("to the … of", cause, first_clause(text, (match.end(), end)))
     for match in islice(_REACTION.finditer(text, start, end), MAX_PLACES):
-        cause = first_clause(text, (match.end(), end))
-        name = "name" if match["name"] else "sanction"
-        if not HYPOTHETICAL.search(text[start : match.start()].rstrip()) and is_no_actor(
-            text[slice(*cause)].rstrip(".! ")
-        ):
-            return Reading(match[name].lower(), cause, last_clause(text, (start, match.start(name))))
-    if match := _FROM.search(text, start, end):
-        return Reading("from", first_clause(text, (match.end(), end)), last_clause(text, (start, match.start("from"))))
+        cause, name = first_clause(text, (match.end(), end)), match["name"].lower()
+        told = text[slice(*cause)].rstrip(".! ")
+        if name == "about" or match.group().lower().startswith("died"):
+            is_cause = is_no_actor(told)
+        else:
+            is_cause = is_activity(told) or names_happening(head_noun(told))
+        if is_cause and not HYPOTHETICAL.search(text[start : match.start()].rstrip()):
+            return Reading(name, cause, last_clause(text, (start, match.start("name"))))
     match = _LACK.search(text, start, end)
     if match is None or _THANKS.search(text, start, match.start()):
         return None

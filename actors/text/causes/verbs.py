@@ -67,7 +67,7 @@ _CAUSATIVE: Final = (
         rf"\s++(?:{_DEFINITE}\s++(?:{_RESULT}|late\b)|(?:{_WORD}\s++){{1,3}}?(?:more|less|{any_of('qualities')})\b)",
     ),
     (
-        any_form("let") + "|letting",
+        "let|letting",
         rf"\s++(?!(?:you|go|alone)\b)(?:{_OBJECT}\s++{_WORD}|{_WORD}\s++(?:{_WORD}\s++)?(?:in|out|through|into)\b)",
     ),
     (any_form("get"), rf"\s++(?!you\b){_OBJECT}(?:{_TO_DO}|\s++(?:out|into|\w+ing|\w+ed)\b)"),
