@@ -161,11 +161,12 @@ class Scheduler(ProjectionActor[SchedulerProjections]):
                     relevant = True
                 case _:
                     pass
-            if change := self._pending_changes.pop(envelope.correlation_id, None):
-                change.set(self._state())
         idle = timing.idle_at(self._schedule)
         if relevant or self._wake_at is None or (idle is not None and idle < self._wake_at):
             self._arm()
+        for envelope in envelopes:  # when the timer is set: who reads the reply may rely on it
+            if change := self._pending_changes.pop(envelope.correlation_id, None):
+                change.set(self._state())
 
     def _reject_changes(self, correlations: tuple[UUID, ...]) -> None:
         """Fail the changes that can't be written. The start of a sleep run may be among the rejected events, too."""

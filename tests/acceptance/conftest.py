@@ -223,9 +223,15 @@ def listens(folder: Path) -> None:
 
 
 def killed_hub(folder: Path) -> None:
-    card = read_hub_info(folder)
-    assert card
-    os.kill(card.pid, signal.SIGKILL)
+    """Kill the hub of a folder; wait for the card of one that is starting in place of a killed one."""
+    until = monotonic() + PATIENCE
+    while monotonic() < until:
+        card = read_hub_info(folder)
+        with suppress(ProcessLookupError):
+            if card is not None:
+                os.kill(card.pid, signal.SIGKILL)
+                return
+    pytest.fail("no hub lives")
 
 
 def refused(
