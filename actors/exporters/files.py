@@ -54,7 +54,7 @@ def write(wanted: Export, form: str, file: Path | None, *, replace: bool = False
         exported = 0
         with _text(file, replace=replace) as target:
             for line in lines:
-                target.write(to_json(line) + "\n")
+                target.write(to_json(line, encoding=target.encoding) + "\n")
                 exported += "content" in line
     return {"exported": exported, "file": str(file), "left_out": dict(left_out)}
 

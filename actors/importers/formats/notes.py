@@ -18,7 +18,7 @@ import msgspec
 import yaml
 
 from actors.importers.dates import date_in_path
-from actors.importers.files import HYPERTEXT, text
+from actors.importers.files import HYPERTEXT, path_text, text
 from actors.importers.hypertext import from_html
 from actors.importers.outlines import from_org, from_rst, org_ids, without_ids
 from actors.importers.records import Broken, Ignored, Options, Record, Skipped, beside, link, memory, memory_id
@@ -106,6 +106,7 @@ def read(root: Path, files: list[Path], options: Options) -> Iterator[Record]:
     """Yield notes, which are named by their paths below `root`, and observations, then the links between them."""
     links: list[tuple[_Note, str, str]] = []
     names: dict[str, UUID | None] = {}
+    aliases: dict[str, UUID | None] = {}
     for file in files:
         parsed = _parse(root, file)
         if isinstance(parsed, Broken):
@@ -114,11 +115,15 @@ def read(root: Path, files: list[Path], options: Options) -> Iterator[Record]:
         note, ignored = parsed
         if ignored is not None:
             yield ignored
+        id_ = None if note.is_empty else note.id
         for name in (note.properties.get("permalink"), note.title, note.name, Path(note.name).name, *note.ids):
             if name:
-                names.setdefault(str(name).lower(), None if note.is_empty else note.id)
+                names.setdefault(str(name).lower(), id_)
+        for alias in _values(note.properties, "aliases", r","):
+            aliases.setdefault(alias.lower(), id_)
         yield from [Skipped("empty files")] if note.is_empty else _memories(note, options)
         links += [(note, relation, target) for relation, target in note.links]
+    names = aliases | names
     for note, relation, target in links:
         name = target.partition("|")[0].partition("#")[0].strip().removesuffix(".md").lower()
         if (target_id := names.get(name)) is not None:
@@ -144,7 +149,7 @@ def _parse(root: Path, file: Path) -> tuple[_Note, Ignored | None] | Broken:
     links = [*_links(body)]
     if suffix == ORG:
         body = without_ids(body)
-    name = file.relative_to(root).with_suffix("").as_posix()
+    name = path_text(file.relative_to(root).with_suffix(""))
     digest = hashlib.sha256(content.encode()).hexdigest()
     title = str(properties.get("title") or Path(name).name)
     line = content.count("\n", 0, start) + 1
@@ -232,10 +237,16 @@ def _links(body: str) -> Iterator[tuple[str, str]]:
 
 
 def _tags(properties: JsonObject) -> list[str]:
-    """Return the tags and categories of a note, a list or a text of words."""
-    values = (properties.get(name) or [] for name in ("tags", "categories"))
-    lists = (re.split(r"[,\s]+", value) if isinstance(value, str) else value for value in values)
-    return [str(tag).lstrip("#") for found in lists if isinstance(found, list) for tag in found if tag]
+    """Return the tags and categories of a note."""
+    found = (_values(properties, name, r"[,\s]+") for name in ("tags", "categories"))
+    return [tag.lstrip("#") for tags in found for tag in tags]
+
+
+def _values(properties: JsonObject, name: str, separator: str) -> list[str]:
+    """Return the values of a property, a list or a text with a separator between them."""
+    value = properties.get(name)
+    values = re.split(separator, value) if isinstance(value, str) else value
+    return [text for one in values if one and (text := str(one).strip())] if isinstance(values, list) else []
 
 
 def _created(note: _Note) -> str:

@@ -1,7 +1,13 @@
 """Imports of tables and mailboxes through the command line: stored once, found, and named where they are broken."""
 
+import re
 from pathlib import Path
 
+import pytest
+
+from actors.cli import importing
+from actors.cli.views import terminal
+from actors.importers import records
 from tests.actors.cli.conftest import run, run_json
 from tests.actors.importers.test_mail import ANSWERED, ASKED, mailbox
 
@@ -32,3 +38,22 @@ def test_a_mailbox_is_imported_once_and_answers_are_turns_of_one_conversation(tm
     found = run_json(tmp_path / "store", "search", "Who brings the smoker?", "--namespace", "bees")["results"]
     assert "smoker" in found[0]["content"]
     assert len({one["session"] for one in found}) == 1
+
+
+def test_the_progress_of_long_texts_is_told_batch_by_batch_without_a_terminal_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(terminal, "LINE_INTERVAL", 0.0)
+    monkeypatch.setattr(importing, "BATCH_TEXT", 6_000)
+    monkeypatch.setattr(records, "MAX_CHARACTERS", 4_000)
+    file = tmp_path / "one_line.txt"
+    file.write_text(" ".join(f"Bed {number} grows leeks." for number in range(500)))
+    told = run(tmp_path / "store", "import", str(file))
+    assert "stored 3 memories" in told.stdout
+    steps = re.findall(r"importing (\d) of 3: (\d+)%", told.stderr)
+    shares = [int(share) for _, share in steps]
+    assert shares == sorted(shares)
+    assert {"0", "2", "3"} <= {done for done, _ in steps}
+    assert any(66 < share < 100 for share in shares), "windows of the last text"
+    quiet = run_json(tmp_path / "store", "import", str(file))
+    assert (quiet["stored"], quiet["stored_before"]) == (0, 3)
