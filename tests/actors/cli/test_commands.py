@@ -88,7 +88,7 @@ def kept(tmp_path: Path) -> Path:
     ("arguments", "words"),
     [
         (("store", "  "), "Content cannot be empty"),
-        (("store", "x", "--created-at", "9999"), "created_at"),
+        (("store", "x", "--created-at", "9999-12-31"), "created_at"),
         (("search", "x", "-k", "0"), "top_k"),
         (("history", str(uuid4())), "Memory not found"),
     ],
