@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from actors.cli.store_access import LOCK_TIMEOUT, open_store
 from actors.proxy.serve_command import proxy_supported
+from actors.runtime.faults import StorageFault
 from actors.runtime.types import JsonObject
 
 if TYPE_CHECKING:
@@ -46,13 +47,27 @@ class Batch(NamedTuple):
         self.report(reached, total, f"importing {int(reached):,} of {total:,}")
 
     def add(self, answer: JsonObject) -> None:
-        """Add what came of it to the result."""
+        """Add what came of it to the result; raise `StorageFault` if the log took something no more.
+
+        The items that follow would be embedded for nothing.
+        """
         for name in ("stored", "stored_before", "hidden_before", "events"):
             self.result[name] += answer[name]
         for item, one in zip(self.items, answer["results"], strict=True):
             if not one["success"]:
                 self.result["failed"].append(failure_of(item, one["error"]["message"], one["error"].get("data")))
                 self.result["namespaces"].subtract(namespaces_of(item))
+        refused = (
+            one["error"]["message"]
+            for one in answer["results"]
+            if one.get("error", {}).get("code") == StorageFault.code
+        )
+        if message := next(refused, None):
+            done = self.result["stored"] + self.result["stored_before"]
+            raise StorageFault(
+                f"{message}; {done:,} of {self.result['memories']:,} memories are stored, "
+                "and the same import goes on with the others"
+            )
 
 
 def batches_of(source: Source, result: JsonObject, report: Report) -> Iterator[Batch]:

@@ -1,5 +1,6 @@
 """Imports of tables and mailboxes through the command line: stored once, found, and named where they are broken."""
 
+import json
 import re
 from pathlib import Path
 
@@ -8,6 +9,8 @@ import pytest
 from actors.cli import importing
 from actors.cli.views import terminal
 from actors.importers import records
+from actors.runtime.types import JsonObject
+from events.storage.log import LogFullError
 from tests.actors.cli.conftest import run, run_json
 from tests.actors.importers.test_mail import ANSWERED, ASKED, mailbox
 
@@ -57,3 +60,34 @@ def test_the_progress_of_long_texts_is_told_batch_by_batch_without_a_terminal_to
     assert any(66 < share < 100 for share in shares), "windows of the last text"
     quiet = run_json(tmp_path / "store", "import", str(file))
     assert (quiet["stored"], quiet["stored_before"]) == (0, 3)
+
+
+def test_an_import_ends_once_the_disk_is_full_and_goes_on_where_it_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "bees.jsonl"
+    file.write_text("".join(json.dumps({"content": f"Hive {number} has a queen."}) + "\n" for number in range(9)))
+    monkeypatch.setattr(importing, "BATCH", 4)
+    with monkeypatch.context() as patched:
+        batches = 0
+
+        def refuse(_folder: Path, _size: int, _wal: int = 0) -> None:
+            if batches:
+                raise LogFullError("the disk has 0 bytes left")
+
+        class CountedBatch(importing.Batch):
+            __slots__ = ()
+
+            def add(self, answer: JsonObject) -> None:
+                nonlocal batches
+                batches += 1
+                super().add(answer)
+
+        patched.setattr("events.storage.room.check_free", refuse)
+        patched.setattr(importing, "Batch", CountedBatch)
+        full = run(tmp_path / "store", "import", str(file))
+    assert (full.exit_code, batches, full.stdout) == (1, 2, "")
+    assert "since the disk is full" in full.stderr
+    assert "; 4 of 9 memories are stored, and the same import goes on with the others" in full.stderr
+    again = run_json(tmp_path / "store", "import", str(file))
+    assert (again["stored"], again["stored_before"], again["failed"]) == (5, 4, [])
