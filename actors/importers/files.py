@@ -95,6 +95,11 @@ def text(file: Path) -> str | Broken:
     return content.replace("\r\n", "\n")
 
 
+def unreadable(file: Path, error: OSError) -> Broken:
+    """Return the report on a file of a folder that can't be read, such as one of another user; the rest is imported."""
+    return Broken(str(file), 0, f"it can't be read: {error.strerror or error}")
+
+
 def path_text(path: Path) -> str:
     """Return a path as text; bytes of a name that are not UTF-8, which no memory can hold, are replaced."""
     return os.fsencode(path.as_posix()).decode(errors="replace")

@@ -18,7 +18,7 @@ import msgspec
 import yaml
 
 from actors.importers.dates import date_in_path
-from actors.importers.files import HYPERTEXT, path_text, text
+from actors.importers.files import HYPERTEXT, path_text, text, unreadable
 from actors.importers.hypertext import from_html
 from actors.importers.outlines import from_org, from_rst, org_ids, without_ids
 from actors.importers.records import Broken, Ignored, Options, Record, Skipped, beside, link, memory, memory_id
@@ -135,7 +135,10 @@ def read(root: Path, files: list[Path], options: Options) -> Iterator[Record]:
 
 def _parse(root: Path, file: Path) -> tuple[_Note, Ignored | None] | Broken:
     """Return a note, and which of its properties can't be read, such as those of a template (`title: {{title}}`)."""
-    content = text(file)
+    try:
+        content = text(file)
+    except OSError as error:
+        return unreadable(file, error)
     if isinstance(content, Broken):
         return content
     suffix = file.suffix.lower()

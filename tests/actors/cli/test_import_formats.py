@@ -91,3 +91,10 @@ def test_an_import_ends_once_the_disk_is_full_and_goes_on_where_it_ended(
     assert "; 4 of 9 memories are stored, and the same import goes on with the others" in full.stderr
     again = run_json(tmp_path / "store", "import", str(file))
     assert (again["stored"], again["stored_before"], again["failed"]) == (5, 4, [])
+
+
+def test_another_format_on_standard_input_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    refused = run(tmp_path / "store", "import", "-", stdin="# Bees\nThey swarm in May.\n")
+    assert (refused.exit_code, refused.stdout) == (1, "")
+    assert "standard input, line 1: unknown format; known are " in refused.stderr
+    assert "standard input is read as JSON lines: give a file of another format by its name" in refused.stderr

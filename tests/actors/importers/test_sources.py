@@ -287,6 +287,29 @@ def test_a_note_whose_name_is_not_utf_8_is_read(tmp_path: Path) -> None:
     assert (broken, skipped) == ([], {})
 
 
+@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="only Linux has a file that nobody can read")
+@pytest.mark.parametrize("kind", ["notes", "sessions"])
+def test_a_file_of_a_folder_that_cannot_be_read_is_named_and_the_others_are_imported(tmp_path: Path, kind: str) -> None:
+    if kind == "notes":
+        folder, unreadable = tmp_path, tmp_path / "a locked note.md"
+        (tmp_path / "rake.md").write_text("The rake is in the shed.", "utf-8")
+    else:
+        folder = tmp_path / "projects"
+        samples.transcripts(folder, 1, 2)
+        unreadable = next(folder.rglob("*.jsonl")).with_name("0.jsonl")
+    expected = read(folder)[1]
+    unreadable.symlink_to("/proc/self/mem")
+    _, items, broken, _ = read(folder)
+    assert items == expected
+    assert items
+    assert [(one.file, one.line, one.reason) for one in broken] == [
+        (str(unreadable), 0, "it can't be read: Input/output error")
+    ]
+    if kind == "notes":
+        with pytest.raises(FormatError, match=r"locked note.md: it can't be read: Input/output error; nothing was"):
+            read(unreadable)
+
+
 def test_text_with_zero_bytes_is_refused_with_its_line_and_the_rest_is_read(tmp_path: Path) -> None:
     (tmp_path / "unmarked.txt").write_bytes("The ladder\nis in the loft.".encode("utf-16-le"))
     (tmp_path / "table.csv").write_bytes(b"date,text\n2026-01-01,Snow\0\n")
