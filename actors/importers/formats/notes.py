@@ -17,7 +17,7 @@ from uuid import UUID
 import msgspec
 import yaml
 
-from actors.importers.dates import date_in_path
+from actors.importers.dates import date_in_path, time_in_field
 from actors.importers.files import HYPERTEXT, path_text, text, unreadable
 from actors.importers.hypertext import from_html
 from actors.importers.outlines import from_org, from_rst, org_ids, without_ids
@@ -40,8 +40,10 @@ SUFFIXES = (*MARKDOWN, PLAIN, *CONVERTED)
 UNREADABLE = "its properties are no YAML and are left out, its text is imported"
 OBSERVED = "observation_of"
 WIKILINK = "links_to"
-OWN_PLACE = {"tags", "categories", "type", "created", "created_at", "date", "title"}
+OWN_PLACE = {"tags", "categories", "type", "title"}
 """Properties that have a place of their own; the others become metadata."""
+DATES = ("created", "created_at", "date")
+"""Properties that say when a note was made; one that names no day becomes metadata too."""
 UNSTATED = {
     *("permalink", "publish", "cssclass", "cssclasses", "modified", "updated", "updated_at"),
     *("id", "namespace", "session", "importance", "modality", "memory_type", "rationale"),
@@ -68,6 +70,8 @@ class _Note(msgspec.Struct, frozen=True):
     """Identifies the memory by path and content, so that an edited note is another memory."""
     title: str
     body: str
+    created: str
+    """When it was made."""
     line: int
     """The line at which the body begins, from 1."""
     properties: JsonObject
@@ -113,8 +117,7 @@ def read(root: Path, files: list[Path], options: Options) -> Iterator[Record]:
             yield parsed
             continue
         note, ignored = parsed
-        if ignored is not None:
-            yield ignored
+        yield from ignored
         id_ = None if note.is_empty else note.id
         for name in (note.properties.get("permalink"), note.title, note.name, Path(note.name).name, *note.ids):
             if name:
@@ -133,7 +136,7 @@ def read(root: Path, files: list[Path], options: Options) -> Iterator[Record]:
             yield Skipped("links to empty files" if name in names else "links to notes that don't exist")
 
 
-def _parse(root: Path, file: Path) -> tuple[_Note, Ignored | None] | Broken:
+def _parse(root: Path, file: Path) -> tuple[_Note, list[Ignored]] | Broken:
     """Return a note, and which of its properties can't be read, such as those of a template (`title: {{title}}`)."""
     try:
         content = text(file)
@@ -145,7 +148,7 @@ def _parse(root: Path, file: Path) -> tuple[_Note, Ignored | None] | Broken:
     front = _FRONT.match(content) if suffix in MARKDOWN else None
     start = front.end() if front else 0
     read = _properties(front[1], file) if front else {}
-    properties, ignored = ({}, read) if isinstance(read, Ignored) else (read, None)
+    properties, ignored = ({}, [read]) if isinstance(read, Ignored) else (read, [])
     body = content[start:]
     if suffix in CONVERTED:
         properties, body = CONVERTED[suffix](content)
@@ -157,7 +160,17 @@ def _parse(root: Path, file: Path) -> tuple[_Note, Ignored | None] | Broken:
     title = str(properties.get("title") or Path(name).name)
     line = content.count("\n", 0, start) + 1
     ids = org_ids(content) if suffix == ORG else []
-    return _Note(file, name, ("note", name, digest), title, body, line, properties, ids, links), ignored
+    stated = {one: properties[one] for one in DATES if properties.get(one)}
+    times = {one: time for one, value in stated.items() if (time := _time(value))}
+    properties = {one: value for one, value in properties.items() if one not in times}
+    ignored += [
+        Ignored(str(file), 1, f"{one} '{value}' names no day: it stays in the text")
+        for one, value in stated.items()
+        if one not in times
+    ]
+    modified = datetime.fromtimestamp(file.stat().st_mtime, UTC).isoformat()
+    created = next(iter(times.values()), None) or date_in_path(name) or modified
+    return _Note(file, name, ("note", name, digest), title, body, created, line, properties, ids, links), ignored
 
 
 def _properties(front: str, file: Path) -> JsonObject | Ignored:
@@ -178,7 +191,6 @@ def _properties(front: str, file: Path) -> JsonObject | Ignored:
 def _memories(note: _Note, options: Options) -> Iterator[Record]:
     """Yield a note without its observations, and each observation; links of observations follow them."""
     properties = note.properties
-    created = _created(note)
     metadata = beside({"source": "note", "path": note.name, "title": note.title}, note.metadata)
     suffix = note.file.suffix.lower()
     is_markdown, has_headings = suffix in MARKDOWN, suffix != PLAIN
@@ -203,7 +215,7 @@ def _memories(note: _Note, options: Options) -> Iterator[Record]:
             content,
             note.file,
             namespace=options.namespace,
-            created_at=part.date or created,
+            created_at=part.date or note.created,
             tags=tags,
             memory_type=str(properties["type"]) if properties.get("type") else None,
             metadata=metadata | ({"division": division} if len(divided) > 1 else {}),
@@ -221,7 +233,7 @@ def _memories(note: _Note, options: Options) -> Iterator[Record]:
             note.file,
             line,
             namespace=options.namespace,
-            created_at=created,
+            created_at=note.created,
             tags=[one["category"], *_TAG.findall(statement)],
             memory_type="observation",
             metadata=about | ({"context": context["context"]} if context else {}),
@@ -252,15 +264,11 @@ def _values(properties: JsonObject, name: str, separator: str) -> list[str]:
     return [text for one in values if one and (text := str(one).strip())] if isinstance(values, list) else []
 
 
-def _created(note: _Note) -> str:
-    """Return when a note was made, by its properties, or else its path, or else its file."""
-    for name in ("created", "created_at", "date"):
-        value = note.properties.get(name)
-        if isinstance(value, date | datetime):
-            return value.isoformat()
-        if isinstance(value, str) and value:
-            return value
-    return date_in_path(note.name) or datetime.fromtimestamp(note.file.stat().st_mtime, UTC).isoformat()
+def _time(value: object) -> str | None:
+    """Return the time that a property states, in ISO 8601, as it is written where it is that already."""
+    said = str(_plain(value)).strip("[]")
+    found = time_in_field(said)
+    return said if found is not None and found.startswith(said) else found
 
 
 def _plain(value: object) -> object:
