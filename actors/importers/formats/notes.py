@@ -21,7 +21,18 @@ from actors.importers.dates import date_in_path, time_in_field
 from actors.importers.files import HYPERTEXT, path_text, text, unreadable
 from actors.importers.hypertext import from_html
 from actors.importers.outlines import from_org, from_rst, org_ids, without_ids
-from actors.importers.records import Broken, Ignored, Options, Record, Skipped, beside, link, memory, memory_id
+from actors.importers.records import (
+    Broken,
+    Ignored,
+    Options,
+    Record,
+    Skipped,
+    beside,
+    link,
+    memory,
+    memory_id,
+    shortest,
+)
 from actors.importers.sections import parts, sections
 from actors.runtime.types import JsonObject
 
@@ -91,14 +102,14 @@ class _Note(msgspec.Struct, frozen=True):
         return {str(name): _plain(value) for name, value in self.properties.items() if name not in OWN_PLACE and value}
 
     @property
-    def stated(self) -> str:
-        """Its properties as lines of text, so that what they say is found; nested ones are metadata alone."""
-        lines: list[str] = []
+    def stated(self) -> dict[str, str]:
+        """Its properties as text, so that what they say is found; nested ones are metadata alone."""
+        texts: dict[str, str] = {}
         for name, value in self.metadata.items():
             values = value if isinstance(value, list) else [value]
             if name not in UNSTATED and not any(isinstance(one, dict | list) for one in values):
-                lines.append(f"{name}: {', '.join(map(str, values))}")
-        return "\n".join(lines)
+                texts[name] = ", ".join(map(str, values))
+        return texts
 
     @property
     def is_empty(self) -> bool:
@@ -191,7 +202,10 @@ def _properties(front: str, file: Path) -> JsonObject | Ignored:
 def _memories(note: _Note, options: Options) -> Iterator[Record]:
     """Yield a note without its observations, and each observation; links of observations follow them."""
     properties = note.properties
-    metadata = beside({"source": "note", "path": note.name, "title": note.title}, note.metadata)
+    kept, stated = shortest(note.metadata), note.stated
+    metadata = beside({"source": "note", "path": note.name, "title": note.title}, kept)
+    for name in note.metadata.keys() - kept.keys() - stated.keys():
+        yield Ignored(str(note.file), 1, f"its property {name} is too long for metadata and is left out")
     suffix = note.file.suffix.lower()
     is_markdown, has_headings = suffix in MARKDOWN, suffix != PLAIN
     hidden = _CODE.sub(lambda code: " " * len(code[0]), note.body)  # code holds neither tags nor observations
@@ -202,9 +216,10 @@ def _memories(note: _Note, options: Options) -> Iterator[Record]:
     prose = (prose + note.body[end:]).strip()
     is_headed = not has_headings or prose.startswith("# ") or prose.partition("\n")[0] == note.title
     headed = (prose if is_headed else f"{note.title}\n\n{prose}".strip()) or note.title
-    if note.stated:
+    if stated:
         heading, _, rest = headed.partition("\n")
-        headed = "\n\n".join((heading, note.stated, rest.strip("\n"))).strip()
+        lines = "\n".join(f"{name}: {said}" for name, said in stated.items())
+        headed = "\n\n".join((heading, lines, rest.strip("\n"))).strip()
     divided = sections(headed) if has_headings else parts(headed)
     for number, part in enumerate(divided, 1):
         content = part.text if number == 1 else part.under(note.title)

@@ -13,7 +13,18 @@ from pathlib import Path
 
 from actors.importers.dates import time_in_field
 from actors.importers.files import MAX_TEXT, text
-from actors.importers.records import Broken, FormatError, Ignored, Options, Record, Skipped, beside, memory, present
+from actors.importers.records import (
+    Broken,
+    FormatError,
+    Ignored,
+    Options,
+    Record,
+    Skipped,
+    beside,
+    memory,
+    present,
+    shortest,
+)
 from actors.runtime.types import JsonObject
 
 NAME = "a table"
@@ -24,8 +35,6 @@ TEXTS = ("content", "text", "memory", "note", "body", "message", "description")
 TITLES = ("title", "subject")
 DATES = ("created_at", "created", "date", "timestamp", "time")
 TAGS = ("tags",)
-METADATA = 8_000
-"""Bytes of the names and cells that become metadata; a store takes twice as many, and redaction may lengthen them."""
 
 csv.field_size_limit(MAX_TEXT)
 
@@ -116,17 +125,5 @@ def _row(cells: JsonObject, column: str, file: Path, line: int, options: Options
         namespace=options.namespace,
         created_at=created,
         tags=re.split(r"\s*[,;|]\s*", tags),
-        metadata=beside({"source": "table"}, _shortest(present(title=title) | cells)),
+        metadata=beside({"source": "table"}, shortest(present(title=title) | cells)),
     )
-
-
-def _shortest(cells: JsonObject) -> JsonObject:
-    """Return the shortest cells, as many as metadata has room for; the text holds them all."""
-    kept: JsonObject = {}
-    size = 0
-    for name, cell in sorted(cells.items(), key=lambda one: len(one[1])):
-        size += len(f"{name}{cell}".encode())
-        if size > METADATA:
-            break
-        kept[name] = cell
-    return kept

@@ -18,6 +18,7 @@ from actors.importers.records import (
     MAX_CHARACTERS,
     Broken,
     FormatError,
+    Ignored,
     Item,
     Options,
     Redactions,
@@ -319,6 +320,20 @@ def test_text_with_zero_bytes_is_refused_with_its_line_and_the_rest_is_read(tmp_
     assert [(Path(one.file).name, one.line, one.reason[:11]) for one in broken] == [("unmarked.txt", 1, "a zero byte")]
     with pytest.raises(FormatError, match=r"table.csv, line 2: a zero byte: .* save the file as UTF-8; nothing was"):
         read(tmp_path / "table.csv")
+
+
+def test_a_note_with_long_properties_is_imported_and_what_only_metadata_could_hold_is_named(tmp_path: Path) -> None:
+    nested = "".join(f"  key{number}: {'n' * 90}\n" for number in range(100))
+    front = f"summary: {'word ' * 8_000}\nlanguage: de\nlayout:\n{nested}"
+    (tmp_path / "clip.md").write_text(f"---\n{front}---\nThe end.\n", "utf-8")
+    _, items, _, _ = read(tmp_path)
+    text = " ".join(" ".join(item["content"] for item in items).split())
+    assert text.count("word") == 8_000
+    assert text.endswith("The end.")
+    own = {"source": "note", "path": "clip", "title": "clip", "language": "de"}
+    assert all(item["metadata"].items() >= own.items() and "summary" not in item["metadata"] for item in items)
+    told = [one.reason for one in recognise(tmp_path, Options()).read() if isinstance(one, Ignored)]
+    assert told == ["its property layout is too long for metadata and is left out"]
 
 
 def test_text_marked_as_utf_16_is_read(tmp_path: Path) -> None:
