@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import TextIO
 
 import msgspec
 
@@ -96,7 +96,7 @@ def _links(wanted: Export) -> Iterator[tuple[str, str, str]]:
 
 
 @contextmanager
-def _text(file: Path | None, *, replace: bool) -> Iterator[IO[str]]:
+def _text(file: Path | None, *, replace: bool) -> Iterator[TextIO]:
     if file is None:
         yield sys.stdout
         return
