@@ -6,6 +6,7 @@ Each command imports what it needs when it runs, so that `--help` and `serve` st
 import os
 import signal
 import sys
+from io import TextIOWrapper
 from pathlib import Path
 
 
@@ -29,6 +30,8 @@ def _run() -> None:
 
     if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison] -- closed by the caller, as by `>&-`
         sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 -- until the process ends
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # a terminal or a pipe need not be UTF-8, as on Windows
     try:
         try:
             program()

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from actors.cli.store_access import LOCK_TIMEOUT, open_store
 from actors.proxy.serve_command import proxy_supported
+from actors.runtime.faults import StorageFault
 from actors.runtime.types import JsonObject
 
 if TYPE_CHECKING:
@@ -26,6 +27,9 @@ BATCH = 100
 """Items in one call of `memory/import`."""
 BATCH_IMAGES = 16 << 20
 """Characters of images after which a batch ends sooner."""
+BATCH_TEXT = 1 << 17
+"""Characters of texts after which it does: some ten seconds of a core, so that progress is seen, and what is stored of
+a long source stays if it is interrupted."""
 
 
 class Batch(NamedTuple):
@@ -36,18 +40,34 @@ class Batch(NamedTuple):
     report: Report
     start: int
 
-    def advance(self, done: float, _of: float | None, _what: str) -> None:
-        """Report how many of all items are stored."""
-        self.report(self.start + done, self.result["memories"] + self.result["links"], "importing")
+    def advance(self, done: float, of: float | None, _what: str) -> None:
+        """Report how many of all items are stored; of a batch that is a single text, how much of it is embedded."""
+        reached = self.start + (done / of * len(self.items) if of else 0.0)
+        total = self.result["memories"] + self.result["links"]
+        self.report(reached, total, f"importing {int(reached):,} of {total:,}")
 
     def add(self, answer: JsonObject) -> None:
-        """Add what came of it to the result."""
+        """Add what came of it to the result; raise `StorageFault` if the log took something no more.
+
+        The items that follow would be embedded for nothing.
+        """
         for name in ("stored", "stored_before", "hidden_before", "events"):
             self.result[name] += answer[name]
         for item, one in zip(self.items, answer["results"], strict=True):
             if not one["success"]:
                 self.result["failed"].append(failure_of(item, one["error"]["message"], one["error"].get("data")))
                 self.result["namespaces"].subtract(namespaces_of(item))
+        refused = (
+            one["error"]["message"]
+            for one in answer["results"]
+            if one.get("error", {}).get("code") == StorageFault.code
+        )
+        if message := next(refused, None):
+            done = self.result["stored"] + self.result["stored_before"]
+            raise StorageFault(
+                f"{message}; {done:,} of {self.result['memories']:,} memories are stored, "
+                "and the same import goes on with the others"
+            )
 
 
 def batches_of(source: Source, result: JsonObject, report: Report) -> Iterator[Batch]:
@@ -64,13 +84,15 @@ def batches_of(source: Source, result: JsonObject, report: Report) -> Iterator[B
 
 
 def _next_batch(items: Iterator[Item]) -> list[Item]:
-    """Return the next items, up to `BATCH`, and fewer where they have images."""
+    """Return the next items, up to `BATCH`, and fewer where they have images or are long."""
     batch: list[Item] = []
-    size = 0
+    images = texts = 0
     for item in islice(items, BATCH):
         batch.append(item)
-        size += len(str(item.value.get("image") or "")) if isinstance(item.value, dict) else 0
-        if size > BATCH_IMAGES:
+        if isinstance(item.value, dict):
+            images += len(str(item.value.get("image") or ""))
+            texts += len(str(item.value.get("content") or ""))
+        if images > BATCH_IMAGES or texts > BATCH_TEXT:
             break
     return batch
 

@@ -274,6 +274,6 @@ def perform(
 def show(answer: JsonObject, view: View, *, as_json: bool) -> None:
     """Print an answer for people, or as JSON."""
     if as_json:
-        sys.stdout.write(to_json(answer, indent=2) + "\n")
+        sys.stdout.write(to_json(answer, indent=2, encoding=sys.stdout.encoding) + "\n")
     else:
         view(answer)

@@ -74,7 +74,7 @@ def configured(client: Client) -> object:
     """Return our entry in a client's configuration; None without one; errors as in `install_changes`."""
     file = client.file
     text = read(file)
-    return None if text is None else _at(client, file, text, (*_servers(client, text), NAME))
+    return None if text is None else _edited(file, _entry, text, client)
 
 
 def has_hooks(client: Client) -> bool:
@@ -99,7 +99,8 @@ def _setting(client: Client, *path: str) -> object:
     """Return a value in the file of a client's hooks; None without one."""
     file = client.hooks.path() if client.hooks else None
     text = read(file) if file else None
-    return _json(file, text, path) if file and text is not None else None
+    node = _edited(file, partial(jsonc.find, comments=False), text, path) if file and text is not None else None
+    return node.value if node else None
 
 
 def kept_skills(client: Client) -> list[Path]:
@@ -134,12 +135,25 @@ def _edited(file: Path, edit: Callable[..., T], *arguments: object) -> T:
         raise error.of(file) from None
 
 
+def _entry(text: str, client: Client) -> object:
+    path = (*_servers(client, text), NAME)
+    if client.format is Format.TOML:
+        return toml.find(text, path)
+    node = jsonc.find(text, path, comments=client.format is Format.JSONC)
+    return node.value if node else None
+
+
 def _with_entry(text: str, client: Client, launch: Launch) -> str:
+    """Set our entry; what else stands in one that is there, such as variables for the server, stays."""
     path = (*_servers(client, text), NAME)
     entry = launch.entry(client.shape)
-    if client.format is Format.TOML:
-        return toml.set_member(text, path, entry)
-    return jsonc.set_member(text, path, entry, comments=client.format is Format.JSONC)
+    is_there = read_entry(_entry(text, client)) is not None
+    for place, value in [((*path, name), value) for name, value in entry.items()] if is_there else [(path, entry)]:
+        if client.format is Format.TOML:
+            text = toml.set_member(text, place, value)
+        else:
+            text = jsonc.set_member(text, place, value, comments=client.format is Format.JSONC)
+    return text
 
 
 def _without_entry(text: str, client: Client) -> str:
@@ -198,17 +212,6 @@ class Edit(NamedTuple):
 
 ENTRY = Edit(_with_entry, _without_entry)
 HOOKS = Edit(_with_hooks, _without_hooks)
-
-
-def _at(client: Client, file: Path, text: str, path: tuple[str, ...]) -> object:
-    if client.format is Format.TOML:
-        return _edited(file, toml.find, text, path)
-    return _json(file, text, path, comments=client.format is Format.JSONC)
-
-
-def _json(file: Path, text: str, path: tuple[str, ...], *, comments: bool = False) -> object:
-    node = _edited(file, partial(jsonc.find, comments=comments), text, path)
-    return node.value if node else None
 
 
 def _skill_files(client: Client) -> Iterator[tuple[Path, str]]:

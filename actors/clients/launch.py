@@ -66,18 +66,25 @@ def read_entry(entry: object) -> list[str] | None:
 def read_environment(entry: object) -> dict[str, str]:
     """Return the variables that a configured entry sets for the server; opencode calls them `environment`.
 
-    References to variables are replaced, as clients do; one with a reference that only its client knows is left out.
+    One with a reference that only its client knows is left out.
     """
     fields = cast("Mapping[str, object]", entry) if isinstance(entry, Mapping) else {}
     variables = fields.get("env", fields.get("environment"))
     if not isinstance(variables, Mapping):
         return {}
-    expanded = {str(name): _REFERENCE.sub(_referred, str(value)) for name, value in variables.items()}
-    return {name: value for name, value in expanded.items() if "${" not in value}
+    known = {str(name): expanded(str(value)) for name, value in variables.items()}
+    return {name: value for name, value in known.items() if _UNKNOWN.search(value) is None}
+
+
+def expanded(text: str) -> str:
+    """Return a text of an entry with the values of the variables that it refers to, as clients read it."""
+    return _REFERENCE.sub(_referred, text)
 
 
 def _referred(reference: re.Match[str]) -> str:
     """Return the value of a variable, or else the default that a reference to it has, or else the reference."""
+    if reference["opencode"]:
+        return os.environ.get(reference["opencode"], "")
     value = os.environ.get(reference["name"]) or reference["default"]
     return reference[0] if value is None else value
 
@@ -113,7 +120,8 @@ HOOKS = {
 """By the client's name of the event."""
 CAPTURE = "--capture"
 """Option of the SessionEnd hook."""
-_REFERENCE = re.compile(r"\$\{(?:env:)?(?P<name>\w+)(?::-(?P<default>[^{}]*))?\}")
+_REFERENCE = re.compile(r"\$\{(?:env:)?(?P<name>\w+)(?::-(?P<default>[^{}]*))?\}|(?<!\$)\{env:(?P<opencode>\w+)\}")
+_UNKNOWN = re.compile(r"\$\{|\{file:")
 _OWN = re.compile(r"(?:context-graph\S*|-m actors|/hooks/launch\S*) hook [a-z-]+\b")
 
 

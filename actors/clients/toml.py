@@ -24,10 +24,10 @@ def find(text: str, path: Sequence[str]) -> object:
     return value
 
 
-def set_member(text: str, path: Sequence[str], value: JsonObject) -> str:
-    """Return the text with a table at a path of keys; errors as in `find`."""
+def set_member(text: str, path: Sequence[str], value: object) -> str:
+    """Return the text with a value at a path of keys, tables on the way added; errors as in `find`."""
     import tomlkit
-    from tomlkit.items import InlineTable
+    from tomlkit.items import InlineTable, Table
 
     if find(text, path) == value:
         return text
@@ -37,12 +37,12 @@ def set_member(text: str, path: Sequence[str], value: JsonObject) -> str:
         if key not in table:
             table[key] = tomlkit.table(is_super_table=True)
         table = table[key]
-    if isinstance(table, InlineTable):
+    if isinstance(table, InlineTable) and isinstance(value, dict):
         entry = tomlkit.inline_table()
-        entry.update(value)
+        entry.update(cast("JsonObject", value))
     else:
         entry = tomlkit.item(value)
-        if path[-1] not in table:
+        if isinstance(entry, Table) and path[-1] not in table:
             entry.add(tomlkit.nl())  # a following table would stand without a blank line
     table[path[-1]] = entry
     return _checked(tomlkit.dumps(document), path, value)  # pyright: ignore[reportUnknownMemberType]

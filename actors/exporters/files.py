@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import TextIO
 
 import msgspec
 
@@ -54,7 +54,7 @@ def write(wanted: Export, form: str, file: Path | None, *, replace: bool = False
         exported = 0
         with _text(file, replace=replace) as target:
             for line in lines:
-                target.write(to_json(line) + "\n")
+                target.write(to_json(line, encoding=target.encoding) + "\n")
                 exported += "content" in line
     return {"exported": exported, "file": str(file), "left_out": dict(left_out)}
 
@@ -96,7 +96,7 @@ def _links(wanted: Export) -> Iterator[tuple[str, str, str]]:
 
 
 @contextmanager
-def _text(file: Path | None, *, replace: bool) -> Iterator[IO[str]]:
+def _text(file: Path | None, *, replace: bool) -> Iterator[TextIO]:
     if file is None:
         yield sys.stdout
         return

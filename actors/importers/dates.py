@@ -1,4 +1,4 @@
-"""The date that the name of a file or a heading states.
+"""The date that the name of a file, a heading or a field states.
 
 A file's own time is when it was last written, cloned or synchronised. The minutes of a meeting, the page of a diary and
 the entry of a changelog name the day that they are from.
@@ -53,6 +53,19 @@ def date_in_heading(heading: str) -> str | None:
     rest = without_times(heading, EARLIEST).split()
     stated = _in_words(heading) if _ISO_DAY.search(heading) or len(rest) <= MOST_WORDS else []
     return next(iter(stated), None)
+
+
+def time_in_field(field: str) -> str | None:
+    """Return a time in ISO 8601, given so or as a day in words; None for one that could be read in two ways.
+
+    More than eight digits in a row count seconds or their parts, though Python reads 1612120112345 as the year 1612.
+    """
+    if re.match(r"\d{9}", field):
+        return None
+    try:
+        return datetime.fromisoformat(field).isoformat()
+    except ValueError:
+        return date_in_heading(field)
 
 
 def _day(match: re.Match[str], path: str) -> str | None:

@@ -1,5 +1,6 @@
 """Reading of source files: lines and documents of JSON, and text, each with the place of what is broken."""
 
+import os
 import re
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE, lookup
 from collections.abc import Iterable, Iterator
@@ -30,6 +31,7 @@ DECLARING = 1_024
 _DECLARED = re.compile(rb"<meta[^<>]{1,200}charset\s*=\s*[\"']?([\w.:-]{1,40})", re.IGNORECASE)
 
 NOT_UTF8 = "not UTF-8: save the file in that encoding"
+ZERO = "a zero byte: no text, or UTF-16 without the mark that says so; save the file as UTF-8"
 
 HEAD_LINES = 20
 """Lines among them that are decoded."""
@@ -82,13 +84,25 @@ def text(file: Path) -> str | Broken:
     declared = _DECLARED.search(data[:DECLARING]) if is_hypertext else None
     encoding = declared[1].decode() if declared else None
     try:
-        if data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
-            return data.decode("utf-16").replace("\r\n", "\n")
-        return decoded(data, encoding).replace("\r\n", "\n")
+        is_marked = data.startswith((BOM_UTF16_LE, BOM_UTF16_BE))
+        content = data.decode("utf-16") if is_marked else decoded(data, encoding)
     except UnicodeDecodeError as error:
         return Broken(str(file), data.count(b"\n", 0, error.start) + 1, f"not {encoding}" if encoding else NOT_UTF8)
     except LookupError:
         return Broken(str(file), 1, f"unknown encoding {encoding}")
+    if (place := content.find("\0")) >= 0:
+        return Broken(str(file), content.count("\n", 0, place) + 1, ZERO)
+    return content.replace("\r\n", "\n")
+
+
+def unreadable(file: Path, error: OSError) -> Broken:
+    """Return the report on a file of a folder that can't be read, such as one of another user; the rest is imported."""
+    return Broken(str(file), 0, f"it can't be read: {error.strerror or error}")
+
+
+def path_text(path: Path) -> str:
+    """Return a path as text; bytes of a name that are not UTF-8, which no memory can hold, are replaced."""
+    return os.fsencode(path.as_posix()).decode(errors="replace")
 
 
 def decoded(data: bytes, encoding: str | None) -> str:

@@ -1,6 +1,7 @@
 """Recognises what a file or a folder is, and reads it."""
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 
-from actors.importers.files import CONVERSATIONS, document, first_lines, lines, walk
+from actors.importers.files import CONVERSATIONS, document, first_lines, lines, unreadable, walk
 from actors.importers.formats import (
     agent_sessions,
     chats,
@@ -176,17 +177,22 @@ def _session_files(folder: Path, known: Format, options: Options) -> Iterator[Pa
 
 
 def _recognised(file: Path, wanted: Format) -> bool:
-    """Tell whether a file is a session of the wanted format."""
-    return wanted.matches(first_lines(file) if wanted in LINES else document(file, _json))
+    """Tell whether a file is a session of the wanted format; one that can't be opened is reported when it is read."""
+    with suppress(OSError):
+        return wanted.matches(first_lines(file) if wanted in LINES else document(file, _json))
+    return False
 
 
 def _sessions(known: Format, files: Iterable[Path], options: Options) -> Iterator[Record]:
     """Yield the records of session files; a file of JSON that is no session is skipped."""
     for file in files:
-        if file.suffix == ".jsonl" and first_lines(file) and not _recognised(file, known):
-            yield Skipped("files that are no sessions")
-        else:
-            yield from known.read(file, options)
+        try:
+            if file.suffix == ".jsonl" and first_lines(file) and not _recognised(file, known):
+                yield Skipped("files that are no sessions")
+            else:
+                yield from known.read(file, options)
+        except OSError as error:
+            yield unreadable(file, error)
 
 
 def _source(name: str, path: Path, reader: Reader, options: Options) -> Source:
@@ -199,7 +205,8 @@ def _strict(source: Source) -> Source:
     def read() -> Iterator[Record]:
         for record in source.read():
             if isinstance(record, Broken):
-                raise FormatError(f"{record.file}, line {record.line}: {record.reason}; nothing was imported")
+                line = f", line {record.line}" if record.line else ""
+                raise FormatError(f"{record.file}{line}: {record.reason}; nothing was imported")
             yield record
 
     return Source(source.name, source.files, read)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
+from itertools import accumulate
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any, TypeAlias
 from uuid import UUID, uuid5
@@ -19,6 +20,8 @@ IDS = UUID("0b6a1f5e-6c0e-5a5c-9a9e-2f3d8d1c7b44")
 """The namespace of the ids of imported memories (UUID version 5): an id is derived from where the source keeps it."""
 MAX_CHARACTERS = 60_000
 """Characters of a memory; a longer text becomes several. Below the store's limit, since redaction may lengthen it."""
+MAX_METADATA = 8_000
+"""Bytes of what a source states that become metadata; a store takes twice as many, and redaction may lengthen them."""
 MAX_NAME = 256
 MAX_TAGS = 64
 MILLISECONDS = 1e11
@@ -178,6 +181,14 @@ def moment(value: str | float | None) -> str | None:
 def present(**values: str | None) -> dict[str, str]:
     """Return those values that are there, by name: the metadata of a memory."""
     return {name: value for name, value in values.items() if value}
+
+
+def shortest(values: JsonObject) -> JsonObject:
+    """Return the shortest values, as many as metadata has room for."""
+    by_length = sorted(values, key=lambda name: len(str(values[name])))
+    sizes = accumulate(len(f"{name}{values[name]}".encode()) for name in by_length)
+    kept = {name for name, size in zip(by_length, sizes, strict=True) if size <= MAX_METADATA}
+    return {name: value for name, value in values.items() if name in kept}
 
 
 def beside(own: JsonObject, stated: JsonObject) -> JsonObject:

@@ -1,5 +1,6 @@
 """What a person does on the command line."""
 
+import json
 import os
 import re
 import subprocess
@@ -101,6 +102,22 @@ def test_text_that_is_not_utf_8_is_refused_by_name_and_a_byte_order_mark_is_no_t
         assert (done.returncode, b"the text is not UTF-8" in done.stderr) == (2, True), done.stderr
     subprocess.run([*command, "-"], input="\ufeffKüche".encode(), timeout=PATIENCE, check=True)
     assert run_json(tmp_path / "store", "search", "Küche")["results"][0]["content"] == "Küche"
+
+
+def test_what_an_output_cannot_encode_is_escaped_in_it(tmp_path: Path) -> None:
+    run_json(tmp_path, "store", "Mara’s dog Bo likes Øl 🎉.")
+    for arguments in (("search", "dog"), ("search", "dog", "--json"), ("export", "-")):
+        command = [COMMAND, *arguments, "--data", str(tmp_path), *(("--no-hub",) if arguments[0] == "search" else ())]
+        for encoding in ("cp1252", "ascii"):
+            surroundings = os.environ | {"PYTHONIOENCODING": encoding}
+            done = subprocess.run(command, env=surroundings, capture_output=True, timeout=PATIENCE, check=False)
+            assert (done.returncode, done.stderr) == (0, b""), (arguments, encoding)
+            if arguments == ("search", "dog"):
+                assert "Mara’s dog Bo likes Øl 🎉.".encode(encoding, "backslashreplace") in done.stdout
+            else:
+                assert done.stdout.isascii()
+                first, _end = json.JSONDecoder().raw_decode(done.stdout.decode())
+                assert "Mara’s dog Bo likes Øl 🎉." in json.dumps(first, ensure_ascii=False)
 
 
 @pytest.mark.parametrize(

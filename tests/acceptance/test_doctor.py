@@ -112,6 +112,18 @@ def test_a_client_is_checked_with_the_variables_that_it_sets_for_its_server(home
     assert "did not answer as context-graph does" in checks["claude-code"]["found"]
 
 
+def test_a_client_is_checked_with_what_its_references_to_variables_stand_for(home: Path, store: Path) -> None:
+    other = home / "other"
+    DuckDBLog(other).close()
+    (home / "tools").symlink_to(Path(COMMAND).parent)
+    command = ["{env:HOME}/tools/context-graph", "serve"]
+    entry = {"type": "local", "command": command, "environment": {"CONTEXT_GRAPH_DATA": "{env:HOME}/other"}}
+    (home / ".config/opencode").mkdir(parents=True)
+    (home / ".config/opencode/opencode.json").write_text(json.dumps({"mcp": {"context-graph": entry}}))
+    assert doctor(home, store)[1]["opencode"]["found"] == "connected"
+    assert (other / LOG).exists(), "its server opened the store that it names"
+
+
 def test_a_client_without_its_hooks_is_a_warning(home: Path, store: Path) -> None:
     install(home, store, "codex")
     (home / ".codex" / "hooks.json").unlink()

@@ -206,7 +206,7 @@ def test_an_old_or_missing_installation_blocks_no_prompt(event: str, installed: 
 
 def test_a_session_starts_with_a_brief_even_if_nobody_serves_the_store(data: Path) -> None:
     brief = told(run("SessionStart", data), "SessionStart")
-    assert brief.startswith("Context Graph holds 3 memories of namespace default")
+    assert brief == "Context Graph holds 3 memories of namespace default, which search_graph finds.", "and no quotes"
 
 
 def test_a_prompt_recalls_within_its_time_even_if_nobody_serves_the_store_or_nothing(data: Path) -> None:
@@ -278,6 +278,20 @@ def test_a_prompt_recalls_similar_memories_of_its_namespace_only(served: tuple[P
     other = told(run("UserPromptSubmit", data, CONTEXT_GRAPH_NAMESPACE="elsewhere"), "UserPromptSubmit")
     assert "Rex" in other
     assert "Bo" not in other
+
+
+def test_a_memory_that_was_corrected_is_recalled_as_such_below_its_correction(served: tuple[Path, Server]) -> None:
+    data, server = served
+    former, present = "The garage key is with Mrs Olsen.", "The garage key is with Mr Berg now."
+    for content in (former, present):
+        server.call("store_memory", content=content, namespace="keys")
+    for event, payload, namespace in (
+        ("UserPromptSubmit", {"prompt": "Who has the garage key?"}, "keys"),
+        ("SessionStart", {"cwd": "/projects/garage-key"}, "keys"),
+    ):
+        lines = told(run(event, data, json.dumps(payload), CONTEXT_GRAPH_NAMESPACE=namespace), event).splitlines()
+        shown = [re.sub(r"^- (\d{4}-\d\d-\d\d )?", "", line) for line in lines[1:]]
+        assert shown == [json.dumps(present), f"(superseded) {json.dumps(former)}"]
 
 
 def test_of_a_memory_of_several_sentences_a_prompt_recalls_those_that_answer_it(served: tuple[Path, Server]) -> None:

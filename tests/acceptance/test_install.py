@@ -200,6 +200,56 @@ def test_a_second_install_replaces_the_entry_and_the_first_backup_stays(home: Pa
     assert tree(home) == before
 
 
+def test_what_a_person_added_to_the_entry_stays_and_hooks_that_do_not_see_it_are_told(home: Path, data: Path) -> None:
+    places = {
+        "codex": home / ".codex/config.toml",
+        "zed": home / ".config/zed/settings.json",
+        "opencode": home / ".config/opencode/opencode.json",
+    }
+    places["opencode"].parent.mkdir()
+    places["opencode"].write_text(
+        '{"mcp": {"context-graph": {"type": "local", "command": ["old", "serve"], "environment": {"A": "1"}}}}'
+    )
+    places["zed"].write_text(
+        '{"context_servers": {"context-graph": {"command": "old", "args": ["serve"],\n'
+        '"env": {"A": "1", // why\n"B": "2"}}}}'
+    )
+    places["codex"].write_text(
+        CODEX + '[mcp_servers.context-graph]\ncommand = "old"  # mine\nstartup_timeout_sec = 99\n\n'
+        '[mcp_servers.context-graph.env]\nCONTEXT_GRAPH_DATA = "/srv/a"\n'
+    )
+    clients = [word for client in places for word in ("--client", client)]
+    said = done(home, "install", *clients)
+    assert said.count("CONTEXT_GRAPH_DATA in its entry is not seen by its hooks: name that folder by --data") == 1
+    for client in places:
+        assert entry(home, client) == (COMMAND, ["serve"])
+    codex = tomllib.loads(places["codex"].read_text())
+    assert codex["mcp_servers"]["context-graph"] == {
+        "command": COMMAND,
+        "args": ["serve"],
+        "startup_timeout_sec": 99,
+        "env": {"CONTEXT_GRAPH_DATA": "/srv/a"},
+    }
+    assert codex["mcp_servers"]["other"] == {"command": "x"}
+    assert '"env": {"A": "1", // why\n"B": "2"}' in places["zed"].read_text()
+    opencode = json.loads(places["opencode"].read_text())
+    assert opencode["mcp"]["context-graph"]["environment"] == {"A": "1"}
+    assert "is not seen" not in done(home, "install", *clients, "--data", str(data))
+    assert entry(home, "codex") == (COMMAND, ["serve", "--data", str(data)])
+    before = tree(home)
+    assert "nothing to change" in done(home, "install", *clients, "--data", str(data))
+    assert tree(home) == before
+    done(home, "uninstall", *clients)
+    assert "context-graph" not in "".join(place.read_text() for place in places.values())
+
+
+def test_an_entry_of_our_name_that_starts_nothing_is_replaced(home: Path) -> None:
+    (home / ".claude.json").write_text('{"mcpServers": {"context-graph": {"type": "http", "url": "https://x"}}}')
+    done(home, "install", "--client", "claude-code")
+    found = json.loads((home / ".claude.json").read_text())["mcpServers"]["context-graph"]
+    assert found == {"type": "stdio", "command": COMMAND, "args": ["serve"]}
+
+
 def test_a_dry_run_shows_the_difference_and_changes_nothing(home: Path) -> None:
     before = tree(home)
     shown = done(home, "install", "--client", "codex", "--dry-run")

@@ -2,6 +2,7 @@
 
 import re
 from calendar import monthrange
+from contextlib import suppress
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Final, NamedTuple
 
@@ -37,19 +38,21 @@ def period(value: str, parameter: str, now: datetime | None = None) -> Period:
         parameter: Its name.
         now: What words count from; the present if left out.
     """
-    value = value.strip()
-    try:
-        return _calendar(value)
-    except ValueError:
-        pass
-    try:
-        parsed = moment(value, parameter)
-    except InvalidParamsFault:
-        named = _named(value, now or datetime.now(UTC))
-        if named is None:
-            raise invalid(parameter, f"names no time {EXPECTED}") from None
-        return Period(named.start, named.end - datetime.resolution)
-    return Period(parsed, parsed)
+    found = find_period(value.strip(), now or datetime.now(UTC))
+    if found is None:
+        raise invalid(parameter, f"names no time {EXPECTED}")
+    return found
+
+
+def find_period(text: str, now: datetime) -> Period | None:
+    """Return the time that a text without white space around it names, as `period`; None if it names none."""
+    with suppress(ValueError):
+        return _calendar(text)
+    with suppress(InvalidParamsFault):
+        parsed = moment(text, "time")
+        return Period(parsed, parsed)
+    named = _named(text, now)
+    return named and Period(named.start, named.end - datetime.resolution)
 
 
 def between(

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
+from time import monotonic
 
 import typer
 from rich.console import Console, ConsoleOptions, RenderableType
@@ -15,6 +16,8 @@ from actors.cli.store_access import CommandError
 from actors.exporters.json_text import CONTROLS
 from actors.proxy.endpoint import Report
 
+LINE_INTERVAL = 30.0
+"""Seconds between two lines on the progress of what is done without a terminal."""
 UNSEEN = {code: chr(0x2400 + code) for code in range(0x20) if chr(code) not in "\n\t"} | dict.fromkeys(
     CONTROLS, "\N{REPLACEMENT CHARACTER}"
 )
@@ -36,13 +39,18 @@ ERR = Screen(stderr=True, markup=False)
 
 @contextmanager
 def progress_bar(*, quiet: bool) -> Iterator[Report]:
-    """Show the progress of an operation on standard error, and remove it at the end."""
+    """Show the progress of an operation on standard error: a bar that is removed at the end, or now and then a line."""
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=ERR, transient=True, disable=quiet or not ERR.is_terminal) as bar:
         task = bar.add_task("starting", total=None)
+        due = monotonic() + LINE_INTERVAL
 
         def report(done: float, total: float | None, what: str) -> None:
+            nonlocal due
             bar.update(task, completed=done, total=total, description=what)
+            if not (quiet or ERR.is_terminal) and monotonic() >= due:
+                ERR.print(f"{what}: {done / total:.0%}" if total else what)
+                due = monotonic() + LINE_INTERVAL
 
         yield report
 

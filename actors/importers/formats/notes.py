@@ -17,11 +17,22 @@ from uuid import UUID
 import msgspec
 import yaml
 
-from actors.importers.dates import date_in_path
-from actors.importers.files import HYPERTEXT, text
+from actors.importers.dates import date_in_path, time_in_field
+from actors.importers.files import HYPERTEXT, path_text, text, unreadable
 from actors.importers.hypertext import from_html
 from actors.importers.outlines import from_org, from_rst, org_ids, without_ids
-from actors.importers.records import Broken, Ignored, Options, Record, Skipped, beside, link, memory, memory_id
+from actors.importers.records import (
+    Broken,
+    Ignored,
+    Options,
+    Record,
+    Skipped,
+    beside,
+    link,
+    memory,
+    memory_id,
+    shortest,
+)
 from actors.importers.sections import parts, sections
 from actors.runtime.types import JsonObject
 
@@ -40,8 +51,10 @@ SUFFIXES = (*MARKDOWN, PLAIN, *CONVERTED)
 UNREADABLE = "its properties are no YAML and are left out, its text is imported"
 OBSERVED = "observation_of"
 WIKILINK = "links_to"
-OWN_PLACE = {"tags", "categories", "type", "created", "created_at", "date", "title"}
+OWN_PLACE = {"tags", "categories", "type", "title"}
 """Properties that have a place of their own; the others become metadata."""
+DATES = ("created", "created_at", "date")
+"""Properties that say when a note was made; one that names no day becomes metadata too."""
 UNSTATED = {
     *("permalink", "publish", "cssclass", "cssclasses", "modified", "updated", "updated_at"),
     *("id", "namespace", "session", "importance", "modality", "memory_type", "rationale"),
@@ -68,6 +81,8 @@ class _Note(msgspec.Struct, frozen=True):
     """Identifies the memory by path and content, so that an edited note is another memory."""
     title: str
     body: str
+    created: str
+    """When it was made."""
     line: int
     """The line at which the body begins, from 1."""
     properties: JsonObject
@@ -87,14 +102,14 @@ class _Note(msgspec.Struct, frozen=True):
         return {str(name): _plain(value) for name, value in self.properties.items() if name not in OWN_PLACE and value}
 
     @property
-    def stated(self) -> str:
-        """Its properties as lines of text, so that what they say is found; nested ones are metadata alone."""
-        lines: list[str] = []
+    def stated(self) -> dict[str, str]:
+        """Its properties as text, so that what they say is found; nested ones are metadata alone."""
+        texts: dict[str, str] = {}
         for name, value in self.metadata.items():
             values = value if isinstance(value, list) else [value]
             if name not in UNSTATED and not any(isinstance(one, dict | list) for one in values):
-                lines.append(f"{name}: {', '.join(map(str, values))}")
-        return "\n".join(lines)
+                texts[name] = ", ".join(map(str, values))
+        return texts
 
     @property
     def is_empty(self) -> bool:
@@ -106,19 +121,23 @@ def read(root: Path, files: list[Path], options: Options) -> Iterator[Record]:
     """Yield notes, which are named by their paths below `root`, and observations, then the links between them."""
     links: list[tuple[_Note, str, str]] = []
     names: dict[str, UUID | None] = {}
+    aliases: dict[str, UUID | None] = {}
     for file in files:
         parsed = _parse(root, file)
         if isinstance(parsed, Broken):
             yield parsed
             continue
         note, ignored = parsed
-        if ignored is not None:
-            yield ignored
+        yield from ignored
+        id_ = None if note.is_empty else note.id
         for name in (note.properties.get("permalink"), note.title, note.name, Path(note.name).name, *note.ids):
             if name:
-                names.setdefault(str(name).lower(), None if note.is_empty else note.id)
+                names.setdefault(str(name).lower(), id_)
+        for alias in _values(note.properties, "aliases", r","):
+            aliases.setdefault(alias.lower(), id_)
         yield from [Skipped("empty files")] if note.is_empty else _memories(note, options)
         links += [(note, relation, target) for relation, target in note.links]
+    names = aliases | names
     for note, relation, target in links:
         name = target.partition("|")[0].partition("#")[0].strip().removesuffix(".md").lower()
         if (target_id := names.get(name)) is not None:
@@ -128,28 +147,41 @@ def read(root: Path, files: list[Path], options: Options) -> Iterator[Record]:
             yield Skipped("links to empty files" if name in names else "links to notes that don't exist")
 
 
-def _parse(root: Path, file: Path) -> tuple[_Note, Ignored | None] | Broken:
+def _parse(root: Path, file: Path) -> tuple[_Note, list[Ignored]] | Broken:
     """Return a note, and which of its properties can't be read, such as those of a template (`title: {{title}}`)."""
-    content = text(file)
+    try:
+        content = text(file)
+    except OSError as error:
+        return unreadable(file, error)
     if isinstance(content, Broken):
         return content
     suffix = file.suffix.lower()
     front = _FRONT.match(content) if suffix in MARKDOWN else None
     start = front.end() if front else 0
     read = _properties(front[1], file) if front else {}
-    properties, ignored = ({}, read) if isinstance(read, Ignored) else (read, None)
+    properties, ignored = ({}, [read]) if isinstance(read, Ignored) else (read, [])
     body = content[start:]
     if suffix in CONVERTED:
         properties, body = CONVERTED[suffix](content)
     links = [*_links(body)]
     if suffix == ORG:
         body = without_ids(body)
-    name = file.relative_to(root).with_suffix("").as_posix()
+    name = path_text(file.relative_to(root).with_suffix(""))
     digest = hashlib.sha256(content.encode()).hexdigest()
     title = str(properties.get("title") or Path(name).name)
     line = content.count("\n", 0, start) + 1
     ids = org_ids(content) if suffix == ORG else []
-    return _Note(file, name, ("note", name, digest), title, body, line, properties, ids, links), ignored
+    stated = {one: properties[one] for one in DATES if properties.get(one)}
+    times = {one: time for one, value in stated.items() if (time := _time(value))}
+    properties = {one: value for one, value in properties.items() if one not in times}
+    ignored += [
+        Ignored(str(file), 1, f"{one} '{value}' names no day: it stays in the text")
+        for one, value in stated.items()
+        if one not in times
+    ]
+    modified = datetime.fromtimestamp(file.stat().st_mtime, UTC).isoformat()
+    created = next(iter(times.values()), None) or date_in_path(name) or modified
+    return _Note(file, name, ("note", name, digest), title, body, created, line, properties, ids, links), ignored
 
 
 def _properties(front: str, file: Path) -> JsonObject | Ignored:
@@ -170,8 +202,10 @@ def _properties(front: str, file: Path) -> JsonObject | Ignored:
 def _memories(note: _Note, options: Options) -> Iterator[Record]:
     """Yield a note without its observations, and each observation; links of observations follow them."""
     properties = note.properties
-    created = _created(note)
-    metadata = beside({"source": "note", "path": note.name, "title": note.title}, note.metadata)
+    kept, stated = shortest(note.metadata), note.stated
+    metadata = beside({"source": "note", "path": note.name, "title": note.title}, kept)
+    for name in note.metadata.keys() - kept.keys() - stated.keys():
+        yield Ignored(str(note.file), 1, f"its property {name} is too long for metadata and is left out")
     suffix = note.file.suffix.lower()
     is_markdown, has_headings = suffix in MARKDOWN, suffix != PLAIN
     hidden = _CODE.sub(lambda code: " " * len(code[0]), note.body)  # code holds neither tags nor observations
@@ -182,9 +216,10 @@ def _memories(note: _Note, options: Options) -> Iterator[Record]:
     prose = (prose + note.body[end:]).strip()
     is_headed = not has_headings or prose.startswith("# ") or prose.partition("\n")[0] == note.title
     headed = (prose if is_headed else f"{note.title}\n\n{prose}".strip()) or note.title
-    if note.stated:
+    if stated:
         heading, _, rest = headed.partition("\n")
-        headed = "\n\n".join((heading, note.stated, rest.strip("\n"))).strip()
+        lines = "\n".join(f"{name}: {said}" for name, said in stated.items())
+        headed = "\n\n".join((heading, lines, rest.strip("\n"))).strip()
     divided = sections(headed) if has_headings else parts(headed)
     for number, part in enumerate(divided, 1):
         content = part.text if number == 1 else part.under(note.title)
@@ -195,7 +230,7 @@ def _memories(note: _Note, options: Options) -> Iterator[Record]:
             content,
             note.file,
             namespace=options.namespace,
-            created_at=part.date or created,
+            created_at=part.date or note.created,
             tags=tags,
             memory_type=str(properties["type"]) if properties.get("type") else None,
             metadata=metadata | ({"division": division} if len(divided) > 1 else {}),
@@ -213,7 +248,7 @@ def _memories(note: _Note, options: Options) -> Iterator[Record]:
             note.file,
             line,
             namespace=options.namespace,
-            created_at=created,
+            created_at=note.created,
             tags=[one["category"], *_TAG.findall(statement)],
             memory_type="observation",
             metadata=about | ({"context": context["context"]} if context else {}),
@@ -232,21 +267,23 @@ def _links(body: str) -> Iterator[tuple[str, str]]:
 
 
 def _tags(properties: JsonObject) -> list[str]:
-    """Return the tags and categories of a note, a list or a text of words."""
-    values = (properties.get(name) or [] for name in ("tags", "categories"))
-    lists = (re.split(r"[,\s]+", value) if isinstance(value, str) else value for value in values)
-    return [str(tag).lstrip("#") for found in lists if isinstance(found, list) for tag in found if tag]
+    """Return the tags and categories of a note."""
+    found = (_values(properties, name, r"[,\s]+") for name in ("tags", "categories"))
+    return [tag.lstrip("#") for tags in found for tag in tags]
 
 
-def _created(note: _Note) -> str:
-    """Return when a note was made, by its properties, or else its path, or else its file."""
-    for name in ("created", "created_at", "date"):
-        value = note.properties.get(name)
-        if isinstance(value, date | datetime):
-            return value.isoformat()
-        if isinstance(value, str) and value:
-            return value
-    return date_in_path(note.name) or datetime.fromtimestamp(note.file.stat().st_mtime, UTC).isoformat()
+def _values(properties: JsonObject, name: str, separator: str) -> list[str]:
+    """Return the values of a property, a list or a text with a separator between them."""
+    value = properties.get(name)
+    values = re.split(separator, value) if isinstance(value, str) else value
+    return [text for one in values if one and (text := str(one).strip())] if isinstance(values, list) else []
+
+
+def _time(value: object) -> str | None:
+    """Return the time that a property states, in ISO 8601, as it is written where it is that already."""
+    said = str(_plain(value)).strip("[]")
+    found = time_in_field(said)
+    return said if found is not None and found.startswith(said) else found
 
 
 def _plain(value: object) -> object:

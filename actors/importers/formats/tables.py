@@ -8,13 +8,23 @@ such as the index that pandas writes, is left out.
 import csv
 import re
 from collections.abc import Iterator
-from datetime import datetime
 from io import StringIO
 from pathlib import Path
 
-from actors.importers.dates import date_in_heading
+from actors.importers.dates import time_in_field
 from actors.importers.files import MAX_TEXT, text
-from actors.importers.records import Broken, FormatError, Ignored, Options, Record, Skipped, beside, memory, present
+from actors.importers.records import (
+    Broken,
+    FormatError,
+    Ignored,
+    Options,
+    Record,
+    Skipped,
+    beside,
+    memory,
+    present,
+    shortest,
+)
 from actors.runtime.types import JsonObject
 
 NAME = "a table"
@@ -25,8 +35,6 @@ TEXTS = ("content", "text", "memory", "note", "body", "message", "description")
 TITLES = ("title", "subject")
 DATES = ("created_at", "created", "date", "timestamp", "time")
 TAGS = ("tags",)
-METADATA = 8_000
-"""Bytes of the names and cells that become metadata; a store takes twice as many, and redaction may lengthen them."""
 
 csv.field_size_limit(MAX_TEXT)
 
@@ -103,7 +111,7 @@ def _row(cells: JsonObject, column: str, file: Path, line: int, options: Options
     title, tags = (cells.pop(found) if (found := _find(cells, names)) else "" for names in (TITLES, TAGS))
     created = None
     if (dated := _find(cells, DATES)) is not None:
-        created = _time(cells[dated])
+        created = time_in_field(cells[dated])
         if created is None:
             yield Ignored(str(file), line, f"{dated} '{cells[dated]}' names no day: it stays in the text")
         else:
@@ -117,30 +125,5 @@ def _row(cells: JsonObject, column: str, file: Path, line: int, options: Options
         namespace=options.namespace,
         created_at=created,
         tags=re.split(r"\s*[,;|]\s*", tags),
-        metadata=beside({"source": "table"}, _shortest(present(title=title) | cells)),
+        metadata=beside({"source": "table"}, shortest(present(title=title) | cells)),
     )
-
-
-def _shortest(cells: JsonObject) -> JsonObject:
-    """Return the shortest cells, as many as metadata has room for; the text holds them all."""
-    kept: JsonObject = {}
-    size = 0
-    for name, cell in sorted(cells.items(), key=lambda one: len(one[1])):
-        size += len(f"{name}{cell}".encode())
-        if size > METADATA:
-            break
-        kept[name] = cell
-    return kept
-
-
-def _time(cell: str) -> str | None:
-    """Return a time in ISO 8601, given so or as a day in words; None for one that could be read in two ways.
-
-    More than eight digits in a row count seconds or their parts, though Python reads 1612120112345 as the year 1612.
-    """
-    if re.match(r"\d{9}", cell):
-        return None
-    try:
-        return datetime.fromisoformat(cell).isoformat()
-    except ValueError:
-        return date_in_heading(cell)

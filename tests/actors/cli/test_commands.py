@@ -2,6 +2,7 @@
 
 import json
 import re
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from uuid import uuid4
 
@@ -87,7 +88,7 @@ def kept(tmp_path: Path) -> Path:
     ("arguments", "words"),
     [
         (("store", "  "), "Content cannot be empty"),
-        (("store", "x", "--created-at", "soon"), "created_at"),
+        (("store", "x", "--created-at", "9999-12-31"), "created_at"),
         (("search", "x", "-k", "0"), "top_k"),
         (("history", str(uuid4())), "Memory not found"),
     ],
@@ -127,6 +128,19 @@ def test_an_importance_beyond_its_limits_is_stored_at_the_nearer_end_and_told(tm
     assert stored.stderr == "importance is 0 to 1: 2 counts as 1\n"
     listed = run_json(tmp_path, "show", json.loads(stored.stdout)["fingerprintId"])
     assert listed["importance"] == 1.0
+
+
+def test_a_memory_is_dated_by_the_words_that_searches_understand_or_refused_with_examples(tmp_path: Path) -> None:
+    for named, day in (("May 2024", "2024-05-01"), ("2024-05-07", "2024-05-07"), ("summer 2023", "2023-06-01")):
+        memory = run_json(tmp_path, "store", f"The boiler was serviced: {day}.", "--created-at", named)["fingerprintId"]
+        assert run_json(tmp_path, "show", memory)["createdAt"] == f"{day}T00:00:00+00:00"
+    memory = run_json(tmp_path, "store", "Ole called.", "--created-at", "yesterday")["fingerprintId"]
+    created = datetime.fromisoformat(run_json(tmp_path, "show", memory)["createdAt"])
+    assert timedelta(days=1) <= datetime.now(UTC) - created < timedelta(days=3)
+    refused = run(tmp_path, "store", "Ole called.", "--created-at", "17.4.2026")
+    assert refused.exit_code == 2
+    words = " ".join(refused.stderr.replace("│", " ").split())
+    assert "'--created-at': '17.4.2026' names no time such as 2026-05-02, 2026-05-02T14:30, " in words
 
 
 def test_an_import_says_what_is_missing_and_what_it_would_redact(tmp_path: Path) -> None:

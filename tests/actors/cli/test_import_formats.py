@@ -1,7 +1,16 @@
 """Imports of tables and mailboxes through the command line: stored once, found, and named where they are broken."""
 
+import json
+import re
 from pathlib import Path
 
+import pytest
+
+from actors.cli import importing
+from actors.cli.views import terminal
+from actors.importers import records
+from actors.runtime.types import JsonObject
+from events.storage.log import LogFullError
 from tests.actors.cli.conftest import run, run_json
 from tests.actors.importers.test_mail import ANSWERED, ASKED, mailbox
 
@@ -32,3 +41,60 @@ def test_a_mailbox_is_imported_once_and_answers_are_turns_of_one_conversation(tm
     found = run_json(tmp_path / "store", "search", "Who brings the smoker?", "--namespace", "bees")["results"]
     assert "smoker" in found[0]["content"]
     assert len({one["session"] for one in found}) == 1
+
+
+def test_the_progress_of_long_texts_is_told_batch_by_batch_without_a_terminal_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(terminal, "LINE_INTERVAL", 0.0)
+    monkeypatch.setattr(importing, "BATCH_TEXT", 6_000)
+    monkeypatch.setattr(records, "MAX_CHARACTERS", 4_000)
+    file = tmp_path / "one_line.txt"
+    file.write_text(" ".join(f"Bed {number} grows leeks." for number in range(500)))
+    told = run(tmp_path / "store", "import", str(file))
+    assert "stored 3 memories" in told.stdout
+    steps = re.findall(r"importing (\d) of 3: (\d+)%", told.stderr)
+    shares = [int(share) for _, share in steps]
+    assert shares == sorted(shares)
+    assert {"0", "2", "3"} <= {done for done, _ in steps}
+    assert any(66 < share < 100 for share in shares), "windows of the last text"
+    quiet = run_json(tmp_path / "store", "import", str(file))
+    assert (quiet["stored"], quiet["stored_before"]) == (0, 3)
+
+
+def test_an_import_ends_once_the_disk_is_full_and_goes_on_where_it_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "bees.jsonl"
+    file.write_text("".join(json.dumps({"content": f"Hive {number} has a queen."}) + "\n" for number in range(9)))
+    monkeypatch.setattr(importing, "BATCH", 4)
+    with monkeypatch.context() as patched:
+        batches = 0
+
+        def refuse(_folder: Path, _size: int, _wal: int = 0) -> None:
+            if batches:
+                raise LogFullError("the disk has 0 bytes left")
+
+        class CountedBatch(importing.Batch):
+            __slots__ = ()
+
+            def add(self, answer: JsonObject) -> None:
+                nonlocal batches
+                batches += 1
+                super().add(answer)
+
+        patched.setattr("events.storage.room.check_free", refuse)
+        patched.setattr(importing, "Batch", CountedBatch)
+        full = run(tmp_path / "store", "import", str(file))
+    assert (full.exit_code, batches, full.stdout) == (1, 2, "")
+    assert "since the disk is full" in full.stderr
+    assert "; 4 of 9 memories are stored, and the same import goes on with the others" in full.stderr
+    again = run_json(tmp_path / "store", "import", str(file))
+    assert (again["stored"], again["stored_before"], again["failed"]) == (5, 4, [])
+
+
+def test_another_format_on_standard_input_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    refused = run(tmp_path / "store", "import", "-", stdin="# Bees\nThey swarm in May.\n")
+    assert (refused.exit_code, refused.stdout) == (1, "")
+    assert "standard input, line 1: unknown format; known are " in refused.stderr
+    assert "standard input is read as JSON lines: give a file of another format by its name" in refused.stderr

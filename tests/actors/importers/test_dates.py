@@ -6,7 +6,7 @@ import pytest
 
 from actors.importers.dates import date_in_heading, date_in_path
 from actors.importers.recogniser import recognise
-from actors.importers.records import Item, Options
+from actors.importers.records import Ignored, Item, Options
 
 LONG = "The committee talked about the budget of the archive, and nobody objected. " * 16
 
@@ -92,6 +92,34 @@ def test_properties_count_before_the_path_and_headings_before_both(tmp_path: Pat
     assert created(note(tmp_path, "2019-01-31.md", f"{front}Bo barked.")) == ["2022-02-02"]
     assert created(note(tmp_path, "2019-02-01.md", f"{front}# 2 February 2019\n\nBo barked.")) == ["2019-02-02"]
     assert created(note(tmp_path, "2019-02-02.txt", "# 1 May 2018\n\nBo barked.")) == ["2019-02-02"]
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ("2022-02-02 10:30", "2022-02-02T10:30:00"),
+        ("20220202", "2022-02-02T00:00:00"),
+        ('"[[2022-02-02]]"', "2022-02-02"),
+        ("2022-02-02T10:30:00+02:00", "2022-02-02T10:30:00+02:00"),
+        ("February 2nd, 2022", "2022-02-02"),
+    ],
+)
+def test_a_property_states_a_time_in_iso_8601_or_a_day_in_words(tmp_path: Path, said: str, expected: str) -> None:
+    assert created(note(tmp_path, "2019-01-31.md", f"---\ndate: {said}\n---\nBo barked.")) == [expected]
+
+
+@pytest.mark.parametrize("said", ["05/02/2022", "yesterday", "1643790000000", "[some, day]"])
+def test_a_property_that_names_no_day_stays_in_the_text_and_the_next_or_the_path_dates_the_note(
+    tmp_path: Path, said: str
+) -> None:
+    for other, expected in (("", "2019-01-31"), ("date: 2020-03-04\n", "2020-03-04")):
+        file = note(tmp_path, "2019-01-31.md", f"---\ncreated: {said}\n{other}---\nBo barked.")
+        told, item = recognise(file, Options()).read()
+        assert isinstance(told, Ignored)
+        assert "names no day: it stays in the text" in told.reason
+        assert isinstance(item, Item)
+        assert item.value["created_at"] == expected
+        assert item.value["content"] == f"2019-01-31\n\ncreated: {said.strip('[]')}\n\nBo barked."
 
 
 def test_each_day_of_a_long_diary_is_a_memory_of_that_day(tmp_path: Path) -> None:

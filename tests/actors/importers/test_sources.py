@@ -1,5 +1,6 @@
 """Each source is recognised and read with all its fields; what is left out, and what is broken, is reported."""
 
+import os
 import sqlite3
 from collections import Counter
 from collections.abc import Callable
@@ -17,6 +18,7 @@ from actors.importers.records import (
     MAX_CHARACTERS,
     Broken,
     FormatError,
+    Ignored,
     Item,
     Options,
     Redactions,
@@ -251,6 +253,87 @@ def test_what_the_properties_of_a_note_say_is_in_its_text_and_how_it_is_shown_is
     ]
     assert items[0]["metadata"]["weight"] == {"kg": 60}
     assert broken == []
+
+
+def test_a_link_by_an_alias_leads_to_the_note_that_has_it_unless_another_has_it_as_its_name(tmp_path: Path) -> None:
+    for name, body in {
+        "Beds.md": "---\naliases: [Glass house, Watering]\n---\nBeds of cedar.\n",
+        "Plan.md": "See [[the Beds]], [[glass house|there]], [[Watering]] and [[shed]].\n",
+        "Shade.md": "---\naliases: Awning, The beds\n---\nA green cloth.\n",
+        "Watering.md": "At six.\n",
+    }.items():
+        (tmp_path / name).write_text(body, "utf-8")
+    _, items, broken, skipped = read(tmp_path)
+    assert {(source.split("\n")[0], target.split("\n")[0]) for source, _, target in links(items)} == {
+        ("Plan", "Shade"),
+        ("Plan", "Beds"),
+        ("Plan", "Watering"),
+    }
+    assert (broken, skipped) == ([], {"links to notes that don't exist": 1})
+
+
+def test_a_note_whose_name_is_not_utf_8_is_read(tmp_path: Path) -> None:
+    folder = os.fsencode(tmp_path)
+    try:
+        Path(os.fsdecode(folder + b"/K\xfcche.md")).write_text("The oven is gas. See [[Bad]].", "utf-8")
+    except OSError:
+        pytest.skip("this file system takes names in UTF-8 only")
+    (tmp_path / "Bad.md").write_text("Tiles.", "utf-8")
+    _, items, broken, skipped = read(tmp_path)
+    assert [item["content"] for item in items if "content" in item] == [
+        "Bad\n\nTiles.",
+        "K\ufffdche\n\nThe oven is gas. See [[Bad]].",
+    ]
+    assert len(links(items)) == 1
+    assert (broken, skipped) == ([], {})
+
+
+@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="only Linux has a file that nobody can read")
+@pytest.mark.parametrize("kind", ["notes", "sessions"])
+def test_a_file_of_a_folder_that_cannot_be_read_is_named_and_the_others_are_imported(tmp_path: Path, kind: str) -> None:
+    if kind == "notes":
+        folder, unreadable = tmp_path, tmp_path / "a locked note.md"
+        (tmp_path / "rake.md").write_text("The rake is in the shed.", "utf-8")
+    else:
+        folder = tmp_path / "projects"
+        samples.transcripts(folder, 1, 2)
+        unreadable = next(folder.rglob("*.jsonl")).with_name("0.jsonl")
+    expected = read(folder)[1]
+    unreadable.symlink_to("/proc/self/mem")
+    _, items, broken, _ = read(folder)
+    assert items == expected
+    assert items
+    assert [(one.file, one.line, one.reason) for one in broken] == [
+        (str(unreadable), 0, "it can't be read: Input/output error")
+    ]
+    if kind == "notes":
+        with pytest.raises(FormatError, match=r"locked note.md: it can't be read: Input/output error; nothing was"):
+            read(unreadable)
+
+
+def test_text_with_zero_bytes_is_refused_with_its_line_and_the_rest_is_read(tmp_path: Path) -> None:
+    (tmp_path / "unmarked.txt").write_bytes("The ladder\nis in the loft.".encode("utf-16-le"))
+    (tmp_path / "table.csv").write_bytes(b"date,text\n2026-01-01,Snow\0\n")
+    (tmp_path / "whole.txt").write_text("The hoe is in the shed.", "utf-8")
+    _, items, broken, _ = read(tmp_path)
+    assert [item["content"] for item in items] == ["The hoe is in the shed."]
+    assert [(Path(one.file).name, one.line, one.reason[:11]) for one in broken] == [("unmarked.txt", 1, "a zero byte")]
+    with pytest.raises(FormatError, match=r"table.csv, line 2: a zero byte: .* save the file as UTF-8; nothing was"):
+        read(tmp_path / "table.csv")
+
+
+def test_a_note_with_long_properties_is_imported_and_what_only_metadata_could_hold_is_named(tmp_path: Path) -> None:
+    nested = "".join(f"  key{number}: {'n' * 90}\n" for number in range(100))
+    front = f"summary: {'word ' * 8_000}\nlanguage: de\nlayout:\n{nested}"
+    (tmp_path / "clip.md").write_text(f"---\n{front}---\nThe end.\n", "utf-8")
+    _, items, _, _ = read(tmp_path)
+    text = " ".join(" ".join(item["content"] for item in items).split())
+    assert text.count("word") == 8_000
+    assert text.endswith("The end.")
+    own = {"source": "note", "path": "clip", "title": "clip", "language": "de"}
+    assert all(item["metadata"].items() >= own.items() and "summary" not in item["metadata"] for item in items)
+    told = [one.reason for one in recognise(tmp_path, Options()).read() if isinstance(one, Ignored)]
+    assert told == ["its property layout is too long for metadata and is left out"]
 
 
 def test_text_marked_as_utf_16_is_read(tmp_path: Path) -> None:

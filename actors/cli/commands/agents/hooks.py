@@ -148,9 +148,8 @@ def brief(call: HookCall) -> None:
         if not (count := store.call("store/status")["namespaces"].get(namespace, 0)):
             return
         held = f"{counted(count, 'memory')} of namespace {namespace}"
-        lines = [f"Context Graph holds {held}, which search_graph finds. {FRAME}"]
         ignited = store.call("workspace/status", namespace=namespace)["ignited"]
-        lines += [f"- in the workspace: {_quoted(one['content'], BRIEF_CHARACTERS)}" for one in ignited[:1]]
+        lines = [f"- in the workspace: {_quoted(one, BRIEF_CHARACTERS)}" for one in ignited[:1]]
         drift = store.call("purpose/drift_check", namespace=namespace)
         results: list[JsonObject] = []
         if drift["north_star_id"]:
@@ -161,8 +160,9 @@ def brief(call: HookCall) -> None:
             query = re.sub(r"[-_.]+", " ", Path(call.payload.cwd).name).strip()
             with suppress(TimeoutError):  # the models are still loading
                 results = _search(store, query, namespace=namespace) if query else []
-        lines += [f"- {_quoted(one['content'], BRIEF_CHARACTERS)}" for one in results]
-        _print_context("SessionStart", lines)
+        lines += [f"- {_quoted(one, BRIEF_CHARACTERS)}" for one in results]
+        frame = f" {FRAME}" if lines else ""
+        _print_context("SessionStart", [f"Context Graph holds {held}, which search_graph finds.{frame}", *lines])
 
 
 def recall(call: HookCall) -> None:
@@ -209,7 +209,7 @@ def _line(result: JsonObject) -> str:
     text = result["content"]
     if part := result.get("excerpt"):
         text = ("… " if part["start"] else "") + text + (" …" if part["end"] < part["of"] else "")
-    return f"- {result['createdAt'][:10]} {_quoted(text, len(text))}"
+    return f"- {result['createdAt'][:10]} {_quoted(result | {'content': text}, len(text))}"
 
 
 def _search(store: StoreSession, query: str, **scope: str) -> list[JsonObject]:
@@ -294,6 +294,7 @@ HOOKS: dict[str, tuple[float, Callable[[HookCall], None]]] = {
 """Time limit in seconds, that of Claude Code less the start of Python, and handler of each event."""
 
 
-def _quoted(text: str, max_characters: int) -> str:
-    """Return text as one quoted line, which cannot be mistaken for instructions."""
-    return json.dumps(excerpt(text, max_characters), ensure_ascii=False)
+def _quoted(memory: JsonObject, max_characters: int) -> str:
+    """Return a memory as one quoted line, which cannot be mistaken for instructions, marked if it was corrected."""
+    mark = "(superseded) " if memory.get("superseded_by") else ""
+    return mark + json.dumps(excerpt(memory["content"], max_characters), ensure_ascii=False)

@@ -53,8 +53,9 @@ def install(
     as_json: Json = False,
 ) -> None:
     """Add this server, hooks and skills to the configuration of MCP clients; the rest of their files stays as it is."""
-    from actors.clients.installation import captures, has_plugin, install_changes, kept_skills
-    from actors.clients.launch import own_launch
+    from actors.clients.installation import captures, configured, has_plugin, install_changes, kept_skills
+    from actors.clients.launch import own_launch, read_environment
+    from actors.proxy.serve_command import DATA
 
     with exit_on_error():
         launch = own_launch(("--data", str(data.absolute())) if data else ())
@@ -64,6 +65,8 @@ def install(
             changes = install_changes(client, launch._replace(captures=captured))
             notes = ["its plugin brings server, hooks and skills: nothing to do"] if has_plugin(client) else []
             notes += [f"{file} is your own and stays" for file in kept_skills(client)]
+            if client.hooks and data is None and DATA.variable in read_environment(configured(client)):
+                notes.append(f"{DATA.variable} in its entry is not seen by its hooks: name that folder by --data")
             return Plan(changes, [*notes, client.note] if client.note and changes else notes)
 
         _carry_out("install", _chosen(clients, everywhere=everywhere), plan, dry_run=dry_run, as_json=as_json)

@@ -1,6 +1,7 @@
 """Commands that store, find and forget memories."""
 
 import sys
+from datetime import UTC, datetime
 from functools import partial
 from io import TextIOWrapper
 from typing import Annotated
@@ -29,6 +30,18 @@ def _importance(given: float) -> float:
     return given
 
 
+def _moment(named: str | None) -> str | None:
+    """Return the beginning of a time in ISO 8601, named as in a search."""
+    if named is None:
+        return None
+    from actors.api.params.times import EXPECTED, find_period
+
+    found = find_period(named.strip(), datetime.now(UTC))
+    if found is None:
+        raise typer.BadParameter(f"'{named}' names no time {EXPECTED}")
+    return found.first.isoformat()
+
+
 def _absolute(path: str | None) -> str | None:
     return path if path is None or path.startswith("data:") else str(given_path(path).absolute())
 
@@ -50,7 +63,14 @@ def store(
         typer.Option(callback=_absolute, help="The file of an image (--modality image); the content is its caption."),
     ] = None,
     rationale: Annotated[str | None, typer.Option("--rationale", "-r", help="Why it is worth remembering.")] = None,
-    created_at: Annotated[str | None, typer.Option(help="ISO 8601, if not now.")] = None,
+    created_at: Annotated[
+        str | None,
+        typer.Option(
+            callback=_moment,
+            metavar="TIME",
+            help="When it was said, if not now: ISO 8601, or as 'yesterday', whose beginning is meant.",
+        ),
+    ] = None,
     link_to: Annotated[
         list[MemoryId] | None, typer.Option(parser=MemoryId, metavar="MEMORY", help="Id of a memory to link it to.")
     ] = None,

@@ -124,7 +124,8 @@ def _path(source: str) -> Iterator[Path]:
         try:
             yield copy
         except FormatError as error:
-            raise FormatError(str(error).replace(str(copy), "standard input")) from None
+            advice = "; standard input is read as JSON lines: give a file of another format by its name"
+            raise FormatError(str(error).replace(str(copy), "standard input") + advice) from None
 
 
 def _survey(source: Source, redactions: Redactions, report: Report, *, validates: bool) -> JsonObject:
