@@ -170,7 +170,7 @@ def check_files(folder: Path, names: Iterable[str]) -> None:
 def check_private(folder: Path) -> None:
     """Raise `LogError` if a folder can't be written to, belongs to another user, or others may write in it or above."""
     if not os.access(folder, os.W_OK):
-        raise LogError(f"{folder} can't be written to, as a store must be to be read: copy it, and name that by --data")
+        raise LogError(f"{folder} can't be written to, which a store needs even to be read: copy it, and give --data the copy")
     if os.name != "posix":  # Windows has other rights
         return
     found, user = folder.stat(), os.geteuid()
