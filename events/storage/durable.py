@@ -170,7 +170,7 @@ def check_files(folder: Path, names: Iterable[str]) -> None:
 def check_private(folder: Path) -> None:
     """Raise `LogError` if a folder can't be written to, belongs to another user, or others may write in it or above."""
     if not os.access(folder, os.W_OK):
-        raise LogError(f"{folder} can't be written to, which a store needs even to be read: copy it, and give --data the copy")
+        raise LogError(f"{folder} can't be written to, which even reading a store needs: give --data a copy")
     if os.name != "posix":  # Windows has other rights
         return
     found, user = folder.stat(), os.geteuid()
