@@ -3,6 +3,8 @@
 Each command imports what it needs when it runs, so that `--help` and `serve` start fast.
 """
 
+import atexit
+import gc
 import os
 import signal
 import sys
@@ -11,20 +13,33 @@ from pathlib import Path
 
 
 def app() -> None:
-    """Run the command line of this process."""
+    """Run the command line of this process, and end it."""
+    status: list[int] = []
+    atexit.register(_leave, status)  # first, so that it is called last
     try:
-        _run()
+        _run(status)
     except KeyboardInterrupt:  # while modules are imported; later typer ends the command so
         sys.exit(128 + signal.SIGINT)
 
 
-def _run() -> None:
+def _leave(status: list[int]) -> None:
+    """End a process whose status is known. To free all its objects first takes a tenth of a short command's time."""
+    if status:
+        for stream in (sys.stdout, sys.stderr):
+            print(end="", file=stream, flush=True)  # takes one that is closed too
+        os._exit(status[0])
+
+
+def _run(status: list[int]) -> None:
     from actors.proxy import serve_command as command
 
     os.umask(0o077)  # also for the files that DuckDB creates
 
     if (plain := command.parse_plain(sys.argv[1:])) is not None:
         sys.exit(command.run_proxy(plain))
+    # Imports create 200,000 objects that stay. With the default of 700, collections take 0.2 s of a hub's start, and
+    # less than half of that with this.
+    gc.set_threshold(5_000)
     from actors.cli.commands import program
     from events.wording import reason
 
@@ -37,6 +52,10 @@ def _run() -> None:
             program()
         finally:
             sys.stdout.flush()
+    except SystemExit as end:
+        if isinstance(end.code, int):
+            status.append(end.code)
+        raise
     except OSError as error:  # of standard output, such as a reader that is gone: others have become a sentence before
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or else the interpreter reports it too
         sys.exit(1 if isinstance(error, BrokenPipeError) else f"context-graph: {reason(error)}")

@@ -15,9 +15,7 @@ from tests.acceptance.conftest import COMMAND, PATIENCE
 
 KEY = "The boathouse key hangs behind the red canoe."
 
-ERAS = pytest.mark.parametrize(
-    ("mode", "revision"), [("legacy", "2025-11-25"), ("2026-07-28", "2026-07-28"), ("auto", "2026-07-28")]
-)
+ERAS = pytest.mark.parametrize(("mode", "revision"), [("legacy", "2025-11-25"), ("2026-07-28", "2026-07-28")])
 
 
 @asynccontextmanager

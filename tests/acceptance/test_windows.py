@@ -151,6 +151,7 @@ def test_a_request_with_the_client_s_own_key_is_done_once_by_two_hubs(window: Op
 async def test_the_official_client_does_not_notice_that_the_hub_was_killed(data: Path, mode: str) -> None:
     command = StdioServerParameters(command=COMMAND, args=["serve", "--data", str(data), *LINGER])
     async with Client(command, mode=mode) as client:
+        assert client.protocol_version == {"auto": "2026-07-28", "legacy": "2025-11-25"}[mode]
         memory = (await client.call_tool("store_memory", {"content": FOX})).structured_content["fingerprintId"]
         killed_hub(data)
         found = (await client.call_tool("memory_retrieve", {"id": memory})).structured_content

@@ -7,7 +7,6 @@ import pytest
 from benchmarks.datasets import Dataset
 
 from actors.comparator.search.weights.ranker import AUTO, Ranker
-from scripts.train import fusion
 from tests.benchmarks.datasets import stream, talk, write
 
 pytestmark = pytest.mark.benchmarks
@@ -16,6 +15,8 @@ pytestmark = pytest.mark.benchmarks
 def test_weights_are_fitted_to_two_kinds_and_judged_on_the_one_left_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    from scripts.train import fusion  # with torch, which takes 1.5 s of each worker that collects the tests
+
     written = tmp_path / "auto.json"
     monkeypatch.setattr(fusion, "FILE", written)
     boxes = talk(fusion.HARDEST + 40)

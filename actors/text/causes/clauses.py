@@ -35,7 +35,6 @@ from actors.text.causes.patterns import (
     VERBAL,
     WORD,
 )
-from actors.text.causes.readings import readings
 from actors.text.causes.spans import Span, first_clause, is_claimed, last_clause, main_comma, skip_leading, trimmed
 from actors.text.causes.subjects import head_noun, names_happening
 from actors.text.causes.words import DETERMINER, any_of
@@ -156,6 +155,8 @@ def _clauses(text: str, sentence: Span, previous: Span | None) -> Iterator[Causa
 
 def _read(text: str, sentence: Span, previous: Span | None) -> Iterator[CausalClause]:
     """Yield the clauses of a sentence without a connective."""
+    from actors.text.causes.readings import readings
+
     for reading in readings(text, sentence):
         cause = reading.cause or (_outcome(text, previous) if previous else None)
         if cause is not None:

@@ -98,7 +98,7 @@ def test_two_threads_share_a_model_and_each_gets_the_states_of_its_own_rows(back
     alone = [backbone.forward([text])[0] for text in texts]
 
     def same(text: list[int], states: Float32) -> bool:
-        return all(np.array_equal(backbone.forward([text])[0], states) for _ in range(300))
+        return all(np.array_equal(backbone.forward([text])[0], states) for _ in range(100))
 
     with ThreadPoolExecutor(2) as threads:
         assert all(threads.map(same, texts, alone))
