@@ -150,8 +150,15 @@ class Examination:
         self._check_end(found)
         self._check_erasures(found)
         bad = tuple(sorted(self._bad))
-        counts = self._sealed, self._shredded
-        return Report(self._good, self._end, self._acknowledged, *counts, named(self._problems, bad), bad)
+        return Report(
+            events=self._good,
+            head=self._end,
+            acknowledged=self._acknowledged,
+            sealed=self._sealed,
+            shredded=self._shredded,
+            problems=named(self._problems, bad),
+            bad=bad,
+        )
 
     def _check_schema(self, cursor: duckdb.DuckDBPyConnection) -> None:
         try:

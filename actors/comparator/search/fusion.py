@@ -112,6 +112,13 @@ def reliance(scores: Scores, neighbours: Rows, term_counts: Scores) -> Scores:
     return np.maximum(by_length, together).astype(np.float32)
 
 
+def indices_of(turns: Rows, rows: Rows) -> Rows:
+    """Return the index in `rows` of each turn, -1 where it is none of them, shape (rows, turns)."""
+    order = np.argsort(rows)
+    found = order[np.searchsorted(rows, turns, sorter=order).clip(max=len(rows) - 1)]
+    return np.where(rows[found] == turns, found, -1)
+
+
 def neighbour_bonus(fused: Scores, neighbours: Rows, in_session: Mask, relying: Scores) -> Scores:
     """Return the bonus of each candidate from its best neighbouring turn, shape (candidates,).
 

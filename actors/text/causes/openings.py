@@ -229,16 +229,16 @@ class _Opening(NamedTuple):
 
 
 _OPENINGS: Final = (
-    _Opening(_NOMINAL, _is_phrase),
-    _Opening(_CLAUSAL, _is_clause),
-    _Opening(_WITH, _is_with_reason),
-    _Opening(_WITHOUT, _is_without_reason, belongs=True),
-    _Opening(_AS, is_as_reason),
-    _Opening(_AFTER, is_after_reason),
-    _Opening(_WHEN, _is_first_when_reason),
-    _Opening(_AFFECTED, _is_phrase, belongs=True, is_participle=True),
-    _Opening(_FACED, _is_phrase, is_participle=True),
-    _Opening(_STUCK, _is_stuck_reason, belongs=True, is_participle=True),
-    _Opening(_HAVING, _is_state, belongs=True, is_participle=True),
-    _Opening(_ABSOLUTE, _is_phrase, belongs=True, is_participle=True),
+    _Opening(_NOMINAL, _is_phrase),  # due to the storm
+    _Opening(_CLAUSAL, _is_clause),  # now that the bridge is open, they …
+    _Opening(_WITH, _is_with_reason),  # with the bridge closed
+    _Opening(_WITHOUT, _is_without_reason, belongs=True),  # without a key
+    _Opening(_AS, is_as_reason),  # as the road was icy
+    _Opening(_AFTER, is_after_reason),  # after the pipe burst
+    _Opening(_WHEN, _is_first_when_reason),  # when the dam broke
+    _Opening(_AFFECTED, _is_phrase, belongs=True, is_participle=True),  # weakened by the flu
+    _Opening(_FACED, _is_phrase, is_participle=True),  # faced with a ban
+    _Opening(_STUCK, _is_stuck_reason, belongs=True, is_participle=True),  # stuck in traffic
+    _Opening(_HAVING, _is_state, belongs=True, is_participle=True),  # having missed the train
+    _Opening(_ABSOLUTE, _is_phrase, belongs=True, is_participle=True),  # the lift being out of order
 )
