@@ -32,6 +32,7 @@ _BEFORE_CLOCK: Final = re.compile(
     r"(?:@|\b(?:half|quarter|past|at|until|till|by|from|between|before|after|(?:from|between) \w{1,8} (?:to|and)))\s+$",
     re.IGNORECASE,
 )
+"""Before a number that is a time of day: "at", "half past", "from nine to"."""
 _FRACTION: Final = re.compile(r"\b(half|quarter)\s+(past|to)\s+$", re.IGNORECASE)
 _CLAUSE_END: Final = re.compile(r"[,;:.!?–—]\s|\b(?:but|and|so)\s")
 _NOT_UNTIL: Final = re.compile(r"\b(?:until|till|before)\b", re.IGNORECASE)
