@@ -161,6 +161,11 @@ def listing(folder: Path, without: Path | None = None) -> set[tuple[str, int, in
     return found
 
 
+def disk_bytes(folder: Path) -> int:
+    """Return the bytes of all files of a folder."""
+    return sum(size for _, size, _ in listing(folder))
+
+
 def children() -> set[int]:
     """Return the living child processes of this one."""
     return {one.pid for one in psutil.Process().children() if one.status() != psutil.STATUS_ZOMBIE}

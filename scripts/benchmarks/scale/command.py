@@ -9,6 +9,7 @@ from typer import Option
 
 from actors.hub.composition import MIN_SNAPSHOT_EVENTS
 from benchmarks.crash.damaged_store import SNAPSHOTS
+from benchmarks.processes import disk_bytes
 from benchmarks.report import JsonOption, Verdict, counter, publish, workplace
 from benchmarks.scale.startup import Start, median_start, read_memory
 from benchmarks.scale.throughput import measure_throughput
@@ -26,7 +27,6 @@ def scale(
     clients: Annotated[int, Option(min=1, help="Windows that store at once.")] = 8,
     stores: Annotated[int, Option(min=0, help="Stores of each client; 0 for none.")] = 200,
     rounds: Annotated[int, Option(min=1, help="Starts of each kind, of which the median counts.")] = 3,
-    keep: Annotated[Path | None, Option(file_okay=False, help="Where large stores are kept for the next time.")] = None,
     *,
     as_json: JsonOption = False,
 ) -> None:
@@ -37,7 +37,7 @@ def scale(
         if stores:
             sections["storing"] = _storing(scratch, sentences(WORDS), clients, stores, bar)
         if sizes:
-            sections["starting"] = _starting(keep or scratch, scratch, sizes, rounds, bar)
+            sections["starting"] = _starting(scratch, sizes, rounds, bar)
     publish(sections, as_json=as_json)
 
 
@@ -61,30 +61,29 @@ def _storing(scratch: Path, texts: list[str], clients: int, stores: int, bar: Pr
     ]
 
 
-def _starting(keep: Path, scratch: Path, sizes: list[int], rounds: int, bar: Progress) -> list[Verdict]:
+def _starting(scratch: Path, sizes: list[int], rounds: int, bar: Progress) -> list[Verdict]:
     """Time the start of stores of every size, with a snapshot and without."""
     errors = scratch / "windows.err"
 
-    def store(folder: Path, memories: int) -> Path:
-        return build(folder / f"store-{memories}", memories, counter(bar, f"{memories} memories", memories))
+    def store(memories: int) -> Path:
+        return build(scratch / f"store-{memories}", memories, counter(bar, f"{memories} memories", memories))
 
-    empty = median_start(store(scratch / "empty", 0), errors, rounds, snapshot=False)
+    empty = median_start(build(scratch / "empty", 0), errors, rounds, snapshot=False)
     verdicts = [_start("an empty store: the models", empty, empty, {})]
     for memories in sizes:
-        folder = store(keep, memories)
+        folder = store(memories)
         replayed = median_start(folder, errors, rounds, snapshot=False)
         restored = median_start(folder, errors, rounds, snapshot=True)
         # An unusable snapshot is deleted; of a small store none is taken.
-        sizes_gb = {"GB on disk": _size(folder) / 1e9, "of these the snapshot": _size(folder / SNAPSHOTS) / 1e9}
+        sizes_gb = {
+            "GB on disk": disk_bytes(folder) / 1e9,
+            "of these the snapshot": disk_bytes(folder / SNAPSHOTS) / 1e9,
+        }
         most = BEYOND if memories >= MIN_SNAPSHOT_EVENTS else None
         verdicts.append(_start(f"{memories} memories, replayed", replayed, empty, sizes_gb))
         verdicts.append(_start(f"{memories} memories, from a snapshot", restored, empty, sizes_gb, most))
         verdicts.append(Verdict(f"{memories} memories: MB in memory, by part", read_memory(folder, errors)))
     return verdicts
-
-
-def _size(folder: Path) -> int:
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
 def _start(what: str, seen: Start, empty: Start, sizes_gb: Mapping[str, float], most: float | None = None) -> Verdict:
