@@ -70,8 +70,7 @@ class NextSlice(msgspec.Struct, frozen=True):
 class Consolidator(ProjectionActor[ConsolidatorProjections]):
     """Owns the `Runs` and the `Stars` projections.
 
-    Args:
-        linker: Examines memories for causes in deep runs; None for never.
+    `linker` examines memories for causes in deep runs.
     """
 
     def __init__(

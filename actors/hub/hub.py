@@ -141,9 +141,8 @@ class Hub(Actors, frozen=True, kw_only=True):
     def as_of(self, seq: int, later: tuple[Envelope, ...]) -> AbstractAsyncContextManager[HistoricalView]:
         """Acquire the store as it was after an event, which takes seconds to replay.
 
-        Args:
-            seq: Sequence number of the event.
-            later: All later erasures of memories stored until then; for a caller of some namespaces, moves of such too.
+        `later` are all later erasures of memories stored until then; for a caller of some namespaces, moves of such
+        too.
         """
         return self.history.acquire(_moment(seq, later), partial(open_view, self, seq, later))
 

@@ -86,8 +86,8 @@ def coherence(similarities: Floats) -> Floats:
 def phase(delta_s: Floats) -> float:
     """Return φ = π * standard deviation of ΔS: in [0, π/2], 0 if the spaces agree.
 
-    Args:
-        delta_s: Of the spaces of content that have something to say of the memory, shape (spaces,); it may be empty.
+    `delta_s` is that of the spaces of content that have something to say of the memory, shape (spaces,), perhaps of
+    none.
     """
     return math.pi * float(np.std(delta_s)) if len(delta_s) else 0.0
 

@@ -90,10 +90,7 @@ class DenseSpace:
     def pair_scores(self, queries: Levels, owners: Rows, rows: Rows) -> Scores:
         """Return the cosine, clamped to [0, 1], of each row to its owner among some queries, shape (rows,).
 
-        Args:
-            queries: Shape (queries, dimension).
-            owners: The query of each row, shape (rows,).
-            rows: Shape (rows,).
+        `queries` have the shape (queries, dimension), `owners`, the query of each row, (rows,).
         """
         if not len(rows):
             return np.zeros(0, np.float32)

@@ -36,12 +36,7 @@ class RankedRows(NamedTuple):
 
 
 class RankedSimilarities:
-    """The calibrated similarities of ranked rows, which are not computed again where they ranked them.
-
-    Args:
-        similarities: Of the query.
-        ranked: The rows.
-    """
+    """The calibrated similarities of ranked rows, which are not computed again where they ranked them."""
 
     def __init__(self, similarities: Similarities, ranked: RankedRows) -> None:
         self._similarities = similarities

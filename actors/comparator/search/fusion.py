@@ -97,10 +97,8 @@ def total(contributions: Mapping[str, Scores], count: int) -> Scores:
 def reliance(scores: Scores, neighbours: Rows, term_counts: Scores) -> Scores:
     """Return how much each candidate relies on the turns around it, in (0, 1], shape (candidates,).
 
-    Args:
-        scores: In E12, shape (candidates,).
-        neighbours: As for `neighbour_bonus`.
-        term_counts: The number of terms of each candidate, shape (candidates,).
+    `scores` are those in E12, `neighbours` as for `neighbour_bonus`, `term_counts` the number of terms of each
+    candidate.
     """
     by_length = np.minimum(np.float32(1.0), SHORT_TURN / term_counts.clip(min=1.0))
     beside = (neighbours >= 0).any(axis=1)
@@ -147,14 +145,7 @@ def beyond_usual(gains: Scores, in_session: Mask) -> Scores:
 
 
 class Candidates:
-    """The remaining rows of a search, with the scores of the views that have scored them.
-
-    Args:
-        atlas: The atlas of the rows.
-        embeddings: The embeddings of the query by space.
-        hints: What the query says beside its embeddings.
-        rows: The recalled rows, shape (candidates,).
-    """
+    """The remaining rows of a search, with the scores of the views that have scored them."""
 
     def __init__(self, atlas: Atlas, embeddings: Mapping[str, Embedding], hints: QueryHints, rows: Rows) -> None:
         self.atlas = atlas
@@ -195,10 +186,7 @@ class Candidates:
     def score_around(self, neighbours: Rows, in_session: Mask, relying: Scores) -> None:
         """Score all rows, which E12 has scored, by `WORDING_AROUND`: each token takes its best match in any turn.
 
-        Args:
-            neighbours: As for `neighbour_bonus`.
-            in_session: As for `neighbour_bonus`.
-            relying: As for `neighbour_bonus`.
+        Arguments as for `neighbour_bonus`.
         """
         if self._token_scores is None:
             raise ValueError(f"{WORDING} has not scored the rows")

@@ -116,12 +116,8 @@ def search(
 ) -> Found:
     """Rank the memories that pass the filter. Pure but for the timing of stages.
 
-    Args:
-        atlas: The atlas to search.
-        calibration: The calibration of its spaces.
-        request: The parsed query.
-        workspace: Memories in the workspace with their order, for the first page of an answer.
-        causal_bonus: Finds what answers questions about causes; None for no bonus.
+    `workspace` are its memories with their order, for the first page of an answer. Without `causal_bonus` questions
+    about causes find no more than others.
     """
     timer = StageTimer()
     embeddings = {key: embedding for key, embedding in request.embeddings.items() if key not in request.without}

@@ -48,12 +48,8 @@ def renewal_bonus(atlas: Atlas, request: Search, later: Mapping[int, int], rows:
 def _boost(atlas: Atlas, query: Mapping[str, Embedding], rows: Rows, scores: Scores, about: str) -> Scores:
     """Return the boost that ranks each row just above its earlier versions, shape (rows,); 0 for most rows.
 
-    Args:
-        atlas: The atlas of the rows.
-        query: The embeddings of the query by space; without E6 there is no boost.
-        rows: The candidates, shape (rows,).
-        scores: Their fused scores, shape (rows,).
-        about: Words that ask for another time, unless both versions contain them.
+    Without E6 there is no boost. `about` are words that ask for another time, unless both versions contain them;
+    `scores` are the fused ones.
     """
     boost = np.zeros(len(rows), np.float32)
     indices = top_k(scores, COMPARED)

@@ -59,11 +59,7 @@ def says(atlas: Atlas, query: Mapping[str, Embedding], words: str, rows: Rows) -
 
     A long memory contains them together, in one passage.
 
-    Args:
-        atlas: The atlas of the rows.
-        query: The embeddings of the query by space.
-        words: At least one.
-        rows: Shape (rows,).
+    `words` are one at least.
     """
     terms, asked = term_frequencies(words), query.get(TERMS)
     if not isinstance(asked, Sparse) or not np.isin(terms.ids, asked.ids).all():
@@ -75,12 +71,7 @@ def says(atlas: Atlas, query: Mapping[str, Embedding], words: str, rows: Rows) -
 def version_boost(atlas: Atlas, request: Search, later: Mapping[int, int], rows: Rows, scores: Scores) -> Scores:
     """Return the boost that ranks each wanted version just above its other versions, shape (rows,); 0 for most rows.
 
-    Args:
-        atlas: The atlas of the rows.
-        request: The parsed query.
-        later: The latest version of each superseded row, as of `Atlas.successors`.
-        rows: The candidates, shape (rows,), the latest versions among them.
-        scores: Their fused scores, shape (rows,).
+    `later` is the answer of `Atlas.successors`; the latest versions are among the rows. `scores` are the fused ones.
     """
     boost = np.zeros(len(rows), np.float32)
     if not later:

@@ -122,8 +122,7 @@ def usual_nearness(nearness: npt.NDArray[np.floating]) -> npt.NDArray[np.float64
 
     It is at most 1, and 1 where none is known.
 
-    Args:
-        nearness: Of these memories, as for `measure`.
+    `nearness` is that of these memories, as for `measure`.
     """
     means = _known_mean(nearness)
     return np.where(np.isnan(means), 1.0, np.clip(means, LEAST_USUAL, 1.0))
@@ -149,10 +148,7 @@ def history(
 ) -> tuple[Drift, ...]:
     """Measure drift in each of the latest full windows of consecutive memories, the oldest first.
 
-    Args:
-        nearness: As for `measure`, the oldest memory first; the oldest that fill no window are left out.
-        usual: As for `measure`.
-        window: Memories in each.
+    `nearness` and `usual` are as for `measure`, the oldest memory first; the oldest that fill no window are left out.
     """
     count = min(len(nearness) // window, MAX_SAMPLES)
     starts = range(len(nearness) - count * window, len(nearness), window)

@@ -62,9 +62,7 @@ def strengthen_links(links: Iterable[Link], activity: Mapping[UUID, float]) -> t
     Each traversal since the last dream adds η, since both ends were in the answer; a replay of both ends adds
     η · φ_i · φ_j. The confidence of a link tells how many traversals earlier dreams counted.
 
-    Args:
-        links: Explicit links, with all their traversals.
-        activity: φ of the memories that are replayed, in [0, 1].
+    `links` are explicit ones, with all their traversals; `activity` is φ of the memories that are replayed, in [0, 1].
     """
     changed = []
     for link in links:

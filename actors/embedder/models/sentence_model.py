@@ -48,9 +48,7 @@ class EncodedWindow(NamedTuple):
 class SentenceModel:
     """A loaded model.
 
-    Args:
-        source: A local folder or a name on the Hugging Face hub.
-        device: A torch device; None for a GPU where torch sees one, else the CPU.
+    `source` is a local folder or a name on the Hugging Face hub; `device` is a GPU by default where torch sees one.
 
     Raises:
         ModelUnavailableError: There is no such model, or it has no token states.
