@@ -80,7 +80,7 @@ class Consolidator(ProjectionActor[ConsolidatorProjections]):
         workspace: ActorRef,
         latencies: Latencies,
         clock: Callable[[], datetime],
-        linker: ActorRef | None = None,
+        linker: ActorRef | None,
     ) -> None:
         super().__init__(ConsolidatorProjections())
         self._clients = ActorClients(comparator, store, workspace, linker)

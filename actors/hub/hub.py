@@ -99,7 +99,7 @@ def start_actors(
     workspace = Workspace.start(comparator, store, latencies)
     linker = Linker.start(comparator, store, embedder, latencies) if embedder else None
     consolidator = Consolidator.start(comparator, store, workspace, latencies, clock, linker)
-    scheduler = Scheduler.start(consolidator, store, clock, armed=scheduled)
+    scheduler = Scheduler.start(consolidator, store, clock, scheduled=scheduled)
     owners = (comparator, workspace, *([embedder] if embedder else []), consolidator, scheduler)
     replayed = store.ask(Replay(owners=owners), block=False)
     return Actors(log, store, comparator, workspace, consolidator, scheduler, linker, replayed, latencies)

@@ -79,7 +79,7 @@ class Salvage:
         LogError: DuckDB can't open the file, and there is no spare.
     """
 
-    def __init__(self, folder: Path, keys: KeyRing, spare: Spare | None = None) -> None:
+    def __init__(self, folder: Path, keys: KeyRing, spare: Spare | None) -> None:
         self._folder = folder
         self._keys = keys
         self._spare = spare

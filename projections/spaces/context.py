@@ -21,7 +21,7 @@ class ContextSpace(DenseSpace):
     _originals: dict[int, bytes]
     """The original vectors of blended rows."""
 
-    def __init__(self, dimension: int, *, derived: bool = False) -> None:
+    def __init__(self, dimension: int, *, derived: bool) -> None:
         """Create an empty space; its vectors are `derived` from others, or stored."""
         super().__init__(dimension)
         self._derived = derived

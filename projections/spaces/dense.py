@@ -112,7 +112,7 @@ class DenseSpace:
         """Return which of these rows (of all if None) have no vector, shape (rows,)."""
         return (self._inverse_norms.array if rows is None else self._inverse_norms.take(rows)) == 0
 
-    def eligible_scores(self, query: Levels, eligible: Mask | None = None) -> tuple[Rows, Scores]:
+    def eligible_scores(self, query: Levels, eligible: Mask | None) -> tuple[Rows, Scores]:
         """Return a superset of the eligible rows, ascending, and their scores; -1 for rows that aren't eligible."""
         if eligible is not None and np.count_nonzero(eligible) < _GATHER_BELOW * len(self):
             rows = np.flatnonzero(eligible)

@@ -175,7 +175,7 @@ class ServeClient:
 
 
 @contextmanager
-def windows(
+def serve_clients(
     folder: Path, errors: Path, count: int = 1, end: signal.Signals = signal.SIGTERM
 ) -> Iterator[list[ServeClient]]:
     """Yield so many clients of a store; afterwards close them, and end the hub that they started with this signal."""

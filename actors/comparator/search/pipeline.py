@@ -30,8 +30,8 @@ from actors.comparator.search.explanation import RankedRows, RankedSimilarities,
 from actors.comparator.search.period import later_penalty, latest_bonus, period_bonus, period_relevance
 from actors.comparator.search.ranking import LATE_INTERACTION, Similarities
 from actors.comparator.search.recall import NO_ROWS, recall
-from actors.comparator.search.recency_boost import renewal_bonus
 from actors.comparator.search.relevance import LEAST, NOTHING_FOUND, estimate, names_nothing_known, relevance_by_words
+from actors.comparator.search.renewal import renewal_bonus
 from actors.comparator.search.versions import with_latest, without_superseded
 from actors.comparator.search.weights.weight_profiles import applied_weights, by_space
 from actors.runtime.settings import Confidence

@@ -64,8 +64,8 @@ def protection(
     links: int,
     in_goal: bool,
     memory_type: str | None,
-    restored: bool = False,
-    corrects: bool = False,
+    restored: bool,
+    corrects: bool,
 ) -> str | None:
     """Return the reason, in a word, why a memory is never pruned, or None if it may be.
 

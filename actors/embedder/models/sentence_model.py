@@ -94,7 +94,7 @@ class SentenceModel:
         return next((prompts[name] for name in PROMPTS[is_query] if prompts.get(name)), "")
 
 
-def load_encoder(source: str, device: str | None = None) -> Encoder:
+def load_encoder(source: str, device: str | None) -> Encoder:
     """Return the `SentenceTransformer` of a folder or a name on the hub (`ModelUnavailableError`)."""
     try:
         return library().SentenceTransformer(str(local_folder(source)), device=device)

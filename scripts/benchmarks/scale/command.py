@@ -1,4 +1,4 @@
-"""`scripts/bench scale`: throughput of one window and of many, and cold starts of large stores."""
+"""`scripts/bench scale`: throughput of one client and of many, and cold starts of large stores."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,19 +18,19 @@ from benchmarks.synthetic import build, sentences
 WORDS = 20
 BEYOND = 3.0
 """Seconds that a start from a snapshot may take beyond that of an empty store, which loads the same models."""
-WINDOW_MB = 100.0
-"""Most megabytes of a window: one with a model would hold several times as many."""
+PROXY_MB = 100.0
+"""Most megabytes of a proxy: one with a model would hold several times as many."""
 
 
 def scale(
     memories: Annotated[list[int] | None, Option(min=0, help="Sizes at which a start is timed.")] = None,
-    clients: Annotated[int, Option(min=1, help="Windows that store at once.")] = 8,
+    clients: Annotated[int, Option(min=1, help="Clients that store at once.")] = 8,
     stores: Annotated[int, Option(min=0, help="Stores of each client; 0 for none.")] = 200,
     rounds: Annotated[int, Option(min=1, help="Starts of each kind, of which the median counts.")] = 3,
     *,
     as_json: JsonOption = False,
 ) -> None:
-    """Store through one window and through many at once, and time the start of large stores; 10,000 and 100,000."""
+    """Store through one client and through many at once, and time the start of large stores; 10,000 and 100,000."""
     sizes = [10_000, 100_000] if memories is None else memories
     sections: dict[str, list[Verdict]] = {}
     with workplace() as (scratch, bar):
@@ -42,28 +42,28 @@ def scale(
 
 
 def _storing(scratch: Path, texts: list[str], clients: int, stores: int, bar: Progress) -> list[Verdict]:
-    """Store through one window, through many, and through many while the hub is killed."""
+    """Store through one client, through many, and through many while the hub is killed."""
     advance = counter(bar, "storing", (1 + 2 * clients) * stores)
     verdicts: list[Verdict] = []
     for what, count, kill in (
-        ("one window", 1, False),
-        (f"{clients} windows", clients, False),
-        (f"{clients} windows, and the hub is killed midway", clients, True),
+        ("one client", 1, False),
+        (f"{clients} clients", clients, False),
+        (f"{clients} clients, and the hub is killed midway", clients, True),
     ):
-        place, errors = scratch / f"storing-{len(verdicts)}", scratch / "windows.err"
+        place, errors = scratch / f"storing-{len(verdicts)}", scratch / "clients.err"
         figures = measure_throughput(place, errors, texts[: count * stores], count, kill=kill, advance=advance)
         found = set(figures["found by id"].values()) == {figures["stored"]}
         verdicts.append(Verdict(f"{what}: all is stored, and found by each", figures, found and not figures["errors"]))
     largest = max(verdict.figures["the largest, MB"] for verdict in verdicts)
     return [
         *verdicts,
-        Verdict("no second model is in memory", {"the largest window, MB": largest}, largest < WINDOW_MB),
+        Verdict("no second model is in memory", {"the largest proxy, MB": largest}, largest < PROXY_MB),
     ]
 
 
 def _starting(scratch: Path, sizes: list[int], rounds: int, bar: Progress) -> list[Verdict]:
     """Time the start of stores of every size, with a snapshot and without."""
-    errors = scratch / "windows.err"
+    errors = scratch / "clients.err"
 
     def store(memories: int) -> Path:
         return build(scratch / f"store-{memories}", memories, counter(bar, f"{memories} memories", memories))
