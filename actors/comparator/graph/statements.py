@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
+from operator import itemgetter
 from typing import Final, NamedTuple, TypeAlias
 from uuid import UUID
 
@@ -185,7 +186,7 @@ class Agreement:
         if one.clause is None:
             return None
         phrases = [*self._nearness(one, found)]
-        other, nearness = max(phrases, key=_second, default=(one, 0.0))
+        other, nearness = max(phrases, key=itemgetter(1), default=(one, 0.0))
         shared = {*one.terms.ids.tolist()} & {*other.terms.ids.tolist()}
         if nearness < NEAR or not any(map(self._is_rare, shared)):
             return None
@@ -243,10 +244,6 @@ def _shared_part(one: Statement, other: Statement) -> float:
     """Return which part of the terms of the shorter statement the longer one has."""
     terms, others = {*one.terms.ids.tolist()}, {*other.terms.ids.tolist()}
     return len(terms & others) / max(min(len(terms), len(others)), 1)
-
-
-def _second(pair: tuple[Statement, float]) -> float:
-    return pair[1]
 
 
 def _same_voice(one: Statement, other: Statement) -> bool:
