@@ -186,8 +186,8 @@ class Connections:
         for member in merged.members(row):
             self._touch_names(member, merged, changes)
 
-    def weights(self, row: int, merged: MergedRows) -> Iterator[tuple[int, float, bool]]:
-        """Yield the rows that a row is connected with, their weights, and whether they may be of another namespace."""
+    def weights(self, row: int, merged: MergedRows) -> Iterator[_Neighbour]:
+        """Yield the rows that a row is connected with."""
         root = merged.root(row)
         edges = [*islice(self._neighbours(row, merged), MOST)][::-1]
         near: dict[int, float] = defaultdict(float)
@@ -195,17 +195,20 @@ class Connections:
             near[other] = max(near[other], weight)
         drawn = {one.row for one in edges if one.anywhere}
         for other, weight in near.items():
-            yield other, DECAY * weight, other in drawn
+            yield _Neighbour(other, DECAY * weight, other in drawn)
             beyond = [*islice(self._neighbours(other, merged), NARROW + 1)][::-1]
             if len(beyond) <= NARROW:
                 further = {one.row: one.weight for one in beyond if one.row != root and one.row not in near}
-                yield from ((one, DECAY**2 * weight * more / len(further), False) for one, more in further.items())
+                yield from (
+                    _Neighbour(one, DECAY**2 * weight * more / len(further), anywhere=False)
+                    for one, more in further.items()
+                )
         shared: dict[int, float] = defaultdict(float)
         for rows in self._shared(row, merged):
             roots = _roots(rows, merged, RARE + 1)
             for other in sorted(roots - {root}):
                 shared[other] += 1 / (len(roots) - 1)
-        yield from ((other, DECAY * min(1.0, weight), False) for other, weight in shared.items())
+        yield from (_Neighbour(other, DECAY * min(1.0, weight), anywhere=False) for other, weight in shared.items())
 
     def digest(self) -> bytes:
         """Return the SHA-256 of all edges and names."""
