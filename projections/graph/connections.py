@@ -171,10 +171,7 @@ class Connections:
     def touch(self, row: int, merged: MergedRows, changes: int = 1) -> None:
         """Note that the connections of a row change, and with them those of what its edges and names connect.
 
-        Args:
-            row: One whose edges, names or merge set change.
-            merged: The merge sets, before or after.
-            changes: Rows whose merge sets change at once.
+        `merged` are the merge sets before or after, `changes` the rows whose merge sets change at once.
         """
         self.stale.add(row)
         root = merged.root(row)

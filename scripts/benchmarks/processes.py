@@ -116,9 +116,7 @@ def serving(*arguments: str, settings: Mapping[str, str] | None = None) -> Itera
 class Child:
     """A child process that sends what it does through a pipe, and may die at any moment.
 
-    Args:
-        target: Its function; receives its end of the pipe first.
-        arguments: The others.
+    The function `target` receives its end of the pipe first, then the arguments.
     """
 
     def __init__(self, target: Callable[..., None], *arguments: object) -> None:

@@ -54,9 +54,7 @@ class Reply(msgspec.Struct, frozen=True):
 class ServeClient:
     """A client that sends one request after the other; not thread-safe.
 
-    Args:
-        folder: Of the store.
-        errors: File that receives the standard error of the processes.
+    The file `errors` receives the standard error of the processes.
     """
 
     def __init__(self, folder: Path, errors: Path) -> None:

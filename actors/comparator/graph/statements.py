@@ -130,9 +130,7 @@ class StatedPhrasesCache:
 class Agreement:
     """Finds statements that name the same event.
 
-    Args:
-        eligible: Rows of one namespace.
-        plain: Those that state no cause.
+    `eligible` are rows of one namespace, `plain` those of them that state no cause.
     """
 
     def __init__(self, atlas: Atlas, eligible: Mask, plain: Mask) -> None:
@@ -156,10 +154,8 @@ class Agreement:
     ) -> Iterator[tuple[Statement, float]]:
         """Yield the statements of other memories that name the same event, with their agreement.
 
-        Args:
-            one: The statement.
-            others: Candidates with their cosines in E1.
-            rivals: Returns the candidates of another phrase, of which `one` may be one; None to compare no containment.
+        `others` are candidates with their cosines in E1. `rivals` returns the candidates of another phrase, of which
+        `one` may be one; without it no containment is compared.
         """
         found = self._agreements(one, others)
         if not found:

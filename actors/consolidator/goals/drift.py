@@ -131,9 +131,7 @@ def usual_nearness(nearness: npt.NDArray[np.floating]) -> npt.NDArray[np.float64
 def measure(nearness: npt.NDArray[np.floating], usual: npt.NDArray[np.float64] | float = 1.0) -> Drift:
     """Measure drift from the nearness of each memory to the nearest goal.
 
-    Args:
-        nearness: Shape (memories, 13): 0 is strange, 1 as near as the members; NaN where a space says nothing.
-        usual: What `usual_nearness` returned.
+    In `nearness`, shape (memories, 13), 0 is strange, 1 as near as the members, and NaN a space that says nothing.
 
     Raises:
         ValueError: There is no memory, or the shape is another.

@@ -81,10 +81,7 @@ def are_of_one_kind(one: Value, other: Value) -> bool:
 def is_denied(value: Value, statement: Statement, known: Iterable[str]) -> bool:
     """Return whether a statement says that a value does not hold, not even once: "not at 9".
 
-    Args:
-        value: One of its values.
-        statement: The statement.
-        known: The keys of values that an earlier statement gives; what denies one of these does not deny another.
+    `known` are the keys of values that an earlier statement gives; what denies one of these does not deny another.
     """
     if statement.changes:
         return False  # "not at 9 any more"
