@@ -116,8 +116,8 @@ def search(
 ) -> Found:
     """Rank the memories that pass the filter. Pure but for the timing of stages.
 
-    `workspace` are its memories with their order, for the first page of an answer. Without `causal_bonus` questions
-    about causes find no more than others.
+    `workspace` are its memories with their order, for the first page of an answer. `causal_bonus` finds what answers
+    questions about causes.
     """
     timer = StageTimer()
     embeddings = {key: embedding for key, embedding in request.embeddings.items() if key not in request.without}
