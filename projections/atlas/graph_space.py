@@ -187,7 +187,7 @@ class ConnectedContext:
         merged = parts.merged
         found = [(owner, other, weight, True) for (owner, other), weight in _beside(parts, rows).items()]
         for owner, row in enumerate(rows.tolist()):
-            found += ((owner, *one) for one in self._connections.weights(row, merged))
+            found += ((owner, one.row, one.weight, one.anywhere) for one in self._connections.weights(row, merged))
         if not found:
             return np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0)
         owner, other, weight, anywhere = map(np.array, zip(*found, strict=True))
