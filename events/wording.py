@@ -9,9 +9,7 @@ _VOWELS: Final = frozenset("aeiou")
 def counted(count: int, noun: str) -> str:
     """Return a count with its noun in the right number: "1 event", "0 memories", "1,200 files".
 
-    Args:
-        count: How many.
-        noun: A regular noun in the singular; words may stand before it ("other event").
+    `noun` is regular and in the singular; words may stand before it ("other event").
     """
     if count == 1:
         return f"1 {noun}"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Coroutine, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 from uuid import UUID, uuid4
 
 import anyio
@@ -84,6 +84,14 @@ class ProcessState:
         """None where nothing is served over HTTP."""
 
 
+class PublishedPulse(NamedTuple):
+    """A pulse that the workspace published."""
+
+    pulse: Pulse
+    seq: int
+    """Of the memory that it is about; 0 if that is unknown."""
+
+
 @dataclass
 class StoreState:
     """What all requests to a store share: what is known once its log is replayed and its models are loaded."""
@@ -93,10 +101,8 @@ class StoreState:
     ready: bool = False
     dimensions: dict[str, int] = field(default_factory=dict[str, int])
     """Of each space, by its key."""
-    pulses: dict[str | None, Pulse] = field(default_factory=dict[str | None, Pulse])
-    """Published last by the workspace, for each namespace; of the whole store for None."""
-    pulse_seqs: dict[str | None, int] = field(default_factory=dict[str | None, int])
-    """Sequence number of the memory that each is about."""
+    pulses: dict[str | None, PublishedPulse] = field(default_factory=dict[str | None, PublishedPulse])
+    """The latest of each namespace; of the whole store for None."""
 
 
 @dataclass

@@ -46,9 +46,7 @@ _MADE: Final = {
 def did(counts: Mapping[str, int], *, pruned: str = "hidden") -> str:
     """Return what a run did, by the counts of `list_consolidations`; what it didn't is left out.
 
-    Args:
-        counts: By name.
-        pruned: What pruned memories are called.
+    `pruned` is what pruned memories are called.
     """
     changed = {"merged": "merged", "pruned": pruned, "moved": "moved"}
     words = [f"{counts[key]:,} {name}" for key, name in changed.items() if counts.get(key)]

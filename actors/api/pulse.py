@@ -1,6 +1,6 @@
 """The pulse that every tool answer carries: of the memory that a request stored, or the latest one."""
 
-from actors.api.context import Context, wait_until_replayed
+from actors.api.context import Context, PublishedPulse, wait_until_replayed
 from actors.runtime.ask import ask
 from actors.workspace.messages import Pulse, ReadPulse
 from events.vocabulary.values import Quadrant
@@ -16,18 +16,18 @@ async def read_pulse(context: Context) -> Pulse:
         return context.pulse
     pulses, namespace = context.state.pulses, context.namespace
     known = pulses.get(namespace)
-    if known is None or known.suggested_action == ACTIONS[Quadrant.BLIND]:
+    if known is None or known.pulse.suggested_action == ACTIONS[Quadrant.BLIND]:
         await wait_until_replayed(context)
         pulse = await ask(context.hub.workspace, ReadPulse(namespace=namespace))
         if pulses.get(namespace) is known:  # a store may have been answered meanwhile
-            pulses[namespace] = pulse
-    return pulses[namespace]
+            pulses[namespace] = PublishedPulse(pulse, known.seq if known else 0)
+    return pulses[namespace].pulse
 
 
 def publish_pulse(context: Context, pulse: Pulse, namespace: str, seq: int) -> None:
     """Keep the pulse of a memory that this request stored as event `seq`; publish it unless a later memory has one."""
     context.pulse = pulse
-    state = context.state
+    pulses = context.state.pulses
     for place in (namespace, None):
-        if seq > state.pulse_seqs.get(place, 0):
-            state.pulses[place], state.pulse_seqs[place] = pulse, seq
+        if place not in pulses or seq > pulses[place].seq:
+            pulses[place] = PublishedPulse(pulse, seq)

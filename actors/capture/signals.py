@@ -46,11 +46,13 @@ UNEXPLAINED: Final = 0.5
 _PRONOUN: Final = re.compile(r"\b(?:this|that|it|they|them|these|those)\b", re.IGNORECASE)
 _OWN: Final = re.compile(r"\b(?:we|our|us|i|i've)\b", re.IGNORECASE)
 _CODE: Final = re.compile(r"`|\w_\w|/\w+/|\w\(\)|\b\w+\.(?:py|js|ts|tsx|go|rs|md|toml|json|ya?ml|sql|sh|c|h|java|rb)\b")
+"""Code, a name of code, a path or a file."""
 _ABOUT_MEMORY: Final = re.compile(
     r"\b(?:stor(?:ed?|ing)|sav(?:ed?|ing)|remember(?:ed)?|record(?:ed)?|recalls?|captured?)\b.*"
     r"\b(?:memor(?:y|ies)|context[ -]graph)\b",
     re.IGNORECASE,
 )
+"""Tells of storing or searching memories: "I saved it to memory"."""
 _UNWANTED: Final = re.compile(
     r"\b(?:(?:don['’]t|do not|never) (?:store|save|remember|record|keep) (?:it|this|that)|"
     r"(?:don['’]t|do not) (?:store|save|remember|record|keep) (?:them|these|those))"

@@ -12,10 +12,7 @@ COMMAND_CHARACTERS: Final = 200
 def describe(tool: str, arguments: JsonObject, folder: str) -> str | None:
     """Return what a tool of Claude Code was used for; None for a tool that changes nothing.
 
-    Args:
-        tool: Its name.
-        arguments: What it was called with.
-        folder: The session's; files in it are named by their path below it.
+    Files in the session's `folder` are named by their path below it.
     """
     match tool, arguments:
         case "Edit", {"file_path": str(path)}:

@@ -44,7 +44,7 @@ class Comparator(ProjectionActor[ComparatorProjections]):
         graphs: Whether large spaces get graphs; without, every search is exact.
     """
 
-    def __init__(self, latencies: Latencies, *, priming: bool = False, graphs: bool = True) -> None:
+    def __init__(self, latencies: Latencies, *, priming: bool, graphs: bool) -> None:
         super().__init__(ComparatorProjections())
         self._upkeep = IndexUpkeep(enabled=graphs)
         self._quiet = Debounce(self.actor_ref, ResumeUpkeep())

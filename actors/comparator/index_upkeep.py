@@ -16,8 +16,7 @@ graphs takes 1.2 ms where they hold 4,000 rows, and more in larger ones."""
 class IndexUpkeep:
     """The state of this work.
 
-    Args:
-        enabled: False for a view of the past, whose searches are exact.
+    It is not `enabled` for a view of the past, whose searches are exact.
     """
 
     def __init__(self, *, enabled: bool) -> None:

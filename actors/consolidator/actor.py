@@ -70,8 +70,7 @@ class NextSlice(msgspec.Struct, frozen=True):
 class Consolidator(ProjectionActor[ConsolidatorProjections]):
     """Owns the `Runs` and the `Stars` projections.
 
-    Args:
-        linker: Examines memories for causes in deep runs; None for never.
+    `linker` examines memories for causes in deep runs.
     """
 
     def __init__(
@@ -81,7 +80,7 @@ class Consolidator(ProjectionActor[ConsolidatorProjections]):
         workspace: ActorRef,
         latencies: Latencies,
         clock: Callable[[], datetime],
-        linker: ActorRef | None = None,
+        linker: ActorRef | None,
     ) -> None:
         super().__init__(ConsolidatorProjections())
         self._clients = ActorClients(comparator, store, workspace, linker)

@@ -44,8 +44,7 @@ class SlicedJob(msgspec.Struct):
 class JobQueue:
     """Executes jobs one after the other.
 
-    Args:
-        request_slice: Called when there is a slice to execute; has `execute_slice` called after other messages.
+    `request_slice` is called when there is a slice to execute; it has `execute_slice` called after other messages.
     """
 
     def __init__(self, request_slice: Callable[[], object]) -> None:

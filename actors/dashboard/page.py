@@ -142,9 +142,9 @@ def number(text: str | None, name: str, default: int, least: int, most: int) -> 
     return int(digits)
 
 
-def identifier(request: Request, name: str = "id") -> str:
+def identifier(request: Request) -> str:
     """Return the id in the path of a request (`NotFoundFault` for none)."""
-    text = request.path_params[name]
+    text = request.path_params["id"]
     try:
         return str(UUID(text))
     except ValueError:

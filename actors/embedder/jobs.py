@@ -196,15 +196,6 @@ def advance(selected: Sequence[tuple[EmbeddingJob[Any], list[Float32]]]) -> None
             job.resume(None)
 
 
-def run_plan(plan: Plan[T], forward: Callable[[Rows], list[Float32]]) -> T:
-    """Run a single plan to its end and return its result; any exception is raised as a `Fault`."""
-    job = EmbeddingJob(plan)
-    while not job.done:
-        advance([(job, forward(job.pending_rows))])
-    job.resolve()
-    return job.future.get()
-
-
 def run_plans(plans: Iterable[Plan[T]], forward: Callable[[Rows], list[Float32]]) -> list[T | Fault]:
     """Run plans to their end; return the result or the fault of each. Equal plans share slices equally every time."""
     jobs = [EmbeddingJob(plan) for plan in plans]

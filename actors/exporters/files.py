@@ -32,11 +32,8 @@ class Export(msgspec.Struct, frozen=True):
 def write(wanted: Export, form: str, file: Path | None, *, replace: bool = False) -> JsonObject:
     """Write an export, and return its summary.
 
-    Args:
-        wanted: What is exported.
-        form: `jsonl`, `memories`, `markdown` or `parquet`.
-        file: The target; None for standard output, which takes JSON lines only.
-        replace: Whether an export takes the place of a file of that name.
+    `form` is `jsonl`, `memories`, `markdown` or `parquet`. Without a `file`, JSON lines go to standard output;
+    `replace` lets an export take the place of a file.
 
     Raises:
         InvalidParamsFault: the target can't be standard output, exists already, or is a folder that isn't empty.

@@ -3,7 +3,7 @@
 import json
 from collections import deque
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from mcp.server import Server, ServerRequestContext
 from mcp.server.streamable_http import EventCallback, EventMessage, EventStore
@@ -28,11 +28,21 @@ RETRY_MS = 1_000
 """Milliseconds after which a client reconnects to a broken stream."""
 
 
+class _Kept(NamedTuple):
+    """A message in a buffer."""
+
+    number: int
+    stream: str
+    message: JSONRPCMessage | None
+    """None where the stream begins."""
+    size: int
+
+
 class ReplayBuffer(EventStore):
     """The numbered messages of all streams of one session; stream names are unique within a session only."""
 
     def __init__(self) -> None:
-        self._kept: deque[tuple[int, str, JSONRPCMessage | None, int]] = deque()
+        self._kept: deque[_Kept] = deque()
         self._last = 0
         self._bytes = 0
 
@@ -41,21 +51,21 @@ class ReplayBuffer(EventStore):
         size = len(message.model_dump_json()) if message is not None else 0
         self._last += 1
         self._bytes += size
-        self._kept.append((self._last, stream_id, message, size))
+        self._kept.append(_Kept(self._last, stream_id, message, size))
         while len(self._kept) > 1 and (len(self._kept) > MAX_MESSAGES or self._bytes > MAX_BYTES):
-            self._bytes -= self._kept.popleft()[-1]
+            self._bytes -= self._kept.popleft().size
         return str(self._last)
 
     async def replay_events_after(self, last_event_id: str, send_callback: EventCallback) -> str | None:
         """Send the later messages of the same stream; return the stream, or None if the message isn't kept."""
         kept = list(self._kept)
-        place = next((place for place, one in enumerate(kept) if str(one[0]) == last_event_id), None)
+        place = next((place for place, one in enumerate(kept) if str(one.number) == last_event_id), None)
         if place is None:
             return None
-        stream = kept[place][1]
-        for number, other, message, _ in kept[place + 1 :]:
-            if other == stream and message is not None:
-                await send_callback(EventMessage(message, str(number)))
+        stream = kept[place].stream
+        for one in kept[place + 1 :]:
+            if one.stream == stream and one.message is not None:
+                await send_callback(EventMessage(one.message, str(one.number)))
         return stream
 
 

@@ -99,7 +99,7 @@ def start_actors(
     workspace = Workspace.start(comparator, store, latencies)
     linker = Linker.start(comparator, store, embedder, latencies) if embedder else None
     consolidator = Consolidator.start(comparator, store, workspace, latencies, clock, linker)
-    scheduler = Scheduler.start(consolidator, store, clock, armed=scheduled)
+    scheduler = Scheduler.start(consolidator, store, clock, scheduled=scheduled)
     owners = (comparator, workspace, *([embedder] if embedder else []), consolidator, scheduler)
     replayed = store.ask(Replay(owners=owners), block=False)
     return Actors(log, store, comparator, workspace, consolidator, scheduler, linker, replayed, latencies)
@@ -141,9 +141,8 @@ class Hub(Actors, frozen=True, kw_only=True):
     def as_of(self, seq: int, later: tuple[Envelope, ...]) -> AbstractAsyncContextManager[HistoricalView]:
         """Acquire the store as it was after an event, which takes seconds to replay.
 
-        Args:
-            seq: Sequence number of the event.
-            later: All later erasures of memories stored until then; for a caller of some namespaces, moves of such too.
+        `later` are all later erasures of memories stored until then; for a caller of some namespaces, moves of such
+        too.
         """
         return self.history.acquire(_moment(seq, later), partial(open_view, self, seq, later))
 

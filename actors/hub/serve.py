@@ -57,7 +57,7 @@ SLEEP_CHECK_INTERVAL = 60.0
 
 
 async def serve_stdio(
-    hub: Hub, per_minute: Mapping[str, int], info: HubInfo, tools: ToolSet, project: str | None = None
+    hub: Hub, per_minute: Mapping[str, int], info: HubInfo, tools: ToolSet, project: str | None
 ) -> None:
     """Serve one client on stdin and stdout, and others on the socket meanwhile.
 
@@ -83,7 +83,7 @@ async def serve_stdio(
 
 
 async def serve_socket(
-    hub: Hub, per_minute: Mapping[str, int], info: HubInfo, linger: float, http: HttpListen | None = None
+    hub: Hub, per_minute: Mapping[str, int], info: HubInfo, linger: float, http: HttpListen | None
 ) -> None:
     """Serve the clients that connect to the socket; arguments as in `serve_stdio`.
 

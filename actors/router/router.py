@@ -56,7 +56,7 @@ UNAWARE: Final = (NotFoundFault.code,)
 class HubFailedError(MCPError):
     """A hub can't be reached, or refuses the request as a whole."""
 
-    def __init__(self, hub: HubAddress, code: int, message: str, data: object = None) -> None:
+    def __init__(self, hub: HubAddress, code: int, message: str, data: object) -> None:
         super().__init__(code, message, data)
         self.hub = hub
 

@@ -103,9 +103,7 @@ class Actor(pykka.ThreadingActor):
 class Debounce:
     """A timer that sends a message to an actor after a quiet interval. Used from the actor's thread.
 
-    Args:
-        actor: Receives the message, and then asks `elapsed`.
-        message: Sent at most once per interval.
+    `actor` receives the message, at most once per interval, and then asks `elapsed`.
     """
 
     def __init__(self, actor: ActorRef, message: object) -> None:
@@ -118,9 +116,7 @@ class Debounce:
     def trigger(self, quiet: float, longest: float = math.inf) -> None:
         """Start or extend the interval.
 
-        Args:
-            quiet: Seconds without a trigger before the timer fires.
-            longest: Seconds after which it fires even if triggers keep coming.
+        The timer fires after `quiet` seconds without a trigger, and after `longest` even if triggers keep coming.
         """
         now = monotonic()
         if self._timer is None:

@@ -55,9 +55,7 @@ async def ask_all(
 
     When cancelled, it returns at once and cancels `Cancellable` messages; other work still completes.
 
-    Args:
-        requests: Actors and messages.
-        timeout_s: Seconds to wait for each next answer; the work itself continues.
+    `timeout_s` is the wait for each next answer; the work itself continues.
 
     Returns:
         The answers in order. A failure is a `Fault` in its place: the actor's own, a `StorageFault` for a `LogError`,

@@ -53,7 +53,7 @@ class Scheduler(ProjectionActor[SchedulerProjections]):
     Args:
         consolidator: Runs sleep. The log shows what became of each `StartScheduledRun`.
         tz: Time zone of crontabs; None for the machine's.
-        armed: Whether a timer sends each `Tick`, which requires the machine's clock.
+        scheduled: Whether a timer sends each `Tick`, which requires the machine's clock.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class Scheduler(ProjectionActor[SchedulerProjections]):
         clock: Callable[[], datetime],
         tz: tzinfo | None = None,
         *,
-        armed: bool,
+        scheduled: bool,
     ) -> None:
         super().__init__(SchedulerProjections())
         self._consolidator = consolidator
@@ -73,7 +73,7 @@ class Scheduler(ProjectionActor[SchedulerProjections]):
         self._sleep_pending = False
         """Whether a `StartScheduledRun` was sent whose result isn't in the log yet."""
         self._pending_changes: dict[UUID, Reply[ScheduleState]] = {}
-        self._armed = armed
+        self._scheduled = scheduled
         self._timer: Timer | None = None
         self._quiet_until = datetime.min.replace(tzinfo=UTC)
         self._wake_at: datetime | None = None
@@ -184,14 +184,14 @@ class Scheduler(ProjectionActor[SchedulerProjections]):
 
     def _arm(self) -> None:
         """Set the timer to the next time at which a run may be due, unless the result of one is pending."""
-        if not self._armed or self._sleep_pending:
+        if not self._scheduled or self._sleep_pending:
             return
         at = timing.wake_at(self._schedule, self._clock(), self._tz)
         if at is not None:
             self._set_timer(max(at, self._quiet_until))
 
     def _set_timer(self, at: datetime) -> None:
-        if self._armed:
+        if self._scheduled:
             self.on_stop()
             self._wake_at = at
             self._timer = start_timer(max(0.0, (at - self._clock()).total_seconds()), self._wake)

@@ -29,7 +29,7 @@ from events.crypto.keys import Keys, KeyUnreadableError
 from events.recovery.salvage import mark_damaged
 from events.storage.durable import DurableFile, sync_folder
 from events.storage.log import Head, Log, LogError
-from events.verify.examination import Problem
+from events.verify.report import Problem
 from projections.registry import ProjectionSet
 from projections.storage.lazy_array import LazyArray
 from projections.storage.snapshot import SCHEMA, StateError

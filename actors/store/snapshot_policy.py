@@ -67,8 +67,7 @@ SnapshotEvent: TypeAlias = SnapshotWritten | IdleReached | SnapshotSynced | Snap
 class SnapshotPolicy:
     """Takes and loads snapshots in the thread of the store's actor. Any event cancels a snapshot that is being written.
 
-    Args:
-        ends: Whether a damaged log ends the process.
+    `ends` tells whether a damaged log ends the process.
     """
 
     def __init__(self, snapshots: Snapshots, store: ActorRef, *, ends: bool) -> None:

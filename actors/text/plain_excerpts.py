@@ -25,9 +25,7 @@ _PATH: Final = frozenset("/\\")
 def plain_excerpt(text: str, length: int) -> str:
     """Return an excerpt of a text, without marks of headings, code and strong words in Markdown.
 
-    Args:
-        text: Of any length; the first `_READ * length` characters are read.
-        length: Most characters of the excerpt.
+    The first `_READ * length` characters are read.
     """
     given = text.lstrip()
     start = given[: _READ * length]

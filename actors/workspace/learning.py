@@ -44,8 +44,7 @@ def entropy(similarities: Floats) -> Floats:
     ΔS_i = 1 - s_1, the similarity of the nearest neighbour; 1 without neighbours. Further neighbours don't count: what
     is known from one memory is not new, however few others are similar.
 
-    Args:
-        similarities: Shape (spaces, neighbours), each row descending, NaN last.
+    `similarities` have the shape (spaces, neighbours), each row descending, NaN last.
     """
     if not similarities.shape[1]:
         return np.ones(len(similarities))
@@ -61,8 +60,7 @@ def coherence(similarities: Floats) -> Floats:
     - fit = 1 / (1 + d / r), d the mean distance 1 - s_j of the nearest five, r that of all neighbours;
     - consistency = exp(-5 * variance of the nearest five), 1/2 for a single neighbour.
 
-    Args:
-        similarities: Shape (spaces, neighbours), each row descending, NaN last.
+    `similarities` have the shape (spaces, neighbours), each row descending, NaN last.
     """
     counts = (~np.isnan(similarities)).sum(axis=1)
     known = counts > 0
@@ -86,8 +84,8 @@ def coherence(similarities: Floats) -> Floats:
 def phase(delta_s: Floats) -> float:
     """Return φ = π * standard deviation of ΔS: in [0, π/2], 0 if the spaces agree.
 
-    Args:
-        delta_s: Of the spaces of content that have something to say of the memory, shape (spaces,); it may be empty.
+    `delta_s` is that of the spaces of content that have something to say of the memory, shape (spaces,), perhaps of
+    none.
     """
     return math.pi * float(np.std(delta_s)) if len(delta_s) else 0.0
 

@@ -23,9 +23,7 @@ def pulse_of(learning: Learning | None, undreamt: int) -> Pulse:
     High entropy with low coherence is Blind, which suggests a dream (TOOL-INJECT-001/pulse/trigger-dream), or, where
     too few memories are left for one, to ask and to store more.
 
-    Args:
-        learning: Of the latest memory; None in an empty store.
-        undreamt: Number of memories that no dream has seen yet.
+    `learning` is that of the latest memory; `undreamt` is the number of memories that no dream has seen yet.
     """
     entropy, coherence, score = EMPTY
     if learning is not None:

@@ -57,8 +57,7 @@ class PostgresListener:
 class LagClock:
     """Notes when the process last knew all events of the log, and whether the server answers.
 
-    Args:
-        limit: Seconds from which on a lag is exceeded.
+    A lag of `limit` seconds or more is exceeded.
     """
 
     def __init__(self, limit: float) -> None:

@@ -50,9 +50,7 @@ class NewLog:
 def new_log(url: str, keys: KeyRing) -> Generator[NewLog, None, None]:
     """Yield a new log in a database, which is committed if the body succeeds, and leaves no trace if it fails.
 
-    Args:
-        url: Of the database.
-        keys: Of the log that is copied; its passphrase becomes that of the new log.
+    The passphrase of `keys`, which are those of the log that is copied, becomes that of the new log.
 
     Raises:
         LogError: the database holds a log or something else, or the role may not create one.

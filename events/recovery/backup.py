@@ -56,7 +56,7 @@ def back_up(log: StoredLog, target: Path, progress: Progress | None = None) -> H
     return head
 
 
-def copy_unverified(log: StoredLog, folder: Path, progress: Progress | None = None) -> None:
+def copy_unverified(log: StoredLog, folder: Path, progress: Progress | None) -> None:
     """Copy a log as it is, right or wrong, into an empty folder, where it can be checked as a store."""
     head = log.head
     write_log(folder, log.rows(1, head.seq), head.seq, lambda: log.keys, progress, log.images)

@@ -36,7 +36,11 @@ connect(Path(sys.argv[1]), read_only=True).execute("SELECT count(hash) FROM log.
 
 
 def open_mended(path: Path, copy: Path) -> duckdb.DuckDBPyConnection:
-    """Copy a database with its write-ahead log, mend the copy as far as needed, and open it read-only (`LogError`)."""
+    """Copy a database with its write-ahead log, mend the copy as far as needed, and open it read-only (`LogError`).
+
+    Only opening tells what DuckDB can read: the copy is opened for its metadata, before and after the headers are
+    corrected, and once with each form of the write-ahead log (`best_form`).
+    """
     if not path.is_file():
         raise LogError(f"{path} is missing, or no file")
     shutil.copyfile(path, copy)

@@ -14,7 +14,8 @@ from events.storage.chain import relink
 from events.storage.database import exclusive
 from events.storage.format import check_format
 from events.storage.log import LogError
-from events.verify.examination import BadRange, Progress
+from events.verify.examination import Progress
+from events.verify.report import BadRange
 from events.vocabulary import MemoryStored
 
 STRAY: Final = "a snapshot that was set aside holds it, and the log doesn't"

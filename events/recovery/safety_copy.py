@@ -81,7 +81,7 @@ def copy_before(folder: Path, operation: str, passphrase: str | None, progress: 
     return target
 
 
-def copy_store(folder: Path, target: Path, passphrase: str | None, progress: Progress | None = None) -> Head:
+def copy_store(folder: Path, target: Path, passphrase: str | None, progress: Progress | None) -> Head:
     """Copy a store in the format that it has, and verify the copy; return its head.
 
     `target` has its name only once it is complete.

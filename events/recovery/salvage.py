@@ -24,7 +24,8 @@ from events.storage.chain import Row, envelope_of, read_row, to_utc
 from events.storage.database import DATABASE, QUERY_ERRORS, connect, select_pages
 from events.storage.durable import latest_head, parse_slots
 from events.storage.log import Envelope, Head, LogError
-from events.verify.examination import BadRange, Examination, Report
+from events.verify.examination import Examination
+from events.verify.report import BadRange, Report
 from events.vocabulary import EventLost, MemoryForgotten
 from events.vocabulary.codec import kind_of
 
@@ -78,7 +79,7 @@ class Salvage:
         LogError: DuckDB can't open the file, and there is no spare.
     """
 
-    def __init__(self, folder: Path, keys: KeyRing, spare: Spare | None = None) -> None:
+    def __init__(self, folder: Path, keys: KeyRing, spare: Spare | None) -> None:
         self._folder = folder
         self._keys = keys
         self._spare = spare

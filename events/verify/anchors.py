@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from events.crypto.chain_key import ChainKey
 from events.storage.chain import Row
 from events.storage.log import Head, LogError
-from events.verify.examination import Problem
+from events.verify.report import Problem
 
 ANCHOR: Final = "anchor"
 """Stands for a file in problems of anchors."""

@@ -20,9 +20,8 @@ _KEYED: Final = "chain_keyed"
 class ErasureCheck:
     """Collects shredded events and what erased them, over a whole log.
 
-    Args:
-        derived: Whether every derived event that is shredded must be explained. Before `ChainKeyed`, no event told of
-            the erasure of a goal, a pattern or clauses.
+    `derived` tells whether every derived event that is shredded must be explained: before `ChainKeyed`, no event told
+    of the erasure of a goal, a pattern or clauses.
     """
 
     def __init__(self, *, derived: bool = True) -> None:

@@ -1,12 +1,11 @@
-"""The check of all rows of a log, and its report."""
+"""The check of all rows of a log."""
 
 import hashlib
-from collections.abc import Callable, Collection, Iterable
-from typing import Final, NamedTuple
+from collections.abc import Callable
+from typing import Final
 from uuid import UUID
 
 import duckdb
-import msgspec
 
 from events.crypto.images import IMAGES, ImageFiles
 from events.crypto.keys import KeyRing
@@ -23,80 +22,15 @@ from events.storage.database import (
 from events.storage.durable import latest_head
 from events.storage.log import Head, LogCorruptError, LogError
 from events.verify.erasures import UNEXPLAINED, ErasureCheck
+from events.verify.report import BadRange, Problem, Report, name_losses
 from events.vocabulary import ChainKeyed, MemoryStored, Shredded
 from events.vocabulary.codec import BlockError, UnknownKindError, decompress, is_sealed, name_of
 from events.vocabulary.values import Image
-from events.wording import counted
 
 Progress = Callable[[int, int], None]
 """Receives how many events are checked, and how many there are."""
 
-NAMED: Final = "the events that are named here"
-SPARED: Final = "nothing, the snapshot holds it; the chain doesn't prove that"
-
 _MEMORY: Final = "memory_stored"
-
-
-class Problem(msgspec.Struct, frozen=True):
-    """One damaged place."""
-
-    file: str
-    seq: int | None
-    """The first event that it damages; None if it damages none, or it is unknown."""
-    what: str
-    lost: str
-    """What this store can't return any more, in words; empty if nothing is lost."""
-
-
-class BadRange(NamedTuple):
-    """Consecutive events that can't be trusted, for one reason."""
-
-    first: int
-    last: int
-    why: str
-    memories: int | None
-    """Memories among them; None if unknown."""
-
-
-class Report(msgspec.Struct, frozen=True):
-    """The result of a check."""
-
-    events: int
-    """Events that can be read and trusted."""
-    head: Head
-    """Of the log as it was found."""
-    acknowledged: Head | None
-    """In the head file; a crash may leave it a little behind."""
-    sealed: int
-    """Of `events`, encrypted ones whose key exists."""
-    shredded: int
-    """Of `events`, those whose key was destroyed."""
-    problems: tuple[Problem, ...]
-    bad: tuple[BadRange, ...] = ()
-    """The events that can't be trusted, ascending."""
-    spared: tuple[BadRange, ...] = ()
-    """Others that the log can't prove, and that a snapshot holds, ascending."""
-
-    @property
-    def first_bad(self) -> int | None:
-        """The first event that can't be trusted, if any."""
-        return min((problem.seq for problem in self.problems if problem.seq is not None), default=None)
-
-
-def named(
-    problems: Iterable[Problem], bad: Collection[BadRange], spared: Collection[BadRange] = ()
-) -> tuple[Problem, ...]:
-    """Return the problems of files, and one for each range of events that is lost, or that a snapshot holds."""
-    return (
-        *(
-            msgspec.structs.replace(problem, lost=NAMED if bad else "no event")
-            if problem.file.startswith(DATABASE) and not problem.lost
-            else problem
-            for problem in problems
-        ),
-        *map(_problem, bad),
-        *(msgspec.structs.replace(_problem(one), lost=SPARED) for one in spared),
-    )
 
 
 class Examination:
@@ -118,6 +52,7 @@ class Examination:
         keys: KeyRing | None,
         acknowledged: Head | None,
         problems: list[Problem],
+        *,
         last: int | None = None,
         images: ImageFiles | None = None,
         witness: Head | None = None,
@@ -150,8 +85,15 @@ class Examination:
         self._check_end(found)
         self._check_erasures(found)
         bad = tuple(sorted(self._bad))
-        counts = self._sealed, self._shredded
-        return Report(self._good, self._end, self._acknowledged, *counts, named(self._problems, bad), bad)
+        return Report(
+            events=self._good,
+            head=self._end,
+            acknowledged=self._acknowledged,
+            sealed=self._sealed,
+            shredded=self._shredded,
+            problems=name_losses(self._problems, bad),
+            bad=bad,
+        )
 
     def _check_schema(self, cursor: duckdb.DuckDBPyConnection) -> None:
         try:
@@ -285,14 +227,3 @@ def _kinds(cursor: duckdb.DuckDBPyConnection, first: int, last: int) -> list[str
 
 def _is_memory(kind: str) -> bool:
     return name_of(kind) == _MEMORY
-
-
-def _problem(bad: BadRange) -> Problem:
-    count = bad.last - bad.first + 1
-    events = f"event {bad.first}" if count == 1 else f"events {bad.first} to {bad.last}"
-    if bad.memories is None:
-        lost = counted(count, "event")
-    else:
-        memories = counted(bad.memories, "memory")
-        lost = f"{memories} and {counted(others, 'other event')}" if (others := count - bad.memories) else memories
-    return Problem(DATABASE, bad.first, f"{events} can't be trusted: {bad.why}", lost)

@@ -26,7 +26,8 @@ from events.storage.duckdb_log import DuckDBLog
 from events.storage.durable import SECTOR, has_stray_bytes, parse_slots
 from events.storage.format import check_format, is_format_damaged
 from events.storage.log import Head, LogError, LogInUseError, PassphraseError
-from events.verify.examination import NAMED, BadRange, Examination, Problem, Progress, Report, named
+from events.verify.examination import Examination, Progress
+from events.verify.report import NAMED, BadRange, Problem, Report, name_losses
 from events.wording import reason
 
 EVERYTHING: Final = "every event"
@@ -88,7 +89,7 @@ def _as_opened(folder: Path, passphrase: str | None, report: Report, spare: Spar
         what = f"DuckDB leaves out events {min(hidden)} to {max(hidden)}, which a mended copy shows"
         files.append(Problem(wal if (folder / wal).exists() else DATABASE, None, what, ""))
     return msgspec.structs.replace(
-        readable, acknowledged=report.acknowledged, problems=named(files, bad, spared), bad=bad, spared=spared
+        readable, acknowledged=report.acknowledged, problems=name_losses(files, bad, spared), bad=bad, spared=spared
     )
 
 
@@ -116,7 +117,7 @@ def examine(log: DuckDBLog, progress: Progress | None = None) -> Report:
     if not log.keys.matches_file():
         problems.append(Problem("keys", None, "the file isn't what was read from it or written to it", ""))
     with log.cursor() as cursor:
-        return Examination(cursor, log.keys, end, problems, end.seq, log.images).run(progress)
+        return Examination(cursor, log.keys, end, problems, last=end.seq, images=log.images).run(progress)
 
 
 def _open(folder: Path, stack: ExitStack, problems: list[Problem]) -> duckdb.DuckDBPyConnection | None:

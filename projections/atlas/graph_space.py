@@ -187,7 +187,7 @@ class ConnectedContext:
         merged = parts.merged
         found = [(owner, other, weight, True) for (owner, other), weight in _beside(parts, rows).items()]
         for owner, row in enumerate(rows.tolist()):
-            found += ((owner, *one) for one in self._connections.weights(row, merged))
+            found += ((owner, one.row, one.weight, one.anywhere) for one in self._connections.weights(row, merged))
         if not found:
             return np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0)
         owner, other, weight, anywhere = map(np.array, zip(*found, strict=True))
@@ -219,17 +219,27 @@ def _arc(parts: Parts, step: Step) -> Arc | None:
     return (parts.rows[step.source], parts.rows[step.target], step.relation) if both else None
 
 
-def _hubs(parts: Parts, rows: list[int]) -> list[tuple[int, int, float]]:
-    """Return the places in `rows` of those whose cluster has a hub, its row, and the member's centrality.
+class _Hub(NamedTuple):
+    """The hub of a cluster, for one of its members."""
+
+    member: int
+    """Place of the member's row."""
+    row: int
+    centrality: float
+    """Of the member."""
+
+
+def _hubs(parts: Parts, rows: list[int]) -> list[_Hub]:
+    """Return the hubs of the clusters of these rows.
 
     A hub that is merged with the member counts as the member itself.
     """
     merged = parts.merged
     spokes = ((place, parts.clusters.spoke(parts.ids[row])) for place, row in enumerate(rows))
-    found = [(place, parts.rows[spoke[0]], spoke[1]) for place, spoke in spokes if spoke is not None]
-    gone = parts.facets.is_erased(np.array([row for _, row, _ in found], np.int64))
+    found = [_Hub(place, parts.rows[spoke[0]], spoke[1]) for place, spoke in spokes if spoke is not None]
+    gone = parts.facets.is_erased(np.array([hub.row for hub in found], np.int64))
     return [
-        one
-        for one, erased in zip(found, gone, strict=True)
-        if not erased and merged.root(one[1]) != merged.root(rows[one[0]])
+        hub
+        for hub, erased in zip(found, gone, strict=True)
+        if not erased and merged.root(hub.row) != merged.root(rows[hub.member])
     ]

@@ -53,7 +53,7 @@ class Strength(msgspec.Struct, frozen=True, array_like=True):
     confidence: float
 
 
-class _Neighbour(NamedTuple):
+class Neighbour(NamedTuple):
     """A memory at the other end of an edge."""
 
     row: int
@@ -171,10 +171,7 @@ class Connections:
     def touch(self, row: int, merged: MergedRows, changes: int = 1) -> None:
         """Note that the connections of a row change, and with them those of what its edges and names connect.
 
-        Args:
-            row: One whose edges, names or merge set change.
-            merged: The merge sets, before or after.
-            changes: Rows whose merge sets change at once.
+        `merged` are the merge sets before or after, `changes` the rows whose merge sets change at once.
         """
         self.stale.add(row)
         root = merged.root(row)
@@ -186,8 +183,8 @@ class Connections:
         for member in merged.members(row):
             self._touch_names(member, merged, changes)
 
-    def weights(self, row: int, merged: MergedRows) -> Iterator[tuple[int, float, bool]]:
-        """Yield the rows that a row is connected with, their weights, and whether they may be of another namespace."""
+    def weights(self, row: int, merged: MergedRows) -> Iterator[Neighbour]:
+        """Yield the rows that a row is connected with."""
         root = merged.root(row)
         edges = [*islice(self._neighbours(row, merged), MOST)][::-1]
         near: dict[int, float] = defaultdict(float)
@@ -195,17 +192,20 @@ class Connections:
             near[other] = max(near[other], weight)
         drawn = {one.row for one in edges if one.anywhere}
         for other, weight in near.items():
-            yield other, DECAY * weight, other in drawn
+            yield Neighbour(other, DECAY * weight, other in drawn)
             beyond = [*islice(self._neighbours(other, merged), NARROW + 1)][::-1]
             if len(beyond) <= NARROW:
                 further = {one.row: one.weight for one in beyond if one.row != root and one.row not in near}
-                yield from ((one, DECAY**2 * weight * more / len(further), False) for one, more in further.items())
+                yield from (
+                    Neighbour(one, DECAY**2 * weight * more / len(further), anywhere=False)
+                    for one, more in further.items()
+                )
         shared: dict[int, float] = defaultdict(float)
         for rows in self._shared(row, merged):
             roots = _roots(rows, merged, RARE + 1)
             for other in sorted(roots - {root}):
                 shared[other] += 1 / (len(roots) - 1)
-        yield from ((other, DECAY * min(1.0, weight), False) for other, weight in shared.items())
+        yield from (Neighbour(other, DECAY * min(1.0, weight), anywhere=False) for other, weight in shared.items())
 
     def digest(self) -> bytes:
         """Return the SHA-256 of all edges and names."""
@@ -213,7 +213,7 @@ class Connections:
         strengths = sorted((arc, list(strengths.items())) for arc, strengths in self._strengths.items())
         return digest_of(msgspec.msgpack.encode((sorted(self._edges.items()), strengths, mentions)))
 
-    def _neighbours(self, row: int, merged: MergedRows) -> Iterator[_Neighbour]:
+    def _neighbours(self, row: int, merged: MergedRows) -> Iterator[Neighbour]:
         """Yield what the edges of a row's merge set lead to outside of it, those of the last survivor first.
 
         Of each member the latest edge comes first.
@@ -226,7 +226,7 @@ class Connections:
                     weight = edge.weight
                     if self._strengths:  # mostly empty
                         weight = self._followed(edge, {edge.arc(member, edge.other), edge.arc(root, other)})
-                    yield _Neighbour(other, weight, edge.outgoing and edge.run is None)
+                    yield Neighbour(other, weight, edge.outgoing and edge.run is None)
 
     def _followed(self, edge: Edge, arcs: Iterable[Arc]) -> float:
         """Return the weight of an edge, up to twice as much for one that was followed often.

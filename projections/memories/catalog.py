@@ -202,12 +202,12 @@ class Catalog:
         if not worths:
             return None
         return Usage(
-            max(worth.importance for worth in worths),
-            max(worth.created_at for worth in worths),
-            max(self._entry(one).stored_at for one in parts),
-            sum(self._entry(one).access_count for one in parts),
-            sum(entry.purpose) / len(entry.purpose) if entry.purpose else 0.0,
-            parts,
+            importance=max(worth.importance for worth in worths),
+            created_at=max(worth.created_at for worth in worths),
+            stored_at=max(self._entry(one).stored_at for one in parts),
+            accesses=sum(self._entry(one).access_count for one in parts),
+            alignment=sum(entry.purpose) / len(entry.purpose) if entry.purpose else 0.0,
+            memories=parts,
         )
 
     def _with_versions(self, entry: Entry) -> Entry:

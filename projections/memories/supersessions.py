@@ -57,10 +57,7 @@ class Supersessions:
 
         Memories that superseded each other in a circle, which only an import or a merge can bring about, all hold.
 
-        Args:
-            memory: A survivor, or one that is not merged.
-            lifecycle: The merges.
-            is_present: Whether a memory counts.
+        The memory is a survivor, or not merged. `is_present` tells whether a memory counts.
         """
         later = self._all_later(memory, lifecycle)
         if memory in later:

@@ -88,8 +88,7 @@ def differentiation(agreement: Sequence[float]) -> float:
     p_i = s_i / sum s_j: 1 if all agree alike, 1 / n if one alone agrees. exp(H) is the number of spaces that alike
     shares would have; H / ln n, which is above .9 for nearly every memory, would not tell memories apart.
 
-    Args:
-        agreement: s_i in [0, 1] of each space; NaN where it has nothing to say.
+    `agreement` is s_i in [0, 1] of each space; NaN where it has nothing to say.
     """
     known = [entry for entry in agreement if not math.isnan(entry)]
     total = math.fsum(known)

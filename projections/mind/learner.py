@@ -155,7 +155,7 @@ class Learner:
         left = self._rows(namespace)
         return _learning_decoder.decode(self._learnings.at(int(left[-1]))) if len(left) else None
 
-    def undreamt(self, namespace: str | None = None) -> int:
+    def undreamt(self, namespace: str | None) -> int:
         """Return the number of memories of a namespace (of all if None) that no dream has seen yet."""
         rows = self._rows(namespace)
         left, made = self._namespaces.array[rows], self._made.array[rows]

@@ -21,7 +21,7 @@ class ContextSpace(DenseSpace):
     _originals: dict[int, bytes]
     """The original vectors of blended rows."""
 
-    def __init__(self, dimension: int, *, derived: bool = False) -> None:
+    def __init__(self, dimension: int, *, derived: bool) -> None:
         """Create an empty space; its vectors are `derived` from others, or stored."""
         super().__init__(dimension)
         self._derived = derived
@@ -49,10 +49,8 @@ class ContextSpace(DenseSpace):
     def blend(self, rows: Rows, hubs: npt.NDArray[np.float32], centralities: npt.NDArray[np.float32]) -> None:
         """Blend original vectors with those of their hubs.
 
-        Args:
-            rows: Neither empty nor blended, shape (rows,).
-            hubs: Unit vectors, shape (rows, dimension).
-            centralities: Factors of `HUB_SHARE` in [0, 1], shape (rows,).
+        `rows` are neither empty nor blended, shape (rows,); `hubs` are unit vectors, `centralities` factors of
+        `HUB_SHARE` in [0, 1], one for each row.
         """
         originals = self.array[rows]
         blended = (HUB_SHARE * centralities)[:, None] * hubs

@@ -90,10 +90,7 @@ class DenseSpace:
     def pair_scores(self, queries: Levels, owners: Rows, rows: Rows) -> Scores:
         """Return the cosine, clamped to [0, 1], of each row to its owner among some queries, shape (rows,).
 
-        Args:
-            queries: Shape (queries, dimension).
-            owners: The query of each row, shape (rows,).
-            rows: Shape (rows,).
+        `queries` have the shape (queries, dimension), `owners`, the query of each row, (rows,).
         """
         if not len(rows):
             return np.zeros(0, np.float32)
@@ -115,7 +112,7 @@ class DenseSpace:
         """Return which of these rows (of all if None) have no vector, shape (rows,)."""
         return (self._inverse_norms.array if rows is None else self._inverse_norms.take(rows)) == 0
 
-    def eligible_scores(self, query: Levels, eligible: Mask | None = None) -> tuple[Rows, Scores]:
+    def eligible_scores(self, query: Levels, eligible: Mask | None) -> tuple[Rows, Scores]:
         """Return a superset of the eligible rows, ascending, and their scores; -1 for rows that aren't eligible."""
         if eligible is not None and np.count_nonzero(eligible) < _GATHER_BELOW * len(self):
             rows = np.flatnonzero(eligible)

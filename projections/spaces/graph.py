@@ -119,10 +119,7 @@ class Graph:
     def near(self, query: _Vectors, count: int, share: float) -> tuple[Rows, Scores] | None:
         """Return rows that likely contain the `count` nearest ones that a filter admits, ascending, with their scores.
 
-        Args:
-            query: Shape (width,).
-            count: Wanted neighbours.
-            share: Of the rows that the filter admits.
+        `share` is that of the rows that the filter admits.
 
         Returns:
             Rows, admitted or not; None where scoring all that are admitted takes no longer.

@@ -104,9 +104,7 @@ class TokenSpace:
 
         That is MaxSim with the idf of this space, so that "the delay" is in "the fog delayed our flight to Oslo".
 
-        Args:
-            one: The tokens of a text.
-            others: The tokens of others, which needn't be rows of this space; the result has the shape (others,).
+        The `others` needn't be rows of this space; the result has their shape.
         """
         own, mine = self._frequency.idf(one.ids), _unit(one.array)
         scores = np.empty(len(others), np.float32)

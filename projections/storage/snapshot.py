@@ -147,9 +147,7 @@ def parse(head: memoryview) -> tuple[memoryview, dict[str, Tensor]]:
 def load(values: memoryview, arrays: Mapping[str, LazyArray]) -> ProjectionSet:
     """Return the projections of `dump`, which own the arrays from here on.
 
-    Args:
-        values: As `parse` returned them.
-        arrays: The arrays by name. Growable ones are read on first use, and grow in place as far as there is room.
+    Growable arrays are read on first use, and grow in place as far as there is room.
 
     Raises:
         StateError: this isn't the state of a set of projections, or another one than this program's.

@@ -7,7 +7,7 @@ since a wrong date is worse than none.
 
 import re
 from enum import IntEnum
-from typing import Final
+from typing import Final, TypeAlias
 
 from projections.time import lexicon as lex
 
@@ -19,6 +19,8 @@ class Direction(IntEnum):
     COMING = 1
 
 
+_Span: TypeAlias = tuple[int, int]
+"""The characters [start, end) of a text."""
 REACH: Final = 160
 """Characters on either side of a weekday that are read."""
 _NAME: Final = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
@@ -55,14 +57,17 @@ _HABIT: Final = lex.compiled(
     r"\b(?:every|each|usual(?:ly)?|always|often|normally|typically|generally|sometimes|regular(?:ly)?|weekly|never"
     rf"|used to|tends? to|whenever|{_NAME}s)\b"
 )
+"""Words of a habit, whose weekday is no single day."""
 _OTHER_TIME: Final = lex.compiled(
     rf"\b(?:(?:last|past|previous|this|next|coming|following) {lex.UNIT}|today\b|tomorrow\b|yesterday\b"
     r"|(?:days?|weeks?|months?|years?) (?:ago|later)\b)"
 )
+"""Another time in the same sentence, which the weekday may count from."""
 _SENTENCE: Final = re.compile(r"[.!?;:](?=\s)|\n")
 _CLAUSE: Final = lex.compiled(
     r"[,()–—]|\b(?:and|but|so|because|which|that|who|when|while|although|though|then|where|since)\b"
 )
+"""Where a clause begins or ends."""
 _WORD: Final = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 
 _PAST: Final = frozenset(
@@ -114,6 +119,7 @@ _MOVED: Final = lex.compiled(r"\b(?:moved|postponed|rescheduled|pushed|shifted|c
 _PLANNED: Final = lex.compiled(
     r"\b(?:(?:re)?scheduled|planned|booked|arranged|reserved|ordered|set|due|expected|invited|organi[sz]ed)\b"
 )
+"""Before "for Friday": something is planned."""
 _RANGE: Final = lex.compiled(rf"\bfrom\b|\b{_NAME}s? $")
 
 
@@ -134,7 +140,7 @@ def direction_of(text: str, left: int, right: int, preposition: str) -> Directio
         right: Where it ends.
         preposition: "on", "by", "for", "to" or "until", in lower case; "" without one.
     """
-    begin, end = _around(text, left, right, _SENTENCE, max(0, left - REACH), min(len(text), right + REACH))
+    begin, end = _around(text, (left, right), _SENTENCE, (max(0, left - REACH), min(len(text), right + REACH)))
     before, after = text[begin:left], text[right:end]
     if _CONTINUED.match(text, right) or any(
         pattern.search(side) for pattern in (_HABIT, _OTHER_TIME) for side in (before, after)
@@ -148,7 +154,7 @@ def direction_of(text: str, left: int, right: int, preposition: str) -> Directio
     if preposition in {"for", "to"}:
         is_moved = _MOVED.search(before) or not _RANGE.search(before)
         return Direction.COMING if (is_moved if preposition == "to" else _PLANNED.search(before)) else None
-    start, stop = _around(text, left, right, _CLAUSE, begin, end)
+    start, stop = _around(text, (left, right), _CLAUSE, (begin, end))
     earlier, later = text[start:left], text[right:stop]
     found = _verbs(earlier)[-1:] or _verbs(later)[:1]
     if not found and len(_WORD.findall(earlier + later)) <= 1:  # "On Friday, we deploy"
@@ -164,8 +170,9 @@ def looks_ahead(question: str) -> bool:
     return Direction.COMING in found and Direction.LAST not in found
 
 
-def _around(text: str, left: int, right: int, border: re.Pattern[str], begin: int, end: int) -> tuple[int, int]:
-    """Return where the part of a text begins and ends that surrounds a place, between borders in [begin, end)."""
+def _around(text: str, place: _Span, border: re.Pattern[str], within: _Span) -> _Span:
+    """Return the part of a text between the borders next to a place, or its ends."""
+    (left, right), (begin, end) = place, within
     for match in border.finditer(text, begin, left):
         begin = match.end()
     match = border.search(text, right, end)

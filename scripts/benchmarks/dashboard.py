@@ -54,14 +54,13 @@ PAST = {"Home in the past": "/?as_of={moment}", "Search in the past": "/search?q
 def dashboard(
     memories: Annotated[int, Option(min=10, help="Size of the store.")] = 100_000,
     rounds: Annotated[int, Option(min=1, help="Requests for each page; the first and the median are shown.")] = 5,
-    keep: Annotated[Path | None, Option(file_okay=False, help="Where the store is kept for the next time.")] = None,
     *,
     as_json: JsonOption = False,
 ) -> None:
     """Ask for every page of a large store while others store and search; .5 s and 2 MB at most."""
     with workplace() as (scratch, bar):
         storing = counter(bar, "building the store", memories)
-        folder = build((keep or scratch) / f"store-{memories}", memories, storing)
+        folder = build(scratch / "store", memories, storing)
         with _served(folder) as client:
             verdicts = _measure(folder, client, rounds)
     publish({f"{memories} memories": verdicts}, as_json=as_json)

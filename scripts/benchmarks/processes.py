@@ -116,9 +116,7 @@ def serving(*arguments: str, settings: Mapping[str, str] | None = None) -> Itera
 class Child:
     """A child process that sends what it does through a pipe, and may die at any moment.
 
-    Args:
-        target: Its function; receives its end of the pipe first.
-        arguments: The others.
+    The function `target` receives its end of the pipe first, then the arguments.
     """
 
     def __init__(self, target: Callable[..., None], *arguments: object) -> None:
@@ -159,6 +157,11 @@ def listing(folder: Path, without: Path | None = None) -> set[tuple[str, int, in
             if path.is_file() and (without is None or not path.is_relative_to(without)):
                 found.add((str(path), status.st_size, status.st_mtime_ns))
     return found
+
+
+def disk_bytes(folder: Path) -> int:
+    """Return the bytes of all files of a folder."""
+    return sum(size for _, size, _ in listing(folder))
 
 
 def children() -> set[int]:

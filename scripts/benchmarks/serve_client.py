@@ -54,9 +54,7 @@ class Reply(msgspec.Struct, frozen=True):
 class ServeClient:
     """A client that sends one request after the other; not thread-safe.
 
-    Args:
-        folder: Of the store.
-        errors: File that receives the standard error of the processes.
+    The file `errors` receives the standard error of the processes.
     """
 
     def __init__(self, folder: Path, errors: Path) -> None:
@@ -175,7 +173,7 @@ class ServeClient:
 
 
 @contextmanager
-def windows(
+def serve_clients(
     folder: Path, errors: Path, count: int = 1, end: signal.Signals = signal.SIGTERM
 ) -> Iterator[list[ServeClient]]:
     """Yield so many clients of a store; afterwards close them, and end the hub that they started with this signal."""

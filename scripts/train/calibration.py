@@ -33,6 +33,7 @@ import platform
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import TypeVar
 from uuid import UUID
 
 import msgspec
@@ -43,7 +44,7 @@ from scipy.optimize import isotonic_regression
 
 from actors.comparator.compare.calibration import FILE, Calibration, Curve, Fit
 from actors.embedder.actor import plan_memory
-from actors.embedder.jobs import run_plan
+from actors.embedder.jobs import EmbeddingJob, Plan, advance
 from actors.embedder.messages import EmbedMemory
 from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.embedder.spaces import temporal
@@ -61,6 +62,7 @@ from projections.storage.arrays import Scores
 from scripts.train.grading import PULLS, agreement, left_out, weigh
 from scripts.train.record import Data, Licence, read_lines
 
+T = TypeVar("T")
 Float64 = npt.NDArray[np.float64]
 
 RELATED = 1.0
@@ -167,10 +169,19 @@ def measure(
     return samples
 
 
+def run_plan(plan: Plan[T], profile: EmbeddedProfile) -> T:
+    """Run a plan in passes of all its rows, and return its result; any exception is raised as a `Fault`."""
+    job = EmbeddingJob(plan)
+    while not job.done:
+        advance([(job, profile.forward(job.pending_rows))])
+    job.resolve()
+    return job.future.get()
+
+
 def embed(profile: EmbeddedProfile, text: str) -> Fingerprint:
     """Return the embeddings of a memory without a session."""
     request = EmbedMemory(content=text, modality=Modality.TEXT, created_at=NOON, namespace="calibration")
-    return run_plan(plan_memory(profile, request, Sessions()), profile.forward).fingerprint
+    return run_plan(plan_memory(profile, request, Sessions()), profile).fingerprint
 
 
 def stored(row: int, text: str, fingerprint: Fingerprint) -> Envelope:

@@ -21,8 +21,9 @@ from benchmarks.store import Store, open_store
 from actors.comparator.messages import Search
 from actors.comparator.messages.profiles import pool_size
 from actors.comparator.search import fusion
+from actors.comparator.search.fusion import indices_of
 from actors.comparator.search.period import later_penalty
-from actors.comparator.search.pipeline import REACH, indices_of
+from actors.comparator.search.pipeline import REACH
 from actors.comparator.search.recall import NO_ROWS
 from actors.comparator.search.recall import recall as recall_rows
 from actors.comparator.search.weights.measurements import measure

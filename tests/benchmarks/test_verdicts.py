@@ -34,7 +34,7 @@ from typer import Exit
 from actors.runtime.actor import EXIT_UNCERTAIN
 from events.quantization import directions
 from events.storage.chain import GENESIS
-from events.verify.examination import Problem, Report
+from events.verify.report import Problem, Report
 from tests.benchmarks.datasets import talk
 
 pytestmark = pytest.mark.benchmarks

@@ -53,8 +53,7 @@ class GoalProfile(NamedTuple):
     def alignment(self, similarities: Vectors) -> Vectors:
         """Return alignments in [0, 1], shape (..., 13); a space that says nothing takes the mean of the others.
 
-        Args:
-            similarities: Similarities to each exemplar, shape (exemplars, ..., 13); NaN values are ignored.
+        `similarities` are those to each exemplar, shape (exemplars, ..., 13); NaN values are ignored.
         """
         scaled = np.minimum(1.0, self._scaled(similarities))
         others = np.nanmean(scaled, axis=-1, keepdims=True)

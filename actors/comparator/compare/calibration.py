@@ -61,8 +61,7 @@ class Fit(msgspec.Struct, frozen=True):
 class Calibration:
     """The curves of the spaces whose declared model the curves were fitted for; other spaces keep raw scores.
 
-    Args:
-        own: The spaces whose curves were fitted to texts of the store.
+    `own` are the spaces whose curves were fitted to texts of the store.
     """
 
     def __init__(self, curves: dict[str, Curve], own: frozenset[str] = frozenset()) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
+from operator import itemgetter
 from typing import Final, NamedTuple, TypeAlias
 from uuid import UUID
 
@@ -129,9 +130,7 @@ class StatedPhrasesCache:
 class Agreement:
     """Finds statements that name the same event.
 
-    Args:
-        eligible: Rows of one namespace.
-        plain: Those that state no cause.
+    `eligible` are rows of one namespace, `plain` those of them that state no cause.
     """
 
     def __init__(self, atlas: Atlas, eligible: Mask, plain: Mask) -> None:
@@ -155,10 +154,8 @@ class Agreement:
     ) -> Iterator[tuple[Statement, float]]:
         """Yield the statements of other memories that name the same event, with their agreement.
 
-        Args:
-            one: The statement.
-            others: Candidates with their cosines in E1.
-            rivals: Returns the candidates of another phrase, of which `one` may be one; None to compare no containment.
+        `others` are candidates with their cosines in E1. `rivals` returns the candidates of another phrase, of which
+        `one` may be one; without it no containment is compared.
         """
         found = self._agreements(one, others)
         if not found:
@@ -185,7 +182,7 @@ class Agreement:
         if one.clause is None:
             return None
         phrases = [*self._nearness(one, found)]
-        other, nearness = max(phrases, key=_second, default=(one, 0.0))
+        other, nearness = max(phrases, key=itemgetter(1), default=(one, 0.0))
         shared = {*one.terms.ids.tolist()} & {*other.terms.ids.tolist()}
         if nearness < NEAR or not any(map(self._is_rare, shared)):
             return None
@@ -243,10 +240,6 @@ def _shared_part(one: Statement, other: Statement) -> float:
     """Return which part of the terms of the shorter statement the longer one has."""
     terms, others = {*one.terms.ids.tolist()}, {*other.terms.ids.tolist()}
     return len(terms & others) / max(min(len(terms), len(others)), 1)
-
-
-def _second(pair: tuple[Statement, float]) -> float:
-    return pair[1]
 
 
 def _same_voice(one: Statement, other: Statement) -> bool:

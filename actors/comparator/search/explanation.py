@@ -24,57 +24,54 @@ class RankedRows(NamedTuple):
     bonuses: dict[str, Scores]
     """By the field of `Hit` that shows them; a penalty is below 0."""
 
+    def at(self, places: Rows | slice) -> "RankedRows":
+        """Return the rows at these places, in their order."""
+
+        def chosen(parts: dict[str, Scores]) -> dict[str, Scores]:
+            return {key: values[places] for key, values in parts.items()}
+
+        return RankedRows(
+            self.rows[places], chosen(self.similarities), chosen(self.contributions), chosen(self.bonuses)
+        )
+
 
 class RankedSimilarities:
-    """The calibrated similarities of ranked rows, which are not computed again where they ranked them.
-
-    Args:
-        similarities: Of the query.
-        ranked: The rows.
-    """
+    """The calibrated similarities of ranked rows, which are not computed again where they ranked them."""
 
     def __init__(self, similarities: Similarities, ranked: RankedRows) -> None:
         self._similarities = similarities
-        self._ranked = ranked
+        self.ranked: Final = ranked
         self._places = {row: place for place, row in enumerate(ranked.rows.tolist())}
         self.calibrated: Final = similarities.calibrated
         """The spaces in which the query has a calibrated similarity."""
 
     def __call__(self, key: str, rows: Rows) -> Scores:
         """Return the similarity of rows in one space, shape (rows,)."""
-        raw = self._ranked.similarities.get(key)
+        raw = self.ranked.similarities.get(key)
         if raw is None or not self._places.keys() >= set(rows.tolist()):
             return self._similarities(key, rows)
         return self._similarities.calibrate(key, raw[[self._places[row] for row in rows.tolist()]])
 
 
 def explain_page(
-    atlas: Atlas, similarities: RankedSimilarities, request: Search, weights: Mapping[str, float], ranked: RankedRows
+    atlas: Atlas, similarities: RankedSimilarities, request: Search, weights: Mapping[str, float]
 ) -> tuple[Hit, ...]:
     """Return the hits of the requested page, and one more if there is a next page."""
-    # Without a threshold, only the rows of the page need explaining.
-    part = slice(None)
-    start, end = request.offset, request.offset + request.limit + 1
-    if request.min_similarity == 0:
-        part = slice(start, end)
-        start, end = 0, end - start
-    hits = _explain(atlas, similarities, request, weights, ranked, part)
-    return tuple(islice((hit for hit in hits if hit.similarity >= request.min_similarity), start, end))
+    page = slice(request.offset, request.offset + request.limit + 1)
+    if request.min_similarity == 0:  # no row is left out, so that those of the page alone need explaining
+        return tuple(_explain(atlas, similarities, request, weights, similarities.ranked.at(page)))
+    hits = _explain(atlas, similarities, request, weights, similarities.ranked)
+    return tuple(islice((hit for hit in hits if hit.similarity >= request.min_similarity), page.start, page.stop))
 
 
 def _explain(
-    atlas: Atlas,
-    similarities: RankedSimilarities,
-    request: Search,
-    weights: Mapping[str, float],
-    ranked: RankedRows,
-    part: slice,
+    atlas: Atlas, similarities: RankedSimilarities, request: Search, weights: Mapping[str, float], ranked: RankedRows
 ) -> Iterator[Hit]:
     """Yield a hit for each row, with the similarities of the spaces that have something to say of query and row."""
-    rows = ranked.rows[part]
-    similarity = _similarities(similarities, request, weights, ranked, rows)
-    contributions = {key: values[part].tolist() for key, values in ranked.contributions.items()}
-    bonuses = {name: values[part].tolist() for name, values in ranked.bonuses.items()}
+    rows = ranked.rows
+    similarity = _similarities(similarities, request, weights, rows)
+    contributions = {key: values.tolist() for key, values in ranked.contributions.items()}
+    bonuses = {name: values.tolist() for name, values in ranked.bonuses.items()}
     passages = best_passages(atlas, request.embeddings, rows)
     for index, memory in enumerate(atlas.ids(rows)):
         spaces = {
@@ -103,7 +100,7 @@ def _explain(
 
 
 def _similarities(
-    similarities: RankedSimilarities, request: Search, weights: Mapping[str, float], ranked: RankedRows, rows: Rows
+    similarities: RankedSimilarities, request: Search, weights: Mapping[str, float], rows: Rows
 ) -> dict[str, list[float]]:
     """Return the similarities of rows by space: of all, or of those that contribute if they suffice for what is shown.
 
@@ -111,7 +108,7 @@ def _similarities(
     """
     if request.shown is not None:
         weighted = {key for key in request.embeddings if weights.get(key, 0.0) > 0}
-        read = weighted | ranked.contributions.keys()
+        read = weighted | similarities.ranked.contributions.keys()
         found = {key: similarities(key, rows) for key in request.embeddings if key in read}
         known = sum((~np.isnan(found[key]) for key in weighted), start=np.zeros(len(rows), np.int64))
         if (known >= request.shown).all():

@@ -5,7 +5,7 @@ A score of NaN, where a space has nothing to say of a row, contributes nothing: 
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -57,6 +57,18 @@ Scale: TypeAlias = tuple[np.float32, np.float32]
 """Mean and standard deviation of the scores of one view; infinite where all are equal."""
 
 
+class _Scored(NamedTuple):
+    """The scores of one view, shape (candidates,), and their scale, which is that of the first candidates."""
+
+    scores: Scores
+    scale: Scale
+
+    @classmethod
+    def of(cls, view: str, scores: Scores) -> "_Scored":
+        """Return scores with their own scale."""
+        return cls(scores, scale(scores, MIN_DEVIATION.get(view, 0.0)))
+
+
 def scale(scores: Scores, minimum: float = 0.0) -> Scale:
     """Return mean and standard deviation (at least `minimum`) of one space's scores, shape (candidates,).
 
@@ -97,10 +109,8 @@ def total(contributions: Mapping[str, Scores], count: int) -> Scores:
 def reliance(scores: Scores, neighbours: Rows, term_counts: Scores) -> Scores:
     """Return how much each candidate relies on the turns around it, in (0, 1], shape (candidates,).
 
-    Args:
-        scores: In E12, shape (candidates,).
-        neighbours: As for `neighbour_bonus`.
-        term_counts: The number of terms of each candidate, shape (candidates,).
+    `scores` are those in E12, `neighbours` as for `neighbour_bonus`, `term_counts` the number of terms of each
+    candidate.
     """
     by_length = np.minimum(np.float32(1.0), SHORT_TURN / term_counts.clip(min=1.0))
     beside = (neighbours >= 0).any(axis=1)
@@ -110,6 +120,13 @@ def reliance(scores: Scores, neighbours: Rows, term_counts: Scores) -> Scores:
     own, around = (standardise(one, *scale(one)) for one in (scores[beside], best))
     together = np.interp((own * around).mean(), TOGETHER, (0.0, 1.0))
     return np.maximum(by_length, together).astype(np.float32)
+
+
+def indices_of(turns: Rows, rows: Rows) -> Rows:
+    """Return the index in `rows` of each turn, -1 where it is none of them, shape (rows, turns)."""
+    order = np.argsort(rows)
+    found = order[np.searchsorted(rows, turns, sorter=order).clip(max=len(rows) - 1)]
+    return np.where(rows[found] == turns, found, -1)
 
 
 def neighbour_bonus(fused: Scores, neighbours: Rows, in_session: Mask, relying: Scores) -> Scores:
@@ -140,22 +157,14 @@ def beyond_usual(gains: Scores, in_session: Mask) -> Scores:
 
 
 class Candidates:
-    """The remaining rows of a search, with the scores of the views that have scored them.
-
-    Args:
-        atlas: The atlas of the rows.
-        embeddings: The embeddings of the query by space.
-        hints: What the query says beside its embeddings.
-        rows: The recalled rows, shape (candidates,).
-    """
+    """The remaining rows of a search, with the scores of the views that have scored them."""
 
     def __init__(self, atlas: Atlas, embeddings: Mapping[str, Embedding], hints: QueryHints, rows: Rows) -> None:
         self.atlas = atlas
         self._embeddings = embeddings
         self._hints = hints
         self.rows = rows
-        self._scores: dict[str, Scores] = {}
-        self._scales: dict[str, Scale] = {}
+        self._views: dict[str, _Scored] = {}
         self._token_scores: Float32 | None = None
         """The shares of the query's tokens in the scores of E12, shape (candidates, query tokens)."""
         self._parts: tuple[Rows, tuple[Scores, Scores, Scores]] | None = None
@@ -164,78 +173,73 @@ class Candidates:
     def score(self, views: Iterable[str]) -> None:
         """Score all rows in more views. The scale of these scores also applies to rows that are added later."""
         for view in views:
-            if view in self._scores:
-                continue
-            self._scores[view] = self._relevance(view, self.rows)
-            self._scales[view] = scale(self._scores[view], MIN_DEVIATION.get(view, 0.0))
+            if view not in self._views:
+                self._views[view] = _Scored.of(view, self._relevance(view, self.rows))
 
     def keep(self, indices: Rows) -> None:
         """Drop all rows but those at the given indices."""
         self.rows = self.rows[indices]
         if self._token_scores is not None:
             self._token_scores = self._token_scores[indices]
-        self._scores = {key: scores[indices] for key, scores in self._scores.items()}
+        self._views = {view: one._replace(scores=one.scores[indices]) for view, one in self._views.items()}
 
     def add(self, rows: Rows) -> None:
         """Append rows, and score them in all views that have scored the others."""
         if not len(rows):
             return
-        self._scores = {
-            view: np.concatenate([scores, self._relevance(view, rows)]) for view, scores in self._scores.items()
+        self._views = {
+            view: one._replace(scores=np.concatenate([one.scores, self._relevance(view, rows)]))
+            for view, one in self._views.items()
         }
         self.rows = np.concatenate([self.rows, rows])
 
     def score_around(self, neighbours: Rows, in_session: Mask, relying: Scores) -> None:
         """Score all rows, which E12 has scored, by `WORDING_AROUND`: each token takes its best match in any turn.
 
-        Args:
-            neighbours: As for `neighbour_bonus`.
-            in_session: As for `neighbour_bonus`.
-            relying: As for `neighbour_bonus`.
+        Arguments as for `neighbour_bonus`.
         """
         if self._token_scores is None:
             raise ValueError(f"{WORDING} has not scored the rows")
         shares = np.concatenate([self._token_scores, np.zeros_like(self._token_scores[:1])])
         around = shares[neighbours].max(axis=1, initial=0.0)
-        own = self._scores[WORDING]
+        own = self.scores(WORDING)
         gains = max_sim_of(np.maximum(self._token_scores, around)) - own
         gains *= relying
-        self._scores[WORDING_AROUND] = own + beyond_usual(gains, in_session)
-        self._scales[WORDING_AROUND] = scale(self._scores[WORDING_AROUND], MIN_DEVIATION[WORDING_AROUND])
+        self._views[WORDING_AROUND] = _Scored.of(WORDING_AROUND, own + beyond_usual(gains, in_session))
 
     def reliance(self, neighbours: Rows) -> Scores:
         """Return how much each row relies on the turns around it; fully where E12 has not scored the rows."""
-        if WORDING not in self._scores:
+        if WORDING not in self._views:
             return np.ones(len(self.rows), np.float32)
-        return reliance(self._scores[WORDING], neighbours, self.atlas.term_counts(self.rows))
+        return reliance(self.scores(WORDING), neighbours, self.atlas.term_counts(self.rows))
 
     def scores(self, view: str) -> Scores:
         """Return the scores of one view, shape (candidates,); one that has not scored the rows is a KeyError."""
-        return self._scores[view]
+        return self._views[view].scores
 
     def scale(self, view: str) -> Scale:
         """Return the scale of the scores of one view."""
-        return self._scales[view]
+        return self._views[view].scale
 
     def silent(self) -> frozenset[str]:
         """Return the views that have scored the rows and have a score for none."""
-        flat = [view for view, (_, deviation) in self._scales.items() if np.isinf(deviation)]
-        return frozenset(view for view in flat if np.isnan(self._scores[view]).all())
+        flat = [(view, scores) for view, (scores, (_, deviation)) in self._views.items() if np.isinf(deviation)]
+        return frozenset(view for view, scores in flat if np.isnan(scores).all())
 
     def similarities(self) -> dict[str, Scores]:
         """Return the raw similarities of the spaces that have scored the rows by them, each of shape (candidates,)."""
-        spaces = self._scores.keys() & {space.key for space in SPACES}
-        return {key: self._scores[key] for key in spaces if ranks_by_similarity(key, self._hints)}
+        spaces = self._views.keys() & {space.key for space in SPACES}
+        return {key: self.scores(key) for key in spaces if ranks_by_similarity(key, self._hints)}
 
     def standardised(self, view: str) -> Scores:
         """Return the scores of one view in standard deviations from its mean, 0 where it has none."""
-        return standardise(self._scores[view], *self._scales[view])
+        return standardise(self.scores(view), *self.scale(view))
 
     def contributions(self, weights: Mapping[str, float]) -> dict[str, Scores]:
         """Return what each space adds to the fused score of each row: the sum of weight · standardised score."""
         sums: dict[str, Scores] = defaultdict(lambda: np.zeros(len(self.rows), np.float32))
         for view, weight in weights.items():
-            if weight and view in self._scores:
+            if weight and view in self._views:
                 sums[space_of(view)] += np.float32(weight) * self.standardised(view)
         return dict(sums)
 

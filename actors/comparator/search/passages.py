@@ -23,10 +23,7 @@ COVERAGE_WEIGHT: Final = np.float32(0.5)
 def best_passages(atlas: Atlas, query: Mapping[str, Embedding], rows: Rows) -> list[Span | None]:
     """Return the characters of the best passage of each row; None for a memory of one window.
 
-    Args:
-        atlas: The atlas of the rows.
-        query: The embeddings of the query, that of E1 among them; without E6 the cosine alone counts.
-        rows: Shape (rows,).
+    `query` has an embedding in E1; without E6 the cosine alone counts.
     """
     counts = atlas.passage_counts(rows)
     if not counts.any():

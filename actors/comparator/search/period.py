@@ -47,11 +47,7 @@ def period_bonus(atlas: Atlas, hints: QueryHints, rows: Rows) -> Scores:
 def latest_bonus(atlas: Atlas, hints: QueryHints, rows: Rows, scores: Scores) -> Scores:
     """Return the bonus of the later of the rows near the best, by the order of their times, shape (rows,).
 
-    Args:
-        atlas: The atlas of the rows.
-        hints: What the question says; without `latest` there is no bonus.
-        rows: Shape (rows,).
-        scores: Their fused scores, shape (rows,).
+    Without `hints.latest` there is none. `scores` are the fused ones.
     """
     bonus = np.zeros(len(rows), np.float32)
     if hints.latest:

@@ -15,7 +15,7 @@ ranking.
 
 from collections.abc import Mapping
 from time import perf_counter
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
 import msgspec
@@ -30,14 +30,15 @@ from actors.comparator.search.explanation import RankedRows, RankedSimilarities,
 from actors.comparator.search.period import later_penalty, latest_bonus, period_bonus, period_relevance
 from actors.comparator.search.ranking import LATE_INTERACTION, Similarities
 from actors.comparator.search.recall import NO_ROWS, recall
-from actors.comparator.search.recency_boost import renewal_bonus
 from actors.comparator.search.relevance import LEAST, NOTHING_FOUND, estimate, names_nothing_known, relevance_by_words
+from actors.comparator.search.renewal import renewal_bonus
 from actors.comparator.search.versions import with_latest, without_superseded
 from actors.comparator.search.weights.weight_profiles import applied_weights, by_space
 from actors.runtime.settings import Confidence
 from projections.atlas.atlas import Atlas
 from projections.atlas.fingerprints import RECENCY
 from projections.storage.arrays import Mask, Rows, Scores, top_k, union
+from projections.time.time_mentions import QueryHints
 
 MAX_RERANKED: Final = 256
 """Candidates that reach late interaction, at least; more if each recall method returns more."""
@@ -65,6 +66,32 @@ SHARED_PENALTY: Final = 0.5
 still comes before those of the project."""
 
 
+class _Given(NamedTuple):
+    """What is known of a search before its candidates are ranked."""
+
+    request: Search
+    eligible: Mask
+    weights: Mapping[str, float]
+    """By view."""
+    primed: Mapping[UUID, float]
+    """Memories in the workspace with their order."""
+    causes: Mapping[int, float]
+    """The bonus of rows that answer a question about causes."""
+
+    def weighs(self, view: str) -> bool:
+        """Tell whether a view has weight."""
+        return self.weights.get(view, 0) > 0
+
+
+class _Context(NamedTuple):
+    """What bears on candidates beside their own scores."""
+
+    turns: Rows
+    """The turns around each candidate, shape (candidates, turns); -1 for none."""
+    later: Mapping[int, int]
+    """The latest version of each superseded row."""
+
+
 class StageTimer:
     """Records candidates and duration of each stage."""
 
@@ -89,12 +116,8 @@ def search(
 ) -> Found:
     """Rank the memories that pass the filter. Pure but for the timing of stages.
 
-    Args:
-        atlas: The atlas to search.
-        calibration: The calibration of its spaces.
-        request: The parsed query.
-        workspace: Memories in the workspace with their order, for the first page of an answer.
-        causal_bonus: Finds what answers questions about causes; None for no bonus.
+    `workspace` are its memories with their order, for the first page of an answer. `causal_bonus` finds what answers
+    questions about causes.
     """
     timer = StageTimer()
     embeddings = {key: embedding for key, embedding in request.embeddings.items() if key not in request.without}
@@ -118,10 +141,10 @@ def search(
         candidates = fusion.Candidates(atlas, request.embeddings, request.hints, rows)
         by_view = applied_weights(atlas, request, eligible, candidates)
         weights = by_space(by_view, embeddings.keys())
-        ranked = _rank(candidates, request, by_view, eligible, primed, causes, timer)
+        ranked = _rank(candidates, _Given(request, eligible, by_view, primed, causes), timer)
         similarities = Similarities(atlas, calibration, request.embeddings, request.hints.direction)
         known = RankedSimilarities(similarities, ranked)
-        hits = explain_page(atlas, known, request, weights, ranked)
+        hits = explain_page(atlas, known, request, weights)
         relevance = _relevance(atlas, request, known, ranked.rows, eligible)
         timer.record("explanation", len(hits[: request.limit]))
     return Found(
@@ -163,19 +186,11 @@ def _relevance(
     return relevance
 
 
-def _rank(
-    candidates: fusion.Candidates,
-    request: Search,
-    weights: Mapping[str, float],
-    eligible: Mask,
-    primed: Mapping[UUID, float],
-    causes: Mapping[int, float],
-    timer: StageTimer,
-) -> RankedRows:
+def _rank(candidates: fusion.Candidates, given: _Given, timer: StageTimer) -> RankedRows:
     """Run the stages from fusion on."""
-    atlas = candidates.atlas
-    best = top_k(candidates.fused(weights), max(MAX_RERANKED, request.pool))
-    candidates.keep(union(best, np.flatnonzero(np.isin(candidates.rows, [*causes])) if causes else NO_ROWS))
+    atlas, request = candidates.atlas, given.request
+    best = top_k(candidates.fused(given.weights), max(MAX_RERANKED, request.pool))
+    candidates.keep(union(best, np.flatnonzero(np.isin(candidates.rows, [*given.causes]))))
     timer.record("fusion", len(candidates.rows))
 
     uses_alignment = request.include_alignment or request.min_alignment is not None
@@ -183,82 +198,68 @@ def _rank(
     candidates.keep(_aligned(atlas, candidates.rows, request.min_alignment))
     timer.record("alignment", len(candidates.rows), skipped=not measured)
 
-    late = weights.get(fusion.WORDING_AROUND, 0) > 0 or weights.get(LATE_INTERACTION, 0) > 0
+    late = given.weighs(fusion.WORDING_AROUND) or given.weighs(LATE_INTERACTION)
     if late:
         candidates.score([LATE_INTERACTION])
     timer.record("late interaction", len(candidates.rows), skipped=not late)
 
-    turns, later = _add_context(candidates, request, weights, eligible)
-    ranked = _order(candidates, request, weights, turns, later, primed, causes)
+    context = _add_context(candidates, given)
+    ranked = _order(candidates, given, context)
     timer.record("context", len(ranked.rows))
     return ranked
 
 
-def _add_context(
-    candidates: fusion.Candidates, request: Search, weights: Mapping[str, float], eligible: Mask
-) -> tuple[Rows, Mapping[int, int]]:
-    """Add the turns around the best candidates, and the latest versions of all.
-
-    Returns:
-        The turns around each candidate, shape (candidates, turns), and the latest version of each superseded row.
-    """
-    atlas = candidates.atlas
+def _add_context(candidates: fusion.Candidates, given: _Given) -> _Context:
+    """Add the turns around the best candidates, and the latest versions of all."""
+    atlas, request = candidates.atlas, given.request
     turns, _ = atlas.facets.turns(candidates.rows, REACH)
     added = NO_ROWS
     if (turns >= 0).any():
-        fused = candidates.fused(weights)
+        fused = candidates.fused(given.weights)
         if request.include_alignment:
             fused += _alignment_bonus(atlas, candidates.rows)
         near = turns[top_k(fused, EXPANDED)]
         added = np.setdiff1d(near[near >= 0], candidates.rows)
-        added = added[eligible[added]]
-    later = atlas.successors(eligible, np.concatenate([candidates.rows, added]))
+        added = added[given.eligible[added]]
+    later = atlas.successors(given.eligible, np.concatenate([candidates.rows, added]))
     if later:
         added = union(added, with_latest(later, candidates.rows))
     added = added[_aligned(atlas, added, request.min_alignment)]
     candidates.add(added)
-    return np.concatenate([turns, atlas.facets.turns(added, REACH)[0]]), later
+    return _Context(np.concatenate([turns, atlas.facets.turns(added, REACH)[0]]), later)
 
 
-def _order(
-    candidates: fusion.Candidates,
-    request: Search,
-    weights: Mapping[str, float],
-    turns: Rows,
-    later: Mapping[int, int],
-    primed: Mapping[UUID, float],
-    causes: Mapping[int, float],
-) -> RankedRows:
+def _order(candidates: fusion.Candidates, given: _Given, context: _Context) -> RankedRows:
     """Order all candidates by their fused scores and all bonuses."""
-    atlas, rows = candidates.atlas, candidates.rows
-    neighbours, in_session = indices_of(turns, rows), atlas.facets.in_session(rows)
+    atlas, request, rows = candidates.atlas, given.request, candidates.rows
+    neighbours, in_session = fusion.indices_of(context.turns, rows), atlas.facets.in_session(rows)
     relying = candidates.reliance(neighbours)
-    if weights.get(fusion.WORDING_AROUND, 0) > 0:
+    if given.weighs(fusion.WORDING_AROUND):
         candidates.score_around(neighbours, in_session, relying)
-    contributions = candidates.contributions(weights)
-    of_time = period_bonus(atlas, request.hints, rows) - later_penalty(atlas, request.hints, rows)
-    contributions[RECENCY] = contributions.get(RECENCY, np.float32(0)) + of_time
-    fused = fusion.total(contributions, len(rows))
-    of_latest = latest_bonus(atlas, request.hints, rows, fused)
-    contributions[RECENCY] += of_latest
-    fused += of_latest
+    contributions = candidates.contributions(given.weights)
+    fused = _add_time(contributions, atlas, request.hints, rows)
     bonuses = {"context": fusion.neighbour_bonus(fused, neighbours, in_session, relying)}
     if request.include_alignment:
         bonuses["alignment"] = _alignment_bonus(atlas, rows)
     bonuses |= {
-        "priming": _priming_bonus(atlas, rows, primed),
-        "causes": np.array([causes.get(row, 0.0) for row in rows.tolist()], np.float32),
+        "priming": _priming_bonus(atlas, rows, given.primed),
+        "causes": np.array([given.causes.get(row, 0.0) for row in rows.tolist()], np.float32),
         "scope": _scope_penalty(atlas, rows, request.filter.shared),
     }
     scores = sum(bonuses.values(), start=fused)
-    bonuses["renewal"] = renewal_bonus(atlas, request, later, rows, scores)
+    bonuses["renewal"] = renewal_bonus(atlas, request, context.later, rows, scores)
     order = top_k(scores + bonuses["renewal"], len(rows))
-    return RankedRows(
-        rows=rows[order],
-        similarities={key: values[order] for key, values in candidates.similarities().items()},
-        contributions={key: values[order] for key, values in contributions.items()},
-        bonuses={key: values[order] for key, values in bonuses.items()},
-    )
+    return RankedRows(rows, candidates.similarities(), contributions, bonuses).at(order)
+
+
+def _add_time(contributions: dict[str, Scores], atlas: Atlas, hints: QueryHints, rows: Rows) -> Scores:
+    """Add what the times of the rows contribute beside the score of E2; return the fused scores, shape (rows,)."""
+    of_period = period_bonus(atlas, hints, rows) - later_penalty(atlas, hints, rows)
+    contributions[RECENCY] = contributions.get(RECENCY, np.float32(0)) + of_period
+    fused = fusion.total(contributions, len(rows))
+    of_latest = latest_bonus(atlas, hints, rows, fused)
+    contributions[RECENCY] += of_latest
+    return fused + of_latest
 
 
 def _aligned(atlas: Atlas, rows: Rows, minimum: float | None) -> Rows:
@@ -285,10 +286,3 @@ def _scope_penalty(atlas: Atlas, rows: Rows, shared: tuple[str, ...]) -> Scores:
     if not shared:
         return np.zeros(len(rows), np.float32)
     return np.float32(-SHARED_PENALTY) * atlas.facets.in_any(shared)[rows]
-
-
-def indices_of(turns: Rows, rows: Rows) -> Rows:
-    """Return the index in `rows` of each turn, -1 where it is none of them, shape (rows, turns)."""
-    order = np.argsort(rows)
-    found = order[np.searchsorted(rows, turns, sorter=order).clip(max=len(rows) - 1)]
-    return np.where(rows[found] == turns, found, -1)

@@ -48,14 +48,7 @@ class Ranking(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Similarities:
-    """The calibrated similarities of one query, in [0, 1].
-
-    Args:
-        atlas: The atlas to score.
-        calibration: The calibration of its spaces.
-        embeddings: The embeddings of the query by space.
-        direction: Whether the query asks for causes or effects.
-    """
+    """The calibrated similarities of one query, in [0, 1]."""
 
     def __init__(
         self,
@@ -133,13 +126,8 @@ def by_weights(
 
     A space that has nothing to say of a row leaves its weight to the others; a row without any score is no result.
 
-    Args:
-        similarities: The similarities of the query.
-        weights: Positive weights by space key, on any scale; spaces of weight 0 are ignored.
-        eligible: Eligible rows, shape (rows,).
-        limit: Maximum number of results.
-        minimum: Minimum mean of a result.
-        shown: Spaces without weight whose similarity is returned too.
+    Weights are on any scale; spaces of weight 0 are ignored. `shown` are spaces without weight whose similarity is
+    returned too.
     """
     total = sum(weights.values())
     shares = {key: np.float32(weight / total) for key, weight in weights.items() if weight > 0}

@@ -59,11 +59,7 @@ def says(atlas: Atlas, query: Mapping[str, Embedding], words: str, rows: Rows) -
 
     A long memory contains them together, in one passage.
 
-    Args:
-        atlas: The atlas of the rows.
-        query: The embeddings of the query by space.
-        words: At least one.
-        rows: Shape (rows,).
+    `words` are one at least.
     """
     terms, asked = term_frequencies(words), query.get(TERMS)
     if not isinstance(asked, Sparse) or not np.isin(terms.ids, asked.ids).all():
@@ -72,19 +68,14 @@ def says(atlas: Atlas, query: Mapping[str, Embedding], words: str, rows: Rows) -
     return np.where(np.isnan(covered), atlas.relevance(ENTITY, {TERMS: terms}, rows), covered) > _ALL
 
 
-def version_boost(atlas: Atlas, request: Search, later: Mapping[int, int], rows: Rows, scores: Scores) -> Scores:
-    """Return the boost that ranks each wanted version just above its other versions, shape (rows,); 0 for most rows.
+def version_bonus(atlas: Atlas, request: Search, later: Mapping[int, int], rows: Rows, scores: Scores) -> Scores:
+    """Return the bonus that ranks each wanted version just above its other versions, shape (rows,); 0 for most rows.
 
-    Args:
-        atlas: The atlas of the rows.
-        request: The parsed query.
-        later: The latest version of each superseded row, as of `Atlas.successors`.
-        rows: The candidates, shape (rows,), the latest versions among them.
-        scores: Their fused scores, shape (rows,).
+    `later` is the answer of `Atlas.successors`; the latest versions are among the rows. `scores` are the fused ones.
     """
-    boost = np.zeros(len(rows), np.float32)
+    bonus = np.zeros(len(rows), np.float32)
     if not later:
-        return boost
+        return bonus
     index = {row: place for place, row in enumerate(rows.tolist())}
     versions: dict[int, list[int]] = {}
     for row, latest in later.items():
@@ -95,8 +86,8 @@ def version_boost(atlas: Atlas, request: Search, later: Mapping[int, int], rows:
         others = [index[row] for row in (latest, *earlier) if row not in wanted]
         if others:
             best = max((index[row] for row in wanted), key=lambda place: scores[place])
-            boost[best] = max(0.0, scores[others].max() - scores[best] + MARGIN)
-    return boost
+            bonus[best] = max(0.0, scores[others].max() - scores[best] + MARGIN)
+    return bonus
 
 
 def _wanted(atlas: Atlas, request: Search, latest: int, earlier: list[int]) -> list[int]:

@@ -98,10 +98,8 @@ def distinguishing(scores: Similarities, groups: npt.NDArray[np.int64], group: i
 def parents(levels: Sequence[GoalLevel], scores: Similarities, groups: npt.NDArray[np.int64]) -> list[int | None]:
     """Return the position of each goal's parent: the most similar goal of a wider level, by the centroids.
 
-    Args:
-        levels: Of each goal.
-        scores: Of the exemplars of all goals.
-        groups: Position of the goal of each exemplar; other numbers are ignored.
+    `scores` are those of the exemplars of all goals, `groups` the position of the goal of each; other numbers are
+    ignored.
     """
     order = list(GoalLevel)
     weights = np.array([WEIGHTS[space.key] for space in SPACES], np.float32)

@@ -122,8 +122,7 @@ def usual_nearness(nearness: npt.NDArray[np.floating]) -> npt.NDArray[np.float64
 
     It is at most 1, and 1 where none is known.
 
-    Args:
-        nearness: Of these memories, as for `measure`.
+    `nearness` is that of these memories, as for `measure`.
     """
     means = _known_mean(nearness)
     return np.where(np.isnan(means), 1.0, np.clip(means, LEAST_USUAL, 1.0))
@@ -132,9 +131,7 @@ def usual_nearness(nearness: npt.NDArray[np.floating]) -> npt.NDArray[np.float64
 def measure(nearness: npt.NDArray[np.floating], usual: npt.NDArray[np.float64] | float = 1.0) -> Drift:
     """Measure drift from the nearness of each memory to the nearest goal.
 
-    Args:
-        nearness: Shape (memories, 13): 0 is strange, 1 as near as the members; NaN where a space says nothing.
-        usual: What `usual_nearness` returned.
+    In `nearness`, shape (memories, 13), 0 is strange, 1 as near as the members, and NaN a space that says nothing.
 
     Raises:
         ValueError: There is no memory, or the shape is another.
@@ -149,10 +146,7 @@ def history(
 ) -> tuple[Drift, ...]:
     """Measure drift in each of the latest full windows of consecutive memories, the oldest first.
 
-    Args:
-        nearness: As for `measure`, the oldest memory first; the oldest that fill no window are left out.
-        usual: As for `measure`.
-        window: Memories in each.
+    `nearness` and `usual` are as for `measure`, the oldest memory first; the oldest that fill no window are left out.
     """
     count = min(len(nearness) // window, MAX_SAMPLES)
     starts = range(len(nearness) - count * window, len(nearness), window)

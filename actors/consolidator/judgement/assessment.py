@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
+from typing import NamedTuple
 from uuid import UUID
 
 import numpy as np
@@ -16,6 +17,16 @@ from projections.memories.entries import Usage
 
 SLICE_SIZE = 1_024
 """Memories that are assessed in one slice."""
+
+
+class _Known(NamedTuple):
+    """What an assessment needs to know beside the memories."""
+
+    namespace: str
+    now: datetime
+    ignitions: Mapping[UUID, int]
+    """Times that memories entered the workspace."""
+    goal_members: Collection[UUID]
 
 
 def assess(
@@ -34,7 +45,7 @@ def assess(
     state = clients.ask_comparator(ReadGoals(namespace=namespace))
     goals = state.goals if state.star is None else (*state.goals, state.star)
     goal_members = {member for goal in goals for member in goal.members}
-    ignitions = clients.ask_workspace(CountIgnitions())
+    known = _Known(namespace, now, clients.ask_workspace(CountIgnitions()), goal_members)
     hidden = {memory for memories in absorbed.values() for memory in memories}
     visible = [entry for entry in entries if entry.id not in hidden]
     for start in range(0, len(visible), SLICE_SIZE):
@@ -48,28 +59,16 @@ def assess(
         older = {entry.id: entry for entry in clients.describe(lineage, own=True)} if lineage else {}
         yield tuple(
             _assess(
-                namespace,
+                known,
                 each,
                 [*each, *(older[memory] for entry in each for memory in entry.lineage)],
-                now,
                 links=sum(links[entry.id] for entry in each),
-                ignitions=ignitions,
-                goal_members=goal_members,
             )
             for each in sets
         )
 
 
-def _assess(
-    namespace: str,
-    entries: Sequence[Entry],
-    all_entries: Sequence[Entry],
-    now: datetime,
-    *,
-    links: int,
-    ignitions: Mapping[UUID, int],
-    goal_members: Collection[UUID],
-) -> Assessment:
+def _assess(known: _Known, entries: Sequence[Entry], all_entries: Sequence[Entry], links: int) -> Assessment:
     """Assess the first of some memories together with those it absorbs: what protects one of them protects all.
 
     `all_entries` adds those that they absorbed before, whose accesses `entries` include.
@@ -90,9 +89,9 @@ def _assess(
         protection(
             importance=body.importance,
             created_at=body.created_at,
-            now=now,
+            now=known.now,
             links=links,
-            in_goal=any(one.id in goal_members for one in all_entries),
+            in_goal=any(one.id in known.goal_members for one in all_entries),
             memory_type=body.memory_type,
             restored=any(one.protected for one in all_entries),
             corrects=any(one.supersedes for one in all_entries),
@@ -101,7 +100,7 @@ def _assess(
     )
     return Assessment(
         memory=entry.id,
-        namespace=namespace,
-        salience=salience(usage, ignitions, now),
+        namespace=known.namespace,
+        salience=salience(usage, known.ignitions, known.now),
         protection=next(filter(None, reasons), None),
     )

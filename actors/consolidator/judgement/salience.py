@@ -45,10 +45,8 @@ def salience(usage: Usage, ignitions: Mapping[UUID, int], now: datetime) -> Sali
 def totals(usages: Sequence[Usage | None], ignitions: Mapping[UUID, int], now: datetime) -> Values:
     """Return the salience of many memories at once, shape (memories,); 0 for None, an erased one.
 
-    Args:
-        usages: Of each memory. A future time of its content counts as now, a negative alignment as 0.
-        ignitions: Number of times that memories entered the workspace.
-        now: Reference time.
+    A future time of a memory's content counts as now, a negative alignment as 0. `ignitions` are the times that
+    memories entered the workspace.
     """
     rows = [_factors(one, ignitions, now) for one in usages if one is not None]
     found = np.zeros(len(usages))
@@ -64,8 +62,8 @@ def protection(
     links: int,
     in_goal: bool,
     memory_type: str | None,
-    restored: bool = False,
-    corrects: bool = False,
+    restored: bool,
+    corrects: bool,
 ) -> str | None:
     """Return the reason, in a word, why a memory is never pruned, or None if it may be.
 

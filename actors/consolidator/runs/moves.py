@@ -69,10 +69,10 @@ def moves_back(clients: ActorClients, run: Run) -> Iterator[MemoriesMoved]:
         ids = {entry.id for entry in entries}
         for entry in entries:
             if entry.body and entry.body.namespace != moved.target:
-                raise _in_the_way(f"memory {entry.id} was moved to '{entry.body.namespace}' since")
+                raise _undo_refused(f"memory {entry.id} was moved to '{entry.body.namespace}' since")
             if not ids.issuperset((entry.merged_into or entry.id, *entry.lineage)):
-                raise _in_the_way(f"memory {entry.id} was merged with one of '{moved.target}' since")
-        occupied = bool(_all(clients, moved.source))
+                raise _undo_refused(f"memory {entry.id} was merged with one of '{moved.target}' since")
+        occupied = bool(_memories_in(clients, moved.source))
         yield MemoriesMoved(
             run=None,
             source=moved.target,
@@ -89,7 +89,7 @@ def _chosen(clients: ActorClients, request: MoveMemories) -> Sliced[dict[str, tu
         raise InvalidParamsFault(f"Invalid target: the namespace is '{target}' already", parameter="target")
     memories: Sequence[UUID] = request.memories
     if source is not None:
-        memories = _all(clients, source)
+        memories = _memories_in(clients, source)
         if not memories:
             raise NotFoundFault(f"Namespace not found: {source}", namespace=source)
     if request.kind is not MoveKind.MOVE and source is not None:
@@ -116,7 +116,7 @@ def _chosen(clients: ActorClients, request: MoveMemories) -> Sliced[dict[str, tu
 
 
 def _check_target(clients: ActorClients, request: MoveMemories) -> None:
-    there = len(_all(clients, request.target))
+    there = len(_memories_in(clients, request.target))
     if request.kind is MoveKind.RENAME and there:
         raise InvalidParamsFault(
             f"Invalid target: '{request.target}' has {counted(there, 'memory')}; merge joins two namespaces",
@@ -129,10 +129,10 @@ def _check_target(clients: ActorClients, request: MoveMemories) -> None:
         )
 
 
-def _all(clients: ActorClients, namespace: str) -> tuple[UUID, ...]:
+def _memories_in(clients: ActorClients, namespace: str) -> tuple[UUID, ...]:
     """Return the memories of a namespace that aren't erased, in the order of storage."""
     return clients.ask_comparator(ListMemories(namespace=namespace, forgotten=True))
 
 
-def _in_the_way(problem: str) -> InvalidParamsFault:
+def _undo_refused(problem: str) -> InvalidParamsFault:
     return InvalidParamsFault(f"Invalid run_id: {problem}; undo that first", parameter="run_id")

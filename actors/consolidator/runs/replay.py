@@ -40,9 +40,8 @@ def select_replays(faded: Sequence[FadedMemory], recalls: Mapping[UUID, int]) ->
     Faded memories come first, by .8 · recency + .2 · order parameter, with the activity they had when they left the
     workspace. The most often recalled ones follow, fully active from ten recalls on.
 
-    Args:
-        faded: The queue of the workspace, the oldest first; the last one has a recency of 1.
-        recalls: Number of answers that contained each memory.
+    `faded` is the queue of the workspace, the oldest first, whose last one has a recency of 1; `recalls` is the number
+    of answers that contained each memory.
     """
     scores = {
         fading.memory: 0.8 * place / len(faded) + 0.2 * fading.order for place, fading in enumerate(faded, start=1)
@@ -62,9 +61,7 @@ def strengthen_links(links: Iterable[Link], activity: Mapping[UUID, float]) -> t
     Each traversal since the last dream adds η, since both ends were in the answer; a replay of both ends adds
     η · φ_i · φ_j. The confidence of a link tells how many traversals earlier dreams counted.
 
-    Args:
-        links: Explicit links, with all their traversals.
-        activity: φ of the memories that are replayed, in [0, 1].
+    `links` are explicit ones, with all their traversals; `activity` is φ of the memories that are replayed, in [0, 1].
     """
     changed = []
     for link in links:

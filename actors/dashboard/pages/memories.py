@@ -6,7 +6,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from actors.api.params.fields import MAX_QUERY
-from actors.dashboard.layout import surroundings
+from actors.dashboard.graph_layout import place_neighbours
 from actors.dashboard.page import chosen, identifier, number, operate, redirect, render
 from actors.dashboard.templating import closeness
 from actors.runtime.faults import InvalidParamsFault, NotFoundFault
@@ -64,7 +64,7 @@ async def graph(request: Request) -> Response:
         neighbours=neighbours,
         texts={one["id"]: one["content"] for one in (centre, *neighbours)},
         depth=depth,
-        picture=surroundings(centre, neighbours),
+        picture=place_neighbours(centre, neighbours),
     )
 
 

@@ -7,7 +7,8 @@ from starlette.responses import Response
 
 from actors.api.context import Context
 from actors.api.params.fields import DEFAULT_NAMESPACE, MAX_BATCH
-from actors.dashboard.layout import differing, line
+from actors.dashboard.charts import line_through
+from actors.dashboard.comparisons import mark_differences
 from actors.dashboard.page import caller_of, chosen, identifier, in_background, operate, redirect, render, sees_all
 from actors.runtime.types import JsonObject
 
@@ -86,7 +87,7 @@ async def _with_texts(request: Request, run_: JsonObject) -> JsonObject:
             "absorbed": one["id"],
             "similarity": one["similarity"],
             "state": states.get(one["id"], "erased"),
-            "texts": differing(contents[merge["survivor"]], contents[one["id"]])
+            "texts": mark_differences(contents[merge["survivor"]], contents[one["id"]])
             if {merge["survivor"], one["id"]} <= texts.keys()
             else None,
         }
@@ -117,7 +118,7 @@ async def goals(request: Request) -> Response:
         star=found["north_star"],
         drift=found["drift"],
         texts={one["id"]: one["content"] for one in listed["memories"]},
-        chart=line([one["similarity"] for one in history], *CHART),
+        chart=line_through([one["similarity"] for one in history], *CHART),
         chart_size=CHART,
         history=history,
     )

@@ -6,7 +6,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from actors.api.params.fields import MAX_QUERY
-from actors.dashboard.layout import why_above
+from actors.dashboard.comparisons import why_above
 from actors.dashboard.page import chosen, number, operate, render
 from actors.runtime.faults import InvalidParamsFault
 from actors.runtime.settings import Confidence, SearchProfile

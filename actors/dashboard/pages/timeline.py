@@ -5,7 +5,7 @@ from datetime import UTC, date, datetime
 from starlette.requests import Request
 from starlette.responses import Response
 
-from actors.dashboard.layout import days
+from actors.dashboard.charts import bars_of_days
 from actors.dashboard.page import chosen, number, operate, render
 from actors.runtime.faults import InvalidParamsFault
 
@@ -47,7 +47,7 @@ async def timeline(request: Request) -> Response:
     return render(
         request,
         "timeline.html",
-        chart=days(calendar["days"], SHOWN_DAYS, datetime.now(UTC).date()),
+        chart=bars_of_days(calendar["days"], SHOWN_DAYS, datetime.now(UTC).date()),
         sessions=calendar["sessions"],
         namespaces=calendar["namespaces"],
         memories=found["memories"],
@@ -83,7 +83,7 @@ async def home(request: Request) -> Response:
         request,
         "home.html",
         calendar=calendar,
-        chart=days(calendar["days"], HOME_DAYS, datetime.now(UTC).date()),
+        chart=bars_of_days(calendar["days"], HOME_DAYS, datetime.now(UTC).date()),
         latest=latest["memories"],
         workspace=workspace,
         status=status,

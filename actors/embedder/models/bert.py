@@ -79,7 +79,7 @@ class Bert:
         sha256: str,
         heads: int,
         precision: str,
-        threads: int = 1,
+        threads: int,
     ) -> None:
         if precision not in supported_precisions():
             raise ValueError(f"this processor has no {precision}; use float32 or auto")

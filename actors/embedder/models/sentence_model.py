@@ -48,9 +48,7 @@ class EncodedWindow(NamedTuple):
 class SentenceModel:
     """A loaded model.
 
-    Args:
-        source: A local folder or a name on the Hugging Face hub.
-        device: A torch device; None for a GPU where torch sees one, else the CPU.
+    `source` is a local folder or a name on the Hugging Face hub; `device` is a GPU by default where torch sees one.
 
     Raises:
         ModelUnavailableError: There is no such model, or it has no token states.
@@ -96,7 +94,7 @@ class SentenceModel:
         return next((prompts[name] for name in PROMPTS[is_query] if prompts.get(name)), "")
 
 
-def load_encoder(source: str, device: str | None = None) -> Encoder:
+def load_encoder(source: str, device: str | None) -> Encoder:
     """Return the `SentenceTransformer` of a folder or a name on the hub (`ModelUnavailableError`)."""
     try:
         return library().SentenceTransformer(str(local_folder(source)), device=device)

@@ -18,8 +18,7 @@ ROWS: Final = 64
 class TorchBert:
     """The encoder on a device, in float32; what it does is what `bert.Bert` does.
 
-    Args:
-        folder: The model's folder, whose hash is checked already.
+    The hash of the model's folder is checked already.
 
     Raises:
         ModelUnavailableError: torch has no such device.

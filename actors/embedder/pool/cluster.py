@@ -27,7 +27,7 @@ class RayPool:
         EmbeddingFault: Ray is not installed, or there is no such cluster.
     """
 
-    def __init__(self, load: Load, settings: WorkerSettings, address: str, workers: int | None = None) -> None:
+    def __init__(self, load: Load, settings: WorkerSettings, address: str, workers: int | None) -> None:
         os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # else Ray warns about its coming default
         try:
             ray: Any = import_module("ray")

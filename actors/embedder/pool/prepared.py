@@ -42,8 +42,7 @@ class PreparedContents:
 class BulkEmbedding:
     """Embeds contents ahead of the embedder, in a pool that is closed at the end of its context.
 
-    Args:
-        start: Starts the pool, given the precision of the embedder's own model.
+    `start` starts the pool, given the precision of the embedder's own model.
     """
 
     def __init__(self, start: Callable[[str | None], EmbeddingPool]) -> None:

@@ -64,8 +64,7 @@ Encoder: TypeAlias = Callable[[list[EncodedText]], Sequence[Embedding]]
 class WordPieces:
     """The vocabulary of the model, by what its pieces are of a word.
 
-    Args:
-        vocabulary: The wordpieces by id; a piece that continues a word begins with "##".
+    A piece that continues a word begins with "##".
     """
 
     def __init__(self, vocabulary: Sequence[str]) -> None:

@@ -73,9 +73,7 @@ def _block(counts: Counter[str], share: float) -> Float32 | float:
 def code_vectors(features: Sequence[Float32], topics: Sequence[Float32]) -> Float32:
     """Return E7 of texts, unit vectors of shape (texts, 1536); blocks that are zero leave their share to the others.
 
-    Args:
-        features: The `code_features` of each.
-        topics: A unit vector of each, shape (384,): the `topic` of code, E1 of plain text.
+    `topics` have a unit vector of each, shape (384,): the `topic` of code, E1 of plain text.
     """
     if any(each.shape != (TOPIC_DIMENSION,) for each in topics):
         raise ValueError(f"a topic needs {TOPIC_DIMENSION} dimensions")

@@ -43,9 +43,7 @@ def entity_vector(lexemes: Lexemes, other_names: Iterable[str] = ()) -> Float32:
     match, and texts without names. 384 dimensions suffice to compare two texts; ranking uses exact entities
     (`Atlas.relevance`).
 
-    Args:
-        lexemes: Of a text that isn't blank (`ValueError`).
-        other_names: What else its entities are called in the store.
+    A blank text is a `ValueError`. `other_names` are what else its entities are called in the store.
     """
     weights = defaultdict[str, float](float)
     for entity in dict.fromkeys((*other_names, *lexemes.entities)):

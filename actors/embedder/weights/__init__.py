@@ -65,9 +65,7 @@ class StoredRows:
 
     Of a mapped matrix, each row that was ever used would keep 64 KB in memory: the kernel maps its neighbours too.
 
-    Args:
-        path: The file, verified by `map_verified`. It stays open.
-        name: The matrix.
+    The file is verified by `map_verified`, and stays open.
     """
 
     def __init__(self, path: Path, name: str) -> None:

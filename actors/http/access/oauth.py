@@ -37,9 +37,8 @@ MAX_METADATA = 1 << 20
 class IssuerVerifier(TokenVerifier):
     """Verifies the tokens of an issuer.
 
-    Args:
-        issuer: Its URL, as in the claim `iss`; HTTPS, or on this machine.
-        audience: The URL of this server, as in the claim `aud`.
+    `issuer` is its URL, as in the claim `iss`: HTTPS, or on this machine. `audience` is the URL of this server, as in
+    the claim `aud`.
 
     Raises:
         InvalidParamsFault: The issuer's URL is neither.

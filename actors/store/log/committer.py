@@ -38,8 +38,7 @@ class Committer:
 
     Other hubs may append to the log as well: then their events are folded before those of this hub, in the log's order.
 
-    Args:
-        store: Receives a `Flush` for each turn, and `FollowLog` while there are more events of other hubs.
+    `store` receives a `Flush` for each turn, and `FollowLog` while there are more events of other hubs.
     """
 
     def __init__(

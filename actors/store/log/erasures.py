@@ -13,8 +13,7 @@ from projections.memories.derived_events import DerivedEvents
 class Erasures:
     """Destroys keys after the event that tells of it was folded. Used by the thread of the store's actor.
 
-    Args:
-        snapshots: Are erased too, since they contain what was erased; None for a store without.
+    Snapshots are erased too, since they contain what was erased.
     """
 
     def __init__(self, log: Log, snapshots: SnapshotPolicy | None) -> None:

@@ -27,6 +27,7 @@ from actors.text.causes.patterns import (
     PASSIVE,
     PASSIVE_FORMS,
     PERFECT,
+    POSSESSIVE,
     PRONOUN,
     REFERENCE,
     REFERRING,
@@ -57,10 +58,18 @@ MAX_READINGS: Final = 6
 """Of them, those in ordinary wording: a text with more is a story, whose phrases take time to embed and join little."""
 
 _WAY: Final = re.compile(rf"\b(?:{any_of('places')}|{any_of('ways')})$", re.IGNORECASE)
+_LEAD: Final = re.compile(r"\ble")
+"""A form of "lead to", whose subject may be a way."""
 _PLACE: Final = re.compile(
     rf"\s*(?:{DETERMINER}\s+)?(?:\w+\s+){{0,2}}?{any_of('places')}\b(?!['’]s|\s+\w+ing\b)", re.IGNORECASE
 )
 """What a way leads to: "the town", not "the town's growth"."""
+_NOTHING: Final = re.compile(r"\s+no\s\w")
+"""After "so": "no trains ran" is a clause, however it goes on."""
+_NOUNS: Final = frozenset({"causes", "results", "result", "lead", "leads", "means"})
+"""Connectives that may be nouns."""
+_BEFORE_NOUN: Final = re.compile(r"(?:\b(?:the|a|an|this|that|its|no|any|to|root|main|common|good)|'s)$", re.IGNORECASE)
+_POSSESSIVE: Final = re.compile(rf"\s+{POSSESSIVE}\s", re.IGNORECASE)
 
 
 class CausalClause(NamedTuple):
@@ -84,7 +93,7 @@ def causal_clauses(text: str) -> tuple[CausalClause, ...]:
         if is_prose and not match.group().rstrip("\"'”)").endswith("?"):
             stated = [*_clauses(text, sentence, previous)]
             if not stated and read < MAX_READINGS:
-                stated = [*_read(text, sentence, previous)]
+                stated = [*_read_unmarked(text, sentence, previous)]
                 read += len(stated)
             found += stated
         previous = sentence if is_prose else None
@@ -140,20 +149,20 @@ def _clauses(text: str, sentence: Span, previous: Span | None) -> Iterator[Causa
     begin = skip_leading(text, start, end)
     if (referring := REFERRING.match(text, start, end)) and not IS_SO.search(referring.group()):
         if previous is not None:
-            yield from _accepted(text, referring, _outcome(text, previous), _main(text, (referring.end(), end)))
-        yield from _inner(text, (referring.end(), end))
+            yield from _accepted(text, referring, _outcome(text, previous), _main_clause(text, (referring.end(), end)))
+        yield from _inner_clauses(text, (referring.end(), end))
         return
     if opening := OPENING.match(text, begin, end):
         comma = main_comma(text, opening.end(), end)
         if comma is not None and _is_cause(text, opening, (opening.end(), comma), (comma + 1, end)):
             effect = (comma + 1, end)
-            yield from _accepted(text, opening, (opening.end(), comma), _main(text, effect))
-            yield from _inner(text, effect)
+            yield from _accepted(text, opening, (opening.end(), comma), _main_clause(text, effect))
+            yield from _inner_clauses(text, effect)
         return
-    yield from _inner(text, (begin, end), previous)
+    yield from _inner_clauses(text, (begin, end), previous)
 
 
-def _read(text: str, sentence: Span, previous: Span | None) -> Iterator[CausalClause]:
+def _read_unmarked(text: str, sentence: Span, previous: Span | None) -> Iterator[CausalClause]:
     """Yield the clauses of a sentence without a connective."""
     from actors.text.causes.readings import readings
 
@@ -163,13 +172,13 @@ def _read(text: str, sentence: Span, previous: Span | None) -> Iterator[CausalCl
             yield from _accepted(text, reading.connective, cause, reading.effect)
 
 
-def _inner(text: str, part: Span, previous: Span | None = None) -> Iterator[CausalClause]:
+def _inner_clauses(text: str, part: Span, previous: Span | None = None) -> Iterator[CausalClause]:
     """Yield the clauses of a part of a sentence that states at least one relation in its middle, from left to right.
 
     The subject "this" of a whole sentence is the sentence before.
     """
     start, end = part
-    found = _first(text, start, end)
+    found = _first_connective(text, start, end)
     if found is None:
         return
     match, forward = found
@@ -179,10 +188,10 @@ def _inner(text: str, part: Span, previous: Span | None = None) -> Iterator[Caus
         left: Span | None = last_clause(text, before)
         if _refers(text[slice(*before)].rstrip(), match):
             left = _outcome(text, previous) if previous else None
-        right = first_clause(text, _main(text, after))
+        right = first_clause(text, _main_clause(text, after))
         if left is not None:
             yield from _accepted(text, match, *((left, right) if forward else (right, left)))
-    yield from _inner(text, after)
+    yield from _inner_clauses(text, after)
 
 
 def _refers(before: str, match: re.Match[str]) -> bool:
@@ -194,18 +203,18 @@ def _refers(before: str, match: re.Match[str]) -> bool:
     return REFERENCE.fullmatch(before) is not None and not is_it
 
 
-def _first(text: str, start: int, end: int) -> tuple[re.Match[str], bool] | None:
+def _first_connective(text: str, start: int, end: int) -> tuple[re.Match[str], bool] | None:
     """Return the first connective inside a part, and whether the cause stands before it."""
     candidates: list[tuple[re.Match[str], bool]] = []
     for pattern, forward in ((BACKWARD, False), (JOINING, True), (FORWARD, True)):
         for match in pattern.finditer(text, start + 1, end):
-            if _counts(text, match, start, end, forward=forward):
+            if _is_causal(text, match, start, end, forward=forward):
                 candidates.append((match, forward))
                 break
     return min(candidates, key=lambda found: (found[0].start(), -found[0].end()), default=None)
 
 
-def _counts(text: str, match: re.Match[str], start: int, end: int, *, forward: bool) -> bool:
+def _is_causal(text: str, match: re.Match[str], start: int, end: int, *, forward: bool) -> bool:
     """Tell whether a connective inside a part has its causal meaning there."""
     before, word = text[start : match.start()].rstrip(), match.group().lower().lstrip(", ")
     is_verb = match.re is FORWARD or VERBAL.match(word) is not None
@@ -217,18 +226,17 @@ def _counts(text: str, match: re.Match[str], start: int, end: int, *, forward: b
         return False
     rest = text[match.end() : end]
     if IS_SO.search(word):
-        if re.match(r"\s+no\s\w", rest):
+        if _NOTHING.match(rest):
             return True
         words = WORD.findall(rest)
         second = rest.find(words[1]) if len(words) > 1 else end
         return not NO_CLAUSE.match(rest) and FINITE.search(rest, second) is not None
-    if re.search(r"\ble", word) and _WAY.search(before) and _PLACE.match(rest):
+    if _LEAD.search(word) and _WAY.search(before) and _PLACE.match(rest):
         return names_happening(head_noun(before))
-    if forward and word.split()[-2:][0] in {"causes", "results", "result", "lead", "leads", "means"}:  # may be nouns
-        return not re.search(
-            r"(?:\b(?:the|a|an|this|that|its|no|any|to|root|main|common|good)|'s)$", before, re.IGNORECASE
-        )
-    if "fact that" not in word and word in {"thanks to", "due to"}:
+    verb = word.split()[-2:][0]  # "which results in", "causes"
+    if forward and verb in _NOUNS:
+        return _BEFORE_NOUN.search(before) is None
+    if word in {"thanks to", "due to"}:
         return len(WORD.findall(before)) > 1
     return True
 
@@ -239,7 +247,7 @@ def _is_cause(text: str, match: re.Match[str], cause: Span, effect: Span) -> boo
     if word != "since":
         return True
     subordinate, main = text[slice(*cause)], text[slice(*effect)]
-    if TIME.match(subordinate) and not re.match(r"\s+(?:my|his|her|their|our|its)\s", subordinate, re.IGNORECASE):
+    if TIME.match(subordinate) and _POSSESSIVE.match(subordinate) is None:
         return False
     return bool(FINITE.search(subordinate) and len(WORD.findall(subordinate)) > 2 and not PERFECT.search(main))
 
@@ -262,7 +270,7 @@ def _is_recognisable(phrase: str) -> bool:
     return count_words(phrase) >= MIN_WORDS and len(phrase) <= MAX_CHARACTERS and not PRONOUN.fullmatch(phrase)
 
 
-def _main(text: str, part: Span) -> Span:
+def _main_clause(text: str, part: Span) -> Span:
     """Return the part without an opening subordinate clause and without what follows its first inner connective."""
     (start, end), inner = _divided(text, part)
     return (start, inner[0].start()) if inner else (start, end)
@@ -278,14 +286,14 @@ def _outcome(text: str, part: Span) -> Span:
 
 
 def _divided(text: str, part: Span) -> tuple[Span, tuple[re.Match[str], bool] | None]:
-    """Return the part without an opening subordinate clause, and its first inner connective, as `_first` does."""
+    """Return the part without an opening subordinate clause, and its first inner connective."""
     start, end = part
     start = skip_leading(text, start, end)
     if opening := OPENING.match(text, start, end):
         comma = main_comma(text, opening.end(), end)
         if comma is not None:
             start = comma + 1
-    inner = _first(text, start, end) if start < end else None
+    inner = _first_connective(text, start, end) if start < end else None
     if inner is not None:
         match, forward = inner
         if not forward and not _is_cause(text, match, (match.end(), end), (start, match.start())):

@@ -14,11 +14,13 @@ _DEGREE: Final = re.compile(
     r"(?=(?:i|we|he|she|it|they)\s+(?:could|can|had to)))",
     re.IGNORECASE,
 )
+"""As in "so loud that the dog hid", "such a noise that he woke", "so late we could not enter"; not "do so that"."""
 _GLAD: Final = re.compile(
     r"\s+so\s+(?:(?:very|really)\s+)?(?:glad|happy|sure|sorry|proud|lucky|certain|afraid|pleased|grateful|thankful|excited|"
     r"thrilled|convinced|confident|relieved|surprised|touched|honou?red|sad|cool|great|nice|good)\b",
     re.IGNORECASE,
 )
+"""As in "so glad that you came": what follows "that" is no effect."""
 _DEGREE_FIRST: Final = re.compile(
     rf"so\s+(?:many|much|few|little|(?!(?:{SUBJECT}|there|what|why|how|who)\s)\w+\s+(?:is|are|was|were|did))\s+"
     r"(?:[\w'’-]+\s+){1,12}?(?<!\bthink\s)(?<!\bbelieve\s)(?<!\bsay\s)(?<!\bsaid\s)(?<!\bhope\s)(?P<that>that)\s+\w",
@@ -30,6 +32,7 @@ _TOO: Final = re.compile(
     r"(?=to\s+(?!(?:the|say|tell|mention|an?|my|his|her|our|their|be true)\b)\w)",
     re.IGNORECASE,
 )
+"""As in "too tired to walk"; not "too good to be true", "not too late to"."""
 
 
 def read_degree(text: str, start: int, end: int) -> Reading | None:

@@ -34,6 +34,7 @@ _PAST: Final = re.compile(
     rf"(?!{any_of('prepositions')}\b|\w+ly\b|\w+ed\b|\d|(?:\w++\s++){{1,2}}?{any_of('units_of_time')}\b)\w",
     re.IGNORECASE,
 )
+"""A verb in the past with an object: "closed the road", "cut off power"; not "moved quickly", "lasted two days"."""
 
 
 def read_happening(text: str, start: int, end: int) -> Reading | None:

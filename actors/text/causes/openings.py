@@ -41,6 +41,7 @@ _WITH_STATE: Final = re.compile(
     rf"(?:{DETERMINER}|{NAME})\s+(?:[\w'’-]+\s+){{1,4}}?{_PREDICATE}\b(?!\s+[a-z]+$)",
     re.IGNORECASE,
 )
+"""As in "(with) the bridge closed", "no money", "too few people"."""
 _WITH_ROLE: Final = re.compile(
     r"[\w'’-]+\s+(?:[\w'’-]+\s+){0,2}?as\s+(?!(?:well|my|our|its|his|her|their)\b)\w", re.IGNORECASE
 )
@@ -51,11 +52,13 @@ _BROKEN: Final = re.compile(rf"(?:{DETERMINER})\s+(?:\w+ )?{any_of('broken')}\s+
 _WITHOUT: Final = re.compile(
     r"without\s+(?!(?:a|any|further|another)\s+(?:word|doubt|hesitation|delay|question|warning|ado)\b)", re.IGNORECASE
 )
+"""Not "without a word", "without any delay"."""
 _FAILS: Final = re.compile(
     r"\b(?:not|no|never|hardly|nobody|nothing|none|unable|could|cannot|\w+n['’]t|no longer|had to|too|far|only|failed|"
     r"stopped)\b",
     re.IGNORECASE,
 )
+"""Something is not done, can't be done, or has to be."""
 _BECAME: Final = re.compile(rf"(?<![\w'’-]){any_of('became')}(?![\w'’-])", re.IGNORECASE)
 
 _AS: Final = re.compile(
@@ -64,6 +67,7 @@ _AS: Final = re.compile(
     r"\b)",
     re.IGNORECASE,
 )
+"""Not "as soon as", "as for", "as a child"."""
 _STATE: Final = re.compile(
     rf"{SUBJECT}(?:\s+(?!(?:of|in|on|which|that|who|you)\b)[\w'’-]+){{0,4}}?(?:"
     r"(?:\s+(?:am|is|are|was|were)|'s|'re|'m)\s+(?!(?:\w+ing|in|at|on|to|about|by|before|then|when|of|presented|shown|known|"
@@ -81,17 +85,20 @@ _WHEN: Final = re.compile(r"when\s+", re.IGNORECASE)
 _TIME: Final = re.compile(
     rf"(?!\w+\s+{any_of('units_of_time')}\s+without\s)(?:{DETERMINER}\s+|\w+\s+)?{any_of('times')}(?!\w)", re.IGNORECASE
 )
+"""After "after": "three weeks", "the winter"."""
 _LACKING: Final = re.compile(rf"\w+\s+{any_of('units_of_time')}\s+without\s", re.IGNORECASE)
 _PLACE: Final = re.compile(
     rf"(?:{DETERMINER}\s+)?(?:(?!new\b|\w+ed\b)\w+\s+){{0,2}}?{any_of('places')}(?:\s+(?:in|at|on|of|near|by)\s|$)",
     re.IGNORECASE,
 )
+"""After "after": "the old bridge on"."""
 
 _AFFECTED: Final = re.compile(
     rf"(?:still |\w+ly )?(?!(?:left|lost|stuck|low|frozen|struck)\s+(?:in|on|to)\b){any_of('affected')}\s+"
     r"(?:by|with|from|of|in|on|at|without|to|for|after)\s+(?!\d|(?-i:[A-Z])\w+\s+\d)",
     re.IGNORECASE,
 )
+"""As in "weakened by", "stuck without"; not "left in", "struck on"."""
 _FACED: Final = re.compile(r"(?:faced|confronted)\s+(?:with|by)\s+", re.IGNORECASE)
 _STUCK: Final = re.compile(r"(?:still )?stuck\s+in\s+", re.IGNORECASE)
 _HAVING: Final = re.compile(
@@ -109,6 +116,7 @@ _ABSOLUTE: Final = re.compile(
     r"(?<!human )(?P<name>being)\s+\w",
     re.IGNORECASE,
 )
+"""As in "the lift being out of order": the phrase has a subject of its own."""
 _NO_CLAUSE: Final = re.compile(rf"{any_of('prepositions')}\b", re.IGNORECASE)
 
 
@@ -229,16 +237,16 @@ class _Opening(NamedTuple):
 
 
 _OPENINGS: Final = (
-    _Opening(_NOMINAL, _is_phrase),
-    _Opening(_CLAUSAL, _is_clause),
-    _Opening(_WITH, _is_with_reason),
-    _Opening(_WITHOUT, _is_without_reason, belongs=True),
-    _Opening(_AS, is_as_reason),
-    _Opening(_AFTER, is_after_reason),
-    _Opening(_WHEN, _is_first_when_reason),
-    _Opening(_AFFECTED, _is_phrase, belongs=True, is_participle=True),
-    _Opening(_FACED, _is_phrase, is_participle=True),
-    _Opening(_STUCK, _is_stuck_reason, belongs=True, is_participle=True),
-    _Opening(_HAVING, _is_state, belongs=True, is_participle=True),
-    _Opening(_ABSOLUTE, _is_phrase, belongs=True, is_participle=True),
+    _Opening(_NOMINAL, _is_phrase),  # due to the storm
+    _Opening(_CLAUSAL, _is_clause),  # now that the bridge is open, they …
+    _Opening(_WITH, _is_with_reason),  # with the bridge closed
+    _Opening(_WITHOUT, _is_without_reason, belongs=True),  # without a key
+    _Opening(_AS, is_as_reason),  # as the road was icy
+    _Opening(_AFTER, is_after_reason),  # after the pipe burst
+    _Opening(_WHEN, _is_first_when_reason),  # when the dam broke
+    _Opening(_AFFECTED, _is_phrase, belongs=True, is_participle=True),  # weakened by the flu
+    _Opening(_FACED, _is_phrase, is_participle=True),  # faced with a ban
+    _Opening(_STUCK, _is_stuck_reason, belongs=True, is_participle=True),  # stuck in traffic
+    _Opening(_HAVING, _is_state, belongs=True, is_participle=True),  # having missed the train
+    _Opening(_ABSOLUTE, _is_phrase, belongs=True, is_participle=True),  # the lift being out of order
 )

@@ -10,6 +10,7 @@ SENTENCE: Final = re.compile(
     r"(?:(?<=\bMr)|(?<=\bMs)|(?<=\bDr)|(?<=\bSt)|(?<=\bMrs)|(?<=\bProf)|(?<=\be\.g)|(?<=\bi\.e)|(?<=\bvs))\.(?= \w))*"
     r"[.!?]*"
 )
+"""No point ends it within a number or a name, after an abbreviation, or in "3 Jan. 2020"."""
 LABEL: Final = re.compile(r"[^:.,!?\n]{1,48}: ")
 """A speaker or a title before the text."""
 POSSESSIVE: Final = r"(?:my|our|his|her|their|its)"
@@ -138,16 +139,19 @@ _REASON: Final = re.compile(
     r"(?:that |because (?:of )?|due to |caused by )?(?P<cause>[^,;.]+)",
     re.IGNORECASE,
 )
+"""As in "The reason for the delay was a strike"; not "… was not clear"."""
 _CONSEQUENCE: Final = re.compile(
     r"\s*the (?:\w+ )?(?:upshot|consequence|aftermath|(?:end|net|direct|immediate) (?:result|effect)) of "
     rf"(?P<cause>[^,;]+?) (?:was|were) (?!{_UNTOLD})(?P<effect>[^,;.]+)",
     re.IGNORECASE,
 )
+"""As in "The upshot of the delay was a fine"."""
 _BECAUSE: Final = re.compile(
     r"\s*it (?:is|was) (?:because(?: of)?|due to|owing to|thanks to) (?P<cause>[^,;]+?) that "
     rf"(?=[^,;.]*?{FINITE.pattern})(?P<effect>[^;.]+)",
     re.IGNORECASE,
 )
+"""As in "It was because of the rain that we left"."""
 NAMING: Final = (("the reason", _REASON), ("the consequence", _CONSEQUENCE), ("it is because", _BECAUSE))
 """Sentences that name a cause as such: the cause of the effect was the cause."""
 CONDITION: Final = re.compile(r"\s*(?:and |but |so )?(?:if|whether|unless|suppose|imagine)\b", re.IGNORECASE)
@@ -216,17 +220,21 @@ LEADING: Final = re.compile(
     r"finally|today|yesterday|in the end|of course|when|after|while|where)\b(?=\s|,))+",
     re.IGNORECASE,
 )
+"""Marks and words before a clause that don't belong to it."""
 CLAUSE_END: Final = re.compile(
     r"\s*(?:[;–—]|\.{2,}|, (?:and|but|so|which|who|where|although|though|while|then|or)\b|"
     r"\b(?:but|(?:even )?though|although|whereas)\b)",
     re.IGNORECASE,
 )
+"""After a connective: where its clause ends."""
 LAST_CLAUSE: Final = re.compile(
     r"(?:[;–—]|\.{2,}|, (?:and|but|so|then|while)\b|\b(?:but|although|though|whereas)\b)", re.IGNORECASE
 )
+"""Before a connective: what begins its clause."""
 PRONOUN: Final = re.compile(
     r"(?:it|this|that|he|she|they|we|i|you|these|those|which|what|all (?:of )?this)\W*$", re.IGNORECASE
 )
+"""A phrase that names nothing by itself."""
 NO_PROSE: Final = re.compile(r"[\[\]{}<>|=*#:]|https?://")
 FIRST_PERSON: Final = re.compile(r"\b(?:i|we|my|our|me|us|mine|ours)\b", re.IGNORECASE)
 WORD: Final = re.compile(r"[^\W_](?:[\w'’-]*[^\W_])?")

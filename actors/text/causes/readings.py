@@ -43,6 +43,7 @@ _PASSIVE: Final = re.compile(
     rf"(?!\d|(?:about|around|almost|nearly|over|half|{any_of('amounts')})\b)(?=\w)",
     re.IGNORECASE,
 )
+"""As in "was delayed by", "got cut off by", "was made late by"; not "by 5 %" or "by half"."""
 _THEREFORE: Final = (
     re.compile(
         r"(?:[,;]\s*|\s)and\s+(?=(?:[\w'’-]+\s+){1,5}?"
@@ -51,9 +52,11 @@ _THEREFORE: Final = (
     ),
     re.compile(r",\s*(?:and )?(?P<adverb>which in turn|that in turn)\s", re.IGNORECASE),
 )
+"""Between two clauses: "and we therefore", ", which in turn"."""
 _REFERRING: Final = re.compile(
     r"(?:[\w'’-]+\s+){1,6}?(?P<adverb>therefore|consequently|thus|hence)\b(?! far\b)", re.IGNORECASE
 )
+"""As in "We therefore left": the cause is the sentence before."""
 _IN_THE_END: Final = re.compile(r",?\s+(?P<adverb>as a (?:direct )?(?:result|consequence))\W*$", re.IGNORECASE)
 _AND: Final = re.compile(r",?\s+and\s+", re.IGNORECASE)
 _HAD_TO: Final = re.compile(
@@ -67,13 +70,16 @@ _CONTRARY: Final = re.compile(
     r"(?=had\s+(?:[\w'’-]+\s+){1,4}?(?:not|never)\s))",
     re.IGNORECASE,
 )
+"""Begins a condition contrary to fact: "if it had not", "had he never"."""
 _WOULD_HAVE: Final = re.compile(r"\b(?:would|could|might)(?:n['’]t|\s+not|\s+never)?\s+have\b", re.IGNORECASE)
 _LACK: Final = re.compile(r"\s(?:for|from)\s+(?=(?:being|lack of|want of|fear of)\s)", re.IGNORECASE)
+"""As in "for being unsafe", "from lack of sleep"."""
 _FEELING: Final = re.compile(
     r",?\s+to (?:the|my|our|his|her|their|[\w’']+['’]s) (?:great |utter |obvious )?(?=(?:annoyance|delight|dismay|"
     r"displeasure|surprise|relief|horror|joy|disappointment|regret|amusement|embarrassment|astonishment)\b)",
     re.IGNORECASE,
 )
+"""As in ", to her great annoyance": what is told before it made the feeling."""
 _REACTION: Final = re.compile(
     r"\b(?:(?:complain(?:ed|s)?|protest(?:ed|s)?)(?=\s+about\b)|"
     r"(?:quarrell?ed|angry|furious|annoyed|upset|cross|irritated|mad)(?=\s+(?:about|over|at)\b)|"
@@ -87,6 +93,7 @@ _REACTION: Final = re.compile(
 _THANKS: Final = re.compile(
     r"\b(?:thank\w*|sorry|apolog\w+|prais\w+|known|famous|reputation|credit|excuse|love|proud)\b", re.IGNORECASE
 )
+"""Before "for being": a reason of thanks or fame, and no cause."""
 
 
 def readings(text: str, sentence: Span) -> Iterator[Reading]:

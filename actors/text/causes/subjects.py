@@ -11,6 +11,7 @@ _PERSONS: Final = words_of("persons")
 _HAPPENINGS: Final = words_of("happenings")
 _NO_HAPPENINGS: Final = words_of("no_happenings")
 _HAPPENING: Final = re.compile(r"\w{2,}(?:[ts]ion|ment|ness)|\w+-(?:up|in|out|off|down|over)")
+"""Endings of nouns of happenings: "explosion", "shipment", "illness", "break-up"."""
 _THINGS: Final = words_of("things")
 _EVENTS: Final = words_of("events")
 
@@ -20,6 +21,7 @@ _NO_SUBJECT: Final = re.compile(
     r"^(?:for|of|to|with|from|by|about|like)\b|^(?:as|during|in|on|at|under|among|despite)\s",
     re.IGNORECASE,
 )
+"""Pronouns, verbs and opening prepositions, which no noun phrase that is a subject has."""
 _UNFINISHED: Final = re.compile(rf"(?:^|\s)(?:{any_of('prepositions')}|{DETERMINER})$", re.IGNORECASE)
 _OBJECT_INSIDE: Final = re.compile(
     r"(?<!\b(?:of|in|at|on|or|by|to|as))(?<!\b(?:for|and|all|off|out))(?<!ing)(?<!\b(?:with|from|near|over|into|both|half|past|"
@@ -39,6 +41,7 @@ _GERUND: Final = re.compile(
     rf"(?P<object>\s+{DETERMINER}\s)?",
     re.IGNORECASE,
 )
+"""As in "painting", with whose it is and what is painted if both are told: "my leaving the band"."""
 _NO_GERUND: Final = frozenset(
     "king ring spring string building nothing something everything anything thing morning evening ceiling during "
     "according regarding including considering wedding clothing sibling starting beginning following".split()
@@ -50,9 +53,11 @@ _NAME_IN_S: Final = frozenset(
     "james charles jules agnes ines frances mercedes giles lars hans miles les wes jens".split()
 )
 _PERSON_NOUN: Final = re.compile(r"\w+(?:ist|cian|[eo]r)|\w*m[ae]n")
+"""Endings of nouns of persons: "dentist", "musician", "driver", "fireman"."""
 _THING: Final = re.compile(
     r"\w*(?:ator|meter|water|power|paper|weather|mower|washer|dryer|hammer|disorder|wrist|mist|fist|waist|twist|list|heist)"
 )
+"""Nouns with such endings that name things: "generator", "weather", "waist"."""
 _TIME: Final = re.compile(
     r"(?:(?:last|next|this|that|these|those|every|each|one|the (?:last|next|past|same|following|previous)) )"
     r"(?:seconds?|minutes?|hours?|days?|nights?|mornings?|evenings?|afternoons?|weekends?|weeks?|months?|quarters?|seasons?|"
@@ -61,11 +66,13 @@ _TIME: Final = re.compile(
     r"(?:(?:the|in|year|early|late) )*\d{2,4}(?:['’]?s)?|yesterday|today|tomorrow|tonight",
     re.IGNORECASE,
 )
+"""As in "last week", "the early 1990s", "yesterday"."""
 _HEAD_END: Final = re.compile(
     r"\s+(?:of|in|at|on|for|with|without|between|from|near|by|over|under|about|to|through|during|after|before|behind|against|"
     r"across|along|among|around|into|that|which|next|down|up|outside|inside|above|below)\s",
     re.IGNORECASE,
 )
+"""After the head of a noun phrase: "the closure" of "the closure of the bridge"."""
 _TOKEN: Final = re.compile(r"[\w'’-]+")
 
 

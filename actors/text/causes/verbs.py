@@ -151,6 +151,7 @@ _BASES: Final = frozenset(
 _HAS_OBJECT: Final = re.compile(
     rf"\s+(?:(?:up|out|off|down|over|away|back|apart)\s+)?{_OBJECT}|\s+(?:pressure|strain|stress)\b", re.IGNORECASE
 )
+"""After a verb: its object, perhaps behind a particle."""
 _KNOWN: Final = re.compile(
     rf"\s+(?:(?:up|out|off|down|over|away|back|apart)\s+)?(?:{_PERSON}|{DETERMINER}\b|{NAME})", re.IGNORECASE
 )
@@ -179,6 +180,7 @@ _AUXILIARY: Final = re.compile(
     rf"in the end|(?!{UNREAL}\b)\w+ly)\s+)*+$",
     re.IGNORECASE,
 )
+"""Between a subject and its verb: "has", "then", "in turn", "quickly"."""
 _WHICH: Final = re.compile(r"(?:,|[;–—-]|\band)\s*(?:all (?:of )?)?(?:which|this|that)$", re.IGNORECASE)
 _CLEFT: Final = re.compile(r"it (?:is|was) (?P<subject>[^,;:]{1,80}) (?:that|which)$", re.IGNORECASE)
 """Before a verb: "it was the frost that"."""
@@ -190,6 +192,7 @@ _BOUNDARY: Final = re.compile(
     r"that|which|who|when|while|where|as|since|after|before|if|whether|unless|until|although|though|whose|whom|what|how|why)\b",
     re.IGNORECASE,
 )
+"""Where no subject reaches beyond."""
 _CONDITION: Final = re.compile(r"(?:if|whether|unless|until|who|whose|what|how|why|which|whom)$", re.IGNORECASE)
 _AND: Final = re.compile(r",? and\b", re.IGNORECASE)
 _PLACE: Final = re.compile(

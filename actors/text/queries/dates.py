@@ -18,14 +18,17 @@ _DAY: Final = re.compile(
     r"|(?P<named>mon|tue|wed|thu|fri|sat|sun)(?:s|nes|rs|ur)?day (?:mornings|afternoons|evenings|nights)\b)",
     re.IGNORECASE,
 )
+"""As in "every Monday", "Mondays", "weekends", "Monday evenings"."""
 _PART: Final = re.compile(
     r"\b(?:(?:in|during) the (?P<in>morning|afternoon|evening|night)s?|at (?P<at>night|noon|lunch ?time)"
     r"|(?P<many>morning|afternoon|evening|night)s)\b",
     re.IGNORECASE,
 )
+"""As in "in the morning", "at noon", "evenings"."""
 _SEASON: Final = re.compile(
     r"\b(?:every|each|in|during) (?P<name>spring|summer|autumn|fall|winter)s?\b(?! (?:of )?\d)", re.IGNORECASE
 )
+"""As in "every spring", "in winter"; not "in winter 2020"."""
 _HOURS: Final = {
     "morning": (6, 12),
     "noon": (11, 14),
@@ -91,6 +94,7 @@ _RELATIVE: Final = re.compile(
     r"(?P<side>before|prior to|after|following) (?P<event>[^?.,;!]{3,80})",
     re.IGNORECASE,
 )
+"""As in "two weeks before the trip", "the day after the party"."""
 _TOLERANCE: Final = 1 / 4
 """Tolerance as a share of the distance, at least a day: "four weeks before" is precise to a week."""
 

@@ -16,43 +16,44 @@ _NOUNS = r"(?:cause|reason|explanation)s?"
 _OUTCOMES = r"(?:effect|result|consequence|outcome|impact)s?"
 _IT = r"(?:this|that|it|these|those)"
 _DO = r"(?:did|does|do|will|would|has|have|had|could|might)"
-_ASKED_FIRST = (
+_CAUSE_OF = (
     rf"what(?: (?:{_DO}|might have|could have))? (?:caused?|led (?:\w+ )?to|lead to|made|makes|brought about|triggered|"
     r"prompted|resulted in|drove|forced|is behind|was behind|explains|(?:is|was|were) (?:responsible|to blame) for)|"
     rf"what(?:'s| is| was| are| were) the {_NOUNS} (?:of|for|that|why|behind)|for what reason {_DO}|how come|"
     r"why(?: on earth)?(?: (?:did|does|do))?"
 )
-_TOLD_FIRST = (
+_EFFECT_OF = (
     rf"what (?:(?:happens|happened) |(?:will|would|could) happen |comes |came )(?:when|if|after|because(?: of)?|as a "
     rf"result of|due to|of)|what(?:'s| is| was| are| were) the {_OUTCOMES} (?:of|when|if)"
 )
-_ASKED_LAST = (
+_ITS_CAUSE = (
     rf"why(?: {_DO} {_IT} (?:happen|occur)| (?:is|was) {_IT})?|"
     rf"what (?:is|was|were|are) the {_NOUNS}(?: (?:of|for|behind) {_IT})?|what (?:caused|led to|triggered) {_IT}|"
     rf"what made {_IT} happen|how come|how {_DO} {_IT} (?:happen|come about)"
 )
-_TOLD_LAST = (
+_ITS_EFFECT = (
     r"what (?:happens|happened|will happen|would happen)"
     rf"(?: next| then| now| after {_IT}| afterwards| as a result| because of {_IT})?|"
     rf"what (?:is|was|were|are|will be) the {_OUTCOMES}(?: of {_IT})?|"
     rf"what {_DO} {_IT} (?:lead to|cause|result in|mean)"
 )
-_FIRST = r"\s*(?:so |and |but )?(?:{})\b(?: this\s*:)?\s*(?P<event>.+)"
-_LAST = r"\s*(?P<event>\S.{{2,300}}?)[.!;,:–—-]+ *(?:and |but |so )?(?:{})\s*\?+\s*$"
+_BEFORE_EVENT = r"\s*(?:so |and |but )?(?:{})\b(?: this\s*:)?\s*(?P<event>.+)"
+_AFTER_EVENT = r"\s*(?P<event>\S.{{2,300}}?)[.!;,:–—-]+ *(?:and |but |so )?(?:{})\s*\?+\s*$"
 _LEAD_TO = rf"\s*what {_DO} (?P<event>.+?) (?:lead to|cause|result in|bring about|trigger|bring|mean)\s*\?*\s*$"
 _CAUSAL_QUESTIONS: Final = tuple(
     (direction, re.compile(pattern, re.IGNORECASE | re.DOTALL))
     for direction, pattern in (
-        (Direction.CAUSE, _FIRST.format(_ASKED_FIRST)),
-        (Direction.EFFECT, _FIRST.format(_TOLD_FIRST)),
-        (Direction.EFFECT, _LEAD_TO),
-        (Direction.CAUSE, _LAST.format(_ASKED_LAST)),
-        (Direction.EFFECT, _LAST.format(_TOLD_LAST)),
+        (Direction.CAUSE, _BEFORE_EVENT.format(_CAUSE_OF)),  # Why did the road close?
+        (Direction.EFFECT, _BEFORE_EVENT.format(_EFFECT_OF)),  # What happened when the road closed?
+        (Direction.EFFECT, _LEAD_TO),  # What did the closure lead to?
+        (Direction.CAUSE, _AFTER_EVENT.format(_ITS_CAUSE)),  # The road closed. Why?
+        (Direction.EFFECT, _AFTER_EVENT.format(_ITS_EFFECT)),  # The road closed. What happened next?
     )
 )
 """Questions that state an event and ask for its cause or its effect."""
 _NO_EVENT = re.compile(rf"(?:{_IT}|\W)*", re.IGNORECASE)
 _CAUSE = re.compile(r"\b(?:why|cause[sd]?|led to|reasons?)\b", re.IGNORECASE)
+"""Words that ask for a cause without an event: "list the reasons"."""
 _TALK = (
     r"\b(?:(?:I|you|he|she|we|they|it|conversation|chat|session|meeting|discussion|talk|call)(?: \w+ly| both| all)? |"
     r"did (?-i:[A-Z])[\w'’-]* )"
@@ -64,12 +65,14 @@ _START = re.compile(
     rf"{_TALK}(?:start|began|begin|open)(?:ed|s)? with\b",
     re.IGNORECASE,
 )
+"""Asks for what was said first in a session."""
 _END = re.compile(
     r"\b(?:at the (?:very )?end|just now|a moment ago|"
     r"(?:the )?(?:very )?last (?:thing|message|turn|topic|question))\b|"
     rf"{_TALK}(?:end|finish|close)(?:e?d|s)? with\b",
     re.IGNORECASE,
 )
+"""Asks for what was said last in a session."""
 _LATEST: Final = re.compile(
     r"\b(?:latest|newest|most recent(?:ly)?|currently|presently|at (?:the moment|present)|now(?:adays)?|these days)\b|"
     r"\bso far\b|"
@@ -80,6 +83,7 @@ _LATEST: Final = re.compile(
     r"['’]s still)\b(?! life)",
     re.IGNORECASE,
 )
+"""As in "latest", "so far", "our current plan", "is it still open"; not "current folder", "still life"."""
 _LATEST_FIRST: Final = re.compile(
     r"\W*(?:the |my |our |your )?(?:\w+['’]s )?(?:latest|newest|most recent|current)\b", re.IGNORECASE
 )
@@ -130,6 +134,7 @@ _QUESTION = re.compile(
     r"(?:please )?(?:tell|remind|show) (?:me|us))\b",
     re.IGNORECASE,
 )
+"""A question mark, or a beginning that asks: "what", "is", "tell me"."""
 
 _BEFORE_NOUN = r"(?:a|an|the|my|our|your|his|her|their|its|this|that|these|those|about|on|with|of|for|from|in|at)"
 

@@ -22,9 +22,7 @@ def respellings(query: str, words: AbstractSet[str]) -> dict[str, tuple[str, ...
 
     A mistake adds, leaves out or changes a letter, or swaps two; the first letter is hardly ever wrong.
 
-    Args:
-        query: The text.
-        words: Known words in lower case.
+    `words` are in lower case.
     """
     asked = dict.fromkeys(match[0].lower() for match in _WORD.finditer(query))
     unknown = (word for word in asked if word.isascii() and len(word) in LETTERS and word not in words)

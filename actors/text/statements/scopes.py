@@ -7,7 +7,7 @@ verb at once ("lives in Bonn"), or where nothing else differs.
 """
 
 import re
-from typing import Final
+from typing import Final, NamedTuple
 
 from actors.text.statements.phrases import DAYS, FIRST, RECURRING, THIRD, Phrase, moved, phrases, subject
 from actors.text.statements.statement import Statement
@@ -23,6 +23,15 @@ _VERSIONS: Final = frozenset(stem_words("old new former current previous latest 
 """Modifiers that tell versions of one thing apart, not two things."""
 
 
+class _Stems(NamedTuple):
+    """The stems of the phrases of two statements."""
+
+    earlier: set[str]
+    later: set[str]
+    told: set[str]
+    """Of the phrases of the earlier one that don't precede its verb: a value is among them."""
+
+
 def are_of_different_subjects(earlier: Statement, later: Statement) -> bool:
     """Return whether the subjects of two statements differ by an owner, a modifier, a phrase or a whole clause.
 
@@ -33,17 +42,19 @@ def are_of_different_subjects(earlier: Statement, later: Statement) -> bool:
     if _has_other_subject(earlier, later):
         return True
     left, right = phrases(earlier), phrases(later)
-    stems, others = ({stem for phrase in side for stem in phrase.stems} for side in (left, right))
-    told = {stem for phrase in left if not phrase.before for stem in phrase.stems}
-    if left and right and not (later.announces_change or later.ends) and _narrows(left[0], right[0], stems):
+    known = _Stems(
+        earlier={stem for phrase in left for stem in phrase.stems},
+        later={stem for phrase in right for stem in phrase.stems},
+        told={stem for phrase in left if not phrase.before for stem in phrase.stems},
+    )
+    if left and right and not (later.announces_change or later.ends) and _narrows(left[0], right[0], known.earlier):
         return True
     if left and right and _has_other_head(left[0], right[0], earlier, later):
         predicates = [{stem for phrase in side[1:] for stem in phrase.stems} for side in (left, right)]
         if not (later.announces_change or later.ends) or not predicates[0].isdisjoint(predicates[1]):
             return True
     return any(
-        _are_other_kinds(one, other, stems, others)
-        or (not (one.at_once or other.at_once) and _exclude(one, other, stems, others, told))
+        _are_other_kinds(one, other, known) or (not (one.at_once or other.at_once) and _exclude(one, other, known))
         for one in left
         for other in right
     )
@@ -65,10 +76,10 @@ def _has_other_subject(earlier: Statement, later: Statement) -> bool:
     return not {*later.keys} - {*other.stems} <= {*earlier.keys}
 
 
-def _are_other_kinds(one: Phrase, other: Phrase, stems: set[str], others: set[str]) -> bool:
+def _are_other_kinds(one: Phrase, other: Phrase, known: _Stems) -> bool:
     """Return whether two phrases count two kinds of one thing: "3 master nodes", "5 data nodes"."""
     counts = one.counts and other.counts and one.stems[0] != other.stems[0] and one.stems[-1] == other.stems[-1]
-    return counts and _are_modified(one.stems[1:-1], other.stems[1:-1], stems, others)
+    return counts and _are_modified(one.stems[1:-1], other.stems[1:-1], known)
 
 
 def _narrows(one: Phrase, other: Phrase, stems: set[str]) -> bool:
@@ -93,43 +104,35 @@ def _has_other_head(one: Phrase, other: Phrase, earlier: Statement, later: State
     return other.stems[-1] in nouns and not last.endswith("ly")
 
 
-def _are_modified(one: list[str], other: list[str], stems: set[str], others: set[str]) -> bool:
+def _are_modified(one: list[str], other: list[str], known: _Stems) -> bool:
     """Return whether each of two lists of modifiers has one that the other statement lacks."""
-    return bool({*one} - others - _VERSIONS and {*other} - stems - _VERSIONS)
+    return bool({*one} - known.later - _VERSIONS and {*other} - known.earlier - _VERSIONS)
 
 
-def _exclude(one: Phrase, other: Phrase, stems: set[str], others: set[str], told: set[str]) -> bool:
-    """Return whether two phrases can't be said of one subject.
-
-    Args:
-        one: A phrase of the earlier statement.
-        other: A phrase of the later one.
-        stems: Of all phrases of the earlier statement.
-        others: Of all phrases of the later one.
-        told: Of the phrases of the earlier one that don't precede its verb: a value is among them.
-    """
-    words, also = {*one.stems}, {*other.stems}
+def _exclude(one: Phrase, other: Phrase, known: _Stems) -> bool:
+    """Return whether a phrase of the earlier statement and one of the later can't be said of one subject."""
+    left, right = {*one.stems}, {*other.stems}
     is_subject = one.before and other.before
     # Of several days none restricts the others: "on Mondays and Thursdays".
     days = DAYS if one.preposition == RECURRING else frozenset[str]()
-    values = bool(told - words - others - days and others - also - stems - days)
-    if words & also and _are_others(one.owner, other.owner, stems, others) and (one.before or other.before or values):
+    values = bool(known.told - left - known.later - days and known.later - right - known.earlier - days)
+    if left & right and _are_others(one.owner, other.owner, known) and (one.before or other.before or values):
         return True
-    if not (words - others and also - stems):
+    if not (left - known.later and right - known.earlier):
         return False
     is_same_noun = is_subject and one.stems[-1] == other.stems[-1]
-    if is_same_noun and _are_modified(one.stems[:-1], other.stems[:-1], stems, others):
+    if is_same_noun and _are_modified(one.stems[:-1], other.stems[:-1], known):
         return True
     same = one.preposition == other.preposition != "" and one.scope and other.scope
     return same and (is_subject or values)
 
 
-def _are_others(one: str, other: str, stems: set[str], others: set[str]) -> bool:
+def _are_others(one: str, other: str, known: _Stems) -> bool:
     """Return whether two owners are two: "his" may be anybody's but the speaker's and hers."""
     if not (one and other) or one == other or {one, other} <= FIRST:
         return False
     if FIRST & {one, other}:
-        return not {one, other} - FIRST <= stems & others
+        return not {one, other} - FIRST <= known.earlier & known.later
     if THIRD & {one, other}:
         return {one, other} == {"his", "her"}
-    return one not in others and other not in stems
+    return one not in known.later and other not in known.earlier

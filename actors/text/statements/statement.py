@@ -48,6 +48,7 @@ _ANNOUNCEMENT: Final = re.compile(
     rf"\W*+(?:{_any_of('announcement', 'opening').pattern}[^:,;.!–—]{{0,40}}+[:,;.!–—]\s*|make (?:it|that)\b(?=\s))",
     re.IGNORECASE,
 )
+"""Opens a correction without saying anything of its own: "Correction: …", "make that …"."""
 _ADMISSION: Final = re.compile(rf"{_any_of('announcement').pattern}|\bmake (?:it|that)$", re.IGNORECASE)
 _ADVERB: Final = _any_of("adverb")
 _BE: Final = frozenset({"is", "are", "'s"})

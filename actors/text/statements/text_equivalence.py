@@ -55,6 +55,7 @@ _CODE_TOKEN: Final = re.compile(
     |(?P<hash>(?<!\S)\#[^\n]*)|(?P<slashes>//[^\n]*|/\*.*?\*/)|\w+|.''',
     re.VERBOSE | re.DOTALL,
 )
+"""White space, strings, comments in the styles of Python and C, words, signs."""
 _C_STYLE_LINE: Final = re.compile(r";[ \t]*(?://.*)?$", re.MULTILINE)
 _PYTHON_STYLE_LINE: Final = re.compile(r":[ \t]*(?:#.*)?$", re.MULTILINE)
 

@@ -32,6 +32,7 @@ _BEFORE_CLOCK: Final = re.compile(
     r"(?:@|\b(?:half|quarter|past|at|until|till|by|from|between|before|after|(?:from|between) \w{1,8} (?:to|and)))\s+$",
     re.IGNORECASE,
 )
+"""Before a number that is a time of day: "at", "half past", "from nine to"."""
 _FRACTION: Final = re.compile(r"\b(half|quarter)\s+(past|to)\s+$", re.IGNORECASE)
 _CLAUSE_END: Final = re.compile(r"[,;:.!?–—]\s|\b(?:but|and|so)\s")
 _NOT_UNTIL: Final = re.compile(r"\b(?:until|till|before)\b", re.IGNORECASE)
@@ -80,10 +81,7 @@ def are_of_one_kind(one: Value, other: Value) -> bool:
 def is_denied(value: Value, statement: Statement, known: Iterable[str]) -> bool:
     """Return whether a statement says that a value does not hold, not even once: "not at 9".
 
-    Args:
-        value: One of its values.
-        statement: The statement.
-        known: The keys of values that an earlier statement gives; what denies one of these does not deny another.
+    `known` are the keys of values that an earlier statement gives; what denies one of these does not deny another.
     """
     if statement.changes:
         return False  # "not at 9 any more"

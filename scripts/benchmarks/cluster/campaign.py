@@ -60,30 +60,32 @@ def work(number: int, folder: Path, errors: Path, stores: int) -> Load:
     return load
 
 
-def campaign(
-    server: Server,
-    folder: Path,
-    hubs: int,
-    clients: int,
-    stores: int,
-    kills: int,
-    restarts: int,
-    seed: int,
-    advance: Callable[[], object],
-) -> list[Verdict]:
+class Plan(NamedTuple):
+    """The size of a campaign."""
+
+    hubs: int
+    clients: int
+    stores: int
+    """Of each client."""
+    kills: int
+    restarts: int
+    seed: int
+
+
+def campaign(server: Server, folder: Path, plan: Plan, advance: Callable[[], object]) -> list[Verdict]:
     """Run clients against hubs, kill and restart in between, and compare what is left with what was acknowledged."""
     os.environ[VARIABLE] = server.new_log()
-    folders = [folder / f"hub{number}" for number in range(hubs)]
+    folders = [folder / f"hub{number}" for number in range(plan.hubs)]
     for one in folders:
         one.mkdir(parents=True)
-    rng, start = random.Random(seed), monotonic()
-    blows = ["kill"] * kills + ["restart"] * restarts
+    rng, start = random.Random(plan.seed), monotonic()
+    blows = ["kill"] * plan.kills + ["restart"] * plan.restarts
     rng.shuffle(blows)
     load = Load({}, Counter())
-    with ThreadPoolExecutor(clients) as pool:
+    with ThreadPoolExecutor(plan.clients) as pool:
         working = [
-            pool.submit(work, number, folders[number % hubs], folder / f"client{number}.log", stores)
-            for number in range(clients)
+            pool.submit(work, number, folders[number % plan.hubs], folder / f"client{number}.log", plan.stores)
+            for number in range(plan.clients)
         ]
         for blow in blows:
             sleep(rng.uniform(*LOAD_SECONDS))

@@ -11,7 +11,7 @@ from actors.hub.move import move
 from benchmarks.cluster.server import Server
 from benchmarks.processes import PATIENCE, hub_of, send_signal, wait_until
 from benchmarks.report import Verdict, timed
-from benchmarks.serve_client import windows
+from benchmarks.serve_client import serve_clients
 from benchmarks.synthetic import build
 from events.postgres.address import VARIABLE
 from events.postgres.log import PostgresLog
@@ -47,7 +47,7 @@ def stop_and_overtake(server: Server, folder: Path) -> list[Verdict]:
     errors = folder / "errors.log"
     for name in ("first", "second"):
         (folder / name).mkdir()
-    with windows(folder / "first", errors) as (first,), windows(folder / "second", errors) as (second,):
+    with serve_clients(folder / "first", errors) as (first,), serve_clients(folder / "second", errors) as (second,):
         for client in (first, second):
             client.call("search_graph", query="a first question")
         with closing(PostgresLog(url, folder / "watch")) as log, ThreadPoolExecutor(1) as pool:

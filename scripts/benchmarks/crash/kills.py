@@ -1,4 +1,4 @@
-"""The crash campaign: kill -9 of hubs and windows at aimed moments, under the load of several clients."""
+"""The crash campaign: kill -9 of hubs and proxies at aimed moments, under the load of several clients."""
 
 import random
 import signal
@@ -35,11 +35,11 @@ class Victim(StrEnum):
     """Which processes are killed."""
 
     HUB = "hub"
-    WINDOW = "window"
+    PROXY = "proxy"
     BOTH = "both"
 
 
-SHARES = {Victim.HUB: 70, Victim.WINDOW: 15, Victim.BOTH: 15}
+SHARES = {Victim.HUB: 70, Victim.PROXY: 15, Victim.BOTH: 15}
 HUB_AIMS = ("snapshot", "start", "end")
 AIMS = ("any", "store", "batch", "search", "sleep", "undo", "erase", *HUB_AIMS)
 """What is under way at the kill: a request of this kind, or the hub's start, orderly end or snapshot."""
@@ -189,8 +189,8 @@ def _kill(folder: Path, crowd: Sequence[Client], victim: Victim, aim: str, rng: 
                 wait_until(lambda: prey.current == aim, "no such request", AIM_PATIENCE, TICK)
         sleep(rng.uniform(0, part))
     under_way = tuple(client.current for client in crowd if client.current)
-    window = prey.connection.pid
-    victims = {Victim.HUB: [hub], Victim.WINDOW: [window], Victim.BOTH: [hub, window]}[victim]
+    proxy = prey.connection.pid
+    victims = {Victim.HUB: [hub], Victim.PROXY: [proxy], Victim.BOTH: [hub, proxy]}[victim]
     answered = [client.answered for client in crowd]
     start = monotonic()
     for pid in victims:

@@ -87,7 +87,7 @@ class Client(threading.Thread):
 
     def __init__(self, number: int, folder: Path, scratch: Path, seed: int, tally: Tally) -> None:
         super().__init__(name=f"client {number}", daemon=True)
-        self.connection = ServeClient(folder, scratch / f"window-{number}.err")
+        self.connection = ServeClient(folder, scratch / f"proxy-{number}.err")
         self.namespace = f"client-{number}"
         self.memories: dict[str, Memory] = {}
         self.stored_by_key: dict[str, int] = {}

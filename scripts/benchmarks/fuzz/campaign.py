@@ -76,36 +76,36 @@ class Client:
 
     def __init__(self, connection: Connection, checker: Checker, *, modern: bool) -> None:
         self._connection = connection
-        self._checker = checker
-        self._modern = modern
+        self.checker = checker
+        self.modern = modern
         self._asked = 0
 
     async def ask(self, method: str, **params: Any) -> Any:
         """Send a request that must succeed, and return its result; all answers until then are checked."""
         self._asked += 1
         name = f"known {self._asked}"
-        if self._modern:
+        if self.modern:
             params[META] = ENVELOPE
         line = json.dumps({"jsonrpc": "2.0", "id": name, "method": method, "params": params}).encode()
         await self._send(Message(-1, line, name))
         result: Any = None
         with anyio.move_on_after(PATIENCE):
-            while self._checker.waiting:
-                answer = self._checker.received(await self._connection.answers.receive())
+            while self.checker.waiting:
+                answer = self.checker.received(await self._connection.answers.receive())
                 if answer is not None and answer["id"] == name:
                     result = answer.get("result")
-        self._checker.timed_out()
+        self.checker.timed_out()
         if result is None:
             raise NoAnswerError(method)
         return result
 
     async def _send(self, message: Message) -> None:
-        self._checker.sent(message)
+        self.checker.sent(message)
         await self._connection.send(message.line)
 
     async def start(self) -> str:
         """Shake hands, and return the instructions, tools and prompts."""
-        if self._modern:
+        if self.modern:
             answer = await self.ask("server/discover")
         else:
             hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "f", "version": "0"}}
@@ -119,13 +119,13 @@ class Client:
 
     async def burst(self, messages: Sequence[Message]) -> None:
         """Send messages without waiting for answers, then check that the sentinel is unchanged."""
-        known = self._checker.known
+        known = self.checker.known
         for message in messages:
             line = known.fill(message.line.decode("latin-1")).encode("latin-1")
             await self._send(message._replace(line=line, arguments=known.fill(message.arguments)))
-        memory = await self.ask("memory/retrieve", id=self._checker.sentinel)
+        memory = await self.ask("memory/retrieve", id=self.checker.sentinel)
         if memory["content"] != SENTINEL:
-            self._checker.fail("the sentinel is not what it was", json.dumps(memory))
+            self.checker.fail("the sentinel is not what it was", json.dumps(memory))
 
 
 async def run_campaign(
@@ -202,20 +202,16 @@ async def _round(
             async with connect(store.context, checker.fail) as connection:
                 client = Client(connection, checker, modern=modern)
                 with suppress(NoAnswerError, anyio.EndOfStream):
-                    await _talk(client, checker, messages, listings, advance, modern=modern)
+                    await _talk(client, messages, listings, advance)
     return count
 
 
 async def _talk(
-    client: Client,
-    checker: Checker,
-    messages: list[Message],
-    listings: dict[bool, str],
-    advance: Callable[[int], object],
-    *,
-    modern: bool,
+    client: Client, messages: list[Message], listings: dict[bool, str], advance: Callable[[int], object]
 ) -> None:
-    listing = listings.setdefault(modern, await client.start())
+    """Hold one conversation; `listings` are the tools and prompts that each protocol listed first."""
+    checker = client.checker
+    listing = listings.setdefault(client.modern, await client.start())
     if not checker.sentinel:
         stored = await client.ask("memory/store", content=SENTINEL, namespace=HOME, importance=1)
         checker.sentinel = stored["fingerprintId"]

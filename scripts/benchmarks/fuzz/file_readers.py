@@ -56,9 +56,7 @@ class Reader(NamedTuple):
 class Sample:
     """What is mutated: the files of sound stores, and their decoded contents.
 
-    Args:
-        stores: A store that was closed, and one that was killed, by these names.
-        work: An empty folder.
+    `stores` are one that was closed and one that was killed, by these names; `work` is an empty folder.
     """
 
     def __init__(self, stores: dict[str, Path], work: Path) -> None:

@@ -18,7 +18,7 @@ from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from multiprocessing.sharedctypes import Synchronized
 from pathlib import Path
-from typing import Final, cast
+from typing import Final, NamedTuple, cast
 
 import msgspec
 
@@ -50,14 +50,24 @@ class FileReport(msgspec.Struct):
         self.failures += other.failures
 
 
+class Source(NamedTuple):
+    """What files are made from."""
+
+    stores: dict[str, Path]
+    work: Path
+    """A folder for them."""
+    seed: int
+
+
 def run_file_campaign(
     stores: dict[str, Path], scratch: Path, files: int, seed: int, first: int, advance: Callable[[int], object]
 ) -> FileReport:
     """Read so many mutated files, from number `first` on; a child process that dies is replaced."""
     report, work = FileReport(), scratch / "work"
+    source = Source(stores, work, seed)
     before = listing(scratch, without=work)
     while report.files < files and len(report.failures) < MOST_FAILURES:
-        for found in _child_reports(stores, work, seed, first + report.files, first + files):
+        for found in _child_reports(source, range(first + report.files, first + files)):
             report.add(found)
             advance(found.files)
             if len(report.failures) >= MOST_FAILURES:
@@ -67,43 +77,36 @@ def run_file_campaign(
     return report
 
 
-def _child_reports(stores: dict[str, Path], work: Path, seed: int, first: int, last: int) -> Iterator[FileReport]:
+def _child_reports(source: Source, numbers: range) -> Iterator[FileReport]:
     """Yield the reports of a child process; if a file ended it, the last one says so."""
-    current = cast("Synchronized[int]", get_context("spawn").Value(c_int64, first))
-    with closing(Child(_read_all, stores, work, seed, first, last, current)) as child:
-        reached = first
-        while reached < last:
+    current = cast("Synchronized[int]", get_context("spawn").Value(c_int64, numbers.start))
+    with closing(Child(_read_all, source, numbers, current)) as child:
+        reached = numbers.start
+        while reached < numbers.stop:
             try:
                 found: FileReport = child.receive(PATIENCE * 2)
             except (TimeoutError, EOFError) as error:
                 how = "hangs" if isinstance(error, TimeoutError) else f"ends the process with {child.process.exitcode}"
                 number = current.value
                 yield FileReport(
-                    number + 1 - reached, failures=[f"file {number} {how} (--seed {seed} --first {number})"]
+                    number + 1 - reached, failures=[f"file {number} {how} (--seed {source.seed} --first {number})"]
                 )
                 return
             reached += found.files
             yield found
 
 
-def _read_all(
-    parent: Connection,
-    stores: dict[str, Path],
-    work: Path,
-    seed: int,
-    first: int,
-    last: int,
-    current: "Synchronized[int]",
-) -> None:
-    shutil.rmtree(work, ignore_errors=True)
-    work.mkdir()
-    with closing(Sample(stores, work)) as sample:
+def _read_all(parent: Connection, source: Source, numbers: range, current: "Synchronized[int]") -> None:
+    """Read the files of these numbers, and send reports to the parent; `current` is the number of the present file."""
+    shutil.rmtree(source.work, ignore_errors=True)
+    source.work.mkdir()
+    with closing(Sample(source.stores, source.work)) as sample:
         read = readers(sample)
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
         report = FileReport()
-        for number in range(first, last):
+        for number in numbers:
             current.value = number
-            rng = random.Random(f"{seed} {number}")
+            rng = random.Random(f"{source.seed} {number}")
             kind = rng.choices(list(read), [reader.share for reader in read.values()])[0]
             report.files += 1
             report.kinds[kind] += 1
@@ -117,7 +120,7 @@ def _read_all(
                 last_call = traceback.extract_tb(error.__traceback__)[-1]
                 where = f" in {last_call.name}, {Path(last_call.filename).name} {last_call.lineno}"
                 report.failures.append(f"file {number} ({kind}): {type(error).__name__}: {error}"[:300] + where)
-            if report.files == STEP or number + 1 == last:
+            if report.files == STEP or number + 1 == numbers.stop:
                 with suppress(BrokenPipeError):
                     parent.send(report)
                 report = FileReport()

@@ -22,6 +22,8 @@ from events.storage.database import DATABASE
 
 REAL = 5_000
 """Stores from this size on are filled with moved copies: a minute for 10,000 memories instead of ten."""
+WORDS = 20
+"""Of each memory."""
 MATRIX = 100
 """Memories of a similarity matrix, which every tenth sample computes."""
 EVERY = 10
@@ -30,16 +32,14 @@ BUDGETS = {"inject": 25.0, "search_multi": 50.0, "compare": 2.0, MATRIX_NAME: 1_
 """Most milliseconds of the median."""
 
 
-async def measure(
-    memories: int, words: int, samples: int, batches: int, folder: Path, bar: Progress
-) -> dict[str, list[Verdict]]:
+async def measure(memories: int, samples: int, batches: int, folder: Path, bar: Progress) -> dict[str, list[Verdict]]:
     """Fill a new store, then time all operations in turn."""
     backbone = Backbone.load()
-    texts = [*one_pass_texts(backbone, words)]
+    texts = [*one_pass_texts(backbone, WORDS)]
     real = 0 if (folder / DATABASE).exists() else memories
     end = real + samples
     if len(texts) < end + 3 * samples:
-        raise BadParameter(f"the standard library yields {len(texts)} texts of {words} words, fewer than asked for")
+        raise BadParameter(f"the standard library yields {len(texts)} texts of {WORDS} words, fewer than asked for")
     async with open_store(folder) as store:
         await store.store_texts(texts[:real])
         stored = [str(one) for one in await store.ask(store.hub.comparator, ListMemories(namespace="default"))]
@@ -49,7 +49,7 @@ async def measure(
     transports = await compare_transports(folder, texts[end : end + 3 * samples])
     return {
         "in bare passes": ratios,
-        f"milliseconds, {words} words": judge_times(times),
+        f"milliseconds, {WORDS} words": judge_times(times),
         "parts, ms": [Verdict(name, {"median": part.median, "p95": part.p95}) for name, part in parts.items()],
         "the official client, ms": [Verdict(name, row) for name, row in transports.items()],
     }
@@ -87,7 +87,6 @@ def judge_times(times: Times) -> list[Verdict]:
 
 def latency(
     memories: Annotated[int, Option(min=0, help="Memories in the store.")] = 1_000,
-    words: Annotated[int, Option(min=1, help="Words of each memory.")] = 20,
     samples: Annotated[int, Option(min=1, help="How often each operation is timed.")] = 100,
     batches: Annotated[int, Option(min=0, help="How many batches of 100 are timed.")] = 5,
     data: Annotated[
@@ -101,6 +100,6 @@ def latency(
         folder = data or scratch
         if memories >= REAL:
             build(folder, memories, counter(bar, "filling the store", memories))
-        sections = anyio.run(measure, memories, words, samples, batches, folder, bar)
+        sections = anyio.run(measure, memories, samples, batches, folder, bar)
     load = os.getloadavg()[0]
     publish(sections, f"{memories} memories; load {load:.1f}", as_json=as_json, memories=memories, load=load)

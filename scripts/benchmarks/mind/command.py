@@ -2,10 +2,8 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
 
 import anyio
-from typer import Option
 
 from benchmarks.datasets import DataFolder
 from benchmarks.mind import purpose
@@ -37,14 +35,9 @@ async def measure(folder: Path, plan: Plan, advance: Callable[[], object]) -> di
         return sections
 
 
-def mind(
-    folder: DataFolder,
-    namespace: Annotated[str | None, Option(help="Its first half is the topic; the first namespace.")] = None,
-    *,
-    as_json: JsonOption = False,
-) -> None:
+def mind(folder: DataFolder, *, as_json: JsonOption = False) -> None:
     """Store a stream of real memories, and judge learning, purpose and drift."""
-    plan = make_plan(folder, namespace)
+    plan = make_plan(folder)
     counts = {"topic": len(plan.topic), "off_topic": len(plan.off_topic), "repeats": len(plan.repeats)}
     with workplace() as (scratch, bar):
         advance = counter(bar, "the stream", sum(counts.values()) + len(plan.other))

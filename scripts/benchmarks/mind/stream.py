@@ -72,22 +72,19 @@ class Stream(msgspec.Struct, frozen=True):
         return [*self.topic, *self.off_topic, *self.repeats]
 
 
-def make_plan(folder: Path, namespace: str | None) -> Plan:
-    """Choose the stream from a data set; its topic is the first half of a namespace (None: the first one).
+def make_plan(folder: Path) -> Plan:
+    """Choose the stream from a data set; its topic is the first half of the first namespace.
 
     Raises:
-        BadParameter: there is no such namespace, or it holds too little.
+        BadParameter: the namespace holds too little.
     """
     dataset = read_dataset(folder)
-    names = list(dict.fromkeys(map(_namespace, dataset.documents)))
-    name = names[0] if namespace is None else namespace
-    if name not in names:
-        raise BadParameter(f"{folder} has no namespace {name}")
+    name, *others = dict.fromkeys(map(_namespace, dataset.documents))
     here = [document for document in dataset.documents if _namespace(document) == name]
     topic = here[: min(TOPIC, len(here) // 2)]
     if len(topic) < len(OFF_TOPIC):
         raise BadParameter(f"{name} holds {len(here)} documents, too few for a stream")
-    elsewhere = next((other for other in names if other != name), None)
+    elsewhere = others[0] if others else None
     another = [document for document in dataset.documents if _namespace(document) == elsewhere]
     other = (another or here[len(here) // 2 :])[:OTHER]
     repeated = [topic[place * len(topic) // len(OFF_TOPIC)] for place in range(len(OFF_TOPIC))]

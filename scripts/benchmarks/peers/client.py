@@ -39,13 +39,7 @@ class Answer(msgspec.Struct, frozen=True):
 
 
 class Peer:
-    """A running server, called once at a time.
-
-    Args:
-        session: After the handshake.
-        errors: File with its standard error.
-        processes: Those that were started for it.
-    """
+    """A running server, called once at a time."""
 
     def __init__(self, session: ClientSession, errors: Path, processes: set[int]) -> None:
         self._session = session

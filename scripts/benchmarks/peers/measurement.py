@@ -12,7 +12,7 @@ from typer import BadParameter
 from benchmarks.datasets import DEPTH, Document, means, read_dataset
 from benchmarks.peers.client import Answer, Peer, start_peer
 from benchmarks.peers.systems import System
-from benchmarks.processes import kill_processes, listing, processes_of, resident_mb, stop_processes
+from benchmarks.processes import disk_bytes, kill_processes, processes_of, resident_mb, stop_processes
 from benchmarks.report import quantiles
 
 
@@ -158,7 +158,7 @@ async def measure(
                     resident = max(resident, sum(map(resident_mb, processes_of(data, peer.processes))))
         finally:
             stop_processes(data)
-        disk += sum(size for _, size, _ in listing(data))
+        disk += disk_bytes(data)
         errors += (place / ERRORS).read_text(encoding="utf-8", errors="replace")
     return Measurement(
         modes=[Mode(mode, means(scores[mode]), quantiles(searches[mode])) for mode in system.modes],

@@ -7,36 +7,25 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import anyio
-import msgspec
 from rich.console import Console
 from rich.progress import Progress
 from typer import Option
 
 from actors.api.params.fields import MAX_CONTENT
-from actors.runtime.settings import SearchProfile
 from benchmarks.datasets import DEPTH, DataFolders, means, measures
 from benchmarks.report import JsonOption, print_json, progress_bar, quantiles, rows_table
 from benchmarks.retrieval.comparison import ABLATIONS, PROFILES, Results, by_variant, compare_stores, compare_variants
-from benchmarks.retrieval.loading import Part, load, misspell
+from benchmarks.retrieval.loading import Part, load
 
 
-class Search(msgspec.Struct, frozen=True):
-    """How the queries are asked."""
-
-    profile: SearchProfile
-    misspelt: bool
-
-
-async def evaluate(folder: Path, part: Part, search: Search, bar: Progress) -> dict[str, Any]:
+async def evaluate(folder: Path, part: Part, bar: Progress) -> dict[str, Any]:
     """Store a data set in a new store, ask its queries, and return the report."""
     results: dict[str, Results] = defaultdict(list)
     latencies: list[float] = []
     async with load([folder], part, bar) as loaded:
         (dataset,) = loaded.sets
-        queries = misspell(dataset.queries) if search.misspelt else dataset.queries
-        for query in bar.track(queries, description="asking"):
-            arguments = {**query.search_arguments(), "top_k": DEPTH, "profile": search.profile}
-            answer = await loaded.store.call("search_graph", **arguments)
+        for query in bar.track(dataset.queries, description="asking"):
+            answer = await loaded.store.call("search_graph", **query.search_arguments(), top_k=DEPTH)
             latencies.append(answer["queryLatencyMs"])
             ranking = [loaded.documents[result["fingerprintId"]] for result in answer["results"]]
             category = str(query.metadata.get("category", "all"))
@@ -44,7 +33,6 @@ async def evaluate(folder: Path, part: Part, search: Search, bar: Progress) -> d
     return {
         "overall": _summary([*chain(*results.values())]),
         "by_category": {category: _summary(of_category) for category, of_category in sorted(results.items())},
-        **msgspec.structs.asdict(search),
         "documents": len(dataset.documents),
         "blank": dataset.blank,
         "shortened": sum(len(document.full_text) > MAX_CONTENT for document in dataset.documents),
@@ -59,11 +47,9 @@ def _summary(results: Results) -> dict[str, float]:
 
 def retrieval(
     folders: DataFolders,
-    profile: Annotated[SearchProfile, Option(help="The weights to ask with.")] = SearchProfile.AUTO,
     limit: Annotated[int | None, Option(min=1, help="Ask only the first so many queries.")] = None,
     memories: Annotated[int | None, Option(min=1, help="Store what answers them, and others up to so many.")] = None,
     *,
-    misspelt: Annotated[bool, Option("--misspell", help="Misspell half of the longer words of each query.")] = False,
     ablate: Annotated[
         bool, Option("--ablate", help="Leave each space out in turn; also with misspelt queries.")
     ] = False,
@@ -86,8 +72,7 @@ def retrieval(
                 table = rows_table("each set in its own store, and all in one", sides)
             print_json(sides) if as_json else Console().print(table)
             return
-        search = Search(profile, misspelt)
-        reports = [anyio.run(evaluate, folder, part, search, bar) for folder in folders]
+        reports = [anyio.run(evaluate, folder, part, bar) for folder in folders]
     if as_json:
         print_json(reports[0] if len(reports) == 1 else reports)
         return

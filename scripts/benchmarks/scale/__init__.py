@@ -1,1 +1,1 @@
-"""How many memories a store takes in through its windows, and how soon it answers after a start at any size."""
+"""How many memories a store takes in from its clients, and how soon it answers after a start at any size."""

@@ -1,4 +1,4 @@
-"""Cold starts: from the start of a window to its first answer, with a snapshot and without."""
+"""Cold starts: from the start of a proxy to its first answer, with a snapshot and without."""
 
 import shutil
 import signal
@@ -11,7 +11,7 @@ import msgspec
 
 from benchmarks.crash.damaged_store import SNAPSHOTS
 from benchmarks.processes import hub_of, peak_mb
-from benchmarks.serve_client import windows
+from benchmarks.serve_client import serve_clients
 
 QUERIES = ("where the queue of the threads is emptied", "how a path is joined with another one")
 LOADING = "loading the models"
@@ -19,7 +19,7 @@ LOADING = "loading the models"
 
 
 class Start(msgspec.Struct, frozen=True):
-    """One cold start, in seconds since the window's process was started."""
+    """One cold start, in seconds since the proxy was started."""
 
     initialized: float
     restored: float
@@ -32,14 +32,14 @@ class Start(msgspec.Struct, frozen=True):
 
 
 def cold_start(folder: Path, errors: Path) -> Start:
-    """Start a window on a store that no process serves, search twice, and kill everything."""
+    """Start a proxy on a store that no process serves, search twice, and kill everything."""
     restored: list[float] = []
 
     def on_notification(message: dict[str, Any]) -> None:
         if LOADING in message.get("params", {}).get("message", ""):
             restored.append(monotonic())
 
-    with windows(folder, errors, end=signal.SIGKILL) as (client,):
+    with serve_clients(folder, errors, end=signal.SIGKILL) as (client,):
         start = monotonic()
         client.open()
         initialized = monotonic()
@@ -54,7 +54,7 @@ def cold_start(folder: Path, errors: Path) -> Start:
 def median_start(folder: Path, errors: Path, rounds: int, *, snapshot: bool) -> Start:
     """Start several times and return the median of each figure; the files are in the system's cache by then."""
     if snapshot:
-        with windows(folder, errors) as (client,):  # an orderly end writes a snapshot
+        with serve_clients(folder, errors) as (client,):  # an orderly end writes a snapshot
             client.call("search_graph", query=QUERIES[0])
     starts = []
     for _ in range(rounds):
@@ -66,7 +66,7 @@ def median_start(folder: Path, errors: Path, rounds: int, *, snapshot: bool) -> 
 
 def read_memory(folder: Path, errors: Path) -> dict[str, float]:
     """Return the megabytes of each part of a store's projections and of each graph, largest first."""
-    with windows(folder, errors) as (client,):
+    with serve_clients(folder, errors) as (client,):
         answer = client.ask("store/status", {}).answer
     graphs = {f"graph of {name}": state["megabytes"] for name, state in answer["graphs"].items() if state["graph"]}
     return dict(sorted((answer["memory_mb"] | graphs).items(), key=lambda part: -part[1]))

@@ -1,4 +1,4 @@
-"""Stores per second through real windows, with searches beside, and what each window finds of everything stored."""
+"""Stores per second from real clients, with searches beside, and what each finds of everything stored."""
 
 import signal
 from collections.abc import Callable, Mapping, Sequence
@@ -15,7 +15,7 @@ import msgspec
 from benchmarks.datasets import evenly
 from benchmarks.processes import hub_of, resident_mb, send_signal, wait_until
 from benchmarks.report import quantiles
-from benchmarks.serve_client import ServeClient, windows
+from benchmarks.serve_client import ServeClient, serve_clients
 from benchmarks.synthetic import first_words
 
 EVERY = 4
@@ -39,17 +39,17 @@ class Progress(msgspec.Struct):
 def measure_throughput(
     folder: Path, errors: Path, texts: Sequence[str], clients: int, *, kill: bool, advance: Callable[[], object]
 ) -> dict[str, Any]:
-    """Store texts through so many windows at once, an equal share each, then look for all of them from each.
+    """Store texts from so many clients at once, an equal share each, then look for all of them from each.
 
     With `kill`, the hub is killed when half of the texts are stored.
     """
     done = Progress()
-    with windows(folder, errors, clients) as opened:
-        for window in opened:
-            window.call("search_graph", query="warm-up")  # loads the models
+    with serve_clients(folder, errors, clients) as opened:
+        for client in opened:
+            client.call("search_graph", query="warm-up")  # loads the models
         start = monotonic()
         with ThreadPoolExecutor(clients) as pool:
-            work = [pool.submit(_store, window, texts[at::clients], done, advance) for at, window in enumerate(opened)]
+            work = [pool.submit(_store, client, texts[at::clients], done, advance) for at, client in enumerate(opened)]
             if kill:
                 half = len(texts) // 2
                 wait_until(lambda: len(done.memories) >= half or all(map(Future.done, work)), "", inf, pause=0.005)
@@ -57,7 +57,7 @@ def measure_throughput(
             for one in work:
                 one.result()
         seconds = monotonic() - start
-        sizes = [resident_mb(window.pid) for window in opened]
+        sizes = [resident_mb(client.pid) for client in opened]
         hub_mb = resident_mb(hub_of(folder))
         found, first = _find(opened, done.memories)
     return {
@@ -69,36 +69,36 @@ def measure_throughput(
         "found by id": {"least": min(found), "most": max(found)},
         "found by its words": f"{sum(first)} of {clients * min(SEARCHED, len(done.memories))}",
         "errors": done.errors,
-        "windows, MB": sum(sizes),
+        "proxies, MB": sum(sizes),
         "the largest, MB": max(sizes),
         "hub, MB": hub_mb,
     }
 
 
-def _store(window: ServeClient, texts: Sequence[str], done: Progress, advance: Callable[[], object]) -> None:
+def _store(client: ServeClient, texts: Sequence[str], done: Progress, advance: Callable[[], object]) -> None:
     for number, text in enumerate(texts):
-        reply = window.call("store_memory", str(uuid4()), content=text)
+        reply = client.call("store_memory", str(uuid4()), content=text)
         done.stores.append(reply.seconds * 1e3)
         if "fingerprintId" in reply.answer:
             done.memories[reply.answer["fingerprintId"]] = text
         else:
             done.errors.append(str(reply.answer.get("error")))
         if number % EVERY == 0:
-            found = window.call("search_graph", query=first_words(text, WORDS), top_k=5)
+            found = client.call("search_graph", query=first_words(text, WORDS), top_k=5)
             done.searches.append(found.seconds * 1e3)
         advance()
 
 
 def _find(opened: Sequence[ServeClient], memories: Mapping[str, str]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Look for every memory from every window, all at once; return how many each found by id, and by words."""
+    """Look for every memory from every client, all at once; return how many each found by id, and by words."""
     some = evenly(list(memories.values()), SEARCHED)
 
-    def look(window: ServeClient) -> tuple[int, int]:
+    def look(client: ServeClient) -> tuple[int, int]:
         found = first = 0
         for memory, text in memories.items():
-            found += window.call("memory_retrieve", id=memory).answer.get("content") == text
+            found += client.call("memory_retrieve", id=memory).answer.get("content") == text
         for text in some:
-            answer = window.call("search_graph", query=first_words(text, WORDS), top_k=1).answer
+            answer = client.call("search_graph", query=first_words(text, WORDS), top_k=1).answer
             first += any(result["content"] == text for result in answer.get("results", []))
         return found, first
 

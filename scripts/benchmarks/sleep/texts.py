@@ -84,9 +84,7 @@ def respaced(text: str, rng: random.Random, *, code: bool) -> str:
 class NearMisses:
     """Changes one word, number or name of a text, or negates it, so that it says something else; None if it can't.
 
-    Args:
-        texts: Their words and names take the places of others.
-        rng: Chooses among them.
+    Words and names of `texts` take the places of others.
     """
 
     def __init__(self, texts: Sequence[str], rng: random.Random) -> None:

@@ -11,7 +11,9 @@ import pytest
 
 import actors.dashboard
 from actors.api.parts import did
-from actors.dashboard.layout import LETTER, LINE, days, differing, surroundings, why_above
+from actors.dashboard.charts import bars_of_days
+from actors.dashboard.comparisons import mark_differences, why_above
+from actors.dashboard.graph_layout import LABEL_HEIGHT, LETTER_WIDTH, place_neighbours
 from actors.dashboard.templating import when
 
 FOLDER = Path(actors.dashboard.__file__).parent
@@ -26,7 +28,7 @@ def test_the_reason_for_a_place_is_the_difference_of_each_part_of_the_score() ->
 
 def test_two_texts_are_shown_whole_with_what_differs_marked() -> None:
     first, second = "Warnings are sent at 18:00, never later.", "Warnings are sent at 17:00!"
-    left, right = differing(first, second)
+    left, right = mark_differences(first, second)
     assert ("".join(text for text, _ in left), "".join(text for text, _ in right)) == (first, second)
     assert next(text for text, marked in left if marked) == "18"
     assert next(text for text, marked in right if marked) == "17"
@@ -36,7 +38,7 @@ TODAY = date(2026, 3, 9)
 
 
 def bars(*counts: tuple[str, int], most: int = 60) -> list[dict[str, Any]]:
-    return days([{"day": day, "count": count} for day, count in counts], most, TODAY)["bars"]
+    return bars_of_days([{"day": day, "count": count} for day, count in counts], most, TODAY)["bars"]
 
 
 def test_days_without_a_memory_are_shown_too() -> None:
@@ -51,7 +53,7 @@ def test_days_without_a_memory_are_shown_too() -> None:
     [("2026-01-01", "a week", 9), ("2025-01-01", "30 days", 15), ("2000-01-01", "a year", 27)],
 )
 def test_bars_show_the_whole_time_in_days_weeks_or_years(first: str, unit: str, number: int) -> None:
-    found = days([{"day": first, "count": 3}, {"day": "2026-03-02", "count": 5}], 30, TODAY)
+    found = bars_of_days([{"day": first, "count": 3}, {"day": "2026-03-02", "count": 5}], 30, TODAY)
     assert (found["unit"], len(found["bars"]), found["earlier"]) == (unit, number, 0)
     assert [one["count"] for one in found["bars"]][:: number - 1] == [3, 5]
     for one, following in pairwise(found["bars"]):
@@ -62,7 +64,7 @@ def test_bars_show_the_whole_time_in_days_weeks_or_years(first: str, unit: str, 
 def test_a_memory_of_a_mistaken_year_hides_no_other_day() -> None:
     assert [one["day"] for one in bars(("2026-03-02", 4), ("2222-01-01", 1))] == ["2026-03-02"]
     assert [one["day"] for one in bars(("2222-01-01", 1))] == ["2222-01-01"]
-    found = days([{"day": "1970-01-01", "count": 1}, {"day": "2026-03-02", "count": 400}], 60, TODAY)
+    found = bars_of_days([{"day": "1970-01-01", "count": 1}, {"day": "2026-03-02", "count": 400}], 60, TODAY)
     assert ([one["day"] for one in found["bars"]], found["earlier"]) == (["2026-03-02"], 1)
 
 
@@ -77,7 +79,7 @@ def test_each_neighbour_has_a_place_of_its_own_and_an_edge() -> None:
         }
         for one in range(10)
     ]
-    picture = surroundings({"id": "a", "content": "A text that is much longer than a label"}, neighbours)
+    picture = place_neighbours({"id": "a", "content": "A text that is much longer than a label"}, neighbours)
     assert len({(one["x"], one["y"]) for one in picture["nodes"]}) == 11
     assert len(picture["edges"]) == 10
     assert all(0 <= one["x"] <= picture["width"] and 0 <= one["y"] <= picture["height"] for one in picture["nodes"])
@@ -88,13 +90,16 @@ def test_no_label_of_the_graph_covers_another() -> None:
         {"id": str(one), "from": "a", "hops": 1, "content": f"{one}: a text of some length", "edge_type": "n"}
         for one in range(30)
     ]
-    nodes = surroundings({"id": "a", "content": "In the middle"}, neighbours)["nodes"]
+    nodes = place_neighbours({"id": "a", "content": "In the middle"}, neighbours)["nodes"]
     labelled = [one for one in nodes if one["label"]]
     assert labelled[0]["label"] == "In the middle"
     assert 5 < len(labelled) < 31
     for one, other in combinations(labelled, 2):
-        wide = (len(one["label"]) + len(other["label"])) * LETTER / 2
-        assert abs(one["label_x"] - other["label_x"]) >= wide - 1 or abs(one["label_y"] - other["label_y"]) >= LINE - 1
+        wide = (len(one["label"]) + len(other["label"])) * LETTER_WIDTH / 2
+        assert (
+            abs(one["label_x"] - other["label_x"]) >= wide - 1
+            or abs(one["label_y"] - other["label_y"]) >= LABEL_HEIGHT - 1
+        )
 
 
 def test_the_library_from_elsewhere_is_the_published_one() -> None:

@@ -126,13 +126,13 @@ class FakeConsolidator(Actor):
 class Nights:
     """A scheduler between a consolidator and a store, and the time."""
 
-    def __init__(self, *, armed: bool = False) -> None:
+    def __init__(self, *, scheduled: bool = False) -> None:
         self.now = MONDAY
         self.told: list[tuple[datetime, StartScheduledRun]] = []
         self.log: list[Envelope] = []
         self.store = FakeStore.start(self.clock, self.log)
         self.consolidator = FakeConsolidator.start(self.store, self.clock, self.told)
-        self.scheduler = Scheduler.start(self.consolidator, self.store, self.clock, UTC, armed=armed)
+        self.scheduler = Scheduler.start(self.consolidator, self.store, self.clock, UTC, scheduled=scheduled)
         self.store.tell(self.scheduler)
 
     def clock(self) -> datetime:
@@ -386,7 +386,7 @@ def timer(monkeypatch: pytest.MonkeyPatch) -> FakeTimer:
 
 def test_nothing_wakes_it_before_the_replay_has_been_over_for_a_minute(nights: Nights, timer: FakeTimer):
     nights.live(on(0, 12))
-    later = Nights(armed=True)
+    later = Nights(scheduled=True)
     timer.clock = later.clock
     later.now = on(4, 9, 20)
     for envelope in nights.log:
@@ -401,7 +401,7 @@ def test_nothing_wakes_it_before_the_replay_has_been_over_for_a_minute(nights: N
 
 
 def test_it_wakes_when_anything_may_be_due_next(timer: FakeTimer):
-    nights = Nights(armed=True)
+    nights = Nights(scheduled=True)
     timer.clock = nights.clock
     nights.happen(TOUCHED, "store")
     assert timer.at[-1] == on(0, 1)
@@ -414,7 +414,7 @@ def test_it_wakes_when_anything_may_be_due_next(timer: FakeTimer):
 
 
 def test_it_wakes_when_it_will_have_been_quiet_for_long_enough(timer: FakeTimer):
-    nights = Nights(armed=True)
+    nights = Nights(scheduled=True)
     timer.clock = nights.clock
     nights.happen(TOUCHED, "store")
     nights.happen(STORED)
@@ -429,7 +429,7 @@ def test_it_wakes_when_it_will_have_been_quiet_for_long_enough(timer: FakeTimer)
 
 
 def test_it_is_not_woken_while_the_consolidator_has_not_begun_what_it_was_told(timer: FakeTimer):
-    nights = Nights(armed=True)
+    nights = Nights(scheduled=True)
     timer.clock = nights.clock
     nights.happen(TOUCHED, "store")
     nights.store.tell(None)
@@ -453,7 +453,7 @@ def test_the_timer_wakes_it_however_late_and_leaves_no_thread_behind(nights: Nig
         return datetime.now(UTC)
 
     sleeper = Sleeper.start()
-    scheduler = Scheduler.start(sleeper, nights.store, now, UTC, armed=True)
+    scheduler = Scheduler.start(sleeper, nights.store, now, UTC, scheduled=True)
     scheduler.tell(Appended(envelopes=tuple(nights.log), replayed=True))
     assert woken.get(timeout=BOUND).trigger is Trigger.MADE_UP
     scheduler.stop(timeout=BOUND)
@@ -464,7 +464,7 @@ def test_the_timer_wakes_it_however_late_and_leaves_no_thread_behind(nights: Nig
     assert [thread.name for thread in left if thread.is_alive()] == []
 
 
-def test_a_scheduler_that_is_not_armed_has_no_timer(monkeypatch: pytest.MonkeyPatch):
+def test_a_scheduler_that_is_not_scheduled_has_no_timer(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.delattr(actor, "start_timer")
     nights = Nights()
     nights.happen(TOUCHED, "store")

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from actors.api.context import Context, wait_until_replayed
 from actors.api.operations.administration.event_descriptions import describe_event
-from actors.api.operations.administration.history import from_log, read
+from actors.api.operations.administration.history import event_or_period, from_log
 from actors.api.params.fields import Reading, When
 from actors.api.params.parsing import invalid
 from actors.api.params.times import Period
@@ -72,8 +72,8 @@ async def memory_history(context: Context, params: MemoryHistory) -> JsonObject:
 
 
 async def _trail(context: Context, params: AuditTrail, *, recalls: bool) -> JsonObject:
-    since = None if params.since is None else read(params.since, "since")
-    until = None if params.until is None else read(params.until, "until")
+    since = None if params.since is None else event_or_period(params.since, "since")
+    until = None if params.until is None else event_or_period(params.until, "until")
     numbers = isinstance(since, int) and isinstance(until, int) and since > until
     times = isinstance(since, Period) and isinstance(until, Period) and since.first > until.last
     if numbers or times:  # the number of an event and a time can't be compared

@@ -162,7 +162,7 @@ async def event_at(context: Context, when: When, parameter: str, least: int = 1)
         StorageFault: the log can't be read.
     """
     head = context.hub.log.head.seq
-    found = read(when, parameter)
+    found = event_or_period(when, parameter)
     if isinstance(found, int):
         seq = found
     elif found.first > context.now():
@@ -180,7 +180,7 @@ async def event_at(context: Context, when: When, parameter: str, least: int = 1)
     return seq
 
 
-def read(when: When, parameter: str) -> int | Period:
+def event_or_period(when: When, parameter: str) -> int | Period:
     """Return the number of an event, or a time (`InvalidParamsFault` for neither)."""
     if isinstance(when, int) or (when.isascii() and when.isdecimal() and len(when) <= DIGITS):
         return int(when)

@@ -33,7 +33,8 @@ from events.storage.duckdb_log import DuckDBLog
 from events.storage.format import FORMAT, format_of
 from events.storage.log import Head, Lag
 from events.verify.anchors import ANCHOR, anchor_problems, parse_anchors
-from events.verify.examination import Problem, Progress, Report
+from events.verify.examination import Progress
+from events.verify.report import Problem, Report
 from events.verify.verification import examine, verify
 from events.vocabulary.values import SpaceModel
 

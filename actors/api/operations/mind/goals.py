@@ -56,7 +56,7 @@ class TriggerDriftCorrection(Params, frozen=True, kw_only=True):
 
 async def discover_goals(context: Context, params: DiscoverGoals) -> JsonObject:
     """Find goals; where there is no North Star yet, choose one and measure all memories against it."""
-    _check_one(params.namespace)
+    _refuse_everywhere(params.namespace)
     await wait_until_replayed(context)
     message = FindGoals(
         namespace=params.namespace,
@@ -80,7 +80,7 @@ async def discover_goals(context: Context, params: DiscoverGoals) -> JsonObject:
 
 async def get_alignment_drift(context: Context, params: GetAlignmentDrift) -> JsonObject:
     """Measure how far the latest memories are from the North Star."""
-    _check_one(params.namespace)
+    _refuse_everywhere(params.namespace)
     await wait_until_replayed(context)
     message = MeasureDrift(namespace=params.namespace, memories=params.memories, record=context.as_of is None)
     report = await ask(context.hub.consolidator, message, LONG_TIMEOUT)
@@ -103,7 +103,7 @@ async def goal_list(context: Context, params: GoalList) -> JsonObject:
 
 async def trigger_drift_correction(context: Context, params: TriggerDriftCorrection) -> JsonObject:
     """Bring North Star and memories together where drift asks for it, and measure what that changed."""
-    _check_one(params.namespace)
+    _refuse_everywhere(params.namespace)
     await wait_until_replayed(context)
     message = CorrectDrift(namespace=params.namespace, on_progress=reporter(context.progress, "memories measured"))
     done = await ask(context.hub.consolidator, message, LONG_TIMEOUT)
@@ -178,6 +178,6 @@ def _by_space(measured: Drift) -> dict[str, float | None]:
     }
 
 
-def _check_one(namespace: str) -> None:
+def _refuse_everywhere(namespace: str) -> None:
     if namespace == EVERYWHERE:
         raise invalid("namespace", f"each namespace has goals of its own; '{EVERYWHERE}' stands for all in a search")

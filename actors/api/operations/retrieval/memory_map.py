@@ -73,11 +73,7 @@ def _plane(
     goal, and salience in [0, 255] (each uint8). Codes of namespaces and goals are positions in `namespaces` and
     `goals`, or 255.
 
-    Args:
-        columns: With vectors.
-        goals: Description and members of each.
-        salience: In [0, 1], of each memory; None to leave it out.
-        now: The time that ages count to.
+    `columns` hold vectors; `salience`, in [0, 1] of each memory, may be left out; ages count to `now`.
     """
     if columns.vectors is None:
         raise ValueError("a map needs vectors")

@@ -24,6 +24,7 @@ from actors.text.passages import best_part, grown_to_borders, question_terms
 from actors.workspace.messages import QueryAnswered
 from events.spaces import INDEX, SEMANTIC, SPACES
 from events.vocabulary import MemoryRecalled
+from projections.atlas.facets import Filter
 from projections.memories.catalog import Entry
 from projections.projection import MemoryState
 
@@ -51,13 +52,7 @@ async def search_graph(context: Context, params: SearchGraph) -> JsonObject:
     )
     await wait_until_ready(context)
     start = perf_counter()
-    query = await parse_query(context, params.query, moment(page.asked_at, "cursor"), wanted)
-    found = await _search_page(context, params, page, query)
-    read_as = None
-    if not _is_relevant(found) and (text := await respell(context, query)):
-        other = await parse_query(context, text, query.asked_at, wanted)
-        if _is_relevant(found_other := await _search_page(context, params, page, other)):
-            query, found, read_as = other, found_other, text
+    query, found = await _find_page(context, params, page, wanted)
     if not reaches(found.relevance, params.min_confidence):
         found = msgspec.structs.replace(found, hits=(), more=False)
     hits = await live_memories(context, found.hits)
@@ -65,21 +60,34 @@ async def search_graph(context: Context, params: SearchGraph) -> JsonObject:
     terms = question_terms(query.text)
     results = [_result(terms, hit, entry, length, explain=params.explain) for hit, entry in hits]
     answer: JsonObject = {"profile": found.profile.value, **relevance_of(found.relevance)}
-    if read_as is not None:
-        answer["read_as"] = read_as
+    if query.text != params.query:
+        answer["read_as"] = query.text
     if params.explain:
         answer |= _explanation(found)
-    shown = results
+    fitting = results
     if params.max_tokens is not None:
-        shown = pagination.fit(results, params.max_tokens - pagination.tokens(answer) - pagination.FRAME)
-    if found.more or len(shown) < len(results):
-        answer["next_cursor"] = _next_cursor(page, found, len(shown) if len(shown) < len(results) else len(found.hits))
-    record_recall(context, query, [hit.memory for hit, _ in hits[: len(shown)]], found.weights)
-    return {"results": shown, "count": len(shown)} | answer | {"queryLatencyMs": milliseconds_since(start)}
+        fitting = pagination.fit(results, params.max_tokens - pagination.tokens(answer) - pagination.FRAME)
+    is_cut = len(fitting) < len(results)
+    if found.more or is_cut:
+        answer["next_cursor"] = _next_cursor(page, found, len(fitting) if is_cut else len(found.hits))
+    record_recall(context, query, [hit.memory for hit, _ in hits[: len(fitting)]], found.weights)
+    return {"results": fitting, "count": len(fitting)} | answer | {"queryLatencyMs": milliseconds_since(start)}
+
+
+async def _find_page(
+    context: Context, params: SearchGraph, page: pagination.Page, wanted: Filter
+) -> tuple[Query, Found]:
+    """Search for one page; with a misspelt word replaced if that alone finds what bears on the query."""
+    query = await parse_query(context, params.query, moment(page.asked_at, "cursor"), wanted)
+    found = await _search_page(context, params, page, query)
+    if not _is_relevant(found) and (text := await respell(context, query)):
+        respelt = await parse_query(context, text, query.asked_at, wanted)
+        if _is_relevant(found_respelt := await _search_page(context, params, page, respelt)):
+            return respelt, found_respelt
+    return query, found
 
 
 async def _search_page(context: Context, params: SearchGraph, page: pagination.Page, query: Query) -> Found:
-    """Search for one page of a query's results."""
     return await search(
         context,
         query,

@@ -31,12 +31,6 @@ def measure(atlas: Atlas, request: Search, eligible: Mask, candidates: Candidate
     """Measure a question and its candidates, which the spaces of `MEASURED` have scored.
 
     Only eligible rows are read: otherwise the weights would leak what other namespaces hold.
-
-    Args:
-        atlas: The atlas of the rows.
-        request: The parsed query.
-        eligible: The rows that the search admits.
-        candidates: The recalled rows.
     """
     rows, e1, e6 = candidates.rows, candidates.scores(E1), candidates.scores(SPARSE[0])
     e1_scale, e6_scale = candidates.scale(E1), candidates.scale(SPARSE[0])

@@ -50,12 +50,6 @@ def applied_weights(atlas: Atlas, request: Search, eligible: Mask, candidates: C
     """Score the candidates by all weighted views but those of late interaction, and return the weight of each view.
 
     The weights sum to 1; a view without any score has none, and neither has one below `LEAST_SHARE` in `auto`.
-
-    Args:
-        atlas: The atlas of the rows.
-        request: The parsed query.
-        eligible: The rows that the search admits.
-        candidates: The recalled rows.
     """
     views = weighted_views(request)
     if request.profile is SearchProfile.AUTO:

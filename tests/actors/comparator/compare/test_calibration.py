@@ -1,7 +1,5 @@
 """Calibrated scores mean the same in every space, and what the seeds ask of their pair of foxes."""
 
-from datetime import UTC, datetime
-
 import msgspec
 import numpy as np
 import pytest
@@ -10,16 +8,11 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
 from actors.comparator.compare.calibration import FILE, Calibration, Curve, Fit
-from actors.embedder.actor import plan_memory
-from actors.embedder.jobs import run_plan
-from actors.embedder.messages import EmbedMemory
 from actors.embedder.profiles.embedded import EmbeddedProfile, space_models
-from events.fingerprint import Fingerprint
 from events.spaces import SEMANTIC, SPACES, TEMPORAL
 from events.vocabulary import SpacesDeclared
-from events.vocabulary.values import Modality
 from projections.atlas.atlas import Atlas
-from projections.memories.sessions import Sessions
+from scripts.train.calibration import embed
 from tests.events.samples import stored
 from tests.projections.history import folded, history
 
@@ -34,7 +27,6 @@ STRANGERS = (
     "Add two eggs and whisk until the batter is smooth",
     "Postgres refused the connection: too many clients already",
 )
-NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)
 
 DECLARED = SpacesDeclared(profile="embedded", spaces=space_models())
 SHIPPED = msgspec.json.decode(FILE.read_bytes(), type=Fit).spaces
@@ -139,12 +131,6 @@ def test_the_shipped_log_matches_the_shipped_calibration() -> None:
     assert SHIPPED["e8_graph"].weight == 0, "what a memory is connected with, nobody graded"
     for key in set(SEMANTIC) - {"e8_graph"}:
         assert f" {key.partition('_')[0]} {SHIPPED[key].weight:.3f}" in weighed
-
-
-def embed(profile: EmbeddedProfile, content: str) -> Fingerprint:
-    """Embed a memory without a session; all are stored at the same moment."""
-    asked = EmbedMemory(content=content, modality=Modality.TEXT, created_at=NOON, namespace="n")
-    return run_plan(plan_memory(profile, asked, Sessions()), profile.forward).fingerprint
 
 
 def similarities(profile: EmbeddedProfile, *contents: str) -> dict[str, np.ndarray]:

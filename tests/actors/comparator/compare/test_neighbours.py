@@ -24,7 +24,6 @@ from actors.comparator.compare.similarity import one_to_many
 from actors.comparator.compare.strategies import overall
 from actors.comparator.messages import Neighbours, NewMemory, Resonate
 from actors.embedder.actor import plan_memory
-from actors.embedder.jobs import run_plan
 from actors.embedder.messages import EmbedMemory
 from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.runtime.faults import NotFoundFault
@@ -39,6 +38,7 @@ from projections.atlas.facets import Filter
 from projections.atlas.fingerprints import Fingerprints
 from projections.memories.sessions import Sessions
 from projections.storage.arrays import Rows
+from scripts.train.calibration import run_plan
 from tests.actors.comparator.similar_memories import (
     KEYS,
     QUESTION,
@@ -95,7 +95,7 @@ def corpus(profile: EmbeddedProfile) -> Corpus:
 
     def embedded(text: str, at: datetime) -> MemoryStored:
         asked = EmbedMemory(content=text, modality=Modality.TEXT, created_at=at, namespace="default")
-        embedded = run_plan(plan_memory(profile, asked, sessions), profile.forward)
+        embedded = run_plan(plan_memory(profile, asked, sessions), profile)
         return stored(text, created_at=at, fingerprint=embedded.fingerprint)
 
     profile.latencies = Latencies()

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from actors.embedder.actor import plan_memory
-from actors.embedder.jobs import EmbeddingJob, advance, run_plan
+from actors.embedder.jobs import EmbeddingJob, advance
 from actors.embedder.messages import EmbedMemory
 from actors.embedder.profiles import embedded as profiles
 from actors.embedder.profiles import neural_spaces
@@ -24,6 +24,7 @@ from events.vocabulary.values import Modality
 from projections.atlas.atlas import Atlas
 from projections.memories.sessions import Sessions
 from projections.spaces.directed import Direction
+from scripts.train.calibration import run_plan
 from tests.events.samples import stored
 from tests.projections.history import folded, history
 
@@ -44,7 +45,7 @@ def embed(profile: EmbeddedProfile) -> Embed:
         request = EmbedMemory(
             **{"modality": Modality.TEXT, "created_at": NOON, "namespace": "n"} | more, content=content
         )
-        return run_plan(plan_memory(profile, request, sessions), profile.forward).fingerprint
+        return run_plan(plan_memory(profile, request, sessions), profile).fingerprint
 
     return one
 

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from actors.comparator.messages import Search
-from actors.comparator.search.versions import ambiguous_words, says, version_boost
+from actors.comparator.search.versions import ambiguous_words, says, version_bonus
 from events.fingerprint import Embedding
 from events.spaces import E1
 from projections.atlas.atlas import Atlas
@@ -30,32 +30,28 @@ COVERAGE_SLACK: Final = 0.02
 MAX_TERMS: Final = 16
 """Content words of a statement of one value: a longer text says more, and does not replace another as a whole. Without
 this bound, NDCG@10 on abstracts is .456 instead of .464."""
-MAX_BOOST: Final = 1.25
+MAX_BONUS: Final = 1.25
 """In fused scores; a memory that ranks much lower is not taken for a newer version of the answer."""
 MIN_SECONDS: Final = 60.0
 """Between two versions; memories of the same minute belong to one statement."""
 MARGIN: Final = 1e-3
-"""By which a boosted memory exceeds the earlier version."""
+"""By which a raised memory exceeds the earlier version."""
 
 
 def renewal_bonus(atlas: Atlas, request: Search, later: Mapping[int, int], rows: Rows, scores: Scores) -> Scores:
     """Return the bonus of later versions of a statement; questions about a past time ask for what was true then."""
     words = ambiguous_words(request)
-    bonus = np.zeros_like(scores) if words is None else _boost(atlas, request.embeddings, rows, scores, words)
-    return bonus + version_boost(atlas, request, later, rows, scores + bonus)
+    bonus = np.zeros_like(scores) if words is None else _recency_bonus(atlas, request.embeddings, rows, scores, words)
+    return bonus + version_bonus(atlas, request, later, rows, scores + bonus)
 
 
-def _boost(atlas: Atlas, query: Mapping[str, Embedding], rows: Rows, scores: Scores, about: str) -> Scores:
-    """Return the boost that ranks each row just above its earlier versions, shape (rows,); 0 for most rows.
+def _recency_bonus(atlas: Atlas, query: Mapping[str, Embedding], rows: Rows, scores: Scores, about: str) -> Scores:
+    """Return the bonus that ranks each row just above its earlier versions, shape (rows,); 0 for most rows.
 
-    Args:
-        atlas: The atlas of the rows.
-        query: The embeddings of the query by space; without E6 there is no boost.
-        rows: The candidates, shape (rows,).
-        scores: Their fused scores, shape (rows,).
-        about: Words that ask for another time, unless both versions contain them.
+    Without E6 there is no bonus. `about` are words that ask for another time, unless both versions contain them;
+    `scores` are the fused ones.
     """
-    boost = np.zeros(len(rows), np.float32)
+    bonus = np.zeros(len(rows), np.float32)
     indices = top_k(scores, COMPARED)
     indices = indices[_states_one_value(atlas, rows[indices])]
     if about:
@@ -63,23 +59,23 @@ def _boost(atlas: Atlas, query: Mapping[str, Embedding], rows: Rows, scores: Sco
     compared = rows[indices]
     times = atlas.facets.created(compared) / 1e6
     if TERMS not in query or not len(times) or np.ptp(times) <= MIN_SECONDS:
-        return boost
+        return bonus
     versions = _versions(atlas, query, compared)
-    boosted = scores[indices].copy()
+    raised = scores[indices].copy()
     for index in np.argsort(times, kind="stable"):
         earlier = versions[index] & (times < times[index] - MIN_SECONDS)
         if earlier.any():
-            needed = boosted[earlier].max() - boosted[index] + MARGIN
-            if 0 < needed <= MAX_BOOST:
-                boosted[index] += needed
-    boost[indices] = boosted - scores[indices]
-    return boost
+            needed = raised[earlier].max() - raised[index] + MARGIN
+            if 0 < needed <= MAX_BONUS:
+                raised[index] += needed
+    bonus[indices] = raised - scores[indices]
+    return bonus
 
 
 def _states_one_value(atlas: Atlas, rows: Rows) -> npt.NDArray[np.bool_]:
     """Return which rows are short and no code, shape (rows,).
 
-    Similar functions are not versions of one statement: Recall@10 on code is .862 without the boost and .856 with it.
+    Similar functions are not versions of one statement: Recall@10 on code is .862 without the bonus and .856 with it.
     """
     return (atlas.term_counts(rows) <= MAX_TERMS) & ~atlas.facets.is_code(rows)
 
