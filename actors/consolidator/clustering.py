@@ -79,7 +79,9 @@ class Cluster(msgspec.Struct, frozen=True):
     """Share of the members' connections to nearest neighbours that stay inside, in [0, 1]."""
 
 
-def cluster_vectors(vectors: Vectors, min_size: int = MIN_SIZE) -> Sliced[tuple[Cluster, ...]]:
+def cluster_vectors(
+    vectors: Vectors, min_size: int = MIN_SIZE, min_coherence: float = MIN_COHERENCE
+) -> Sliced[tuple[Cluster, ...]]:
     """Cluster memories by their E1 vectors, in slices, and return the largest cluster first.
 
     No memory is in two clusters, and some are in none. The result does not depend on the order of the vectors.
@@ -87,6 +89,7 @@ def cluster_vectors(vectors: Vectors, min_size: int = MIN_SIZE) -> Sliced[tuple[
     Args:
         vectors: E1, float32 of unit length, shape (n, 384), n up to 100,000.
         min_size: Least size of a cluster.
+        min_coherence: Least coherence of a cluster.
 
     Raises:
         ValueError: A vector is not of unit length.
@@ -110,7 +113,7 @@ def cluster_vectors(vectors: Vectors, min_size: int = MIN_SIZE) -> Sliced[tuple[
         members, centrality = _trimmed(ordered, rows)
         if len(members) >= min_size:
             coherence = _coherence(graph, members)
-            if coherence >= MIN_COHERENCE:
+            if coherence >= min_coherence:
                 found.append(Cluster(tuple(sorting[members].tolist()), tuple(centrality.tolist()), coherence))
     return tuple(sorted(found, key=lambda cluster: (-len(cluster.members), -cluster.coherence, cluster.members)))
 

@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from actors.consolidator.clustering import MIN_MEMORIES
+from actors.consolidator.clustering import MIN_COHERENCE, MIN_MEMORIES
 from events.spaces import SEMANTIC, SPACES, TEMPORAL
 from events.vocabulary.values import GoalLevel
 
@@ -22,6 +22,11 @@ MIN_PARENT_SIMILARITY: Final = 0.5
 
 MIN_TOPICALITY: Final = 0.25
 """Least share of members that hold a term of a goal. Greetings and thanks stay below it."""
+
+NAMED_COHERENCE: Final = 0.4
+NAMED_TOPICALITY: Final = 0.3
+"""Least coherence of a goal that more of its members name, and the share that must. Short sentences of one topic are
+often nearer to others than to each other: of 44 topics of a dozen sentences each, half reach `MIN_COHERENCE`."""
 
 STAR_TOPICALITY: Final = 0.5
 """The same for a North Star. Small talk, often the largest group of a conversation, stays below it."""
@@ -48,6 +53,12 @@ def level(size: int, coherence: float) -> GoalLevel:
     """Return the level of a goal of this size and coherence."""
     reached = (name for name, min_size, least in LEVELS if size >= min_size and coherence >= least)
     return next(reached, GoalLevel.OPERATIONAL)
+
+
+def is_goal(coherence: float, topicality: float) -> bool:
+    """Return whether a cluster of this coherence is a goal, with this share of members that hold a term of it."""
+    least = MIN_TOPICALITY if coherence >= MIN_COHERENCE else NAMED_TOPICALITY
+    return coherence >= NAMED_COHERENCE and topicality >= least
 
 
 def confidence(size: int, coherence: float, spaces: int) -> float:

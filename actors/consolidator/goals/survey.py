@@ -11,10 +11,11 @@ from actors.comparator.messages import ReadVectors, ScorePairs
 from actors.consolidator.clients import ActorClients
 from actors.consolidator.clustering import MIN_MEMORIES, MIN_SIZE, Cluster, cluster_vectors
 from actors.consolidator.goals.discovery import (
-    MIN_TOPICALITY,
+    NAMED_COHERENCE,
     Similarities,
     confidence,
     distinguishing,
+    is_goal,
     level,
     north_star,
     parents,
@@ -98,10 +99,14 @@ def survey(
     if len(read) < MIN_MEMORIES:
         return Survey()
     ids, texts, vectors = zip(*read, strict=True)
-    clusters = (yield from cluster_vectors(np.stack(vectors), MIN_MEMORIES))[:MAX_GOALS]
+    clusters = yield from cluster_vectors(np.stack(vectors), MIN_MEMORIES, NAMED_COHERENCE)
     index = yield from index_terms(texts)
     topics = yield from extract_topics(index, [cluster.members for cluster in clusters])
-    found = [pair for pair in zip(clusters, topics, strict=True) if pair[1].topicality >= MIN_TOPICALITY]
+    found = [
+        (cluster, topic)
+        for cluster, topic in zip(clusters, topics, strict=True)
+        if is_goal(cluster.coherence, topic.topicality)
+    ][:MAX_GOALS]
     leading = north_star(
         [len(cluster.members) for cluster, _ in found],
         [cluster.coherence for cluster, _ in found],

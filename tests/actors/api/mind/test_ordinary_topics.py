@@ -8,6 +8,7 @@ import pytest
 
 from actors.embedder.profiles.embedded import EmbeddedProfile
 from projections.spaces.lexical import STOP_WORDS
+from tests.actors.api.mind import family_notes
 from tests.actors.api.mind.test_mind_holds import TOMATOES
 from tests.actors.api.stream import BOAT, awake
 from tests.actors.conftest import Agent, Connect
@@ -172,6 +173,24 @@ async def test_each_topic_of_ordinary_sentences_is_a_goal_with_a_name_of_its_own
     again = await told.agent.call("discover_goals", max_goals=20, min_confidence=0.5)
     assert again["discovered_goals"] == goals
     assert (again["north_star"], again["north_star_chosen"]) == (found["north_star"], False)
+
+
+@pytest.mark.requirement("STORE-001/goals-emerge")
+@pytest.mark.parametrize("told", [family_notes.TOPICS], indirect=True)
+async def test_topics_that_few_of_their_sentences_name_are_goals(told: Told) -> None:
+    found = await told.agent.call("discover_goals", max_goals=20, min_confidence=0)
+    named = {}
+    for goal in found["discovered_goals"]:
+        topics = [told.topic[member] for member in goal["members"]]
+        named[goal["description"]] = max(topics, key=topics.count)
+    assert sum(description == topic for description, topic in named.items()) >= 3
+
+
+@pytest.mark.requirement("STORE-001/goals-emerge")
+@pytest.mark.parametrize("told", [{"scattered": SCATTERED}], indirect=True)
+async def test_sentences_about_nothing_in_common_have_no_goal(told: Told) -> None:
+    found = await told.agent.call("discover_goals", max_goals=20, min_confidence=0)
+    assert (found["discovered_goals"], found["north_star"]) == ([], None)
 
 
 @pytest.mark.requirement("STORE-001/drift")

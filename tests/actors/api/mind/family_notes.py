@@ -1,0 +1,73 @@
+"""Sixty sentences that one person might tell an assistant, of five topics that a third of them name."""
+
+CHOIR = (
+    "Our choir is doing the Fauré Requiem in November at St Agnes, with a small orchestra this time.",
+    "I was moved from second soprano to alto because Gwen is off until spring.",
+    "Rehearsals are Tuesdays at half past seven, but the last one before a concert runs until ten.",
+    "The Latin in the Sanctus keeps tripping me up, I'd like a pronunciation sheet.",
+    "Douglas, who conducts us, wants everyone off the score by the middle of October.",
+    "Choir tickets are 12 pounds and each singer is expected to sell at least six.",
+    "My voice gave out halfway through last night, I probably need to warm up properly.",
+    "Black folders only, no ring binders, after the clattering at Easter.",
+    "Someone has to turn pages for the organist and I stupidly put my hand up.",
+    "The choir subscription went up to 45 a term, payable to Ruth by bank transfer.",
+    "Bass section is down to three men, so they asked if Tom would come along.",
+    "We decided against the carol concert in the shopping centre, the choir voted 21 to 9.",
+)
+RUNNING = (
+    "I signed up for the half marathon in Bath on 12 March, my first in nine years.",
+    "My left knee hurts going downhill but not on the flat.",
+    "Did 11 km along the canal this morning in an hour and eight.",
+    "I'd rather go running before breakfast than in the evening when it's dark.",
+    "The physio told me to do calf raises every day and skip the long Sunday one for a fortnight.",
+    "New shoes are half a size too small, I have to send them back before the 20th.",
+    "Priya from work wants to join me on Saturdays, she's a bit faster than I am.",
+    "My running watch loses the satellites under the railway bridge and adds 300 metres.",
+    "Parkrun was cancelled because of the flooded meadow.",
+    "Goal is under two hours fifteen, but finishing without walking would do.",
+    "Energy gels upset my stomach, dates work better.",
+    "I've told myself running isn't to be skipped for rain, only for ice.",
+)
+SCHOOL = (
+    "Edie starts in Year 5 with Miss Prentice, who is new at the school.",
+    "Parents' evening is on the 17th, we have the 18:40 slot with her maths teacher.",
+    "She came home crying because Lottie wouldn't sit with her at lunch.",
+    "The trip to the Roman baths costs 26 and the consent form is due Friday.",
+    "PE kit for school on Mondays and Thursdays, and it must have her name in it.",
+    "Her spelling has got much better since we do ten words over breakfast.",
+    "The school office says the nut allergy form from last year is no longer valid.",
+    "She wants to be on the school council and is writing a speech about the toilets.",
+    "Half-term is a week later than my sister's kids have theirs, which ruins the cottage plan.",
+    "There's a reading volunteer scheme, I could do Wednesday mornings from nine to ten.",
+    "Head lice in her class again, letter in the bag today.",
+    "We agreed no phone until she's in Year 7, whatever the other girls have.",
+)
+RENOVATION = (
+    "The kitchen renovation is meant to start on 3 October and take six weeks, says the builder.",
+    "When they lifted the lino there were old quarry tiles underneath, cracked but pretty.",
+    "Quote from Harding came in at 18,400 without the electrics.",
+    "Tom wants an island, I think there isn't room to open the oven door then.",
+    "The plasterer didn't turn up for the second time and isn't answering his phone.",
+    "We chose the dark green for the cupboards and a plain oak worktop.",
+    "Until the kitchen sink is back we wash up in the bath, which is killing my knees.",
+    "The wall between the dining room and the hall turned out to be load-bearing after all.",
+    "Building control want to see the steel before it gets covered up.",
+    "Renovation dust absolutely everywhere, even inside the piano.",
+    "The renovation budget is capped at 25 thousand, anything beyond waits until next year.",
+    "Induction hob needs its own circuit, so the electrician has to come back on Thursday.",
+)
+ALLOTMENT = (
+    "The allotment committee has given us plot 14b, the one with the collapsed shed.",
+    "Slugs have had every single lettuce I put out on Sunday.",
+    "I promised Mr Okafor next door half a row of my broad beans if he waters while we're away.",
+    "Horse manure is being delivered to the gate on the 9th, bring the big barrow.",
+    "The soil at the far end is heavy clay and stands under water after rain.",
+    "I prefer no chemicals at all, so it's netting and copper tape or nothing.",
+    "First early potatoes came up, about four kilos from one row, lovely and clean.",
+    "Water gets turned off at the allotments from the end of October until March.",
+    "Someone left the gate open again and deer ate the chard down to stumps.",
+    "I want to try garlic on the allotment this autumn, Solent Wight if the garden centre still has it.",
+    "Got a stern letter about the bindweed spreading into the path, have to clear it within three weeks.",
+    "Rent for the allotment is 38 a year, due on Lady Day.",
+)
+TOPICS = {"choir": CHOIR, "running": RUNNING, "school": SCHOOL, "renovation": RENOVATION, "allotment": ALLOTMENT}
