@@ -59,7 +59,7 @@ def says(atlas: Atlas, query: Mapping[str, Embedding], words: str, rows: Rows) -
 
     A long memory contains them together, in one passage.
 
-    `words` are one at least.
+    There must be at least one word.
     """
     terms, asked = term_frequencies(words), query.get(TERMS)
     if not isinstance(asked, Sparse) or not np.isin(terms.ids, asked.ids).all():
