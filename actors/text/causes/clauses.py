@@ -27,7 +27,7 @@ from actors.text.causes.patterns import (
     PASSIVE,
     PASSIVE_FORMS,
     PERFECT,
-    POSSESSIVE,
+    POSSESSED,
     PRONOUN,
     REFERENCE,
     REFERRING,
@@ -69,7 +69,6 @@ _NOTHING: Final = re.compile(r"\s+no\s\w")
 _NOUNS: Final = frozenset({"causes", "results", "result", "lead", "leads", "means"})
 """Connectives that may be nouns."""
 _BEFORE_NOUN: Final = re.compile(r"(?:\b(?:the|a|an|this|that|its|no|any|to|root|main|common|good)|'s)$", re.IGNORECASE)
-_POSSESSIVE: Final = re.compile(rf"\s+{POSSESSIVE}\s", re.IGNORECASE)
 
 
 class CausalClause(NamedTuple):
@@ -247,7 +246,7 @@ def _is_cause(text: str, match: re.Match[str], cause: Span, effect: Span) -> boo
     if word != "since":
         return True
     subordinate, main = text[slice(*cause)], text[slice(*effect)]
-    if TIME.match(subordinate) and _POSSESSIVE.match(subordinate) is None:
+    if TIME.match(subordinate) and POSSESSED.match(subordinate) is None:
         return False
     return bool(FINITE.search(subordinate) and len(WORD.findall(subordinate)) > 2 and not PERFECT.search(main))
 

@@ -7,8 +7,7 @@ from typing import Final, NamedTuple
 
 from actors.text.causes.patterns import FINITE, HAPPENED, NOMINAL, WORD
 from actors.text.causes.spans import Reading, first_clause, main_comma, skip_leading
-from actors.text.causes.subjects import is_no_actor
-from actors.text.causes.verbs import is_by_no_actor
+from actors.text.causes.subjects import is_by_no_actor, is_no_actor
 from actors.text.causes.words import DETERMINER, NAME, SUBJECT, any_of
 
 MAX_OPENING: Final = 120

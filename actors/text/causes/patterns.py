@@ -14,6 +14,7 @@ SENTENCE: Final = re.compile(
 LABEL: Final = re.compile(r"[^:.,!?\n]{1,48}: ")
 """A speaker or a title before the text."""
 POSSESSIVE: Final = r"(?:my|our|his|her|their|its)"
+POSSESSED: Final = re.compile(rf"\s+{POSSESSIVE}\s", re.IGNORECASE)
 BE: Final = r"(?:is|are|was|were|be|been|being|'s)"
 UNREAL: Final = (
     r"(?:almost|nearly|hardly|barely|scarcely|rarely|seldom|probably|possibly|perhaps|maybe|presumably|allegedly|"

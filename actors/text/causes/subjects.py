@@ -3,6 +3,7 @@
 import re
 from typing import Final
 
+from actors.text.causes.patterns import FINITE
 from actors.text.causes.words import DETERMINER, any_of, words_of
 
 MAX_SUBJECT: Final = 12
@@ -107,6 +108,12 @@ def is_activity(phrase: str) -> bool:
     """Tell whether a phrase begins with a gerund: "painting the hallway", "my leaving the band"."""
     match = _GERUND.match(phrase)
     return match is not None and (match["object"] is not None or match["gerund"].lower() not in _NO_GERUND)
+
+
+def is_by_no_actor(clause: str) -> bool:
+    """Tell whether the subject of a clause is no person or group."""
+    verb = FINITE.search(clause, 1)
+    return verb is not None and is_no_actor(clause[: verb.start()].strip())
 
 
 def names_happening(noun: str) -> bool:

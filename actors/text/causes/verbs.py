@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from actors.text.causes.patterns import FINITE, HAPPENED, HYPOTHETICAL, UNREAL
 from actors.text.causes.spans import Span, is_claimed, last_clause, skip_leading
-from actors.text.causes.subjects import is_no_actor
+from actors.text.causes.subjects import is_by_no_actor, is_no_actor
 from actors.text.causes.words import (
     DETERMINER,
     NAME,
@@ -261,12 +261,6 @@ def stated_effects(text: str, start: int, end: int) -> Iterator[StatedEffect]:
 def _happened(clause: str) -> bool:
     """Tell whether a clause tells what happened, and nobody did."""
     return HAPPENED.search(clause) is not None and _MODAL.search(clause) is None and is_by_no_actor(clause)
-
-
-def is_by_no_actor(clause: str) -> bool:
-    """Tell whether the subject of a clause is no person or group."""
-    verb = FINITE.search(clause, 1)
-    return verb is not None and is_no_actor(clause[: verb.start()].strip())
 
 
 def _governs(text: str, verb: re.Match[str], before: str, end: int) -> bool:

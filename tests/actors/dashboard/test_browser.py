@@ -359,7 +359,7 @@ def test_long_words_and_other_directions_keep_to_their_place(site: Site, browser
 
 
 def test_below_a_long_memory_is_what_can_be_done_with_it(site: Site, go: Go) -> None:
-    long = "\n".join(f"Buoy {number}." for number in range(300))
+    long = " ".join(f"Buoy {number} was painted." for number in range(2000))
     command = [COMMAND, "store", long, "--data", str(site.folder), "--namespace", "buoys"]
     subprocess.run(command, capture_output=True, check=True)
     page = go("/search?q=buoys&namespace=buoys")

@@ -260,7 +260,7 @@ async def test_a_difference_limits_each_list_and_counts_all_entries(sleeper: Sle
 
 async def test_goals_and_north_stars_are_part_of_a_difference(sleeper: Sleeper) -> None:
     first = await now(sleeper.mind)
-    goals = await sleeper.mind("discover_goals")
+    goals = await sleeper.mind("discover_goals", min_confidence=0)
     diff = await sleeper.mind("diff", a=first)
     assert {one["id"] for one in diff["goals"]["shown"]} == {goal["goal_id"] for goal in goals["discovered_goals"]}
     star = diff["north_stars"]["default"]

@@ -34,6 +34,8 @@ def protected(**known: Any) -> str | None:
             "links": 0,
             "in_goal": False,
             "memory_type": None,
+            "restored": False,
+            "corrects": False,
             **known,
         }
     )
