@@ -8,6 +8,7 @@ import gc
 import os
 import signal
 import sys
+from contextlib import suppress
 from io import TextIOWrapper
 from pathlib import Path
 
@@ -26,7 +27,8 @@ def _leave(status: list[int]) -> None:
     """End a process whose status is known. To free all its objects first takes a tenth of a short command's time."""
     if status:
         for stream in (sys.stdout, sys.stderr):
-            print(end="", file=stream, flush=True)  # takes one that is closed too
+            with suppress(OSError, ValueError, AttributeError):  # full, closed, or None if the caller closed it
+                stream.flush()
         os._exit(status[0])
 
 

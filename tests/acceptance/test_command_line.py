@@ -72,11 +72,11 @@ def test_a_command_whose_output_is_closed_ends_without_a_word(tmp_path: Path, ar
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a device that is always full")
-@pytest.mark.parametrize("shown", [(), ("--json",)])
-def test_an_answer_that_cannot_be_written_is_one_sentence(tmp_path: Path, shown: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("arguments", [("export", "-"), ("status",), ("status", "--json")])
+def test_an_answer_that_cannot_be_written_is_one_sentence(tmp_path: Path, arguments: tuple[str, ...]) -> None:
     run_json(tmp_path, "store", "Mara's dog is called Bo.")
     with Path("/dev/full").open("w") as full:
-        command = [COMMAND, "status", *shown, "--data", str(tmp_path)]
+        command = [COMMAND, *arguments, "--data", str(tmp_path)]
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=PATIENCE, check=False)
     assert (done.returncode, done.stderr) == (1, "context-graph: No space left on device\n")
 
