@@ -28,8 +28,8 @@ BATCH = 100
 BATCH_IMAGES = 16 << 20
 """Characters of images after which a batch ends sooner."""
 BATCH_TEXT = 1 << 17
-"""Characters of texts after which it does: some ten seconds of a core, so that progress is seen, and what is stored of
-a long source stays if it is interrupted."""
+"""Characters of texts after which a batch ends sooner: some ten seconds of a core, so that progress is seen, and what
+is stored of a long source stays if it is interrupted."""
 
 
 class Batch(NamedTuple):
@@ -42,14 +42,16 @@ class Batch(NamedTuple):
 
     def advance(self, done: float, of: float | None, _what: str) -> None:
         """Report how many of all items are stored; of a batch that is a single text, how much of it is embedded."""
+        if len(self.items) > 1 and of != len(self.items):
+            return  # how much is embedded of the one text that goes through the model by itself
         reached = self.start + (done / of * len(self.items) if of else 0.0)
         total = self.result["memories"] + self.result["links"]
         self.report(reached, total, f"importing {int(reached):,} of {total:,}")
 
     def add(self, answer: JsonObject) -> None:
-        """Add what came of it to the result; raise `StorageFault` if the log took something no more.
+        """Add what came of it to the result; raise `StorageFault` if the log takes nothing, as on a full disk.
 
-        The items that follow would be embedded for nothing.
+        Then all other items would be embedded for nothing.
         """
         for name in ("stored", "stored_before", "hidden_before", "events"):
             self.result[name] += answer[name]
@@ -57,15 +59,11 @@ class Batch(NamedTuple):
             if not one["success"]:
                 self.result["failed"].append(failure_of(item, one["error"]["message"], one["error"].get("data")))
                 self.result["namespaces"].subtract(namespaces_of(item))
-        refused = (
-            one["error"]["message"]
-            for one in answer["results"]
-            if one.get("error", {}).get("code") == StorageFault.code
-        )
-        if message := next(refused, None):
+        errors = [one.get("error", {}) for one in answer["results"]]
+        if errors and all(error.get("code") == StorageFault.code for error in errors):
             done = self.result["stored"] + self.result["stored_before"]
             raise StorageFault(
-                f"{message}; {done:,} of {self.result['memories']:,} memories are stored, "
+                f"{errors[0]['message']}; {done:,} of {self.result['memories']:,} memories are stored, "
                 "and the same import goes on with the others"
             )
 

@@ -147,8 +147,10 @@ def _with_entry(text: str, client: Client, launch: Launch) -> str:
     """Set our entry; what else stands in one that is there, such as variables for the server, stays."""
     path = (*_servers(client, text), NAME)
     entry = launch.entry(client.shape)
-    is_there = read_entry(_entry(text, client)) is not None
-    for place, value in [((*path, name), value) for name, value in entry.items()] if is_there else [(path, entry)]:
+    changes: list[tuple[tuple[str, ...], object]] = [(path, entry)]
+    if read_entry(_entry(text, client)) is not None:
+        changes = [((*path, name), value) for name, value in entry.items() if name != "enabled"]
+    for place, value in changes:
         if client.format is Format.TOML:
             text = toml.set_member(text, place, value)
         else:

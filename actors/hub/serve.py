@@ -1,6 +1,5 @@
 """Serving a store: to one client on stdin and stdout, or to all clients that connect to its socket."""
 
-import atexit
 import gc
 import os
 import select
@@ -190,7 +189,6 @@ async def _warm_up(context: Context) -> None:
     # Models and projections live as long as the process. Unfrozen, each full collection scans them: 0.1 s with a
     # thousand memories, 0.2 s with 100,000, in which every thread waits.
     gc.freeze()
-    atexit.register(gc.unfreeze)  # the collection at exit must see them, or nanobind (DuckDB) reports leaks
 
 
 async def _limit_log(folder: Path) -> None:

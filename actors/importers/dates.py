@@ -56,7 +56,7 @@ def date_in_heading(heading: str) -> str | None:
 
 
 def time_in_field(field: str) -> str | None:
-    """Return a time in ISO 8601, given so or as a day in words; None for one that could be read in two ways.
+    """Return a time in ISO 8601, given so, in numbers as in a path or as a day in words; None for an ambiguous one.
 
     More than eight digits in a row count seconds or their parts, though Python reads 1612120112345 as the year 1612.
     """
@@ -65,7 +65,7 @@ def time_in_field(field: str) -> str | None:
     try:
         return datetime.fromisoformat(field).isoformat()
     except ValueError:
-        return date_in_heading(field)
+        return date_in_path(field) if _NUMERIC.fullmatch(field) else date_in_heading(field)
 
 
 def _day(match: re.Match[str], path: str) -> str | None:

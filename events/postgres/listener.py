@@ -57,7 +57,7 @@ class PostgresListener:
 class LagClock:
     """Notes when the process last knew all events of the log, and whether the server answers.
 
-    A lag of `limit` seconds or more is exceeded.
+    The limit is exceeded by a lag of `limit` seconds or more.
     """
 
     def __init__(self, limit: float) -> None:

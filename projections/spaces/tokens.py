@@ -104,7 +104,7 @@ class TokenSpace:
 
         That is MaxSim with the idf of this space, so that "the delay" is in "the fog delayed our flight to Oslo".
 
-        The `others` needn't be rows of this space; the result has their shape.
+        The `others` needn't be rows of this space; the result has the shape (others,).
         """
         own, mine = self._frequency.idf(one.ids), _unit(one.array)
         scores = np.empty(len(others), np.float32)

@@ -89,7 +89,7 @@ def entry(home: Path, client: str) -> tuple[str, list[str]]:
             assert found["type"] == "stdio"
         case "opencode":
             found = json.loads((home / ".config/opencode/opencode.json").read_text())["mcp"]["context-graph"]
-            assert (found["type"], found["enabled"]) == ("local", True)
+            assert (found["type"], found.get("enabled", True)) == ("local", True)
             found = {"command": found["command"][0], "args": found["command"][1:]}
         case _:
             places = {
@@ -241,6 +241,15 @@ def test_what_a_person_added_to_the_entry_stays_and_hooks_that_do_not_see_it_are
     assert tree(home) == before
     done(home, "uninstall", *clients)
     assert "context-graph" not in "".join(place.read_text() for place in places.values())
+
+
+def test_an_entry_that_a_person_disabled_stays_so(home: Path) -> None:
+    file = home / ".config/opencode/opencode.json"
+    file.parent.mkdir()
+    file.write_text('{"mcp": {"context-graph": {"type": "local", "command": ["old", "serve"], "enabled": false}}}')
+    done(home, "install", "--client", "opencode")
+    found = json.loads(file.read_text())["mcp"]["context-graph"]
+    assert found == {"type": "local", "command": [COMMAND, "serve"], "enabled": False}
 
 
 def test_an_entry_of_our_name_that_starts_nothing_is_replaced(home: Path) -> None:

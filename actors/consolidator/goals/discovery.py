@@ -23,13 +23,13 @@ MIN_PARENT_SIMILARITY: Final = 0.5
 MIN_TOPICALITY: Final = 0.25
 """Least share of members that hold a term of a goal. Greetings and thanks stay below it."""
 
+STAR_TOPICALITY: Final = 0.5
+"""The same for a North Star. Small talk, often the largest group of a conversation, stays below it."""
+
 NAMED_COHERENCE: Final = 0.4
 NAMED_TOPICALITY: Final = 0.3
 """Least coherence of a goal that more of its members name, and the share that must. Short sentences of one topic are
 often nearer to others than to each other: of 44 topics of a dozen sentences each, half reach `MIN_COHERENCE`."""
-
-STAR_TOPICALITY: Final = 0.5
-"""The same for a North Star. Small talk, often the largest group of a conversation, stays below it."""
 
 LARGE_EFFECT: Final = 0.8
 """Cohen's d of a large effect (Statistical Power Analysis, 1988), from which on a space distinguishes a cluster."""

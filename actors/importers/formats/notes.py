@@ -113,8 +113,8 @@ class _Note(msgspec.Struct, frozen=True):
 
     @property
     def is_empty(self) -> bool:
-        """Whether it has neither text nor metadata, so that a memory of it would be its name."""
-        return not (self.body.strip() or self.metadata)
+        """Whether it has neither text nor metadata but a date, so that a memory of it would be its name."""
+        return not (self.body.strip() or self.metadata.keys() - set(DATES))
 
 
 def read(root: Path, files: list[Path], options: Options) -> Iterator[Record]:
@@ -175,7 +175,7 @@ def _parse(root: Path, file: Path) -> tuple[_Note, list[Ignored]] | Broken:
     times = {one: time for one, value in stated.items() if (time := _time(value))}
     properties = {one: value for one, value in properties.items() if one not in times}
     ignored += [
-        Ignored(str(file), 1, f"{one} '{value}' names no day: it stays in the text")
+        Ignored(str(file), 1, f"{one} '{value}' names no day: it stays among the properties")
         for one, value in stated.items()
         if one not in times
     ]
@@ -280,10 +280,11 @@ def _values(properties: JsonObject, name: str, separator: str) -> list[str]:
 
 
 def _time(value: object) -> str | None:
-    """Return the time that a property states, in ISO 8601, as it is written where it is that already."""
+    """Return the time that a property states, in ISO 8601; without a time of day where it states none."""
     said = str(_plain(value)).strip("[]")
     found = time_in_field(said)
-    return said if found is not None and found.startswith(said) else found
+    is_day = len(said) == len("2022-02-02")
+    return said if is_day and found is not None and found.startswith(said) else found
 
 
 def _plain(value: object) -> object:

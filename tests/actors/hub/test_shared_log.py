@@ -18,7 +18,7 @@ from actors.api.operations.lifecycle.memories import memory_delete, store_memory
 from actors.api.operations.mind.sleep import ConsolidateMemories, consolidate_memories
 from actors.api.params.memories import MemoryDelete, StoreMemory
 from actors.api.params.parsing import parse
-from actors.api.tools.agent_tools import BY_NAME
+from actors.api.tools.agent_tools import BY_METHOD, BY_NAME
 from actors.api.tools.dispatch import call
 from actors.cli.commands import program
 from actors.hub.composition import open_hub
@@ -219,6 +219,27 @@ async def test_a_store_whose_commit_was_not_answered_is_acknowledged_once_the_lo
     memory = await store(here, "the lighthouse keeper has a grey cat")
     assert memory in [one["fingerprintId"] for one in await search(here, "a cat in the lighthouse")]
     assert here.hub.store.ask(ReadStatus(), timeout=BOUND).live == 2
+
+
+async def test_an_import_takes_nothing_of_a_run_while_another_hub_consolidates(opened: Open) -> None:
+    here, there = Context(opened("here")), Context(opened("there"))
+    await store(there, "the lighthouse keeper has a grey cat")
+    await consolidate_memories(there, ConsolidateMemories())
+    known(here.hub, there.hub.log.head.seq)
+    text, at = "the ferry leaves at nine", "2026-01-05T09:00:00+00:00"
+    ids, run = [str(uuid4()) for _ in range(2)], str(uuid4())
+    events = (
+        {"type": "consolidation_started.1", "run": run, "mode": "light", "trigger": "request", "namespace": None}
+        | {"salience_threshold": 0.3, "max_memories": 0, "dry_run": False, "thorough": True, "rationale": None},
+        {"type": "memories_merged.1", "run": run, "survivor": ids[0], "absorbed": ids[1:], "similarities": [1.0]},
+    )
+    items = [{"id": id_, "content": text, "created_at": at} for id_ in ids]
+    items += [{"event": event, "id": str(uuid4()), "at": at} for event in events]
+    answer = await call(here, BY_METHOD["memory/import"], {"items": items})
+    assert [one["success"] for one in answer["results"]] == [True, True, False, False]
+    assert "another hub" in answer["results"][2]["error"]["message"]
+    assert "Run not found" in answer["results"][3]["error"]["message"]
+    assert {one["fingerprintId"] for one in await search(here, "when does the ferry leave")} >= {*ids}
 
 
 async def test_one_hub_consolidates_and_another_only_after_it_is_gone(

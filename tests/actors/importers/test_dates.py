@@ -6,7 +6,7 @@ import pytest
 
 from actors.importers.dates import date_in_heading, date_in_path
 from actors.importers.recogniser import recognise
-from actors.importers.records import Ignored, Item, Options
+from actors.importers.records import Ignored, Item, Options, Skipped
 
 LONG = "The committee talked about the budget of the archive, and nobody objected. " * 16
 
@@ -102,6 +102,9 @@ def test_properties_count_before_the_path_and_headings_before_both(tmp_path: Pat
         ('"[[2022-02-02]]"', "2022-02-02"),
         ("2022-02-02T10:30:00+02:00", "2022-02-02T10:30:00+02:00"),
         ("February 2nd, 2022", "2022-02-02"),
+        ("2022/02/02", "2022-02-02"),
+        ("02.02.2022", "2022-02-02"),
+        ("2022-02", "2022-02-01"),
     ],
 )
 def test_a_property_states_a_time_in_iso_8601_or_a_day_in_words(tmp_path: Path, said: str, expected: str) -> None:
@@ -116,10 +119,15 @@ def test_a_property_that_names_no_day_stays_in_the_text_and_the_next_or_the_path
         file = note(tmp_path, "2019-01-31.md", f"---\ncreated: {said}\n{other}---\nBo barked.")
         told, item = recognise(file, Options()).read()
         assert isinstance(told, Ignored)
-        assert "names no day: it stays in the text" in told.reason
+        assert "names no day: it stays among the properties" in told.reason
         assert isinstance(item, Item)
         assert item.value["created_at"] == expected
         assert item.value["content"] == f"2019-01-31\n\ncreated: {said.strip('[]')}\n\nBo barked."
+
+
+def test_a_template_without_text_is_no_memory(tmp_path: Path) -> None:
+    file = note(tmp_path, "Day.md", "---\ncreated: <% tp.date.now() %>\n---\n")
+    assert [type(one) for one in recognise(file, Options()).read()] == [Ignored, Skipped]
 
 
 def test_each_day_of_a_long_diary_is_a_memory_of_that_day(tmp_path: Path) -> None:

@@ -135,44 +135,66 @@ async def _store(context: Context, group: Sequence[Numbered], reports: dict[int,
 
 
 async def _append(context: Context, group: Sequence[Numbered], reports: dict[int, JsonObject]) -> None:
-    """Append events by one commit, unless they name a memory or a run that isn't here, and report on each."""
+    """Append events by one commit, unless they name a memory or a run that isn't here, and report on each.
+
+    The starts of runs go first, by a commit of their own: on a shared log another hub may be the one that consolidates,
+    and what names a run whose start is refused can't be applied by any projection.
+    """
     found = [(index, one) for index, one in group if isinstance(one, EventItem)]
     known = await _known(context, {id_ for _, one in found for id_ in mentioned(one.event)})
-    named = dict.fromkeys(run for _, one in found if (run := getattr(one.event, "run", None)))
+    named = dict.fromkeys(run for _, one in found if (run := _run_of(one)))
     lists = {run: await find_run(context, run) for run in named}
     runs = {run: listed and listed.runs[0] for run, listed in lists.items()}
     here = await _happened_here(context, [one for _, one in found], known, runs)
     keys = tuple(uuid5(IMPORTED, f"run {run}") for run in runs)
     imported = await ask(context.hub.store, FindRequests(keys=keys))
     started = {run for (run, entry), request in zip(runs.items(), imported, strict=True) if entry or request}
-    appends: dict[int, Append] = {}
+    starts: dict[int, EventItem] = {}
+    others: dict[int, EventItem] = {}
     for index, one in found:
-        run = getattr(one.event, "run", None)
         if one in here:
             reports[index] = _event_report(index, one.event) | {"stored_before": True}
-            continue
+        elif isinstance(one.event, ConsolidationStarted):
+            starts[index] = one
+        else:
+            others[index] = one
+    await _commit(context, starts, reports)
+    started |= {run for index, one in starts.items() if reports[index]["success"] and (run := _run_of(one))}
+    appendable: dict[int, EventItem] = {}
+    for index, one in others.items():
+        run = _run_of(one)
         try:
             _check_known(mentioned(one.event), known)
-            if isinstance(one.event, ConsolidationStarted):
-                started.add(one.event.run)
-            elif run is not None and run not in started:
+            if run is not None and run not in started:
                 raise NotFoundFault(f"Run not found: {run}; its start is imported first", id=str(run))
         except Fault as fault:
             reports[index] = item_report(index, fault)
         else:
-            appends[index] = Append(
-                id=one.id or uuid4(), event=one.event, actor=IMPORTER, correlation_id=one.key, once=True, at=one.at
-            )
-    outcomes: Sequence[RequestResult | Fault] = ()
-    if appends:
-        outcomes = await ask(context.hub.store, AppendMemories(appends=tuple(appends.values())))
-    for (index, append), outcome in zip(appends.items(), outcomes, strict=True):
+            appendable[index] = one
+    await _commit(context, appendable, reports)
+
+
+async def _commit(context: Context, items: Mapping[int, EventItem], reports: dict[int, JsonObject]) -> None:
+    """Append events by one commit, and report on each."""
+    if not items:
+        return
+    appends = tuple(
+        Append(id=one.id or uuid4(), event=one.event, actor=IMPORTER, correlation_id=one.key, once=True, at=one.at)
+        for one in items.values()
+    )
+    outcomes: Sequence[RequestResult | Fault] = await ask(context.hub.store, AppendMemories(appends=appends))
+    for (index, one), outcome in zip(items.items(), outcomes, strict=True):
         if isinstance(outcome, Fault):
             reports[index] = item_report(index, outcome)
         else:
-            reports[index] = _event_report(index, append.event)
+            reports[index] = _event_report(index, one.event)
             if outcome.repeated:
                 reports[index]["stored_before"] = True
+
+
+def _run_of(one: EventItem) -> UUID | None:
+    """Return the run that an event is part of; None if it is part of none."""
+    return getattr(one.event, "run", None)
 
 
 def _event_report(index: int, event: Event) -> JsonObject:

@@ -236,8 +236,11 @@ def _label(memory: UUID | None, entries: Entries) -> JsonObject | None:
 
 
 def _node(memory: UUID, entries: Entries) -> JsonObject:
-    content = {"content": shown(entries[memory])["content"][:LABEL]} if memory in entries else {}
-    return {"id": str(memory)} | content
+    if memory not in entries:
+        return {"id": str(memory)}
+    found = shown(entries[memory])
+    by = {name: found[name] for name in ("superseded_by",) if name in found}
+    return {"id": str(memory), "content": found["content"][:LABEL]} | by
 
 
 def _focus(now: Attention) -> JsonObject | None:

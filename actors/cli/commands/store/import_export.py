@@ -124,8 +124,10 @@ def _path(source: str) -> Iterator[Path]:
         try:
             yield copy
         except FormatError as error:
-            advice = "; standard input is read as JSON lines: give a file of another format by its name"
-            raise FormatError(str(error).replace(str(copy), "standard input") + advice) from None
+            problem = str(error).replace(str(copy), "standard input")
+            if copy.stat().st_size:
+                problem += "; standard input is read as JSON lines: give a file of another format by its name"
+            raise FormatError(problem) from None
 
 
 def _survey(source: Source, redactions: Redactions, report: Report, *, validates: bool) -> JsonObject:

@@ -96,6 +96,16 @@ async def test_a_memory_ignites_when_its_spaces_agree_and_not_when_meaning_alone
     assert all(len(candidate.scores) == 4 * 13 for candidate in focus.candidates), "an oscillator for each space"
 
 
+async def test_a_memory_in_focus_says_that_it_was_corrected(mind: Mind) -> None:
+    first, *_ = await keep(mind, SEEDLINGS, *ASIDE)
+    later = (await mind("store_memory", content="The seedlings moved to the shed.", supersedes=[first]))[
+        "fingerprintId"
+    ]
+    await keep(mind, SEEDLINGS)
+    shown = {one["id"]: one for one in (await attended(mind))["ignited"]}
+    assert shown[first]["superseded_by"] == later
+
+
 async def test_without_coupling_nothing_ignites(mind: Mind, log: MemoryLog) -> None:
     assert (await mind("adjust_coupling", new_k=0))["new_K"] == 0
     first, *_ = await keep(mind, SEEDLINGS, SEEDLINGS, *ASIDE, SEEDLINGS)
