@@ -280,11 +280,10 @@ def _values(properties: JsonObject, name: str, separator: str) -> list[str]:
 
 
 def _time(value: object) -> str | None:
-    """Return the time that a property states, in ISO 8601; without a time of day where it states none."""
+    """Return the time that a property states, in ISO 8601, no more exactly than it does, but for the day of a month."""
     said = str(_plain(value)).strip("[]")
     found = time_in_field(said)
-    is_day = len(said) == len("2022-02-02")
-    return said if is_day and found is not None and found.startswith(said) else found
+    return found and (said if len(said) >= len("2022-02-02") and found.startswith(said) else found)
 
 
 def _plain(value: object) -> object:
