@@ -204,7 +204,7 @@ def _memories(note: _Note, options: Options) -> Iterator[Record]:
     properties = note.properties
     kept, stated = shortest(note.metadata), note.stated
     metadata = beside({"source": "note", "path": note.name, "title": note.title}, kept)
-    for name in note.metadata.keys() - kept.keys() - stated.keys():
+    for name in [name for name in note.metadata if name not in kept and name not in stated]:
         yield Ignored(str(note.file), 1, f"its property {name} is too long for metadata and is left out")
     suffix = note.file.suffix.lower()
     is_markdown, has_headings = suffix in MARKDOWN, suffix != PLAIN
