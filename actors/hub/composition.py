@@ -46,8 +46,8 @@ MIN_SNAPSHOT_EVENTS = 500
 """Events since the last snapshot from which on closing the store takes another."""
 
 START_SERVER = (
-    "start the server, or mend the address or the password, and try again; without its server starts only a hub that "
-    "ran before with --offline"
+    "start the server, or mend the address or the password, and try again; without the server only a hub that ran "
+    "before with --offline starts"
 )
 
 

@@ -37,7 +37,7 @@ LATE = 1.2
 """Kills come up to this share of the time that the work usually takes, so that some come just after its end."""
 DECISIONS = (MemoriesMerged, MemoriesPruned)
 
-KILLS = pytest.mark.parametrize("kills", [2, pytest.param(20, marks=pytest.mark.slow)])
+KILLS = pytest.mark.parametrize("kills", [1, pytest.param(20, marks=pytest.mark.slow)])
 
 
 class Left(NamedTuple):

@@ -132,7 +132,7 @@ def test_progress_is_reported_while_models_load(servers: Callable[[], Server]) -
 
 def store_until_windows_are_embedded(server: Server, request: int | str) -> None:
     """Send a store of a long text, and wait until the model is at work on it."""
-    arguments = {"content": (FOX + ". ") * 600}
+    arguments = {"content": (FOX + ". ") * 250}
     params = {"name": "store_memory", "arguments": arguments, "_meta": {"progressToken": request}}
     server.send(json.dumps({"jsonrpc": "2.0", "id": request, "method": "tools/call", "params": params}))
     assert server.process.stdout

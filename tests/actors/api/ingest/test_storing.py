@@ -189,7 +189,7 @@ async def test_the_same_content_again_is_stored_and_flagged(context: Context, ag
 
 @pytest.mark.requirement("STORE-001/content-longest")
 async def test_the_longest_content_is_stored(agent: Agent) -> None:
-    content = ("abcdefg " * 8_192)[:65_536]
+    content = ("memories " * 8_192)[:65_536]
     answer = await agent.call("store_memory", content=content)
     assert (await agent.call("memory_retrieve", id=answer["fingerprintId"]))["content"] == content
 

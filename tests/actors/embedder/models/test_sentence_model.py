@@ -154,7 +154,8 @@ def test_prompts_of_a_model_are_used_and_are_no_part_of_its_tokens(profile_with_
     assert not np.allclose(asked.vector, told.vector, atol=1e-4)
 
 
-def test_the_command_re_embeds_with_a_chosen_model_on_a_device_and_in_processes(tiny: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("workers", ["1", pytest.param("2", marks=pytest.mark.slow)])  # each process loads torch
+def test_the_command_re_embeds_with_a_chosen_model_on_a_device(tiny: Path, tmp_path: Path, workers: str) -> None:
     def run_here(*arguments: str) -> Any:
         done = CliRunner().invoke(program, [*arguments, "--json"])
         assert done.exit_code == 0, done.output
@@ -164,7 +165,7 @@ def test_the_command_re_embeds_with_a_chosen_model_on_a_device_and_in_processes(
     lines = tmp_path / "texts.jsonl"
     lines.write_text("".join(json.dumps({"content": text}) + "\n" for text in TEXTS), encoding="utf-8")
     run_here("import", str(lines), "--data", old)
-    options = ("--embedder", str(tiny), "--device", "cpu", "--workers", "2", "--json")
+    options = ("--embedder", str(tiny), "--device", "cpu", "--workers", workers, "--json")
     command = [COMMAND, "reembed", new, "--data", old, *options]
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert done.returncode == 0, done.stderr
