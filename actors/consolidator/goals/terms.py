@@ -70,7 +70,7 @@ class TermIndex(msgspec.Struct, frozen=True):
     holders: Mapping[str, int]
     """Number of texts that hold each term."""
     names: frozenset[str]
-    """Single words that are written as names throughout."""
+    """Words that are capitalised wherever they stand, none of them after a determiner."""
 
 
 class Topic(msgspec.Struct, frozen=True):
