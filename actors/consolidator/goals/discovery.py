@@ -21,7 +21,7 @@ MIN_PARENT_SIMILARITY: Final = 0.5
 """Least cosine between the centroids of a goal and its parent."""
 
 MIN_TOPICALITY: Final = 0.25
-"""Least share of members that hold a term of a goal. Greetings and thanks stay below it."""
+"""Least share of members that hold a term of a goal other than a name. Greetings and thanks stay below it."""
 
 STAR_TOPICALITY: Final = 0.5
 """The same for a North Star. Small talk, often the largest group of a conversation, stays below it."""

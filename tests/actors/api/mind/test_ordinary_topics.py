@@ -85,6 +85,20 @@ SCATTERED = (
     "The film about the lighthouse won a prize.",
     "The river gauge stands at two metres.",
 )
+OF_INES = (
+    "Ines is allergic to shellfish.",
+    "The deposit for the hall came from Ines, in cash.",
+    "Ines speaks Danish with her grandmother.",
+    "On Thursday Ines has her driving test.",
+    "We lent Ines the long ladder in March.",
+    "Ines collects stamps with lighthouses on them.",
+    "The hedge between us and Ines was cut too low.",
+    "Ines broke her wrist on the ice rink.",
+    "A parcel for Ines is still at the post office.",
+    "Ines voted against the new car park.",
+    "The telescope in the attic belongs to Ines.",
+    "Ines sings flat when she is tired.",
+)
 SMALL = {"cycling": CYCLING[:8], "taxes": TAXES[:8], "cat": CAT[:8]}
 TOPICS = {
     "cycling": CYCLING,
@@ -177,8 +191,10 @@ async def test_each_topic_of_ordinary_sentences_is_a_goal_with_a_name_of_its_own
 
 @pytest.mark.requirement("STORE-001/goals-emerge")
 @pytest.mark.parametrize("told", [family_notes.TOPICS], indirect=True)
-async def test_topics_that_few_of_their_sentences_name_are_goals(told: Told) -> None:
-    found = await told.agent.call("discover_goals", max_goals=20, min_confidence=0)
+async def test_topics_that_few_of_their_sentences_name_are_goals_that_are_shown(told: Told) -> None:
+    found = await told.agent.call("discover_goals")
+    everything = await told.agent.call("discover_goals", max_goals=20, min_confidence=0)
+    assert found["discovered_goals"] == everything["discovered_goals"]
     named = {}
     for goal in found["discovered_goals"]:
         topics = [told.topic[member] for member in goal["members"]]
@@ -191,6 +207,13 @@ async def test_topics_that_few_of_their_sentences_name_are_goals(told: Told) -> 
 async def test_sentences_about_nothing_in_common_have_no_goal(told: Told) -> None:
     found = await told.agent.call("discover_goals", max_goals=20, min_confidence=0)
     assert (found["discovered_goals"], found["north_star"]) == ([], None)
+
+
+@pytest.mark.requirement("STORE-001/goals-emerge")
+@pytest.mark.parametrize("told", [{"ines": OF_INES, "scattered": SCATTERED, "cat": CAT}], indirect=True)
+async def test_a_person_who_is_named_in_many_sentences_is_no_goal_and_a_cat_that_they_are_about_is(told: Told) -> None:
+    found = await told.agent.call("discover_goals", max_goals=20, min_confidence=0)
+    assert [*told.topics_of(goal["members"] for goal in found["discovered_goals"])] == ["cat"]
 
 
 @pytest.mark.requirement("STORE-001/drift")

@@ -171,6 +171,36 @@ def test_topicality_is_the_share_of_members_that_hold_a_term():
     assert told([], REST).topicality == 0
 
 
+def test_a_name_is_a_term_but_no_topic():
+    members = ["Rain fell on Ines.", "I met Ines.", "Ask Ines, she knows.", "The kiln is hot.", "So what?"]
+    assert told(members, REST) == Topic(terms=("Ines",), topicality=0)
+    assert told([*members, "A kiln for Ines.", "Two kilns."], REST).topicality == pytest.approx(3 / 7)
+
+
+@pytest.mark.parametrize(
+    ("member", "topicality"),
+    [
+        ("an Atlas of rivers", 1),
+        ("The Atlas is late.", 1),
+        ("my new atlas", 1),
+        ("atlas, again", 1),
+        ("ATLAS", 1),
+        ("Atlas waits.", 0),
+        ("Late, Atlas waits.", 0),
+    ],
+)
+def test_a_word_is_no_name_if_a_text_writes_it_otherwise_or_after_an_article(member: str, topicality: float):
+    members = ["We sold Atlas.", "We have Atlas.", "We painted Atlas."]
+    assert told([*members, member], REST).topicality == topicality
+
+
+def test_capitals_tell_no_names_where_all_nouns_have_them():
+    members = ["der Chor probt", "im Chor singen", "den Chor leiten"]
+    rest = ["neue Tomaten im Garten", "der Arzt mit dem Auto", "am Montag zur Schule", "das Angebot der Werkstatt"]
+    assert told(members, rest * 2) == Topic(terms=("Chor",), topicality=1)
+    assert told(members, REST * 3).topicality == 0
+
+
 def test_long_texts_are_read_in_more_slices_and_no_text_is_left_out():
     short = [f"The heron of pond {number}." for number in range(30)]
     long = [text + " " * SLICE_CHARACTERS for text in short]
