@@ -12,6 +12,7 @@ from uuid import UUID
 import msgspec
 from msgspec import Meta
 
+from actors.api.operations.retrieval.restated import COMPARED
 from actors.api.params.parsing import invalid
 from actors.api.params.search import SearchGraph
 from actors.runtime.types import JsonObject
@@ -41,6 +42,8 @@ class Page(msgspec.Struct, frozen=True, array_like=True):
     """Which search it belongs to."""
     primed: Annotated[dict[UUID, Order], Meta(max_length=CAPACITY)] | None = None
     """What was in the workspace then, with its order; None on the first page."""
+    restated: Annotated[dict[UUID, UUID], Meta(max_length=COMPARED)] | None = None
+    """Which memories answer in place of which others; None on the first page."""
 
 
 def search_of(params: SearchGraph, then: datetime | None = None) -> bytes:

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Collection
+from functools import partial
 from time import perf_counter
 from typing import TypeVar
 from uuid import UUID
@@ -12,6 +13,7 @@ from actors.api.answers import alignment, body_of, rounded, shown
 from actors.api.context import Context, describe, wait_until_ready
 from actors.api.operations.retrieval import pagination
 from actors.api.operations.retrieval.query import Query, parse_query, respell, search
+from actors.api.operations.retrieval.restated import COMPARED, find_restated
 from actors.api.params.fields import MAX_EXCERPT
 from actors.api.params.parsing import invalid, moment
 from actors.api.params.search import MemorySearch, SearchGraph
@@ -21,6 +23,7 @@ from actors.runtime.settings import Confidence
 from actors.runtime.types import JsonObject
 from actors.store.messages import Append
 from actors.text.passages import best_part, grown_to_borders, question_terms
+from actors.text.queries.tense import asks_for_present
 from actors.workspace.messages import QueryAnswered
 from events.spaces import INDEX, SEMANTIC, SPACES
 from events.vocabulary import MemoryRecalled
@@ -88,21 +91,28 @@ async def _find_page(
 
 
 async def _search_page(context: Context, params: SearchGraph, page: pagination.Page, query: Query) -> Found:
-    return await search(
+    """Search for a page; once more if a later statement answers the query in place of one that ranks above it."""
+    ranked = partial(
+        search,
         context,
         query,
         params.profile,
-        params.top_k,
-        page.pool,
+        candidates=page.pool,
         offset=page.offset,
         as_of=page.as_of,
         min_similarity=params.min_similarity,
         min_alignment=params.min_alignment,
         include_alignment=params.include_purpose_alignment,
         include_superseded=params.include_superseded,
-        primed=page.primed,
         shown=None if params.explain else TOP_SPACES,
     )
+    if page.restated is not None or not asks_for_present(query.text, query.hints):
+        return await ranked(params.top_k, primed=page.primed, restated=page.restated or {})
+    found = await ranked(max(params.top_k, COMPARED), primed=page.primed)
+    if restated := await find_restated(context, query, found.hits[:COMPARED]):
+        return await ranked(params.top_k, primed=found.primed, restated=restated)
+    is_cut = len(found.hits) > params.top_k
+    return msgspec.structs.replace(found, hits=found.hits[: params.top_k], more=found.more or is_cut)
 
 
 def _is_relevant(found: Found) -> bool:
@@ -171,6 +181,7 @@ def _next_cursor(page: pagination.Page, found: Found, shown: int) -> str:
             offset=page.offset + shown,
             as_of=found.stored if page.as_of is None else page.as_of,
             primed=found.primed,
+            restated=found.restated,
         )
     )
 
