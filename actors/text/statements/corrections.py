@@ -69,7 +69,7 @@ corrections."""
 _SENTENCE_END: Final = re.compile(r"[.!?]\s")
 _RULES: Final = {"name": "name", **dict.fromkeys(("weekday", "month", "daypart", "frequency"), "time")}
 
-_OPPOSITES: Final = {frozenset(stem_words(pair.split())) for pair in ENGLISH["corrections"]["opposites"].split(",")}
+OPPOSITES: Final = {frozenset(stem_words(pair.split())) for pair in ENGLISH["corrections"]["opposites"].split(",")}
 
 
 class Difference(NamedTuple):
@@ -166,7 +166,7 @@ def evidence(earlier: Statement, later: Statement) -> dict[str, float]:
         "change of a value": float(change and is_value),
         "ended": float(ended),
         "opposite": float(
-            share >= 0.5 and any({one, other} in _OPPOSITES for one in left - right for other in right - left)
+            share >= 0.5 and any({one, other} in OPPOSITES for one in left - right for other in right - left)
         ),
         "negation": float(share > 0.5 and earlier.is_negated != negated),
         "differences": min(len(replaced) + len(removed), 4) / 4,

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable
 from typing import Final
 
+from actors.text.statements.corrections import OPPOSITES
 from actors.text.statements.labels import statement_starts
 from actors.text.statements.phrases import RECURRING, TIME_STEMS, Phrase, phrases, subject
 from actors.text.statements.scopes import are_of_different_subjects
@@ -39,6 +40,7 @@ _ATTRIBUTES: Final = _stems("attributes")
 _ASKS: Final = re.compile(
     r"\W*(?:what|who|whom|whose|which|when|where|how|is|are|am|do|does|can|has|have)\b", re.IGNORECASE
 )
+_HOW: Final = re.compile(r"\bhow (?:often|many|much|long|old|far|high|big)\b", re.IGNORECASE)
 _WHERE: Final = re.compile(r"\bwhere\b", re.IGNORECASE)
 _WHEN: Final = re.compile(r"\b(?:when|how often|what time)\b", re.IGNORECASE)
 
@@ -52,7 +54,7 @@ def restates(question: str, earlier: str, later: str, speaker: object) -> bool:
         later: What was said after it.
         speaker: Of both texts, as their metadata say; None if they say nothing.
     """
-    asked, starts = read_statement(question), statement_starts(earlier, later, speaker)
+    asked, starts = read_statement(_HOW.sub("how", question)), statement_starts(earlier, later, speaker)
     is_question = asked.is_asked or _ASKS.match(question) or len(asked.words) <= MAX_KEYWORDS
     if starts is None or not is_question:
         return False
@@ -80,7 +82,7 @@ def _answers_too(asked: Statement, old: Statement, new: Statement) -> bool:
         return True
     shared = len(before & after) / len(before)
     is_stated = new.state_at is not None or changes or shared >= MANY_SHARED
-    return is_stated and (shared >= MIN_SHARED or not lacking) and (changes or not _is_of_another(asked, old, new))
+    return is_stated and (shared >= MIN_SHARED or not lacking) and not _is_of_another(asked, old, new)
 
 
 def _gives_value(old: Statement, new: Statement) -> bool:
@@ -96,11 +98,13 @@ def _dispensable(old: Statement, new: Statement, *, has_value: bool) -> set[str]
     """Return the keys that a new statement about the same subject need not repeat.
 
     These are verbs, what modifies a noun that stands alone in the new statement ("the team retro", "retro"), and of a
-    value that it gives anew the name of the property and, if it announces a change, numbers and times.
+    value that it gives anew the name of the property and, if it announces a change, numbers and times; a word may have
+    its opposite.
     """
     alone = {phrase.stems[0] for phrase in phrases(new) if len(phrase.stems) == 1}
     modifiers = {stem for phrase in phrases(old) if phrase.stems[-1] in alone for stem in phrase.stems[:-1]}
     found = modifiers | {key for key in old.keys if _is_verb(old, key)}
+    found |= {one for one in old.keys for other in new.keys if {one, other} in OPPOSITES}
     if has_value:
         found |= _ATTRIBUTES
     if has_value and new.announces_change:
@@ -116,9 +120,9 @@ def _is_verb(statement: Statement, key: str) -> bool:
 def _is_of_another(asked: Statement, old: Statement, new: Statement) -> bool:
     """Return whether a new statement tells what something else does: "Redis is a cache", "the login uses Redis"."""
     one, other = subject(old), subject(new)
-    return (
-        one is not None and other is not None and new.verb != "be" and other.stems[-1] not in {*old.keys, *asked.keys}
-    )
+    if new.verb == "be" or new.announces_change or new.ends or one is None or other is None:
+        return False
+    return one.stems[-1] in asked.keys and other.stems[-1] not in {*old.keys, *asked.keys}
 
 
 def _value_of(question: str) -> Callable[[Phrase], bool]:
