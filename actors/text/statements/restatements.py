@@ -40,7 +40,11 @@ _ATTRIBUTES: Final = _stems("attributes")
 _ASKS: Final = re.compile(
     r"\W*(?:what|who|whom|whose|which|when|where|how|is|are|am|do|does|can|has|have)\b", re.IGNORECASE
 )
+_INFLECTED: Final = re.compile(r"\w+ed\b|\w+s (?:the|an?|my|our|your|his|her|its|their|some|all)\b", re.IGNORECASE)
+"""A verb: "collected", "waters the plants"."""
+_PRONOUN: Final = re.compile(r"\b(?:I|we|you|they|he|she|it) $", re.IGNORECASE)
 _HOW: Final = re.compile(r"\bhow (?:often|many|much|long|old|far|high|big)\b", re.IGNORECASE)
+_WHO: Final = re.compile(r"\W*who\b", re.IGNORECASE)
 _WHERE: Final = re.compile(r"\bwhere\b", re.IGNORECASE)
 _WHEN: Final = re.compile(r"\b(?:when|how often|what time)\b", re.IGNORECASE)
 
@@ -113,14 +117,20 @@ def _dispensable(old: Statement, new: Statement, *, has_value: bool) -> set[str]
 
 
 def _is_verb(statement: Statement, key: str) -> bool:
-    words = (statement.text[slice(*word.span)] for word in statement.words if word.key == key)
-    return key in _VERBS or any(word.endswith("ed") for word in words)
+    """Return whether a word is a verb: by the lists, its ending, or what stands beside it."""
+    spans = [word.span for word in statement.words if word.key == key]
+    return key in _VERBS or any(
+        _INFLECTED.match(statement.text, start) or _PRONOUN.search(statement.text[:start]) for start, _ in spans
+    )
 
 
 def _is_of_another(asked: Statement, old: Statement, new: Statement) -> bool:
-    """Return whether a new statement tells what something else does: "Redis is a cache", "the login uses Redis"."""
+    """Return whether a new statement tells what something else does: "Redis is a cache", "the login uses Redis".
+
+    Asked who does something, that is the answer.
+    """
     one, other = subject(old), subject(new)
-    if new.verb == "be" or new.announces_change or new.ends or one is None or other is None:
+    if new.verb == "be" or new.announces_change or new.ends or _WHO.match(asked.text) or not (one and other):
         return False
     return one.stems[-1] in asked.keys and other.stems[-1] not in {*old.keys, *asked.keys}
 

@@ -268,8 +268,7 @@ def _words(text: str) -> list[Word]:
 
 
 def _is_name(text: str, match: re.Match[str]) -> bool:
-    """Return whether a word has a capital that doesn't begin a sentence."""
+    """Return whether a word has a capital that doesn't begin a sentence, or is an identifier ("retry_count")."""
     word = match.group()
-    return word[0].isupper() and (
-        word[1:] != word[1:].lower() or not _SENTENCE_START.search(text, max(0, match.start() - 8), match.start())
-    )
+    starts_sentence = _SENTENCE_START.search(text, max(0, match.start() - 8), match.start()) is not None
+    return "_" in word or (word[0].isupper() and (word[1:] != word[1:].lower() or not starts_sentence))
