@@ -21,6 +21,8 @@ from projections.spaces.lexical import stem_words
 
 MAX_WORDS: Final = 14
 """Content words of a statement of one value: a longer text says more, and does not replace another as a whole."""
+MAX_LENGTH: Final = 250
+"""Characters of such a text, with its speaker."""
 MAX_KEYWORDS: Final = 4
 """Content words of a query that names a thing rather than asks: "wifi password"."""
 MIN_SHARED: Final = 1 / 3
@@ -58,6 +60,8 @@ def restates(question: str, earlier: str, later: str, speaker: object) -> bool:
         later: What was said after it.
         speaker: Of both texts, as their metadata say; None if they say nothing.
     """
+    if max(len(earlier), len(later)) > MAX_LENGTH:
+        return False
     asked, starts = read_statement(_HOW.sub("how", question)), statement_starts(earlier, later, speaker)
     is_question = asked.is_asked or _ASKS.match(question) or len(asked.words) <= MAX_KEYWORDS
     if starts is None or not is_question:

@@ -47,6 +47,7 @@ def _answers(query: Query, one: Entry, other: Entry) -> bool:
     speaker = earlier.metadata.get("speaker")
     if later.namespace != earlier.namespace or later.metadata.get("speaker") != speaker:
         return False
+    if not restates(query.text, earlier.text, later.text, speaker):
+        return False
     words = {*read_statement(ambiguous_words(query.text, query.hints) or "").keys}
-    is_named = all(words <= {*read_statement(said.text).keys} for said in (earlier, later))
-    return is_named and restates(query.text, earlier.text, later.text, speaker)
+    return all(words <= {*read_statement(said.text).keys} for said in (earlier, later))
