@@ -3,19 +3,17 @@
 Nothing says that the later memory supersedes the earlier one, so that only its rank changes, and only for this query.
 """
 
+from collections.abc import Sequence
 from datetime import timedelta
 from itertools import combinations
 from uuid import UUID
 
 from actors.api.answers import body_of
-from actors.api.context import Context, describe
 from actors.api.operations.retrieval.query import Query
-from actors.comparator.messages import Hit
 from actors.text.queries.tense import ambiguous_words
 from actors.text.statements.restatements import restates
 from actors.text.statements.statement import read_statement
 from projections.memories.entries import Entry
-from projections.projection import MemoryState
 
 COMPARED = 10
 """Best results that are compared with each other."""
@@ -23,10 +21,11 @@ MIN_TIME = timedelta(minutes=1)
 """Between two versions; memories of the same minute belong to one statement."""
 
 
-async def find_restated(context: Context, query: Query, hits: tuple[Hit, ...]) -> dict[UUID, UUID]:
-    """Return the latest memory that answers a query for the present in place of each that ranks above it."""
-    described = await describe(context, *(hit.memory for hit in hits))
-    entries = [entry for entry in described if entry.state is MemoryState.LIVE]
+def find_restated(query: Query, entries: Sequence[Entry]) -> dict[UUID, UUID]:
+    """Return the latest memory that answers a query for the present in place of each that ranks above it.
+
+    `entries` are those of the results, best first; all are live.
+    """
     found: dict[UUID, Entry] = {}
     for one, other in combinations(entries, 2):
         if one.superseded_by is None and _is_later(other, found.get(one.id, one)) and _answers(query, one, other):
