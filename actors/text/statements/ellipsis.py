@@ -19,6 +19,9 @@ from projections.spaces.lexical import stem_words
 
 _BETWEEN: Final = re.compile(r"[,;:.!–—]\s+(?:(?:and|but|so)\s+)?|\s(?:because|since|so|and)\s+")
 """Between two clauses."""
+_REASON: Final = re.compile(r"(?:because of|due to|owing to|thanks to)\s", re.IGNORECASE)
+"""Begins a phrase before the clause that states a value: "Because of the frost the talk is in room 4"."""
+_DETERMINER: Final = re.compile(r"(?<=\s)(?:the|my|our|his|her|their)\s", re.IGNORECASE)
 _FAMILY: Final[dict[str, str]] = dict.fromkeys(("clock", "daypart", "weekday", "month", "date"), "time")
 """Kinds that answer "when"."""
 MAX_CLAUSES: Final = 4
@@ -182,6 +185,9 @@ def _clauses(statement: Statement) -> tuple[tuple[int, Statement], ...]:
     text, start = statement.text, statement.starts_at
     whole = Statement(text[start:]) if start else statement
     cuts = [match.span() for match in islice(_BETWEEN.finditer(text, start), MAX_CLAUSES)]
+    if _REASON.match(text, start):
+        cuts += [(match.start(), match.start()) for match in islice(_DETERMINER.finditer(text, start), MAX_CLAUSES)]
+        cuts.sort()
     if not cuts:
         return ((start, whole),)
     starts, ends = [start, *(end for _, end in cuts)], [*(begin for begin, _ in cuts), len(text)]

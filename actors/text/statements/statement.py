@@ -51,6 +51,7 @@ _ANNOUNCEMENT: Final = re.compile(
 """Opens a correction without saying anything of its own: "Correction: …", "make that …"."""
 _ADMISSION: Final = re.compile(rf"{_any_of('announcement').pattern}|\bmake (?:it|that)$", re.IGNORECASE)
 _ADVERB: Final = _any_of("adverb")
+_TAKES_PLACE: Final = re.compile(r"takes? place\b|happens?\b", re.IGNORECASE)
 _BE: Final = frozenset({"is", "are", "'s"})
 _FIRST_CLAUSE: Final = re.compile(r"[^,;:.!?]++")
 _STATE_OF_USA: Final = r"(?-i:OK|OH|HI)(?!\w)"
@@ -139,7 +140,8 @@ class Statement:
         """Its first verb of a state: `be`, `have`, or another one as it is written; empty without one."""
         found = STATE.search(self.text)
         word = found[0].casefold() if found else ""
-        return "be" if word in _BE else "have" if word in {"has", "have"} else word
+        is_be = word in _BE or (found is not None and _TAKES_PLACE.match(self.text, found.start()) is not None)
+        return "be" if is_be else "have" if word in {"has", "have"} else word
 
     @cached_property
     def ends(self) -> list[int]:
