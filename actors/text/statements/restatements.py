@@ -76,7 +76,7 @@ def _answers_too(asked: Statement, old: Statement, new: Statement) -> bool:
     """Return whether a new statement is about all things that a question names and an old one is about."""
     before, after = {*old.keys}, {*new.keys}
     named = before.intersection(asked.keys)
-    has_value = _gives_value(old, new)
+    has_value = _gives_value(old, new) or (_WHERE.search(asked.text) is not None and _is_place(old) and _is_place(new))
     lacking = named - after
     if 2 * len(named) < len({*asked.keys}) or lacking - _dispensable(old, new, has_value=has_value):
         return False
@@ -102,16 +102,24 @@ def _gives_value(old: Statement, new: Statement) -> bool:
     return any(are_of_one_kind(one, other) for one in was for other in now)
 
 
+def _is_place(statement: Statement) -> bool:
+    """Return whether a statement says where something is."""
+    return any(phrase.preposition and not _is_time(phrase) for phrase in phrases(statement))
+
+
 def _dispensable(old: Statement, new: Statement, *, has_value: bool) -> set[str]:
     """Return the keys that a new statement about the same subject need not repeat.
 
-    These are verbs, what modifies a noun that stands alone in the new statement ("the team retro", "retro"), and of a
-    value that it gives anew the name of the property and, if it announces a change, numbers and times; a word may have
-    its opposite.
+    These are verbs, what stands beside a noun that is alone in the new statement ("the team retro", "retro"; "the piano
+    lessons", "piano"), and of a value that it gives anew the name of the property and, if it announces a change,
+    numbers and times; a word may have its opposite.
     """
-    alone = {phrase.stems[0] for phrase in phrases(new) if len(phrase.stems) == 1}
-    modifiers = {stem for phrase in phrases(old) if phrase.stems[-1] in alone for stem in phrase.stems[:-1]}
-    found = modifiers | {key for key in old.keys if _is_verb(old, key)}
+    alone = {phrase.stems[0]: phrase.follows for phrase in phrases(new) if len(phrase.stems) == 1}
+    short = {stem for stem, follows in alone.items() if not follows}
+    found = {key for key in old.keys if _is_verb(old, key)}
+    for phrase in phrases(old):
+        if phrase.stems[-1] in alone or phrase.stems[0] in short:
+            found |= {*phrase.stems}
     found |= {one for one in old.keys for other in new.keys if {one, other} in OPPOSITES}
     if has_value:
         found |= _ATTRIBUTES
@@ -144,7 +152,10 @@ def _value_of(question: str) -> Callable[[Phrase], bool]:
     where, when = _WHERE.search(question) is not None, _WHEN.search(question) is not None
 
     def is_value(phrase: Phrase) -> bool:
-        is_time = phrase.preposition == RECURRING or not TIME_STEMS.isdisjoint(phrase.stems)
-        return phrase.at_once or (when if is_time else where and bool(phrase.preposition))
+        return phrase.at_once or (when if _is_time(phrase) else where and bool(phrase.preposition))
 
     return is_value
+
+
+def _is_time(phrase: Phrase) -> bool:
+    return phrase.preposition == RECURRING or not TIME_STEMS.isdisjoint(phrase.stems)
