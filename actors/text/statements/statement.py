@@ -215,9 +215,15 @@ class Statement:
         return found.start() if found else label and label.end()
 
     @cached_property
+    def negated_at(self) -> int | None:
+        """Where its first negation begins; None without one."""
+        found = _NEGATION.search(self.text)
+        return found and found.start()
+
+    @property
     def is_negated(self) -> bool:
         """Whether it has a negation."""
-        return _NEGATION.search(self.text) is not None
+        return self.negated_at is not None
 
     @cached_property
     def only_denies_end(self) -> bool:

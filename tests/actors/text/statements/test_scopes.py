@@ -31,6 +31,7 @@ OTHER_SUBJECTS = [
     ("Nora's birthday is 12 May.", "Thursday quiz night with Nora is now every three weeks."),
     ("`max_jobs` defaults to 4 in the scheduler.", "`max_wait` defaults to 6 in the scheduler."),
     ("I take 2 tablets of iron with lunch.", "The nurse raised my zinc to 3 tablets."),
+    ("Nils is afraid of spiders.", "Nils is not afraid of heights."),
 ]
 CORRECTIONS = [
     ("My bike has 21 gears.", "Actually my bike has 7 gears."),
