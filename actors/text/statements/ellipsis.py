@@ -76,7 +76,7 @@ def find_ellipsis(earlier: Statement, later: Statement) -> tuple[Value, Value] |
     old = [value for value in read_values(earlier) if value.key not in later.keys]
     if not _pairs(old, _new(earlier, later)):
         return None
-    for start, clause in _clauses(later):
+    for start, clause in clauses(later):
         new = _new(earlier, clause)
         if _adds(clause, later):
             continue
@@ -180,7 +180,7 @@ def _is_value(statement: Statement, at: int) -> bool:
 
 
 @lru_cache(64)
-def _clauses(statement: Statement) -> tuple[tuple[int, Statement], ...]:
+def clauses(statement: Statement) -> tuple[tuple[int, Statement], ...]:
     """Return the parts of a text that may state a value, each with its place: the whole, and each of its clauses."""
     text, start = statement.text, statement.starts_at
     whole = Statement(text[start:]) if start else statement

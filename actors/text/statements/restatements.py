@@ -3,7 +3,8 @@
 "Retro is on Friday mornings" may add to "The team retro takes place on Thursday afternoons" or replace it. Asked when
 the retro is, the later one is the better answer: both are about what the question names, and state a value of it. The
 question says what the subject is, so fewer signs suffice than for a correction (`corrections.py`): each thing that it
-names and the earlier statement contains is in the later one too. Verbs, modifiers and names of properties may differ.
+names and the earlier statement contains is in the later one, or in one of its clauses, too. Verbs, modifiers and names
+of properties may differ.
 """
 
 import re
@@ -11,6 +12,7 @@ from collections.abc import Callable
 from typing import Final
 
 from actors.text.statements.corrections import OPPOSITES
+from actors.text.statements.ellipsis import clauses
 from actors.text.statements.labels import statement_starts
 from actors.text.statements.phrases import RECURRING, TIME_STEMS, Phrase, phrases, subject
 from actors.text.statements.scopes import are_of_different_subjects
@@ -46,6 +48,7 @@ _INFLECTED: Final = re.compile(r"\w+ed\b|\w+s (?:the|an?|my|our|your|his|her|its
 """A verb: "collected", "waters the plants"."""
 _PRONOUN: Final = re.compile(r"\b(?:I|we|you|they|he|she|it) $", re.IGNORECASE)
 _HOW: Final = re.compile(r"\bhow (?:often|many|much|long|old|far|high|big)\b", re.IGNORECASE)
+_CONDITION: Final = re.compile(r"\W*(?:if|when|whenever|unless|once)\b", re.IGNORECASE)
 _WHO: Final = re.compile(r"\W*who\b", re.IGNORECASE)
 _WHERE: Final = re.compile(r"\bwhere\b", re.IGNORECASE)
 _WHEN: Final = re.compile(r"\b(?:when|how often|what time)\b", re.IGNORECASE)
@@ -69,7 +72,12 @@ def restates(question: str, earlier: str, later: str, speaker: object) -> bool:
     old, new = (read_statement(text[start:]) for text, start in zip((earlier, later), starts, strict=True))
     if old.is_asked or not new.is_told or not all(0 < len(one.words) <= MAX_WORDS for one in (old, new)):
         return False
-    return _answers_too(asked, old, new) and not are_of_different_subjects(old, new, _value_of(question))
+    is_value = _value_of(question)
+    return any(
+        _answers_too(asked, old, part) and not are_of_different_subjects(old, part, is_value)
+        for _, part in clauses(new)
+        if part.words and (_CONDITION.match(old.text) or not _CONDITION.match(part.text))
+    )
 
 
 def _answers_too(asked: Statement, old: Statement, new: Statement) -> bool:

@@ -13,6 +13,7 @@ RESTATED = [
     ("How many goats do we have?", "We have six goats.", "There are nine goats in the barn."),
     ("Who walks the neighbours' dog?", "Milo walks the neighbours' dog.", "Alina walks the neighbours' dog."),
     ("What is the price of the boat?", "The price of the boat is 900 euros.", "They want 800 euros for the boat."),
+    ("How often do I swim?", "I swim three times a week.", "My shoulder hurts, so I swim once a week."),
     ("Is the sauna open?", "The sauna is open.", "The sauna is closed for repairs."),
     ("boat deposit", "The deposit for the boat is 200 euros.", "They took 250 euros as the deposit for the boat."),
 ]
@@ -21,6 +22,7 @@ OTHERS = [
     ("How many goats do we have?", "We have six goats.", "We have nine hens."),
     ("What does Lea's bike weigh?", "Lea's bike weighs 12 kilos.", "Her brother's bike weighs 9 kilos."),
     ("What is Kafka for?", "Kafka carries the orders.", "The mailer reads from Kafka."),
+    ("What is Kafka for?", "Kafka carries the orders.", "The mailer stores mails. If Kafka is down, it waits."),
     ("What is the boat called?", "The boat is called Iris.", "What is the boat called now?"),
     ("Where do I park?", "I park behind the mill.", "I parked behind the mill."),
     ("The boat is called Iris, and it is ours.", "The boat is called Iris.", "The boat is called Flora."),
