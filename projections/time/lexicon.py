@@ -50,11 +50,6 @@ TO: Final = r"(?: ?[–—-] ?| (?:to|until|till|through) )"
 UNTIL: Final = rf"(?:{TO}(?P<until>\d{{1,2}})(?:st|nd|rd|th)?\b)?"
 PART: Final = r"(?:(?P<part>early|beginning of|start of|first half of|mid|middle of|late|end of|second half of)[ -])?"
 DEICTIC_DAY: Final = r"yesterday|last night|today|tonight|this (?:morning|afternoon|evening)|tomorrow"
-USED_TO: Final = (
-    "".join(rf"(?<!\b{word} )" for word in "is are was were be been being get got getting".split())
-    + r"(?<!['’]m )(?<!['’]re )used to\b"
-)
-"""A past habit: neither "is used to open the lid" nor "got used to the noise"."""
 WHICH: Final = r"(?:\b(?P<which>last|past|this|next|previous|coming) )"
 
 

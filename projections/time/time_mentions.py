@@ -1,4 +1,4 @@
-"""Times, speakers and changes that memories mention: signals for queries that name a time or a person.
+"""Times and speakers that memories mention: signals for queries that name a time or a person.
 
 They rank memories for a query. The similarity of two memories doesn't depend on them.
 """
@@ -17,7 +17,6 @@ from events.vocabulary.codec import decompress
 from projections.projection import digest_of
 from projections.spaces.directed import Direction
 from projections.storage.arrays import GrowableArray, Mask, Rows, RowSlices, Scores, reduce_rows
-from projections.time import lexicon as lex
 from projections.time.expressions import find_intervals
 from projections.time.periods import DAY, Interval
 
@@ -32,12 +31,6 @@ _CREATED_WEIGHT: Final = 0.9
 
 _SPEAKER: Final = re.compile(r"\s*([^\W\d_a-z][\w'’-]*):\s")
 """Begin of a line of a transcript; several words before a colon are as often a title."""
-_CHANGE: Final = re.compile(
-    r"\b(?:now|no longer|any ?more|instead|chang(?:ed|es|ing)|moved|switched|updated?|upgraded|new|these days|"
-    rf"{lex.USED_TO}|replaced|became|correction|actually)\b",
-    re.IGNORECASE,
-)
-"""Words that announce a change of facts."""
 _WORD: Final = re.compile(r"[^\W\d_][\w'’-]*")
 
 
@@ -70,7 +63,7 @@ NO_HINTS: Final = QueryHints()
 
 
 class TimeMentions:
-    """Times, speaker and change signal by row."""
+    """Times and speaker by row."""
 
     _numbers: dict[str, int]
     """Speakers by full name."""
@@ -84,7 +77,6 @@ class TimeMentions:
         """Start and end in days since 1970; the first interval of each row is the day of its `created_at`."""
         self._voices = GrowableArray(np.int32)
         """Number of the speaker, -1 for none."""
-        self._changing = GrowableArray(np.bool_)
         self._numbers = {}
         self._next = 0
         self._called = {}
@@ -97,7 +89,6 @@ class TimeMentions:
         if stored is None:
             self._slices.append(0)
             self._voices.append(-1)
-            self._changing.append(False)
             return
         content = decompress(stored.content)
         mentioned = _days(find_intervals(content, stored.created_at))
@@ -106,7 +97,6 @@ class TimeMentions:
         self._days.append((created, created + 1))
         self._days.extend(mentioned)
         self._voices.append(self._number(_speaker(stored, content)))
-        self._changing.append(_CHANGE.search(content) is not None)
 
     def clear(self, row: int) -> None:
         """Overwrite a row with zeros, and delete its speaker's name if no other row has it."""
@@ -114,7 +104,6 @@ class TimeMentions:
         self._slices.clear(row)
         number = int(self._voices.array[row])
         self._voices.array[row] = -1
-        self._changing.array[row] = False
         if number >= 0 and not (self._voices.array == number).any():
             name = next(name for name, other in self._numbers.items() if other == number)
             del self._numbers[name]
@@ -160,16 +149,12 @@ class TimeMentions:
         """Return 1 for each of these rows that one of these speakers said, 0 for others, shape (rows,)."""
         return np.isin(self._voices.array[rows], speakers).astype(np.float32)
 
-    def mentions_change(self, rows: Rows) -> npt.NDArray[np.bool_]:
-        """Return which of these rows mention a change, shape (rows,)."""
-        return self._changing.array[rows]
-
     def digest(self) -> bytes:
         """Return the SHA-256 of all rows, with names of speakers, since their numbers depend on erasures."""
         indices, lengths = self._slices.indices()
         names = {number: name for name, number in self._numbers.items()}
         speakers = "\n".join(names.get(number, "") for number in self._voices.array.tolist())
-        return digest_of(lengths, self._days.array[indices], self._changing.array, speakers.encode())
+        return digest_of(lengths, self._days.array[indices], speakers.encode())
 
     def _number(self, name: str | None) -> int:
         if name is None:

@@ -37,7 +37,7 @@ class Hit(Answer, frozen=True, kw_only=True):
     priming: float = 0.0
     """Part of `score` from being in the workspace."""
     renewal: float = 0.0
-    """Part of `score` from superseding another memory's content."""
+    """Part of `score` from superseding another memory's content, or answering the query in its place."""
     causes: float = 0.0
     """Part of `score` from stating the cause or effect that is asked for, or from an edge to the event."""
     scope: float = 0.0
@@ -76,6 +76,8 @@ class Found(Answer, frozen=True, kw_only=True):
     stages: tuple[StageReport, ...]
     primed: dict[UUID, float]
     """Contents of the workspace; `primed` for another page."""
+    restated: dict[UUID, UUID] = {}
+    """As of `Search`, for another page."""
     relevance: Relevance | None
     """Of the best results, the same for all pages; None for models without a calibration."""
 
@@ -128,6 +130,8 @@ class Search(Message[Found], frozen=True, kw_only=True):
     """Whether alignment with the North Star counts."""
     primed: dict[UUID, float] | None = None
     """Contents of the workspace on the first page, with their order; None for the current ones."""
+    restated: dict[UUID, UUID] = {}
+    """The later memory that answers the query in place of each of these, though nothing says that it supersedes it."""
     without: frozenset[str] = frozenset()
     """Spaces left out of recall and ranking, for ablations. E11 still reads the words of E6."""
     shown: int | None = None

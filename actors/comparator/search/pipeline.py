@@ -31,8 +31,7 @@ from actors.comparator.search.period import later_penalty, latest_bonus, period_
 from actors.comparator.search.ranking import LATE_INTERACTION, Similarities
 from actors.comparator.search.recall import NO_ROWS, recall
 from actors.comparator.search.relevance import LEAST, NOTHING_FOUND, estimate, names_nothing_known, relevance_by_words
-from actors.comparator.search.renewal import renewal_bonus
-from actors.comparator.search.versions import with_latest, without_superseded
+from actors.comparator.search.versions import latest_versions, version_bonus, with_latest, without_superseded
 from actors.comparator.search.weights.weight_profiles import applied_weights, by_space
 from actors.runtime.settings import Confidence
 from projections.atlas.atlas import Atlas
@@ -89,7 +88,7 @@ class _Context(NamedTuple):
     turns: Rows
     """The turns around each candidate, shape (candidates, turns); -1 for none."""
     later: Mapping[int, int]
-    """The latest version of each superseded row."""
+    """The latest version of each row that is superseded, or in whose place another one answers the query."""
 
 
 class StageTimer:
@@ -155,6 +154,7 @@ def search(
         weights=weights,
         stages=tuple(timer.reports),
         primed=primed,
+        restated=request.restated,
         relevance=relevance,
     )
 
@@ -221,7 +221,7 @@ def _add_context(candidates: fusion.Candidates, given: _Given) -> _Context:
         near = turns[top_k(fused, EXPANDED)]
         added = np.setdiff1d(near[near >= 0], candidates.rows)
         added = added[given.eligible[added]]
-    later = atlas.successors(given.eligible, np.concatenate([candidates.rows, added]))
+    later = latest_versions(atlas, request, given.eligible, np.concatenate([candidates.rows, added]))
     if later:
         added = union(added, with_latest(later, candidates.rows))
     added = added[_aligned(atlas, added, request.min_alignment)]
@@ -247,7 +247,7 @@ def _order(candidates: fusion.Candidates, given: _Given, context: _Context) -> R
         "scope": _scope_penalty(atlas, rows, request.filter.shared),
     }
     scores = sum(bonuses.values(), start=fused)
-    bonuses["renewal"] = renewal_bonus(atlas, request, context.later, rows, scores)
+    bonuses["renewal"] = version_bonus(atlas, request, context.later, rows, scores)
     order = top_k(scores + bonuses["renewal"], len(rows))
     return RankedRows(rows, candidates.similarities(), contributions, bonuses).at(order)
 

@@ -1,13 +1,13 @@
 """Rank the version of a statement that a query asks for above its other versions.
 
 That is the latest one, unless the query asks for the past: by naming a time, the version that held at its end; by its
-wording ("before", "used to"), a superseded one. Versions are those that `MemorySuperseded` names.
+wording ("before", "used to"), a superseded one. Versions are those that `MemorySuperseded` names, and those that the
+caller found to answer the query in place of each other (`Search.restated`).
 
 "The old parser" and "in the morning" ask for another time only where the statement does not contain these words. The
 latest version of "Andrej supports the old parser" answers a question about the old parser.
 """
 
-import re
 from collections.abc import Mapping
 from typing import Final
 
@@ -15,43 +15,18 @@ import numpy as np
 
 from actors.comparator.messages import Search
 from actors.comparator.search.passages import best_coverage
-from actors.text.queries.dates import recurring_words
+from actors.text.queries.tense import ambiguous_words, asks_for_past
 from events.fingerprint import Embedding, Sparse
 from projections.atlas.atlas import Atlas
 from projections.atlas.fingerprints import ENTITY, TERMS
 from projections.spaces.lexical import term_frequencies
 from projections.storage.arrays import Mask, Rows, Scores
-from projections.time.lexicon import USED_TO
 
 MARGIN: Final = 1e-3
 """By which the wanted version exceeds the others, in fused scores."""
 
-_PAST: Final = re.compile(
-    rf"\b{USED_TO}|^(?!\W*(?:have|has)\b)(?s:.*)\bbefore\W*$|"
-    r"\b(?:before|until|till|prior to) (?:that|this|then|it|we|they|the (?:change|switch|move|"
-    r"update|correction))\b|\b(?:previous(?:ly)?|former(?:ly)?|original(?:ly)?|initially|at first|back then|"
-    r"in the past|in those days|superseded|outdated|earlier(?! than))\b|"
-    r"\b(?:think|thought|believed?|say|said|planned?|assumed?) (?:first|before)\b",
-    re.IGNORECASE,
-)
-"""Words that ask for what held before."""
-_OLD: Final = re.compile(r"\b(?:the|my|our|his|her|their|your|its|an) (old)\b", re.IGNORECASE)
-"""Words that ask for what held before, or name what a query is about."""
 _ALL: Final = 0.99
 """Coverage of all words, but for rounding."""
-
-
-def asks_for_past(query: str) -> bool:
-    """Return whether the wording of a query asks for what held before, rather than for what holds."""
-    return _PAST.search(query) is not None or _OLD.search(query) is not None
-
-
-def ambiguous_words(request: Search) -> str | None:
-    """Return the words that alone may ask for another time than the present; "" without any, None if others do."""
-    hints = request.hints
-    if hints.intervals or hints.start or hints.end or _PAST.search(request.text):
-        return None
-    return " ".join([*(match[1] for match in _OLD.finditer(request.text)), *recurring_words(request.text)])
 
 
 def says(atlas: Atlas, query: Mapping[str, Embedding], words: str, rows: Rows) -> Mask:
@@ -68,10 +43,33 @@ def says(atlas: Atlas, query: Mapping[str, Embedding], words: str, rows: Rows) -
     return np.where(np.isnan(covered), atlas.relevance(ENTITY, {TERMS: terms}, rows), covered) > _ALL
 
 
+def latest_versions(atlas: Atlas, request: Search, eligible: Mask, rows: Rows) -> dict[int, int]:
+    """Return the row of the latest version by each of these rows that has one: what superseded or restated it."""
+    later = atlas.successors(eligible, rows)
+    if not request.restated:
+        return later
+    given = set(rows.tolist())
+    for memory, by in request.restated.items():
+        if memory in atlas and by in atlas:  # a cursor comes from the client, and may name any memory
+            row, latest = atlas.row_of(memory), atlas.row_of(by)
+            if row in given and eligible[latest] and atlas.facets.created_at(row) < atlas.facets.created_at(latest):
+                later.setdefault(row, latest)
+    return {row: _last(later, row) for row in later}
+
+
+def _last(later: Mapping[int, int], row: int) -> int:
+    """Return the end of a chain of versions; one that returns to its start ends before it."""
+    seen = {row}
+    while (following := later.get(row)) is not None and following not in seen:
+        row = following
+        seen.add(row)
+    return row
+
+
 def version_bonus(atlas: Atlas, request: Search, later: Mapping[int, int], rows: Rows, scores: Scores) -> Scores:
     """Return the bonus that ranks each wanted version just above its other versions, shape (rows,); 0 for most rows.
 
-    `later` is the answer of `Atlas.successors`; the latest versions are among the rows. `scores` are the fused ones.
+    `later` is the answer of `latest_versions`; the latest versions are among the rows. `scores` are the fused ones.
     """
     bonus = np.zeros(len(rows), np.float32)
     if not later:
@@ -98,7 +96,7 @@ def _wanted(atlas: Atlas, request: Search, latest: int, earlier: list[int]) -> l
         return [max(held, key=atlas.facets.created_at)] if held else [latest]
     if not asks_for_past(request.text):
         return [latest]
-    words = ambiguous_words(request)
+    words = ambiguous_words(request.text, request.hints)
     named = bool(words) and says(atlas, request.embeddings, words, np.array(earlier)).any()
     return [latest] if named else earlier
 

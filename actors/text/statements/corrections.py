@@ -69,7 +69,7 @@ corrections."""
 _SENTENCE_END: Final = re.compile(r"[.!?]\s")
 _RULES: Final = {"name": "name", **dict.fromkeys(("weekday", "month", "daypart", "frequency"), "time")}
 
-_OPPOSITES: Final = {frozenset(stem_words(pair.split())) for pair in ENGLISH["corrections"]["opposites"].split(",")}
+OPPOSITES: Final = {frozenset(stem_words(pair.split())) for pair in ENGLISH["corrections"]["opposites"].split(",")}
 
 
 class Difference(NamedTuple):
@@ -147,6 +147,7 @@ def evidence(earlier: Statement, later: Statement) -> dict[str, float]:
     is_frame = len(replaced) == 1 and not removed and len(replaced[0].old) <= min(MAX_VALUE, len(earlier.words) - 1)
     ended = not (denied or earlier.ends) and _ends_state_of(later, left)
     negated = later.is_negated and not denied and (bool(earlier.ends) or not later.only_denies_end)
+    denies_other = not later.announces_change and any(_denies_another(later, one, right) for one in replaced)
     is_value = bool(kinds) or (is_same_property and _have_one_kind(values, newer))
     is_other = later.only_says_now and (
         (has_other_verb and (not is_value or later.starts_at > 0)) or (not is_value and _adds_amount(newer))
@@ -164,16 +165,22 @@ def evidence(earlier: Statement, later: Statement) -> dict[str, float]:
         "change": float(change),
         "change of the frame": change * share,
         "change of a value": float(change and is_value),
-        "ended": float(ended),
+        "ended": float(ended and not denies_other),
         "opposite": float(
-            share >= 0.5 and any({one, other} in _OPPOSITES for one in left - right for other in right - left)
+            share >= 0.5 and any({one, other} in OPPOSITES for one in left - right for other in right - left)
         ),
-        "negation": float(share > 0.5 and earlier.is_negated != negated),
+        "negation": float(share > 0.5 and earlier.is_negated != negated and not denies_other),
         "differences": min(len(replaced) + len(removed), 4) / 4,
         "other subject": float(_other_subject(earlier, later)),
         "possession": float(not (change or ended or "number" in kinds) and earlier.possesses),
         "long": float(max(len(earlier.words), len(later.words)) > LONG),
     }
+
+
+def _denies_another(later: Statement, one: Difference, keys: AbstractSet[str]) -> bool:
+    """Return whether a text denies what it says in place of an earlier value: "I eat meat", "I don't eat fish"."""
+    at = later.negated_at
+    return at is not None and at < one.new[0].span[0] and keys.isdisjoint(word.key for word in one.old)
 
 
 def _ends_state_of(later: Statement, keys: AbstractSet[str]) -> bool:

@@ -19,6 +19,9 @@ from projections.spaces.lexical import stem_words
 
 _BETWEEN: Final = re.compile(r"[,;:.!–—]\s+(?:(?:and|but|so)\s+)?|\s(?:because|since|so|and)\s+")
 """Between two clauses."""
+_REASON: Final = re.compile(r"(?:because of|due to|owing to|thanks to)\s", re.IGNORECASE)
+"""Begins a phrase before the clause that states a value: "Because of the frost the talk is in room 4"."""
+_DETERMINER: Final = re.compile(r"(?<=\s)(?:the|my|our|his|her|their)\s", re.IGNORECASE)
 _FAMILY: Final[dict[str, str]] = dict.fromkeys(("clock", "daypart", "weekday", "month", "date"), "time")
 """Kinds that answer "when"."""
 MAX_CLAUSES: Final = 4
@@ -73,7 +76,7 @@ def find_ellipsis(earlier: Statement, later: Statement) -> tuple[Value, Value] |
     old = [value for value in read_values(earlier) if value.key not in later.keys]
     if not _pairs(old, _new(earlier, later)):
         return None
-    for start, clause in _clauses(later):
+    for start, clause in clauses(later):
         new = _new(earlier, clause)
         if _adds(clause, later):
             continue
@@ -177,11 +180,14 @@ def _is_value(statement: Statement, at: int) -> bool:
 
 
 @lru_cache(64)
-def _clauses(statement: Statement) -> tuple[tuple[int, Statement], ...]:
+def clauses(statement: Statement) -> tuple[tuple[int, Statement], ...]:
     """Return the parts of a text that may state a value, each with its place: the whole, and each of its clauses."""
     text, start = statement.text, statement.starts_at
     whole = Statement(text[start:]) if start else statement
     cuts = [match.span() for match in islice(_BETWEEN.finditer(text, start), MAX_CLAUSES)]
+    if _REASON.match(text, start):
+        cuts += [(match.start(), match.start()) for match in islice(_DETERMINER.finditer(text, start), MAX_CLAUSES)]
+        cuts.sort()
     if not cuts:
         return ((start, whole),)
     starts, ends = [start, *(end for _, end in cuts)], [*(begin for begin, _ in cuts), len(text)]

@@ -33,14 +33,19 @@ def find_correction_in(earlier: str, later: str, speaker: object, similarity: fl
         speaker: Of both, as their metadata say; None if they say nothing.
         similarity: Of both in E1, calibrated, in [0, 1].
     """
-    if _is_program(earlier) and _is_program(later):
-        return None
-    starts = _starts(_LABEL.match(earlier), _LABEL.match(later), speaker)
+    starts = statement_starts(earlier, later, speaker)
     if starts is None:
         return None
     was_at, now_at = starts
     found = find_correction(read_statement(earlier[was_at:]), read_statement(later[now_at:]), similarity)
     return found and found._replace(was=_moved(found.was, was_at), now=_moved(found.now, now_at))
+
+
+def statement_starts(earlier: str, later: str, speaker: object) -> tuple[int, int] | None:
+    """Return where the statements of two texts begin, after labels; None if they can't be about one subject."""
+    if _is_program(earlier) and _is_program(later):
+        return None
+    return _starts(_LABEL.match(earlier), _LABEL.match(later), speaker)
 
 
 def _is_program(text: str) -> bool:

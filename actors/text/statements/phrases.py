@@ -22,7 +22,7 @@ _PRONOUNS: Final = FIRST | THIRD
 _DETERMINERS: Final = _PRONOUNS | frozenset("the a an your this that these those all".split())
 _PLURAL_TIMES: Final = frozenset(time for time in TIMES if time.endswith("s") and time[:-1] in TIMES)
 _BORDERS: Final = STOP_WORDS | _DETERMINERS | _EACH | _PLURAL_TIMES
-_TIME_STEMS: Final = frozenset(stem_words([*TIMES]))
+TIME_STEMS: Final = frozenset(stem_words([*TIMES]))
 DAYS: Final = frozenset(stem_words(ENGLISH["values"]["weekday"].split()))
 _SUBJECTS: Final = frozenset("i we you he she it they there this that who".split())
 _TRANSITIVE: Final = re.compile(r"\w+ed|cut|set|put|brought forward", re.IGNORECASE)
@@ -74,7 +74,7 @@ def subject(statement: Statement) -> Phrase | None:
     for phrase in phrases(statement):
         if phrase.start >= verb:
             return None
-        is_time = _TIME_STEMS.issuperset(phrase.stems)  # "Friday", but not "Friday pizza night"
+        is_time = TIME_STEMS.issuperset(phrase.stems)  # "Friday", but not "Friday pizza night"
         if phrase.start < statement.starts_at or phrase.counts or phrase.preposition or is_time:
             continue
         return None if phrase.follows in _SUBJECTS else phrase

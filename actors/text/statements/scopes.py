@@ -7,6 +7,7 @@ verb at once ("lives in Bonn"), or where nothing else differs.
 """
 
 import re
+from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from actors.text.statements.phrases import DAYS, FIRST, RECURRING, THIRD, Phrase, moved, phrases, subject
@@ -32,10 +33,17 @@ class _Stems(NamedTuple):
     """Of the phrases of the earlier one that don't precede its verb: a value is among them."""
 
 
-def are_of_different_subjects(earlier: Statement, later: Statement) -> bool:
+def _follows_verb(phrase: Phrase) -> bool:
+    return phrase.at_once
+
+
+def are_of_different_subjects(
+    earlier: Statement, later: Statement, is_value: Callable[[Phrase], bool] = _follows_verb
+) -> bool:
     """Return whether the subjects of two statements differ by an owner, a modifier, a phrase or a whole clause.
 
     "I no longer run downhill" says nothing of "My knee hurts when I run downhill", only of the clause at its end.
+    `is_value` tells which phrases are a value and no scope.
     """
     if earlier.main_keys and {*earlier.main_keys}.isdisjoint({*later.keys, *later.announced}):
         return True
@@ -54,7 +62,7 @@ def are_of_different_subjects(earlier: Statement, later: Statement) -> bool:
         if not (later.announces_change or later.ends) or not predicates[0].isdisjoint(predicates[1]):
             return True
     return any(
-        _are_other_kinds(one, other, known) or (not (one.at_once or other.at_once) and _exclude(one, other, known))
+        _are_other_kinds(one, other, known) or (not (is_value(one) or is_value(other)) and _exclude(one, other, known))
         for one in left
         for other in right
     )
@@ -66,8 +74,8 @@ def _has_other_subject(earlier: Statement, later: Statement) -> bool:
     What says the same of another subject may correct the subject: "Ada is on call", "Tom is on call now".
     """
     one, other = subject(earlier), subject(later)
-    if (what := moved(later)) and earlier.words and {*what}.isdisjoint(earlier.keys):
-        return True
+    if (what := moved(later)) and earlier.words:  # "Dr. Weiss doubled my dose" is about the dose
+        return {*what}.isdisjoint(earlier.keys)
     if other is None or other.stems[-1] in earlier.keys:
         return False
     if one and one.stems[-1] in later.keys:

@@ -51,6 +51,7 @@ _ANNOUNCEMENT: Final = re.compile(
 """Opens a correction without saying anything of its own: "Correction: …", "make that …"."""
 _ADMISSION: Final = re.compile(rf"{_any_of('announcement').pattern}|\bmake (?:it|that)$", re.IGNORECASE)
 _ADVERB: Final = _any_of("adverb")
+_TAKES_PLACE: Final = re.compile(r"takes? place\b|happens?\b", re.IGNORECASE)
 _BE: Final = frozenset({"is", "are", "'s"})
 _FIRST_CLAUSE: Final = re.compile(r"[^,;:.!?]++")
 _STATE_OF_USA: Final = r"(?-i:OK|OH|HI)(?!\w)"
@@ -139,7 +140,8 @@ class Statement:
         """Its first verb of a state: `be`, `have`, or another one as it is written; empty without one."""
         found = STATE.search(self.text)
         word = found[0].casefold() if found else ""
-        return "be" if word in _BE else "have" if word in {"has", "have"} else word
+        is_be = word in _BE or (found is not None and _TAKES_PLACE.match(self.text, found.start()) is not None)
+        return "be" if is_be else "have" if word in {"has", "have"} else word
 
     @cached_property
     def ends(self) -> list[int]:
@@ -213,9 +215,15 @@ class Statement:
         return found.start() if found else label and label.end()
 
     @cached_property
+    def negated_at(self) -> int | None:
+        """Where its first negation begins; None without one."""
+        found = _NEGATION.search(self.text)
+        return found and found.start()
+
+    @property
     def is_negated(self) -> bool:
         """Whether it has a negation."""
-        return _NEGATION.search(self.text) is not None
+        return self.negated_at is not None
 
     @cached_property
     def only_denies_end(self) -> bool:
@@ -268,8 +276,7 @@ def _words(text: str) -> list[Word]:
 
 
 def _is_name(text: str, match: re.Match[str]) -> bool:
-    """Return whether a word has a capital that doesn't begin a sentence."""
+    """Return whether a word has a capital that doesn't begin a sentence, or is an identifier ("retry_count")."""
     word = match.group()
-    return word[0].isupper() and (
-        word[1:] != word[1:].lower() or not _SENTENCE_START.search(text, max(0, match.start() - 8), match.start())
-    )
+    starts_sentence = _SENTENCE_START.search(text, max(0, match.start() - 8), match.start()) is not None
+    return "_" in word or (word[0].isupper() and (word[1:] != word[1:].lower() or not starts_sentence))

@@ -12,6 +12,7 @@ from uuid import UUID
 import msgspec
 from msgspec import Meta
 
+from actors.api.operations.retrieval.restated import COMPARED
 from actors.api.params.parsing import invalid
 from actors.api.params.search import SearchGraph
 from actors.runtime.types import JsonObject
@@ -25,6 +26,7 @@ _PAGING = {"cursor", "top_k", "max_tokens", "max_characters", "explain", "as_of"
 """Parameters that may change from page to page; `as_of` if it still means the same moment."""
 LARGEST = 2**31
 """Of the numbers in a cursor; a search writes no larger one."""
+_ENCODER = msgspec.msgpack.Encoder(uuid_format="bytes")
 Order = Annotated[float, Meta(ge=0, le=1)]
 
 
@@ -41,6 +43,8 @@ class Page(msgspec.Struct, frozen=True, array_like=True):
     """Which search it belongs to."""
     primed: Annotated[dict[UUID, Order], Meta(max_length=CAPACITY)] | None = None
     """What was in the workspace then, with its order; None on the first page."""
+    restated: Annotated[dict[UUID, UUID], Meta(max_length=COMPARED)] | None = None
+    """Which memories answer in place of which others; None on the first page."""
 
 
 def search_of(params: SearchGraph, then: datetime | None = None) -> bytes:
@@ -57,7 +61,7 @@ def first(params: SearchGraph, pool: int, asked_at: datetime, then: datetime | N
 
 def written(page: Page) -> str:
     """Return the cursor of a page."""
-    return base64.urlsafe_b64encode(msgspec.msgpack.encode(page)).decode()
+    return base64.urlsafe_b64encode(_ENCODER.encode(page)).decode()
 
 
 def read(cursor: str, params: SearchGraph, then: datetime | None = None) -> Page:

@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Collection
 from time import perf_counter
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 from uuid import UUID
 
 import msgspec
@@ -12,6 +12,7 @@ from actors.api.answers import alignment, body_of, rounded, shown
 from actors.api.context import Context, describe, wait_until_ready
 from actors.api.operations.retrieval import pagination
 from actors.api.operations.retrieval.query import Query, parse_query, respell, search
+from actors.api.operations.retrieval.restated import COMPARED, find_restated
 from actors.api.params.fields import MAX_EXCERPT
 from actors.api.params.parsing import invalid, moment
 from actors.api.params.search import MemorySearch, SearchGraph
@@ -21,6 +22,7 @@ from actors.runtime.settings import Confidence
 from actors.runtime.types import JsonObject
 from actors.store.messages import Append
 from actors.text.passages import best_part, grown_to_borders, question_terms
+from actors.text.queries.tense import asks_for_present
 from actors.workspace.messages import QueryAnswered
 from events.spaces import INDEX, SEMANTIC, SPACES
 from events.vocabulary import MemoryRecalled
@@ -52,10 +54,9 @@ async def search_graph(context: Context, params: SearchGraph) -> JsonObject:
     )
     await wait_until_ready(context)
     start = perf_counter()
-    query, found = await _find_page(context, params, page, wanted)
+    query, found, hits = await _find_page(context, params, page, wanted)
     if not reaches(found.relevance, params.min_confidence):
-        found = msgspec.structs.replace(found, hits=(), more=False)
-    hits = await live_memories(context, found.hits)
+        found, hits = msgspec.structs.replace(found, hits=(), more=False), []
     length = params.max_characters or MAX_EXCERPT
     terms = question_terms(query.text)
     results = [_result(terms, hit, entry, length, explain=params.explain) for hit, entry in hits]
@@ -74,35 +75,61 @@ async def search_graph(context: Context, params: SearchGraph) -> JsonObject:
     return {"results": fitting, "count": len(fitting)} | answer | {"queryLatencyMs": milliseconds_since(start)}
 
 
-async def _find_page(
-    context: Context, params: SearchGraph, page: pagination.Page, wanted: Filter
-) -> tuple[Query, Found]:
+class _Results(NamedTuple):
+    """What was found for a query, with the catalog entries of the hits that are live."""
+
+    query: Query
+    found: Found
+    hits: list[tuple[Hit, Entry]]
+
+
+async def _find_page(context: Context, params: SearchGraph, page: pagination.Page, wanted: Filter) -> _Results:
     """Search for one page; with a misspelt word replaced if that alone finds what bears on the query."""
     query = await parse_query(context, params.query, moment(page.asked_at, "cursor"), wanted)
-    found = await _search_page(context, params, page, query)
-    if not _is_relevant(found) and (text := await respell(context, query)):
+    results = await _search_page(context, params, page, query)
+    if not _is_relevant(results.found) and (text := await respell(context, query)):
         respelt = await parse_query(context, text, query.asked_at, wanted)
-        if _is_relevant(found_respelt := await _search_page(context, params, page, respelt)):
-            return respelt, found_respelt
-    return query, found
+        if _is_relevant((results_respelt := await _search_page(context, params, page, respelt)).found):
+            return results_respelt
+    return results
 
 
-async def _search_page(context: Context, params: SearchGraph, page: pagination.Page, query: Query) -> Found:
-    return await search(
-        context,
-        query,
-        params.profile,
-        params.top_k,
-        page.pool,
-        offset=page.offset,
-        as_of=page.as_of,
-        min_similarity=params.min_similarity,
-        min_alignment=params.min_alignment,
-        include_alignment=params.include_purpose_alignment,
-        include_superseded=params.include_superseded,
-        primed=page.primed,
-        shown=None if params.explain else TOP_SPACES,
-    )
+async def _search_page(context: Context, params: SearchGraph, page: pagination.Page, query: Query) -> _Results:
+    """Search for a page; once more if a later statement answers the query in place of one that ranks above it."""
+
+    async def ranked(limit: int, primed: dict[UUID, float] | None, restated: dict[UUID, UUID]) -> _Results:
+        found = await search(
+            context,
+            query,
+            params.profile,
+            limit,
+            page.pool,
+            offset=page.offset,
+            as_of=page.as_of,
+            min_similarity=params.min_similarity,
+            min_alignment=params.min_alignment,
+            include_alignment=params.include_purpose_alignment,
+            include_superseded=params.include_superseded,
+            primed=primed,
+            restated=restated,
+            shown=None if params.explain else TOP_SPACES,
+        )
+        return _Results(query, found, await live_memories(context, found.hits))
+
+    if page.restated is not None or not asks_for_present(query.text, query.hints):
+        return await ranked(params.top_k, page.primed, page.restated or {})
+    results = await ranked(max(params.top_k, COMPARED), page.primed, {})
+    if restated := find_restated(query, [entry for _, entry in results.hits[:COMPARED]]):
+        return await ranked(params.top_k, results.found.primed, restated)
+    return _first(results, params.top_k)
+
+
+def _first(results: _Results, count: int) -> _Results:
+    """Return the first hits, so many of them."""
+    hits, left = results.found.hits[:count], results.found.hits[count:]
+    found = msgspec.structs.replace(results.found, hits=hits, more=results.found.more or bool(left))
+    kept = {hit.memory for hit in hits}
+    return _Results(results.query, found, [one for one in results.hits if one[0].memory in kept])
 
 
 def _is_relevant(found: Found) -> bool:
@@ -171,6 +198,7 @@ def _next_cursor(page: pagination.Page, found: Found, shown: int) -> str:
             offset=page.offset + shown,
             as_of=found.stored if page.as_of is None else page.as_of,
             primed=found.primed,
+            restated=found.restated,
         )
     )
 

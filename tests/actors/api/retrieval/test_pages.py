@@ -3,6 +3,7 @@
 import base64
 import json
 from typing import Any
+from uuid import uuid4
 
 import msgspec
 import pytest
@@ -10,9 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from actors.api.operations.retrieval.pagination import BYTES_PER_TOKEN, Page, fit, read, search_of, tokens, written
+from actors.api.operations.retrieval.restated import COMPARED
 from actors.api.params.parsing import parse
 from actors.api.params.search import MAX_CURSOR, SearchGraph
 from actors.runtime.faults import InvalidParamsFault
+from projections.mind.workspace import CAPACITY
 
 SEARCH = SearchGraph(query="the tide")
 FIRST = Page(offset=10, pool=128, as_of=1_000, asked_at="2026-01-01T12:00:00+00:00", search=search_of(SEARCH))
@@ -30,7 +33,9 @@ def refused(cursor: str, params: SearchGraph = SEARCH) -> str:
 
 @given(offset=st.integers(0, 10**6), pool=st.integers(1, 10**6), as_of=st.integers(0, 10**9))
 def test_a_cursor_gives_back_the_page_that_it_was_written_for(offset: int, pool: int, as_of: int):
-    page = msgspec.structs.replace(FIRST, offset=offset, pool=pool, as_of=as_of)
+    primed = {uuid4(): 0.123456789 for _ in range(CAPACITY)}
+    restated = {uuid4(): uuid4() for _ in range(COMPARED)}
+    page = msgspec.structs.replace(FIRST, offset=offset, pool=pool, as_of=as_of, primed=primed, restated=restated)
     cursor = written(page)
     assert read(cursor, SEARCH) == page
     assert parse({"query": "the tide", "cursor": cursor}, SearchGraph).cursor == cursor

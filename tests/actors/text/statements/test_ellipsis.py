@@ -30,6 +30,8 @@ CORRECTIONS = [
     ("Our beekeeper is Ines Roth, from the next village.", "Our beekeeper is Karl Voss.", "Roth", "Voss"),
     ("Our oats have 12 % fibre, says the packet.", "Our oats have 9 % fibre.", "12", "9"),
     ("Backups take 16 GB of the disk.", "Backups take 2 TB.", "16", "2"),
+    ("Water aerobics is on Monday afternoons.", "Water aerobics is on Sunday mornings.", "afternoons", "mornings"),
+    ("The auction takes place in Hall North.", "Owing to the leak the auction is in Hall South.", "North", "South"),
 ]
 OTHERS = [
     ("Our crew has 8 people.", "Our crew has moved its lunch to 1."),
@@ -38,6 +40,7 @@ OTHERS = [
     ("We need six chairs in the hall.", "We also need two tables in the hall."),
     ("The train to Ghent leaves at 8:12.", "The train to Bruges leaves at 9:12."),
     ("Backups of Monday are 40 GB.", "Backups of Tuesday are 42 GB."),
+    ("The auction takes place in Hall North.", "Owing to the leak the bazaar is in Hall South."),
     ("The kiosk is closed on Mondays.", "I'm free on Sundays."),
     ("The tram leaves at 7:10.", "Does the tram leave at 7:20 now?"),
     ("The queue limit is 500 jobs.", "The queue has 200 jobs now."),

@@ -29,6 +29,9 @@ OTHER_SUBJECTS = [
     ("The museum is open until 6.", "The museum shop is open until 5."),
     ("The ferry costs 12 euros a day.", "The ferry parking costs 8 euros a day."),
     ("Nora's birthday is 12 May.", "Thursday quiz night with Nora is now every three weeks."),
+    ("`max_jobs` defaults to 4 in the scheduler.", "`max_wait` defaults to 6 in the scheduler."),
+    ("I take 2 tablets of iron with lunch.", "The nurse raised my zinc to 3 tablets."),
+    ("Nils is afraid of spiders.", "Nils is not afraid of heights."),
 ]
 CORRECTIONS = [
     ("My bike has 21 gears.", "Actually my bike has 7 gears."),
@@ -50,6 +53,8 @@ CORRECTIONS = [
     ("The sauna ticket costs 30 euros.", "The sauna ticket price is 35 euros."),
     ("The choir rehearsal is on Monday at 3.", "The choir rehearsal time is Monday at 4."),
     ("The greenhouse is at 19 degrees.", "The greenhouse usually is at 24 degrees."),
+    ("I take 2 tablets of iron with lunch.", "The nurse raised my iron to 3 tablets."),
+    ("`max_jobs` defaults to 4 in the scheduler.", "`max_jobs` defaults to 6 in the scheduler."),
     ("My back aches when I sit.", "My back is fine again when I sit now."),
     ("Mara lives in Oslo.", "Mara Lind lives in Bergen now."),
     (

@@ -1,0 +1,46 @@
+"""Whether a query asks for what holds or for what held before."""
+
+import re
+from typing import Final
+
+from actors.text.queries.dates import recurring_words
+from projections.time.time_mentions import QueryHints
+
+_USED_TO: Final = (
+    "".join(rf"(?<!\b{word} )" for word in "is are was were be been being get got getting".split())
+    + r"(?<!['’]m )(?<!['’]re )used to\b"
+)
+"""A past habit: neither "is used to open the lid" nor "got used to the noise"."""
+_PAST: Final = re.compile(
+    rf"\b{_USED_TO}|^(?!\W*(?:have|has)\b)(?s:.*)\bbefore\W*$|"
+    r"\b(?:before|until|till|prior to) (?:that|this|then|it|we|they|the (?:change|switch|move|"
+    r"update|correction))\b|\b(?:previous(?:ly)?|former(?:ly)?|original(?:ly)?|initially|at first|back then|"
+    r"in the past|in those days|superseded|outdated|earlier(?! than))\b|"
+    r"\b(?:think|thought|believed?|say|said|planned?|assumed?) (?:first|before)\b",
+    re.IGNORECASE,
+)
+"""Words that ask for what held before."""
+_OLD: Final = re.compile(r"\b(?:the|my|our|his|her|their|your|its|an) (old)\b", re.IGNORECASE)
+"""Words that ask for what held before, or name what a query is about."""
+_HAPPENED: Final = re.compile(r"\b(?:did|was|were|had)\b", re.IGNORECASE)
+"""Verbs of a question for what happened, which has no latest version."""
+
+
+def asks_for_past(query: str) -> bool:
+    """Return whether the wording of a query asks for what held before, rather than for what holds."""
+    return _PAST.search(query) is not None or _OLD.search(query) is not None
+
+
+def asks_for_present(query: str, hints: QueryHints) -> bool:
+    """Return whether a query may ask for what holds, unless its ambiguous words ask for another time."""
+    return ambiguous_words(query, hints) is not None and _HAPPENED.search(query) is None
+
+
+def ambiguous_words(query: str, hints: QueryHints) -> str | None:
+    """Return the words that alone may ask for another time than the present; "" without any, None if others do.
+
+    "The old parser" and "in the morning" ask for another time only of a statement that does not contain these words.
+    """
+    if hints.intervals or hints.start or hints.end or _PAST.search(query):
+        return None
+    return " ".join([*(match[1] for match in _OLD.finditer(query)), *recurring_words(query)])

@@ -1,0 +1,169 @@
+"""Whether a later statement answers a question for the present in place of an earlier one, though nothing corrects it.
+
+"Retro is on Friday mornings" may add to "The team retro takes place on Thursday afternoons" or replace it. Asked when
+the retro is, the later one is the better answer: both are about what the question names, and state a value of it. The
+question says what the subject is, so fewer signs suffice than for a correction (`corrections.py`): each thing that it
+names and the earlier statement contains is in the later one, or in one of its clauses, too. Verbs, modifiers and names
+of properties may differ.
+"""
+
+import re
+from collections.abc import Callable
+from typing import Final
+
+from actors.text.statements.corrections import OPPOSITES
+from actors.text.statements.ellipsis import clauses
+from actors.text.statements.labels import statement_starts
+from actors.text.statements.phrases import RECURRING, TIME_STEMS, Phrase, phrases, subject
+from actors.text.statements.scopes import are_of_different_subjects
+from actors.text.statements.statement import Statement, read_statement
+from actors.text.statements.text_equivalence import ENGLISH, synonym
+from actors.text.statements.values import are_of_one_kind, read_values
+from projections.spaces.lexical import stem_words
+
+MAX_WORDS: Final = 14
+"""Content words of a statement of one value: a longer text says more, and does not replace another as a whole."""
+MAX_LENGTH: Final = 250
+"""Characters of such a text, with its speaker."""
+MAX_KEYWORDS: Final = 4
+"""Content words of a query that names a thing rather than asks: "wifi password"."""
+MIN_SHARED: Final = 1 / 3
+"""Share of the earlier statement's words that the later one repeats, where it lacks a word of the question and gives no
+value of the same kind."""
+MANY_SHARED: Final = 1 / 2
+"""The same where the later one tells neither a state nor a change."""
+
+
+def _stems(*lists: str) -> frozenset[str]:
+    words = " ".join(ENGLISH["corrections"][name] for name in lists)
+    return frozenset(stem_words([synonym(word) for word in re.findall("[a-z]+", words)]))
+
+
+_VERBS: Final = _stems("state", "event", "modals", "free")
+_ATTRIBUTES: Final = _stems("attributes")
+_ASKS: Final = re.compile(
+    r"\W*(?:what|who|whom|whose|which|when|where|how|is|are|am|do|does|can|has|have)\b", re.IGNORECASE
+)
+_INFLECTED: Final = re.compile(r"\w+ed\b|\w+s (?:the|an?|my|our|your|his|her|its|their|some|all)\b", re.IGNORECASE)
+"""A verb: "collected", "waters the plants"."""
+_PRONOUN: Final = re.compile(r"\b(?:I|we|you|they|he|she|it) $", re.IGNORECASE)
+_HOW: Final = re.compile(r"\bhow (?:often|many|much|long|old|far|high|big)\b", re.IGNORECASE)
+_CONDITION: Final = re.compile(r"\W*(?:if|when|whenever|unless|once)\b", re.IGNORECASE)
+_WHO: Final = re.compile(r"\W*who\b", re.IGNORECASE)
+_WHERE: Final = re.compile(r"\bwhere\b", re.IGNORECASE)
+_WHEN: Final = re.compile(r"\b(?:when|how often|what time)\b", re.IGNORECASE)
+
+
+def restates(question: str, earlier: str, later: str, speaker: object) -> bool:
+    """Return whether a later text answers a question for the present in place of an earlier one.
+
+    Args:
+        question: It asks for what holds.
+        earlier: A text that may answer it.
+        later: What was said after it.
+        speaker: Of both texts, as their metadata say; None if they say nothing.
+    """
+    if max(len(earlier), len(later)) > MAX_LENGTH:
+        return False
+    asked, starts = read_statement(_HOW.sub("how", question)), statement_starts(earlier, later, speaker)
+    is_question = asked.is_asked or _ASKS.match(question) or len(asked.words) <= MAX_KEYWORDS
+    if starts is None or not is_question:
+        return False
+    old, new = (read_statement(text[start:]) for text, start in zip((earlier, later), starts, strict=True))
+    if old.is_asked or not new.is_told or not all(0 < len(one.words) <= MAX_WORDS for one in (old, new)):
+        return False
+    is_value = _value_of(question)
+    return any(
+        _answers_too(asked, old, part) and not are_of_different_subjects(old, part, is_value)
+        for _, part in clauses(new)
+        if part.words and (_CONDITION.match(old.text) or not _CONDITION.match(part.text))
+    )
+
+
+def _answers_too(asked: Statement, old: Statement, new: Statement) -> bool:
+    """Return whether a new statement is about all things that a question names and an old one is about."""
+    before, after = {*old.keys}, {*new.keys}
+    named = before.intersection(asked.keys)
+    has_value = _gives_value(old, new) or (_WHERE.search(asked.text) is not None and _is_place(old) and _is_place(new))
+    lacking = named - after
+    if 2 * len(named) < len({*asked.keys}) or lacking - _dispensable(old, new, has_value=has_value):
+        return False
+    things = {key for key in named & after if not _is_verb(old, key)}
+    if not (named & after) or not (things or has_value or not lacking):
+        return False
+    changes = new.announces_change or bool(new.ends) or old.is_negated != new.is_negated
+    if (after <= before and not changes) or (old.state_at is None and old.tells_event and not has_value):
+        return False
+    if has_value:
+        return True
+    shared = len(before & after) / len(before)
+    is_stated = new.state_at is not None or changes or shared >= MANY_SHARED
+    return is_stated and (shared >= MIN_SHARED or not lacking) and not _is_of_another(asked, old, new)
+
+
+def _gives_value(old: Statement, new: Statement) -> bool:
+    """Return whether a new statement gives another number or time of a kind that an old one gives."""
+    was, now = (
+        [value for value in read_values(one) if value.kind != "name" and value.key not in other.keys]
+        for one, other in ((old, new), (new, old))
+    )
+    return any(are_of_one_kind(one, other) for one in was for other in now)
+
+
+def _is_place(statement: Statement) -> bool:
+    """Return whether a statement says where something is."""
+    return any(phrase.preposition and not _is_time(phrase) for phrase in phrases(statement))
+
+
+def _dispensable(old: Statement, new: Statement, *, has_value: bool) -> set[str]:
+    """Return the keys that a new statement about the same subject need not repeat.
+
+    These are verbs, what stands beside a noun that is alone in the new statement ("the team retro", "retro"; "the piano
+    lessons", "piano"), and of a value that it gives anew the name of the property and, if it announces a change,
+    numbers and times; a word may have its opposite.
+    """
+    alone = {phrase.stems[0]: phrase.follows for phrase in phrases(new) if len(phrase.stems) == 1}
+    short = {stem for stem, follows in alone.items() if not follows}
+    found = {key for key in old.keys if _is_verb(old, key)}
+    for phrase in phrases(old):
+        if phrase.stems[-1] in alone or phrase.stems[0] in short:
+            found |= {*phrase.stems}
+    found |= {one for one in old.keys for other in new.keys if {one, other} in OPPOSITES}
+    if has_value:
+        found |= _ATTRIBUTES
+    if has_value and new.announces_change:
+        found |= {word.key for word in old.words if word.kind in {"number", "time"}}
+    return found
+
+
+def _is_verb(statement: Statement, key: str) -> bool:
+    """Return whether a word is a verb: by the lists, its ending, or what stands beside it."""
+    spans = [word.span for word in statement.words if word.key == key]
+    return key in _VERBS or any(
+        _INFLECTED.match(statement.text, start) or _PRONOUN.search(statement.text[:start]) for start, _ in spans
+    )
+
+
+def _is_of_another(asked: Statement, old: Statement, new: Statement) -> bool:
+    """Return whether a new statement tells what something else does: "Redis is a cache", "the login uses Redis".
+
+    Asked who does something, that is the answer.
+    """
+    one, other = subject(old), subject(new)
+    if new.verb == "be" or new.announces_change or new.ends or _WHO.match(asked.text) or not (one and other):
+        return False
+    return one.stems[-1] in asked.keys and other.stems[-1] not in {*old.keys, *asked.keys}
+
+
+def _value_of(question: str) -> Callable[[Phrase], bool]:
+    """Return what tells whether a phrase is of the kind that a question asks for, or follows the verb at once."""
+    where, when = _WHERE.search(question) is not None, _WHEN.search(question) is not None
+
+    def is_value(phrase: Phrase) -> bool:
+        return phrase.at_once or (when if _is_time(phrase) else where and bool(phrase.preposition))
+
+    return is_value
+
+
+def _is_time(phrase: Phrase) -> bool:
+    return phrase.preposition == RECURRING or not TIME_STEMS.isdisjoint(phrase.stems)

@@ -1,0 +1,102 @@
+"""Of two statements of a value that nothing marks as versions, a question for the present finds the later one first."""
+
+from typing import Any
+
+import pytest
+
+from actors.api.context import Context
+from actors.api.operations.retrieval.search import search_graph
+from actors.api.params.parsing import parse
+from actors.api.params.search import SearchGraph
+from tests.actors.api.retrieval.test_asking_when import OTHERS
+from tests.actors.conftest import search, store
+
+pytestmark = pytest.mark.anyio
+
+ASKED = "2023-08-17T15:00:00Z"
+BEFORE, AFTER = "2023-02-01T10:00:00Z", "2023-06-01T10:00:00Z"
+VERSIONS = [
+    ("Our bikes stand in the cellar of number 9.", "The bikes hang in the shed.", "Where are our bikes?"),
+    ("Ilse sings alto in the parish choir.", "Ilse sings soprano in the parish choir.", "What does Ilse sing?"),
+    ("The evening yoga class is full.", "There are free places in the yoga class.", "Is there room in the yoga class?"),
+    (
+        "Marek waters the plants on the third floor.",
+        "Ute waters the plants on the third floor.",
+        "Who waters the plants?",
+    ),
+    (
+        "The key to the linen cupboard is with Ines.",
+        "Jo keeps the key to the linen cupboard.",
+        "Who has the key to the linen cupboard?",
+    ),
+]
+LOOK_ALIKES = [
+    ("Our bikes stand in the cellar.", "Our skis stand in the attic.", "Where are our bikes?"),
+    ("Ilse sings alto in the choir.", "Her sister sings soprano in the choir.", "What does Ilse sing?"),
+    ("The yoga class costs 90 euros.", "The yoga mat costs 25 euros.", "What does the yoga class cost?"),
+    ("The ferry to Hven leaves at ten.", "The ferry to Ven leaves at noon.", "When does the ferry to Hven leave?"),
+]
+
+
+async def told(context: Context, *texts: str, **more: Any) -> list[str]:
+    """Store texts, months apart, among others; return their memories."""
+    for content, created_at in OTHERS:
+        await store(context, content, created_at=created_at)
+    return [await store(context, text, created_at=at, **more) for text, at in zip(texts, (BEFORE, AFTER), strict=True)]
+
+
+async def found(context: Context, query: str, **more: Any) -> list[str]:
+    return [one["fingerprintId"] for one in await search(context, query, asked_at=ASKED, **more)]
+
+
+@pytest.mark.parametrize(("earlier", "later", "question"), VERSIONS)
+async def test_the_later_statement_comes_first_and_nothing_is_marked(
+    context: Context, earlier: str, later: str, question: str
+) -> None:
+    old, new = await told(context, earlier, later)
+    results = await search(context, question, asked_at=ASKED)
+    assert [one["fingerprintId"] for one in results[:2]] == [new, old]
+    assert "superseded_by" not in results[1]
+
+
+@pytest.mark.parametrize(("statement", "other", "question"), LOOK_ALIKES)
+async def test_a_later_statement_about_another_thing_does_not_come_first(
+    context: Context, statement: str, other: str, question: str
+) -> None:
+    asked, _ = await told(context, statement, other)
+    assert (await found(context, question))[0] == asked
+
+
+async def test_a_question_for_what_was_finds_the_earlier_statement_first(context: Context) -> None:
+    old, new = await told(context, "The shop's night bell is out of order.", "The shop's night bell rings again.")
+    assert (await found(context, "Does the shop's night bell work?"))[0] == new
+    assert (await found(context, "Was the shop's night bell out of order in March 2023?"))[0] == old
+
+
+async def test_what_the_later_statement_gained_is_shown_as_renewal(context: Context) -> None:
+    await told(context, *VERSIONS[0][:2])
+    first, second = (await search(context, VERSIONS[0][2], asked_at=ASKED))[:2]
+    assert first["contributions"]["renewal"] > 0
+    assert second["contributions"]["renewal"] == 0
+
+
+async def test_what_another_speaker_says_later_takes_no_place(context: Context) -> None:
+    for content, created_at in OTHERS:
+        await store(context, content, created_at=created_at)
+    text, other, question = VERSIONS[0]
+    mine = await store(context, text, created_at=BEFORE, metadata={"speaker": "Ada"})
+    await store(context, other, created_at=AFTER, metadata={"speaker": "Bo"})
+    assert (await found(context, question))[0] == mine
+
+
+async def test_pages_of_one_result_hold_all_versions_once_in_the_order_of_one_page(context: Context) -> None:
+    await told(context, *VERSIONS[0][:2])
+    question = VERSIONS[0][2]
+    whole = await found(context, question, top_k=6)
+    pages, cursor = list[str](), ""
+    for _ in whole:
+        page = {"query": question, "asked_at": ASKED, "top_k": 1} | ({"cursor": cursor} if cursor else {})
+        answer = await search_graph(context, parse(page, SearchGraph))
+        pages += [one["fingerprintId"] for one in answer["results"]]
+        cursor = answer.get("next_cursor", "")
+    assert pages == whole
