@@ -53,6 +53,11 @@ class Transport(Protocol):
         """Call; raises `ContextGraphError`, and `RuntimeError` once it is closed."""
         ...
 
+    @property
+    def closed(self) -> bool:
+        """Whether `close` was called."""
+        ...
+
     def close(self) -> None:
         """Release the connection."""
         ...
@@ -69,7 +74,7 @@ class SocketTransport:
         self._launcher = HubLauncher(folder, [])
         self._namespace = namespace
         self._failures = (HubError, ClientError, OSError)
-        self._closed = False
+        self.closed = False
         try:
             self._client: Client | None = self._connect()
         except self._failures as error:
@@ -85,7 +90,6 @@ class SocketTransport:
                 try:
                     result = self._request(tool, arguments, meta)
                 except (ConnectionError, TimeoutError):  # the hub ended, or the connection is `LONGEST` old
-                    self._disconnect()
                     result = self._request(tool, arguments, meta | {RESENT: True})
         except self._failures as error:
             code = getattr(error, "code", None)  # of a `ClientError` that repeats the hub's answer
@@ -94,7 +98,7 @@ class SocketTransport:
 
     def close(self) -> None:
         """Close the connection; later calls open none."""
-        self._closed = True
+        self.closed = True
         self._disconnect()
 
     def _disconnect(self) -> None:
@@ -103,10 +107,14 @@ class SocketTransport:
             client.close()
 
     def _request(self, tool: str, arguments: JsonObject, meta: JsonObject) -> JsonObject:
-        if self._closed:
+        if self.closed:
             raise RuntimeError(CLOSED)
         self._client = self._client or self._connect()
-        return self._client.request("tools/call", name=tool, arguments=arguments, _meta=meta)
+        try:
+            return self._client.request("tools/call", name=tool, arguments=arguments, _meta=meta)
+        except BaseException:  # also Ctrl-C: the rest of this answer would be read as that of the next request
+            self._disconnect()
+            raise
 
     def _connect(self) -> Client:
         from actors.proxy.client import Client
@@ -130,7 +138,7 @@ class HttpTransport:
 
     def call(self, tool: str, arguments: JsonObject) -> JsonObject:
         """Call a tool."""
-        if self._client.is_closed:
+        if self.closed:
             raise RuntimeError(CLOSED)
         try:
             params = {"name": tool, "arguments": arguments, "_meta": self._meta}
@@ -139,6 +147,11 @@ class HttpTransport:
         except self._failures as error:
             raise ContextGraphError(UNREACHED, f"{self._url} can't be reached: {error}") from error
         return structured(result_of(answer))
+
+    @property
+    def closed(self) -> bool:
+        """Whether `close` was called."""
+        return self._client.is_closed
 
     def close(self) -> None:
         """Close the connections."""
@@ -189,7 +202,8 @@ def result_of(answer: httpx2.Response) -> JsonObject:
         raise ContextGraphError(FORBIDDEN, "the key is unknown, revoked or expired")
     text = answer.text
     if answer.headers.get("content-type", "").startswith("text/event-stream"):
-        events = [line.removeprefix("data:") for line in text.splitlines() if line.startswith("data:")]
+        lines = text.split("\n")  # a text in the answer may have other ends of lines, such as U+2028
+        events = [line.removeprefix("data:") for line in lines if line.startswith("data:")]
         text = events[-1] if events else ""
     said: object = text.strip() or "nothing"
     try:
