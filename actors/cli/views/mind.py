@@ -43,8 +43,8 @@ def drift(answer: JsonObject) -> None:
         return
     trend = f", {answer['trend'].lower()}" if answer["trend"] else ""
     OUT.print(
-        f"drift [bold]{answer['level']}[/]{trend}: alignment {answer['similarity']:.2f} in the latest "
-        f"{counted(answer['memories'], 'memory')}",
+        f"drift [bold]{answer['level']}[/]{trend}: nearness to the goals {answer['similarity']:.2f} times the usual, "
+        f"in the latest {counted(answer['memories'], 'memory')}",
         markup=True,
     )
     for space in answer["most_drifted_embedders"]:

@@ -161,7 +161,7 @@ def goals(namespace: Namespace = None) -> None:
 
 @store_command(Panel.INSPECT, "purpose/drift_check", "mind.drift", reads=True)
 def drift(namespace: Namespace = None) -> None:
-    """Show how far the latest memories have drifted from the North Star, and in which spaces."""
+    """Show how far the latest memories have drifted from the goals, and in which spaces."""
 
 
 @store_command(Panel.INSPECT, "consciousness/get_state", "mind.mind", reads=True)
