@@ -118,7 +118,8 @@ def undone(answer: JsonObject) -> None:
     """Print what an undo restored."""
     restored = answer["restored_count"]
     are = "is" if restored == 1 else "are"
-    OUT.print(f"{counted(restored, 'memory')} {are} back as before the {answer['mode']} run")
+    what = f"{counted(restored, 'memory')} {are} back as before the" if restored else "undone: the"
+    OUT.print(f"{what} {answer['mode']} run")
     if erased := len(answer["erased_since"]):
         OUT.print(f"{counted(erased, 'memory')} erased since; that can't be undone", style="yellow")
     for namespace in answer["north_star_restored_in"]:
