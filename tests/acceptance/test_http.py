@@ -140,6 +140,29 @@ stop()
     assert done.stdout == "2\n", done.stderr
 
 
+def test_a_call_is_answered_by_the_next_hub_where_its_own_is_killed(data: Path) -> None:
+    program = f"""
+from threading import Timer
+from context_graph import Memory
+from pathlib import Path
+from tests.acceptance.conftest import killed_hub
+
+items = [dict(content=f"Crate {{number}} holds lanterns.", rationale="counted") for number in range(40)]
+with Memory({str(data)!r}) as memory:
+    memory.store("A quay.")
+    killing = Timer(0.05, killed_hub, [Path({str(data)!r})])
+    killing.start()
+    print(memory.call("memory_inject_batch", items=items)["succeeded"])
+    killing.join()
+    print(len([one for one in memory.search("lanterns", limit=100) if "Crate" in one.content]))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=PATIENCE, check=False
+    )
+    run("stop", "--data", str(data))
+    assert done.stdout == "40\n40\n", done.stderr
+
+
 def test_a_call_that_is_interrupted_leaves_no_answer_to_the_next(
     folder: Path, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

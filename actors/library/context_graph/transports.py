@@ -7,6 +7,7 @@ import threading
 from http import HTTPStatus
 from importlib.metadata import version
 from pathlib import Path
+from time import monotonic, sleep
 from typing import TYPE_CHECKING, Protocol
 from uuid import uuid4
 
@@ -27,6 +28,10 @@ FORBIDDEN = -32003
 """Code of a call that its key doesn't permit."""
 LONGEST = 86_400.0
 """Seconds that a connection to the hub lasts."""
+LONGEST_END = 10.0
+"""Seconds that a killed hub may take to end."""
+POLL = 0.05
+"""Seconds between two attempts to connect meanwhile."""
 CLOSED = "the store is closed: open another Memory"
 
 
@@ -119,8 +124,15 @@ class SocketTransport:
     def _connect(self) -> Client:
         from actors.proxy.client import Client
 
-        self._launcher.wait()
-        return Client(self._launcher.folder, LONGEST, self._namespace)
+        deadline = monotonic() + LONGEST_END
+        while True:
+            self._launcher.wait()
+            try:
+                return Client(self._launcher.folder, LONGEST, self._namespace)
+            except ConnectionError:  # the socket of a hub that was killed accepts until all of its files are closed
+                if monotonic() > deadline:
+                    raise
+                sleep(POLL)
 
 
 class HttpTransport:
