@@ -57,7 +57,10 @@ class DamagedFault(StorageFault):
 UNWRITTEN = "Storage failed: nothing was written, since the log takes nothing at present"
 """Message of a change that the log refused."""
 
-DISK_FULL = "Storage failed: nothing was written, since the disk is full or over quota; memories can still be searched"
+DISK_FULL = (
+    "Storage failed: nothing was written, since the disk is full (less than 64 MB free) or over quota; memories can "
+    "still be searched"
+)
 """Message of a change that the log refused for want of room."""
 
 

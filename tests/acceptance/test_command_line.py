@@ -4,6 +4,7 @@ import json
 import os
 import re
 import subprocess
+from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
 
@@ -102,6 +103,23 @@ def test_text_that_is_not_utf_8_is_refused_by_name_and_a_byte_order_mark_is_no_t
         assert (done.returncode, b"the text is not UTF-8" in done.stderr) == (2, True), done.stderr
     subprocess.run([*command, "-"], input="\ufeffKüche".encode(), timeout=PATIENCE, check=True)
     assert run_json(tmp_path / "store", "search", "Küche")["results"][0]["content"] == "Küche"
+
+
+def test_a_text_on_standard_input_is_refused_as_too_long_before_it_ends(tmp_path: Path) -> None:
+    command = [COMMAND, "store", "-", "--no-hub", "--data", str(tmp_path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as storing:
+        assert storing.stdin
+        assert storing.stderr
+        with suppress(BrokenPipeError):
+            storing.stdin.write(b"y" * (1 << 20))
+            storing.stdin.flush()
+        try:
+            assert storing.wait(PATIENCE) == 1, "the input goes on"
+        finally:
+            storing.kill()
+            with suppress(BrokenPipeError):
+                storing.stdin.close()
+        assert b"longer than 65,536 characters" in storing.stderr.read()
 
 
 def test_what_an_output_cannot_encode_is_escaped_in_it(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from pydantic import validate_call
 from typer.testing import CliRunner
 
 from actors.cli.commands import program
+from actors.proxy.client import Client
 from tests.acceptance.conftest import COMMAND, PATIENCE, Open, serving
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="the hub's socket is a unix socket")
@@ -103,6 +104,7 @@ def test_a_text_is_one_tag_and_a_date_may_be_a_text(opened: Opened, request: pyt
         assert (stored["tags"], datetime.fromisoformat(stored["createdAt"])) == (["dog"], read)
     assert len(memory.search("vaccinated dog", tags="dog")) == 3
     assert memory.search("vaccinated dog", tags="d") == []
+    assert len(memory.search("vaccinated dog", since=moment, until=moment)) == 2, "midnight is earlier"
     with pytest.raises(ContextGraphError, match="created_at"):
         memory.store("The cat was not.", created_at="last spring")
 
@@ -138,8 +140,74 @@ stop()
     assert done.stdout == "2\n", done.stderr
 
 
+def test_a_call_is_answered_by_the_next_hub_where_its_own_is_killed(data: Path) -> None:
+    program = f"""
+from threading import Timer
+from context_graph import Memory
+from pathlib import Path
+from tests.acceptance.conftest import killed_hub
+
+items = [dict(content=f"Crate {{number}} holds lanterns.", rationale="counted") for number in range(40)]
+with Memory({str(data)!r}) as memory:
+    memory.store("A quay.")
+    killing = Timer(0.05, killed_hub, [Path({str(data)!r})])
+    killing.start()
+    print(memory.call("memory_inject_batch", items=items)["succeeded"])
+    killing.join()
+    print(len([one for one in memory.search("lanterns", limit=100) if "Crate" in one.content]))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=PATIENCE, check=False
+    )
+    run("stop", "--data", str(data))
+    assert done.stdout == "40\n40\n", done.stderr
+
+
+def test_a_call_that_is_interrupted_leaves_no_answer_to_the_next(
+    folder: Path, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Memory(folder, namespace="interrupted") as memory:
+        long = memory.store("The lighthouse keeper wrote down every ship. " * 1_000)
+        memory.get(long)
+        time_left, calls = Client._time_left, iter(range(9))
+
+        def interrupt(client: Client) -> float:  # before each part of the answer that is read, after the first
+            if next(calls) == 2:
+                raise KeyboardInterrupt
+            return time_left(client)
+
+        with monkeypatch.context() as patched:
+            patched.setattr(Client, "_time_left", interrupt)
+            with pytest.raises(KeyboardInterrupt):
+                memory.get(long)
+        assert [one.id for one in memory.search("lighthouse keeper")] == [long]
+
+
+def test_processes_that_fork_read_their_own_answers(data: Path) -> None:
+    program = f"""
+import os
+from context_graph import Memory
+
+memory = Memory({str(data)!r})
+memory.store("The parent was here.")
+children = []
+for child in range(3):
+    if not (pid := os.fork()):
+        told = [f"Child {{child}} counts sheep number {{number}}." for number in range(20)]
+        os._exit(any(memory.get(memory.store(text))["content"] != text for text in told))
+    children.append(pid)
+print([os.waitpid(pid, 0)[1] for pid in children], memory.search("parent", limit=1)[0].content)
+memory.close()
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=PATIENCE, check=False
+    )
+    run("stop", "--data", str(data))
+    assert done.stdout == "[0, 0, 0] The parent was here.\n", done.stderr
+
+
 class _Strange(BaseHTTPRequestHandler):
-    """A server whose answers are none: a stream that is cut off, and JSON of other shapes."""
+    """A server whose answers are none: a stream that is cut off, and JSON of other shapes. The last one is one."""
 
     answers: ClassVar = [
         ("text/event-stream", ": no event\n\n"),
@@ -150,6 +218,10 @@ class _Strange(BaseHTTPRequestHandler):
         ("application/json", '{"result": {"isError": true}}'),
         ("application/json", '{"error": {"message": 1}}'),
         ("text/html", ""),
+        (
+            "text/event-stream",
+            ': ping\r\n\r\ndata: {"result": {"structuredContent": {"content": "a\u2028b\u0085data: c"}}}\r\n\r\n',
+        ),
     ]
 
     def do_POST(self) -> None:
@@ -157,7 +229,7 @@ class _Strange(BaseHTTPRequestHandler):
         kind, body = self.answers[int(self.path[1])]
         self.send_response(200)
         self.send_header("content-type", kind)
-        self.send_header("content-length", str(len(body)))
+        self.send_header("content-length", str(len(body.encode())))
         self.end_headers()
         self.wfile.write(body.encode())
 
@@ -165,19 +237,29 @@ class _Strange(BaseHTTPRequestHandler):
         """Say nothing."""
 
 
-def test_an_answer_that_is_none_is_told_as_the_client_s_own_error() -> None:
+@pytest.fixture
+def strange() -> Iterator[str]:
+    """The URL of a `_Strange` server, to which the number of its answer is added."""
     with HTTPServer(("127.0.0.1", 0), _Strange) as server:
         thread = Thread(target=server.serve_forever)
         thread.start()
         try:
-            for number in range(len(_Strange.answers)):
-                url = f"http://127.0.0.1:{server.server_port}/{number}"
-                refused = pytest.raises(ContextGraphError, match="the server answered")
-                with Memory(url=url, key="cg_a_b") as memory, refused:
-                    memory.search("anything")
+            yield f"http://127.0.0.1:{server.server_port}"
         finally:
             server.shutdown()
             thread.join()
+
+
+def test_an_answer_that_is_none_is_told_as_the_client_s_own_error(strange: str) -> None:
+    for number in range(len(_Strange.answers) - 1):
+        refused = pytest.raises(ContextGraphError, match="the server answered")
+        with Memory(url=f"{strange}/{number}", key="cg_a_b") as memory, refused:
+            memory.search("anything")
+
+
+def test_a_streamed_answer_may_hold_the_line_separators_of_unicode(strange: str) -> None:
+    with Memory(url=f"{strange}/{len(_Strange.answers) - 1}", key="cg_a_b") as memory:
+        assert memory.get("any") == {"content": "a\u2028b\u0085data: c"}
 
 
 @pytest.mark.parametrize("arguments", [{"url": "http://127.0.0.1:1"}, {"key": "cg_a_b"}])

@@ -8,7 +8,7 @@ from actors.api.mcp import texts
 from actors.runtime.faults import InvalidParamsFault
 
 _NAMESPACE = types.PromptArgument(
-    name="namespace", description="The project or person whose memories are meant; all when left out"
+    name="namespace", description="The project or person whose memories are meant; the session's project when left out"
 )
 
 

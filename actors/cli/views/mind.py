@@ -43,8 +43,8 @@ def drift(answer: JsonObject) -> None:
         return
     trend = f", {answer['trend'].lower()}" if answer["trend"] else ""
     OUT.print(
-        f"drift [bold]{answer['level']}[/]{trend}: alignment {answer['similarity']:.2f} in the latest "
-        f"{counted(answer['memories'], 'memory')}",
+        f"drift [bold]{answer['level']}[/]{trend}: nearness to the goals {answer['similarity']:.2f} times the usual, "
+        f"in the latest {counted(answer['memories'], 'memory')}",
         markup=True,
     )
     for space in answer["most_drifted_embedders"]:
@@ -118,7 +118,8 @@ def undone(answer: JsonObject) -> None:
     """Print what an undo restored."""
     restored = answer["restored_count"]
     are = "is" if restored == 1 else "are"
-    OUT.print(f"{counted(restored, 'memory')} {are} back as before the {answer['mode']} run")
+    what = f"{counted(restored, 'memory')} {are} back as before the" if restored else "undone: the"
+    OUT.print(f"{what} {answer['mode']} run")
     if erased := len(answer["erased_since"]):
         OUT.print(f"{counted(erased, 'memory')} erased since; that can't be undone", style="yellow")
     for namespace in answer["north_star_restored_in"]:

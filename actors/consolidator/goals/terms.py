@@ -19,7 +19,7 @@ import msgspec
 import Stemmer
 
 from actors.consolidator.jobs import Sliced
-from actors.text.statements.text_equivalence import ENGLISH, synonym
+from actors.text.statements.text_equivalence import ENGLISH, FOREIGN, synonym
 from projections.spaces.lexical import STOP_WORDS, words
 
 MIN_HOLDERS: Final = 3
@@ -47,6 +47,10 @@ ones, which write all nouns so, .44, of passages of an encyclopaedia .43."""
 
 _NO_TOPIC: Final = STOP_WORDS | frozenset(" ".join(ENGLISH["topics"].values()).split())
 """Stop words, words of greetings and thanks, units, times and numbers."""
+
+_ENGLISH_ONLY: Final = STOP_WORDS - FOREIGN
+"""A text with more function words of other languages than of these is in another language: "van" and "die" may be
+topics of English."""
 
 _LABEL: Final = re.compile(r"\s*([^\W\d_][\w.'’-]*(?: [\w.'’-]+){0,3}):\s")
 """Label of a text: one to four words before its first colon."""
@@ -195,6 +199,9 @@ def _terms(text: str, speakers: frozenset[str], stemmer: Stemmer.Stemmer) -> Ite
 
     A pair follows its second word.
     """
+    read = words(text)
+    foreign = sum(word in FOREIGN for word in read) > sum(word in _ENGLISH_ONLY for word in read)
+    empty = _NO_TOPIC | FOREIGN if foreign else _NO_TOPIC
     before, preceding = None, ""
     for written in text.split():
         surface = _EDGES.sub("", written)
@@ -202,7 +209,7 @@ def _terms(text: str, speakers: frozenset[str], stemmer: Stemmer.Stemmer) -> Ite
         is_name = surface[:1].isupper() and surface[1:].islower() and preceding not in _DETERMINERS
         preceding = written.casefold()
         for word in found:
-            if not _is_topical(word) or _names_a_speaker(word, surface, speakers):
+            if not _is_topical(word, empty) or _names_a_speaker(word, surface, speakers):
                 before = None
                 continue
             here = stemmer.stemWord(synonym(word)), surface if word == surface.casefold() else word
@@ -214,10 +221,10 @@ def _terms(text: str, speakers: frozenset[str], stemmer: Stemmer.Stemmer) -> Ite
             before = None
 
 
-def _is_topical(word: str) -> bool:
-    """Return whether a word may name a topic."""
+def _is_topical(word: str, empty: frozenset[str]) -> bool:
+    """Return whether a word may name a topic: none of the `empty` ones, no number and no letter."""
     bare = word.removesuffix("'s")
-    return len(bare) > 1 and _NO_TOPIC.isdisjoint({word, bare}) and not bare[0].isdigit()
+    return len(bare) > 1 and empty.isdisjoint({word, bare}) and not bare[0].isdigit()
 
 
 def _speakers(texts: Sequence[str]) -> Sliced[frozenset[str]]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import os
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from datetime import date
 from functools import partial, wraps
@@ -32,7 +34,7 @@ class Found(NamedTuple):
 
 
 class Memory:
-    """A store, from any thread.
+    """A store, from any thread, and from processes that fork: each opens a connection of its own.
 
     Args:
         data: Its folder on this machine; None for that of `CONTEXT_GRAPH_DATA`, or the platform's default.
@@ -57,15 +59,17 @@ class Memory:
     ) -> None:
         if (url is None) != (key is None):
             raise ValueError("a server needs both url and key")
-        self._transport: Transport
+        self._open: Callable[[], Transport]
         if url is not None and key is not None:
             if data is not None:
                 raise ValueError("give either the folder of a store or the url of a server")
-            self._transport = HttpTransport(url, key, namespace, timeout)
+            self._open = partial(HttpTransport, url, key, namespace, timeout)
         else:
             from actors.proxy.serve_command import data_folder
 
-            self._transport = SocketTransport(data_folder(None if data is None else Path(data)), namespace)
+            self._open = partial(SocketTransport, data_folder(None if data is None else Path(data)), namespace)
+        self._transport = self._open()
+        self._process = os.getpid()
 
     def store(
         self,
@@ -101,7 +105,7 @@ class Memory:
                 tags=_tags(tags),
                 session=session,
                 metadata=None if metadata is None else dict(metadata),
-                created_at=created_at.isoformat() if isinstance(created_at, date) else created_at,
+                created_at=created_at,
                 **more,
             ),
         )
@@ -128,8 +132,10 @@ class Memory:
         self.call("memory_restore", id=memory)
 
     def call(self, tool: str, /, **arguments: Any) -> JsonObject:
-        """Call any tool by its name, and return its answer."""
-        return self._transport.call(tool, arguments)
+        """Call any tool by its name, with arguments of JSON, dates and times, and return its answer."""
+        if os.getpid() != self._process and not self._transport.closed:  # a fork would read answers to its parent
+            self._transport, self._process = self._open(), os.getpid()
+        return self._transport.call(tool, json.loads(json.dumps(arguments, default=_iso_time)))
 
     def tools(self) -> list[Callable[..., Any]]:
         """Return functions for an agent, with types and docstrings: `remember`, `recall` and `forget_memory`.
@@ -231,6 +237,13 @@ class AsyncMemory:
 def _tags(tags: str | Sequence[str]) -> list[str] | None:
     """Return tags as a list, a text as one tag; None without any."""
     return ([tags] if isinstance(tags, str) else [*tags]) or None
+
+
+def _iso_time(value: object) -> str:
+    """Return a date or a time as ISO 8601; `json` calls this for what it doesn't know."""
+    if isinstance(value, date):
+        return value.isoformat()
+    raise TypeError(f"an argument of JSON can't be a {type(value).__name__}: {value!r:.100}")
 
 
 def _given(**arguments: Any) -> JsonObject:

@@ -7,6 +7,7 @@ import threading
 from http import HTTPStatus
 from importlib.metadata import version
 from pathlib import Path
+from time import monotonic, sleep
 from typing import TYPE_CHECKING, Protocol
 from uuid import uuid4
 
@@ -27,6 +28,10 @@ FORBIDDEN = -32003
 """Code of a call that its key doesn't permit."""
 LONGEST = 86_400.0
 """Seconds that a connection to the hub lasts."""
+LONGEST_END = 10.0
+"""Seconds that a killed hub may take to end."""
+POLL = 0.05
+"""Seconds between two attempts to connect meanwhile."""
 CLOSED = "the store is closed: open another Memory"
 
 
@@ -53,6 +58,11 @@ class Transport(Protocol):
         """Call; raises `ContextGraphError`, and `RuntimeError` once it is closed."""
         ...
 
+    @property
+    def closed(self) -> bool:
+        """Whether `close` was called."""
+        ...
+
     def close(self) -> None:
         """Release the connection."""
         ...
@@ -69,7 +79,7 @@ class SocketTransport:
         self._launcher = HubLauncher(folder, [])
         self._namespace = namespace
         self._failures = (HubError, ClientError, OSError)
-        self._closed = False
+        self.closed = False
         try:
             self._client: Client | None = self._connect()
         except self._failures as error:
@@ -85,7 +95,6 @@ class SocketTransport:
                 try:
                     result = self._request(tool, arguments, meta)
                 except (ConnectionError, TimeoutError):  # the hub ended, or the connection is `LONGEST` old
-                    self._disconnect()
                     result = self._request(tool, arguments, meta | {RESENT: True})
         except self._failures as error:
             code = getattr(error, "code", None)  # of a `ClientError` that repeats the hub's answer
@@ -94,7 +103,7 @@ class SocketTransport:
 
     def close(self) -> None:
         """Close the connection; later calls open none."""
-        self._closed = True
+        self.closed = True
         self._disconnect()
 
     def _disconnect(self) -> None:
@@ -103,16 +112,27 @@ class SocketTransport:
             client.close()
 
     def _request(self, tool: str, arguments: JsonObject, meta: JsonObject) -> JsonObject:
-        if self._closed:
+        if self.closed:
             raise RuntimeError(CLOSED)
         self._client = self._client or self._connect()
-        return self._client.request("tools/call", name=tool, arguments=arguments, _meta=meta)
+        try:
+            return self._client.request("tools/call", name=tool, arguments=arguments, _meta=meta)
+        except BaseException:  # also Ctrl-C: the rest of this answer would be read as that of the next request
+            self._disconnect()
+            raise
 
     def _connect(self) -> Client:
         from actors.proxy.client import Client
 
-        self._launcher.wait()
-        return Client(self._launcher.folder, LONGEST, self._namespace)
+        deadline = monotonic() + LONGEST_END
+        while True:
+            self._launcher.wait()
+            try:
+                return Client(self._launcher.folder, LONGEST, self._namespace)
+            except ConnectionError:  # the socket of a hub that was killed accepts until all of its files are closed
+                if monotonic() > deadline:
+                    raise
+                sleep(POLL)
 
 
 class HttpTransport:
@@ -130,7 +150,7 @@ class HttpTransport:
 
     def call(self, tool: str, arguments: JsonObject) -> JsonObject:
         """Call a tool."""
-        if self._client.is_closed:
+        if self.closed:
             raise RuntimeError(CLOSED)
         try:
             params = {"name": tool, "arguments": arguments, "_meta": self._meta}
@@ -139,6 +159,11 @@ class HttpTransport:
         except self._failures as error:
             raise ContextGraphError(UNREACHED, f"{self._url} can't be reached: {error}") from error
         return structured(result_of(answer))
+
+    @property
+    def closed(self) -> bool:
+        """Whether `close` was called."""
+        return self._client.is_closed
 
     def close(self) -> None:
         """Close the connections."""
@@ -189,7 +214,8 @@ def result_of(answer: httpx2.Response) -> JsonObject:
         raise ContextGraphError(FORBIDDEN, "the key is unknown, revoked or expired")
     text = answer.text
     if answer.headers.get("content-type", "").startswith("text/event-stream"):
-        events = [line.removeprefix("data:") for line in text.splitlines() if line.startswith("data:")]
+        lines = text.split("\n")  # a text in the answer may have other ends of lines, such as U+2028
+        events = [line.removeprefix("data:") for line in lines if line.startswith("data:")]
         text = events[-1] if events else ""
     said: object = text.strip() or "nothing"
     try:

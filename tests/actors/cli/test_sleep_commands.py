@@ -51,6 +51,14 @@ def test_a_dry_run_a_run_and_its_undo_work_from_the_command_line(tmp_path: Path,
     assert (again.exit_code, "undone" in again.stderr) == (1, True)
 
 
+def test_the_undo_of_a_run_that_only_linked_speaks_of_no_memories(tmp_path: Path) -> None:
+    for text in ("The lock gate jammed because a swan nested on it.", "A swan nested on the lock gate."):
+        run_json(tmp_path, "store", text)
+    done = run_json(tmp_path, "consolidate", "deep")
+    assert (done["merged_count"], done["pruned_count"], done["can_be_undone"]) == (0, 0, True)
+    assert run(tmp_path, "undo", done["run_id"]).stdout == "undone: the deep run\n"
+
+
 def test_the_schedule_is_set_from_the_command_line(tmp_path: Path) -> None:
     before = run_json(tmp_path, "schedule")
     assert {mode: of["when"] for mode, of in before["modes"].items()} == {

@@ -107,7 +107,7 @@ _SENTENCES: Mapping[type[ev.Event], Callable[[Any], str]] = {
     ev.PurposesRealigned: lambda e: f"{_several(e.memories)} measured against goal {e.goal}",
     ev.DriftDetected: lambda e: (
         f"drift of {e.namespace} from goal {e.goal} reached {e.level}: "
-        f"alignment {e.similarity:.2f} in the latest {counted(e.memories, 'memory')}"
+        f"nearness to the goals {e.similarity:.2f} times the usual, in the latest {counted(e.memories, 'memory')}"
     ),
     ev.WorkspaceConflicted: lambda e: f"several are in the workspace at once: {_several(e.memories)}",
     ev.WorkspaceEmptied: lambda _: "nothing is left in the workspace",

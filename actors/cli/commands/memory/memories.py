@@ -14,10 +14,12 @@ from actors.runtime.settings import Confidence, SearchProfile
 
 
 def _text(content: str) -> str:
-    """Return the text of an argument or of standard input, which need not be UTF-8."""
+    """Return the text of an argument or of standard input, which need neither be UTF-8 nor end."""
     try:
         if content == "-":
-            return TextIOWrapper(sys.stdin.buffer, "utf-8-sig").read()
+            from actors.api.params.fields import MAX_CONTENT
+
+            return TextIOWrapper(sys.stdin.buffer, "utf-8-sig").read(MAX_CONTENT + 1)  # a longer one is refused
         content.encode()
     except (UnicodeDecodeError, UnicodeEncodeError) as error:
         raise typer.BadParameter(f"the text is not UTF-8: {error.reason}") from None
@@ -161,7 +163,7 @@ def goals(namespace: Namespace = None) -> None:
 
 @store_command(Panel.INSPECT, "purpose/drift_check", "mind.drift", reads=True)
 def drift(namespace: Namespace = None) -> None:
-    """Show how far the latest memories have drifted from the North Star, and in which spaces."""
+    """Show how far the latest memories have drifted from the goals, and in which spaces."""
 
 
 @store_command(Panel.INSPECT, "consciousness/get_state", "mind.mind", reads=True)

@@ -122,6 +122,12 @@ def test_stop_words_courtesies_and_numbers_are_no_terms():
     assert distinctive(["It was in 1899.", "1899, again", "Of 1899."], REST) == ()
 
 
+def test_function_words_of_other_languages_are_no_terms():
+    members = ["Der Kahn liegt im Schilf.", "Die Reuse und der Aal.", "Das Wasser ist trüb, der Pegel steigt."]
+    assert distinctive(members, REST) == ()
+    assert "van" in distinctive(["The van leaks.", "Our van is old.", "Sell the van."], REST), "a word of English too"
+
+
 def test_a_term_is_written_as_the_members_mostly_write_it():
     members = ["LGBTQ rights", "LGBTQ pride", "an lgbtq event", "iPhones ring", "iPhones broke", "one iPhone"]
     terms = distinctive(members, REST * 3)
