@@ -89,6 +89,17 @@ def test_terms_are_contained_if_an_eligible_memory_has_them(many: int):
     assert not atlas.contains_terms("e6_sparse", terms, eligible & (np.arange(len(atlas)) > 0))
 
 
+@pytest.mark.parametrize("eligible", [[True, True, True], [True, False, False]])
+def test_of_the_terms_of_a_query_the_share_that_an_eligible_memory_has_is_known(eligible: list[bool]):
+    held = {term for one in TOLD for term in one.fingerprint.take("e6_sparse", Sparse).ids.tolist()}
+    first = TOLD[0].fingerprint.take("e6_sparse", Sparse).ids.tolist()
+    others = [term for term in range(2**15) if term not in held]
+    asked = Sparse.of(dict.fromkeys(first + others[: 3 * len(first)], 1.0))
+    atlas = atlas_of(*TOLD)
+    assert atlas.known_share("e6_sparse", asked, np.array(eligible)) == 0.25
+    assert not atlas.contains_terms("e6_sparse", asked, np.array(eligible))
+
+
 def test_an_erased_memory_has_no_times_and_no_speaker():
     atlas = atlas_of(*TOLD, MemoryErased(memory=memory_id(2)))
     assert len(atlas.time_mentions.speakers(frozenset({"ben"}))) == 0
