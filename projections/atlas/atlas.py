@@ -220,10 +220,6 @@ class Atlas(Fingerprints):
         """Return the share of a query's terms that occur in some eligible row."""
         return self._sparse(key).known_share(query, eligible)
 
-    def contains_terms(self, key: str, query: Sparse, eligible: Mask) -> bool:
-        """Tell whether every term of a query occurs in some eligible row."""
-        return self.known_share(key, query, eligible) == 1.0
-
     def coverage(self, key: str, query: Sparse, rows: Rows) -> Scores:
         """Return the share of a query's terms, all alike, that each row contains, in [0, 1], shape (rows,)."""
         space = self._sparse(key)
