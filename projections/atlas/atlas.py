@@ -216,9 +216,9 @@ class Atlas(Fingerprints):
         space = self._sparse(key)
         return (space.recall_bm25 if key == TERMS else space.recall_cosine)(query, count, eligible)
 
-    def contains_terms(self, key: str, query: Sparse, eligible: Mask) -> bool:
-        """Tell whether every term of a query occurs in some eligible row."""
-        return self._sparse(key).contains_terms(query, eligible)
+    def known_share(self, key: str, query: Sparse, eligible: Mask) -> float:
+        """Return the share of a query's terms that occur in some eligible row."""
+        return self._sparse(key).known_share(query, eligible)
 
     def coverage(self, key: str, query: Sparse, rows: Rows) -> Scores:
         """Return the share of a query's terms, all alike, that each row contains, in [0, 1], shape (rows,)."""

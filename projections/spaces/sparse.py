@@ -180,11 +180,11 @@ class SparseSpace:
         indices, lengths = self._slices.indices(rows)
         return np.minimum(reduce_rows(np.add, shares[self._terms.array[indices]], lengths), np.float32(1.0))
 
-    def contains_terms(self, query: Sparse, eligible: Mask) -> bool:
-        """Tell whether every term of a query occurs in some eligible row; all eligible rows are counted ones."""
+    def known_share(self, query: Sparse, eligible: Mask) -> float:
+        """Return the share of a query's terms that occur in some eligible row; all eligible rows are counted ones."""
         if np.count_nonzero(eligible) == self._frequency.count:
-            return bool(self._frequency.holders(query.ids).all())
-        return bool(self.holders(query.ids, eligible).all())
+            return float((self._frequency.holders(query.ids) > 0).mean())
+        return float((self.holders(query.ids, eligible) > 0).mean())
 
     def holders(self, terms: _Terms, eligible: Mask) -> npt.NDArray[np.intp]:
         """Return the number of eligible rows that contain each of these terms, shape (terms,)."""

@@ -37,7 +37,7 @@ from actors.comparator.search.weights.ranker import AUTO, FILE, LIMIT
 from scripts.train.candidates import Lists, lists
 
 START: dict[str, tuple[float, dict[str, float]]] = {
-    "e1_semantic": (0.45, {"code": 0.6, "session": -1.5}),
+    "e1_semantic": (0.45, {"code": 0.6, "session": -1.5, "unknown_share": 3.0}),
     fusion.WHOLE: (0.35, {}),
     fusion.OPENING: (0.12, {}),
     "e2_temporal_recent": (0.6, {}),
@@ -56,7 +56,7 @@ images, which no set teaches, have a fixed share. E10 of texts is left out: with
 repeats E1."""
 SHARES = {"e3_temporal_periodic": 0.3, "e4_temporal_positional": 1.2, fusion.SHOWN: 0.5}
 VIEWS = [*START]
-FLAGS = {"event", "time", "speaker", "unknown_word", "code", "session", "passages"}
+FLAGS = {"event", "time", "speaker", "unknown_word", "unknown_share", "code", "session", "passages"}
 """Measurements in [0, 1], which are neither centred nor scaled: a bias is the weight where none applies."""
 COMMON = {*FLAGS, "question_length", "memory_length", "nearness", "agreement", "e1_tail", "e6_tail"}
 LEARNED = {

@@ -30,7 +30,7 @@ def known_words(atlas: Atlas, message: FindKnownWords) -> frozenset[str]:
     """Return which words occur in a memory that passes the filter, in any inflection."""
     eligible = atlas.facets.eligible(message.filter)
     terms = {word: term_frequencies(word) for word in message.words}
-    return frozenset(word for word, term in terms.items() if atlas.contains_terms(TERMS, term, eligible))
+    return frozenset(word for word, term in terms.items() if atlas.known_share(TERMS, term, eligible) == 1)
 
 
 def recall(

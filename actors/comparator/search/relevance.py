@@ -215,7 +215,7 @@ def names_nothing_known(atlas: Atlas, request: Search, eligible: Mask) -> bool:
     speakers = atlas.time_mentions.speakers(hints.words)
     if len(speakers) and atlas.time_mentions.speaker_scores(speakers, np.flatnonzero(eligible)).any():
         return False
-    return not any(atlas.contains_terms(TERMS, word, eligible) for word in words)
+    return not any(atlas.known_share(TERMS, word, eligible) == 1 for word in words)
 
 
 def _lead(best: float, others: Scores) -> float:

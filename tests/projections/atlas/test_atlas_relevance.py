@@ -85,8 +85,18 @@ def test_terms_are_contained_if_an_eligible_memory_has_them(many: int):
     terms = TOLD[0].fingerprint.take("e6_sparse", Sparse)
     atlas = atlas_of(TOLD[0], *([TOLD[1]] * many))
     eligible = atlas.facets.live
-    assert atlas.contains_terms("e6_sparse", terms, eligible)
-    assert not atlas.contains_terms("e6_sparse", terms, eligible & (np.arange(len(atlas)) > 0))
+    assert atlas.known_share("e6_sparse", terms, eligible) == 1
+    assert atlas.known_share("e6_sparse", terms, eligible & (np.arange(len(atlas)) > 0)) < 1
+
+
+@pytest.mark.parametrize("eligible", [[True, True, True], [True, False, False]])
+def test_of_the_terms_of_a_query_the_share_that_an_eligible_memory_has_is_known(eligible: list[bool]):
+    held = {term for one in TOLD for term in one.fingerprint.take("e6_sparse", Sparse).ids.tolist()}
+    first = TOLD[0].fingerprint.take("e6_sparse", Sparse).ids.tolist()
+    others = [term for term in range(2**15) if term not in held]
+    asked = Sparse.of(dict.fromkeys(first + others[: 3 * len(first)], 1.0))
+    atlas = atlas_of(*TOLD)
+    assert atlas.known_share("e6_sparse", asked, np.array(eligible)) == 0.25
 
 
 def test_an_erased_memory_has_no_times_and_no_speaker():

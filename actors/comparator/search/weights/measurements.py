@@ -38,14 +38,15 @@ def measure(atlas: Atlas, request: Search, eligible: Mask, candidates: Candidate
     # A time in the question that is no candidate's, as those of a long description often are, tells none from another.
     intervals = request.hints.intervals
     terms = request.embeddings.get(SPARSE[0])
-    known = isinstance(terms, Sparse)
+    known = atlas.known_share(SPARSE[0], terms, eligible) if isinstance(terms, Sparse) else 1.0
     speakers = atlas.time_mentions.speakers(request.hints.words)
     spoken = float(atlas.time_mentions.speaker_scores(speakers, rows).mean()) if len(speakers) else 0.0
     return {
         "event": float(causal_subject(request.text) != request.text),
         "time": float(atlas.time_mentions.time_scores(intervals, rows).max()) if intervals else 0.0,
         "speaker": min(1.0, spoken / SPOKEN),
-        "unknown_word": float(known and not atlas.contains_terms(SPARSE[0], terms, eligible)),
+        "unknown_word": float(known < 1),
+        "unknown_share": 1 - known,
         "code": float(atlas.facets.is_code(rows[nearest]).mean()),
         "session": float(atlas.facets.in_session(rows).mean()),
         "passages": float((atlas.passage_counts(rows) > 0).mean()),

@@ -66,7 +66,7 @@ async def test_each_question_finds_its_kind_of_memory_and_its_parts_add_up(mixed
 
 
 async def test_weights_follow_the_memories_that_a_question_meets(mixed: Context) -> None:
-    code = await weights(mixed, "sort a list and return the middle")
+    code = await weights(mixed, "return the middle of the ordered values")
     prose = await weights(mixed, "which damage does the insurance cover")
     caused = await weights(mixed, "What made the trams stop?")
     assert code["e7_code"] > prose["e7_code"]
@@ -77,8 +77,16 @@ async def test_weights_follow_the_memories_that_a_question_meets(mixed: Context)
 
 async def test_causes_weigh_less_where_a_memory_holds_the_words_of_the_event(mixed: Context) -> None:
     named = await weights(mixed, "What made the trams stop running?")
-    unnamed = await weights(mixed, "What made the commuters late?")
+    unnamed = await weights(mixed, "What made the insurance inspect the underpass?")
     assert 0 < 1.5 * named["e5_causal"] < unnamed["e5_causal"]
+
+
+async def test_meaning_weighs_more_the_fewer_words_of_a_question_are_stored(mixed: Context) -> None:
+    stored = await weights(mixed, "which water damage does the insurance in the cellar cover")
+    some = await weights(mixed, "which soaked furniture does the insurance in the cellar reimburse")
+    none = await weights(mixed, "may somebody reimburse soaked furniture")
+    assert stored["e1_semantic"] < some["e1_semantic"] < none["e1_semantic"]
+    assert none["e1_semantic"] > 1.5 * stored["e1_semantic"]
 
 
 @pytest.mark.parametrize(

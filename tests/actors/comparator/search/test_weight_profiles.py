@@ -50,6 +50,7 @@ def test_the_fixed_profiles_equal_the_published_rows_except_for_the_weight_of_e1
         ("e8_graph", {"session": 1.0}),
         ("e12_late_interaction/turns", {"session": 1.0}),
         ("e9_hdc", {"unknown_word": 1.0}),
+        ("e1_semantic", {"unknown_share": 1.0}),
         ("e11_entity", {"speaker": 1.0}),
         ("e11_entity", {"time": 1.0}),
     ],
