@@ -45,6 +45,7 @@ STRUCTURES = {
     19: "29a4afdacb2d604569360aa90200fed66d1882b23fed3701c76a6dcad4354fe7",
     20: "f6929a21720257e33e85dbb1a976fa7046f81a78cbf11bcddfdd70d6843f1c33",
     21: "f6929a21720257e33e85dbb1a976fa7046f81a78cbf11bcddfdd70d6843f1c33",
+    22: "afe401e474c0236b4d227acca7854a86427047016969044af6a19c03629452ad",
 }
 """By schema, the SHA-256 of the names and types of all that is written."""
 

@@ -45,13 +45,17 @@ NOW = datetime(2026, 11, 28, 13, 5, tzinfo=UTC)
 )
 def test_a_day_or_longer_is_named_from_its_first_to_its_last_instant(named: str, first: str, days: int) -> None:
     found = period(named, "since", NOW)
-    assert found.first == datetime.fromisoformat(first).replace(tzinfo=UTC)
+    assert found.first == datetime.fromisoformat(first), "a day of the calendar, in no zone"
     assert found.last - found.first == timedelta(days=days) - datetime.resolution
 
 
-@pytest.mark.parametrize("named", ["2026-05-02T14:30", "2026-05-02T16:30+02:00", "20260502T1430Z"])
+@pytest.mark.parametrize("named", ["2026-05-02T14:30Z", "2026-05-02T16:30+02:00", "20260502T1430Z"])
 def test_a_moment_has_no_length(named: str) -> None:
     assert set(period(named, "since", NOW)) == {datetime(2026, 5, 2, 14, 30, tzinfo=UTC)}
+
+
+def test_a_moment_without_a_zone_is_one_of_the_calendar() -> None:
+    assert set(period("2026-05-02T14:30", "since", NOW)) == {datetime(2026, 5, 2, 14, 30)}
 
 
 @pytest.mark.parametrize(
