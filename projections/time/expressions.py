@@ -8,11 +8,10 @@ patterns are tried in order, and text that one has matched isn't matched again. 
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Final, NamedTuple
 
-from events.local_time import calendar_time
 from projections.time import lexicon as lex
 from projections.time.periods import (
     DAY,
@@ -64,7 +63,7 @@ def find_intervals(text: str, anchor: datetime, *, question: bool = False) -> li
         question: Whether a month or day without a year is the latest that has begun, rather than the nearest. In the
             present or future tense ("What's on 8 December?") it is the coming one too.
     """
-    text, back = text[:MAX_CHARACTERS], _Reference(calendar_time(anchor), question)
+    text, back = text[:MAX_CHARACTERS], _Reference(anchor.replace(tzinfo=UTC), question)
     is_ahead = question and _NAMED.search(text) and looks_ahead(text)
     references = [back, back._replace(ahead=True)] if is_ahead else [back]
     found = ((one, reference) for reference in references for one in _join_ranges(text, _expressions(text, reference)))
@@ -75,7 +74,7 @@ def find_intervals(text: str, anchor: datetime, *, question: bool = False) -> li
 def without_times(text: str, anchor: datetime) -> str:
     """Return a question without the words that `find_intervals` reads as times."""
     text, end, kept = text[:MAX_CHARACTERS], 0, ""
-    for left, right, _ in _expressions(text, _Reference(calendar_time(anchor), question=True)):
+    for left, right, _ in _expressions(text, _Reference(anchor.replace(tzinfo=UTC), question=True)):
         kept, end = f"{kept}{text[end:left]} ", right
     return kept + text[end:]
 
