@@ -90,6 +90,20 @@ async def test_yesterday_in_a_memory_is_the_day_before_on_the_calendar_where_it_
     assert "The chimney was swept." in await told(agent, "What happened on 2 May 2026?")
 
 
+async def test_mornings_are_those_of_the_machines_clock(agent: Agent, place: Place) -> None:
+    for local, content in (("07:30", "Bread."), ("16:30", "Tea."), ("21:00", "Chess.")):  # tea is at 7:30 in UTC
+        for day in range(11, 16):
+            place(TOKYO, f"2026-05-{day}T{local}")
+            await agent.call("store_memory", content=f"{content} {day}")
+    place(TOKYO, "2026-05-20T22:00")
+    for question, content in (
+        ("What is there in the mornings?", "Bread."),
+        ("What is there in the evenings?", "Chess."),
+    ):
+        found = await agent.call("search_single_space", space_index=2, query=question, top_k=5)
+        assert {one["content"].partition(" ")[0] for one in found["results"]} == {content}
+
+
 @pytest.mark.parametrize(
     ("changes", "utc"),
     [("2026-03-08", ("08:30", "06:30")), ("2026-11-01", ("07:30", "07:30"))],
