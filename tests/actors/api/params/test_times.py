@@ -1,11 +1,13 @@
 """Times that parameters name: ISO 8601, dates, and the words that a search understands."""
 
 from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 
-from actors.api.params.times import between, period
+from actors.api.params.times import between, instant, period
 from actors.runtime.faults import InvalidParamsFault
+from tests.actors.conftest import Place
 
 NOW = datetime(2026, 11, 28, 13, 5, tzinfo=UTC)
 """A Saturday."""
@@ -80,3 +82,14 @@ def test_an_end_before_the_beginning_is_refused_and_the_same_day_is_none() -> No
     assert last - first == timedelta(days=1) - datetime.resolution
     with pytest.raises(InvalidParamsFault, match="Invalid 'since': today is after 'until', yesterday"):
         between("today", "yesterday", NOW)
+
+
+@pytest.mark.parametrize("zone", ["Asia/Tokyo", "America/Los_Angeles", "UTC"])
+def test_calendar_time_is_an_instant_of_the_machines_zone_up_to_the_ends_of_the_calendar(
+    place: Place, zone: str
+) -> None:
+    place(zone)
+    assert instant(datetime(2026, 11, 28, 13, 5)) == datetime(2026, 11, 28, 13, 5, tzinfo=ZoneInfo(zone))
+    assert instant(NOW) == NOW
+    for end in (period("0001-01-01", "since").first, period("9999-12", "until").last):
+        assert abs(instant(end) - end.replace(tzinfo=UTC)) < timedelta(days=1)
