@@ -12,8 +12,8 @@ _MINUTE = timedelta(minutes=1)
 
 
 def offset_of(time: datetime) -> int | UnsetType:
-    """Return the offset of a time from UTC in minutes; unset for none."""
-    return (time.utcoffset() or timedelta()) // _MINUTE or UNSET
+    """Return the offset of a time from UTC in whole minutes, towards zero, so that it is one; unset for none."""
+    return int((time.utcoffset() or timedelta()) / _MINUTE) or UNSET
 
 
 def at_offset(time: datetime, offset: int | UnsetType) -> datetime:
