@@ -15,7 +15,13 @@ from hypothesis import given, settings
 from events.fingerprint import Dense, Directed
 from events.vocabulary import Event, MemoriesLinked, MemoryErased
 from projections.atlas import indexes
-from projections.registry import PROJECTION_SETS, ComparatorProjections, EmbedderProjections, ProjectionSet
+from projections.registry import (
+    PROJECTION_SETS,
+    ComparatorProjections,
+    EmbedderProjections,
+    ProjectionSet,
+    StoreProjections,
+)
 from projections.spaces import graph
 from projections.storage import snapshot
 from projections.storage.arrays import GrowableArray
@@ -101,6 +107,18 @@ def test_every_attribute_comes_back_but_for_caches(events: list[Event]):
             assert vars(one).keys() == vars(other).keys()
             for name in vars(one).keys() - {"_ahead", "_blocks", "_names", "_posted", "_ranked"}:
                 assert alike(vars(one)[name], vars(other)[name]), f"{path}.{name}"
+
+
+def test_the_time_zone_of_a_memory_comes_back():
+    said = stored("The owl called.", utc_offset=-420)
+    live = {type(one): one for one in folded(declared_and(said))}
+    loaded = {kind: through_bytes(one) for kind, one in live.items()}
+    store, comparator = loaded[StoreProjections], loaded[ComparatorProjections]
+    assert isinstance(store, StoreProjections)
+    assert [body.said_at.isoformat() for _, body in store.catalog.as_stored()][-1] == said.said_at.isoformat()
+    assert comparator.digests() == live[ComparatorProjections].digests()
+    without = folded(declared_and(stored("The owl called.")))
+    assert comparator.digests() not in [one.digests() for one in without]
 
 
 def alike(one: Any, other: Any) -> bool:
