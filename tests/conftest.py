@@ -2,6 +2,7 @@
 
 import os
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -95,6 +96,9 @@ STOP_S = 60.0
 os.environ["CONTEXT_GRAPH_NAMESPACE"] = "default"
 # A hub that a command leaves behind would outlive the test's folder.
 os.environ["CONTEXT_GRAPH_HUB"] = "0"
+# Days are those of the machine's time zone; tests of another one set it themselves.
+os.environ["TZ"] = "UTC"
+time.tzset()
 # Each process would otherwise take what a measurement under the load of the suite found faster, by chance one or the
 # other, and close scores may be in another order in bfloat16.
 os.environ.setdefault("CONTEXT_GRAPH_PRECISION", "float32")

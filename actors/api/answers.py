@@ -95,7 +95,7 @@ def shown(entry: Entry, start: int = 0, end: int | None = None) -> JsonObject:
     answer: JsonObject = {"content": content}
     if len(content) < len(text):
         answer["excerpt"] = {"start": start, "end": start + len(content), "of": len(text)}
-    answer |= {"createdAt": iso(body.created_at), "namespace": body.namespace}
+    answer |= {"createdAt": iso(body.said_at), "namespace": body.namespace}
     if body.session is not None:
         answer |= {"session": body.session, "position": body.position}
     if body.tags:

@@ -202,11 +202,11 @@ class Context:
         return self.key or uuid4()
 
     def now(self) -> datetime:
-        """Return the time in UTC."""
-        return self.as_of or datetime.now(UTC)
+        """Return the time, in the time zone of this machine."""
+        return (self.as_of or datetime.now(UTC)).astimezone()
 
     def parse_time(self, value: str | None, parameter: str) -> datetime:
-        """Parse an ISO 8601 time, in UTC; None is now (`InvalidParamsFault` for another text)."""
+        """Parse an ISO 8601 time, as `moment`; None is now (`InvalidParamsFault` for another text)."""
         return self.now() if value is None else moment(value, parameter)
 
 

@@ -55,6 +55,7 @@ def read_columns(atlas: Atlas, message: ReadColumns) -> Columns:
     return Columns(
         memories=tuple(atlas.ids(rows)),
         created=facets.created(rows),
+        calendar=facets.calendar(rows),
         namespace=namespace,
         namespaces=namespaces,
         session=session,

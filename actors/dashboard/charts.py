@@ -19,7 +19,7 @@ def bars_of_days(counts: Sequence[JsonObject], most: int, today: date) -> JsonOb
     Days after today are left out, unless there is no other, and so is the oldest hundredth: one mistaken year would
     make all other bars small.
 
-    `counts` are the `days` of the calendar, ascending; `most` is the number of bars at the most; `today` is in UTC.
+    `counts` are the `days` of the calendar, ascending; `most` is the number of bars at the most.
 
     Returns:
         `bars` with their first day, `last` day, count and share of the highest; `unit`, the count `top` of the highest,

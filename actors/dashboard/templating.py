@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Final
 
 import jinja2
@@ -101,10 +101,13 @@ def relation(name: str, *, forward: bool) -> str:
 
 
 def _minute(value: str | None) -> str:
-    """Return an ISO 8601 time to the minute, in UTC."""
-    if not value:
-        return ""
-    return datetime.fromisoformat(value).astimezone(UTC).strftime("%Y-%m-%d %H:%M")
+    """Return an instant in ISO 8601 to the minute, in the time zone of this machine."""
+    return f"{datetime.fromisoformat(value).astimezone():%Y-%m-%d %H:%M}" if value else ""
+
+
+def _said_minute(value: str) -> str:
+    """Return when a memory was said to the minute, as the clock showed it there."""
+    return f"{datetime.fromisoformat(value):%Y-%m-%d %H:%M}"
 
 
 def _signed(value: float) -> str:
@@ -139,6 +142,7 @@ def _environment() -> jinja2.Environment:
     )
     environment.filters |= {
         "minute": _minute,
+        "said_minute": _said_minute,
         "signed": _signed,
         "plural": counted,
         "excerpt": lambda text, length=160: plain_excerpt(text or "", length),

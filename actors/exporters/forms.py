@@ -4,6 +4,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterable
+from datetime import UTC, datetime
 from pathlib import Path
 
 import duckdb
@@ -95,6 +96,7 @@ def _tag(tag: str) -> str:
 def write_parquet(file: Path, memories: Iterable[JsonObject]) -> int:
     """Write memories of `memory/export` with embeddings to a file, and return their number.
 
+    Times are in UTC: DuckDB reads an offset in JSON as if there were none.
     While the file is written, a copy as JSON stands beside it.
     """
     columns = COLUMNS | {space.key: EMBEDDINGS[space.kind] for space in SPACES}
@@ -105,7 +107,8 @@ def write_parquet(file: Path, memories: Iterable[JsonObject]) -> int:
     try:
         with source.open("w", encoding="utf-8") as target:
             for memory in memories:
-                target.write(json.dumps(memory, ensure_ascii=False) + "\n")
+                created_at = datetime.fromisoformat(memory["created_at"]).astimezone(UTC)
+                target.write(json.dumps(memory | {"created_at": created_at.isoformat()}, ensure_ascii=False) + "\n")
                 count += 1
         with duckdb.connect() as database:
             types = "{" + ", ".join(f"'{name}': '{kind}'" for name, kind in columns.items()) + "}"

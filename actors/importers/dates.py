@@ -8,6 +8,7 @@ import re
 from datetime import UTC, date, datetime, timedelta
 from typing import Final
 
+from events.local_time import calendar_time
 from projections.time.expressions import find_intervals, without_times
 
 EARLIEST: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -78,12 +79,12 @@ def _day(match: re.Match[str], path: str) -> str | None:
         found = date(year, int(month), int(day or 1)) if month else date.fromisocalendar(year, int(match["week"]), 1)
     except ValueError:
         return None
-    return found.isoformat() if EARLIEST.date() <= found <= datetime.now(UTC).date() else None
+    return found.isoformat() if EARLIEST.date() <= found <= datetime.now().astimezone().date() else None
 
 
 def _in_words(text: str) -> list[str]:
     """Return the days and months of a text that depend on no reading time, unlike "Monday" or "5 March"."""
-    now = datetime.now(UTC)
+    now = calendar_time(datetime.now().astimezone())
     always = set(find_intervals(text, EARLIEST)).intersection(find_intervals(text, now))
     dated = sorted(one for one in always if one.end - one.start <= LONGEST and EARLIEST <= one.start <= now)
     return [one.start.date().isoformat() for one in dated]

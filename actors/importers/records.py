@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from itertools import accumulate
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any, TypeAlias
@@ -167,15 +167,29 @@ def pieces(text: str) -> list[str]:
 
 
 def moment(value: str | float | None) -> str | None:
-    """Return a time in ISO 8601, given so or as (milli)seconds since 1970; None for none or an impossible one."""
+    """Return a time in ISO 8601, given so or as (milli)seconds since 1970; None for none or an impossible number.
+
+    Programs write UTC wherever they run: that is converted to the time zone of this machine. Another text stays as it
+    is, with the zone that it names or without.
+    """
     if isinstance(value, str):
-        return value or None
+        return _local(value) or None
     if not value or value < 0:
         return None
     try:
-        return datetime.fromtimestamp(value / 1_000 if value > MILLISECONDS else value, UTC).isoformat()
+        return datetime.fromtimestamp(value / 1_000 if value > MILLISECONDS else value, UTC).astimezone().isoformat()
     except (OverflowError, ValueError, OSError):
         return None
+
+
+def _local(text: str) -> str:
+    """Return a time in UTC in the time zone of this machine; another text as it is."""
+    try:
+        time = datetime.fromisoformat(text)
+        local = time.astimezone()
+    except (OverflowError, ValueError, OSError):
+        return text
+    return local.isoformat() if time.utcoffset() == timedelta() and local.utcoffset() else text
 
 
 def present(**values: str | None) -> dict[str, str]:

@@ -4,7 +4,10 @@ from datetime import datetime
 from typing import Any, ClassVar
 from uuid import UUID
 
+from msgspec import UNSET, UnsetType
+
 from events.fingerprint import Fingerprint, Passage
+from events.local_time import at_offset
 from events.vocabulary.event import Event
 from events.vocabulary.values import WIDTH, Image, JohariRow, Learning, Modality, SpaceCurve, SpaceModel, Span, Step
 
@@ -41,7 +44,9 @@ class MemoryStored(Event, frozen=True, kw_only=True, tag="memory_stored.3"):
     sha256: bytes
     """Of the UTF-8 content."""
     created_at: datetime
-    """When its content happened or was said; the time of the request by default."""
+    """When its content happened or was said, in UTC; the time of the request by default."""
+    utc_offset: int | UnsetType = UNSET
+    """Of the time zone in which that was said, in minutes; left out for UTC, for an unknown one, and before 2026-12."""
     fingerprint: Fingerprint
     passages: tuple[Passage, ...] = ()
     """The windows of a content that is longer than one; otherwise empty."""
@@ -72,6 +77,11 @@ class MemoryStored(Event, frozen=True, kw_only=True, tag="memory_stored.3"):
         if any(len(row) != WIDTH for row in rows):
             message = f"purpose, johari, delta_s and delta_c need {WIDTH} entries each"
             raise ValueError(message)
+
+    @property
+    def said_at(self) -> datetime:
+        """`created_at` in the time zone in which it was said."""
+        return at_offset(self.created_at, self.utc_offset)
 
 
 class MemoriesLinked(Event, frozen=True, kw_only=True, tag="memories_linked.1"):

@@ -7,6 +7,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from events.local_time import calendar_time
 from events.vocabulary import MemoryStored
 from events.vocabulary.codec import decompress
 from events.vocabulary.values import Modality, Quadrant
@@ -14,7 +15,7 @@ from projections.atlas.code_detection import looks_like_code
 from projections.graph.turns import Turns
 from projections.projection import MemoryState, digest_of
 from projections.storage.arrays import GrowableArray, Mask, Rows, top_k
-from projections.storage.microseconds import microseconds, time_of
+from projections.storage.microseconds import between, microseconds, time_of
 
 _STATES: Final = tuple(MemoryState)
 _CODES: Final = {state: code for code, state in enumerate(_STATES)}
@@ -37,9 +38,9 @@ class Filter(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     tags: tuple[str, ...] = ()
     """All of them are required."""
     since: datetime | None = None
-    """Earliest `created_at`, inclusive."""
+    """Earliest `created_at`, inclusive; without a zone it is calendar time."""
     until: datetime | None = None
-    """Latest `created_at`, inclusive."""
+    """Latest `created_at`, as `since`."""
 
 
 class _Column:
@@ -94,6 +95,8 @@ class Facets:
         self._columns = {name: _Column() for name in _COLUMNS}
         self._created = GrowableArray(np.int64)
         """`created_at` in microseconds since 1970."""
+        self._calendar = GrowableArray(np.int64)
+        """The same as calendar time."""
         self._code = GrowableArray(np.bool_)
         """Whether the content is source code: by its modality, or by its lines."""
         self._tagged = {}
@@ -122,6 +125,7 @@ class Facets:
             column.append(values.get(name))
         self._code.append(memory is not None and _is_code(memory))
         self._created.append(0 if memory is None else microseconds(memory.created_at))
+        self._calendar.append(0 if memory is None else microseconds(calendar_time(memory.said_at)))
         self._turns.append(values.get("namespace"), values.get("session"), 0 if memory is None else memory.position)
         self._survivors.append(len(self))
         self._states.append(_ERASED if memory is None else _LIVE)
@@ -185,7 +189,7 @@ class Facets:
             column.clear(row)
         self._untag(row)
         self._code.array[row] = False
-        self._created.array[row] = 0
+        self._created.array[row] = self._calendar.array[row] = 0
         self._turns.clear(row)
         self._survivors.array[row] = row
         self._states.array[row] = _ERASED
@@ -201,6 +205,10 @@ class Facets:
     def created(self, rows: Rows) -> npt.NDArray[np.int64]:
         """Return the `created_at` of these rows in microseconds since 1970, shape (rows,)."""
         return self._created.array[rows]
+
+    def calendar(self, rows: Rows) -> npt.NDArray[np.int64]:
+        """Return the `created_at` of these rows as calendar time, in microseconds since 1970, shape (rows,)."""
+        return self._calendar.array[rows]
 
     def in_any(self, namespaces: tuple[str, ...]) -> Mask:
         """Return which rows are in one of these namespaces, shape (rows,)."""
@@ -222,10 +230,7 @@ class Facets:
                 mask &= column.equals(value)
             if name == "namespace" and wanted.shared:
                 mask |= self.in_any(wanted.shared)
-        if wanted.since is not None:
-            mask &= self._created.array >= microseconds(wanted.since)
-        if wanted.until is not None:
-            mask &= self._created.array <= microseconds(wanted.until)
+        mask &= between(self._created.array, self._calendar.array, wanted.since, wanted.until)
         mask[self._roots(np.flatnonzero(mask & (self._states.array == _CODES[MemoryState.MERGED])))] = True
         for tag in wanted.tags:
             holders = np.zeros(len(self), np.bool_)
@@ -280,7 +285,8 @@ class Facets:
         columns = [column.values() for column in self._columns.values()]
         tagged = sorted((tag, rows.array.tolist()) for tag, rows in self._tagged.items())
         values = msgspec.msgpack.encode((columns, tagged))
-        arrays = (self._code.array, self._created.array, self._states.array, self._survivors.array)
+        times = (self._created.array, self._calendar.array)
+        arrays = (self._code.array, *times, self._states.array, self._survivors.array)
         return digest_of(values, *arrays, self._turns.digest())
 
     def _roots(self, rows: npt.NDArray[np.integer]) -> npt.NDArray[np.integer]:

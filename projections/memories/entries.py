@@ -7,7 +7,9 @@ from uuid import UUID
 
 import msgspec
 import numpy as np
+from msgspec import UNSET, UnsetType
 
+from events.local_time import at_offset
 from events.spaces import SPACES
 from events.vocabulary import MemoryStored
 from events.vocabulary.codec import decompress
@@ -22,6 +24,7 @@ class Body(msgspec.Struct, frozen=True, kw_only=True):
 
     sha256: bytes
     created_at: datetime
+    utc_offset: int | UnsetType = UNSET
     namespace: str
     session: str | None
     position: int
@@ -50,6 +53,11 @@ class Body(msgspec.Struct, frozen=True, kw_only=True):
     def text(self) -> str:
         """The content, decompressed."""
         return decompress(self.content)
+
+    @property
+    def said_at(self) -> datetime:
+        """`created_at` in the time zone in which it was said."""
+        return at_offset(self.created_at, self.utc_offset)
 
 
 class Worth(msgspec.Struct, frozen=True):

@@ -55,15 +55,15 @@ class _Expression(NamedTuple):
 
 
 def find_intervals(text: str, anchor: datetime, *, question: bool = False) -> list[Interval]:
-    """Return the distinct intervals that a text names, in its order, at most `MAX_INTERVALS`.
+    """Return the distinct intervals of calendar time that a text names, in its order, at most `MAX_INTERVALS`.
 
     Args:
         text: Its first `MAX_CHARACTERS` characters are parsed.
-        anchor: When it was said, with a time zone; relative expressions count from there.
+        anchor: When it was said, in the time zone whose calendar it means; relative expressions count from there.
         question: Whether a month or day without a year is the latest that has begun, rather than the nearest. In the
             present or future tense ("What's on 8 December?") it is the coming one too.
     """
-    text, back = text[:MAX_CHARACTERS], _Reference(anchor.astimezone(UTC), question)
+    text, back = text[:MAX_CHARACTERS], _Reference(anchor.replace(tzinfo=UTC), question)
     is_ahead = question and _NAMED.search(text) and looks_ahead(text)
     references = [back, back._replace(ahead=True)] if is_ahead else [back]
     found = ((one, reference) for reference in references for one in _join_ranges(text, _expressions(text, reference)))
@@ -74,7 +74,7 @@ def find_intervals(text: str, anchor: datetime, *, question: bool = False) -> li
 def without_times(text: str, anchor: datetime) -> str:
     """Return a question without the words that `find_intervals` reads as times."""
     text, end, kept = text[:MAX_CHARACTERS], 0, ""
-    for left, right, _ in _expressions(text, _Reference(anchor.astimezone(UTC), question=True)):
+    for left, right, _ in _expressions(text, _Reference(anchor.replace(tzinfo=UTC), question=True)):
         kept, end = f"{kept}{text[end:left]} ", right
     return kept + text[end:]
 

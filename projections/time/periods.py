@@ -1,4 +1,4 @@
-"""Calendar arithmetic in UTC: days, weeks, months and years as intervals of time.
+"""Calendar arithmetic, in calendar time that is labelled as UTC: days, weeks, months and years as intervals of time.
 
 A year above 9999 or below 1 is a ValueError or an OverflowError, as it is for `datetime`.
 """
@@ -14,7 +14,7 @@ _GOLDEN_RATIO: Final = (5**0.5 - 1) / 2
 
 
 class Interval(NamedTuple):
-    """A half-open interval of time."""
+    """A half-open interval of time: of calendar time, or between two instants."""
 
     start: datetime
     end: datetime

@@ -12,6 +12,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from events.local_time import calendar_time
 from events.vocabulary import MemoryStored
 from events.vocabulary.codec import decompress
 from projections.projection import digest_of
@@ -40,7 +41,7 @@ class QueryHints(msgspec.Struct, frozen=True, kw_only=True):
     direction: Direction | None = None
     """Whether it asks for causes or effects."""
     intervals: tuple[Interval, ...] = ()
-    """Times that it names."""
+    """Times that it names, as calendar time."""
     time_only: bool = False
     """Whether it asks for whatever is of these times: it names nothing else that a memory could be about."""
     latest: bool = False
@@ -74,7 +75,7 @@ class TimeMentions:
     def __init__(self) -> None:
         self._slices = RowSlices()
         self._days = GrowableArray(np.float64, 2)
-        """Start and end in days since 1970; the first interval of each row is the day of its `created_at`."""
+        """Start and end in days of the calendar since 1970; the first interval of each row is the day of its time."""
         self._voices = GrowableArray(np.int32)
         """Number of the speaker, -1 for none."""
         self._numbers = {}
@@ -91,8 +92,8 @@ class TimeMentions:
             self._voices.append(-1)
             return
         content = decompress(stored.content)
-        mentioned = _days(find_intervals(content, stored.created_at))
-        created = (stored.created_at - _EPOCH) // DAY
+        mentioned = _days(find_intervals(content, stored.said_at))
+        created = (calendar_time(stored.said_at) - _EPOCH) // DAY
         self._slices.append(1 + len(mentioned))
         self._days.append((created, created + 1))
         self._days.extend(mentioned)

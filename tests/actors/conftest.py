@@ -1,8 +1,11 @@
 """A whole store in memory, with the real models, which load once for all tests."""
 
+import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from datetime import datetime
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import mcp_types as types
@@ -152,6 +155,25 @@ async def agent(context: Context, connect: Connect, era: str) -> AsyncIterator[A
     """A client of the empty store."""
     async with connect(context, mode=era) as agent:
         yield agent
+
+
+Place = Callable[..., None]
+"""Moves this machine into a time zone, and sets the clock there to a local time, if one is given."""
+
+
+@pytest.fixture
+def place() -> Iterator[Place]:
+    with pytest.MonkeyPatch.context() as patch:
+
+        def put(zone: str, local: str | None = None) -> None:
+            patch.setenv("TZ", zone)
+            time.tzset()
+            if local is not None:
+                now = datetime.fromisoformat(local).astimezone()
+                patch.setattr("actors.api.context.datetime", SimpleNamespace(now=now.astimezone))
+
+        yield put
+    time.tzset()
 
 
 async def store(context: Context, content: str, **more: Any) -> str:

@@ -68,7 +68,13 @@ def parse(arguments: JsonObject, kind: type[P]) -> P:
 
 
 def moment(value: str, parameter: str) -> datetime:
-    """Parse an ISO 8601 time into UTC (`InvalidParamsFault` for none, or one outside the years 1 to 9999).
+    """Parse an ISO 8601 time as `as_written`; one without a zone is in UTC."""
+    parsed = as_written(value, parameter)
+    return parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)
+
+
+def as_written(value: str, parameter: str) -> datetime:
+    """Parse an ISO 8601 time in its zone (`InvalidParamsFault` for none, or one outside the years 1 to 9999 in UTC).
 
     More than eight digits in a row are none, though Python reads 1612120112345, an epoch, as the year 1612.
     """
@@ -76,9 +82,11 @@ def moment(value: str, parameter: str) -> datetime:
         raise invalid(parameter, NO_TIME)
     try:
         parsed = datetime.fromisoformat(value)
-        return parsed.astimezone(UTC) if parsed.tzinfo else parsed.replace(tzinfo=UTC)
+        if parsed.tzinfo:
+            parsed.astimezone(UTC)
     except (ValueError, OverflowError):
         raise invalid(parameter, NO_TIME) from None
+    return parsed
 
 
 def invalid(parameter: str, problem: str, **data: object) -> InvalidParamsFault:

@@ -6,8 +6,9 @@ from contextlib import suppress
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Final, NamedTuple
 
-from actors.api.params.parsing import invalid, moment
+from actors.api.params.parsing import as_written, invalid
 from actors.runtime.faults import InvalidParamsFault
+from events.local_time import calendar_time
 from projections.time import lexicon as lex
 from projections.time.expressions import find_intervals, without_times
 from projections.time.periods import Interval
@@ -24,21 +25,24 @@ _BESIDE: Final = lex.compiled(
 
 
 class Period(NamedTuple):
-    """A time that somebody names: a moment, or a day or longer with its first and its last instant."""
+    """A time that somebody names: a moment, or a day or longer with its first and its last instant.
+
+    Without a zone it is calendar time: each memory is then compared by the calendar where it was said.
+    """
 
     first: datetime
     last: datetime
 
 
 def period(value: str, parameter: str, now: datetime | None = None) -> Period:
-    """Parse a time in ISO 8601 or in words into UTC (`InvalidParamsFault` for anything else).
+    """Parse a time in ISO 8601 or in words (`InvalidParamsFault` for anything else).
 
     Args:
         value: A day, an ISO week or a month alone is the whole of it, and so is what words name, such as "last week".
         parameter: Its name.
-        now: What words count from; the present if left out.
+        now: What words count from, in the time zone that they mean; the present of this machine if left out.
     """
-    found = find_period(value.strip(), now or datetime.now(UTC))
+    found = find_period(value.strip(), now or datetime.now().astimezone())
     if found is None:
         raise invalid(parameter, f"names no time {EXPECTED}")
     return found
@@ -49,23 +53,31 @@ def find_period(text: str, now: datetime) -> Period | None:
     with suppress(ValueError):
         return _calendar(text)
     with suppress(InvalidParamsFault):
-        parsed = moment(text, "time")
+        parsed = as_written(text, "time")
         return Period(parsed, parsed)
     named = _named(text, now)
-    return named and Period(named.start, named.end - datetime.resolution)
+    return named and Period(named.start.replace(tzinfo=None), named.end.replace(tzinfo=None) - datetime.resolution)
+
+
+def instant(time: datetime) -> datetime:
+    """Return a time in UTC; calendar time is that of this machine."""
+    try:
+        return time.astimezone(UTC)
+    except (ValueError, OverflowError):  # at the ends of the calendar, where no event is
+        return calendar_time(time)
 
 
 def between(
     since: str | None, until: str | None, now: datetime | None = None
 ) -> tuple[datetime | None, datetime | None]:
-    """Return the first and the last instant that two parameters name; None for one that is not given.
+    """Return the first and the last time that two parameters name, as in `Period`; None for one that is not given.
 
     Raises:
         InvalidParamsFault: One names no time, or `since` is after `until`.
     """
     first = None if since is None else period(since, "since", now).first
     last = None if until is None else period(until, "until", now).last
-    if first is not None and last is not None and first > last:
+    if first is not None and last is not None and instant(first) > instant(last):
         raise invalid("since", f"{since} is after 'until', {until}")
     return first, last
 
@@ -79,7 +91,7 @@ def _calendar(text: str) -> Period:
         first = date.fromisoformat(text)
         days = 7 if _WEEK.fullmatch(text) else 1
     last = first + min(timedelta(days=days - 1), date.max - first)
-    return Period(datetime.combine(first, time.min, UTC), datetime.combine(last, time.max, UTC))
+    return Period(datetime.combine(first, time.min), datetime.combine(last, time.max))
 
 
 def _named(text: str, now: datetime) -> Interval | None:

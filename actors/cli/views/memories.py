@@ -5,7 +5,7 @@ from rich.text import Text
 
 from actors.api.parts import PARTS
 from actors.cli.views.maintenance import backups_kept
-from actors.cli.views.terminal import OUT, minute
+from actors.cli.views.terminal import OUT, minute, said_minute
 from actors.runtime.settings import Confidence
 from actors.runtime.types import JsonObject
 from events.spaces import SPACES
@@ -50,7 +50,7 @@ def found(answer: JsonObject, *, explain: bool) -> None:
     for rank, hit in enumerate(answer["results"], 1):
         OUT.print(Text.assemble((f"{rank}. ", "bold"), hit["content"].replace("\n", "\n   ")))
         session = f", session {hit['session']}" if "session" in hit else ""
-        OUT.print(f"   {minute(hit['createdAt'])} in {hit['namespace']}{session}", style="dim")
+        OUT.print(f"   {said_minute(hit['createdAt'])} in {hit['namespace']}{session}", style="dim")
         if later := hit.get("superseded_by"):
             OUT.print(f"   superseded by {later}", style="yellow")
         reasons = _reasons(hit)
@@ -126,7 +126,7 @@ def _properties(answer: JsonObject) -> dict[str, str]:
     return {
         "id": answer["id"],
         "state": answer["state"] + (f", because: {answer['reason']}" if answer["reason"] else ""),
-        "created": minute(answer["createdAt"]),
+        "created": said_minute(answer["createdAt"]),
         "stored": minute(answer["storedAt"]),
         "namespace": answer["namespace"],
         "session": f"{answer['session']}, turn {answer['position'] + 1}" if answer["session"] else "",

@@ -56,8 +56,13 @@ def progress_bar(*, quiet: bool) -> Iterator[Report]:
 
 
 def minute(moment: str) -> str:
-    """Return a time in ISO 8601 to the minute."""
-    return datetime.fromisoformat(moment).strftime("%Y-%m-%d %H:%M")
+    """Return an instant in ISO 8601 to the minute, in the time zone of this machine."""
+    return f"{datetime.fromisoformat(moment).astimezone():%Y-%m-%d %H:%M}"
+
+
+def said_minute(created_at: str) -> str:
+    """Return when a memory was said to the minute, as the clock showed it there."""
+    return f"{datetime.fromisoformat(created_at):%Y-%m-%d %H:%M}"
 
 
 def read_secret(prompt: str, *, confirms: bool = False) -> str:

@@ -16,6 +16,8 @@ class Columns(Answer, frozen=True, kw_only=True):
     memories: tuple[UUID, ...]
     created: npt.NDArray[np.int64]
     """`created_at` in microseconds since 1970."""
+    calendar: npt.NDArray[np.int64]
+    """The same as calendar time."""
     namespace: npt.NDArray[np.int32]
     """A key of `namespaces`."""
     namespaces: dict[int, str]

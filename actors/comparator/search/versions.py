@@ -21,6 +21,7 @@ from projections.atlas.atlas import Atlas
 from projections.atlas.fingerprints import ENTITY, TERMS
 from projections.spaces.lexical import term_frequencies
 from projections.storage.arrays import Mask, Rows, Scores
+from projections.storage.microseconds import microseconds
 
 MARGIN: Final = 1e-3
 """By which the wanted version exceeds the others, in fused scores."""
@@ -92,7 +93,8 @@ def _wanted(atlas: Atlas, request: Search, latest: int, earlier: list[int]) -> l
     """Return the versions that a query asks for; the latest one too where none held at the time that it names."""
     if request.hints.intervals:
         end = max(interval.end for interval in request.hints.intervals)
-        held = [row for row in (*earlier, latest) if atlas.facets.created_at(row) < end]
+        versions = np.array([*earlier, latest])
+        held = versions[atlas.facets.calendar(versions) < microseconds(end)].tolist()
         return [max(held, key=atlas.facets.created_at)] if held else [latest]
     if not asks_for_past(request.text):
         return [latest]

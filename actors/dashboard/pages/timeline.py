@@ -1,6 +1,6 @@
 """Home: what the store holds, what has its attention, how it slept. Timeline: memories by day and by session."""
 
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -47,7 +47,7 @@ async def timeline(request: Request) -> Response:
     return render(
         request,
         "timeline.html",
-        chart=bars_of_days(calendar["days"], SHOWN_DAYS, datetime.now(UTC).date()),
+        chart=bars_of_days(calendar["days"], SHOWN_DAYS, datetime.now().astimezone().date()),
         sessions=calendar["sessions"],
         namespaces=calendar["namespaces"],
         memories=found["memories"],
@@ -83,7 +83,7 @@ async def home(request: Request) -> Response:
         request,
         "home.html",
         calendar=calendar,
-        chart=bars_of_days(calendar["days"], HOME_DAYS, datetime.now(UTC).date()),
+        chart=bars_of_days(calendar["days"], HOME_DAYS, datetime.now().astimezone().date()),
         latest=latest["memories"],
         workspace=workspace,
         status=status,

@@ -120,7 +120,8 @@ def complete_query(
     hints = request.hints
     completed = {**embeddings}
     if hints.intervals:
-        samples = [time for interval in hints.intervals for time in _samples(interval)]
+        zone = request.at.tzinfo
+        samples = [time.replace(tzinfo=zone) for interval in hints.intervals for time in _samples(interval)]
         completed[RECENCY] = Dense.of(mean_direction(temporal.recency(samples)))
         if all(end - start <= MAX_PERIODIC_INTERVAL for start, end in hints.intervals):
             completed[PERIODICITY] = Dense.of(mean_direction(temporal.periodicity(samples)))

@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from actors.importers.files import document, lines
-from actors.importers.records import Broken, Options, Record, Skipped, memory, present, texts
+from actors.importers.records import Broken, Options, Record, Skipped, memory, moment, present, texts
 from actors.runtime.types import JsonObject
 
 CODEX = "Codex sessions"
@@ -73,7 +73,7 @@ def read_codex(file: Path, options: Options) -> Iterator[Record]:
         payload = line.payload
         kind = payload.get("type")
         place = ("codex", session, number)
-        about = {"namespace": options.namespace_of(folder), "session": session, "created_at": line.timestamp}
+        about = {"namespace": options.namespace_of(folder), "session": session, "created_at": moment(line.timestamp)}
         if line.type == "session_meta":
             session, folder = str(payload.get("id") or session), payload.get("cwd")
             branch = (payload.get("git") or {}).get("branch")
@@ -125,7 +125,7 @@ def read_gemini(file: Path, options: Options) -> Iterator[Record]:
             text,
             file,
             **about,
-            created_at=message.timestamp or session.start_time,
+            created_at=moment(message.timestamp or session.start_time),
             tags=[speaker],
             metadata=present(source="gemini", speaker=speaker, model=message.model, project_hash=session.project_hash),
         )
@@ -135,7 +135,7 @@ def read_gemini(file: Path, options: Options) -> Iterator[Record]:
             session.summary,
             file,
             **about,
-            created_at=session.start_time,
+            created_at=moment(session.start_time),
             tags=["title"],
             memory_type="title",
             metadata={"source": "gemini"},

@@ -88,7 +88,7 @@ def read_claude_ai(file: Path, options: Options) -> Iterator[Record]:
             circumstances = {
                 "namespace": options.namespace,
                 "session": chat.uuid,
-                "created_at": message.created_at or chat.created_at,
+                "created_at": moment(message.created_at or chat.created_at),
             }
             speaker = SPEAKERS.get(message.sender, message.sender)
             metadata = {"source": "claude.ai", "speaker": speaker, **({"title": chat.name} if chat.name else {})}

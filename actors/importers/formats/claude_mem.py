@@ -135,7 +135,8 @@ def _memory(
 
 def _moment(row: Row) -> str | None:
     epoch = row["created_at_epoch"]
-    return moment(epoch if isinstance(epoch, int | float) else None) or next(iter(texts([row.get("created_at")])), None)
+    stated = next(iter(texts([row.get("created_at")])), None)
+    return moment(epoch if isinstance(epoch, int | float) else None) or moment(stated)
 
 
 def _list(value: object) -> list[str]:

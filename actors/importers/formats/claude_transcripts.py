@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from actors.importers.files import lines
-from actors.importers.records import Broken, Options, Record, Skipped, memory, present
+from actors.importers.records import Broken, Options, Record, Skipped, memory, moment, present
 from actors.runtime.types import JsonObject
 
 NAME = "Claude Code transcripts"
@@ -105,7 +105,7 @@ def _turn(line: _Line, message: _Message, file: Path, number: int, options: Opti
             number,
             namespace=options.namespace_of(line.cwd),
             session=line.session_id or file.stem,
-            created_at=line.timestamp,
+            created_at=moment(line.timestamp),
             tags=[speaker],
             metadata=present(
                 source="claude-code", speaker=line.type, model=message.model, cwd=line.cwd, git_branch=line.git_branch
@@ -143,7 +143,7 @@ def _title(line: _Line, file: Path, number: int, options: Options, namespace: st
         number,
         namespace=options.namespace or namespace,
         session=line.session_id or file.stem,
-        created_at=line.timestamp,
+        created_at=moment(line.timestamp),
         tags=["title"],
         memory_type="title",
         metadata={"source": "claude-code"},

@@ -179,7 +179,7 @@ def _parse(root: Path, file: Path) -> tuple[_Note, list[Ignored]] | Broken:
         for one, value in stated.items()
         if one not in times
     ]
-    modified = datetime.fromtimestamp(file.stat().st_mtime, UTC).isoformat()
+    modified = datetime.fromtimestamp(file.stat().st_mtime, UTC).astimezone().isoformat()
     created = next(iter(times.values()), None) or date_in_path(name) or modified
     return _Note(file, name, ("note", name, digest), title, body, created, line, properties, ids, links), ignored
 

@@ -13,6 +13,7 @@ from actors.api.parts import PARTS
 from actors.cli.commands import program
 from events.spaces import SPACES
 from tests.actors.cli.conftest import run, run_json
+from tests.actors.conftest import Place
 
 
 def test_store_search_history_and_status_share_one_folder(tmp_path: Path) -> None:
@@ -141,6 +142,21 @@ def test_a_memory_is_dated_by_the_words_that_searches_understand_or_refused_with
     assert refused.exit_code == 2
     words = " ".join(refused.stderr.replace("│", " ").split())
     assert "'--created-at': '17.4.2026' names no time such as 2026-05-02, 2026-05-02T14:30, " in words
+
+
+def test_times_are_those_of_the_machines_time_zone_and_of_where_a_memory_was_said(tmp_path: Path, place: Place) -> None:
+    place("Etc/GMT+11")
+    today = datetime.now().astimezone()
+    here = run_json(tmp_path, "store", "Ole called.")["fingerprintId"]
+    elsewhere = run_json(tmp_path, "store", "Ana called.", "--created-at", "2026-05-02T21:30+09:00")["fingerprintId"]
+    dated = run_json(tmp_path, "store", "Ida called.", "--created-at", "yesterday")["fingerprintId"]
+    for memory, said in ((here, f"{today:%Y-%m-%d}"), (elsewhere, "2026-05-02 21:30")):
+        shown = run(tmp_path, "show", memory).stdout
+        assert re.search(rf"created +{said}", shown)
+        assert re.search(rf"stored +{today:%Y-%m-%d}", shown)
+    assert run_json(tmp_path, "show", dated)["createdAt"][:10] == f"{today - timedelta(days=1):%Y-%m-%d}"
+    assert "2026-05-02 21:30 in default" in run(tmp_path, "search", "Who called? Ana?").stdout
+    assert all(f"  {today:%Y-%m-%d}" in line for line in run(tmp_path, "audit").stdout.splitlines()[:3])
 
 
 def test_an_import_says_what_is_missing_and_what_it_would_redact(tmp_path: Path) -> None:

@@ -119,11 +119,11 @@ def test_the_past_shows_the_store_as_it_was(go: Go) -> None:
 
 def test_a_moment_is_chosen_by_its_time(go: Go) -> None:
     page = go("/past")
-    page.get_by_label("Or by its time (UTC)").fill("2999-01-01T00:00")
+    page.get_by_label("Or by its time").fill("2999-01-01T00:00")
     page.get_by_role("button", name="Go there").click()
     expect(page.locator("#then .moment time")).to_be_visible()
     expect(page.locator("#at-value")).not_to_have_text("1")
-    page.get_by_label("Or by its time (UTC)").fill("1999-01-01T00:00")
+    page.get_by_label("Or by its time").fill("1999-01-01T00:00")
     page.get_by_role("button", name="Go there").click()
     expect(page.locator("#at-value")).to_have_text("1")
 

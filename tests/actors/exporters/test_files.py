@@ -20,7 +20,7 @@ from actors.importers.records import Item, Options
 from actors.runtime.faults import InvalidParamsFault
 from events.spaces import SPACES
 from events.storage.log import Log
-from tests.actors.conftest import search
+from tests.actors.conftest import search, store
 from tests.actors.importers import samples
 from tests.events.memory_log import MemoryLog
 
@@ -77,9 +77,10 @@ async def test_markdown_is_written_for_obsidian_and_comes_back(start: Callable[[
 
 async def test_parquet_opens_in_duckdb_with_every_space(context: Context, tmp_path: Path) -> None:
     await take_in(context, samples.vault(tmp_path / "notes"))
+    await store(context, "The kettle sang.", created_at="2026-05-02T08:30+09:00")
     file = tmp_path / "out" / "memories.parquet"
     file.parent.mkdir()
-    assert (await take_out(context, "parquet", file))["exported"] == 4
+    assert (await take_out(context, "parquet", file))["exported"] == 5
     assert [path.name for path in file.parent.iterdir()] == [file.name]
     with duckdb.connect() as database:
         table = database.execute("SELECT * FROM read_parquet(?) ORDER BY content", [str(file)])
@@ -88,6 +89,7 @@ async def test_parquet_opens_in_duckdb_with_every_space(context: Context, tmp_pa
     assert {space.key for space in SPACES} <= set(columns)
     coffee = next(row for row in rows if row["content"].startswith("# Coffee Brewing"))
     assert (coffee["tags"], str(coffee["created_at"])) == (["coffee", "brewing", "morning"], "2026-02-03 08:00:00")
+    assert [str(row["created_at"]) for row in rows if row["content"] == "The kettle sang."] == ["2026-05-01 23:30:00"]
     assert len(coffee["e1_semantic"]) == 384
     assert len(coffee["e9_hdc"]) == 1_250
     assert len(coffee["e12_late_interaction"]["vectors"]) == len(coffee["e12_late_interaction"]["pieces"])

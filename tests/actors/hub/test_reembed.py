@@ -69,7 +69,7 @@ async def fill(context: Context) -> dict[str, str]:
         link_to=[ids["plain"], ids["erased"]],
         rationale="for the vet",
         metadata={"speaker": "Mara"},
-        created_at="2025-05-05T10:00:00+00:00",
+        created_at="2025-05-05T10:00:00+09:00",
         namespace="home",
     )
     for turn in ("Where do we go?", "To the sea.", "Then pack the tent."):

@@ -23,9 +23,11 @@ from actors.importers.records import (
     Options,
     Redactions,
     Skipped,
+    moment,
     pieces,
     screened,
 )
+from tests.actors.conftest import Place
 from tests.actors.importers import samples
 
 
@@ -65,6 +67,34 @@ def test_claude_code_turns_keep_time_project_session_and_speaker(tmp_path: Path)
     assert [(one.line, one.reason.startswith("not JSON")) for one in broken] == [(4, True)] * broken_lines
     assert skipped["tool calls and results"] == 80
     assert skipped["side chains"] == skipped["thinking"] == 40
+
+
+def test_what_programs_write_in_utc_is_of_the_machines_calendar_and_has_the_same_id_everywhere(
+    tmp_path: Path, place: Place
+) -> None:
+    samples.transcripts(tmp_path, projects=1, sessions=1)
+    ids = set[str]()
+    for zone, written in (("UTC", "2026-01-14T09:00:00.000Z"), ("Asia/Tokyo", "2026-01-14T18:00:00+09:00")):
+        place(zone)
+        _, items, _, _ = read(tmp_path)
+        assert [item["created_at"] for item in items if "user" in item["tags"]] == [written]
+        ids |= {item["id"] for item in items}
+    assert len(ids) == len(items)
+
+
+@pytest.mark.parametrize(
+    ("given", "local"),
+    [
+        ("2026-05-02T23:30:00Z", "2026-05-03T08:30:00+09:00"),
+        (1777764600, "2026-05-03T08:30:00+09:00"),
+        (1777764600000, "2026-05-03T08:30:00+09:00"),
+        *((text, text) for text in ("2026-05-02", "2026-05-02T23:30", "2026-05-02T23:30:00-07:00", "soon")),
+        *((nothing, None) for nothing in ("", None, 0, -1, 1e300)),
+    ],
+)
+def test_only_a_time_in_utc_is_converted(place: Place, given: Any, local: str | None) -> None:
+    place("Asia/Tokyo")
+    assert moment(given) == local
 
 
 def test_tool_calls_and_side_chains_come_only_if_asked_for(tmp_path: Path) -> None:

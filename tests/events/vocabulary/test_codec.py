@@ -1,4 +1,4 @@
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 from uuid import UUID
 
@@ -9,8 +9,10 @@ import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import UNSET
 
 from events.fingerprint import Dense, Fingerprint, Passage, Tokens
+from events.local_time import offset_of
 from events.quantization import directions, levels
 from events.spaces import SPACES
 from events.storage.log import LogError
@@ -46,7 +48,7 @@ from events.vocabulary import (
 )
 from events.vocabulary.codec import KINDS, UnknownKindError, compress, decode, decompress, encode, is_sealed, kind_of
 from events.vocabulary.values import WIDTH, DriftLevel, GoalLevel, Resonance, SpaceCurve, SpaceModel, Step
-from tests.events.samples import SLEEP, random_fingerprint, stored, unit
+from tests.events.samples import NOON, SLEEP, random_fingerprint, stored, unit
 
 MEMORY = UUID("b14e28f2-dc6a-4e3a-835a-439cbbe358c3")
 FINGERPRINT = random_fingerprint(7)
@@ -204,12 +206,24 @@ def test_metadata_come_back_equal(metadata: dict[str, Any]):
     created_at=st.datetimes(timezones=st.just(UTC), min_value=datetime(1970, 1, 1), max_value=datetime(2200, 1, 1)),
     importance=st.floats(0, 1),
     tags=st.lists(st.text()).map(tuple),
+    offset=st.integers(-1_439, 1_439),
 )
-def test_a_memory_comes_back_equal(content: str, created_at: datetime, importance: float, tags: tuple[str, ...]):
-    event = stored(content, created_at=created_at, importance=importance, tags=tags, fingerprint=FINGERPRINT)
+def test_a_memory_comes_back_equal(
+    content: str, created_at: datetime, importance: float, tags: tuple[str, ...], offset: int
+):
+    said = created_at.astimezone(timezone(timedelta(minutes=offset)))
+    fields = {"created_at": created_at, "utc_offset": offset_of(said), "importance": importance, "tags": tags}
+    event = stored(content, fingerprint=FINGERPRINT, **fields)
     again = decode("memory_stored.3", encode(event))
     assert again == event
     assert decompress(again.content) == content
+    assert again.said_at.isoformat() == said.isoformat()
+
+
+def test_a_memory_in_utc_has_the_bytes_of_one_of_an_earlier_version():
+    assert offset_of(NOON) is UNSET
+    assert b"utc_offset" not in msgspec.msgpack.encode(stored(utc_offset=offset_of(NOON)))
+    assert b"utc_offset" in msgspec.msgpack.encode(stored(utc_offset=540))
 
 
 def test_a_uuid_takes_sixteen_bytes():

@@ -41,6 +41,8 @@ def found(facets: Facets, **wanted: Any) -> list[int]:
         ({"tags": ("blue", "red")}, {"tags": ("red", "blue")}),
         ({"created_at": NOON + timedelta(days=2)}, {"since": NOON + timedelta(days=2)}),
         ({"created_at": NOON - timedelta(days=2)}, {"until": NOON - timedelta(days=2)}),
+        ({"utc_offset": 540}, {"since": NOON.replace(hour=21, tzinfo=None)}),
+        ({"utc_offset": -420}, {"until": NOON.replace(hour=5, tzinfo=None)}),
         (
             {"johari": (JohariRow((0.1, 0.1, 0.7, 0.1), 1.0), *SAMPLE.johari[1:])},
             {"quadrant": Quadrant.BLIND},

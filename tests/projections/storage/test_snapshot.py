@@ -15,7 +15,13 @@ from hypothesis import given, settings
 from events.fingerprint import Dense, Directed
 from events.vocabulary import Event, MemoriesLinked, MemoryErased
 from projections.atlas import indexes
-from projections.registry import PROJECTION_SETS, ComparatorProjections, EmbedderProjections, ProjectionSet
+from projections.registry import (
+    PROJECTION_SETS,
+    ComparatorProjections,
+    EmbedderProjections,
+    ProjectionSet,
+    StoreProjections,
+)
 from projections.spaces import graph
 from projections.storage import snapshot
 from projections.storage.arrays import GrowableArray
@@ -45,7 +51,7 @@ STRUCTURES = {
     19: "29a4afdacb2d604569360aa90200fed66d1882b23fed3701c76a6dcad4354fe7",
     20: "f6929a21720257e33e85dbb1a976fa7046f81a78cbf11bcddfdd70d6843f1c33",
     21: "f6929a21720257e33e85dbb1a976fa7046f81a78cbf11bcddfdd70d6843f1c33",
-    22: "7ea8eaa01dc3d32329c34de2b16e202638ce4c79c39d9b4c2c4a584a1c5e865f",
+    22: "cc10d4b3802fd799e707762b926f00560e0d10d0897a327bf79ee8c6b524ff59",
 }
 """By schema, the SHA-256 of the names and types of all that is written."""
 
@@ -101,6 +107,18 @@ def test_every_attribute_comes_back_but_for_caches(events: list[Event]):
             assert vars(one).keys() == vars(other).keys()
             for name in vars(one).keys() - {"_ahead", "_blocks", "_names", "_posted", "_ranked"}:
                 assert alike(vars(one)[name], vars(other)[name]), f"{path}.{name}"
+
+
+def test_the_time_zone_of_a_memory_comes_back():
+    said = stored("The owl called.", utc_offset=-420)
+    live = {type(one): one for one in folded(declared_and(said))}
+    loaded = {kind: through_bytes(one) for kind, one in live.items()}
+    store, comparator = loaded[StoreProjections], loaded[ComparatorProjections]
+    assert isinstance(store, StoreProjections)
+    assert [body.said_at.isoformat() for _, body in store.catalog.as_stored()][-1] == said.said_at.isoformat()
+    assert comparator.digests() == live[ComparatorProjections].digests()
+    without = folded(declared_and(stored("The owl called.")))
+    assert comparator.digests() not in [one.digests() for one in without]
 
 
 def alike(one: Any, other: Any) -> bool:

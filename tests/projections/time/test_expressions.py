@@ -267,9 +267,10 @@ def test_a_year_behind_a_month_or_fiscal_year_in_capitals_is_one(text: str):
     assert times(text, SAID) == ["2020-01-01 2021-01-01"]
 
 
-def test_relative_words_count_in_universal_time():
+def test_relative_words_count_by_the_calendar_of_the_zone_in_which_they_were_said():
     late = datetime(2023, 8, 17, 22, tzinfo=timezone(timedelta(hours=-5)))
-    assert times("today", late) == ["2023-08-18 2023-08-19"]
+    assert times("today", late) == ["2023-08-17 2023-08-18"]
+    assert times("today", late.astimezone(UTC)) == ["2023-08-18 2023-08-19"]
 
 
 @pytest.mark.parametrize(

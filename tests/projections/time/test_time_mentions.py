@@ -3,6 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -55,6 +56,15 @@ def test_relative_times_count_from_the_day_of_created_at():
     assert np.argmax(times(told, "on 8 May 2023")) == 0
     assert np.argmax(times(told, "on 10 May 2023")) == 1
     assert times(told, "on 8 May 2023")[0] == pytest.approx(1.0)
+
+
+def test_days_are_those_of_the_calendar_where_it_was_said():
+    late = datetime(2023, 5, 9, 1, tzinfo=UTC)  # in the evening of 8 May, seven hours west of Greenwich
+    west = [msgspec.structs.replace(memory(text, late), utc_offset=-420) for text in ("I ran yesterday.", "I run.")]
+    told = telling(*west, memory("I ran yesterday.", late), memory("I run.", late))
+    rows = np.arange(4)
+    for day, found in (("7 May", [0]), ("8 May", [0, 1, 2]), ("9 May", [2, 3])):
+        assert np.flatnonzero(told.within(asked(f"on {day} 2023"), rows)).tolist() == found
 
 
 def test_the_day_of_created_at_scores_less_than_a_named_day():

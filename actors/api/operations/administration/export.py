@@ -193,5 +193,5 @@ def _memory_line(
 def _exported(entry: Entry) -> JsonObject:
     """Return a memory as `memory/import` takes it, with its id, without empty fields."""
     body = body_of(entry)
-    answer = {"id": str(entry.id), "content": body.text, "created_at": iso(body.created_at), **stored_params(body)}
+    answer = {"id": str(entry.id), "content": body.text, "created_at": iso(body.said_at), **stored_params(body)}
     return {name: value for name, value in answer.items() if value not in (None, [], {})}

@@ -16,7 +16,7 @@ from actors.api.answers import LABEL, iso, start_of
 from actors.api.context import Context, reporter, wait_until_replayed
 from actors.api.params.fields import Reading, When
 from actors.api.params.parsing import Params, invalid
-from actors.api.params.times import EXPECTED, Period, period
+from actors.api.params.times import EXPECTED, Period, instant, period
 from actors.runtime.ask import LONG_TIMEOUT, ask, log_fault
 from actors.runtime.faults import InvalidParamsFault
 from actors.runtime.types import JsonObject
@@ -181,11 +181,11 @@ async def event_at(context: Context, when: When, parameter: str, least: int = 1)
 
 
 def event_or_period(when: When, parameter: str) -> int | Period:
-    """Return the number of an event, or a time (`InvalidParamsFault` for neither)."""
+    """Return the number of an event, or a time in UTC (`InvalidParamsFault` for neither)."""
     if isinstance(when, int) or (when.isascii() and when.isdecimal() and len(when) <= DIGITS):
         return int(when)
     try:
-        return period(when, parameter)
+        return Period(*map(instant, period(when, parameter)))
     except InvalidParamsFault:
         raise invalid(parameter, f"neither the number of an event nor a time {EXPECTED}") from None
 

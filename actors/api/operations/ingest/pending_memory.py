@@ -3,7 +3,7 @@
 import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import partial
 from typing import NamedTuple
 from uuid import UUID, uuid4
@@ -19,6 +19,7 @@ from actors.runtime.faults import Fault, InvalidParamsFault, NotFoundFault
 from actors.store.messages import Append
 from actors.workspace.messages import Judgement, UnjudgedMemory
 from events.fingerprint import Fingerprint
+from events.local_time import offset_of
 from events.storage.log import Envelope
 from events.vocabulary import Event, MemoriesLinked, MemoryStored, MemorySuperseded
 from events.vocabulary.codec import compress
@@ -73,6 +74,7 @@ class PendingMemory:
         self.id = item.id or uuid4()
         self.correlation_id = item.key or uuid4()
         self.created_at: datetime
+        """In the time zone in which it was said."""
         self.targets: tuple[Envelope, ...] = ()
         """Memories that it links to."""
         self.supersedes: tuple[UUID, ...] = ()
@@ -134,7 +136,8 @@ def build_append(one: PendingMemory, embedded: EmbeddedMemory, judgement: Judgem
     stored = MemoryStored(
         content=compress(params.content),
         sha256=hashlib.sha256(params.content.encode()).digest(),
-        created_at=one.created_at,
+        created_at=one.created_at.astimezone(UTC),
+        utc_offset=offset_of(one.created_at),
         fingerprint=embedded.fingerprint,
         passages=embedded.passages,
         names=embedded.names,

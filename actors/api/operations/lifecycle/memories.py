@@ -1,7 +1,7 @@
 """Operations on single memories and batches: store, retrieve, delete, restore."""
 
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import UTC, timedelta
 from uuid import UUID, uuid5
 
 from actors.api.answers import LABEL, iso, learning, learning_inputs, rounded, start_of
@@ -47,7 +47,7 @@ AHEAD = timedelta(days=1)
 
 def _new_item(context: Context, params: StoreMemory, key: UUID | None) -> IngestItem:
     """Return a memory to be stored; refuse a time in the future, which an import keeps: it is that of a source."""
-    now = context.now()
+    now = context.now().astimezone(UTC)
     if context.parse_time(params.created_at, "created_at") - now > AHEAD:
         problem = f"{params.created_at} is more than a day ahead of the clock of the store, {now:%Y-%m-%dT%H:%M:%SZ}"
         raise invalid("created_at", problem)
@@ -89,7 +89,7 @@ async def memory_inject(context: Context, params: MemoryInject) -> JsonObject:
     return {
         "memory_id": str(stored.id),
         "embedders_generated": len(event.fingerprint.embeddings),
-        "created_at": iso(event.created_at),
+        "created_at": iso(event.said_at),
         "teleological_summary": summary,
         **_duplicate_of(stored.duplicate_of),
         **await _findings(context, params, stored),
@@ -134,7 +134,7 @@ def _stored(stored: StoredMemory) -> JsonObject:
         "fingerprintId": str(stored.id),
         "embedderCount": len(stored.event.fingerprint.embeddings),
         "embeddingLatencyMs": round(stored.embedding_ms),
-        "createdAt": iso(stored.event.created_at),
+        "createdAt": iso(stored.event.said_at),
     } | _duplicate_of(stored.duplicate_of)
 
 

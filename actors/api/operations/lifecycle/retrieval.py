@@ -90,7 +90,7 @@ def _described(entry: Entry, edges: Edges, history: Sequence[Envelope], *, inclu
         "content": body.text,
         "contentHashHex": body.sha256.hex(),
         "state": entry.state.value,
-        "createdAt": iso(body.created_at),
+        "createdAt": iso(body.said_at),
         "storedAt": iso(entry.stored_at),
         "lastUpdated": iso(history[-1].at),
         "lastAccessed": iso(entry.last_accessed),

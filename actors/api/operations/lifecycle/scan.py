@@ -97,6 +97,6 @@ def _as_given(stored: MemoryStored) -> StoreMemory:
     """Return the parameters that a memory was stored with."""
     return StoreMemory(
         content=decompress(stored.content),
-        created_at=stored.created_at.isoformat(),
+        created_at=stored.said_at.isoformat(),
         **{name: getattr(stored, name) for name in ("importance", *STORED_AS_GIVEN)},
     )

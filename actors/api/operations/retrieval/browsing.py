@@ -24,7 +24,8 @@ from actors.store.messages import FindByPrefix, FindMemories
 from events.wording import counted
 from projections.memories.entries import Entry
 from projections.projection import MemoryState
-from projections.storage.microseconds import microseconds, time_of
+from projections.storage import microseconds
+from projections.storage.microseconds import time_of
 
 DAY: Final = 86_400_000_000
 """Microseconds."""
@@ -102,11 +103,7 @@ async def memory_list(context: Context, params: MemoryList) -> JsonObject:
     chosen = np.ones(len(columns.memories), np.bool_)
     if params.session is not None:
         chosen &= np.isin(columns.session, [code for code, name in columns.sessions.items() if name == params.session])
-    first, last = between(params.since, params.until)
-    if first is not None:
-        chosen &= columns.created >= microseconds(first)
-    if last is not None:
-        chosen &= columns.created <= microseconds(last)
+    chosen &= microseconds.between(columns.created, columns.calendar, *between(params.since, params.until))
     rows = np.flatnonzero(chosen)
     order = rows[np.argsort(columns.created[rows], kind="stable")]  # in one session, as they were said
     page = (order if params.oldest_first else order[::-1])[params.offset : params.offset + params.limit]
@@ -211,7 +208,7 @@ def _listed(entry: Entry, *, whole: bool = False) -> JsonObject:
 
 def _calendar(columns: Columns, most: int) -> JsonObject:
     """Return the number of memories of each day, and the sessions with the latest memories, at most `most`."""
-    days, counts = np.unique(columns.created // DAY, return_counts=True)
+    days, counts = np.unique(columns.calendar // DAY, return_counts=True)
     in_session = np.flatnonzero(columns.session >= 0)
     pairs = np.stack([columns.namespace[in_session], columns.session[in_session]], axis=1)
     names, which, sizes = np.unique(pairs, axis=0, return_inverse=True, return_counts=True)

@@ -19,6 +19,7 @@ from actors.text.queries.dates import parse_relative_date
 from actors.text.queries.query_hints import causal_subject, extract_hints
 from actors.text.queries.spelling import respelt
 from events.fingerprint import Embedding
+from events.local_time import calendar_time
 from projections.atlas.facets import Filter
 from projections.projection import MemoryState
 from projections.time.time_mentions import QueryHints
@@ -35,7 +36,7 @@ class Query:
     """By the key of each space that it speaks to."""
     filter: Filter
     asked_at: datetime
-    """The time that "yesterday" counts from."""
+    """The time that "yesterday" counts from, in the time zone whose calendar it means."""
     unfamiliar: float = 0.0
     respellings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Both as `EmbeddedQuery` has them."""
@@ -53,7 +54,7 @@ async def parse_query(context: Context, text: str, asked_at: datetime, wanted: F
         )
         found = await search(context, event, SearchProfile.AUTO, limit=1, primed={})
         entries = await describe(context, *(hit.memory for hit in found.hits))
-        times = [body_of(entry).created_at for entry in entries if entry.state is MemoryState.LIVE]
+        times = [calendar_time(body_of(entry).said_at) for entry in entries if entry.state is MemoryState.LIVE]
         if intervals := tuple(filter(None, map(relative.resolve, times))):
             hints = msgspec.structs.replace(hints, intervals=intervals, subject=causal_subject(relative.remainder))
     return await embed_query(context, Query(text, hints, {}, wanted, asked_at), wanted.session)

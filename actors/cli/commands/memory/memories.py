@@ -1,7 +1,7 @@
 """Commands that store, find and forget memories."""
 
 import sys
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import partial
 from io import TextIOWrapper
 from typing import Annotated
@@ -38,7 +38,7 @@ def _moment(named: str | None) -> str | None:
         return None
     from actors.api.params.times import EXPECTED, find_period
 
-    found = find_period(named.strip(), datetime.now(UTC))
+    found = find_period(named.strip(), datetime.now().astimezone())
     if found is None:
         raise typer.BadParameter(f"'{named}' names no time {EXPECTED}")
     return found.first.isoformat()

@@ -164,7 +164,7 @@ async def test_everything_that_is_given_with_a_memory_comes_back(agent: Agent) -
     assert {key: memory[key] for key in given} == given
     assert memory["links"] == [earlier["fingerprintId"]]
     assert linked["linkedFrom"] == [answer["fingerprintId"]]
-    assert memory["createdAt"] == "2026-03-09T09:20:00+00:00"
+    assert memory["createdAt"] == "2026-03-09T10:20:00+01:00"
     assert memory["position"] == 1
 
 

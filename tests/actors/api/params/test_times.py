@@ -1,11 +1,13 @@
 """Times that parameters name: ISO 8601, dates, and the words that a search understands."""
 
 from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 
-from actors.api.params.times import between, period
+from actors.api.params.times import between, instant, period
 from actors.runtime.faults import InvalidParamsFault
+from tests.actors.conftest import Place
 
 NOW = datetime(2026, 11, 28, 13, 5, tzinfo=UTC)
 """A Saturday."""
@@ -45,13 +47,17 @@ NOW = datetime(2026, 11, 28, 13, 5, tzinfo=UTC)
 )
 def test_a_day_or_longer_is_named_from_its_first_to_its_last_instant(named: str, first: str, days: int) -> None:
     found = period(named, "since", NOW)
-    assert found.first == datetime.fromisoformat(first).replace(tzinfo=UTC)
+    assert found.first == datetime.fromisoformat(first), "a day of the calendar, in no zone"
     assert found.last - found.first == timedelta(days=days) - datetime.resolution
 
 
-@pytest.mark.parametrize("named", ["2026-05-02T14:30", "2026-05-02T16:30+02:00", "20260502T1430Z"])
+@pytest.mark.parametrize("named", ["2026-05-02T14:30Z", "2026-05-02T16:30+02:00", "20260502T1430Z"])
 def test_a_moment_has_no_length(named: str) -> None:
     assert set(period(named, "since", NOW)) == {datetime(2026, 5, 2, 14, 30, tzinfo=UTC)}
+
+
+def test_a_moment_without_a_zone_is_one_of_the_calendar() -> None:
+    assert set(period("2026-05-02T14:30", "since", NOW)) == {datetime(2026, 5, 2, 14, 30)}
 
 
 @pytest.mark.parametrize(
@@ -76,3 +82,14 @@ def test_an_end_before_the_beginning_is_refused_and_the_same_day_is_none() -> No
     assert last - first == timedelta(days=1) - datetime.resolution
     with pytest.raises(InvalidParamsFault, match="Invalid 'since': today is after 'until', yesterday"):
         between("today", "yesterday", NOW)
+
+
+@pytest.mark.parametrize("zone", ["Asia/Tokyo", "America/Los_Angeles", "UTC"])
+def test_calendar_time_is_an_instant_of_the_machines_zone_up_to_the_ends_of_the_calendar(
+    place: Place, zone: str
+) -> None:
+    place(zone)
+    assert instant(datetime(2026, 11, 28, 13, 5)) == datetime(2026, 11, 28, 13, 5, tzinfo=ZoneInfo(zone))
+    assert instant(NOW) == NOW
+    for end in (period("0001-01-01", "since").first, period("9999-12", "until").last):
+        assert abs(instant(end) - end.replace(tzinfo=UTC)) < timedelta(days=1)
