@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -107,6 +108,20 @@ def test_a_text_is_one_tag_and_a_date_may_be_a_text(opened: Opened, request: pyt
     assert len(memory.search("vaccinated dog", since=moment, until=moment)) == 2, "midnight is earlier"
     with pytest.raises(ContextGraphError, match="created_at"):
         memory.store("The cat was not.", created_at="last spring")
+
+
+def test_a_time_without_a_zone_is_that_of_this_machine(
+    opened: Opened, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = opened(f"local-{request.node.callspec.params['opened']}")
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    time.tzset()
+    try:
+        stored = memory.store("The ferry left late.", created_at=datetime(2026, 3, 9, 8, 30))
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+    assert memory.get(stored)["createdAt"] == "2026-03-09T08:30:00+09:00"
 
 
 def test_a_closed_store_opens_no_connection_again(opened: Opened, request: pytest.FixtureRequest) -> None:

@@ -6,7 +6,7 @@ import asyncio
 import json
 import os
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from datetime import date
+from datetime import date, datetime
 from functools import partial, wraps
 from os import PathLike
 from pathlib import Path
@@ -90,7 +90,7 @@ class Memory:
             tags: One, or several.
             session: The conversation that it is a turn of.
             metadata: Further fields.
-            created_at: When it was said, also as an ISO 8601 text; UTC if it names no zone. Now by default.
+            created_at: When it was said, also as an ISO 8601 text, which is in UTC if it names no zone. Now by default.
             **more: Further arguments of `store_memory`.
 
         Raises:
@@ -240,7 +240,9 @@ def _tags(tags: str | Sequence[str]) -> list[str] | None:
 
 
 def _iso_time(value: object) -> str:
-    """Return a date or a time as ISO 8601; `json` calls this for what it doesn't know."""
+    """Return a date or a time as ISO 8601, for `json`; a time without a zone is local, as everywhere in Python."""
+    if isinstance(value, datetime):
+        return (value if value.tzinfo else value.astimezone()).isoformat()
     if isinstance(value, date):
         return value.isoformat()
     raise TypeError(f"an argument of JSON can't be a {type(value).__name__}: {value!r:.100}")
