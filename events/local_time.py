@@ -12,7 +12,7 @@ _MINUTE = timedelta(minutes=1)
 
 
 def offset_of(time: datetime) -> int | UnsetType:
-    """Return the offset of a time from UTC in whole minutes, towards zero, so that it is one; unset for none."""
+    """Return the offset of a time from UTC in minutes, rounded towards zero to stay below a day; unset for none."""
     return int((time.utcoffset() or timedelta()) / _MINUTE) or UNSET
 
 

@@ -16,8 +16,8 @@ SPARED: Final = 0.01
 def bars_of_days(counts: Sequence[JsonObject], most: int, today: date) -> JsonObject:
     """Return bars that show all memories over time: one for each day, or for each week, month or year of a long time.
 
-    Days after today are left out, unless there is no other, and so is the oldest hundredth: one mistaken year would
-    make all other bars small.
+    Days after tomorrow, which has begun in some time zones, are left out, unless there is no other, and so is the
+    oldest hundredth: one mistaken year would make all other bars small.
 
     `counts` are the `days` of the calendar, ascending; `most` is the number of bars at the most.
 
@@ -28,7 +28,7 @@ def bars_of_days(counts: Sequence[JsonObject], most: int, today: date) -> JsonOb
     known = {date.fromisoformat(one["day"]): one["count"] for one in counts}
     if not known:
         return {"bars": [], "unit": "a day", "top": 0, "earlier": 0}
-    last = max((day for day in known if day <= today), default=max(known))
+    last = max((day for day in known if day <= today + timedelta(days=1)), default=max(known))
     spared = [total <= SPARED * sum(known.values()) for total in accumulate(known.values())].count(True)
     first = min(last, [*known][min(spared, len(known) - 1)])
     unit, length = next((one for one in UNITS if (last - first).days < most * one[1]), UNITS[-1])

@@ -15,7 +15,7 @@ from projections.atlas.code_detection import looks_like_code
 from projections.graph.turns import Turns
 from projections.projection import MemoryState, digest_of
 from projections.storage.arrays import GrowableArray, Mask, Rows, top_k
-from projections.storage.microseconds import between, microseconds, time_of
+from projections.storage.microseconds import microseconds, time_of, within_limits
 
 _STATES: Final = tuple(MemoryState)
 _CODES: Final = {state: code for code, state in enumerate(_STATES)}
@@ -230,7 +230,7 @@ class Facets:
                 mask &= column.equals(value)
             if name == "namespace" and wanted.shared:
                 mask |= self.in_any(wanted.shared)
-        mask &= between(self._created.array, self._calendar.array, wanted.since, wanted.until)
+        mask &= within_limits(self._created.array, self._calendar.array, wanted.since, wanted.until)
         mask[self._roots(np.flatnonzero(mask & (self._states.array == _CODES[MemoryState.MERGED])))] = True
         for tag in wanted.tags:
             holders = np.zeros(len(self), np.bool_)

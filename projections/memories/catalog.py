@@ -215,6 +215,7 @@ class Catalog:
         return msgspec.structs.replace(
             entry,
             superseded_by=self._successor(entry.id),
+            reinstated=self._supersessions.is_reinstated(entry.id),
             supersedes=tuple(
                 one
                 for one in self._supersessions.earlier(entry.id, self._lifecycle)

@@ -89,6 +89,8 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     """Whether it was restored by itself; consolidation runs then leave it live."""
     superseded_by: UUID | None = None
     """The latest live memory that took its place; None if it holds."""
+    reinstated: bool = False
+    """Whether it got its place back from what superseded it."""
     supersedes: tuple[UUID, ...] = ()
     """Memories whose place it took, without erased ones."""
     purpose: tuple[float, ...] = ()

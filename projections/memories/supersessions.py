@@ -20,9 +20,11 @@ class Supersessions:
 
     _later: dict[UUID, dict[UUID, None]]
     """What superseded each memory, in order."""
+    _reinstated: dict[UUID, None]
+    """Memories that got their place back, and that nothing superseded since."""
 
     def __init__(self) -> None:
-        self._later = {}
+        self._later, self._reinstated = {}, {}
         self._before: dict[UUID, dict[UUID, None]] = {}
 
     def after_load(self) -> None:
@@ -32,7 +34,7 @@ class Supersessions:
                 self._before.setdefault(by, {})[memory] = None
 
     def __bool__(self) -> bool:
-        return bool(self._later)
+        return bool(self._later or self._reinstated)
 
     def apply(self, envelope: Envelope) -> bool:
         """Fold the next event of the log; return whether it may have changed them."""
@@ -40,8 +42,10 @@ class Supersessions:
             case MemorySuperseded(memory=memory, by=by):
                 self._later.setdefault(memory, {})[by] = None
                 self._before.setdefault(by, {})[memory] = None
+                self._reinstated.pop(memory, None)
                 return True
             case MemoryReinstated(memory=memory):
+                self._reinstated[memory] = None
                 for by in self._later.pop(memory, ()):
                     del self._before[by][memory]
                 return True
@@ -51,6 +55,10 @@ class Supersessions:
     def superseded(self) -> Iterable[UUID]:
         """Return the memories that something superseded."""
         return self._later.keys()
+
+    def is_reinstated(self, memory: UUID) -> bool:
+        """Return whether a memory got its place back from what superseded it."""
+        return memory in self._reinstated
 
     def successor(self, memory: UUID, lifecycle: Lifecycle, is_present: Callable[[UUID], bool]) -> UUID | None:
         """Return the latest present memory that superseded this one, directly or over others; None without any.
@@ -81,5 +89,6 @@ class Supersessions:
         return tuple(dict.fromkeys(lifecycle.root(one) for each in absorbed for one in self._before.get(each, ())))
 
     def digest(self) -> bytes:
-        """Return the SHA-256 of all supersessions."""
-        return digest_of(msgspec.msgpack.encode(sorted((memory, list(later)) for memory, later in self._later.items())))
+        """Return the SHA-256 of all supersessions, and of what was reinstated."""
+        later = sorted((memory, list(later)) for memory, later in self._later.items())
+        return digest_of(msgspec.msgpack.encode((later, sorted(self._reinstated))))

@@ -20,7 +20,7 @@ def time_of(count: int) -> datetime:
     return _EPOCH + count * _MICROSECOND
 
 
-def between(
+def within_limits(
     instants: npt.NDArray[np.int64], calendar: npt.NDArray[np.int64], since: datetime | None, until: datetime | None
 ) -> npt.NDArray[np.bool_]:
     """Return which times are within limits, both inclusive, shape (times,).

@@ -112,7 +112,7 @@ class SearchGraph(Reading, frozen=True, kw_only=True):
 
     @property
     def said_between(self) -> tuple[datetime | None, datetime | None]:
-        """The first and the last instant of `since` and `until`, whose words count from `asked_at`."""
+        """The first and the last time of `since` and `until`, as in `Period`; words count from `asked_at`."""
         return between(self.since, self.until, moment(self.asked_at, "asked_at") if self.asked_at else None)
 
 

@@ -59,12 +59,12 @@ def find_period(text: str, now: datetime) -> Period | None:
     return named and Period(named.start.replace(tzinfo=None), named.end.replace(tzinfo=None) - datetime.resolution)
 
 
-def instant(time: datetime) -> datetime:
+def instant(named: datetime) -> datetime:
     """Return a time in UTC; calendar time is that of this machine."""
     try:
-        return time.astimezone(UTC)
+        return named.astimezone(UTC)
     except (ValueError, OverflowError):  # at the ends of the calendar, where no event is
-        return calendar_time(time)
+        return calendar_time(named)
 
 
 def between(
@@ -77,9 +77,13 @@ def between(
     """
     first = None if since is None else period(since, "since", now).first
     last = None if until is None else period(until, "until", now).last
-    if first is not None and last is not None and instant(first) > instant(last):
+    if first is not None and last is not None and _is_after(first, last):
         raise invalid("since", f"{since} is after 'until', {until}")
     return first, last
+
+
+def _is_after(one: datetime, other: datetime) -> bool:
+    return one > other if one.tzinfo is None and other.tzinfo is None else instant(one) > instant(other)
 
 
 def _calendar(text: str) -> Period:

@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 from collections.abc import Callable, Coroutine, Mapping, Sequence
+from contextlib import suppress
 from datetime import date, datetime
 from functools import partial, wraps
 from os import PathLike
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Any, Concatenate, NamedTuple, ParamSpec, Self, TypeVar
 
 from actors.runtime.types import JsonObject
-from context_graph.transports import HttpTransport, SocketTransport, Transport
+from context_graph.transports import CLOSED, HttpTransport, SocketTransport, Transport
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -70,6 +71,7 @@ class Memory:
             self._open = partial(SocketTransport, data_folder(None if data is None else Path(data)), namespace)
         self._transport = self._open()
         self._process = os.getpid()
+        self._closed = False
 
     def store(
         self,
@@ -90,7 +92,8 @@ class Memory:
             tags: One, or several.
             session: The conversation that it is a turn of.
             metadata: Further fields.
-            created_at: When it was said, also as an ISO 8601 text, which is in UTC if it names no zone. Now by default.
+            created_at: When it was said; now by default. A `datetime` without a zone is local, an ISO 8601 text without
+                one in UTC.
             **more: Further arguments of `store_memory`.
 
         Raises:
@@ -133,7 +136,9 @@ class Memory:
 
     def call(self, tool: str, /, **arguments: Any) -> JsonObject:
         """Call any tool by its name, with arguments of JSON, dates and times, and return its answer."""
-        if os.getpid() != self._process and not self._transport.closed:  # a fork would read answers to its parent
+        if self._closed:
+            raise RuntimeError(CLOSED)
+        if os.getpid() != self._process:  # after a fork this would read answers to the parent
             self._transport, self._process = self._open(), os.getpid()
         return self._transport.call(tool, json.loads(json.dumps(arguments, default=_iso_time)))
 
@@ -176,7 +181,9 @@ class Memory:
 
     def close(self) -> None:
         """Close the connection, after which a call is a `RuntimeError`; the store stays."""
-        self._transport.close()
+        self._closed = True
+        if os.getpid() == self._process:  # else it is the parent's, and the fork may have copied a lock that is held
+            self._transport.close()
 
     def __enter__(self) -> Self:
         return self
@@ -241,8 +248,9 @@ def _tags(tags: str | Sequence[str]) -> list[str] | None:
 
 def _iso_time(value: object) -> str:
     """Return a date or a time as ISO 8601, for `json`; a time without a zone is local, as everywhere in Python."""
-    if isinstance(value, datetime):
-        return (value if value.tzinfo else value.astimezone()).isoformat()
+    if isinstance(value, datetime) and value.tzinfo is None:
+        with suppress(ValueError, OverflowError):  # at the ends of the calendar
+            value = value.astimezone()
     if isinstance(value, date):
         return value.isoformat()
     raise TypeError(f"an argument of JSON can't be a {type(value).__name__}: {value!r:.100}")

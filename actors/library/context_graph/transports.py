@@ -58,11 +58,6 @@ class Transport(Protocol):
         """Call; raises `ContextGraphError`, and `RuntimeError` once it is closed."""
         ...
 
-    @property
-    def closed(self) -> bool:
-        """Whether `close` was called."""
-        ...
-
     def close(self) -> None:
         """Release the connection."""
         ...
@@ -79,7 +74,7 @@ class SocketTransport:
         self._launcher = HubLauncher(folder, [])
         self._namespace = namespace
         self._failures = (HubError, ClientError, OSError)
-        self.closed = False
+        self._closed = False
         try:
             self._client: Client | None = self._connect()
         except self._failures as error:
@@ -103,7 +98,7 @@ class SocketTransport:
 
     def close(self) -> None:
         """Close the connection; later calls open none."""
-        self.closed = True
+        self._closed = True
         self._disconnect()
 
     def _disconnect(self) -> None:
@@ -112,7 +107,7 @@ class SocketTransport:
             client.close()
 
     def _request(self, tool: str, arguments: JsonObject, meta: JsonObject) -> JsonObject:
-        if self.closed:
+        if self._closed:
             raise RuntimeError(CLOSED)
         self._client = self._client or self._connect()
         try:
@@ -150,7 +145,7 @@ class HttpTransport:
 
     def call(self, tool: str, arguments: JsonObject) -> JsonObject:
         """Call a tool."""
-        if self.closed:
+        if self._client.is_closed:
             raise RuntimeError(CLOSED)
         try:
             params = {"name": tool, "arguments": arguments, "_meta": self._meta}
@@ -159,11 +154,6 @@ class HttpTransport:
         except self._failures as error:
             raise ContextGraphError(UNREACHED, f"{self._url} can't be reached: {error}") from error
         return structured(result_of(answer))
-
-    @property
-    def closed(self) -> bool:
-        """Whether `close` was called."""
-        return self._client.is_closed
 
     def close(self) -> None:
         """Close the connections."""

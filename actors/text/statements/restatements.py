@@ -9,6 +9,7 @@ of properties may differ.
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Final
 
 from actors.text.statements.corrections import OPPOSITES
@@ -48,6 +49,12 @@ _INFLECTED: Final = re.compile(r"\w+ed\b|\w+s (?:the|an?|my|our|your|his|her|its
 """A verb: "collected", "waters the plants"."""
 _PRONOUN: Final = re.compile(r"\b(?:I|we|you|they|he|she|it) $", re.IGNORECASE)
 _HOW: Final = re.compile(r"\bhow (?:often|many|much|long|old|far|high|big)\b", re.IGNORECASE)
+_WHY: Final = re.compile(r"\W*why\b", re.IGNORECASE)
+_UNSURE: Final = re.compile(
+    r"\b(?:(?-i:may)|might|could|would|(?:wants?|hopes?|plans?|likes?|wishes) to|said|guess|think|heard)\b",
+    re.IGNORECASE,
+)
+"""Words of what is wished, or known by hearsay."""
 _CONDITION: Final = re.compile(r"\W*(?:if|when|whenever|unless|once)\b", re.IGNORECASE)
 _WHO: Final = re.compile(r"\W*who\b", re.IGNORECASE)
 _WHERE: Final = re.compile(r"\bwhere\b", re.IGNORECASE)
@@ -65,19 +72,43 @@ def restates(question: str, earlier: str, later: str, speaker: object) -> bool:
     """
     if max(len(earlier), len(later)) > MAX_LENGTH:
         return False
-    asked, starts = read_statement(_HOW.sub("how", question)), statement_starts(earlier, later, speaker)
-    is_question = asked.is_asked or _ASKS.match(question) or len(asked.words) <= MAX_KEYWORDS
-    if starts is None or not is_question:
+    asked, starts = _read_question(question), statement_starts(earlier, later, speaker)
+    if asked is None or starts is None:
         return False
     old, new = (read_statement(text[start:]) for text, start in zip((earlier, later), starts, strict=True))
     if old.is_asked or not new.is_told or not all(0 < len(one.words) <= MAX_WORDS for one in (old, new)):
         return False
     is_value = _value_of(question)
     return any(
-        _answers_too(asked, old, part) and not are_of_different_subjects(old, part, is_value)
+        _tells_what_holds(asked, old, part)
+        and _answers_too(asked, old, part)
+        and not are_of_different_subjects(old, part, is_value)
         for _, part in clauses(new)
         if part.words and (_CONDITION.match(old.text) or not _CONDITION.match(part.text))
     )
+
+
+@lru_cache(8)
+def _read_question(text: str) -> Statement | None:
+    """Return a question as a statement; None for a text that asks for no value."""
+    asked = read_statement(_HOW.sub("how", text))
+    is_question = asked.is_asked or _ASKS.match(text) or len(asked.words) <= MAX_KEYWORDS
+    return asked if is_question and not _WHY.match(text) else None
+
+
+def _tells_what_holds(asked: Statement, old: Statement, new: Statement) -> bool:
+    """Return whether a new statement tells what holds as much as an old one does.
+
+    What was, what somebody wishes, and that another value is wrong take no place: "Maya doesn't play the piano".
+    """
+    if new.is_former and not old.is_former:
+        return False
+    if _UNSURE.search(new.text) and not _UNSURE.search(old.text):
+        return False
+    if new.tells_event and not old.tells_event and not (new.announces_change or new.ends):
+        return False
+    denies = new.is_negated and not old.is_negated and not new.announces_change
+    return not denies or {*old.keys} - {*asked.keys} <= {*new.keys}
 
 
 def _answers_too(asked: Statement, old: Statement, new: Statement) -> bool:
@@ -118,20 +149,22 @@ def _is_place(statement: Statement) -> bool:
 def _dispensable(old: Statement, new: Statement, *, has_value: bool) -> set[str]:
     """Return the keys that a new statement about the same subject need not repeat.
 
-    These are verbs, what stands beside a noun that is alone in the new statement ("the team retro", "retro"; "the piano
-    lessons", "piano"), and of a value that it gives anew the name of the property and, if it announces a change,
-    numbers and times; a word may have its opposite.
+    These are what stands beside a noun that is alone in the new statement ("the team retro", "retro"; "the piano
+    lessons", "piano"); verbs, if it announces a change or says what is ("The bin gets emptied on Monday", "The bin is
+    on Friday"), but "Tom works in Ulm" doesn't tell where he lives; of a value that it gives anew the name of the
+    property and, if it announces a change, numbers and times. Of what has no such value a word may have its opposite.
     """
     alone = {phrase.stems[0]: phrase.follows for phrase in phrases(new) if len(phrase.stems) == 1}
     short = {stem for stem, follows in alone.items() if not follows}
-    found = {key for key in old.keys if _is_verb(old, key)}
+    keeps_verb = not (new.announces_change or new.ends or (new.verb == "be" and old.verb != "be"))
+    found = set() if keeps_verb else {key for key in old.keys if _is_verb(old, key)}
     for phrase in phrases(old):
         if phrase.stems[-1] in alone or phrase.stems[0] in short:
             found |= {*phrase.stems}
-    found |= {one for one in old.keys for other in new.keys if {one, other} in OPPOSITES}
-    if has_value:
-        found |= _ATTRIBUTES
-    if has_value and new.announces_change:
+    if not has_value:
+        return found | {one for one in old.keys for other in new.keys if {one, other} in OPPOSITES}
+    found |= _ATTRIBUTES
+    if new.announces_change:
         found |= {word.key for word in old.words if word.kind in {"number", "time"}}
     return found
 

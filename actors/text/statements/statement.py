@@ -51,6 +51,14 @@ _ANNOUNCEMENT: Final = re.compile(
 """Opens a correction without saying anything of its own: "Correction: …", "make that …"."""
 _ADMISSION: Final = re.compile(rf"{_any_of('announcement').pattern}|\bmake (?:it|that)$", re.IGNORECASE)
 _ADVERB: Final = _any_of("adverb")
+_FORMER: Final = re.compile(
+    r"\b(?:used to|ago|once(?! (?:an?|per|every|each|in)\b)|back (?:in|then)|previously|formerly|originally|initially|"
+    r"at first|last (?:year|month|week|spring|summer|autumn|fall|winter)|(?:was|were)\b[^.!?]{0,80}\bin (?:19|20)\d\d|"
+    r"(?:until|till|before) (?:(?:19|20)\d\d|that|then|the (?:change|switch|move|update|upgrade)))\b",
+    re.IGNORECASE,
+)
+"""Words of what no longer holds."""
+_PRESENT: Final = re.compile(r"\b(?:is|are|has|have|now|today)\b|['’](?:s|re)\b", re.IGNORECASE)
 _TAKES_PLACE: Final = re.compile(r"takes? place\b|happens?\b", re.IGNORECASE)
 _BE: Final = frozenset({"is", "are", "'s"})
 _FIRST_CLAUSE: Final = re.compile(r"[^,;:.!?]++")
@@ -219,6 +227,11 @@ class Statement:
         """Where its first negation begins; None without one."""
         found = _NEGATION.search(self.text)
         return found and found.start()
+
+    @cached_property
+    def is_former(self) -> bool:
+        """Whether it tells only what no longer holds: "The gym used to cost 45 euros"."""
+        return _FORMER.search(self.text) is not None and _PRESENT.search(self.text) is None
 
     @property
     def is_negated(self) -> bool:

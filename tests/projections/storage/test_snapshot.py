@@ -51,7 +51,7 @@ STRUCTURES = {
     19: "29a4afdacb2d604569360aa90200fed66d1882b23fed3701c76a6dcad4354fe7",
     20: "f6929a21720257e33e85dbb1a976fa7046f81a78cbf11bcddfdd70d6843f1c33",
     21: "f6929a21720257e33e85dbb1a976fa7046f81a78cbf11bcddfdd70d6843f1c33",
-    22: "cc10d4b3802fd799e707762b926f00560e0d10d0897a327bf79ee8c6b524ff59",
+    22: "ec6874fffdccc7c52bb90e4854f0d19f54db0dc8954ea3f4abc5bd21abfd6db8",
 }
 """By schema, the SHA-256 of the names and types of all that is written."""
 

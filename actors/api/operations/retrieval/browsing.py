@@ -24,8 +24,7 @@ from actors.store.messages import FindByPrefix, FindMemories
 from events.wording import counted
 from projections.memories.entries import Entry
 from projections.projection import MemoryState
-from projections.storage import microseconds
-from projections.storage.microseconds import time_of
+from projections.storage.microseconds import time_of, within_limits
 
 DAY: Final = 86_400_000_000
 """Microseconds."""
@@ -103,9 +102,11 @@ async def memory_list(context: Context, params: MemoryList) -> JsonObject:
     chosen = np.ones(len(columns.memories), np.bool_)
     if params.session is not None:
         chosen &= np.isin(columns.session, [code for code, name in columns.sessions.items() if name == params.session])
-    chosen &= microseconds.between(columns.created, columns.calendar, *between(params.since, params.until))
+    chosen &= within_limits(columns.created, columns.calendar, *between(params.since, params.until))
     rows = np.flatnonzero(chosen)
-    order = rows[np.argsort(columns.created[rows], kind="stable")]  # in one session, as they were said
+    # By the day of each, or in one session as they were said.
+    times = columns.calendar if params.session is None else columns.created
+    order = rows[np.argsort(times[rows], kind="stable")]
     page = (order if params.oldest_first else order[::-1])[params.offset : params.offset + params.limit]
     entries = await _entries(context, [columns.memories[row] for row in page.tolist()])
     return {"memories": [_listed(entry) for entry in entries], "total": len(rows)}

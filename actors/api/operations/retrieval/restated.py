@@ -10,6 +10,7 @@ from uuid import UUID
 
 from actors.api.answers import body_of
 from actors.api.operations.retrieval.query import Query
+from actors.comparator.messages import Hit
 from actors.text.queries.tense import ambiguous_words
 from actors.text.statements.restatements import restates
 from actors.text.statements.statement import read_statement
@@ -17,18 +18,30 @@ from projections.memories.entries import Entry
 
 COMPARED = 10
 """Best results that are compared with each other."""
+MAX_RAISE = 1.25
+"""By how much one may rank higher, in fused scores: what ranks much lower is no answer, whatever words it shares."""
+SAME_DAY = timedelta(days=1)
+"""By how much a memory may be dated after the query: a date is one of any time zone."""
 MIN_TIME = timedelta(minutes=1)
 """Between two versions; memories of the same minute belong to one statement."""
 
 
-def find_restated(query: Query, entries: Sequence[Entry]) -> dict[UUID, UUID]:
+def find_restated(query: Query, hits: Sequence[tuple[Hit, Entry]]) -> dict[UUID, UUID]:
     """Return the latest memory that answers a query for the present in place of each that ranks above it.
 
-    `entries` are those of the results, best first; all are live.
+    `hits` are the results, best first; all are live. A memory that something superseded is in its right place already,
+    and so is one that got its place back; what was said after the query was asked can't be meant.
     """
+    held = [
+        (hit, entry)
+        for hit, entry in hits
+        if entry.superseded_by is None and body_of(entry).created_at <= query.asked_at + SAME_DAY
+    ]
     found: dict[UUID, Entry] = {}
-    for one, other in combinations(entries, 2):
-        if one.superseded_by is None and _is_later(other, found.get(one.id, one)) and _answers(query, one, other):
+    for (hit, one), (lower, other) in combinations(held, 2):
+        if one.reinstated or hit.score - lower.score > MAX_RAISE or not _is_later(other, found.get(one.id, one)):
+            continue
+        if _answers(query, one, other):
             found[one.id] = other
     return {memory: latest.id for memory, latest in found.items()}
 

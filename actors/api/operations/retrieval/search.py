@@ -119,7 +119,7 @@ async def _search_page(context: Context, params: SearchGraph, page: pagination.P
     if page.restated is not None or not asks_for_present(query.text, query.hints):
         return await ranked(params.top_k, page.primed, page.restated or {})
     results = await ranked(max(params.top_k, COMPARED), page.primed, {})
-    if restated := find_restated(query, [entry for _, entry in results.hits[:COMPARED]]):
+    if restated := find_restated(query, results.hits[:COMPARED]):
         return await ranked(params.top_k, results.found.primed, restated)
     return _first(results, params.top_k)
 

@@ -14,7 +14,7 @@ from actors.runtime.settings import Confidence, SearchProfile
 
 
 def _text(content: str) -> str:
-    """Return the text of an argument or of standard input, which need neither be UTF-8 nor end."""
+    """Return the text of an argument, or of standard input, of which at most `MAX_CONTENT + 1` characters are read."""
     try:
         if content == "-":
             from actors.api.params.fields import MAX_CONTENT
@@ -33,7 +33,7 @@ def _importance(given: float) -> float:
 
 
 def _moment(named: str | None) -> str | None:
-    """Return the beginning of a time in ISO 8601, named as in a search."""
+    """Return the beginning of a time in ISO 8601, named as in a search; a day is one of this machine's calendar."""
     if named is None:
         return None
     from actors.api.params.times import EXPECTED, find_period
@@ -41,7 +41,10 @@ def _moment(named: str | None) -> str | None:
     found = find_period(named.strip(), datetime.now().astimezone())
     if found is None:
         raise typer.BadParameter(f"'{named}' names no time {EXPECTED}")
-    return found.first.isoformat()
+    try:
+        return (found.first if found.first.tzinfo else found.first.astimezone()).isoformat()
+    except (ValueError, OverflowError):  # at the ends of the calendar
+        return found.first.isoformat()
 
 
 def _absolute(path: str | None) -> str | None:

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from actors.api.context import Context
+from actors.api.operations.lifecycle.memories import MemoryRestore, memory_restore
 from actors.api.operations.retrieval.search import search_graph
 from actors.api.params.parsing import parse
 from actors.api.params.search import SearchGraph
@@ -34,6 +35,8 @@ LOOK_ALIKES = [
     ("Our bikes stand in the cellar.", "Our skis stand in the attic.", "Where are our bikes?"),
     ("Ilse sings alto in the choir.", "Her sister sings soprano in the choir.", "What does Ilse sing?"),
     ("The yoga class costs 90 euros.", "The yoga mat costs 25 euros.", "What does the yoga class cost?"),
+    ("The mill opens at eight.", "The mill closes at six.", "When does the mill open?"),
+    ("Ilse sings alto.", "Ilse sang soprano until 2019.", "What does Ilse sing?"),
     ("The ferry to Hven leaves at ten.", "The ferry to Ven leaves at noon.", "When does the ferry to Hven leave?"),
 ]
 
@@ -87,6 +90,28 @@ async def test_what_another_speaker_says_later_takes_no_place(context: Context) 
     mine = await store(context, text, created_at=BEFORE, metadata={"speaker": "Ada"})
     await store(context, other, created_at=AFTER, metadata={"speaker": "Bo"})
     assert (await found(context, question))[0] == mine
+
+
+async def test_what_was_said_after_the_question_takes_no_place(context: Context) -> None:
+    old, _ = await told(context, *VERSIONS[0][:2])
+    answers = await search(context, VERSIONS[0][2], asked_at="2023-03-20T10:00:00Z")
+    assert answers[0]["fingerprintId"] == old
+
+
+async def test_a_correction_of_an_earlier_date_stays_before_what_it_corrects(context: Context) -> None:
+    text, other, question = VERSIONS[0]
+    wrong = await store(context, other, created_at=AFTER)
+    right = await store(context, text, created_at=BEFORE, supersedes=[wrong])
+    assert await found(context, question) == [right, wrong]
+
+
+async def test_a_memory_that_was_given_its_place_back_keeps_it(context: Context) -> None:
+    text, other, question = VERSIONS[0]
+    old = await store(context, text, created_at=BEFORE)
+    new = await store(context, other, created_at=AFTER, supersedes=[old])
+    assert (await found(context, question))[0] == new
+    await memory_restore(context, parse({"id": old}, MemoryRestore))
+    assert (await found(context, question))[0] == old
 
 
 async def test_pages_of_one_result_hold_all_versions_once_in_the_order_of_one_page(context: Context) -> None:

@@ -83,6 +83,9 @@ def test_what_is_said_again_of_something_that_ended_corrects_nothing(earlier: st
     ("earlier", "later"),
     [
         ("We cycled 40 km on Saturday.", "We cycled 55 km on Sunday."),
+        ("The parking permit costs 30 euros.", "The parking permit used to cost 45 euros."),
+        ("The parking permit costs 30 euros.", "Previously the parking permit cost 45 euros."),
+        ("The pool size is 20.", "The pool size was 10 before the change."),
         ("Locker 12 is broken.", "Locker 13 is broken."),
         ("Edgar plays the trumpet.", "Edgar also has a piano at home."),
         ("The sauna is open.", "The sauna smells of spruce."),

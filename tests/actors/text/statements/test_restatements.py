@@ -14,8 +14,9 @@ RESTATED = [
     ("Who walks the neighbours' dog?", "Milo walks the neighbours' dog.", "Alina walks the neighbours' dog."),
     ("What is the price of the boat?", "The price of the boat is 900 euros.", "They want 800 euros for the boat."),
     ("How often do I swim?", "I swim three times a week.", "My shoulder hurts, so I swim once a week."),
+    ("When is the bill due?", "The bill is due on 3 April.", "The bill is due on 9 May."),
     ("Is the sauna open?", "The sauna is open.", "The sauna is closed for repairs."),
-    ("boat deposit", "The deposit for the boat is 200 euros.", "They took 250 euros as the deposit for the boat."),
+    ("boat deposit", "The deposit for the boat is 200 euros.", "They want 250 euros as the deposit for the boat."),
 ]
 OTHERS = [
     ("When is the choir practice?", "The choir practice is on Monday nights.", "The choir concert is on Sunday."),
@@ -25,6 +26,14 @@ OTHERS = [
     ("What is Kafka for?", "Kafka carries the orders.", "The mailer stores mails. If Kafka is down, it waits."),
     ("What is the boat called?", "The boat is called Iris.", "What is the boat called now?"),
     ("Where do I park?", "I park behind the mill.", "I parked behind the mill."),
+    ("Where does Ada live?", "Ada lives in Bern.", "Ada teaches in Basel."),
+    ("When does the sauna open?", "The sauna opens at 8.", "The sauna closes at 22."),
+    ("When is the bill due?", "The bill is due on 3 May.", "The bill was printed on 9 May."),
+    ("What is the limit?", "The limit is 20.", "The limit was 10 until 2019."),
+    ("Where does Ada work?", "Ada works at the mill.", "Ada used to work at the harbour."),
+    ("What does Milo play?", "Milo plays the flute.", "Milo doesn't play the horn."),
+    ("What does Milo play?", "Milo plays the flute.", "Milo may play the horn."),
+    ("Why is the ferry late?", "The ferry is late because of ice.", "The ferry is late on Mondays."),
     ("The boat is called Iris, and it is ours.", "The boat is called Iris.", "The boat is called Flora."),
 ]
 
