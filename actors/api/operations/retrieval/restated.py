@@ -35,7 +35,7 @@ def find_restated(query: Query, hits: Sequence[tuple[Hit, Entry]]) -> dict[UUID,
     held = [
         (hit, entry)
         for hit, entry in hits
-        if entry.superseded_by is None and body_of(entry).created_at <= query.asked_at + SAME_DAY
+        if entry.superseded_by is None and body_of(entry).created_at - query.asked_at <= SAME_DAY
     ]
     found: dict[UUID, Entry] = {}
     for (hit, one), (lower, other) in combinations(held, 2):
