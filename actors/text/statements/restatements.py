@@ -105,7 +105,7 @@ def _tells_what_holds(asked: Statement, old: Statement, new: Statement) -> bool:
         return False
     if _UNSURE.search(new.text) and not _UNSURE.search(old.text):
         return False
-    if new.tells_event and not old.tells_event and not (new.announces_change or new.ends):
+    if new.tells_event and not old.tells_event and not (new.announces_change or new.ends or new.state_at is not None):
         return False
     denies = new.is_negated and not old.is_negated and not new.announces_change
     return not denies or {*old.keys} - {*asked.keys} <= {*new.keys}
