@@ -6,13 +6,13 @@ from typing import Final
 from actors.text.queries.dates import recurring_words
 from projections.time.time_mentions import QueryHints
 
-_USED_TO: Final = (
+USED_TO: Final = (
     "".join(rf"(?<!\b{word} )" for word in "is are was were be been being get got getting".split())
     + r"(?<!['’]m )(?<!['’]re )used to\b"
 )
 """A past habit: neither "is used to open the lid" nor "got used to the noise"."""
 _PAST: Final = re.compile(
-    rf"\b{_USED_TO}|^(?!\W*(?:have|has)\b)(?s:.*)\bbefore\W*$|"
+    rf"\b{USED_TO}|^(?!\W*(?:have|has)\b)(?s:.*)\bbefore\W*$|"
     r"\b(?:before|until|till|prior to) (?:that|this|then|it|we|they|the (?:change|switch|move|"
     r"update|correction))\b|\b(?:previous(?:ly)?|former(?:ly)?|original(?:ly)?|initially|at first|back then|"
     r"in the past|in those days|superseded|outdated|earlier(?! than))\b|"

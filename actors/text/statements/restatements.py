@@ -99,7 +99,7 @@ def _read_question(text: str) -> Statement | None:
 def _tells_what_holds(asked: Statement, old: Statement, new: Statement) -> bool:
     """Return whether a new statement tells what holds as much as an old one does.
 
-    What was, what somebody wishes, and that another value is wrong take no place: "Maya doesn't play the piano".
+    A statement of the past, a wish, hearsay or a mere denial doesn't ("Maya doesn't play the piano").
     """
     if new.is_former and not old.is_former:
         return False

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Final, NamedTuple
 
+from actors.text.queries.tense import USED_TO
 from actors.text.statements.text_equivalence import ENGLISH, NUMBERS, synonym
 from events.vocabulary.values import Span
 from projections.spaces.lexical import STOP_WORDS, stem_words
@@ -52,13 +53,15 @@ _ANNOUNCEMENT: Final = re.compile(
 _ADMISSION: Final = re.compile(rf"{_any_of('announcement').pattern}|\bmake (?:it|that)$", re.IGNORECASE)
 _ADVERB: Final = _any_of("adverb")
 _FORMER: Final = re.compile(
-    r"\b(?:used to|ago|once(?! (?:an?|per|every|each|in)\b)|back (?:in|then)|previously|formerly|originally|initially|"
-    r"at first|last (?:year|month|week|spring|summer|autumn|fall|winter)|(?:was|were)\b[^.!?]{0,80}\bin (?:19|20)\d\d|"
+    rf"\b(?:{USED_TO}|ago|once(?! (?:an?|per|every|each|in)\b)|back (?:in|then)|previously|formerly|originally|"
+    r"initially|at first|last (?:year|month|week|spring|summer|autumn|fall|winter)|"
+    r"(?:was|were)\b[^.!?]{0,80}\bin (?:19|20)\d\d|"
     r"(?:until|till|before) (?:(?:19|20)\d\d|that|then|the (?:change|switch|move|update|upgrade)))\b",
     re.IGNORECASE,
 )
 """Words of what no longer holds."""
 _PRESENT: Final = re.compile(r"\b(?:is|are|has|have|now|today)\b|['’](?:s|re)\b", re.IGNORECASE)
+"""Words that tell what holds too: "She used to live in Bonn and is in Ulm now"."""
 _TAKES_PLACE: Final = re.compile(r"takes? place\b|happens?\b", re.IGNORECASE)
 _BE: Final = frozenset({"is", "are", "'s"})
 _FIRST_CLAUSE: Final = re.compile(r"[^,;:.!?]++")

@@ -6,6 +6,7 @@ import pytest
 
 from actors.text.queries.tense import asks_for_present
 from actors.text.statements.restatements import restates
+from actors.text.statements.statement import read_statement
 from projections.time.time_mentions import NO_HINTS
 
 RESTATED = [
@@ -71,3 +72,17 @@ def test_long_questions_are_read_in_linear_time(piece: str) -> None:
 
     shorter, longer = (min(seconds(length + step) for step in range(0, 300, 100)) for length in (5_000, 20_000))
     assert longer < 10 * max(shorter, 0.01)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_former"),
+    [
+        ("The gym used to cost 45 euros.", True),
+        ("The limit was 10 until 2019.", True),
+        ("The key was used to open the shed.", False),
+        ("Ada used to live in Bonn and is in Ulm now.", False),
+        ("The newsletter goes out once a month.", False),
+    ],
+)
+def test_a_statement_of_what_no_longer_holds_is_told_from_others(text: str, is_former: bool) -> None:
+    assert read_statement(text).is_former == is_former
