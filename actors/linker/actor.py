@@ -4,6 +4,7 @@ It works after memories are acknowledged, so that storing them takes no longer. 
 """
 
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from itertools import islice
 from typing import assert_never
 from uuid import UUID, uuid4
@@ -93,7 +94,8 @@ class Linker(Actor):
         if not batch:
             return
         try:
-            self._record(self._examine(uuid4(), batch), Trigger.STORED)
+            found = self._examine(uuid4(), batch)
+            self._record(found, Trigger.STORED, found.stored_at)
         except pykka.ActorDeadError:  # the hub ends; what is not recorded, the next examination of all repeats
             return
         except Fault as error:
@@ -137,6 +139,7 @@ class Linker(Actor):
                 CausalClausesFound(memory=memory, rules=RULES, clauses=stated) for memory, stated in clauses.items()
             ),
             linked=CausesLinked(run=run, examined=memories, links=tuple(_one_way(links))),
+            stored_at=max((entry.stored_at for entry in entries), default=None),
         )
 
     def _between_statements(self, links: Sequence[CausalLink]) -> Iterator[CausalLink]:
@@ -170,8 +173,12 @@ class Linker(Actor):
         }
         return tuple(Clause(one.connective, phrases[one.cause], phrases[one.effect]) for one in found)
 
-    def _record(self, found: ExaminedCauses, trigger: Trigger) -> None:
-        """Append what was found, without what concerns memories that were deleted meanwhile."""
+    def _record(self, found: ExaminedCauses, trigger: Trigger, at: datetime | None = None) -> None:
+        """Append what was found, without what concerns memories that were deleted meanwhile.
+
+        Causes of memories that were just stored bear the time of these: those of an imported memory don't delay the
+        events that are imported after it to now.
+        """
         self._unrecorded |= dict.fromkeys(found.linked.examined)
         if not found.clauses and not found.linked.links and len(self._unrecorded) < UNRECORDED:
             return
@@ -181,7 +188,7 @@ class Linker(Actor):
             )
             events = _run_events(found, trigger) if found.linked.links else (*found.clauses, found.linked)
             try:
-                ask_blocking(self._store, Append.of(events, "linker", found.linked.run, found.required))
+                ask_blocking(self._store, Append.of(events, "linker", found.linked.run, found.required, at))
             except GoneError as error:
                 found = found.without({*error.memories})
             else:

@@ -1,6 +1,7 @@
 """Messages of the linker."""
 
 from collections.abc import Set as AbstractSet
+from datetime import datetime
 from typing import TypeAlias
 from uuid import UUID
 
@@ -30,6 +31,8 @@ class ExaminedCauses(Answer, frozen=True, kw_only=True):
 
     clauses: tuple[CausalClausesFound, ...]
     linked: CausesLinked
+    stored_at: datetime | None
+    """When the latest of the examined memories was stored."""
 
     @property
     def required(self) -> tuple[UUID, ...]:
@@ -40,7 +43,8 @@ class ExaminedCauses(Answer, frozen=True, kw_only=True):
     def without(self, gone: AbstractSet[UUID]) -> "ExaminedCauses":
         """Return what concerns no deleted memory."""
         links = tuple(link for link in self.linked.links if gone.isdisjoint({link.source, link.target}))
-        return ExaminedCauses(
+        return msgspec.structs.replace(
+            self,
             clauses=tuple(one for one in self.clauses if one.memory not in gone),
             linked=msgspec.structs.replace(self.linked, links=links),
         )

@@ -80,19 +80,33 @@ class Append(Message[Envelope], frozen=True, kw_only=True):
     live: tuple[UUID, ...] = ()
     """Memories that must be live at the time of writing; else nothing is written, and `GoneError` names the others."""
     at: datetime | None = None
-    """When an imported event happened; kept if no event of this log is later, else the time of the log's last event."""
+    """When an imported event, or what the store made of a memory, happened; None for now.
+
+    It is kept if no event of this log is later, else the time of the log's last event.
+    """
     alike: tuple[tuple[UUID, float], ...] = ()
     """Memories whose statements a new one may correct, with their similarity in E1, calibrated (`AppendMemories`)."""
 
     @classmethod
     def of(
-        cls, events: Iterable[Event], actor: str, correlation_id: UUID | None = None, live: Sequence[UUID] = ()
+        cls,
+        events: Iterable[Event],
+        actor: str,
+        correlation_id: UUID | None = None,
+        live: Sequence[UUID] = (),
+        at: datetime | None = None,
     ) -> Self:
         """Return the append of at least one event, under new ids; without a correlation id, of a new request."""
         first, *rest = events
         request = correlation_id or uuid4()
         return cls(
-            id=uuid4(), event=first, consequences=tuple(rest), actor=actor, correlation_id=request, live=tuple(live)
+            id=uuid4(),
+            event=first,
+            consequences=tuple(rest),
+            actor=actor,
+            correlation_id=request,
+            live=tuple(live),
+            at=at,
         )
 
 

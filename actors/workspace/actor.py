@@ -97,7 +97,7 @@ class Workspace(ProjectionActor[WorkspaceProjections]):
             case QueryAnswered(embeddings=embeddings, text=text, keys=keys, namespace=namespace, results=results):
                 best = results[:MAX_CANDIDATES]
                 focus = Resonate(focus=embeddings, text=text, keys=keys, namespace=namespace, memories=best)
-                return self._schedule(focus)
+                return self._schedule(FocusTask(focus=focus))
             case Broadcast(memory=memory, namespace=namespace, force=force):
                 focus = Resonate(
                     focus=memory, keys=MEANING, namespace=namespace, memories=(memory,), nearest=MAX_CANDIDATES
@@ -184,7 +184,8 @@ class Workspace(ProjectionActor[WorkspaceProjections]):
             near = self._judged.pop(envelope.id, None)
             if near is not None and isinstance(envelope.event, MemoryStored):
                 namespace = envelope.event.namespace
-                self._schedule(Resonate(focus=envelope.id, keys=MEANING, namespace=namespace, memories=near))
+                focus = Resonate(focus=envelope.id, keys=MEANING, namespace=namespace, memories=near)
+                self._schedule(FocusTask(focus=focus, at=envelope.at))
 
     def _rejected(self, correlations: tuple[UUID, ...]) -> None:
         """Drop a decision that was not written, and fail its task."""
@@ -208,10 +209,10 @@ class Workspace(ProjectionActor[WorkspaceProjections]):
         self._process_tasks()
         return reply
 
-    def _schedule(self, focus: Resonate) -> None:
+    def _schedule(self, focus: FocusTask) -> None:
         """Process a focus after the debounce interval; it replaces earlier ones that are still pending."""
         self._tasks = deque(task for task in self._tasks if task.reply is not None)
-        self._tasks.append(FocusTask(focus=focus))
+        self._tasks.append(focus)
         self._debounce.trigger(INTERVAL, MAX_DELAY)
 
     def _process_tasks(self) -> None:
@@ -228,7 +229,7 @@ class Workspace(ProjectionActor[WorkspaceProjections]):
             if not events:
                 self._answer(task)
                 continue
-            append = Append.of(events, "workspace")
+            append = Append.of(events, "workspace", at=task.at)
             try:
                 self._store.tell(append)
             except pykka.ActorDeadError:  # the process is shutting down

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 from uuid import UUID, uuid4
 
+import anyio
 import pytest
 
 from actors.api.context import Context
@@ -17,7 +18,7 @@ from actors.api.params.memories import MemoryDelete, MemoryRestore, MemoryRetrie
 from actors.api.params.parsing import parse
 from actors.api.params.search import SearchGraph
 from events.storage.log import Log
-from events.vocabulary import MemoryStored
+from events.vocabulary import CausesLinked, FocusMoved, MemoryStored
 from tests.actors.conftest import Agent, store
 from tests.events.memory_log import MemoryLog
 
@@ -106,6 +107,27 @@ async def test_a_history_imported_into_a_new_store_gives_the_same_memories_links
         assert await take_in(second, lines) == {"stored": 0, "stored_before": 6, "events": 0, "failed": 0}
         merged = next(line for line in lines if line.get("event", {}).get("type") == "memories_merged.1")
         assert after[0][5]["id"] == merged["event"]["survivor"] or after[0][3]["id"] == merged["event"]["survivor"]
+
+
+async def test_what_the_store_makes_of_imported_memories_meanwhile_leaves_the_events_that_follow_their_times(
+    start: Callable[[Log], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A long import takes many requests, between which attention moves and causes are found."""
+    with start(MemoryLog()) as hub:
+        first = Context(hub)
+        ids = await told(first)
+        lines = await taken_out(first)
+        before = [await described(first, memory) for memory in ids]
+    monkeypatch.setattr("actors.linker.actor.QUIET", 0.0)
+    monkeypatch.setattr("actors.linker.actor.UNRECORDED", 1)
+    with start(MemoryLog()) as hub:
+        second = Context(hub)
+        await take_in(second, lines[:6])
+        with anyio.fail_after(60):
+            while not {FocusMoved, CausesLinked} <= {type(one.event) for one in hub.log.read()}:  # noqa: ASYNC110
+                await anyio.sleep(0.01)
+        await take_in(second, lines[6:])
+        assert [await described(second, memory) for memory in ids] == before
 
 
 async def test_a_history_holds_nothing_of_erased_memories_and_other_namespaces(start: Callable[[Log], Any]) -> None:
