@@ -6,13 +6,10 @@ from typing import Any
 import pytest
 
 
-def sampled(cases: Sequence[Any], every: int = 3) -> list[Any]:
-    """Return the cases for `parametrize`, all but each third (or `every`-th) of them as slow tests."""
-    return [
-        case if number % every == 0 else pytest.param(*_arguments(case), marks=pytest.mark.slow)
-        for number, case in enumerate(cases)
+def sampled(names: str | tuple[str, ...], cases: Sequence[Any], every: int = 3, **options: Any) -> pytest.MarkDecorator:
+    """Parametrize a test as `pytest.mark.parametrize` does, with all but each third (`every`-th) case as slow tests."""
+    values = [(case,) if isinstance(names, str) else case for case in cases]
+    marked = [
+        pytest.param(*value, marks=[pytest.mark.slow] if number % every else []) for number, value in enumerate(values)
     ]
-
-
-def _arguments(case: object) -> tuple[object, ...]:
-    return case if isinstance(case, tuple) else (case,)
+    return pytest.mark.parametrize(names, marked, **options)

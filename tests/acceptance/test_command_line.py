@@ -14,6 +14,7 @@ from actors.cli.commands import program
 from actors.cli.program import Panel
 from tests.acceptance.conftest import COMMAND, PATIENCE, Open, refused
 from tests.actors.cli.conftest import run, run_json
+from tests.sampling import sampled
 
 
 def started(data: Path, *arguments: str) -> str:
@@ -59,8 +60,8 @@ def test_a_running_hub_with_another_log_or_other_models_is_not_taken_for_what_wa
     assert run(data, "search", "thunder", "--embedder", "embedded").exit_code == 0
 
 
-@pytest.mark.parametrize(
-    "arguments", [("export", "-"), ("status",), ("status", "--json"), ("search", "dog", "--json", "--no-hub")]
+@sampled(
+    "arguments", [("export", "-"), ("status",), ("status", "--json"), ("search", "dog", "--json", "--no-hub")], every=2
 )
 def test_a_command_whose_output_is_closed_ends_without_a_word(tmp_path: Path, arguments: tuple[str, ...]) -> None:
     run_json(tmp_path, "store", "Mara's dog is called Bo.")
@@ -73,7 +74,7 @@ def test_a_command_whose_output_is_closed_ends_without_a_word(tmp_path: Path, ar
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a device that is always full")
-@pytest.mark.parametrize("arguments", [("export", "-"), ("status",), ("status", "--json")])
+@sampled("arguments", [("export", "-"), ("status",), ("status", "--json")])
 def test_an_answer_that_cannot_be_written_is_one_sentence(tmp_path: Path, arguments: tuple[str, ...]) -> None:
     run_json(tmp_path, "store", "Mara's dog is called Bo.")
     with Path("/dev/full").open("w") as full:
@@ -142,7 +143,7 @@ def test_what_an_output_cannot_encode_is_escaped_in_it(tmp_path: Path) -> None:
             assert "Mara’s dog Bo likes Øl 🎉." in json.dumps(first, ensure_ascii=False)
 
 
-@pytest.mark.parametrize(
+@sampled(
     "arguments", [("status",), ("store", "Bo sleeps."), ("serve",), ("namespaces",), ("hub",), ("install", "--all")]
 )
 def test_an_empty_folder_is_refused_instead_of_taking_the_current_one(

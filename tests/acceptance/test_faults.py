@@ -29,6 +29,7 @@ from tests.acceptance.conftest import COMMAND, PATIENCE, Open, Server, hubs, ref
 from tests.actors.api.stream import Mind
 from tests.actors.cli.conftest import run_json
 from tests.actors.conftest import loaded
+from tests.sampling import sampled
 
 WAL = "log.duckdb.wal"
 HELLO = "hello"
@@ -273,7 +274,7 @@ DAMAGES = (garbage, empty, half, folder, gone)
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-@pytest.mark.parametrize("name", ["log.duckdb", WAL, "head", "keys"])
+@sampled("name", ["log.duckdb", WAL, "head", "keys"], every=2)
 def test_a_store_with_a_damaged_file_is_read_only_or_refused_by_a_sentence_and_left_as_it_is(
     template: Template, tmp_path: Path, name: str, damage: Damage
 ) -> None:
@@ -317,7 +318,7 @@ def test_a_store_whose_disposable_files_are_damaged_has_all_its_memories(templat
             shutil.rmtree(store)
 
 
-@pytest.mark.parametrize("name", [SOCKET, HUB_INFO, LOCK, LOG])
+@sampled("name", [SOCKET, HUB_INFO, LOCK, LOG], every=2)
 def test_a_folder_in_place_of_a_file_of_the_hub_is_named(store: Path, template: Template, name: str) -> None:
     (store / name).mkdir()
     assert str(store / name) in refused(store)
@@ -379,7 +380,7 @@ def test_with_damaged_models_operations_that_need_none_still_work(
     assert server.request("store/verify")["result"]["sound"]
 
 
-@pytest.mark.parametrize(
+@sampled(
     ("environment", "told"),
     [
         ({}, "the keys are behind a passphrase, and none was given"),
@@ -387,6 +388,7 @@ def test_with_damaged_models_operations_that_need_none_still_work(
         ({"CONTEXT_GRAPH_PASSPHRASE_FILE": "/nowhere"}, "No such file or directory: '/nowhere'"),
         ({"CONTEXT_GRAPH_PASSPHRASE_FILE": "binary"}, "no text in UTF-8: 'binary'"),
     ],
+    every=2,
 )
 def test_without_its_passphrase_a_store_is_not_served_and_the_reason_told(
     data: Path, environment: dict[str, str], told: str
@@ -443,7 +445,7 @@ async def test_a_clock_that_goes_backwards_loses_and_reorders_nothing(tmp_path: 
 # ── signals ─────────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@sampled("number", [signal.SIGTERM, signal.SIGINT], every=2)
 def test_a_standalone_server_that_is_told_to_end_does_so_though_its_input_stays_open(
     tmp_path: Path, number: signal.Signals
 ) -> None:

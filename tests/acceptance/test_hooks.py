@@ -22,6 +22,7 @@ from actors.proxy.endpoint import SOCKET, socket_path
 from events.storage.duckdb_log import DuckDBLog
 from tests.acceptance.conftest import COMMAND, PATIENCE, PATIENT, Server
 from tests.actors.cli.conftest import run_json
+from tests.sampling import sampled
 
 ROOT = Path(__file__).parents[2]
 INSTALLED = Path(COMMAND).parent
@@ -157,7 +158,7 @@ def test_without_a_store_a_hook_tells_nothing_and_makes_none(event: str, tmp_pat
     assert not (tmp_path / "data").exists()
 
 
-@pytest.mark.parametrize("event", EVENTS)
+@sampled("event", EVENTS, every=2)
 @pytest.mark.parametrize("stdin", ["{not json", '{"prompt": 5, "tool_input": 5, "session_id": 5}'])
 def test_an_invalid_payload_ends_without_an_error(event: str, stdin: str, tmp_path: Path) -> None:
     done = run(event, tmp_path / "data", stdin, CONTEXT_GRAPH_CAPTURE="1")
@@ -329,7 +330,7 @@ def test_of_a_question_asked_before_a_prompt_recalls_what_was_answered(served: t
         assert recalled == [*repeated, answered]
 
 
-@pytest.mark.parametrize("through_server", [True, False])
+@sampled("through_server", [True, False], every=2)
 def test_what_is_erased_while_a_prompt_recalls_is_left_out_and_the_others_are_shown(
     data: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *, through_server: bool
 ) -> None:
@@ -399,7 +400,7 @@ def test_a_server_leaves_no_socket_behind_and_that_of_a_killed_one_is_replaced(d
 
 
 @pytest.mark.requirement("INTEG-013/skills/session-end")
-@pytest.mark.parametrize("through_server", [True, False])
+@sampled("through_server", [True, False], every=2)
 def test_the_end_of_a_session_merges_exact_copies_and_prunes_nothing(data: Path, *, through_server: bool) -> None:
     run_json(data, "store", DOG)
     run_json(data, "store", "Trivia of no weight.", "--importance", "0", "--created-at", "2020-01-01T00:00:00Z")

@@ -206,6 +206,7 @@ def tidied(tmp_path_factory: pytest.TempPathFactory) -> Tidied:
     return tidied
 
 
+@pytest.mark.slow
 @KILLS
 def test_a_deep_run_that_is_killed_did_all_or_nothing(tidied: Tidied, tmp_path: Path, kills: int) -> None:
     ended = 0

@@ -6,10 +6,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from tests.acceptance.conftest import PATIENCE
 from tests.actors.cli.conftest import run, run_json
+from tests.sampling import sampled
 
 LENGTH = 50_000
 """Characters of a run in a note that is stored as one memory."""
@@ -23,6 +22,7 @@ from actors.importers.formats.notes import read
 from actors.importers.records import Options, project
 from actors.text.entities import find_entities
 from actors.workspace.learning import emotional_weight
+from tests.sampling import sampled
 text = sys.stdin.read()
 print(len(find_entities(text)), emotional_weight(text))
 note = Path(sys.argv[1], "note.md")
@@ -39,7 +39,7 @@ def numbers(length: int) -> str:
     return ",".join(str(rng.randrange(1_000)) for _ in range(length // 3))[:length]
 
 
-@pytest.mark.parametrize("characters", [numbers(300_000), SMILE * 60_000, "[" * 300_000, "a1b2" * 75_000])
+@sampled("characters", [numbers(300_000), SMILE * 60_000, "[" * 300_000, "a1b2" * 75_000], every=2)
 def test_rules_read_a_long_run_in_time_that_grows_with_its_length(tmp_path: Path, characters: str) -> None:
     """With the square of the length each of the first three takes many times the bound; linear, a second."""
     text = f"The heron stands in the pond.\n\n{characters}\n\nThe ferryman rows home.\n"

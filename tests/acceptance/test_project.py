@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.acceptance.conftest import COMMAND, LINGER, PATIENT, Server
+from tests.sampling import sampled
 
 DOG = "Mara's dog is called Bo and is allergic to chicken."
 DESK = "The clinic's front desk closes at noon on Fridays."
@@ -156,7 +157,7 @@ def test_of_equal_memories_that_of_the_project_comes_first(data: Path, clinic: P
         assert "scope" not in hits[0]["contributions"]
 
 
-@pytest.mark.parametrize("options", [(), ("--standalone",)])
+@sampled("options", [(), ("--standalone",)])
 def test_a_folder_that_the_client_names_is_the_project_where_the_server_starts_elsewhere(
     data: Path, clinic: Path, tmp_path: Path, options: tuple[str, ...]
 ) -> None:
@@ -172,7 +173,7 @@ def test_a_folder_that_the_client_names_is_the_project_where_the_server_starts_e
         server.close()
 
 
-@pytest.mark.parametrize("options", [("--namespace", "chosen", *LINGER), ("--standalone", "--namespace", "chosen")])
+@sampled("options", [("--namespace", "chosen", *LINGER), ("--standalone", "--namespace", "chosen")])
 def test_the_option_overrides_the_repository(data: Path, clinic: Path, options: tuple[str, ...]) -> None:
     with serving(data, clinic, *options) as server:
         assert place(server, answer(server, "store_memory", content=KEY)["fingerprintId"]) == "chosen"

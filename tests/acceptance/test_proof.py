@@ -132,7 +132,7 @@ def test_each_moment_answers_as_the_store_did_then_and_asking_changes_nothing(se
     assert hidden == [(0, 0), (1, 0), (0, 0), (0, 1), (0, 0)], "or the moments don't differ, and nothing is shown"
 
 
-@pytest.mark.parametrize("step", [3, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("step", [6, pytest.param(1, marks=pytest.mark.slow)])
 def test_what_was_erased_is_in_no_answer_of_any_moment(server: Server, step: int) -> None:
     memories, _ = lived(server)
     for memory in memories[:2]:

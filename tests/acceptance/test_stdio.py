@@ -39,6 +39,7 @@ async def test_a_memory_survives_a_restart_and_is_found_by_the_official_client(t
     assert before["_cognitive_pulse"] == after["_cognitive_pulse"], "the pulse is a fold over the log"
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("INTEG-001/delete/survives-restart")
 def test_deleted_memories_stay_deleted(servers: Callable[[], Server]) -> None:
     server = servers()
@@ -145,6 +146,7 @@ def cancel(server: Server, request: int | str) -> None:
     server.send(json.dumps({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}))
 
 
+@pytest.mark.slow
 def test_a_number_and_the_same_digits_as_text_are_two_ids(servers: Callable[[], Server]) -> None:
     server = servers()
     server.initialize()

@@ -55,8 +55,6 @@ from tests.actors.consolidator.asleep import BOUND, Gate
 from tests.actors.consolidator.planted_memories import LIFE, TRIVIA
 from tests.events.memory_log import MemoryLog
 
-pytestmark = pytest.mark.numeric
-
 LIGHT, DEEP, REM, *_ = Mode
 MONDAY = datetime(2026, 1, 5, tzinfo=UTC)
 STEP = timedelta(minutes=5)
@@ -280,7 +278,7 @@ def careful(profile: EmbeddedProfile, tmp_path_factory: pytest.TempPathFactory) 
     return lived(Week(Kept(), permitted=False), profile, tmp_path_factory.mktemp("careful"))
 
 
-@pytest.fixture(params=["trusted", "careful"])
+@pytest.fixture(params=["trusted", pytest.param("careful", marks=pytest.mark.slow)])
 def week(request: pytest.FixtureRequest) -> Week:
     return request.getfixturevalue(request.param)
 

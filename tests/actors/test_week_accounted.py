@@ -73,6 +73,7 @@ def week(profile: EmbeddedProfile, tmp_path_factory: pytest.TempPathFactory) -> 
     return lived(week, profile, folder)
 
 
+@pytest.mark.slow
 def test_two_replays_one_of_them_elsewhere_without_models_give_the_digests_of_the_living(week: AccountedWeek) -> None:
     folder = week.log.folder
     done = subprocess.run(

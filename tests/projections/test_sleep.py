@@ -43,7 +43,7 @@ def fold(projection: P, log: Iterable[Envelope]) -> P:
     return projection
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(ANYTHING)
 @pytest.mark.parametrize("name", FOLDS)
 def test_a_replay_after_erasures_gives_the_same_digest(name: str, events: list[Event]):
@@ -51,7 +51,7 @@ def test_a_replay_after_erasures_gives_the_same_digest(name: str, events: list[E
     assert fold(FOLDS[name](), log).digest() == fold(FOLDS[name](), read_last(log)).digest()
 
 
-@settings(max_examples=80)
+@settings(max_examples=30)
 @given(ANYTHING)
 @pytest.mark.parametrize("connected", [False, True])
 def test_a_replay_after_erasures_gives_the_same_search_results(connected: bool, events: list[Event]):
@@ -104,7 +104,7 @@ def undone_runs(draw: st.DrawFn) -> Lives:
     return before + never, before + both + [undone(run) for run in draw(st.permutations(RUNS))]
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(undone_runs())
 def test_undoing_all_runs_restores_everything_but_the_event_numbers(lives: Lives):
     never, undone_ = (log_of(*life) for life in lives)
@@ -117,7 +117,7 @@ def test_undoing_all_runs_restores_everything_but_the_event_numbers(lives: Lives
     assert goals(fold(Goals(), never)) == goals(fold(Goals(), undone_))
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(undone_runs())
 @pytest.mark.parametrize("connected", [False, True])
 def test_undoing_all_runs_restores_search_results(connected: bool, lives: Lives):

@@ -7,6 +7,7 @@ from uuid import uuid4
 import pytest
 
 from tests.actors.cli.conftest import run, run_json
+from tests.sampling import sampled
 
 MARA, BO, FERRY = (
     "a1b2c3d4-0000-4000-8000-000000000001",
@@ -56,7 +57,7 @@ def test_the_start_of_an_id_is_enough_where_it_is_unique(store: Path) -> None:
         ("abcdef", "Memory not found: no id begins with 'abcdef'"),
     ],
 )
-@pytest.mark.parametrize("command", ["show", "history", "forget", "restore"])
+@sampled("command", ["show", "history", "forget", "restore"], every=2)
 def test_a_start_that_names_no_single_memory_is_refused_with_what_it_may_mean(
     store: Path, command: str, given: str, sentence: str
 ) -> None:

@@ -12,6 +12,7 @@ from actors.cli.commands import program
 from actors.proxy.serve_command import parse_plain
 from tests.acceptance.conftest import COMMAND, PATIENCE, refused
 from tests.actors.cli.conftest import run, run_json
+from tests.sampling import sampled
 
 SINGULAR = re.compile(
     r"(?<![\d.,:+-])1 (?:other |more )?"
@@ -70,7 +71,7 @@ def test_no_command_says_one_memories(store: Path, note: Path, tmp_path: Path) -
 # ── namespaces ──────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize(
+@sampled(
     "command", [("search", "dog", "--no-hub"), ("goals",), ("drift",), ("mind",), ("candidates",), ("consolidate",)]
 )
 def test_a_namespace_with_a_typo_is_named_with_the_one_that_was_meant(store: Path, command: tuple[str, ...]) -> None:
@@ -142,7 +143,7 @@ def test_a_key_that_is_refused_leaves_no_folder(tmp_path: Path, wrong: tuple[str
     assert (made.exit_code, made.stdout[:6]) == (0, "cg_ci_"), made.output
 
 
-@pytest.mark.parametrize(
+@sampled(
     "command",
     [
         ("export",),

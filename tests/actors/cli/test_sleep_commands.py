@@ -10,6 +10,7 @@ from events.storage.duckdb_log import DuckDBLog
 from tests.acceptance.conftest import COMMAND, PATIENCE
 from tests.acceptance.test_command_line import started
 from tests.actors.cli.conftest import run, run_json
+from tests.sampling import sampled
 
 DOG = "Mara's dog is called Bo."
 SOCK = "A visitor wore odd socks."
@@ -105,7 +106,7 @@ def test_off_in_any_spelling_switches_a_mode_and_its_idle_run_off(tmp_path: Path
     }
 
 
-@pytest.mark.parametrize("columns", ["20", "80", "200"])
+@sampled("columns", ["20", "80", "200"])
 def test_ids_of_runs_are_printed_whole_in_a_narrow_terminal(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, columns: str
 ) -> None:

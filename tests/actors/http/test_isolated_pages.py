@@ -200,7 +200,7 @@ async def test_nothing_that_happens_in_another_namespace_changes_what_a_key_sees
     async with served.client(served.key("ours", Scope.ADMIN, ("ours",))) as client:
         ours = await visit(served, client, planted)
         before = await ours.read()
-        for number in range(30):
+        for number in range(12):
             await store(context, f"{THEIRS[number % 2]} Vault {number}.", namespace="theirs", session=f"s{number % 3}")
         await do("memory/delete", id=planted.theirs[1], soft=False)
         await do("memory/delete", id=planted.theirs[2])

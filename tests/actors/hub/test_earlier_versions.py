@@ -21,6 +21,7 @@ from events.verify.verification import verify
 from tests.actors.conftest import Agent, Connect, loaded
 from tests.fixtures.stores.make_stores import VERSIONS
 from tests.fixtures.stores.unpacking import Expected, names, unpack
+from tests.sampling import sampled
 
 pytestmark = [pytest.mark.anyio, pytest.mark.requirement("STORE-001/persistent")]
 
@@ -138,7 +139,7 @@ def test_each_store_is_the_one_of_its_version_in_its_format(tmp_path: Path) -> N
     assert {*SAME_MODELS, *OTHER_MODELS} == names()
 
 
-@pytest.mark.parametrize("kept", SAME_MODELS, indirect=True)
+@sampled("kept", SAME_MODELS, every=2, indirect=True)
 async def test_a_store_of_an_earlier_version_is_whole_and_goes_on(
     kept: Kept, profile: EmbeddedProfile, connect: Connect
 ) -> None:
@@ -148,7 +149,7 @@ async def test_a_store_of_an_earlier_version_is_whole_and_goes_on(
     kept.check()
 
 
-@pytest.mark.parametrize("kept", OTHER_MODELS, indirect=True)
+@sampled("kept", OTHER_MODELS, every=2, indirect=True)
 async def test_a_store_of_earlier_models_shows_its_memories_and_is_whole_once_it_is_re_embedded(
     kept: Kept, profile: EmbeddedProfile, connect: Connect, tmp_path: Path
 ) -> None:

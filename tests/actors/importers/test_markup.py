@@ -9,6 +9,7 @@ import pytest
 from actors.importers.hypertext import from_html
 from actors.importers.outlines import from_org, from_rst
 from tests.actors.importers.test_sources import links, read
+from tests.sampling import sampled
 
 PAGE = """<!DOCTYPE html>
 <html><head><meta charset="windows-1252"><title>Bees &amp; honey</title>
@@ -194,7 +195,7 @@ def test_what_a_browser_shows_beside_comments_and_scripts_is_kept(page: str, tex
     assert from_html(page)[1] == text
 
 
-@pytest.mark.parametrize(
+@sampled(
     "text",
     [
         "<a ",

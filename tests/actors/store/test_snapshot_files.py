@@ -47,6 +47,7 @@ from events.vocabulary.values import SpaceModel
 from projections.registry import digests, rebuild
 from tests.events.samples import DIMENSIONS, draft, stored
 from tests.projections.sleeps import goal
+from tests.sampling import sampled
 
 BOUND = 60.0
 DECLARED = SpacesDeclared(
@@ -385,7 +386,7 @@ DAMAGES: dict[str, Callable[[Path], None]] = {
 }
 
 
-@pytest.mark.parametrize("damage", DAMAGES)
+@sampled("damage", DAMAGES)
 def test_a_snapshot_that_isn_t_what_it_was_is_deleted_with_a_line_that_says_why_and_all_is_read_from_the_log(
     written: tuple[Path, dict[str, str]], damage: str, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -22,6 +22,7 @@ from events.vocabulary import Shredded
 from tests.events.kills import Fuse, Killed
 from tests.events.log_suite import fill
 from tests.events.samples import draft, stored
+from tests.sampling import sampled
 
 
 @pytest.fixture
@@ -283,7 +284,7 @@ STEPS = 11
 """Of a restore that replaces a store."""
 
 
-@pytest.mark.parametrize("step", range(STEPS + 1))
+@sampled("step", range(STEPS + 1))
 def test_a_restore_that_is_killed_leaves_the_old_or_the_new(
     log: DuckDBLog, envelopes: list[Envelope], target: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: int
 ):

@@ -19,6 +19,7 @@ from events.verify.verification import verify
 from tests.acceptance.conftest import COMMAND, _loaded, _rested, profile  # noqa: F401 -- fixtures
 from tests.events.recovery.test_upgrade import files
 from tests.fixtures.stores.unpacking import unpack
+from tests.sampling import sampled
 
 PROMPT = json.dumps({"session_id": "s", "prompt": "When does the ferry to Inishmore leave?", "cwd": "/"})
 
@@ -53,7 +54,7 @@ def unchanged(store: Path, before: dict[str, bytes]) -> bool:
     return {name: content for name, content in files(store).items() if name in before} == before
 
 
-@pytest.mark.parametrize(
+@sampled(
     ("words", "given"),
     [
         (("export",), ""),
@@ -61,6 +62,7 @@ def unchanged(store: Path, before: dict[str, bytes]) -> bool:
         (("hook", "user-prompt-submit"), PROMPT),
         (("hook", "session-start"), PROMPT),
     ],
+    every=2,
     ids=["export", "drift", "recall", "brief"],
 )
 def test_what_reads_leaves_a_store_of_an_earlier_version_as_it_is(

@@ -101,7 +101,7 @@ def flip(folder: Path, name: str, seed: int) -> None:
     path.write_bytes(content)
 
 
-@pytest.mark.parametrize("seed", sampled(range(24)))
+@sampled("seed", range(24))
 def test_one_changed_bit_costs_one_event_at_most_and_every_projection_still_folds(
     store: Path, truth: list[Envelope], seed: int
 ) -> None:
@@ -289,7 +289,7 @@ def numbers_lost(folder: Path, harmed: Path) -> list[int]:
     return named
 
 
-@pytest.mark.parametrize("at", sampled(range(WAL_HEADER)))
+@sampled("at", range(WAL_HEADER), every=8)
 def test_a_changed_byte_in_the_header_of_the_write_ahead_log_costs_nothing(
     killed_early: Path, tmp_path: Path, at: int
 ) -> None:
@@ -297,7 +297,7 @@ def test_a_changed_byte_in_the_header_of_the_write_ahead_log_costs_nothing(
     assert [isinstance(one.event, MemoryStored) for one in events] == [True] * IN_WAL
 
 
-@pytest.mark.parametrize(("entry", "byte"), sampled([*product([0, 1, -1], [0, 1, 2, 5, 7])]))
+@sampled(("entry", "byte"), [*product([0, 1, -1], [0, 1, 2, 5, 7])])
 def test_a_changed_byte_in_a_size_in_the_write_ahead_log_costs_nothing(
     killed: Path, tmp_path: Path, entry: int, byte: int
 ) -> None:
@@ -306,7 +306,7 @@ def test_a_changed_byte_in_a_size_in_the_write_ahead_log_costs_nothing(
     assert numbers_lost(killed, folder) == []
 
 
-@pytest.mark.parametrize("byte", sampled(range(8)))
+@sampled("byte", range(8))
 def test_a_changed_byte_of_a_memory_in_the_write_ahead_log_costs_that_memory_at_most(
     killed: Path, tmp_path: Path, byte: int
 ) -> None:
@@ -328,14 +328,14 @@ def test_changes_in_the_lowest_byte_of_a_word_are_put_back(killed: Path, tmp_pat
     assert sum(not any(isinstance(one.event, EventLost) for one in events) for events in costs) > 7
 
 
-@pytest.mark.parametrize("byte", sampled(range(7)))
+@sampled("byte", range(7))
 def test_a_changed_byte_in_the_structure_of_an_entry_costs_nothing(killed: Path, tmp_path: Path, byte: int) -> None:
     """DuckDB can't decode what only gets a new checksum, and would lose the whole batch."""
     start, _ = largest((killed / WAL).read_bytes())
     assert numbers_lost(killed, changed(killed, tmp_path / "store", WAL, start + 16 + byte)) == []
 
 
-@pytest.mark.parametrize(("entry", "at"), sampled([*product([0, 2, 4], [2, 9, 16 + 36, 16 + 94, 16 + 95])], 4))
+@sampled(("entry", "at"), [*product([0, 2, 4], [2, 9, 16 + 36, 16 + 94, 16 + 95])], 4)
 def test_opening_a_store_whose_tables_are_hidden_by_a_changed_byte_leaves_the_write_ahead_log_whole(
     killed_early: Path, tmp_path: Path, entry: int, at: int
 ) -> None:
@@ -360,7 +360,7 @@ def test_opening_a_store_whose_tables_are_hidden_and_whose_head_file_is_lost_lea
     assert (folder / WAL).read_bytes() == before
 
 
-@pytest.mark.parametrize(("entry", "within", "count"), [(-3, 0, 1), (-2, 16, 1), (-2, 5_000, 1), (-5, 100, 2)])
+@sampled(("entry", "within", "count"), [(-3, 0, 1), (-2, 16, 1), (-2, 5_000, 1), (-5, 100, 2)], every=2)
 def test_zeros_at_the_end_of_the_write_ahead_log_cost_what_they_replace(
     killed: Path, tmp_path: Path, entry: int, within: int, count: int
 ) -> None:

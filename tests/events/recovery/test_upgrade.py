@@ -18,6 +18,7 @@ from events.storage.log import LogError, LogInUseError
 from events.verify.verification import verify
 from tests.events.log_suite import fill
 from tests.fixtures.stores.unpacking import unpack
+from tests.sampling import sampled
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -73,7 +74,7 @@ def test_the_copy_is_of_the_format_that_the_store_had(tmp_path: Path, name: str)
     assert KeyRing.of((store / "keys").read_bytes()).chain is not None
 
 
-@pytest.mark.parametrize("name", ["first", "plain", "keyed"])
+@sampled("name", ["first", "plain", "keyed"])
 def test_commands_that_read_or_copy_leave_a_store_of_an_earlier_version_as_it_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:

@@ -72,7 +72,7 @@ def check(folder: Path) -> Opened:
     return shown
 
 
-@pytest.mark.parametrize("seed", sampled(range(40)))
+@sampled("seed", range(40), every=6)
 def test_they_lose_the_same_events_wherever_a_bit_is_flipped(store: Path, tmp_path: Path, seed: int) -> None:
     folder, rng = shutil.copytree(store, tmp_path / "store"), random.Random(seed)
     path = folder / FILES[seed % len(FILES)]
@@ -109,10 +109,7 @@ HARMS: dict[str, Callable[[Path], None]] = {
 }
 
 
-@pytest.mark.parametrize(
-    ("make", "name", "harm"),
-    sampled([(make, name, harm) for make, name in PLACES for harm in HARMS], every=5),  # each harm and each file
-)
+@sampled(("make", "name", "harm"), [(make, name, harm) for make, name in PLACES for harm in HARMS], every=5)
 def test_they_agree_about_files_that_are_missing_cut_off_or_overwritten(
     tmp_path: Path, make: Callable[[Path], Path], name: str, harm: str
 ) -> None:

@@ -359,7 +359,7 @@ def test_a_file_that_was_cut_off_is_named(tmp_path: Path):
     assert report.events < 40
 
 
-@pytest.mark.parametrize("at", sampled(range(8)))
+@sampled("at", range(8))
 def test_a_flip_in_an_event_of_the_wal_is_named_and_costs_that_event_at_most(tmp_path: Path, at: int):
     folder = killed(tmp_path)
     flip(folder / "log.duckdb.wal", (folder / "log.duckdb.wal").stat().st_size // 2 + 2_000 + at)

@@ -31,7 +31,7 @@ sessions = st.lists(st.sampled_from([None, "s", "t"]), min_size=COUNT, max_size=
 more_links = st.lists(st.tuples(st.integers(1, COUNT), st.integers(1, COUNT)), max_size=24)
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(named, sessions, more_links, st.lists(OF_A_LIFE, min_size=4, max_size=24))
 def test_e8_read_after_every_event_is_e8_read_at_last(
     names: list[list[str]], spoken: list[str | None], links: list[tuple[int, int]], events: list[Event]

@@ -17,6 +17,7 @@ from projections.spaces.graph import Graph
 from projections.spaces.windowed import WindowedSpace
 from projections.storage.lazy_array import LazyArray
 from tests.projections.spaces.test_dense import low_rank
+from tests.sampling import sampled
 
 DIMENSION, COUNT = 64, 3_000
 
@@ -188,7 +189,7 @@ def of_other_rows(change: Callable[[bytes], bytes]) -> tuple[int, bytes]:
     ],
     ids=["another shape", "cut", "a negative length", "less than a length", "fewer graphs than the rows need"],
 )
-@pytest.mark.parametrize("first", ["search", "grow", "replace", "save"])
+@sampled("first", ["search", "grow", "replace", "save"], every=2)
 def test_a_graph_that_does_not_fit_is_built_again_whatever_is_asked_first(
     monkeypatch: pytest.MonkeyPatch, saved: Callable[[], tuple[int, bytes]], first: str
 ) -> None:

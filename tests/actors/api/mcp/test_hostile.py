@@ -29,6 +29,7 @@ from actors.runtime.ask import ask
 from actors.runtime.faults import MAX_ECHO
 from events.storage.duckdb_log import DuckDBLog
 from tests.actors.conftest import Agent, Connect, loaded, search, store
+from tests.sampling import sampled
 
 PASSWORDS = Path("/etc/passwd").as_uri()
 
@@ -152,7 +153,7 @@ def names(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir()}
 
 
-@pytest.mark.parametrize("text", [*SQL, *INJECTIONS, CONTROL], ids=lambda text: ascii(text)[:24])
+@sampled("text", [*SQL, *INJECTIONS, CONTROL], ids=lambda text: ascii(text)[:24])
 async def test_every_text_is_returned_unchanged_in_every_field(
     on_disk: Context, connect: Connect, text: str, tmp_path: Path
 ) -> None:

@@ -27,8 +27,9 @@ from events.vocabulary import MemoryStored, PurposesRealigned
 from tests.actors.api.stream import BOAT, GARDEN, Mind, awake, told
 from tests.actors.conftest import Connect
 from tests.events.memory_log import MemoryLog
+from tests.sampling import sampled
 
-pytestmark = [pytest.mark.anyio, pytest.mark.numeric]
+pytestmark = pytest.mark.anyio
 
 TOMATOES = (
     "The tomatoes in the greenhouse got their first trusses of flowers this week.",
@@ -203,7 +204,7 @@ async def test_what_was_stored_while_the_north_star_was_forgotten_is_measured_wh
         assert await goal_of(mind, memory) == before["north_star_id"]
 
 
-@pytest.mark.parametrize("step", ["first slice", "last slice", "measured"])
+@sampled("step", ["first slice", "last slice", "measured"])
 async def test_a_memory_that_is_erased_during_a_discovery_is_in_none_of_its_goals(
     mind: Mind, hooked: Hooked, step: str
 ) -> None:

@@ -97,7 +97,7 @@ def attempt(kind: type[Params], arguments: dict[str, Any]) -> Params | InvalidPa
         return fault
 
 
-@settings(max_examples=1_000, deadline=None)
+@settings(max_examples=400, deadline=None)
 @given(calls())
 @example((memories.StoreMemory, {"content": "x", "importance": 10**400}))
 @example((search.SearchGraph, {"query": "x", "modality": "a - at `$.b"}))

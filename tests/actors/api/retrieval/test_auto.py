@@ -9,6 +9,7 @@ from actors.api.operations.retrieval.search import search_graph
 from actors.api.params.parsing import parse
 from actors.api.params.search import SearchGraph
 from tests.actors.conftest import search, store
+from tests.sampling import sampled
 
 pytestmark = [pytest.mark.anyio, pytest.mark.numeric]
 
@@ -89,7 +90,7 @@ async def test_meaning_weighs_more_the_fewer_words_of_a_question_are_stored(mixe
     assert none["e1_semantic"] > 1.5 * stored["e1_semantic"]
 
 
-@pytest.mark.parametrize(
+@sampled(
     ("query", "session"),
     [("Where does Jonas sit at the concert?", "concert"), ("What made the commuters on the trams late?", None)],
 )

@@ -17,7 +17,7 @@ from tests.actors.api.stream import Lasting
 from tests.actors.conftest import Connect, store
 from tests.actors.consolidator.planted_memories import Kind
 
-pytestmark = [pytest.mark.anyio, pytest.mark.numeric]
+pytestmark = pytest.mark.anyio
 
 COPIES = (Kind.EXACT, Kind.RESPACED)
 LOAVES = "The baker sold all forty loaves of rye bread before ten in the morning."

@@ -34,7 +34,7 @@ from tests.actors.api.sleeper import (
 from tests.actors.api.stream import BOAT, GARDEN, NAMESPACE, SPRING, STRANGE, Lasting, live, told
 from tests.benchmarks.texts import BEES
 
-pytestmark = [pytest.mark.anyio, pytest.mark.numeric]
+pytestmark = pytest.mark.anyio
 
 GRAPH = INDEX["e8_graph"]
 TOPICS = {

@@ -19,6 +19,7 @@ from actors.runtime.faults import EmbeddingFault
 from actors.runtime.metrics import Latencies
 from events.storage.duckdb_log import DuckDBLog
 from tests.actors.conftest import search, store
+from tests.sampling import sampled
 
 PRECISIONS = bert.supported_precisions()
 
@@ -57,7 +58,7 @@ def test_the_variable_selects_the_precision(monkeypatch: pytest.MonkeyPatch, cho
     assert precision.describe()["chosen_by"] == precision.VARIABLE
 
 
-@pytest.mark.parametrize("value", ["auto", ""])
+@sampled("value", ["auto", ""])
 def test_auto_and_an_empty_value_select_the_precision_that_was_measured_to_be_faster(
     monkeypatch: pytest.MonkeyPatch, cache: Path, value: str
 ) -> None:

@@ -14,6 +14,7 @@ from actors.text.causes.clauses import (
     sentence_around,
     tells_event,
 )
+from tests.sampling import sampled
 
 
 def stated(text: str) -> list[tuple[str, str, str]]:
@@ -391,7 +392,7 @@ def test_spans_lie_within_any_text(text: str) -> None:
             assert text[start:end] in sentence_around(text, (start, end))
 
 
-@pytest.mark.parametrize(
+@sampled(
     "parts",
     [
         ("because ", "a, "),
