@@ -1,6 +1,7 @@
 """Phrases of causal clauses and whole memories as statements, and whether two of them name the same event."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from itertools import islice
 from operator import itemgetter
 from typing import Final, NamedTuple, TypeAlias
@@ -157,7 +158,13 @@ class Agreement:
         `others` are candidates with their cosines in E1. `rivals` returns the candidates of another phrase, of which
         `one` may be one; without it no containment is compared.
         """
-        found = self._agreements(one, others)
+        # Tokens take longest to compare, and of most candidates no likeness of theirs would be enough.
+        likely = (
+            (other, cosine)
+            for other, cosine in others
+            if (rivals and other.clause) or self._is_same_event(one, other, (cosine + 1) / 2)
+        )
+        found = self._agreements(one, likely)
         if not found:
             return
         same = [(other, agreement) for other, agreement in found if self._is_same_event(one, other, agreement)]
@@ -184,7 +191,7 @@ class Agreement:
         phrases = [*self._nearness(one, found)]
         other, nearness = max(phrases, key=itemgetter(1), default=(one, 0.0))
         shared = {*one.terms.ids.tolist()} & {*other.terms.ids.tolist()}
-        if nearness < NEAR or not any(map(self._is_rare, shared)):
+        if nearness < NEAR or not self._count_rare(one, shared):
             return None
         rest = [pair for pair in self._agreements(other, rivals(other)) if pair[0].memory != one.memory]
         others = [pair for pair in phrases if pair[0].memory != other.memory]
@@ -204,7 +211,7 @@ class Agreement:
         if agreement >= (SURE if min(len(terms), len(others)) > 1 else SURE_WORD):
             return True
         shared = terms & others
-        rare = sum(map(self._is_rare, shared))
+        rare = self._count_rare(one, shared)
         limits = LIKELY
         phrase = min(terms, others, key=len)
         if one.clause is None or other.clause is None:
@@ -214,11 +221,12 @@ class Agreement:
         share = len(shared) / max(len(phrase), 1)
         return any(rare >= count and share >= part and agreement >= least for count, part, least in limits)
 
-    def _is_rare(self, term: int) -> bool:
-        if term not in self._rare:
-            (holders,) = self._atlas.holders(E6, np.array([term], np.uint16), self._eligible).tolist()
-            self._rare[term] = holders <= self._most_holders
-        return self._rare[term]
+    def _count_rare(self, one: Statement, shared: AbstractSet[int]) -> int:
+        """Return how many of the terms that a statement shares with another one are rare."""
+        if not shared <= self._rare.keys():  # of all its terms at once, since the next ones share others
+            holders = self._atlas.holders(E6, one.terms.ids, self._eligible)
+            self._rare |= zip(one.terms.ids.tolist(), (holders <= self._most_holders).tolist(), strict=True)
+        return sum(self._rare[term] for term in shared)
 
 
 def phrase_statement(memory: UUID, clause: Clause, phrase: Phrase) -> Statement:
