@@ -40,7 +40,7 @@ class CausalBonus:
             or not (isinstance(meaning, Dense) and isinstance(tokens, Tokens) and isinstance(terms, Sparse))
         ):
             return {}
-        event = Statement(_QUESTION, meaning, tokens, terms)
+        event = Statement(_QUESTION, meaning, tokens, frozenset(terms.ids.tolist()))
         plain = eligible & atlas.facets.eligible(Filter(modality=Modality.TEXT))
         plain[[atlas.row_of(memory) for memory in self._clauses.all() if memory in atlas]] = False
         agreement = Agreement(atlas, eligible, plain)

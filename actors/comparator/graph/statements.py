@@ -55,7 +55,7 @@ class Statement(NamedTuple):
     memory: UUID
     meaning: Dense
     tokens: Tokens
-    terms: Sparse
+    terms: frozenset[int]
     span: Span | None = None
     clause: Clause | None = None
     """That it is a phrase of; None for a whole memory."""
@@ -190,8 +190,7 @@ class Agreement:
             return None
         phrases = [*self._nearness(one, found)]
         other, nearness = max(phrases, key=itemgetter(1), default=(one, 0.0))
-        shared = {*one.terms.ids.tolist()} & {*other.terms.ids.tolist()}
-        if nearness < NEAR or not self._count_rare(one, shared):
+        if nearness < NEAR or not self._count_rare(one, one.terms & other.terms):
             return None
         rest = [pair for pair in self._agreements(other, rivals(other)) if pair[0].memory != one.memory]
         others = [pair for pair in phrases if pair[0].memory != other.memory]
@@ -207,15 +206,14 @@ class Agreement:
             yield other, (agreement + max(share, _shared_part(one, other))) / 2
 
     def _is_same_event(self, one: Statement, other: Statement, agreement: float) -> bool:
-        terms, others = {*one.terms.ids.tolist()}, {*other.terms.ids.tolist()}
-        if agreement >= (SURE if min(len(terms), len(others)) > 1 else SURE_WORD):
+        phrase = min(one.terms, other.terms, key=len)
+        if agreement >= (SURE if len(phrase) > 1 else SURE_WORD):
             return True
-        shared = terms & others
+        shared = one.terms & other.terms
         rare = self._count_rare(one, shared)
         limits = LIKELY
-        phrase = min(terms, others, key=len)
         if one.clause is None or other.clause is None:
-            limits, phrase = LIKELY_WHOLE, terms if other.clause is None else others
+            limits, phrase = LIKELY_WHOLE, one.terms if other.clause is None else other.terms
             if len(phrase) < MIN_TERMS:
                 return False
         share = len(shared) / max(len(phrase), 1)
@@ -224,14 +222,16 @@ class Agreement:
     def _count_rare(self, one: Statement, shared: AbstractSet[int]) -> int:
         """Return how many of the terms that a statement shares with another one are rare."""
         if not shared <= self._rare.keys():  # of all its terms at once, since the next ones share others
-            holders = self._atlas.holders(E6, one.terms.ids, self._eligible)
-            self._rare |= zip(one.terms.ids.tolist(), (holders <= self._most_holders).tolist(), strict=True)
+            terms = sorted(one.terms)
+            holders = self._atlas.holders(E6, np.array(terms, np.uint16), self._eligible)
+            self._rare |= zip(terms, (holders <= self._most_holders).tolist(), strict=True)
         return sum(self._rare[term] for term in shared)
 
 
 def phrase_statement(memory: UUID, clause: Clause, phrase: Phrase) -> Statement:
     """Return a phrase of a clause as a statement."""
-    return Statement(memory, phrase.meaning, phrase.tokens, phrase.terms, phrase.span, clause, phrase.voice)
+    terms = frozenset(phrase.terms.ids.tolist())
+    return Statement(memory, phrase.meaning, phrase.tokens, terms, phrase.span, clause, phrase.voice)
 
 
 def whole_statement(atlas: Atlas, row: int) -> Statement | None:
@@ -241,13 +241,12 @@ def whole_statement(atlas: Atlas, row: int) -> Statement | None:
         return None
     (memory,) = atlas.ids([row])
     meaning, terms = of_kind(atlas.embedding(E1, row), Dense, E1), of_kind(atlas.embedding(E6, row), Sparse, E6)
-    return Statement(memory, meaning, tokens, terms)
+    return Statement(memory, meaning, tokens, frozenset(terms.ids.tolist()))
 
 
 def _shared_part(one: Statement, other: Statement) -> float:
     """Return which part of the terms of the shorter statement the longer one has."""
-    terms, others = {*one.terms.ids.tolist()}, {*other.terms.ids.tolist()}
-    return len(terms & others) / max(min(len(terms), len(others)), 1)
+    return len(one.terms & other.terms) / max(min(len(one.terms), len(other.terms)), 1)
 
 
 def _same_voice(one: Statement, other: Statement) -> bool:
