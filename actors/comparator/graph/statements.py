@@ -71,7 +71,8 @@ class Statements:
 
     def __init__(self) -> None:
         self._all: list[Statement] = []
-        self._rows = GrowableArray(np.int64)
+        self.rows = GrowableArray(np.int64)
+        """The row of the memory of each."""
         self._vectors = GrowableArray(np.float32, 0)
 
     def add(self, one: Statement, row: int) -> None:
@@ -80,7 +81,7 @@ class Statements:
         if not self._all:
             self._vectors = GrowableArray(np.float32, len(vector))
         self._all.append(one)
-        self._rows.append(row)
+        self.rows.append(row)
         self._vectors.append(vector / max(float(np.linalg.norm(vector)), 1.0))
 
     def nearest(self, one: Statement, eligible: Mask) -> list[tuple[Statement, float]]:
@@ -89,7 +90,7 @@ class Statements:
             return []
         vector = one.meaning.levels.astype(np.float32)
         cosines: Scores = (self._vectors.array @ vector / np.linalg.norm(vector)).astype(np.float32)
-        cosines[~eligible[self._rows.array]] = -1
+        cosines[~eligible[self.rows.array]] = -1
         nearest = top_k(cosines, CANDIDATES).tolist()
         return [(self._all[index], float(cosines[index])) for index in nearest if cosines[index] > 0]
 
@@ -107,6 +108,10 @@ class StatedPhrases:
         for clause in stated:
             self.causes.add(phrase_statement(memory, clause, clause.cause), row)
             self.effects.add(phrase_statement(memory, clause, clause.effect), row)
+
+    def exclude_from(self, rows: Mask) -> None:
+        """Exclude the memories that state them."""
+        rows[self.causes.rows.array] = False
 
 
 class StatedPhrasesCache:
