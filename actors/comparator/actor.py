@@ -210,7 +210,7 @@ class Comparator(ProjectionActor[ComparatorProjections]):
     def _search(self, message: msg.Search) -> msg.Found:
         with self._latencies.timed("search: all"):
             workspace = self._projections.priming.orders if self._priming else {}
-            causal_bonus = CausalBonus(self._projections.causal_clauses, self._projections.links, self._phrases)
+            causal_bonus = CausalBonus(self._projections.links, self._phrases)
             found = pipeline.search(self._loaded_atlas, self._calibration, message, workspace, causal_bonus)
         for stage in found.stages:
             self._latencies.record(f"search: {stage.name}", stage.milliseconds)

@@ -148,7 +148,7 @@ class TimeMentions:
 
     def speaker_scores(self, speakers: npt.NDArray[np.int32], rows: Rows) -> Scores:
         """Return 1 for each of these rows that one of these speakers said, 0 for others, shape (rows,)."""
-        return np.isin(self._voices.array[rows], speakers).astype(np.float32)
+        return (self._voices.array[rows, None] == speakers).any(axis=1).astype(np.float32)
 
     def digest(self) -> bytes:
         """Return the SHA-256 of all rows, with names of speakers, since their numbers depend on erasures."""

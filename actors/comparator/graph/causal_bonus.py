@@ -10,7 +10,6 @@ from events.fingerprint import Dense, Sparse, Tokens
 from events.vocabulary.values import Modality
 from projections.atlas.atlas import Atlas
 from projections.atlas.facets import Filter
-from projections.graph.causal_clauses import CausalClauses
 from projections.graph.links import Links
 from projections.graph.relations import RelationKind, relation_kind
 from projections.spaces.directed import Direction
@@ -25,8 +24,7 @@ _QUESTION: Final = UUID(int=0)
 class CausalBonus:
     """Finds what answers questions about causes and effects."""
 
-    def __init__(self, clauses: CausalClauses, links: Links, phrases: StatedPhrasesCache) -> None:
-        self._clauses = clauses
+    def __init__(self, links: Links, phrases: StatedPhrasesCache) -> None:
         self._links = links
         self._phrases = phrases
 
@@ -40,12 +38,12 @@ class CausalBonus:
             or not (isinstance(meaning, Dense) and isinstance(tokens, Tokens) and isinstance(terms, Sparse))
         ):
             return {}
-        event = Statement(_QUESTION, meaning, tokens, terms)
+        event = Statement(_QUESTION, meaning, tokens, frozenset(terms.ids.tolist()))
         plain = eligible & atlas.facets.eligible(Filter(modality=Modality.TEXT))
-        plain[[atlas.row_of(memory) for memory in self._clauses.all() if memory in atlas]] = False
+        phrases = self._phrases(atlas)
+        phrases.exclude_from(plain)
         agreement = Agreement(atlas, eligible, plain)
         agreements: dict[UUID, float] = {}
-        phrases = self._phrases(atlas)
         roles = (phrases.effects, phrases.causes)
         asked, same = roles if direction is Direction.CAUSE else roles[::-1]
         for other, score in agreement.of(event, asked.nearest(event, eligible)):

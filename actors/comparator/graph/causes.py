@@ -44,7 +44,8 @@ def find_causes(
     for memory, own in new.items():
         pending.add(atlas, memory, own)
     plain = atlas.facets.eligible(Filter(namespace=request.namespace, modality=Modality.TEXT))
-    plain[[atlas.row_of(memory) for memory in (*clauses.all(), *new)]] = False
+    for phrases in (stated, pending):
+        phrases.exclude_from(plain)
     search = _Search(Agreement(atlas, eligible, plain), eligible, (stated, pending))
     best: dict[tuple[UUID, UUID], CausalLink] = {}
     for memory in request.memories:

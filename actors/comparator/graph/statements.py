@@ -1,6 +1,7 @@
 """Phrases of causal clauses and whole memories as statements, and whether two of them name the same event."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from itertools import islice
 from operator import itemgetter
 from typing import Final, NamedTuple, TypeAlias
@@ -54,7 +55,7 @@ class Statement(NamedTuple):
     memory: UUID
     meaning: Dense
     tokens: Tokens
-    terms: Sparse
+    terms: frozenset[int]
     span: Span | None = None
     clause: Clause | None = None
     """That it is a phrase of; None for a whole memory."""
@@ -70,7 +71,8 @@ class Statements:
 
     def __init__(self) -> None:
         self._all: list[Statement] = []
-        self._rows = GrowableArray(np.int64)
+        self.rows = GrowableArray(np.int64)
+        """The row of the memory of each."""
         self._vectors = GrowableArray(np.float32, 0)
 
     def add(self, one: Statement, row: int) -> None:
@@ -79,7 +81,7 @@ class Statements:
         if not self._all:
             self._vectors = GrowableArray(np.float32, len(vector))
         self._all.append(one)
-        self._rows.append(row)
+        self.rows.append(row)
         self._vectors.append(vector / max(float(np.linalg.norm(vector)), 1.0))
 
     def nearest(self, one: Statement, eligible: Mask) -> list[tuple[Statement, float]]:
@@ -88,7 +90,7 @@ class Statements:
             return []
         vector = one.meaning.levels.astype(np.float32)
         cosines: Scores = (self._vectors.array @ vector / np.linalg.norm(vector)).astype(np.float32)
-        cosines[~eligible[self._rows.array]] = -1
+        cosines[~eligible[self.rows.array]] = -1
         nearest = top_k(cosines, CANDIDATES).tolist()
         return [(self._all[index], float(cosines[index])) for index in nearest if cosines[index] > 0]
 
@@ -106,6 +108,10 @@ class StatedPhrases:
         for clause in stated:
             self.causes.add(phrase_statement(memory, clause, clause.cause), row)
             self.effects.add(phrase_statement(memory, clause, clause.effect), row)
+
+    def exclude_from(self, rows: Mask) -> None:
+        """Exclude the memories that state them."""
+        rows[self.causes.rows.array] = False
 
 
 class StatedPhrasesCache:
@@ -157,7 +163,13 @@ class Agreement:
         `others` are candidates with their cosines in E1. `rivals` returns the candidates of another phrase, of which
         `one` may be one; without it no containment is compared.
         """
-        found = self._agreements(one, others)
+        # Tokens take longest to compare, and of most candidates no likeness of theirs would be enough.
+        likely = (
+            (other, cosine)
+            for other, cosine in others
+            if (rivals and other.clause) or self._is_same_event(one, other, (cosine + 1) / 2)
+        )
+        found = self._agreements(one, likely)
         if not found:
             return
         same = [(other, agreement) for other, agreement in found if self._is_same_event(one, other, agreement)]
@@ -183,8 +195,7 @@ class Agreement:
             return None
         phrases = [*self._nearness(one, found)]
         other, nearness = max(phrases, key=itemgetter(1), default=(one, 0.0))
-        shared = {*one.terms.ids.tolist()} & {*other.terms.ids.tolist()}
-        if nearness < NEAR or not any(map(self._is_rare, shared)):
+        if nearness < NEAR or not self._count_rare(one, one.terms & other.terms):
             return None
         rest = [pair for pair in self._agreements(other, rivals(other)) if pair[0].memory != one.memory]
         others = [pair for pair in phrases if pair[0].memory != other.memory]
@@ -200,30 +211,32 @@ class Agreement:
             yield other, (agreement + max(share, _shared_part(one, other))) / 2
 
     def _is_same_event(self, one: Statement, other: Statement, agreement: float) -> bool:
-        terms, others = {*one.terms.ids.tolist()}, {*other.terms.ids.tolist()}
-        if agreement >= (SURE if min(len(terms), len(others)) > 1 else SURE_WORD):
+        phrase = min(one.terms, other.terms, key=len)
+        if agreement >= (SURE if len(phrase) > 1 else SURE_WORD):
             return True
-        shared = terms & others
-        rare = sum(map(self._is_rare, shared))
+        shared = one.terms & other.terms
+        rare = self._count_rare(one, shared)
         limits = LIKELY
-        phrase = min(terms, others, key=len)
         if one.clause is None or other.clause is None:
-            limits, phrase = LIKELY_WHOLE, terms if other.clause is None else others
+            limits, phrase = LIKELY_WHOLE, one.terms if other.clause is None else other.terms
             if len(phrase) < MIN_TERMS:
                 return False
         share = len(shared) / max(len(phrase), 1)
         return any(rare >= count and share >= part and agreement >= least for count, part, least in limits)
 
-    def _is_rare(self, term: int) -> bool:
-        if term not in self._rare:
-            (holders,) = self._atlas.holders(E6, np.array([term], np.uint16), self._eligible).tolist()
-            self._rare[term] = holders <= self._most_holders
-        return self._rare[term]
+    def _count_rare(self, one: Statement, shared: AbstractSet[int]) -> int:
+        """Return how many of the terms that a statement shares with another one are rare."""
+        if not shared <= self._rare.keys():  # of all its terms at once, since the next ones share others
+            terms = sorted(one.terms)
+            holders = self._atlas.holders(E6, np.array(terms, np.uint16), self._eligible)
+            self._rare |= zip(terms, (holders <= self._most_holders).tolist(), strict=True)
+        return sum(self._rare[term] for term in shared)
 
 
 def phrase_statement(memory: UUID, clause: Clause, phrase: Phrase) -> Statement:
     """Return a phrase of a clause as a statement."""
-    return Statement(memory, phrase.meaning, phrase.tokens, phrase.terms, phrase.span, clause, phrase.voice)
+    terms = frozenset(phrase.terms.ids.tolist())
+    return Statement(memory, phrase.meaning, phrase.tokens, terms, phrase.span, clause, phrase.voice)
 
 
 def whole_statement(atlas: Atlas, row: int) -> Statement | None:
@@ -233,13 +246,12 @@ def whole_statement(atlas: Atlas, row: int) -> Statement | None:
         return None
     (memory,) = atlas.ids([row])
     meaning, terms = of_kind(atlas.embedding(E1, row), Dense, E1), of_kind(atlas.embedding(E6, row), Sparse, E6)
-    return Statement(memory, meaning, tokens, terms)
+    return Statement(memory, meaning, tokens, frozenset(terms.ids.tolist()))
 
 
 def _shared_part(one: Statement, other: Statement) -> float:
     """Return which part of the terms of the shorter statement the longer one has."""
-    terms, others = {*one.terms.ids.tolist()}, {*other.terms.ids.tolist()}
-    return len(terms & others) / max(min(len(terms), len(others)), 1)
+    return len(one.terms & other.terms) / max(min(len(one.terms), len(other.terms)), 1)
 
 
 def _same_voice(one: Statement, other: Statement) -> bool:

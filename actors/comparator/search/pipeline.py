@@ -190,7 +190,8 @@ def _rank(candidates: fusion.Candidates, given: _Given, timer: StageTimer) -> Ra
     """Run the stages from fusion on."""
     atlas, request = candidates.atlas, given.request
     best = top_k(candidates.fused(given.weights), max(MAX_RERANKED, request.pool))
-    candidates.keep(union(best, np.flatnonzero(np.isin(candidates.rows, [*given.causes]))))
+    answering = np.flatnonzero(np.isin(candidates.rows, [*given.causes])) if given.causes else NO_ROWS
+    candidates.keep(union(best, answering))
     timer.record("fusion", len(candidates.rows))
 
     uses_alignment = request.include_alignment or request.min_alignment is not None
@@ -243,7 +244,7 @@ def _order(candidates: fusion.Candidates, given: _Given, context: _Context) -> R
         bonuses["alignment"] = _alignment_bonus(atlas, rows)
     bonuses |= {
         "priming": _priming_bonus(atlas, rows, given.primed),
-        "causes": np.array([given.causes.get(row, 0.0) for row in rows.tolist()], np.float32),
+        "causes": _bonus_of(given.causes, rows),
         "scope": _scope_penalty(atlas, rows, request.filter.shared),
     }
     scores = sum(bonuses.values(), start=fused)
@@ -275,11 +276,17 @@ def _alignment_bonus(atlas: Atlas, rows: Rows) -> Scores:
 
 
 def _priming_bonus(atlas: Atlas, rows: Rows, primed: Mapping[UUID, float]) -> Scores:
-    bonus = np.zeros(len(rows), np.float32)
-    for memory, order in primed.items():
-        if memory in atlas:  # a cursor comes from the client, and may name any memory
-            bonus[rows == atlas.row_of(memory)] = PRIMING_WEIGHT * order
-    return bonus
+    # A cursor comes from the client, and may name any memory.
+    orders = {atlas.row_of(memory): PRIMING_WEIGHT * order for memory, order in primed.items() if memory in atlas}
+    return _bonus_of(orders, rows)
+
+
+def _bonus_of(bonuses: Mapping[int, float], rows: Rows) -> Scores:
+    """Return the bonus of each of these rows, 0 for one without, shape (rows,)."""
+    found = np.zeros(len(rows), np.float32)
+    for row, bonus in bonuses.items():
+        found[rows == row] = bonus
+    return found
 
 
 def _scope_penalty(atlas: Atlas, rows: Rows, shared: tuple[str, ...]) -> Scores:
