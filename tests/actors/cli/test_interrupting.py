@@ -1,6 +1,8 @@
 """Ctrl-C ends a command without a traceback, however early it comes."""
 
 import os
+import signal
+import subprocess
 import sys
 from types import ModuleType
 
@@ -20,10 +22,35 @@ class Interrupted(ModuleType):
 def test_ctrl_c_while_the_commands_are_imported_ends_with_its_status(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "actors.cli.commands", Interrupted("actors.cli.commands"))
     monkeypatch.setattr(sys, "argv", ["context-graph", "status"])
-    mask = os.umask(0o077)
+    mask, handler = os.umask(0o077), signal.getsignal(signal.SIGINT)
     try:
         with pytest.raises(SystemExit) as ended:
             app()
     finally:
         os.umask(mask)
+        signal.signal(signal.SIGINT, handler)
     assert ended.value.code == INTERRUPTED_STATUS == 130
+
+
+LEAVING = """
+import threading
+def outlive() -> None:
+    threading.main_thread().join()
+    print("leaving", flush=True)
+    threading.Event().wait(60)
+threading.Thread(target=outlive).start()
+from actors.cli import app
+app()
+"""
+"""A command that is done while a thread of its process still works."""
+
+
+def test_ctrl_c_while_a_command_that_is_done_ends_is_no_traceback() -> None:
+    command = [sys.executable, "-c", LEAVING, "--version"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        while process.stdout.readline() not in {"leaving\n", ""}:
+            pass
+        process.send_signal(signal.SIGINT)
+        assert process.communicate(timeout=60)[1] == ""
+    assert process.returncode == -signal.SIGINT
