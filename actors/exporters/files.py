@@ -15,6 +15,8 @@ from actors.runtime.faults import InvalidParamsFault
 from actors.runtime.types import JsonObject
 
 UNFINISHED = ".unfinished"
+SUPERSEDED_BY = "superseded_by"
+"""Relation of a memory to the one that corrected it."""
 
 
 class Export(msgspec.Struct, frozen=True):
@@ -104,12 +106,24 @@ def _memories(wanted: Export, *, include_embeddings: bool = False) -> Iterator[J
 
 
 def _links(wanted: Export) -> Iterator[tuple[str, str, str]]:
-    """Yield source, target and relation of each link: those that memories were stored with, and later ones."""
+    """Yield source, target and relation of each link: those that memories were stored with, and later ones.
+
+    What corrected a memory, and still does, is a link of it too.
+    """
+    corrected: dict[str, str] = {}
     for line in _history(wanted, Counter()):
-        drawn = line.get("links", [line["event"]] if "event" in line else [])
-        for link in drawn:
+        event: JsonObject = line.get("event", {})
+        for link in line.get("links", [event]):
             if "targets" in link:
                 yield from ((link["source"], target, link["relation"]) for target in link["targets"])
+        match event.get("type", "").partition(".")[0]:
+            case "memory_superseded":
+                corrected[event["memory"]] = event["by"]
+            case "memory_reinstated":
+                corrected.pop(event["memory"], None)
+            case _:
+                pass
+    yield from ((earlier, later, SUPERSEDED_BY) for earlier, later in corrected.items())
 
 
 @contextmanager
