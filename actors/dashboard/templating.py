@@ -76,7 +76,7 @@ _DAYS: Final = {
 _NEAREST: Final = ("causes", "causal_shortcut", "link_to", "shortcut", "next", "cluster")
 """Relations in the order in which they are listed; others come before the last one."""
 STORED_ORDER: Final = dict.fromkeys((*range(0x202A, 0x202F), *range(0x2066, 0x206A)), "\N{REPLACEMENT CHARACTER}")
-"""Visible signs for what lets a text read otherwise than it is stored, as a file name whose end stands in its middle."""
+"""Visible signs for what lets a text read otherwise than it is stored, as a file name whose end is in its middle."""
 _KEPT: Final = re.compile("(<textarea[^>]*>[^<]*</textarea>|<[^>]*>)")
 """What of a page may hold such characters: attributes, and text to edit."""
 _IDS: Final = re.compile(r"(goal |run )?\b([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\b")
