@@ -88,7 +88,7 @@ def test_help_lists_all_commands_by_what_they_are_for() -> None:
     assert places == sorted(places)
     for command in program.registered_commands:
         name = command.name or getattr(command.callback, "__name__", "")
-        assert (re.search(rf"^│ {name} ", shown, re.MULTILINE) is None) == command.hidden, name
+        assert (re.search(rf"^  {name} ", shown, re.MULTILINE) is None) == command.hidden, name
 
 
 def test_the_version_is_told() -> None:
