@@ -57,6 +57,23 @@ def url(folder: Path) -> Iterator[str]:
         yield found
 
 
+def test_a_program_that_started_a_hub_ends_without_a_warning(tmp_path: Path) -> None:
+    program = (
+        "import sys; from context_graph import Memory\nwith Memory(sys.argv[1]) as memory: print(memory.store('a'))"
+    )
+    try:
+        done = subprocess.run(
+            [sys.executable, "-W", "always", "-c", program, str(tmp_path)],
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            check=True,
+        )
+    finally:
+        run("stop", "--data", str(tmp_path))
+    assert "ResourceWarning" not in done.stderr
+
+
 Opened = Callable[..., Memory]
 
 
