@@ -22,6 +22,7 @@ from actors.importers.files import HYPERTEXT, path_text, text, unreadable
 from actors.importers.hypertext import from_html
 from actors.importers.outlines import from_org, from_rst, org_ids, without_ids
 from actors.importers.records import (
+    MAX_TITLE,
     Broken,
     Ignored,
     Options,
@@ -224,7 +225,7 @@ def _memories(note: _Note, options: Options) -> Iterator[Record]:
     for number, part in enumerate(divided, 1):
         content = part.text if number == 1 else part.under(note.title)
         tags = [*_tags(properties), *(_TAG.findall(_CODE.sub(" ", content)) if is_markdown else ())]
-        division = {"heading": part.name, "section": number, "sections": len(divided)}
+        division = {"heading": part.name[:MAX_TITLE], "section": number, "sections": len(divided)}
         yield from memory(
             note.place if number == 1 else ("note", note.name, "section", *part.headings, *part.items, part.text),
             content,

@@ -538,6 +538,24 @@ def test_ids_are_the_same_whenever_a_source_is_read(tmp_path: Path) -> None:
     assert len(set(ids[0])) == len(ids[0])
 
 
+@pytest.mark.parametrize("title", ["On the ferry and the island " * 700, "x" * 20_000])
+def test_a_title_or_a_heading_as_long_as_a_page_keeps_no_note_and_no_turn_from_being_stored(
+    tmp_path: Path, title: str
+) -> None:
+    front = f"---\ntitle: {title}\nabstract: {'tide ' * 1_500}\n---\n"
+    (tmp_path / "titled.md").write_text(f"{front}The ferry leaves at nine.\n")
+    headings = "".join(f"# {number} {title}\n{'The tide is out. ' * 200}\n" for number in range(3))
+    (tmp_path / "headed.md").write_text(headings)
+    _, items, broken, _ = read(tmp_path)
+    assert broken == []
+    text = "\n".join(item["content"] for item in items)
+    assert "The ferry leaves at nine." in text
+    assert {item["metadata"]["path"] for item in items} == {"titled", "headed"}
+    chat = samples.chatgpt(tmp_path / "chat.json")
+    chat.write_text(chat.read_text().replace('"title": "', f'"title": "{title}'))
+    assert read(chat)[1]
+
+
 def test_a_text_that_is_too_long_becomes_several_memories(tmp_path: Path) -> None:
     text = " ".join(f"Sentence {number} " + "word " * 300 for number in range(80))
     (tmp_path / "long.txt").write_text(text, "utf-8")
