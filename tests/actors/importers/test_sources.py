@@ -261,15 +261,23 @@ def test_an_empty_note_is_no_memory_and_links_to_it_are_left_out(tmp_path: Path)
         "template.md": "---\ntags: [daily]\ncreated: 2026-02-03\naliases: []\n---\n\n",
         "Ilse.md": "---\nphone: 555 0199\n---\n",
         "todo.md": "See [[nothing]] and [[Ilse]].\n",
+        "trip.md": "![[ferry.png]] and [[timetable.pdf|the times]] of [[Hven]] and [[v1.2]].\n",
     }.items():
         (tmp_path / name).write_text(body, "utf-8")
     _, items, broken, skipped = read(tmp_path)
     assert [(item["content"], item["metadata"].get("phone")) for item in items if "content" in item] == [
         ("Ilse\n\nphone: 555 0199", "555 0199"),
         ("todo\n\nSee [[nothing]] and [[Ilse]].", None),
+        ("trip\n\n![[ferry.png]] and [[timetable.pdf|the times]] of [[Hven]] and [[v1.2]].", None),
     ]
     assert {target for _, _, target in links(items)} == {"Ilse\n\nphone: 555 0199"}
-    assert (broken, skipped) == ([], {"empty files": 3, "links to empty files": 1})
+    assert broken == []
+    assert skipped == {
+        "empty files": 3,
+        "links to empty files": 1,
+        "links to files that are no notes": 2,
+        "links to notes that don't exist": 2,
+    }
 
 
 def test_what_the_properties_of_a_note_say_is_in_its_text_and_how_it_is_shown_is_not(tmp_path: Path) -> None:
