@@ -174,7 +174,7 @@ def _connect_or_open(location: StoreLocation, opens_at: float, gives_up_at: floa
                 if monotonic() >= gives_up_at:
                     raise
                 if location.lock_timeout < inf and monotonic() >= notice_due:
-                    print_notice(f"INFO waiting for up to {location.lock_timeout:.0f} s: {error}")
+                    print_notice(f"waiting for up to {location.lock_timeout:.0f} s: {str(error).partition(';')[0]}")
                     notice_due = inf
         sleep(RETRY_INTERVAL)
     raise TimeoutError("the store stayed in use")

@@ -4,12 +4,16 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 from types import ModuleType
 
 import pytest
 
 from actors.cli import app
+from actors.cli.importing import BATCH, Batch
 from actors.cli.program import INTERRUPTED_STATUS
+from actors.runtime.types import JsonObject
+from tests.actors.cli.conftest import run, run_json
 
 
 class Interrupted(ModuleType):
@@ -30,6 +34,26 @@ def test_ctrl_c_while_the_commands_are_imported_ends_with_its_status(monkeypatch
         os.umask(mask)
         signal.signal(signal.SIGINT, handler)
     assert ended.value.code == INTERRUPTED_STATUS == 130
+
+
+def test_ctrl_c_in_an_import_says_what_is_stored_and_the_next_one_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = tmp_path / "notes.jsonl"
+    source.write_text("".join(f'{{"content": "The buoy {number} is red."}}\n' for number in range(BATCH + 1)))
+    add = Batch.add
+
+    def interrupted(batch: Batch, answer: JsonObject) -> None:
+        if batch.start:
+            raise KeyboardInterrupt
+        add(batch, answer)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Batch, "add", interrupted)
+        done = run(tmp_path / "store", "import", str(source))
+    assert done.exit_code == INTERRUPTED_STATUS
+    assert f"interrupted; {BATCH} of {BATCH + 1} memories are stored, and the same import goes on" in done.stderr
+    assert run_json(tmp_path / "store", "import", str(source))["stored_before"] == BATCH + 1
 
 
 LEAVING = """
