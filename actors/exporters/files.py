@@ -79,7 +79,7 @@ def _without_other_runs(lines: Iterable[JsonObject], namespace: str) -> Iterator
     begun: dict[str, JsonObject] = {}
     for line in lines:
         event: JsonObject = line.get("event", {})
-        kind, run = event.get("type", "").partition(".")[0], event.get("run")
+        kind, run = event.get("type", "").partition(".")[0], event.get("run", "")
         if kind == "consolidation_started" and event["namespace"] != namespace:
             begun[run] = line
         elif run not in begun:
