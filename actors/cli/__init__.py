@@ -21,6 +21,8 @@ def app() -> None:
         _run(status)
     except KeyboardInterrupt:  # while modules are imported; later typer ends the command so
         sys.exit(128 + signal.SIGINT)
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # the command is done: another Ctrl-C ends the process, silently
 
 
 def _leave(status: list[int]) -> None:

@@ -61,11 +61,7 @@ class Batch(NamedTuple):
                 self.result["namespaces"].subtract(namespaces_of(item))
         errors = [one.get("error", {}) for one in answer["results"]]
         if errors and all(error.get("code") == StorageFault.code for error in errors):
-            done = self.result["stored"] + self.result["stored_before"]
-            raise StorageFault(
-                f"{errors[0]['message']}; {done:,} of {self.result['memories']:,} memories are stored, "
-                "and the same import goes on with the others"
-            )
+            raise StorageFault(f"{errors[0]['message']}; {so_far(self.result)}")
 
 
 def batches_of(source: Source, result: JsonObject, report: Report) -> Iterator[Batch]:
@@ -151,6 +147,12 @@ def _without_hub(folder: Path) -> Iterator[None]:
         yield
     finally:
         os.close(lock)
+
+
+def so_far(result: JsonObject) -> str:
+    """Return in words how much of an import that ends early is stored."""
+    done = result.get("stored", 0) + result.get("stored_before", 0)
+    return f"{done:,} of {result['memories']:,} memories are stored, and the same import goes on with the others"
 
 
 def namespaces_of(item: Item) -> list[str]:

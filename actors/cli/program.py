@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
 import typer
+from typer.core import TyperGroup
 
 from actors.cli.options import Data, Embedder, Json, Log, Models, StartHub
 from actors.cli.store_access import StoreLocation
@@ -24,12 +25,31 @@ INTERRUPTED = "Query interrupted"
 INTERRUPTED_STATUS = 130
 """Exit status after Ctrl-C."""
 
+
+class Group(TyperGroup):
+    """Commands, in the groups of `Panel`, each with its whole sentence."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the groups of commands into `--help`."""
+        panels: dict[str, list[tuple[str, str]]] = {}
+        for name in self.list_commands(ctx):
+            command: Any = self.get_command(ctx, name)
+            if not command.hidden:
+                sentence = " ".join((command.help or "").partition("\n\n")[0].split())
+                panels.setdefault(command.rich_help_panel, []).append((name, sentence))
+        for panel, commands in panels.items():
+            with formatter.section(panel):
+                formatter.write_dl(commands)
+
+
 app = typer.Typer(
     name="context-graph",
+    cls=Group,
     help="Long-term memory for AI agents: thirteen embeddings a memory, one append-only log.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # its tables cut names and leave descriptions a quarter of 80 columns
 )
 
 

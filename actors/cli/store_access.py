@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from actors.proxy.endpoint import Report
+from actors.proxy.endpoint import Report, print_notice
 from actors.runtime.settings import ModelProfile
 from actors.runtime.types import JsonObject
 
@@ -20,8 +20,11 @@ LONGEST = 86_400.0
 """Seconds that a person's command may take."""
 RETRY_INTERVAL = 0.05
 """Seconds between two attempts to reach or open a store."""
-LOCK_TIMEOUT = 10.0
-"""Seconds that a command waits for another process to close the store."""
+LOCK_TIMEOUT = 60.0
+"""Seconds that a person's command waits for another process to close the store: of six that are started at once on a
+store without a hub, on two busy processors, the first to open it takes over ten."""
+NOTICE_DUE = 2.0
+"""Seconds after which a person is told what a command waits for."""
 HUB_START = 10.0
 """Seconds that a command waits for a hub that another process starts, before it opens the store itself."""
 
@@ -158,7 +161,7 @@ def _make_folder(folder: Path) -> None:
 
 def _connect_or_open(location: StoreLocation, opens_at: float, gives_up_at: float, stack: ExitStack) -> StoreSession:
     """Return the store as soon as it is served, or can be opened after `opens_at` and no hub is starting."""
-    hub_due = monotonic() + HUB_START
+    hub_due, notice_due = monotonic() + HUB_START, monotonic() + NOTICE_DUE
     while location.seconds_left > MARGIN:
         with suppress(FileNotFoundError, ConnectionRefusedError):  # no server listens
             return _connect(location, location.seconds_left - MARGIN, stack)
@@ -167,9 +170,12 @@ def _connect_or_open(location: StoreLocation, opens_at: float, gives_up_at: floa
 
             try:
                 return _open(location, stack)
-            except LogInUseError:  # by a server that starts or ends, or by a command
+            except LogInUseError as error:  # by a server that starts or ends, or by a command
                 if monotonic() >= gives_up_at:
                     raise
+                if location.lock_timeout < inf and monotonic() >= notice_due:
+                    print_notice(f"waiting for up to {location.lock_timeout:.0f} s: {str(error).partition(';')[0]}")
+                    notice_due = inf
         sleep(RETRY_INTERVAL)
     raise TimeoutError("the store stayed in use")
 

@@ -17,7 +17,7 @@ from actors.api.params.fields import Reading
 from actors.api.tools.agent_tools import BY_METHOD
 from actors.api.tools.dispatch import call
 from actors.dashboard.jobs import Handler, Jobs, Maps, ReplayProgress, Replays
-from actors.dashboard.templating import TEMPLATES
+from actors.dashboard.templating import TEMPLATES, in_stored_order
 from actors.runtime.faults import Fault, ForbiddenFault, InvalidParamsFault, NotFoundFault, RateLimitFault
 from actors.runtime.types import JsonObject
 
@@ -179,7 +179,7 @@ def render(request: Request, template: str, status: int = 200, /, **values: Any)
         "sees_all": sees_all(request),
         "link": lambda path, **parameters: link(request, path, **parameters),
     }
-    return HTMLResponse(TEMPLATES.get_template(template).render(shown | values), status)
+    return HTMLResponse(in_stored_order(TEMPLATES.get_template(template).render(shown | values)), status)
 
 
 def redirect(request: Request, path: str, **parameters: object) -> Response:

@@ -75,6 +75,10 @@ _DAYS: Final = {
 
 _NEAREST: Final = ("causes", "causal_shortcut", "link_to", "shortcut", "next", "cluster")
 """Relations in the order in which they are listed; others come before the last one."""
+STORED_ORDER: Final = dict.fromkeys((*range(0x202A, 0x202F), *range(0x2066, 0x206A)), "\N{REPLACEMENT CHARACTER}")
+"""Visible signs for what lets a text read otherwise than it is stored, as a file name whose end is in its middle."""
+_KEPT: Final = re.compile("(<textarea[^>]*>[^<]*</textarea>|<[^>]*>)")
+"""What of a page may hold such characters: attributes, and text to edit."""
 _IDS: Final = re.compile(r"(goal |run )?\b([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\b")
 
 
@@ -98,6 +102,13 @@ def relation(name: str, *, forward: bool) -> str:
     """Return a relation in words."""
     forwards, backwards = RELATIONS.get(name, (name.replace("_", " "), f"target of “{name}” from"))
     return forwards if forward else backwards
+
+
+def in_stored_order(page: str) -> str:
+    """Return a page whose texts read in the order in which they are stored."""
+    parts = _KEPT.split(page)
+    parts[::2] = [text.translate(STORED_ORDER) for text in parts[::2]]
+    return "".join(parts)
 
 
 def _minute(value: str | None) -> str:

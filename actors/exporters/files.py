@@ -2,7 +2,7 @@
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
@@ -15,6 +15,8 @@ from actors.runtime.faults import InvalidParamsFault
 from actors.runtime.types import JsonObject
 
 UNFINISHED = ".unfinished"
+SUPERSEDED_BY = "superseded_by"
+"""Relation of a memory to the one that corrected it."""
 
 
 class Export(msgspec.Struct, frozen=True):
@@ -48,6 +50,8 @@ def write(wanted: Export, form: str, file: Path | None, *, replace: bool = False
             exported = write_parquet(target, _memories(wanted, include_embeddings=True))
     else:
         lines = _history(wanted, left_out) if form == "jsonl" else _memories(wanted)
+        if form == "jsonl" and wanted.namespace is not None:
+            lines = _without_other_runs(lines, wanted.namespace)
         exported = 0
         with _text(file, replace=replace) as target:
             for line in lines:
@@ -67,6 +71,24 @@ def _history(wanted: Export, left_out: Counter[str]) -> Iterator[JsonObject]:
         yield from page["lines"]
 
 
+def _without_other_runs(lines: Iterable[JsonObject], namespace: str) -> Iterator[JsonObject]:
+    """Leave out the beginnings and ends of runs that changed nothing in a namespace and were not over it.
+
+    The beginning of a run over all is held back until an event of it follows that names memories.
+    """
+    begun: dict[str, JsonObject] = {}
+    for line in lines:
+        event: JsonObject = line.get("event", {})
+        kind, run = event.get("type", "").partition(".")[0], event.get("run", "")
+        if kind == "consolidation_started" and event["namespace"] != namespace:
+            begun[run] = line
+        elif run not in begun:
+            yield line
+        elif kind != "consolidation_finished" and not (kind == "consolidation_undone" and not event["memories"]):
+            yield begun.pop(run)
+            yield line
+
+
 def _memories(wanted: Export, *, include_embeddings: bool = False) -> Iterator[JsonObject]:
     """Yield the live memories, namespace by namespace."""
     counts = wanted.call("store/status", None, **wanted.moment)["namespaces"]
@@ -84,12 +106,24 @@ def _memories(wanted: Export, *, include_embeddings: bool = False) -> Iterator[J
 
 
 def _links(wanted: Export) -> Iterator[tuple[str, str, str]]:
-    """Yield source, target and relation of each link: those that memories were stored with, and later ones."""
+    """Yield source, target and relation of each link: those that memories were stored with, and later ones.
+
+    What corrected a memory, and still does, is a link of it too.
+    """
+    corrected: dict[str, str] = {}
     for line in _history(wanted, Counter()):
-        drawn = line.get("links", [line["event"]] if "event" in line else [])
-        for link in drawn:
+        event: JsonObject = line.get("event", {})
+        for link in line.get("links", [event]):
             if "targets" in link:
                 yield from ((link["source"], target, link["relation"]) for target in link["targets"])
+        match event.get("type", "").partition(".")[0]:
+            case "memory_superseded":
+                corrected[event["memory"]] = event["by"]
+            case "memory_reinstated":
+                corrected.pop(event["memory"], None)
+            case _:
+                pass
+    yield from ((earlier, later, SUPERSEDED_BY) for earlier, later in corrected.items())
 
 
 @contextmanager

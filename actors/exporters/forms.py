@@ -37,7 +37,10 @@ EMBEDDINGS = {
 """Type of an embedding's column, by the kind of its space; bits are base64 here and a BLOB in the file."""
 
 WORDS = 8
-"""Words of a memory in the name of its note."""
+"""Words of a memory in the title and the name of its note."""
+MARKS = "#>*- \t"
+"""Markup at the beginning of a line that is no part of a title."""
+_WORD = re.compile(r"\w")
 PROPERTIES = ("id", "created_at", "namespace", "session", "memory_type", "importance", "modality", "rationale")
 """Fields of a memory that keep their names; tags are spelled as Obsidian allows, and metadata is one property."""
 
@@ -74,11 +77,13 @@ def _properties(memory: JsonObject) -> str:
 
 
 def _title(memory: JsonObject) -> str:
-    return " ".join(memory["content"].split()[:WORDS])
+    """Return the first words of the first line that has any: of an imported note, its heading."""
+    first = next((line for line in memory["content"].splitlines() if _WORD.search(line)), memory["content"])
+    return " ".join(first.lstrip(MARKS).split()[:WORDS])
 
 
 def _name(memory: JsonObject) -> str:
-    """Return the name of a note: its first words, and as much of its id as makes it unique."""
+    """Return the name of a note: its title, and as much of its id as makes it unique."""
     return f"{_slug(_title(memory))}-{memory['id'][:13]}"
 
 

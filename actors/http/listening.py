@@ -15,6 +15,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from actors.api.params.http import HttpListen
 from actors.api.params.parsing import invalid
 from actors.http.mcp_endpoint import McpSessions
+from events.wording import reason
 
 MAX_CONNECTIONS = 512
 """Open requests; further ones are answered 503."""
@@ -94,7 +95,8 @@ def bind(params: HttpListen) -> socket.socket:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         return socket.create_server((host, port), family=family, backlog=BACKLOG)
     except (OSError, UnicodeError) as error:
-        raise invalid("address", f"{host}:{port} can't be listened on: {error}") from None
+        why = reason(error).partition(" (while")[0]  # create_server names the address once more
+        raise invalid("address", f"{host}:{port} can't be listened on: {why}") from None
 
 
 def url_of(params: HttpListen, listener: socket.socket) -> str:

@@ -5,6 +5,7 @@ import re
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE, lookup
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from mimetypes import guess_type
 from pathlib import Path
 from typing import TypeVar
 from zipfile import BadZipFile, ZipFile
@@ -98,6 +99,11 @@ def text(file: Path) -> str | Broken:
 def unreadable(file: Path, error: OSError) -> Broken:
     """Return the report on a file of a folder that can't be read, such as one of another user; the rest is imported."""
     return Broken(str(file), 0, f"it can't be read: {error.strerror or error}")
+
+
+def missing(name: str) -> str:
+    """Return what a link leads to that leads to no note, by its name: an image or another attachment, or nothing."""
+    return "files that are no notes" if guess_type(name)[0] else "notes that don't exist"
 
 
 def path_text(path: Path) -> str:

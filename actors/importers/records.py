@@ -23,6 +23,8 @@ MAX_CHARACTERS = 60_000
 MAX_METADATA = 8_000
 """Bytes of what a source states that become metadata; a store takes twice as many, and redaction may lengthen them."""
 MAX_NAME = 256
+MAX_TITLE = 1_000
+"""Characters of a title in metadata, beside which there is room for `MAX_METADATA` and a path."""
 MAX_TAGS = 64
 MILLISECONDS = 1e11
 """Least number that is an epoch in milliseconds instead of seconds."""
@@ -134,12 +136,14 @@ def memory(place: tuple[object, ...], content: str, file: Path, line: int = 0, *
     """Yield a memory, or several with ascending ids if the text is too long for one.
 
     `place` identifies the text in its source, from which the id is derived. `fields` are other parameters of
-    `store_memory`; empty ones are left out, tags and names are cut to their limits.
+    `store_memory`; empty ones are left out, tags, names and titles are cut to their limits.
     """
     for name in ("session", "namespace", "memory_type"):
         if fields.get(name):
             fields[name] = str(fields[name])[:MAX_NAME]
     fields["tags"] = [tag[:MAX_NAME] for tag in dict.fromkeys(fields.get("tags") or ()) if tag][:MAX_TAGS]
+    if title := (fields.get("metadata") or {}).get("title"):
+        fields["metadata"] = fields["metadata"] | {"title": str(title)[:MAX_TITLE]}
     kept = {name: value for name, value in fields.items() if value not in (None, "", [], {})}
     texts = pieces(content)
     for number, text in enumerate(texts):

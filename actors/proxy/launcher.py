@@ -94,13 +94,21 @@ def truncate_log(descriptor: int) -> None:
         os.ftruncate(descriptor, 0)
 
 
+class _Detached(subprocess.Popen[bytes]):
+    """A process that is to outlive this one, which `Popen` takes for a leak where it still runs."""
+
+    def __del__(self) -> None:
+        """Let a later process collect its exit status, without the warning."""
+        super().__del__(_warn=lambda *_told, **_more: None)  # pyright: ignore[reportCallIssue] -- not in typeshed
+
+
 class HubLauncher:
     """Connects to the hub of a folder, and starts one if there is none and no other process is starting one."""
 
     def __init__(self, folder: Path, arguments: Sequence[str]) -> None:
         self.folder = folder.absolute()
         self._arguments = arguments
-        self._hub: subprocess.Popen[bytes] | None = None
+        self._hub: _Detached | None = None
         self._starting = False
         self._killed = 0
         self._log_offset = 0
@@ -162,7 +170,7 @@ class HubLauncher:
             log = open_log(self.folder)
             try:
                 self._log_offset = os.fstat(log).st_size
-                self._hub = subprocess.Popen(
+                self._hub = _Detached(
                     [
                         *(sys.executable, "-P", "-m", "actors", "hub"),
                         *("--data", str(self.folder), "--lock", str(lock)),

@@ -85,11 +85,11 @@ def test_an_answer_that_cannot_be_written_is_one_sentence(tmp_path: Path, argume
 
 def test_help_lists_all_commands_by_what_they_are_for() -> None:
     shown = subprocess.run([COMMAND, "--help"], capture_output=True, text=True, timeout=PATIENCE, check=True).stdout
-    places = [shown.index(f"{panel.value} ─") for panel in Panel]
+    places = [shown.index(f"\n{panel.value}:\n") for panel in Panel]
     assert places == sorted(places)
     for command in program.registered_commands:
         name = command.name or getattr(command.callback, "__name__", "")
-        assert (re.search(rf"^│ {name} ", shown, re.MULTILINE) is None) == command.hidden, name
+        assert (re.search(rf"^  {name} ", shown, re.MULTILINE) is None) == command.hidden, name
 
 
 def test_the_version_is_told() -> None:

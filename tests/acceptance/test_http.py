@@ -57,6 +57,23 @@ def url(folder: Path) -> Iterator[str]:
         yield found
 
 
+def test_a_program_that_started_a_hub_ends_without_a_warning(tmp_path: Path) -> None:
+    program = (
+        "import sys; from context_graph import Memory\nwith Memory(sys.argv[1]) as memory: print(memory.store('a'))"
+    )
+    try:
+        done = subprocess.run(
+            [sys.executable, "-W", "always", "-c", program, str(tmp_path)],
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            check=True,
+        )
+    finally:
+        run("stop", "--data", str(tmp_path))
+    assert "ResourceWarning" not in done.stderr
+
+
 Opened = Callable[..., Memory]
 
 
@@ -366,5 +383,5 @@ def test_an_address_that_cannot_be_used_is_told_in_one_sentence(folder: Path, tm
     port = url.rpartition(":")[2]
     said = run("serve", "--http", f"127.0.0.1:{port}", "--data", str(tmp_path), fails=True)
     assert len(said.strip().splitlines()) == 1
-    assert "can't be listened on" in said
+    assert said.endswith("can't be listened on: Address already in use\n")
     assert "--behind-proxy" in run("serve", "--http", "0.0.0.0:0", "--data", str(tmp_path), fails=True)

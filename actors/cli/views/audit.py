@@ -2,10 +2,9 @@
 
 from itertools import groupby
 
-from rich.table import Table
 from rich.text import Text
 
-from actors.cli.views.terminal import OUT, minute
+from actors.cli.views.terminal import OUT, columns, minute
 from actors.runtime.types import JsonObject
 from events.wording import counted
 
@@ -29,13 +28,13 @@ def replayed(answer: JsonObject) -> None:
     """Print whether a replay leads to the present state; for an earlier moment, its digests."""
     duration = f"{counted(answer['events'], 'event')} replayed in {answer['seconds']:.1f} s"
     if "matches" not in answer:
-        table = Table("projection", "digest", box=None)
+        table = columns("projection", "digest")
         for name, one in answer["projections"].items():
             table.add_row(name, one["replayed"])
         OUT.print(table)
         OUT.print(f"{duration}; the state after event {answer['seq']}, {answer['hash'][:16]}…", style="dim")
         return
-    table = Table("projection", "present", "replayed", "", box=None)
+    table = columns("projection", "present", "replayed", "")
     for name, one in answer["projections"].items():
         same = Text("same", "green") if one["same"] else Text("differs", "bold red")
         table.add_row(name, _short(one["live"]), _short(one["replayed"]), same)

@@ -1,11 +1,11 @@
 """Views of memories, search results and the state of a store."""
 
-from rich.table import Table
 from rich.text import Text
 
 from actors.api.parts import PARTS
 from actors.cli.views.maintenance import backups_kept
-from actors.cli.views.terminal import OUT, minute, said_minute
+from actors.cli.views.terminal import OUT, columns, minute, said_minute
+from actors.exporters.json_text import to_json
 from actors.runtime.settings import Confidence
 from actors.runtime.types import JsonObject
 from events.spaces import SPACES
@@ -113,11 +113,15 @@ def memory_restored(answer: JsonObject) -> None:
 def memory(answer: JsonObject) -> None:
     """Print a memory, its state and its links."""
     OUT.print(Text(answer["content"], "bold"))
-    table = Table(box=None, show_header=False)
+    table = columns("", "", show_header=False)
     for name, value in _properties(answer).items():
         if value:
             table.add_row(Text(name, "dim"), Text(value))
     OUT.print(table)
+
+
+def _plain(value: object) -> str:
+    return value if isinstance(value, str) else to_json(value)
 
 
 def _properties(answer: JsonObject) -> dict[str, str]:
@@ -133,6 +137,7 @@ def _properties(answer: JsonObject) -> dict[str, str]:
         "kind": answer["modality"],
         "importance": f"{answer['importance']:.2f}",
         "tags": ", ".join(answer["tags"]),
+        "metadata": "\n".join(f"{name}: {_plain(value)}" for name, value in answer["metadata"].items()),
         "why": answer["rationale"] or "",
         "recalled": f"{counted(answer['accessCount'], 'time')}{last}",
         "absorbed": ", ".join(answer["lineage"]),
@@ -158,7 +163,7 @@ def status(answer: JsonObject, *, all_latencies: bool = False) -> None:
         OUT.print(f"on {answer['log']['server']}, known {lag['seconds']} s ago{why}")
     backups_kept(answer["backups"])
     if answer["spaces"]:
-        table = Table(
+        table = columns(
             *("space", "model", "dimension", "calibrated", "sha256"),
             title=f"profile {answer['profile']}",
             title_justify="left",
@@ -179,7 +184,7 @@ def status(answer: JsonObject, *, all_latencies: bool = False) -> None:
         if not all_latencies:
             shown = shown[:SLOWEST]
             title = f"slowest of {counted(len(latencies), 'operation')}; --latencies shows all"
-        table = Table("operation", "median ms", "p95 ms", "samples", title=title, title_justify="left")
+        table = columns("operation", "median ms", "p95 ms", "samples", title=title, title_justify="left")
         for name in shown:
             latency = latencies[name]
             table.add_row(name, f"{latency['median']:.2f}", f"{latency['p95']:.2f}", str(latency["count"]))

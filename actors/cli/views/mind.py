@@ -1,11 +1,10 @@
 """Views of goals, drift and the workspace, of consolidation runs and their schedule."""
 
-from rich.table import Column, Table
 from rich.text import Text
 
 from actors.api.parts import did
 from actors.cli.views.maintenance import backups_kept
-from actors.cli.views.terminal import OUT, minute
+from actors.cli.views.terminal import OUT, columns, minute
 from actors.runtime.types import JsonObject
 from events.wording import counted
 
@@ -131,9 +130,7 @@ def runs(answer: JsonObject) -> None:
     if not answer["runs"]:
         OUT.print("there was no run yet")
         return
-    table = Table(
-        Column("started", no_wrap=True), "mode", "by", "what it did", "outcome", box=None, collapse_padding=True
-    )
+    table = columns("started", "mode", "by", "what it did", "outcome", collapse_padding=True)
     for run in answer["runs"]:
         outcome = "undone" if run["undone_at"] else "dry run" if run["dry_run"] else run["outcome"]
         table.add_row(
@@ -192,7 +189,7 @@ def schedule(answer: JsonObject) -> None:
     """Print the schedule."""
     if answer["paused"]:
         OUT.print("paused: no run starts by itself", style="yellow")
-    table = Table("mode", "when", "next", "last", box=None)
+    table = columns("mode", "when", "next", "last")
     for mode, of in answer["modes"].items():
         table.add_row(
             mode,

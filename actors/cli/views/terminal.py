@@ -6,11 +6,13 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from time import monotonic
+from typing import Any
 
 import typer
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.segment import Segment
+from rich.table import Column, Table
 
 from actors.cli.store_access import CommandError
 from actors.exporters.json_text import CONTROLS
@@ -31,6 +33,12 @@ class Screen(Console):
         """Yield segments with control characters in texts replaced."""
         for text, style, control in super().render(renderable, options):
             yield Segment(text if control else text.translate(UNSEEN), style, control)
+
+
+def columns(first: str, *others: str, **options: Any) -> Table:
+    """Return a table in which nothing is cut: where a terminal is narrow, all columns wrap but the first."""
+    wrapping = (Column(name, overflow="fold") for name in others)
+    return Table(Column(first, no_wrap=True), *wrapping, box=None, **options)
 
 
 OUT = Screen(highlight=False, soft_wrap=True, markup=False)

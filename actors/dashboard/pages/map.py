@@ -7,6 +7,7 @@ from starlette.responses import JSONResponse, Response
 
 from actors.dashboard.jobs import StoreMap
 from actors.dashboard.page import chosen, link, moment, operate, render
+from actors.dashboard.templating import STORED_ORDER
 from actors.runtime.faults import InvalidParamsFault
 from actors.runtime.types import JsonObject
 from actors.text.plain_excerpts import plain_excerpt
@@ -66,9 +67,9 @@ async def texts(request: Request) -> Response:
     answers = [
         {
             "n": int(number),
-            "content": plain_excerpt(found[memory]["content"], MAX_TEXT),
+            "content": plain_excerpt(found[memory]["content"], MAX_TEXT).translate(STORED_ORDER),
             "created": found[memory]["createdAt"],
-            "namespace": found[memory]["namespace"],
+            "namespace": found[memory]["namespace"].translate(STORED_ORDER),
             "url": link(request, f"/memory/{memory}"),
         }
         for number, memory in zip(asked, ids, strict=True)

@@ -18,10 +18,11 @@ import msgspec
 import yaml
 
 from actors.importers.dates import date_in_path, time_in_field
-from actors.importers.files import HYPERTEXT, path_text, text, unreadable
+from actors.importers.files import HYPERTEXT, missing, path_text, text, unreadable
 from actors.importers.hypertext import from_html
 from actors.importers.outlines import from_org, from_rst, org_ids, without_ids
 from actors.importers.records import (
+    MAX_TITLE,
     Broken,
     Ignored,
     Options,
@@ -144,7 +145,7 @@ def read(root: Path, files: list[Path], options: Options) -> Iterator[Record]:
             if target_id != note.id:
                 yield link(note.id, target_id, relation, note.file)
         elif name:
-            yield Skipped("links to empty files" if name in names else "links to notes that don't exist")
+            yield Skipped(f"links to {'empty files' if name in names else missing(name)}")
 
 
 def _parse(root: Path, file: Path) -> tuple[_Note, list[Ignored]] | Broken:
@@ -224,7 +225,7 @@ def _memories(note: _Note, options: Options) -> Iterator[Record]:
     for number, part in enumerate(divided, 1):
         content = part.text if number == 1 else part.under(note.title)
         tags = [*_tags(properties), *(_TAG.findall(_CODE.sub(" ", content)) if is_markdown else ())]
-        division = {"heading": part.name, "section": number, "sections": len(divided)}
+        division = {"heading": part.name[:MAX_TITLE], "section": number, "sections": len(divided)}
         yield from memory(
             note.place if number == 1 else ("note", note.name, "section", *part.headings, *part.items, part.text),
             content,

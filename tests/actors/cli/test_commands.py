@@ -1,7 +1,9 @@
 """What a person does on the command line: store, search, forget, import and export."""
 
 import json
+import os
 import re
+import subprocess
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from uuid import uuid4
@@ -12,6 +14,7 @@ from typer.testing import CliRunner
 from actors.api.parts import PARTS
 from actors.cli.commands import program
 from events.spaces import SPACES
+from tests.acceptance.conftest import COMMAND
 from tests.actors.cli.conftest import run, run_json
 from tests.actors.conftest import Place
 
@@ -39,11 +42,32 @@ def test_status_shows_the_slowest_operations_and_all_on_request(tmp_path: Path) 
     (tmp_path / "latencies.json").write_text(json.dumps(saved))
 
     def shown(*options: str) -> list[str]:
-        rows = run(tmp_path, "status", *options).stdout.partition("p95 ms")[2].splitlines()
-        return [cells[1].strip() for row in rows if len(cells := row.split("│")) > 1]
+        rows = run(tmp_path, "status", *options).stdout.partition("samples")[2].splitlines()
+        return [re.split("  +", row.strip())[0] for row in rows if row.strip()]
 
     assert shown() == ["work 7", "work 6", "work 5", "work 4", "work 3"]
     assert shown("--latencies") == list(run_json(tmp_path, "status")["latencies_ms"])
+
+
+def test_a_narrow_terminal_cuts_no_name_of_a_space_and_no_operation(tmp_path: Path) -> None:
+    run_json(tmp_path, "store", "The rent is due on the first.", "--no-hub")
+    command = [COMMAND, "status", "--latencies", "--data", str(tmp_path)]
+    done = subprocess.run(command, env=os.environ | {"COLUMNS": "60"}, capture_output=True, text=True, check=True)
+    assert {space.key for space in SPACES} <= set(done.stdout.split())
+    assert run_json(tmp_path, "status")["latencies_ms"].keys() <= {
+        line[1:].split("  ")[0] for line in done.stdout.splitlines()
+    }
+
+
+def test_a_memory_is_shown_with_what_its_source_says_of_it(tmp_path: Path) -> None:
+    note = tmp_path / "notes" / "Bread.md"
+    note.parent.mkdir()
+    note.write_text("---\naliases: [Levain]\n---\nThe starter is fed at eight.\n")
+    run_json(tmp_path / "store", "import", str(note))
+    (found,) = run_json(tmp_path / "store", "search", "starter")["results"]
+    shown = run(tmp_path / "store", "show", found["fingerprintId"]).stdout
+    assert "path: Bread\n" in re.sub(" +\n", "\n", shown)
+    assert 'aliases: ["Levain"]' in shown
 
 
 def test_a_result_without_competition_says_why_it_was_found_too(tmp_path: Path) -> None:

@@ -1,13 +1,19 @@
 """Ctrl-C ends a command without a traceback, however early it comes."""
 
 import os
+import signal
+import subprocess
 import sys
+from pathlib import Path
 from types import ModuleType
 
 import pytest
 
 from actors.cli import app
+from actors.cli.importing import BATCH, Batch
 from actors.cli.program import INTERRUPTED_STATUS
+from actors.runtime.types import JsonObject
+from tests.actors.cli.conftest import run, run_json
 
 
 class Interrupted(ModuleType):
@@ -20,10 +26,55 @@ class Interrupted(ModuleType):
 def test_ctrl_c_while_the_commands_are_imported_ends_with_its_status(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "actors.cli.commands", Interrupted("actors.cli.commands"))
     monkeypatch.setattr(sys, "argv", ["context-graph", "status"])
-    mask = os.umask(0o077)
+    mask, handler = os.umask(0o077), signal.getsignal(signal.SIGINT)
     try:
         with pytest.raises(SystemExit) as ended:
             app()
     finally:
         os.umask(mask)
+        signal.signal(signal.SIGINT, handler)
     assert ended.value.code == INTERRUPTED_STATUS == 130
+
+
+def test_ctrl_c_in_an_import_says_what_is_stored_and_the_next_one_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = tmp_path / "notes.jsonl"
+    source.write_text("".join(f'{{"content": "The buoy {number} is red."}}\n' for number in range(BATCH + 1)))
+    add = Batch.add
+
+    def interrupted(batch: Batch, answer: JsonObject) -> None:
+        if batch.start:
+            raise KeyboardInterrupt
+        add(batch, answer)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Batch, "add", interrupted)
+        done = run(tmp_path / "store", "import", str(source))
+    assert done.exit_code == INTERRUPTED_STATUS
+    assert f"interrupted; {BATCH} of {BATCH + 1} memories are stored, and the same import goes on" in done.stderr
+    assert run_json(tmp_path / "store", "import", str(source))["stored_before"] == BATCH + 1
+
+
+LEAVING = """
+import threading
+def outlive() -> None:
+    threading.main_thread().join()
+    print("leaving", flush=True)
+    threading.Event().wait(60)
+threading.Thread(target=outlive).start()
+from actors.cli import app
+app()
+"""
+"""A command that is done while a thread of its process still works."""
+
+
+def test_ctrl_c_while_a_command_that_is_done_ends_is_no_traceback() -> None:
+    command = [sys.executable, "-c", LEAVING, "--version"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        while process.stdout.readline() not in {"leaving\n", ""}:
+            pass
+        process.send_signal(signal.SIGINT)
+        assert process.communicate(timeout=60)[1] == ""
+    assert process.returncode == -signal.SIGINT

@@ -48,3 +48,27 @@ def test_the_import_of_a_stores_own_export_changes_nothing_and_leaves_its_runs_t
     moved, merged = run_json(flat, "consolidations")["runs"]
     assert len(run_json(flat, "undo", moved["run_id"])["restored"]) == 4
     assert len(run_json(flat, "undo", merged["run_id"])["restored"]) == 1
+
+
+def test_the_export_of_a_namespace_names_no_run_that_changed_nothing_in_it(tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    for namespace in ("work", "home"):
+        for text in (*["The printer is called Gutenberg."] * 2, f"The lease of {namespace} ends in June."):
+            run_json(store, "store", text, "-n", namespace, "--no-hub")
+    of_work = run_json(store, "consolidate", "-n", "work")["run_id"]
+    run_json(store, "store", "The printer is called Gutenberg.", "-n", "home", "--no-hub")
+    of_all = run_json(store, "consolidate")["run_id"]
+    run_json(store, "consolidate", "-n", "home")
+    run_json(store, "undo", of_work)
+    named = {
+        namespace: {
+            event["run"]
+            for line in run(store, "export", "-n", namespace).stdout.splitlines()
+            if "run" in (event := json.loads(line).get("event", {}))
+        }
+        for namespace in ("work", "home")
+    }
+    assert of_work in named["work"]
+    assert of_all not in named["work"]
+    assert of_work not in named["home"]
+    assert of_all in named["home"]

@@ -1,6 +1,8 @@
 """Which process answers a command: a hub, also one that is starting, or the command itself."""
 
 import os
+import subprocess
+import sys
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -9,6 +11,8 @@ import pytest
 from actors.cli import store_access
 from actors.cli.store_access import StoreLocation, StoreSession, open_store, store_location
 from actors.proxy.launcher import is_locked, lock_folder
+from tests.acceptance.conftest import COMMAND, PATIENCE
+from tests.actors.cli.conftest import run
 
 
 def test_a_command_waits_for_a_hub_that_is_starting_instead_of_opening_the_store(
@@ -54,3 +58,31 @@ def test_a_hub_that_gives_up_its_start_leaves_the_store_to_the_command(
 def test_looking_for_the_lock_of_a_hub_changes_nothing(tmp_path: Path) -> None:
     assert not is_locked(tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+HOLDER = """
+import sys
+from pathlib import Path
+from events.storage.database import connect
+database = connect(Path(sys.argv[1]) / "log.duckdb")
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+
+def test_a_command_says_which_process_it_waits_for_and_goes_on_once_that_has_closed_the_store(tmp_path: Path) -> None:
+    assert run(tmp_path, "store", "Bo is afraid of thunder.", "--no-hub").exit_code == 0
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen([sys.executable, "-c", HOLDER, str(tmp_path)], **pipes) as holder:
+        assert holder.stdout is not None
+        assert holder.stdin is not None
+        assert holder.stdout.readline() == "held\n"
+        command = [COMMAND, "store", "Bo sleeps in the kitchen.", "--no-hub", "--data", str(tmp_path)]
+        waiting = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        assert waiting.stderr is not None
+        notice = waiting.stderr.readline()
+        holder.stdin.close()
+        told = waiting.communicate(timeout=PATIENCE)
+    assert "waiting" in notice
+    assert f"PID {holder.pid}" in notice
+    assert (waiting.returncode, told[0].startswith("stored "), told[1]) == (0, True, "")

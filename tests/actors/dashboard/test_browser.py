@@ -357,6 +357,24 @@ def test_long_words_and_other_directions_keep_to_their_place(site: Site, browser
     assert site.problems == []
 
 
+def test_a_text_cannot_change_the_order_in_which_it_is_read(site: Site, go: Go) -> None:
+    text = "Open invoice\u202egpj.exe\u202c, \u2067then\u2069 the מפתח."
+    stored = {"content": text, "namespace": "drawer", "tags": ["a\u202eb"]}
+    (site.folder / "drawer.jsonl").write_text(json.dumps(stored))
+    command = [COMMAND, "import", str(site.folder / "drawer.jsonl"), "--data", str(site.folder)]
+    subprocess.run(command, capture_output=True, check=True)
+    for path in ("/", "/search?q=invoice&namespace=drawer", "/timeline?namespace=drawer"):
+        shown = go(path).locator("body").inner_text()
+        assert "Open invoice\ufffdgpj.exe\ufffd, \ufffdthen\ufffd the מפתח." in shown, path
+        assert not set(shown) & set("\u202e\u202c\u2067\u2069")
+    page = go("/search?q=invoice&namespace=drawer")
+    page.click(".result h2 a")
+    page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+    assert "#a\ufffdb" in page.locator("body").inner_text()
+    assert page.locator("textarea[name=content]").input_value() == text, "what is edited stays as it is"
+    assert page.locator("textarea[name=tags]").input_value() == "a\u202eb"
+
+
 def test_below_a_long_memory_is_what_can_be_done_with_it(site: Site, go: Go) -> None:
     long = " ".join(f"Buoy {number} was painted." for number in range(2000))
     command = [COMMAND, "store", long, "--data", str(site.folder), "--namespace", "buoys"]

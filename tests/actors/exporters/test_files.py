@@ -75,6 +75,27 @@ async def test_markdown_is_written_for_obsidian_and_comes_back(start: Callable[[
         assert told["events"] == 3
 
 
+async def test_a_note_is_named_by_its_heading_and_says_what_corrected_it(context: Context, tmp_path: Path) -> None:
+    first = await store(context, "# Oven\n\nPreheat to 235 degrees.")
+    second = await store(context, "# Oven\n\nPreheat to 225 degrees.", supersedes=[first])
+    await store(context, "```\n- The kettle sang.\n```")
+    reinstated = await store(context, "The gate code is 1234.")
+    await store(context, "The gate code is 4321.", supersedes=[reinstated])
+    await dispatch.call(context, BY_METHOD["memory/restore"], {"id": reinstated})
+    await take_out(context, "markdown", tmp_path / "vault")
+    notes = {path.stem: path.read_text("utf-8") for path in (tmp_path / "vault").rglob("*.md")}
+    assert {name[:-14] for name in notes} == {
+        "Oven",
+        "The-kettle-sang",
+        "The-gate-code-is-1234",
+        "The-gate-code-is-4321",
+    }
+    corrected = f"- superseded_by [[Oven-{second[:13]}]]"
+    assert [name for name, text in notes.items() if "superseded_by" in text] == [f"Oven-{first[:13]}"]
+    assert corrected in notes[f"Oven-{first[:13]}"]
+    assert "title: Oven\n" in notes[f"Oven-{first[:13]}"]
+
+
 async def test_parquet_opens_in_duckdb_with_every_space(context: Context, tmp_path: Path) -> None:
     await take_in(context, samples.vault(tmp_path / "notes"))
     await store(context, "The kettle sang.", created_at="2026-05-02T08:30+09:00")

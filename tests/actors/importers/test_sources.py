@@ -261,15 +261,23 @@ def test_an_empty_note_is_no_memory_and_links_to_it_are_left_out(tmp_path: Path)
         "template.md": "---\ntags: [daily]\ncreated: 2026-02-03\naliases: []\n---\n\n",
         "Ilse.md": "---\nphone: 555 0199\n---\n",
         "todo.md": "See [[nothing]] and [[Ilse]].\n",
+        "trip.md": "![[ferry.png]] and [[timetable.pdf|the times]] of [[Hven]] and [[v1.2]].\n",
     }.items():
         (tmp_path / name).write_text(body, "utf-8")
     _, items, broken, skipped = read(tmp_path)
     assert [(item["content"], item["metadata"].get("phone")) for item in items if "content" in item] == [
         ("Ilse\n\nphone: 555 0199", "555 0199"),
         ("todo\n\nSee [[nothing]] and [[Ilse]].", None),
+        ("trip\n\n![[ferry.png]] and [[timetable.pdf|the times]] of [[Hven]] and [[v1.2]].", None),
     ]
     assert {target for _, _, target in links(items)} == {"Ilse\n\nphone: 555 0199"}
-    assert (broken, skipped) == ([], {"empty files": 3, "links to empty files": 1})
+    assert broken == []
+    assert skipped == {
+        "empty files": 3,
+        "links to empty files": 1,
+        "links to files that are no notes": 2,
+        "links to notes that don't exist": 2,
+    }
 
 
 def test_what_the_properties_of_a_note_say_is_in_its_text_and_how_it_is_shown_is_not(tmp_path: Path) -> None:
@@ -536,6 +544,24 @@ def test_ids_are_the_same_whenever_a_source_is_read(tmp_path: Path) -> None:
     ids = [[item["id"] for item in read(tmp_path)[1]] for _ in range(2)]
     assert ids[0] == ids[1]
     assert len(set(ids[0])) == len(ids[0])
+
+
+@pytest.mark.parametrize("title", ["On the ferry and the island " * 700, "x" * 20_000])
+def test_a_title_or_a_heading_as_long_as_a_page_keeps_no_note_and_no_turn_from_being_stored(
+    tmp_path: Path, title: str
+) -> None:
+    front = f"---\ntitle: {title}\nabstract: {'tide ' * 1_500}\n---\n"
+    (tmp_path / "titled.md").write_text(f"{front}The ferry leaves at nine.\n")
+    headings = "".join(f"# {number} {title}\n{'The tide is out. ' * 200}\n" for number in range(3))
+    (tmp_path / "headed.md").write_text(headings)
+    _, items, broken, _ = read(tmp_path)
+    assert broken == []
+    text = "\n".join(item["content"] for item in items)
+    assert "The ferry leaves at nine." in text
+    assert {item["metadata"]["path"] for item in items} == {"titled", "headed"}
+    chat = samples.chatgpt(tmp_path / "chat.json")
+    chat.write_text(chat.read_text().replace('"title": "', f'"title": "{title}'))
+    assert read(chat)[1]
 
 
 def test_a_text_that_is_too_long_becomes_several_memories(tmp_path: Path) -> None:

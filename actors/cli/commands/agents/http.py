@@ -9,7 +9,7 @@ import typer
 from actors.api.caller import Scope
 from actors.api.params.http import DEFAULT_ADDRESS, HttpListen
 from actors.cli.options import Data, Embedder, Json, Models
-from actors.cli.program import Panel, app, exit_on_error, folder_command, show
+from actors.cli.program import Group, Panel, app, exit_on_error, folder_command, show
 from actors.proxy.serve_command import data_folder
 from actors.runtime.settings import ModelProfile
 from actors.runtime.types import JsonObject
@@ -23,7 +23,7 @@ SCOPE_HELP = (
     "scan, verify and move."
 )
 
-keys = typer.Typer(help="Make, list and revoke the keys of programs that use the store over HTTP.")
+keys = typer.Typer(cls=Group, help="Make, list and revoke the keys of programs that use the store over HTTP.")
 app.add_typer(keys, name="key", rich_help_panel=Panel.CONNECT, no_args_is_help=True)
 Name = Annotated[str, typer.Argument(help="Name that the audit shows; up to 40 small letters, digits, dots, hyphens.")]
 

@@ -64,7 +64,7 @@ def serve(
     http: Annotated[bool, typer.Option("--http", help="Serve MCP and pages over HTTP instead, until Ctrl-C.")] = False,
     address: Annotated[
         str | None,
-        typer.Argument(metavar="[HOST:PORT]", help=f"With --http; where it is served already, or {DEFAULT_ADDRESS}."),
+        typer.Argument(metavar="HOST:PORT", help=f"With --http; where it is served already, or {DEFAULT_ADDRESS}."),
     ] = None,
     tls_cert: Annotated[Path | None, typer.Option(help="Certificate chain for HTTPS, in PEM.")] = None,
     tls_key: Annotated[Path | None, typer.Option(help="Its private key.")] = None,

@@ -99,7 +99,13 @@ def search(
     tags: Tags = None,
     top_k: Annotated[int, typer.Option("--top-k", "-k", help="1 to 100.")] = 5,
     profile: Annotated[
-        SearchProfile, typer.Option("--profile", "-p", help="Kind of question, which weighs the spaces.")
+        SearchProfile,
+        typer.Option(
+            "--profile",
+            "-p",
+            metavar="KIND",
+            help=f"Kind of question, which weighs the spaces: {', '.join(SearchProfile)}.",
+        ),
     ] = SearchProfile.AUTO,
     min_confidence: Annotated[Confidence, typer.Option(help="Show nothing if the search is less sure.")] = (
         Confidence.NOTHING

@@ -6,12 +6,12 @@ from typing import Annotated
 import typer
 
 from actors.cli.options import RUN_HELP, Data, Json, MemoryId, Namespace, RunId, given_path
-from actors.cli.program import Panel, app, exit_on_error, show, store_command
+from actors.cli.program import Group, Panel, app, exit_on_error, show, store_command
 from actors.proxy.serve_command import DATA, data_folder
 from actors.runtime.settings import MoveKind, SleepMode
 from actors.runtime.types import JsonObject
 
-group = typer.Typer(invoke_without_command=True, no_args_is_help=False)
+group = typer.Typer(cls=Group, invoke_without_command=True, no_args_is_help=False)
 app.add_typer(group, name="namespaces", rich_help_panel=Panel.TIDY)
 Source = Annotated[str, typer.Argument(help="A namespace with memories.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would be moved, and change nothing.")]

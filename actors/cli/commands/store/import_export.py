@@ -18,7 +18,7 @@ import typer
 from actors.cli.commands.store.conversion import Ray, Workers
 from actors.cli.options import AsOf, Data, Embedder, Models, Namespace, given_path
 from actors.cli.program import Panel, app, exit_on_error, folder_command, show
-from actors.proxy.endpoint import Report
+from actors.proxy.endpoint import Report, print_notice
 from actors.proxy.serve_command import data_folder
 from actors.runtime.settings import ModelProfile
 from actors.runtime.types import JsonObject
@@ -77,7 +77,7 @@ def import_memories(
 
     Secrets and passages between <private> and </private> are left out.
     """
-    from actors.cli.importing import batches_of, import_batches, import_in_pool
+    from actors.cli.importing import batches_of, import_batches, import_in_pool, so_far
     from actors.cli.store_access import store_location
     from actors.embedder.pool.worker import WorkerSettings
     from actors.importers.recogniser import recognise
@@ -93,10 +93,14 @@ def import_memories(
         result = _survey(found, redactions, report, validates=dry_run)
         if not dry_run:
             batches = batches_of(found, result, report)
-            if workers is None and ray is None:
-                import_batches(store_location(folder, embedder, models), batches)
-            else:
-                import_in_pool(folder, batches, WorkerSettings(embedder, models), workers, ray)
+            try:
+                if workers is None and ray is None:
+                    import_batches(store_location(folder, embedder, models), batches)
+                else:
+                    import_in_pool(folder, batches, WorkerSettings(embedder, models), workers, ray)
+            except KeyboardInterrupt:
+                print_notice(f"interrupted; {so_far(result)}")
+                raise
     if source == STANDARD:
         result["failed"] = [{**failure, "file": STANDARD} for failure in result["failed"]]
     result["failed"].sort(key=lambda failure: (failure["file"], failure["line"]))
