@@ -35,7 +35,7 @@ NOT_BEFORE_UNIT: Final = (
 """After a year on its own: rejects quantities."""
 DAY_OF_MONTH: Final = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?\b"
 COUNT: Final = rf"(?:\b(?:a )?(?P<count>\d{{1,3}}|{'|'.join(NUMBERS)})(?: of)? )"
-UNIT: Final = r"(?P<unit>day|night|week|weekend|month|quarter|year|decade)s?\b"
+UNIT: Final = r"(?P<unit>day|night|week|weekend|month|quarter(?! century\b)|year|decade)s?\b"
 SPAN: Final = r"(?P<unit>minute|hour|day|night|week|weekend|fortnight|month|quarter|year|decade)s?\b"
 """A unit, or a length of time that the calendar doesn't divide."""
 QUARTER: Final = r"(?:\bQ(?P<quarter>[1-4])\b(?!:)|\b(?P<named>first|second|third|fourth) quarter\b)"

@@ -120,6 +120,11 @@ def month_or_longer(match: re.Match[str], reference: Reference) -> Interval | No
     return None if interval is None else part_of(interval, groups.get("part"))
 
 
+def quarter(match: re.Match[str], reference: Reference) -> Interval | None:
+    """Resolve a quarter of a year; without the year only in a question, since "Q3" names other things too."""
+    return month_or_longer(match, reference) if match["year"] or reference.question else None
+
+
 def week_of_month(match: re.Match[str], reference: Reference) -> Interval | None:
     """Resolve "the second week of October": its 8th to 14th day; the last week is the last seven days."""
     month = month_or_longer(match, reference)

@@ -279,6 +279,8 @@ def test_a_question_about_the_past_means_the_latest_season_and_day_of_the_month(
     assert times("What did we do in spring?", question=True) == ["2023-03-01 2023-06-01"]
     assert times("What was repaired over late autumn?", question=True) == ["2022-10-16T12 2022-12-01"]
     assert times("What happened on the 21st?", question=True) == ["2023-07-21 2023-07-22"]
+    assert times("What did we sell in Q2?", question=True) == ["2023-04-01 2023-07-01"]
+    assert times("He was third in Q2.") == []
     assert times("What happened at the weekend?", question=True) == ["2023-08-12 2023-08-14"]
     for every_year in ("What do we plant in spring?", "What did we usually do in spring?"):
         assert times(every_year, question=True) == []
