@@ -183,6 +183,17 @@ def test_a_name_is_a_term_but_no_topic():
     assert told([*members, "A kiln for Ines.", "Two kilns."], REST).topicality == pytest.approx(3 / 7)
 
 
+@pytest.mark.parametrize(("name", "topicality"), [("McKay", 0), ("O'Neill", 0), ("Day-Lewis", 0), ("GitHub", 1)])
+def test_a_surname_with_a_capital_inside_is_a_name(name: str, topicality: float):
+    members = [f"Rain fell on {name}.", f"I met {name}.", f"Ask {name} again."]
+    assert told(members, REST).topicality == topicality
+
+
+def test_a_form_of_address_alone_names_nothing():
+    members = ["Mr Okafor has a new bed.", "Mr Lind is in bed seven.", "Move Mr Tanaka to a bed."]
+    assert distinctive(members, REST) == ("bed",)
+
+
 @pytest.mark.parametrize(
     ("member", "topicality"),
     [
