@@ -65,6 +65,9 @@ _PREFIX: Final = re.compile(r"^(?:Ma?c|Fitz|[DO]['’])(?=[^\W\d_a-z])")
 """What precedes the capital of a surname: "McKay", "O'Neill"; other words with a capital inside, such as "GitHub", are
 no names of persons."""
 
+_ADDRESS: Final = re.compile(r"\b[a-z]{2,10}://\S*")
+"""An address, such as that of a badge, whose parts say nothing of what a text is about."""
+
 _EDGES: Final = re.compile(r"^\W+|\W+$")
 
 
@@ -207,7 +210,7 @@ def _terms(text: str, speakers: frozenset[str], stemmer: Stemmer.Stemmer) -> Ite
     foreign = sum(word in FOREIGN for word in read) > sum(word in _ENGLISH_ONLY for word in read)
     empty = _NO_TOPIC | FOREIGN if foreign else _NO_TOPIC
     before, preceding = None, ""
-    for written in text.split():
+    for written in _ADDRESS.sub(" ", text).split():
         surface = _EDGES.sub("", written)
         found = words(surface)[: 1 if surface.isalnum() else None]  # parts of "re.sub", not of "McKay"
         is_name = _is_name(surface) and preceding not in _DETERMINERS

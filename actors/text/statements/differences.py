@@ -56,7 +56,8 @@ def changed_value(earlier: Statement, later: Statement, points: float) -> Correc
     replaced = [one for one in differences if one.old and one.new]
     if definite := [one for one in replaced if one.kind != "words"]:
         kind = definite[-1].kind
-        old, new = ([word for one in definite for word in one[side] if word.kind == kind] for side in (0, 1))
+        old = [word for one in definite for word in one.old if word.kind == kind]
+        new = [word for one in definite for word in one.new if word.kind == kind]
         return Correction(kind, _span(old), _span(new), points)
     if replaced:
         last = replaced[-1]

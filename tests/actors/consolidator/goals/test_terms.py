@@ -147,6 +147,15 @@ def test_identifiers_are_terms_as_they_are_written():
     assert "np.array" in distinctive(members, REST)
 
 
+def test_the_parts_of_an_address_are_no_terms():
+    members = [
+        "[![build](https://img.example.org/badge/build.svg)](https://ci.example.org) of the parser",
+        '<img src="https://img.example.org/badge/docs.svg"> parser',
+        "See https://img.example.org/badge/size.svg for its parser",
+    ]
+    assert distinctive(members, REST) == ("parser",)
+
+
 def test_units_times_and_quantities_are_no_terms():
     members = [
         "Boil the beans for forty minutes.",
