@@ -143,7 +143,7 @@ def _modified(text: str, one: _Expression, anchor: datetime) -> Interval:
 _ANY: Final = lex.compiled(
     rf"(?<!\d)\d{{4}}(?!\d)|\bago\b|day\b|weekend\b|\bon the \d|\b(?:before last|after next)\b"
     rf"|\b(?:recently|lately|{lex.DEICTIC_DAY})\b|{lex.WHICH}{lex.COUNT}?{lex.SPAN}|{lex.QUARTER}"
-    rf"|{lex.A_PART}the |\bcalendar week\b|\b{lex.SEASON}|\b{lex.MONTH}"
+    rf"|\bof the (?:week|month|quarter|year|decade)\b|\bcalendar week\b|\b{lex.SEASON}|\b{lex.MONTH}"
 )
 """Prefilter: matches every text that contains a time expression, and few others."""
 _OF_YEAR: Final = rf"(?:,? (?:of )?{lex.YEAR})?"
@@ -155,7 +155,7 @@ _PATTERNS: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str], Reference
         (r"\b(?P<year>\d{4})-W(?P<week>\d\d)\b", resolvers.iso_week),
         (rf"\bcalendar week (?P<week>\d{{1,2}})\b{_OF_YEAR}", resolvers.iso_week),
         (r"\b(?P<year>\d{4})[ /-]?Q(?P<quarter>[1-4])(?P<named>)\b", resolvers.month_or_longer),
-        (rf"{lex.PART}(?:the )?{lex.QUARTER}{_OF_YEAR}(?! of\b)", resolvers.quarter),
+        (rf"{lex.QUARTER}{_OF_YEAR}(?! of\b)", resolvers.quarter),
         (rf"\b{lex.DAY_OF_MONTH}{lex.UNTIL}(?: of)? {lex.MONTH},?(?: {lex.YEAR})?", resolvers.day_or_days),
         (rf"\b{lex.MONTH} {lex.DAY_OF_MONTH}{lex.UNTIL}(?!:),?(?: {lex.YEAR})?", resolvers.day_or_days),
         (
@@ -179,7 +179,7 @@ _PATTERNS: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str], Reference
         (rf"{lex.WHICH}{lex.COUNT}{lex.SPAN}", resolvers.counted_units),
         (rf"{lex.WHICH}(?P<unit>fortnight|hour)\b", resolvers.counted_units),
         (
-            rf"(?:\b(?:on|by|for|until|till) )?{lex.WEEKDAY}{_PART_OF_DAY},?(?: of)? {lex.WHICH}week\b",
+            rf"\b{lex.WEEKDAY}{_PART_OF_DAY},?(?: of)? {lex.WHICH}week\b",
             resolvers.weekday_of_week,
         ),
         (rf"{lex.WHICH}week(?:['’]s|,| on)? {lex.WEEKDAY}", resolvers.weekday_of_week),
