@@ -33,7 +33,7 @@ PARTS: Final = {key: name for key, (name, _) in SPACE_NAMES.items()} | {
 """What a score consists of."""
 
 _MADE: Final = {
-    "clusters": "topic",
+    "clusters": "group",
     "patterns": "pattern",
     "causes": "cause",
     "strengthened": "stronger link",

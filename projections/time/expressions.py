@@ -13,19 +13,10 @@ from functools import partial
 from typing import Final, NamedTuple
 
 from projections.time import lexicon as lex
-from projections.time.periods import (
-    DAY,
-    UNIT_DAYS,
-    Interval,
-    containing,
-    days,
-    months,
-    part_of,
-    shift,
-    start_of_day,
-    years,
-)
-from projections.time.weekdays import Direction, direction_of, looks_ahead
+from projections.time import resolvers
+from projections.time.periods import DAY, UNIT_DAYS, Interval, containing, days, shift
+from projections.time.resolvers import Reference, resolved
+from projections.time.weekdays import looks_ahead
 
 MAX_INTERVALS: Final = 64
 """Intervals of one text; further ones, as in a timetable, add no information."""
@@ -33,17 +24,8 @@ MAX_CHARACTERS: Final = 16_384
 """Characters of a text that are parsed."""
 _OPEN_END: Final = timedelta(days=365)
 """Length of "before 2010" and "after 9 June"."""
-_RECENT: Final = timedelta(days=30)
-"""Length of "recently"."""
 _PREFIX_CHARACTERS: Final = 48
 """Characters before an expression that may modify it."""
-
-
-class _Reference(NamedTuple):
-    anchor: datetime
-    question: bool
-    ahead: bool = False
-    """Whether a month or day without a year is the first that has not ended."""
 
 
 class _Expression(NamedTuple):
@@ -63,23 +45,23 @@ def find_intervals(text: str, anchor: datetime, *, question: bool = False) -> li
         question: Whether a month or day without a year is the latest that has begun, rather than the nearest. In the
             present or future tense ("What's on 8 December?") it is the coming one too.
     """
-    text, back = text[:MAX_CHARACTERS], _Reference(anchor.replace(tzinfo=UTC), question)
+    text, back = text[:MAX_CHARACTERS], Reference(anchor.replace(tzinfo=UTC), question)
     is_ahead = question and _NAMED.search(text) and looks_ahead(text)
     references = [back, back._replace(ahead=True)] if is_ahead else [back]
     found = ((one, reference) for reference in references for one in _join_ranges(text, _expressions(text, reference)))
-    modified = (_valid(partial(_modified, text, one, reference.anchor)) for one, reference in found)
+    modified = (resolved(partial(_modified, text, one, reference.anchor)) for one, reference in found)
     return list(dict.fromkeys(interval for interval in modified if interval is not None))[:MAX_INTERVALS]
 
 
 def without_times(text: str, anchor: datetime) -> str:
     """Return a question without the words that `find_intervals` reads as times."""
     text, end, kept = text[:MAX_CHARACTERS], 0, ""
-    for left, right, _ in _expressions(text, _Reference(anchor.replace(tzinfo=UTC), question=True)):
+    for left, right, _ in _expressions(text, Reference(anchor.replace(tzinfo=UTC), question=True)):
         kept, end = f"{kept}{text[end:left]} ", right
     return kept + text[end:]
 
 
-def _expressions(text: str, reference: _Reference) -> list[_Expression]:
+def _expressions(text: str, reference: Reference) -> list[_Expression]:
     """Return the time expressions of a text in its order, at most `MAX_INTERVALS`."""
     found: list[_Expression] = []
     if _ANY.search(text) is None:
@@ -88,7 +70,7 @@ def _expressions(text: str, reference: _Reference) -> list[_Expression]:
         index = bisect_left(found, (left,))
         if (index and left < found[index - 1].right) or (index < len(found) and found[index].left < right):
             continue
-        interval = _valid(resolve)
+        interval = resolved(resolve)
         if interval is not None:
             found.insert(index, _Expression(left, right, interval))
             if len(found) == MAX_INTERVALS:
@@ -96,119 +78,11 @@ def _expressions(text: str, reference: _Reference) -> list[_Expression]:
     return found
 
 
-def _matches(text: str, reference: _Reference) -> Iterator[tuple[int, int, Callable[[], Interval | None]]]:
+def _matches(text: str, reference: Reference) -> Iterator[tuple[int, int, Callable[[], Interval | None]]]:
     """Yield the span of each match of each pattern, and the function that resolves it."""
     for pattern, resolve in _PATTERNS if _NAMED.search(text) else _WITHOUT_NAMES:
         for match in pattern.finditer(text):
             yield *match.span("body" if "body" in pattern.groupindex else 0), partial(resolve, match, reference)
-
-
-def _valid(resolve: Callable[[], Interval | None]) -> Interval | None:
-    """Resolve an expression; None for a time that doesn't exist, such as 31 June or the day after 9999-12-31."""
-    try:
-        return resolve()
-    except (ValueError, OverflowError):
-        return None
-
-
-def _yearless(in_year: Callable[[int], Interval], reference: _Reference) -> Interval | None:
-    """Return the interval in the year that is meant: of a question the latest that has begun, else the nearest."""
-    anchor, question, ahead = reference
-    candidates = (_valid(partial(in_year, year)) for year in (anchor.year - 1, anchor.year, anchor.year + 1))
-    found = [one for one in candidates if one is not None]
-    intervals = [one for one in found if (one.end > anchor if ahead else one.start <= anchor or not question)]
-    return min(intervals, key=lambda one: abs(one.start + (one.end - one.start) / 2 - anchor), default=None)
-
-
-def _date(match: re.Match[str], reference: _Reference) -> Interval | None:
-    """Resolve a day or a range of days in one month, with or without a year."""
-    groups = match.groupdict()
-    month = int(groups["number"]) if groups.get("number") else lex.index_of(groups["month"], lex.MONTHS) + 1
-    day, year = int(groups["day"]), groups.get("year")
-    until = max(day, int(groups.get("until") or day))
-
-    def in_year(year: int) -> Interval:
-        return Interval(start_of_day(year, month, day), days(start_of_day(year, month, until)).end)
-
-    return in_year(int(year)) if year else _yearless(in_year, reference)
-
-
-def _month_or_season(match: re.Match[str], reference: _Reference) -> Interval | None:
-    """Resolve a month or a season, or a part of it, with or without a year."""
-    groups, said = match.groupdict(), reference.anchor
-    season, year, which = groups.get("season"), groups.get("year"), (groups.get("which") or "").casefold()
-    month = lex.SEASONS[season.casefold()] if season else lex.index_of(groups["month"], lex.MONTHS) + 1
-
-    def in_year(year: int) -> Interval:
-        return months(year, month, 3 if season else 1)
-
-    if year:
-        interval = in_year(int(year))
-    elif which == "next":
-        interval = next(one for one in map(in_year, (said.year, said.year + 1)) if one.start > said)
-    elif which in ("last", "past"):
-        interval = next(one for one in map(in_year, (said.year, said.year - 1, said.year - 2)) if one.end <= said)
-    elif which == "this":
-        interval = in_year(said.year)
-    else:
-        interval = _yearless(in_year, reference)
-    return None if interval is None else part_of(interval, groups.get("part"))
-
-
-def _year_or_decade(match: re.Match[str], _reference: _Reference) -> Interval:
-    """Resolve a year, a decade or a century, or a part of it; "the 1800s" are a century, "the 2000s" a decade."""
-    year = int(match["year"])
-    span = 100 if year % 100 == 0 and year < 2000 else 10
-    return part_of(years(year, span if match["decade"] else 1), match["part"])
-
-
-def _deictic_day(match: re.Match[str], reference: _Reference) -> Interval:
-    """Resolve yesterday, today, tomorrow and their nights."""
-    offset = {"yesterday": -1, "last night": -1, "tomorrow": 1}.get(match["word"].casefold(), 0)
-    return days(reference.anchor + offset * DAY)
-
-
-def _ago(match: re.Match[str], reference: _Reference) -> Interval:
-    """Resolve "two weeks ago" to the unit of that granularity, so that larger units give wider intervals."""
-    return shift(containing(reference.anchor, match["unit"]), match["unit"], -lex.count_of(match["count"]))
-
-
-def _counted_units(match: re.Match[str], reference: _Reference) -> Interval:
-    """Resolve "the last three weeks" or "the next two days", which end or begin with the day of the anchor."""
-    length = lex.count_of(match["count"]) * UNIT_DAYS[match["unit"].casefold()] * DAY
-    today = days(reference.anchor)
-    if match["which"].casefold() in ("next", "coming"):
-        return Interval(today.start, today.end + length)
-    return Interval(today.start - length, today.end)
-
-
-def _unit(match: re.Match[str], reference: _Reference) -> Interval:
-    """Resolve last, this or next week, weekend, month or year."""
-    count = {"last": -1, "past": -1, "previous": -1, "next": 1, "coming": 1}.get(match["which"].casefold(), 0)
-    return shift(containing(reference.anchor, match["unit"]), match["unit"], count)
-
-
-def _weekday(match: re.Match[str], reference: _Reference) -> Interval | None:
-    """Resolve last, this or next Monday, or without such a word the one of which the text speaks.
-
-    A question with "on Monday" looks back where its tense is in doubt.
-    """
-    ahead = (lex.index_of(match["weekday"], lex.WEEKDAYS) - reference.anchor.weekday()) % 7
-    which, preposition = ((match[name] or "").casefold() for name in ("which", "preposition"))
-    is_past = which in ("last", "past", "previous")
-    if which in ("", "this"):
-        direction = direction_of(match.string, *match.span(), which or preposition)
-        if direction is None and not which and not (reference.question and preposition == "on"):
-            return None
-        is_past = direction is Direction.LAST or (direction is None and not which)
-    if is_past:
-        return days(reference.anchor + (ahead - 7) * DAY)
-    return days(reference.anchor + (ahead if which == "this" else ahead or 7) * DAY)
-
-
-def _recently(_match: re.Match[str], reference: _Reference) -> Interval:
-    today = days(reference.anchor)
-    return Interval(today.start - _RECENT, today.end)
 
 
 _BETWEEN: Final = lex.compiled(r"\s*(?:–|—|-|to|until|till|through|and)\s+(?:the )?$|\s*[–—-]\s*$")
@@ -267,32 +141,66 @@ def _modified(text: str, one: _Expression, anchor: datetime) -> Interval:
 
 
 _ANY: Final = lex.compiled(
-    rf"(?<!\d)\d{{4}}(?!\d)|\bago\b|day\b|\b(?:recently|lately|{lex.DEICTIC_DAY})\b|{lex.WHICH}{lex.COUNT}?{lex.UNIT}|\b{lex.SEASON}|\b{lex.MONTH}"
+    rf"(?<!\d)\d{{4}}(?!\d)|\bago\b|day\b|weekend\b|\bon the \d|\b(?:before last|after next)\b"
+    rf"|\b(?:recently|lately|{lex.DEICTIC_DAY})\b|{lex.WHICH}{lex.COUNT}?{lex.SPAN}|{lex.QUARTER}"
+    rf"|\bof the (?:week|month|quarter|year|decade)\b|\bcalendar week\b|\b{lex.SEASON}|\b{lex.MONTH}"
 )
 """Prefilter: matches every text that contains a time expression, and few others."""
-_PATTERNS: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str], _Reference], Interval | None]], ...]] = (
-    (lex.compiled(r"\b(?P<year>\d{4})-(?P<number>\d{2})-(?P<day>\d{2})(?!\d)"), _date),
-    (lex.compiled(rf"\b{lex.DAY_OF_MONTH}{lex.UNTIL}(?: of)? {lex.MONTH},?(?: {lex.YEAR})?"), _date),
-    (lex.compiled(rf"\b{lex.MONTH} {lex.DAY_OF_MONTH}{lex.UNTIL}(?!:),?(?: {lex.YEAR})?"), _date),
-    (
-        lex.compiled(rf"\b{lex.MONTH}(?=(?:{lex.TO}| (?:and|or) )(?:{lex.MONTH_NAME})\b\.?,?(?: of)? {lex.YEAR})"),
-        _month_or_season,
-    ),
-    (lex.compiled(rf"{lex.PART}\b{lex.MONTH},?(?: of)? {lex.YEAR}"), _month_or_season),
-    (lex.compiled(rf"{lex.PART}\b{lex.SEASON}(?: of)? {lex.YEAR}"), _month_or_season),
-    (
-        lex.compiled(rf"{lex.PART}(?:the )?{lex.NOT_A_NUMBER}{lex.YEAR}(?P<decade>s)?\b{lex.NOT_BEFORE_UNIT}"),
-        _year_or_decade,
-    ),
-    (lex.compiled(rf"{lex.NOT_A_VERB}{lex.WHICH}(?:{lex.MONTH}|{lex.SEASON})"), _month_or_season),
-    (lex.compiled(rf"\b(?P<word>{lex.DEICTIC_DAY})\b"), _deictic_day),
-    (lex.compiled(rf"{lex.COUNT}{lex.UNIT} ago\b"), _ago),
-    (lex.compiled(rf"{lex.WHICH}{lex.COUNT}{lex.UNIT}"), _counted_units),
-    (lex.compiled(rf"{lex.WHICH}{lex.UNIT}"), _unit),
-    (lex.compiled(rf"(?:{lex.WHICH}|\b(?P<preposition>on|by|for|to|until|till) |\b){lex.WEEKDAY}"), _weekday),
-    (lex.compiled(rf"{lex.BEFORE_MONTH}(?P<body>{lex.PART}{lex.MONTH})"), _month_or_season),
-    (lex.compiled(rf"{lex.BEFORE_SEASON}(?P<body>{lex.PART}{lex.SEASON})(?! of\b)"), _month_or_season),
-    (lex.compiled(r"(?<!\bmost )\b(?:recently|lately)\b"), _recently),
+_OF_YEAR: Final = rf"(?:,? (?:of )?{lex.YEAR})?"
+_PART_OF_DAY: Final = r"(?: (?:morning|afternoon|evening|night))?"
+_PATTERNS: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str], Reference], Interval | None]], ...]] = tuple(
+    (lex.compiled(pattern), resolve)
+    for pattern, resolve in (
+        (r"\b(?P<year>\d{4})-(?P<number>\d{2})-(?P<day>\d{2})(?!\d)", resolvers.day_or_days),
+        (r"\b(?P<year>\d{4})-W(?P<week>\d\d)\b", resolvers.iso_week),
+        (rf"\bcalendar week (?P<week>\d{{1,2}})\b{_OF_YEAR}", resolvers.iso_week),
+        (r"\b(?P<year>\d{4})[ /-]?Q(?P<quarter>[1-4])(?P<named>)\b", resolvers.month_or_longer),
+        (rf"{lex.QUARTER}{_OF_YEAR}(?! of\b)", resolvers.quarter),
+        (rf"\b{lex.DAY_OF_MONTH}{lex.UNTIL}(?: of)? {lex.MONTH},?(?: {lex.YEAR})?", resolvers.day_or_days),
+        (rf"\b{lex.MONTH} {lex.DAY_OF_MONTH}{lex.UNTIL}(?!:),?(?: {lex.YEAR})?", resolvers.day_or_days),
+        (
+            rf"\b(?P<nth>first|second|third|fourth|last) week (?:of|in) {lex.MONTH}{_OF_YEAR}",
+            resolvers.week_of_month,
+        ),
+        (
+            rf"\b{lex.MONTH}(?=(?:{lex.TO}| (?:and|or) )(?:{lex.MONTH_NAME})\b\.?,?(?: of)? {lex.YEAR})",
+            resolvers.month_or_longer,
+        ),
+        (rf"{lex.PART}\b{lex.MONTH},?(?: of)? {lex.YEAR}", resolvers.month_or_longer),
+        (rf"{lex.PART}\b{lex.SEASON}(?: of)? {lex.YEAR}", resolvers.month_or_longer),
+        (
+            rf"{lex.PART}(?:the )?{lex.NOT_A_NUMBER}{lex.YEAR}(?P<decade>s)?\b{lex.NOT_BEFORE_UNIT}",
+            resolvers.year_or_decade,
+        ),
+        (rf"{lex.NOT_A_VERB}{lex.WHICH}(?:{lex.MONTH}|{lex.SEASON})", resolvers.month_or_longer),
+        (rf"\b(?P<word>{lex.DEICTIC_DAY})\b", resolvers.deictic_day),
+        (r"\bhalf an? (?P<unit>hour|day|month|year|decade) ago\b", resolvers.half_ago),
+        (rf"{lex.COUNT}{lex.SPAN} ago\b", resolvers.ago),
+        (rf"{lex.WHICH}{lex.COUNT}{lex.SPAN}", resolvers.counted_units),
+        (rf"{lex.WHICH}(?P<unit>fortnight|hour)\b", resolvers.counted_units),
+        (
+            rf"\b{lex.WEEKDAY}{_PART_OF_DAY},?(?: of)? {lex.WHICH}week\b",
+            resolvers.weekday_of_week,
+        ),
+        (rf"{lex.WHICH}week(?:['’]s|,| on)? {lex.WEEKDAY}", resolvers.weekday_of_week),
+        (
+            rf"{lex.A_PART}(?:the |{lex.WHICH})(?P<unit>week|month|quarter|year|decade)\b(?! (?:of\b|\d))",
+            resolvers.unit,
+        ),
+        (rf"\bthe {lex.UNIT} (?P<which>before last|after next)\b", resolvers.second_unit),
+        (rf"{lex.WHICH}{lex.UNIT}", resolvers.unit),
+        (rf"{lex.BEFORE_WEEKEND}(?P<body>weekend)\b(?! (?:of|before|after|in)\b)", resolvers.weekend),
+        (rf"(?:{lex.WHICH}|\b(?P<preposition>on|by|for|to|until|till) |\b){lex.WEEKDAY}", resolvers.weekday),
+        (rf"{lex.A_PART}{lex.MONTH}", resolvers.month_or_longer),
+        (rf"{lex.BEFORE_MONTH}(?P<body>{lex.PART}{lex.MONTH})", resolvers.month_or_longer),
+        (rf"{lex.BEFORE_SEASON}(?P<body>{lex.PART}{lex.SEASON})(?! of\b)", resolvers.month_or_longer),
+        (
+            rf"{lex.BEFORE_BARE_SEASON}(?P<body>{lex.PART}{lex.SEASON})(?! of\b)",
+            resolvers.season_of_past_question,
+        ),
+        (rf"\bon the (?P<body>{lex.DAY_OF_MONTH})(?=\s*(?:$|[.,;?!)]))", resolvers.day_of_month),
+        (r"(?<!\bmost )\b(?:recently|lately)\b", resolvers.recently),
+    )
 )
 """From the most to the least specific."""
 _NAMED: Final = lex.compiled(rf"\b(?:{lex.MONTH}|{lex.SEASON})")

@@ -35,20 +35,29 @@ NOT_BEFORE_UNIT: Final = (
 """After a year on its own: rejects quantities."""
 DAY_OF_MONTH: Final = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?\b"
 COUNT: Final = rf"(?:\b(?:a )?(?P<count>\d{{1,3}}|{'|'.join(NUMBERS)})(?: of)? )"
-UNIT: Final = r"(?P<unit>day|night|week|weekend|month|year|decade)s?\b"
+UNIT: Final = r"(?P<unit>day|night|week|weekend|month|quarter(?! century\b)|year|decade)s?\b"
+SPAN: Final = r"(?P<unit>minute|hour|day|night|week|weekend|fortnight|month|quarter|year|decade)s?\b"
+"""A unit, or a length of time that the calendar doesn't divide."""
+QUARTER: Final = r"(?:\bQ(?P<quarter>[1-4])\b(?!:)|\b(?P<named>first|second|third|fourth) quarter\b)"
 SEASON: Final = rf"(?P<season>{'|'.join(SEASONS)})\b"
 WEEKDAY: Final = (
     r"(?P<weekday>mon|tue|wed|thu|fri|sat|sun)(?:s|nes|rs|ur)?day\b(?! (?:mornings|afternoons|evenings|nights)\b)"
 )
 NOT_A_VERB: Final = r"(?!(?:this|and) (?-i:may)\b|(?:to|and) (?-i:march)\b)"
 BEFORE_MONTH: Final = (
-    rf"(?:\b{NOT_A_VERB}(?:in|of|this|since|until|till|by|during|from|to|early|mid|late|before|after|every|and)[ -])"
+    rf"(?:\b{NOT_A_VERB}(?:in|of|this|since|until|till|by|during|between|from|to|early|mid|late|before|after|every|and)"
+    r"[ -])"
 )
 """Required before a month without day and year, since "may" and "march" are verbs too; so are "and may", "to march"."""
+BEFORE_WEEKEND: Final = r"\b(?:at|on|over|for|by|during|until|since|before|after) the "
 BEFORE_SEASON: Final = r"\b(?:in|of|over|during|since|until|by|before|after) the "
+BEFORE_BARE_SEASON: Final = r"\b(?:in|over|during|since|until|by|before|after) "
 TO: Final = r"(?: ?[–—-] ?| (?:to|until|till|through) )"
 UNTIL: Final = rf"(?:{TO}(?P<until>\d{{1,2}})(?:st|nd|rd|th)?\b)?"
-PART: Final = r"(?:(?P<part>early|beginning of|start of|first half of|mid|middle of|late|end of|second half of)[ -])?"
+A_PART: Final = (
+    r"(?:\b(?P<part>early|beginning of|start of|first half of|mid|middle of|late|end of|second half of)[ -])"
+)
+PART: Final = f"{A_PART}?"
 DEICTIC_DAY: Final = r"yesterday|last night|today|tonight|this (?:morning|afternoon|evening)|tomorrow"
 WHICH: Final = r"(?:\b(?P<which>last|past|this|next|previous|coming) )"
 

@@ -7,7 +7,19 @@ from datetime import UTC, datetime, timedelta
 from typing import Final, NamedTuple
 
 DAY: Final = timedelta(days=1)
-UNIT_DAYS: Final = {"day": 1, "night": 1, "week": 7, "weekend": 7, "month": 30, "year": 365, "decade": 3_652}
+UNIT_DAYS: Final = {
+    "minute": 1 / 1_440,
+    "hour": 1 / 24,
+    "day": 1,
+    "night": 1,
+    "week": 7,
+    "weekend": 7,
+    "fortnight": 14,
+    "month": 30,
+    "quarter": 91,
+    "year": 365,
+    "decade": 3_652,
+}
 """Nominal length of each granularity in days."""
 
 _GOLDEN_RATIO: Final = (5**0.5 - 1) / 2
@@ -55,16 +67,18 @@ def part_of(interval: Interval, part: str | None) -> Interval:
 
 
 def containing(moment: datetime, granularity: str) -> Interval:
-    """Return the day, week (from Monday), weekend, month, year or decade that contains a moment."""
+    """Return the day, week (from Monday), weekend, month, quarter, year or decade that contains a moment."""
     match granularity.casefold():
         case "day" | "night":
             return days(moment)
-        case "week":
+        case "week" | "fortnight":
             return days(moment - moment.weekday() * DAY, 7)
         case "weekend":
             return days(moment + (5 - moment.weekday()) * DAY, 2)
         case "month":
             return months(moment.year, moment.month)
+        case "quarter":
+            return months(moment.year, (moment.month - 1) // 3 * 3 + 1, 3)
         case "year":
             return years(moment.year)
         case _:
@@ -72,10 +86,12 @@ def containing(moment: datetime, granularity: str) -> Interval:
 
 
 def shift(interval: Interval, granularity: str, count: int) -> Interval:
-    """Move an interval by a number of days, weeks, months, years or decades."""
+    """Move an interval by a number of days, weeks, months, quarters, years or decades."""
     match granularity.casefold():
         case "month":
             return months(interval.start.year, interval.start.month + count)
+        case "quarter":
+            return months(interval.start.year, interval.start.month + 3 * count, 3)
         case "year":
             return years(interval.start.year + count)
         case "decade":

@@ -170,6 +170,12 @@ def looks_ahead(question: str) -> bool:
     return Direction.COMING in found and Direction.LAST not in found
 
 
+def looks_back(question: str) -> bool:
+    """Return whether a question has a verb of the past or the perfect, and asks for no habit."""
+    is_past = Direction.LAST in _verbs(question) or _SINCE_THEN.search(question) is not None
+    return is_past and not _HABIT.search(question)
+
+
 def _around(text: str, place: _Span, border: re.Pattern[str], within: _Span) -> _Span:
     """Return the part of a text between the borders next to a place, or its ends."""
     (left, right), (begin, end) = place, within

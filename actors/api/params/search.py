@@ -204,7 +204,9 @@ class SearchSingleSpace(Reading, frozen=True, kw_only=True):
         super().check()
         check_spaces((self.space_index,), "space_index")
         if self.query is None and self.query_embedding is None:
-            raise InvalidParamsFault("Missing 'query_embedding' parameter", parameter="query_embedding")
+            raise InvalidParamsFault(
+                "Missing 'query_embedding' parameter: give it, or 'query' in words", parameter="query_embedding"
+            )
         if self.query is not None and self.query_embedding is not None:
             raise invalid("query", "give it or query_embedding, not both")
 

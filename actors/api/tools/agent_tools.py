@@ -13,7 +13,7 @@ from actors.api.operations.administration import audit, calibration, export, his
 from actors.api.operations.ingest import capture, imports
 from actors.api.operations.lifecycle import memories, namespaces, retrieval, scan
 from actors.api.operations.mind import goals, runs, schedule, sleep, workspace
-from actors.api.operations.retrieval import browsing, comparison, graph, memory_map, ranking, search
+from actors.api.operations.retrieval import browsing, causal_path, comparison, graph, memory_map, ranking, search
 from actors.api.tools.tool import tool
 
 read_tool = partial(tool, scope=Scope.READ, confined=True)
@@ -51,7 +51,7 @@ TOOLS = (
     search_tool("workspace/status", workspace.get_workspace_status, read_only=True),
     tool("workspace/adjust_coupling", workspace.adjust_coupling, idempotent=True, scope=Scope.ADMIN),
     write_tool("workspace/broadcast", workspace.trigger_workspace_broadcast),
-    read_tool("graph/causal_path", graph.find_causal_path, "path_found"),
+    read_tool("graph/causal_path", causal_path.find_causal_path, "path_found"),
     read_tool("graph/neighborhood", graph.get_neighborhood, core=True, read_only=True),
     read_tool("audit/trail", audit.audit_trail, "events", core=True, read_only=True),
     read_tool("search/weight_profiles", ranking.search_weight_profiles, read_only=True),

@@ -195,11 +195,14 @@ def relevance_by_words(atlas: Atlas, request: Search, rows: Rows) -> Relevance |
 
 
 def names_nothing_known(atlas: Atlas, request: Search, eligible: Mask) -> bool:
-    """Tell whether a question has names, and none of their words occurs in a memory that it may find.
+    """Tell whether no memory that a question may find has a word of its names, or any word of what it is about.
 
     What says the same of somebody else is similar, and no answer. Of 1,711 questions of LoCoMo and TimeQA 5 are such in
     a store that answers them, 4 of these misspelt; of those of LoCoMo 725 of 760 in another person's store. A cause or
     an effect needs not name what it belongs to, and the name of a month or a day tells a time.
+
+    "Who is the dentist?" is similar to a lost tooth where nothing else is stored. Among up to 4,000 memories no word of
+    its subject is known of none of 1,240 questions of five sets and of 4 of 400 about causes.
 
     Args:
         atlas: The atlas of the rows.
@@ -207,10 +210,13 @@ def names_nothing_known(atlas: Atlas, request: Search, eligible: Mask) -> bool:
         eligible: Which rows might have been found, shape (rows of the atlas,).
     """
     hints, asked = request.hints, request.embeddings.get(TERMS)
+    if hints.direction is not None or hints.intervals or hints.recurring or request.unfamiliar > UNFAMILIAR[0]:
+        return False
+    subject = asked_words(request.text)
+    if subject and TERMS in request.embeddings and atlas.known_share(TERMS, term_frequencies(subject), eligible) == 0:
+        return True
     words = [term_frequencies(word) for name in find_names(request.text) for word in name.split()]
     if not words or not isinstance(asked, Sparse) or not all(np.isin(word.ids, asked.ids).all() for word in words):
-        return False
-    if hints.direction is not None or hints.intervals or hints.recurring or request.unfamiliar > UNFAMILIAR[0]:
         return False
     speakers = atlas.time_mentions.speakers(hints.words)
     if len(speakers) and atlas.time_mentions.speaker_scores(speakers, np.flatnonzero(eligible)).any():

@@ -46,7 +46,7 @@ MANY_NAMES: Final = 0.33
 ones, which write all nouns so, .44, of passages of an encyclopaedia .43."""
 
 _NO_TOPIC: Final = STOP_WORDS | frozenset(" ".join(ENGLISH["topics"].values()).split())
-"""Stop words, words of greetings and thanks, units, times and numbers."""
+"""Stop words, words of greetings and thanks, forms of address, units, times and numbers."""
 
 _ENGLISH_ONLY: Final = STOP_WORDS - FOREIGN
 """A text with more function words of other languages than of these is in another language: "van" and "die" may be
@@ -60,6 +60,13 @@ _ENDS_CLAUSE: Final = re.compile(r"""[^\w\s'’*+#%&$€£/-]$""")
 
 _DETERMINERS: Final = frozenset("a an the this that these those my our your his her its their every each no".split())
 """Words that precede no name of a person: "the Spanish exam"."""
+
+_PREFIX: Final = re.compile(r"^(?:Ma?c|Fitz|[DO]['’])(?=[^\W\d_a-z])")
+"""What precedes the capital of a surname: "McKay", "O'Neill"; other words with a capital inside, such as "GitHub", are
+no names of persons."""
+
+_ADDRESS: Final = re.compile(r"\b[a-z]{2,10}://\S*")
+"""An address, such as that of a badge, whose parts say nothing of what a text is about."""
 
 _EDGES: Final = re.compile(r"^\W+|\W+$")
 
@@ -203,10 +210,10 @@ def _terms(text: str, speakers: frozenset[str], stemmer: Stemmer.Stemmer) -> Ite
     foreign = sum(word in FOREIGN for word in read) > sum(word in _ENGLISH_ONLY for word in read)
     empty = _NO_TOPIC | FOREIGN if foreign else _NO_TOPIC
     before, preceding = None, ""
-    for written in text.split():
+    for written in _ADDRESS.sub(" ", text).split():
         surface = _EDGES.sub("", written)
         found = words(surface)[: 1 if surface.isalnum() else None]  # parts of "re.sub", not of "McKay"
-        is_name = surface[:1].isupper() and surface[1:].islower() and preceding not in _DETERMINERS
+        is_name = _is_name(surface) and preceding not in _DETERMINERS
         preceding = written.casefold()
         for word in found:
             if not _is_topical(word, empty) or _names_a_speaker(word, surface, speakers):
@@ -219,6 +226,12 @@ def _terms(text: str, speakers: frozenset[str], stemmer: Stemmer.Stemmer) -> Ite
             before = here
         if _ENDS_CLAUSE.search(written):
             before = None
+
+
+def _is_name(surface: str) -> bool:
+    """Return whether a word is written as a name is: each part of "Smith-McKay" with one capital, at its beginning."""
+    parts = (_PREFIX.sub("", part) for part in surface.split("-"))
+    return all(part[:1].isupper() and part[1:].islower() for part in parts)
 
 
 def _is_topical(word: str, empty: frozenset[str]) -> bool:

@@ -91,10 +91,10 @@ def _days_ago(day: re.Match[str] | None, season: re.Match[str] | None, start: da
 _RELATIVE: Final = re.compile(
     rf"\b(?:(?P<count>\d{{1,3}}|{'|'.join(NUMBERS)})(?: of| couple of| few)?|the) "
     r"(?P<unit>day|night|week|weekend|month|year)s? "
-    r"(?P<side>before|prior to|after|following) (?P<event>[^?.,;!]{3,80})",
+    r"(?P<side>before|prior to|after|following) (?!(?:last|next)\W*$)(?P<event>[^?.,;!]{3,80})",
     re.IGNORECASE,
 )
-"""As in "two weeks before the trip", "the day after the party"."""
+"""As in "two weeks before the trip", "the day after the party"; not "the week before last"."""
 _TOLERANCE: Final = 1 / 4
 """Tolerance as a share of the distance, at least a day: "four weeks before" is precise to a week."""
 

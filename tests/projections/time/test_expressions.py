@@ -41,6 +41,13 @@ def times(text: str, said: datetime = SAID, *, question: bool = False) -> list[s
         ("the 1800s", "1800-01-01 1900-01-01"),
         ("the summer of 2021", "2021-06-01 2021-09-01"),
         ("winter 2022", "2022-12-01 2023-03-01"),
+        ("in Q3 2022", "2022-07-01 2022-10-01"),
+        ("2022-Q4", "2022-10-01 2023-01-01"),
+        ("the second quarter of 2022", "2022-04-01 2022-07-01"),
+        ("in 2023-W07", "2023-02-13 2023-02-20"),
+        ("in calendar week 7 of 2023", "2023-02-13 2023-02-20"),
+        ("in the second week of May 2023", "2023-05-08 2023-05-15"),
+        ("the last week of February 2023", "2023-02-22 2023-03-01"),
     ],
 )
 def test_a_date_is_the_interval_that_it_names(phrase: str, expected: str):
@@ -57,6 +64,7 @@ def test_a_date_is_the_interval_that_it_names(phrase: str, expected: str):
         ("from 2012 to 2010", ["2012-01-01 2013-01-01", "2010-01-01 2011-01-01"]),
         ("from Sep 1941 to Dec 2004", ["1941-09-01 2005-01-01"]),
         ("from May to July 2022", ["2022-05-01 2022-08-01"]),
+        ("between March and May", ["2023-03-01 2023-06-01"]),
         ("in May and June 2022", ["2022-05-01 2022-06-01", "2022-06-01 2022-07-01"]),
         ("8-10 May 2023", ["2023-05-08 2023-05-11"]),
         ("May 8 to 10, 2023", ["2023-05-08 2023-05-11"]),
@@ -76,6 +84,11 @@ def test_a_range_reaches_from_its_first_day_to_its_last(phrase: str, expected: l
         ("late 1990s", "1995-01-01 2000-01-01"),
         ("mid-September 2022", "2022-09-11 2022-09-21"),
         ("in the early summer of 2021", "2021-06-01 2021-07-17"),
+        ("mid-May", "2023-05-11T08 2023-05-21T16"),
+        ("at the end of July", "2023-07-16T12 2023-08-01"),
+        ("at the end of last month", "2023-07-16T12 2023-08-01"),
+        ("early this year", "2023-01-01 2023-07-02T12"),
+        ("by the end of the month", "2023-08-16T12 2023-09-01"),
     ],
 )
 def test_a_part_is_half_of_what_it_is_a_part_of_or_its_middle_third(phrase: str, expected: str):
@@ -110,6 +123,20 @@ def test_a_part_is_half_of_what_it_is_a_part_of_or_its_middle_third(phrase: str,
         ("last summer", "2022-06-01 2022-09-01"),
         ("in the summer", "2023-06-01 2023-09-01"),
         ("recently", "2023-07-18 2023-08-18"),
+        ("last quarter", "2023-04-01 2023-07-01"),
+        ("two quarters ago", "2023-01-01 2023-04-01"),
+        ("a fortnight ago", "2023-07-31 2023-08-07"),
+        ("in the last fortnight", "2023-08-03 2023-08-18"),
+        ("half a year ago", "2023-02-01 2023-03-01"),
+        ("half a decade ago", "2018-01-01 2019-01-01"),
+        ("an hour ago", "2023-08-17 2023-08-18"),
+        ("sixteen or 16 hours ago", "2023-08-16 2023-08-17"),
+        ("in the last 24 hours", "2023-08-16 2023-08-18"),
+        ("the week before last", "2023-07-31 2023-08-07"),
+        ("the month after next", "2023-10-01 2023-11-01"),
+        ("on Tuesday last week", "2023-08-08 2023-08-09"),
+        ("Tuesday evening of next week", "2023-08-22 2023-08-23"),
+        ("last week on Tuesday", "2023-08-08 2023-08-09"),
     ],
 )
 def test_relative_words_count_from_when_they_are_said(phrase: str, expected: str):
@@ -236,6 +263,30 @@ def test_without_a_year_a_question_looks_back_and_a_memory_takes_the_nearest(
 
 
 @pytest.mark.parametrize(
+    ("text", "said_on", "saturday"),
+    [
+        ("We painted the fence at the weekend.", 17, 12),
+        ("We are going to the lake over the weekend.", 17, 19),
+        ("We painted the fence at the weekend.", 20, 19),
+        ("We will paint the fence on the weekend.", 20, 19),
+    ],
+)
+def test_the_tense_says_which_weekend_is_meant(text: str, said_on: int, saturday: int):
+    assert times(text, SAID.replace(day=said_on)) == [f"2023-08-{saturday} 2023-08-{saturday + 2}"]
+
+
+def test_a_question_about_the_past_means_the_latest_season_and_day_of_the_month():
+    assert times("What did we do in spring?", question=True) == ["2023-03-01 2023-06-01"]
+    assert times("What was repaired over late autumn?", question=True) == ["2022-10-16T12 2022-12-01"]
+    assert times("What happened on the 21st?", question=True) == ["2023-07-21 2023-07-22"]
+    assert times("What did we sell in Q2?", question=True) == ["2023-04-01 2023-07-01"]
+    assert times("He was third in Q2.") == []
+    assert times("What happened at the weekend?", question=True) == ["2023-08-12 2023-08-14"]
+    for every_year in ("What do we plant in spring?", "What did we usually do in spring?"):
+        assert times(every_year, question=True) == []
+
+
+@pytest.mark.parametrize(
     ("question", "looks_ahead"),
     [
         ("What's on 5 September?", True),
@@ -295,6 +346,12 @@ def test_relative_words_count_by_the_calendar_of_the_zone_in_which_they_were_sai
         "the fall of Rome",
         "on Sunday mornings",
         "the other day, Monday",
+        "at the last minute",
+        "Q1: Who are you?",
+        "in the first quarter of the game",
+        "at the end of the day",
+        "on the 5th floor",
+        "It snows in winter.",
         "31 June",
         "in 9999",
         "",
@@ -387,6 +444,9 @@ def test_any_text_at_any_moment_gives_intervals_with_start_before_end(text: str,
         "two weeks before ",
         "Monday ",
         "we came on Monday and ",
+        "end of the ",
+        "at the weekend ",
+        "first week of ",
     ],
 )
 def test_a_long_repetitive_text_is_parsed_to_its_end(piece: str):
@@ -398,7 +458,8 @@ def test_a_long_repetitive_text_is_parsed_to_its_end(piece: str):
 WORDS = (
     "the last next this on in by of after since until to and from mid late early end day week weekends month years ago "
     "two 3 8 1941 2010 1990s 12345 2023-05-08 20230508 may May march Sep. January spring summer fall Monday today "
-    "recently - ( ) , 's"
+    "recently - ( ) , 's Q3 third quarter calendar 24 hours half fortnight at over weekend 12th Monday. W46 2026-W46 "
+    "2026-Q3"
 ).split()
 
 

@@ -22,6 +22,14 @@ MAX_MEMBERS = 5
 SURE_ENOUGH = 0.5
 """Confidence from which on goals are shown. Of 44 topics of a dozen short sentences each 17 are, from .6 on 12."""
 
+NO_STAR = (
+    "Nothing serves a goal yet: discover_goals finds the North Star, among some ten memories of one thing at least"
+)
+NO_GOALS = (
+    "No goal was found: a goal is a group of memories that are alike and share words, names apart, which three of them"
+    " contain. Store more, or lower min_confidence"
+)
+
 
 class DiscoverGoals(Params, frozen=True, kw_only=True):
     """Find the goals that the memories of a namespace serve.
@@ -77,6 +85,7 @@ async def discover_goals(context: Context, params: DiscoverGoals) -> JsonObject:
         "north_star_chosen": found.chosen,
         "memories_realigned": found.realigned,
         "cluster_analysis": {"memories": found.memories, "sampled": found.memories, "clusters": found.clusters},
+        **({} if found.goals else {"hint": NO_GOALS}),
     }
 
 
@@ -111,7 +120,7 @@ async def trigger_drift_correction(context: Context, params: TriggerDriftCorrect
     done = await ask(context.hub.consolidator, message, LONG_TIMEOUT)
     about: JsonObject = {"namespace": params.namespace}
     if done is None:
-        return about | {"status": "not_configured", "strategy_applied": None, "applied": False}
+        return about | {"status": "not_configured", "strategy_applied": None, "applied": False, "hint": NO_STAR}
     before, after = done.before.current, done.after.current
     return about | {
         "status": "measured",
@@ -142,7 +151,7 @@ def _drift(namespace: str, report: DriftReport | None, *, history: bool) -> Json
     """Return drift as an answer; without a North Star there is none."""
     if report is None:
         nothing = dict.fromkeys(("level", "north_star_id", "north_star"))
-        return {"namespace": namespace, "status": "not_configured", **nothing}
+        return {"namespace": namespace, "status": "not_configured", **nothing, "hint": NO_STAR}
     now = report.current
     answer = {
         "namespace": namespace,

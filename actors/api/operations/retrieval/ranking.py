@@ -30,6 +30,9 @@ from events.spaces import INDEX, SPACES
 from projections.memories.entries import Entry
 from projections.time.time_mentions import NO_HINTS
 
+NO_PURPOSE = (
+    "No memory has such a purpose: memories have one once discover_goals has chosen the North Star of their namespace"
+)
 PRIMARY = 0.15
 """Weight above which a space is one of the primary spaces of its profile."""
 
@@ -156,6 +159,7 @@ async def search_by_purpose(context: Context, params: SearchByPurpose) -> JsonOb
     )
     return {
         "results": [_match(match, entry) | {"purpose_alignment": alignment(entry)} for match, entry in matches],
+        **({} if matches else {"hint": NO_PURPOSE}),
         "total_candidates_scanned": found.scanned,
         "search_time_ms": milliseconds_since(start),
     }

@@ -282,7 +282,7 @@ async def test_a_deep_run_links_what_an_earlier_version_stored(
     with start(log) as hub:
         ids = await told(Context(hub), *STORY, *APART)
     assert links(log) == []
-    monkeypatch.setattr("actors.api.operations.retrieval.graph.MAX_EXAMINED", 0)
+    monkeypatch.setattr("actors.api.operations.retrieval.causal_path.MAX_EXAMINED", 0)
     with start(log) as hub:
         context = Context(hub)
         async with connect(context) as agent:

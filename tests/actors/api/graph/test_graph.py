@@ -47,6 +47,8 @@ async def test_an_end_found_by_words_says_whether_it_bears_on_them(context: Cont
     words = {"start_concept": "Where did the river burst its banks?", "end_concept": "the price of a gas turbine"}
     answer = await way("find_causal_path", **words)
     assert [answer[end]["confidence"] for end in ("start", "end")] == ["confident", "nothing"]
+    assert answer["path_found"] is False, "the memory that is nearest to the turbine is not about it"
+    assert "'end_concept'" in answer["hint"]
     assert "confidence" not in (await way("find_causal_path", **words | {"start_concept": rain}))["start"]
 
 
@@ -102,6 +104,35 @@ async def test_a_memory_that_states_cause_and_effect_is_told_instead_of_a_detour
     assert nodes(await agent.call("find_causal_path", **words, path_type="semantic")) == [thorn, limp]
     await cause_of(context, thorn, limp, 0.9)
     assert nodes(await agent.call("find_causal_path", **words)) == [thorn, limp]
+
+
+async def test_one_memory_for_both_ends_is_a_path_of_causes_only_if_it_states_one(context: Context, way: Way) -> None:
+    fire = await store(context, "The ship sank because the galley fire had reached the powder room.")
+    await store(context, "The brass key opens the crypt under the abbey.")
+    asked = {"start_concept": "the galley fire", "end_concept": "the ship sank", "path_type": "causal"}
+    answer = await way("find_causal_path", **asked)
+    assert (nodes(answer), answer["hop_count"]) == ([fire], 0)
+    evidence = answer["path"][0]["evidence"]
+    assert (evidence["effect"], evidence["rule"]) == ("The ship sank", "because")
+    assert "galley fire" in evidence["cause"]
+    back = await way(
+        "find_causal_path", start_concept="the ship sank", end_concept="the galley fire", path_type="causal"
+    )
+    assert back["path_found"] is False, "an effect is no cause"
+    key = {"start_concept": "the brass key", "end_concept": "the crypt under the abbey"}
+    opens = await way("find_causal_path", **key, path_type="causal")
+    assert opens["path_found"] is False
+    assert "states no cause" in opens["hint"]
+    assert "no link was followed" in (await way("find_causal_path", **key))["hint"]
+
+
+async def test_without_a_path_of_one_kind_an_answer_says_how_to_look_for_others(context: Context, agent: Agent) -> None:
+    rain = await store(context, RAIN)
+    bread = await store(context, BREAD, link_to=[rain])
+    asked = {"start_concept": bread, "end_concept": rain}
+    alone = await agent.call("find_causal_path", **asked, path_type="causal")
+    assert "path_type any" in alone["hint"]
+    assert "hint" not in await agent.call("find_causal_path", **asked)
 
 
 async def test_a_sure_link_is_shown_before_a_chain_of_doubtful_causes(context: Context, agent: Agent) -> None:

@@ -17,7 +17,7 @@ from actors.api.mcp.flow_control import error_of
 from actors.api.mcp.texts import INSTRUCTIONS
 from actors.api.operations.administration.maintenance import store_status
 from actors.api.operations.lifecycle.memories import memory_delete
-from actors.api.operations.retrieval import graph
+from actors.api.operations.retrieval import causal_path, graph
 from actors.api.params.memories import MemoryDelete
 from actors.api.params.parsing import parse
 from actors.cli.commands import program
@@ -304,7 +304,7 @@ async def test_a_memory_erased_while_the_graph_is_walked_is_left_out_and_no_mist
             await memory_delete(context, parse({"id": other, "soft": False}, MemoryDelete))
         return answer
 
-    monkeypatch.setattr(graph, "ask", erasing)
+    monkeypatch.setattr(causal_path if when is FindPaths else graph, "ask", erasing)
     if when is FindPaths:
         error = await agent.refused("find_causal_path", start_concept=one, end_concept=other)
         assert error["code"] == -32010

@@ -280,7 +280,11 @@ async def test_progress_is_told_while_memories_are_measured(context: Context) ->
 async def test_the_tools_of_purpose_answer_and_refuse_alike_in_both_ways(way: Way) -> None:
     nothing = await way("discover_goals")
     assert (nothing["discovered_goals"], nothing["north_star"]) == ([], None)
-    assert (await way("get_alignment_drift"))["status"] == "not_configured"
+    drift = await way("get_alignment_drift")
+    assert drift["status"] == "not_configured"
+    assert "discover_goals" in drift["hint"]
+    assert "discover_goals" in (await way("search_by_purpose", purpose_vector=[0.5] * 13))["hint"]
+    assert "min_confidence" in nothing["hint"]
     correction = await way("trigger_drift_correction")
     assert (correction["status"], correction["applied"]) == ("not_configured", False)
     for content in BOAT:

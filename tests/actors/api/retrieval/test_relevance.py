@@ -84,6 +84,19 @@ async def test_a_question_about_a_name_that_no_memory_has_is_never_answered_conf
     assert unknown["relevance"] < min(known["relevance"], elsewhere["relevance"]) - 0.2
 
 
+async def test_a_question_about_what_no_memory_has_a_word_of_is_never_answered_confidently(context: Context) -> None:
+    for note in (
+        *NOTES,
+        "Piet lost his first tooth.",
+        "The plumber, Mr Aalto, mended the tap.",
+        "Our doctor is Dr Salo.",
+    ):
+        await store(context, note)
+    for question in ("Who is the dentist?", "What is the name of the dentist?"):
+        assert (await ask(context, question))["confidence"] in {"nothing", "uncertain"}
+    assert (await ask(context, "Who is the plumber?"))["confidence"] == "confident"
+
+
 async def test_a_misspelt_question_is_read_with_the_words_that_memories_have(context: Context) -> None:
     for note in (*NOTES, "The washing machine leaks at the hose of the drain.", "Rosa collects calendars of trains."):
         await store(context, note)

@@ -336,7 +336,7 @@ async def test_answers_keep_within_their_limits(context: Context, way: Way) -> N
 @pytest.mark.parametrize(
     ("arguments", "message", "data"),
     [
-        ({"space_index": 0}, "Missing 'query_embedding' parameter", {}),
+        ({"space_index": 0}, "Missing 'query_embedding' parameter: give it, or 'query' in words", {}),
         ({"query": "x"}, "Missing 'space_index' parameter", {}),
         ({"space_index": 13, "query": "x"}, "0 to 12", {"index": 13, "max": 12}),
         ({"space_index": -1, "query": "x"}, "0 to 12", {"index": -1, "max": 12}),

@@ -147,6 +147,15 @@ def test_identifiers_are_terms_as_they_are_written():
     assert "np.array" in distinctive(members, REST)
 
 
+def test_the_parts_of_an_address_are_no_terms():
+    members = [
+        "[![build](https://img.example.org/badge/build.svg)](https://ci.example.org) of the parser",
+        '<img src="https://img.example.org/badge/docs.svg"> parser',
+        "See https://img.example.org/badge/size.svg for its parser",
+    ]
+    assert distinctive(members, REST) == ("parser",)
+
+
 def test_units_times_and_quantities_are_no_terms():
     members = [
         "Boil the beans for forty minutes.",
@@ -181,6 +190,17 @@ def test_a_name_is_a_term_but_no_topic():
     members = ["Rain fell on Ines.", "I met Ines.", "Ask Ines, she knows.", "The kiln is hot.", "So what?"]
     assert told(members, REST) == Topic(terms=("Ines",), topicality=0)
     assert told([*members, "A kiln for Ines.", "Two kilns."], REST).topicality == pytest.approx(3 / 7)
+
+
+@pytest.mark.parametrize(("name", "topicality"), [("McKay", 0), ("O'Neill", 0), ("Day-Lewis", 0), ("GitHub", 1)])
+def test_a_surname_with_a_capital_inside_is_a_name(name: str, topicality: float):
+    members = [f"Rain fell on {name}.", f"I met {name}.", f"Ask {name} again."]
+    assert told(members, REST).topicality == topicality
+
+
+def test_a_form_of_address_alone_names_nothing():
+    members = ["Mr Okafor has a new bed.", "Mr Lind is in bed seven.", "Move Mr Tanaka to a bed."]
+    assert distinctive(members, REST) == ("bed",)
 
 
 @pytest.mark.parametrize(

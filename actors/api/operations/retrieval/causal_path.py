@@ -1,0 +1,215 @@
+"""The chain of causes, or of any links, from one memory to another."""
+
+from collections.abc import Mapping
+from itertools import product
+from typing import Annotated, Final, NamedTuple
+from uuid import UUID
+
+from msgspec import Meta
+
+from actors.api.answers import body_of, rounded
+from actors.api.context import Context, append, check_live, describe, wait_until_ready, wait_until_replayed
+from actors.api.operations.retrieval import graph
+from actors.api.operations.retrieval.query import parse_query, search
+from actors.api.params.fields import EVERYWHERE, NamespaceFilter, QueryText, Reading
+from actors.comparator.messages import FindPaths
+from actors.comparator.messages.graph import Ways
+from actors.linker.messages import LinkCauses
+from actors.runtime.ask import MODEL_TIMEOUT, ask
+from actors.runtime.faults import NotFoundFault
+from actors.runtime.settings import Confidence, PathKind, SearchProfile
+from actors.runtime.types import JsonObject
+from actors.text.causes.clauses import CausalClause, causal_clauses, sentence_around
+from events.vocabulary import LinksTraversed
+from projections.spaces.lexical import STOP_WORDS, stem_words
+from projections.spaces.lexical import words as tokens
+
+ALTERNATIVES = 3
+"""Further paths that are shown on request."""
+FOUND_ENDS = 3
+"""Memories that words for one end may mean: of these, the best found pair that a path joins is chosen."""
+AS_WELL_MEANT: Final = 2 / 3
+"""Least similarity of such a memory, relative to the best: a memory that shares one of several words is not meant."""
+MAX_EXAMINED = 2_000
+"""Memories that a request has examined for causes first; what an earlier version stored waits for a deep run."""
+
+
+class End(NamedTuple):
+    """One end of a path."""
+
+    memory: UUID
+    similarity: float | None = None
+    """To the words that found it; None for an id."""
+    confidence: Confidence | None = None
+    """That what was found bears on these words; None also where no relevance is known."""
+
+
+class FindCausalPath(Reading, frozen=True, kw_only=True):
+    """Find the chain of causes, or of any links, from one memory to another, with its confidence."""
+
+    not_blank = ("start_concept", "end_concept")
+
+    start_concept: Annotated[QueryText, Meta(description="Id of a memory, or words that find it")]
+    end_concept: Annotated[QueryText, Meta(description="The same")]
+    max_hops: Annotated[int, Meta(ge=1, le=6, description="Length of a path")] = 4
+    path_type: Annotated[PathKind, Meta(description="Which links it may follow")] = PathKind.ANY
+    include_alternatives: Annotated[bool, Meta(description="Add up to three other paths")] = False
+    namespace: NamespaceFilter = None
+
+
+async def find_causal_path(context: Context, params: FindCausalPath) -> JsonObject:
+    """Find the most confident path from one memory to another; the path that is shown counts as traversed."""
+    starts = await _resolve(context, params.start_concept, "start_concept", params.namespace)
+    ends = await _resolve(context, params.end_concept, "end_concept", params.namespace)
+    if context.hub.linker is not None:
+        examined = context.one_or_all(params.namespace)
+        await ask(context.hub.linker, LinkCauses(namespace=examined, limit=MAX_EXAMINED), MODEL_TIMEOUT)
+    unknown = [
+        name
+        for name, found in (("start_concept", starts), ("end_concept", ends))
+        if found[0].confidence is Confidence.NOTHING
+    ]
+    if unknown:
+        ends_found, ways = {"start": starts[0], "end": ends[0]}, Ways(paths=(), complete=True)
+    else:
+        ends_found, ways = await _best_ways(context, params, starts, ends)
+    start, end = (found.memory for found in ends_found.values())
+    shown = {start, end} if not ways.paths else {memory for path in ways.paths for memory in path.memories}
+    texts = {entry.id: entry.body.text for entry in await describe(context, *shown) if entry.body}
+    if gone := next((memory for memory in shown if memory not in texts), None):
+        raise NotFoundFault(f"Memory was erased or merged meanwhile: {gone}", id=str(gone))
+    stated = None
+    if start == end and ends_found["start"].similarity is not None:
+        stated = stated_between(texts[start], params.start_concept, params.end_concept)
+        if stated is None and params.path_type is PathKind.CAUSAL:
+            ways = Ways(paths=(), complete=ways.complete)
+    if ways.paths and ways.paths[0].edges:
+        await append(context, LinksTraversed(steps=tuple(edge.step for edge in ways.paths[0].edges)))
+    answer: JsonObject = {"path_found": bool(ways.paths)}
+    answer |= {name: _end(found, texts) for name, found in ends_found.items()}
+    if ways.paths:
+        best, *others = (graph.path(one, texts) for one in ways.paths)
+        answer |= best | {"alternatives": others}
+        if stated is not None:
+            answer["path"][0]["evidence"] = _statement(start, texts[start], stated)
+    if hint := _hint(params, unknown, ends_found, stated, is_found=bool(ways.paths)):
+        answer["hint"] = hint
+    if not ways.complete:
+        answer["incomplete"] = "the search stopped at its limit of edges: a better path may exist"
+    return answer
+
+
+def stated_between(text: str, cause: str, effect: str) -> CausalClause | None:
+    """Return the causal clause of a text that leads from one concept to another; None if it states none that way.
+
+    Where a clause names neither or both alike, its direction is not known, and it counts.
+    """
+    asked = [_stems(cause), _stems(effect)]
+
+    def surplus(clause: CausalClause) -> int:
+        told = [_stems(text[slice(*span)]) for span in (clause.cause, clause.effect)]
+        forward = sum(len(one & other) for one, other in zip(asked, told, strict=True))
+        return forward - sum(len(one & other) for one, other in zip(asked, reversed(told), strict=True))
+
+    best = max(causal_clauses(text), key=surplus, default=None)
+    return best if best is not None and surplus(best) >= 0 else None
+
+
+def _stems(text: str) -> set[str]:
+    return set(stem_words([word for word in tokens(text) if word not in STOP_WORDS]))
+
+
+def _hint(
+    params: FindCausalPath, unknown: list[str], ends: dict[str, End], stated: CausalClause | None, *, is_found: bool
+) -> str | None:
+    """Return what an agent should know of an answer that follows no link; None for one that does."""
+    if unknown:
+        names = " and ".join(f"'{name}'" for name in unknown)
+        return f"Nothing stored bears on {names}: the nearest memory is shown; give its id if it is meant"
+    if ends["start"].similarity is not None and ends["start"].memory == ends["end"].memory and stated is None:
+        causal = "" if params.path_type is PathKind.SEMANTIC else ", and states no cause between them"
+        return f"One memory answers to both ends{causal}: no link was followed"
+    if not is_found and params.path_type is not PathKind.ANY:
+        return f"No {params.path_type.value} links join them within {params.max_hops} hops; path_type any follows all"
+    return None
+
+
+async def _best_ways(
+    context: Context, params: FindCausalPath, starts: list[End], ends: list[End]
+) -> tuple[dict[str, End], Ways]:
+    """Return the best found pair of ends that a path joins, with the paths; the very best pair if none is joined.
+
+    Words for both ends may find one memory. It is the answer unless two others are joined by causes, or by the links
+    that were asked for: a memory that states cause and effect says more than a detour through its group.
+    """
+    pairs = sorted(product(starts, ends), key=lambda pair: -sum(end.similarity or 0.0 for end in pair))
+    same = [pair for pair in pairs if pair[0].memory == pair[1].memory]
+    apart = [pair for pair in pairs if pair not in same]
+    tries = [(params.path_type, apart)]
+    if same:
+        sooner = PathKind.CAUSAL if params.path_type is PathKind.ANY else params.path_type
+        tries = [(sooner, apart), (params.path_type, same)]
+    complete = True
+    for kind, tried in tries:
+        for start, end in tried:
+            ways = await ask(
+                context.hub.comparator,
+                FindPaths(
+                    start=start.memory,
+                    end=end.memory,
+                    namespace=None if params.namespace == EVERYWHERE else params.namespace,
+                    max_hops=params.max_hops,
+                    kind=kind,
+                    alternatives=ALTERNATIVES if params.include_alternatives else 0,
+                ),
+            )
+            if ways.paths:
+                return {"start": start, "end": end}, ways
+            complete &= ways.complete
+    start, end = pairs[0]
+    return {"start": start, "end": end}, Ways(paths=(), complete=complete)
+
+
+def _end(found: End, texts: Mapping[UUID, str]) -> JsonObject:
+    answer = graph.node(found.memory, texts)
+    if found.similarity is not None:
+        answer["similarity"] = rounded(found.similarity)
+    if found.confidence is not None:
+        answer["confidence"] = found.confidence.value
+    return answer
+
+
+async def _resolve(context: Context, concept: str, parameter: str, namespace: str | None) -> list[End]:
+    """Return the memory with this id, or the first that a search finds, each with how similar it is."""
+    try:
+        memory = UUID(concept)
+    except ValueError:
+        return await _search(context, concept, parameter, namespace)
+    await wait_until_replayed(context)
+    (entry,) = await describe(context, memory)
+    check_live(entry)
+    if namespace not in {None, EVERYWHERE, body_of(entry).namespace}:
+        raise NotFoundFault(f"Memory isn't in namespace {namespace}: {memory}", id=str(memory), parameter=parameter)
+    return [End(entry.id)]
+
+
+async def _search(context: Context, text: str, parameter: str, namespace: str | None) -> list[End]:
+    await wait_until_ready(context)
+    query = await parse_query(context, text, context.now(), context.searched(namespace))
+    found = await search(context, query, SearchProfile.AUTO, limit=FOUND_ENDS, primed={})
+    if not found.hits:
+        raise NotFoundFault(f"No memory is found by '{parameter}'", parameter=parameter)
+    confidence = found.relevance and found.relevance.confidence
+    least = AS_WELL_MEANT * max(hit.similarity for hit in found.hits)
+    return [End(hit.memory, hit.similarity, confidence) for hit in found.hits if hit.similarity >= least]
+
+
+def _statement(memory: UUID, text: str, clause: CausalClause) -> JsonObject:
+    """Return what a memory states that holds cause and effect itself."""
+    return {
+        "rule": clause.connective,
+        "stated_in": str(memory),
+        "sentence": sentence_around(text, clause.effect),
+        "cause": text[slice(*clause.cause)],
+        "effect": text[slice(*clause.effect)],
+    }
