@@ -23,6 +23,9 @@ _BESIDE: Final = lex.compiled(
 )
 """What a name may have beside the time that it counts from, as in "the week before 9 June"."""
 
+_WITHIN_DAY: Final = lex.compiled(r"\b(?:hour|minute)s?\b")
+"""What a search reads as the whole day, which would be too much for a limit."""
+
 
 class Period(NamedTuple):
     """A time that somebody names: a moment, or a day or longer with its first and its last instant.
@@ -100,6 +103,8 @@ def _calendar(text: str) -> Period:
 
 def _named(text: str, now: datetime) -> Interval | None:
     """Return the interval that a text names and says nothing else; "May" and "Monday" are the latest that began."""
+    if _WITHIN_DAY.search(text):
+        return None
     for said in (text, f"in {text}", f"on {text}"):
         found = find_intervals(said, now, question=True)
         if len(found) == 1 and _BESIDE.fullmatch(without_times(said, now).strip()):
