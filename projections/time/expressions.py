@@ -16,7 +16,7 @@ from projections.time import lexicon as lex
 from projections.time import resolvers
 from projections.time.periods import DAY, UNIT_DAYS, Interval, containing, days, shift
 from projections.time.resolvers import Reference, resolved
-from projections.time.weekdays import looks_ahead
+from projections.time.weekdays import looks_ahead, looks_back
 
 MAX_INTERVALS: Final = 64
 """Intervals of one text; further ones, as in a timetable, add no information."""
@@ -24,6 +24,8 @@ MAX_CHARACTERS: Final = 16_384
 """Characters of a text that are parsed."""
 _OPEN_END: Final = timedelta(days=365)
 """Length of "before 2010" and "after 9 June"."""
+_ENDS: Final = ("end of", "End of")
+"""What an expression begins with whose last moment is the border of "until" and "before" it."""
 _PREFIX_CHARACTERS: Final = 48
 """Characters before an expression that may modify it."""
 
@@ -45,8 +47,9 @@ def find_intervals(text: str, anchor: datetime, *, question: bool = False) -> li
         question: Whether a month or day without a year is the latest that has begun, rather than the nearest. In the
             present or future tense ("What's on 8 December?") it is the coming one too.
     """
-    text, back = text[:MAX_CHARACTERS], Reference(anchor.replace(tzinfo=UTC), question)
-    is_ahead = question and _NAMED.search(text) and looks_ahead(text)
+    text = text[:MAX_CHARACTERS]
+    back = _reference(text, anchor, question=question)
+    is_ahead = question and (_NAMED.search(text) or _OF_EACH_YEAR.search(text)) and looks_ahead(text)
     references = [back, back._replace(ahead=True)] if is_ahead else [back]
     found = ((one, reference) for reference in references for one in _join_ranges(text, _expressions(text, reference)))
     modified = (resolved(partial(_modified, text, one, reference.anchor)) for one, reference in found)
@@ -56,9 +59,14 @@ def find_intervals(text: str, anchor: datetime, *, question: bool = False) -> li
 def without_times(text: str, anchor: datetime) -> str:
     """Return a question without the words that `find_intervals` reads as times."""
     text, end, kept = text[:MAX_CHARACTERS], 0, ""
-    for left, right, _ in _expressions(text, Reference(anchor.replace(tzinfo=UTC), question=True)):
+    for left, right, _ in _expressions(text, _reference(text, anchor, question=True)):
         kept, end = f"{kept}{text[end:left]} ", right
     return kept + text[end:]
+
+
+def _reference(text: str, anchor: datetime, *, question: bool) -> Reference:
+    is_past = question and _NAMED.search(text) is not None and looks_back(text)
+    return Reference(anchor.replace(tzinfo=UTC), question, is_past=is_past)
 
 
 def _expressions(text: str, reference: Reference) -> list[_Expression]:
@@ -137,7 +145,9 @@ def _modified(text: str, one: _Expression, anchor: datetime) -> Interval:
         case "since":
             return Interval(interval.start, max(interval.end, anchor))
         case _:
-            return Interval(interval.start - _OPEN_END, interval.start)
+            border = interval.end if text.startswith(_ENDS, one.left) else interval.start
+            today = days(anchor).start
+            return Interval(today if today < border else border - _OPEN_END, border)
 
 
 _ANY: Final = lex.compiled(
@@ -146,6 +156,8 @@ _ANY: Final = lex.compiled(
     rf"|\bof the (?:week|month|quarter|year|decade)\b|\bcalendar week\b|\b{lex.SEASON}|\b{lex.MONTH}"
 )
 """Prefilter: matches every text that contains a time expression, and few others."""
+_OF_EACH_YEAR: Final = lex.compiled(rf"\bon the \d|\bcalendar week\b|{lex.QUARTER}")
+"""Times other than months and days that come again, so that a question may mean the coming one."""
 _OF_YEAR: Final = rf"(?:,? (?:of )?{lex.YEAR})?"
 _PART_OF_DAY: Final = r"(?: (?:morning|afternoon|evening|night))?"
 _PATTERNS: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str], Reference], Interval | None]], ...]] = tuple(
@@ -155,7 +167,7 @@ _PATTERNS: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str], Reference
         (r"\b(?P<year>\d{4})-W(?P<week>\d\d)\b", resolvers.iso_week),
         (rf"\bcalendar week (?P<week>\d{{1,2}})\b{_OF_YEAR}", resolvers.iso_week),
         (r"\b(?P<year>\d{4})[ /-]?Q(?P<quarter>[1-4])(?P<named>)\b", resolvers.month_or_longer),
-        (rf"{lex.QUARTER}{_OF_YEAR}(?! of\b)", resolvers.quarter),
+        (rf"(?:{lex.WHICH}|\b){lex.QUARTER}{_OF_YEAR}{lex.NOT_OF}", resolvers.quarter),
         (rf"\b{lex.DAY_OF_MONTH}{lex.UNTIL}(?: of)? {lex.MONTH},?(?: {lex.YEAR})?", resolvers.day_or_days),
         (rf"\b{lex.MONTH} {lex.DAY_OF_MONTH}{lex.UNTIL}(?!:),?(?: {lex.YEAR})?", resolvers.day_or_days),
         (
@@ -195,7 +207,7 @@ _PATTERNS: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str], Reference
         (rf"{lex.BEFORE_MONTH}(?P<body>{lex.PART}{lex.MONTH})", resolvers.month_or_longer),
         (rf"{lex.BEFORE_SEASON}(?P<body>{lex.PART}{lex.SEASON})(?! of\b)", resolvers.month_or_longer),
         (
-            rf"{lex.BEFORE_BARE_SEASON}(?P<body>{lex.PART}{lex.SEASON})(?! of\b)",
+            rf"{lex.BEFORE_BARE_SEASON}(?P<body>{lex.PART}{lex.SEASON}){lex.NOT_OF}",
             resolvers.season_of_past_question,
         ),
         (rf"\bon the (?P<body>{lex.DAY_OF_MONTH})(?=\s*(?:$|[.,;?!)]))", resolvers.day_of_month),

@@ -49,6 +49,8 @@ BEFORE_MONTH: Final = (
     r"[ -])"
 )
 """Required before a month without day and year, since "may" and "march" are verbs too; so are "and may", "to march"."""
+NOT_OF: Final = r"(?! of\b|,? (?:last|this|next) year\b)"
+"""What names the whole, or another year, follows in neither case."""
 BEFORE_WEEKEND: Final = r"\b(?:at|on|over|for|by|during|until|since|before|after) the "
 BEFORE_SEASON: Final = r"\b(?:in|of|over|during|since|until|by|before|after) the "
 BEFORE_BARE_SEASON: Final = r"\b(?:in|over|during|since|until|by|before|after) "

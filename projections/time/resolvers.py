@@ -23,7 +23,7 @@ from projections.time.periods import (
     start_of_day,
     years,
 )
-from projections.time.weekdays import Direction, direction_of, looks_back
+from projections.time.weekdays import Direction, direction_of
 
 _RECENT: Final = timedelta(days=30)
 """Length of "recently"."""
@@ -49,6 +49,8 @@ class Reference(NamedTuple):
     question: bool
     ahead: bool = False
     """Whether a month or day without a year is the first that has not ended."""
+    is_past: bool = False
+    """Whether it is a question about the past."""
 
 
 def resolved(resolve: Callable[[], Interval | None]) -> Interval | None:
@@ -73,13 +75,16 @@ def day_or_days(match: re.Match[str], reference: Reference) -> Interval | None:
 
 
 def day_of_month(match: re.Match[str], reference: Reference) -> Interval | None:
-    """Resolve "on the 12th": of a question the latest that has begun, else the nearest."""
+    """Resolve "on the 12th": of a question the latest that has begun, else by its tense, or the nearest."""
     year, month = reference.anchor.year, reference.anchor.month
 
     def in_month(offset: int) -> Interval:
         index = 12 * year + month - 1 + offset
         return days(start_of_day(index // 12, index % 12 + 1, int(match["day"])))
 
+    if not reference.question:
+        direction = direction_of(match.string, *match.span(), "on")
+        reference = reference._replace(ahead=direction is Direction.COMING, question=direction is Direction.LAST)
     return _nearest([resolved(partial(in_month, offset)) for offset in (-2, -1, 0, 1, 2)], reference)
 
 
@@ -121,8 +126,8 @@ def month_or_longer(match: re.Match[str], reference: Reference) -> Interval | No
 
 
 def quarter(match: re.Match[str], reference: Reference) -> Interval | None:
-    """Resolve a quarter of a year; without the year only in a question, since "Q3" names other things too."""
-    return month_or_longer(match, reference) if match["year"] or reference.question else None
+    """Resolve a quarter of a year; a bare one only in a question, since "Q3" names other things too."""
+    return month_or_longer(match, reference) if match["year"] or match["which"] or reference.question else None
 
 
 def week_of_month(match: re.Match[str], reference: Reference) -> Interval | None:
@@ -137,8 +142,7 @@ def week_of_month(match: re.Match[str], reference: Reference) -> Interval | None
 
 def season_of_past_question(match: re.Match[str], reference: Reference) -> Interval | None:
     """Resolve "in spring" in a question about the past; elsewhere it is a time of every year."""
-    is_past = reference.question and not reference.ahead and looks_back(match.string)
-    return month_or_longer(match, reference) if is_past else None
+    return month_or_longer(match, reference) if reference.is_past and not reference.ahead else None
 
 
 def year_or_decade(match: re.Match[str], _reference: Reference) -> Interval:
@@ -245,7 +249,7 @@ def _yearless(in_year: Callable[[int], Interval], reference: Reference) -> Inter
 
 
 def _nearest(candidates: list[Interval | None], reference: Reference) -> Interval | None:
-    anchor, question, ahead = reference
+    anchor, question, ahead, _ = reference
     found = [one for one in candidates if one is not None]
     intervals = [one for one in found if (one.end > anchor if ahead else one.start <= anchor or not question)]
     return min(intervals, key=lambda one: abs(one.start + (one.end - one.start) / 2 - anchor), default=None)

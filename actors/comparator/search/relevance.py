@@ -202,7 +202,8 @@ def names_nothing_known(atlas: Atlas, request: Search, eligible: Mask) -> bool:
     an effect needs not name what it belongs to, and the name of a month or a day tells a time.
 
     "Who is the dentist?" is similar to a lost tooth where nothing else is stored. Among up to 4,000 memories no word of
-    its subject is known of none of 1,240 questions of five sets and of 4 of 400 about causes.
+    its subject is known of none of 1,240 questions of five sets and of 4 of 400 about causes; among 20 memories of 6 of
+    some 70 that these answered in other words.
 
     Args:
         atlas: The atlas of the rows.

@@ -218,6 +218,27 @@ def test_a_question_with_a_weekday_looks_back_unless_its_tense_looks_ahead(quest
     assert [one.partition(" ")[0] for one in times(question, question=True)] == [day]
 
 
+@pytest.mark.parametrize(
+    ("text", "expected", "question"),
+    [
+        ("The offer is valid until the end of the year.", ["2023-08-17 2024-01-01"], False),
+        ("We had to move out before the end of May.", ["2022-06-01 2023-06-01"], False),
+        ("What must be done before the weekend?", ["2023-08-17 2023-08-19"], True),
+        ("What did we decide before 2023?", ["2022-01-01 2023-01-01"], True),
+        ("We'll meet on the 3rd.", ["2023-09-03 2023-09-04"], False),
+        ("We met on the 20th.", ["2023-07-20 2023-07-21"], False),
+        ("What will we do on the 20th?", ["2023-07-20 2023-07-21", "2023-08-20 2023-08-21"], True),
+        ("What will we ship in Q2?", ["2023-04-01 2023-07-01", "2024-04-01 2024-07-01"], True),
+        ("What is planned for calendar week 2?", ["2023-01-09 2023-01-16", "2024-01-08 2024-01-15"], True),
+        ("What is planned for next Q1?", ["2024-01-01 2024-04-01"], True),
+        ("What did we earn in Q3 last year?", ["2022-01-01 2023-01-01"], True),
+        ("What happened in spring last year?", ["2022-01-01 2023-01-01"], True),
+    ],
+)
+def test_a_border_and_a_time_of_every_year_follow_what_is_ahead_or_past(text: str, expected: list[str], question: bool):
+    assert times(text, question=question) == expected
+
+
 def test_a_weekday_with_a_date_is_that_date():
     assert times("We met on Friday, 4 August 2023.") == ["2023-08-04 2023-08-05"]
     assert times("We met on 4 August 2023 (Friday).") == ["2023-08-04 2023-08-05"]

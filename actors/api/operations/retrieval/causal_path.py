@@ -69,8 +69,12 @@ async def find_causal_path(context: Context, params: FindCausalPath) -> JsonObje
         for name, found in (("start_concept", starts), ("end_concept", ends))
         if found[0].confidence is Confidence.NOTHING
     ]
-    if unknown:
+    # Of one memory that states a cause between both, one end may be said in other words than the memory's.
+    is_one = len(unknown) == 1 and starts[0].memory == ends[0].memory
+    if unknown and not is_one:
         ends_found, ways = {"start": starts[0], "end": ends[0]}, Ways(paths=(), complete=True)
+    elif is_one:
+        ends_found, ways = await _best_ways(context, params, starts[:1], ends[:1])
     else:
         ends_found, ways = await _best_ways(context, params, starts, ends)
     start, end = (found.memory for found in ends_found.values())
@@ -81,7 +85,7 @@ async def find_causal_path(context: Context, params: FindCausalPath) -> JsonObje
     stated = None
     if start == end and ends_found["start"].similarity is not None:
         stated = stated_between(texts[start], params.start_concept, params.end_concept)
-        if stated is None and params.path_type is PathKind.CAUSAL:
+        if stated is None and (unknown or params.path_type is PathKind.CAUSAL):
             ways = Ways(paths=(), complete=ways.complete)
     if ways.paths and ways.paths[0].edges:
         await append(context, LinksTraversed(steps=tuple(edge.step for edge in ways.paths[0].edges)))
@@ -123,8 +127,10 @@ def _hint(
     params: FindCausalPath, unknown: list[str], ends: dict[str, End], stated: CausalClause | None, *, is_found: bool
 ) -> str | None:
     """Return what an agent should know of an answer that follows no link; None for one that does."""
+    names = " and ".join(f"'{name}'" for name in unknown)
+    if unknown and is_found:
+        return f"The memory states a cause, but hardly bears on {names}"
     if unknown:
-        names = " and ".join(f"'{name}'" for name in unknown)
         return f"Nothing stored bears on {names}: the nearest memory is shown; give its id if it is meant"
     if ends["start"].similarity is not None and ends["start"].memory == ends["end"].memory and stated is None:
         causal = "" if params.path_type is PathKind.SEMANTIC else ", and states no cause between them"

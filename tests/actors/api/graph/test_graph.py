@@ -126,6 +126,20 @@ async def test_one_memory_for_both_ends_is_a_path_of_causes_only_if_it_states_on
     assert "no link was followed" in (await way("find_causal_path", **key))["hint"]
 
 
+async def test_one_memory_that_states_a_cause_answers_though_one_end_is_said_in_other_words(
+    context: Context, agent: Agent
+) -> None:
+    coffee = await store(context, "Drinking coffee late makes it hard to fall asleep.")
+    for text in (RAIN, BREAD, "The brass key opens the crypt under the abbey."):
+        await store(context, text)
+    answer = await agent.call("find_causal_path", start_concept="late coffee", end_concept="insomnia")
+    assert answer["end"]["confidence"] == "nothing"
+    assert nodes(answer) == [coffee]
+    assert "'end_concept'" in answer["hint"]
+    nonsense = await agent.call("find_causal_path", start_concept="insomnia", end_concept="the price of a gas turbine")
+    assert nonsense["path_found"] is False
+
+
 async def test_without_a_path_of_one_kind_an_answer_says_how_to_look_for_others(context: Context, agent: Agent) -> None:
     rain = await store(context, RAIN)
     bread = await store(context, BREAD, link_to=[rain])
