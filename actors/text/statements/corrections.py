@@ -9,15 +9,16 @@ other subjects and additions. The points of each sum to log odds (`scripts/bench
 import re
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
-from typing import Final
+from difflib import SequenceMatcher
+from typing import Final, NamedTuple
 
-from actors.text.statements.differences import Correction, Difference, changed_value, differences_of
 from actors.text.statements.ellipsis import find_ellipsis, find_new_place
 from actors.text.statements.phrases import subject
 from actors.text.statements.scopes import are_of_different_subjects
 from actors.text.statements.statement import Statement, Word
 from actors.text.statements.text_equivalence import ENGLISH
 from actors.text.statements.values import AMOUNTS, UNITS, Value, are_of_one_kind, is_denied, read_values
+from events.vocabulary.values import Span
 from projections.spaces.lexical import stem_words
 
 MIN_SIMILARITY: Final = 0.4
@@ -71,6 +72,33 @@ _RULES: Final = {"name": "name", **dict.fromkeys(("weekday", "month", "daypart",
 OPPOSITES: Final = {frozenset(stem_words(pair.split())) for pair in ENGLISH["corrections"]["opposites"].split(",")}
 
 
+class Difference(NamedTuple):
+    """Content words of one statement in the place of those of the other; one of both may have none there."""
+
+    old: list[Word]
+    new: list[Word]
+    at_start: bool
+    """Whether the earlier statement begins with it."""
+
+    @property
+    def kind(self) -> str:
+        """The kind of both values; `words` where they are of different ones."""
+        kind = _kind(self.old)
+        return kind if kind == _kind(self.new) else "words"
+
+
+class Correction(NamedTuple):
+    """What differs between a statement and its correction."""
+
+    rule: str
+    """The kind of the value: number, time, name, state or words."""
+    was: Span | None
+    """Its place in the earlier text; None if nothing there is replaced."""
+    now: Span | None
+    """What the later text says instead."""
+    points: float
+
+
 def find_correction(earlier: Statement, later: Statement, similarity: float) -> Correction | None:
     """Return what a later text changes in an earlier one, given their calibrated similarity in E1; None for nothing."""
     if not (earlier.words and later.words and later.is_told) or earlier.is_asked:
@@ -87,7 +115,7 @@ def find_correction(earlier: Statement, later: Statement, similarity: float) -> 
     points = BASE + POINTS["similarity"] * similarity + sum(POINTS[name] * value for name, value in found.items())
     if points < MIN_POINTS or are_of_different_subjects(earlier, later):
         return None
-    return changed_value(earlier, later, points)
+    return _difference(earlier, later, points)
 
 
 def _find_in_brief(earlier: Statement, later: Statement) -> Correction | None:
@@ -101,7 +129,7 @@ def _find_in_brief(earlier: Statement, later: Statement) -> Correction | None:
 
 def evidence(earlier: Statement, later: Statement) -> dict[str, float]:
     """Return the evidence in two statements that have content words: 1 or a share for what holds."""
-    differences = differences_of(earlier, later)
+    differences = _differences(earlier, later)
     left, right = {*earlier.keys}, {*later.keys}
     share = len(left & right) / len(left)
     replaced = [one for one in differences if one.old and one.new]
@@ -119,7 +147,7 @@ def evidence(earlier: Statement, later: Statement) -> dict[str, float]:
         if is_same_property and one.kind != "words" and _are_values_of_one_kind(earlier, later, one)
     }
     is_frame = len(replaced) == 1 and not removed and len(replaced[0].old) <= min(MAX_VALUE, len(earlier.words) - 1)
-    ended = not (denied or earlier.ends) and _ends_state_of(later, {*earlier.main_keys})
+    ended = not (denied or earlier.ends) and _ends_state_of(later, left)
     negated = later.is_negated and not denied and (bool(earlier.ends) or not later.only_denies_end)
     denies_other = not later.announces_change and any(_denies_another(later, one, right) for one in replaced)
     is_value = bool(kinds) or (is_same_property and _have_one_kind(values, newer))
@@ -224,6 +252,32 @@ def _is_too_different(earlier: Statement, later: Statement) -> bool:
     return missing > MAX_VALUE and 2 * missing > len(words)
 
 
+def _differences(earlier: Statement, later: Statement) -> list[Difference]:
+    codes = SequenceMatcher(None, earlier.keys, later.keys, autojunk=False).get_opcodes()
+    return [
+        Difference(earlier.words[start:end], later.words[first:last], at_start=start == 0)
+        for code, start, end, first, last in codes
+        if code != "equal"
+    ]
+
+
+def _difference(earlier: Statement, later: Statement, points: float) -> Correction:
+    """Return the value that differs, of the most definite kind."""
+    differences = _differences(earlier, later)
+    replaced = [one for one in differences if one.old and one.new]
+    if definite := [one for one in replaced if one.kind != "words"]:
+        last = definite[-1]
+        return Correction(last.kind, _span(last.old), _span(last.new), points)
+    if replaced:
+        last = replaced[-1]
+        return Correction("words", _span(last.old), _span(last.new), points)
+    return Correction("state", None, _span(differences[-1].new) if differences else None, points)
+
+
+def _span(words: list[Word]) -> Span | None:
+    return (words[0].span[0], words[-1].span[1]) if words else None
+
+
 def _other_subject(earlier: Statement, later: Statement) -> bool:
     """Return whether a number, time or name before the verb differs: "room 301 is", "room 302 is"."""
     if earlier.state_at is None or later.state_at is None:
@@ -233,3 +287,8 @@ def _other_subject(earlier: Statement, later: Statement) -> bool:
         for statement, verb in ((earlier, earlier.state_at), (later, later.state_at))
     )
     return bool(one - other and other - one)
+
+
+def _kind(words: list[Word]) -> str:
+    kinds = {word.kind for word in words}
+    return next((kind for kind in ("number", "time", "name") if kind in kinds), "words")

@@ -87,28 +87,9 @@ def find_ellipsis(earlier: Statement, later: Statement) -> tuple[Value, Value] |
             and not _says_more(earlier, clause)
             and _names_subject(earlier, clause, later)
         ):
-            one, other = _widest(replaced)
+            one, other = replaced[-1]
             return one, other._replace(span=(other.span[0] + start, other.span[1] + start))
     return None
-
-
-def _widest(replaced: list[tuple[Value, Value]]) -> tuple[Value, Value]:
-    """Return the last of these pairs, each with the span of all: of "14:00 to 18:00" both times.
-
-    From the last on, each new value takes the last earlier one that is left, of its own kind if there is one.
-    """
-    pairs: list[tuple[Value, Value]] = []
-    for now in dict.fromkeys(other for _, other in reversed(replaced)):
-        taken = {one for one, _ in pairs}
-        left = [one for one, other in reversed(replaced) if other == now and one not in taken]
-        if left:
-            pairs.append((max(left, key=lambda was: was.kind == now.kind), now))
-    was, now = pairs[0]
-    spans = [
-        (min(value.span[0] for value in side), max(value.span[1] for value in side))
-        for side in zip(*pairs, strict=True)
-    ]
-    return was._replace(span=spans[0]), now._replace(span=spans[1])
 
 
 def _new(earlier: Statement, later: Statement) -> list[Value]:
@@ -183,9 +164,7 @@ def find_new_place(earlier: Statement, later: Statement) -> Span | None:
     what = what or (other.stems if other else [])
     if one is None or what[-1:] != one.stems[-1:] or (other and _have_other_owners(one, other, later)):
         return None
-    place = next((phrase for phrase in phrases(later) if phrase.start >= put.end()), None)
-    words = [word for word in later.words if word.span[0] >= put.end()][: len(place.stems) if place else 1]
-    return (words[0].span[0], words[-1].span[1]) if words else None
+    return next((word.span for word in later.words if word.span[0] >= put.end()), None)
 
 
 def _have_other_owners(one: Phrase, other: Phrase, later: Statement) -> bool:

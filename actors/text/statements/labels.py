@@ -22,9 +22,6 @@ _SPOKEN: Final = re.compile(r"\b(?:I|you|your|we|our|us|my|me)\b|(?<=\w)(?=\W*+$
 """What somebody says to others."""
 _BARE: Final = 3
 """Most content words of a value without a statement."""
-_LISTED: Final = 8
-"""The same of several values, under a label that is no name: "at most 5 attempts, base 200 ms"."""
-_SENTENCE_END: Final = re.compile(r"[.!?;]\s")
 
 
 def find_correction_in(earlier: str, later: str, speaker: object, similarity: float) -> Correction | None:
@@ -68,8 +65,7 @@ def _starts(one: re.Match[str] | None, other: re.Match[str] | None, speaker: obj
         return None if _is_line(one) and _is_line(other) else (0, 0)
     if one["item"] and other["item"]:  # neighbours in one list
         return None
-    is_subject = _is_value(one) or _is_value(other) or (_lists_values(one) and _lists_values(other))
-    return (0, 0) if is_subject else (one.end(), other.end())
+    return (0, 0) if _is_value(one) or _is_value(other) else (one.end(), other.end())
 
 
 def _names(label: re.Match[str], speaker: str) -> bool:
@@ -94,14 +90,6 @@ def _is_value(label: re.Match[str]) -> bool:
     kinds = {word.kind for word in said.words}
     is_bare = 0 < len(said.words) <= _BARE and said.state_at is None
     return is_bare and (not kinds.isdisjoint({"number", "time"}) or not _is_name(label))
-
-
-def _lists_values(label: re.Match[str]) -> bool:
-    """Return whether a label that is no name is followed by several values, and by no sentence."""
-    text = label.string[label.end() :]
-    said = read_statement(text)
-    is_brief = 0 < len(said.words) <= _LISTED and said.verb_at is None and _SENTENCE_END.search(text) is None
-    return is_brief and any(word.kind == "number" for word in said.words) and not (label["item"] or _is_name(label))
 
 
 def _moved(span: Span | None, by: int) -> Span | None:

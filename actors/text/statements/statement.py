@@ -38,7 +38,7 @@ _NOT_ENDED: Final = _any_of("end", "ending", before=r"(?:\b(?:not|never)|(?<!\w)
 """A negated word that ends a state: "don't quit", "never gave up", "won't get off"."""
 # "Rent is", "work starts": what precedes another verb is a noun.
 STATE: Final = _any_of("state", after=r"(?!\s+(?:is|are|has|will|starts|begins|ends|costs|takes|lasts|opens|closes)\b)")
-_CLAUSE: Final = re.compile(r"(?<=\w),? (?:when(?:ever)?|if|while|because|unless|until)\b", re.IGNORECASE)
+_CLAUSE: Final = re.compile(r"(?<=\w) (?:when(?:ever)?|if|while|because|unless|until)\b", re.IGNORECASE)
 """Begins a clause on which the statement before it depends."""
 _EVENT: Final = _any_of(
     "event", before=r"(?<!\bis )(?<!\bare )(?<!\bbe )(?<!\bbeen )(?<!\bget )(?<!\bgets )(?<!\ba )(?<!\bthe )"

@@ -34,7 +34,7 @@ def find_correction(earlier: str, later: str, similarity: float) -> Correction |
             "The tour group was assigned to Lyon.",
             "The tour group was reassigned to Turin.",
             "name",
-            "Lyon",
+            "assigned to Lyon",
             "Turin",
         ),
         ("Our router is a Zyxel.", "We replaced the Zyxel; our router is a Mikrotik.", "name", "Zyxel", "Mikrotik"),
