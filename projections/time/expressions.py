@@ -156,7 +156,7 @@ _ANY: Final = lex.compiled(
     rf"|\bof the (?:week|month|quarter|year|decade)\b|\bcalendar week\b|\b{lex.SEASON}|\b{lex.MONTH}"
 )
 """Prefilter: matches every text that contains a time expression, and few others."""
-_OF_EACH_YEAR: Final = lex.compiled(rf"\bon the \d|\bcalendar week\b|{lex.QUARTER}")
+_OF_EACH_YEAR: Final = lex.compiled(r"\bon the \d|\bcalendar week\b")
 """Times other than months and days that come again, so that a question may mean the coming one."""
 _OF_YEAR: Final = rf"(?:,? (?:of )?{lex.YEAR})?"
 _PART_OF_DAY: Final = r"(?: (?:morning|afternoon|evening|night))?"
@@ -167,7 +167,7 @@ _PATTERNS: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str], Reference
         (r"\b(?P<year>\d{4})-W(?P<week>\d\d)\b", resolvers.iso_week),
         (rf"\bcalendar week (?P<week>\d{{1,2}})\b{_OF_YEAR}", resolvers.iso_week),
         (r"\b(?P<year>\d{4})[ /-]?Q(?P<quarter>[1-4])(?P<named>)\b", resolvers.month_or_longer),
-        (rf"(?:{lex.WHICH}|\b){lex.QUARTER}{_OF_YEAR}{lex.NOT_OF}", resolvers.quarter),
+        (rf"{lex.QUARTER},? (?:of )?{lex.YEAR}", resolvers.month_or_longer),
         (rf"\b{lex.DAY_OF_MONTH}{lex.UNTIL}(?: of)? {lex.MONTH},?(?: {lex.YEAR})?", resolvers.day_or_days),
         (rf"\b{lex.MONTH} {lex.DAY_OF_MONTH}{lex.UNTIL}(?!:),?(?: {lex.YEAR})?", resolvers.day_or_days),
         (
@@ -185,21 +185,22 @@ _PATTERNS: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str], Reference
             resolvers.year_or_decade,
         ),
         (rf"{lex.NOT_A_VERB}{lex.WHICH}(?:{lex.MONTH}|{lex.SEASON})", resolvers.month_or_longer),
+        (rf"{lex.WHICH}{lex.QUARTER}", resolvers.month_or_longer),
         (rf"\b(?P<word>{lex.DEICTIC_DAY})\b", resolvers.deictic_day),
         (r"\bhalf an? (?P<unit>hour|day|month|year|decade) ago\b", resolvers.half_ago),
         (rf"{lex.COUNT}{lex.SPAN} ago\b", resolvers.ago),
         (rf"{lex.WHICH}{lex.COUNT}{lex.SPAN}", resolvers.counted_units),
         (rf"{lex.WHICH}(?P<unit>fortnight|hour)\b", resolvers.counted_units),
         (
-            rf"\b{lex.WEEKDAY}{_PART_OF_DAY},?(?: of)? {lex.WHICH}week\b",
+            rf"\b{lex.WEEKDAY}{_PART_OF_DAY}(?: of)? {lex.WHICH}week\b(?!['’])",
             resolvers.weekday_of_week,
         ),
-        (rf"{lex.WHICH}week(?:['’]s|,| on)? {lex.WEEKDAY}", resolvers.weekday_of_week),
+        (rf"{lex.WHICH}week(?:['’]s| on)? {lex.WEEKDAY}", resolvers.weekday_of_week),
         (
             rf"{lex.A_PART}(?:the |{lex.WHICH})(?P<unit>week|month|quarter|year|decade)\b(?! (?:of\b|\d))",
             resolvers.unit,
         ),
-        (rf"\bthe {lex.UNIT} (?P<which>before last|after next)\b", resolvers.second_unit),
+        (rf"\bthe {lex.UNIT} (?P<which>before last|after next)\b(?!(?-i: [A-Z]))", resolvers.second_unit),
         (rf"{lex.WHICH}{lex.UNIT}", resolvers.unit),
         (rf"{lex.BEFORE_WEEKEND}(?P<body>weekend)\b(?! (?:of|before|after|in)\b)", resolvers.weekend),
         (rf"(?:{lex.WHICH}|\b(?P<preposition>on|by|for|to|until|till) |\b){lex.WEEKDAY}", resolvers.weekday),
@@ -207,10 +208,10 @@ _PATTERNS: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str], Reference
         (rf"{lex.BEFORE_MONTH}(?P<body>{lex.PART}{lex.MONTH})", resolvers.month_or_longer),
         (rf"{lex.BEFORE_SEASON}(?P<body>{lex.PART}{lex.SEASON})(?! of\b)", resolvers.month_or_longer),
         (
-            rf"{lex.BEFORE_BARE_SEASON}(?P<body>{lex.PART}{lex.SEASON}){lex.NOT_OF}",
+            rf"{lex.BEFORE_BARE_SEASON}(?P<body>{lex.PART}(?-i:{lex.SEASON})){lex.NOT_OF}",
             resolvers.season_of_past_question,
         ),
-        (rf"\bon the (?P<body>{lex.DAY_OF_MONTH})(?=\s*(?:$|[.,;?!)]))", resolvers.day_of_month),
+        (r"\bon the (?P<body>(?P<day>\d{1,2})(?:st|nd|rd|th))(?=\s*(?:$|[.,;?!)]))", resolvers.day_of_month),
         (r"(?<!\bmost )\b(?:recently|lately)\b", resolvers.recently),
     )
 )

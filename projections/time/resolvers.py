@@ -75,7 +75,7 @@ def day_or_days(match: re.Match[str], reference: Reference) -> Interval | None:
 
 
 def day_of_month(match: re.Match[str], reference: Reference) -> Interval | None:
-    """Resolve "on the 12th": of a question the latest that has begun, else by its tense, or the nearest."""
+    """Resolve "on the 12th": of a question the latest that has begun, else by the tense of its clause."""
     year, month = reference.anchor.year, reference.anchor.month
 
     def in_month(offset: int) -> Interval:
@@ -84,6 +84,8 @@ def day_of_month(match: re.Match[str], reference: Reference) -> Interval | None:
 
     if not reference.question:
         direction = direction_of(match.string, *match.span(), "on")
+        if direction is None:
+            return None
         reference = reference._replace(ahead=direction is Direction.COMING, question=direction is Direction.LAST)
     return _nearest([resolved(partial(in_month, offset)) for offset in (-2, -1, 0, 1, 2)], reference)
 
@@ -123,11 +125,6 @@ def month_or_longer(match: re.Match[str], reference: Reference) -> Interval | No
     else:
         interval = _yearless(in_year, reference)
     return None if interval is None else part_of(interval, groups.get("part"))
-
-
-def quarter(match: re.Match[str], reference: Reference) -> Interval | None:
-    """Resolve a quarter of a year; a bare one only in a question, since "Q3" names other things too."""
-    return month_or_longer(match, reference) if match["year"] or match["which"] or reference.question else None
 
 
 def week_of_month(match: re.Match[str], reference: Reference) -> Interval | None:

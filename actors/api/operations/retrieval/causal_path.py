@@ -104,10 +104,7 @@ async def find_causal_path(context: Context, params: FindCausalPath) -> JsonObje
 
 
 def stated_between(text: str, cause: str, effect: str) -> CausalClause | None:
-    """Return the causal clause of a text that leads from one concept to another; None if it states none that way.
-
-    Where a clause names neither or both alike, its direction is not known, and it counts.
-    """
+    """Return the causal clause of a text that leads from one concept to another; None if it states none that way."""
     asked = [_stems(cause), _stems(effect)]
 
     def surplus(clause: CausalClause) -> int:
@@ -116,7 +113,7 @@ def stated_between(text: str, cause: str, effect: str) -> CausalClause | None:
         return forward - sum(len(one & other) for one, other in zip(asked, reversed(told), strict=True))
 
     best = max(causal_clauses(text), key=surplus, default=None)
-    return best if best is not None and surplus(best) >= 0 else None
+    return best if best is not None and surplus(best) > 0 else None
 
 
 def _stems(text: str) -> set[str]:

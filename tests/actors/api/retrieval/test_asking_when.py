@@ -73,7 +73,7 @@ async def test_what_is_on_a_coming_day_is_answered_by_what_is_planned_for_it(con
         ("anything new since 14 August?", {"The lift stood still between two floors."}),
         ("What happened at the weekend?", {"Lost two games of draughts to Nadia."}),
         ("What happened on Wednesday of this week?", {"The lift stood still between two floors."}),
-        ("What did I do in the second quarter?", {"Told Piet that the shed needs a new door."}),
+        ("What did I do in the second quarter of 2023?", {"Told Piet that the shed needs a new door."}),
     ],
 )
 async def test_a_question_for_a_time_alone_is_answered_by_what_is_of_that_time(
