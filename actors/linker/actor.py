@@ -57,7 +57,7 @@ class Linker(Actor):
         self._latencies = latencies
         self._unrecorded: dict[UUID, None] = {}
         """Memories in which nothing was found and whose examination is not in the log."""
-        self._pending: dict[UUID, None] = {}
+        self._pending: dict[UUID, datetime | None] = {}
         """Memories that were added and not examined yet."""
         self._debounce = Debounce(self.actor_ref, ExamineNext())
 
@@ -69,7 +69,7 @@ class Linker(Actor):
         """Route a message."""
         match message:
             case MemoriesAdded(memories=memories):
-                self._pending |= dict.fromkeys(memories)
+                self._pending |= memories
                 self._debounce.trigger(QUIET)
             case QueryReceived():
                 if self._pending:
@@ -89,13 +89,12 @@ class Linker(Actor):
     def _examine_next(self) -> None:
         """Examine a few of the memories that were added."""
         batch = tuple(islice(self._pending, BATCH))
-        for memory in batch:
-            del self._pending[memory]
+        times = [self._pending.pop(memory) for memory in batch]
         if not batch:
             return
         try:
-            found = self._examine(uuid4(), batch)
-            self._record(found, Trigger.STORED, found.stored_at)
+            imported_at = None if None in times else max(filter(None, times))
+            self._record(self._examine(uuid4(), batch), Trigger.STORED, imported_at)
         except pykka.ActorDeadError:  # the hub ends; what is not recorded, the next examination of all repeats
             return
         except Fault as error:
@@ -139,7 +138,6 @@ class Linker(Actor):
                 CausalClausesFound(memory=memory, rules=RULES, clauses=stated) for memory, stated in clauses.items()
             ),
             linked=CausesLinked(run=run, examined=memories, links=tuple(_one_way(links))),
-            stored_at=max((entry.stored_at for entry in entries), default=None),
         )
 
     def _between_statements(self, links: Sequence[CausalLink]) -> Iterator[CausalLink]:
@@ -176,8 +174,7 @@ class Linker(Actor):
     def _record(self, found: ExaminedCauses, trigger: Trigger, at: datetime | None = None) -> None:
         """Append what was found, without what concerns memories that were deleted meanwhile.
 
-        Causes of memories that were just stored bear the time of these: those of an imported memory don't delay the
-        events that are imported after it to now.
+        Causes of imported memories bear the time of these, so that later parts of the import can keep their times.
         """
         self._unrecorded |= dict.fromkeys(found.linked.examined)
         if not found.clauses and not found.linked.links and len(self._unrecorded) < UNRECORDED:

@@ -1,5 +1,6 @@
 """Messages of the linker."""
 
+from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from datetime import datetime
 from typing import TypeAlias
@@ -14,7 +15,8 @@ from events.vocabulary import CausalClausesFound, CausesLinked
 class MemoriesAdded(Message[None], frozen=True, kw_only=True):
     """These memories were stored: examine them once no more arrive for a moment."""
 
-    memories: tuple[UUID, ...]
+    memories: Mapping[UUID, datetime | None]
+    """Each with the time that an import gave it; None if it was stored now."""
 
 
 class LinkCauses(Message[None], frozen=True, kw_only=True):
@@ -31,8 +33,6 @@ class ExaminedCauses(Answer, frozen=True, kw_only=True):
 
     clauses: tuple[CausalClausesFound, ...]
     linked: CausesLinked
-    stored_at: datetime | None
-    """When the latest of the examined memories was stored."""
 
     @property
     def required(self) -> tuple[UUID, ...]:
@@ -43,8 +43,7 @@ class ExaminedCauses(Answer, frozen=True, kw_only=True):
     def without(self, gone: AbstractSet[UUID]) -> "ExaminedCauses":
         """Return what concerns no deleted memory."""
         links = tuple(link for link in self.linked.links if gone.isdisjoint({link.source, link.target}))
-        return msgspec.structs.replace(
-            self,
+        return ExaminedCauses(
             clauses=tuple(one for one in self.clauses if one.memory not in gone),
             linked=msgspec.structs.replace(self.linked, links=links),
         )

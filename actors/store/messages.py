@@ -80,7 +80,7 @@ class Append(Message[Envelope], frozen=True, kw_only=True):
     live: tuple[UUID, ...] = ()
     """Memories that must be live at the time of writing; else nothing is written, and `GoneError` names the others."""
     at: datetime | None = None
-    """When an imported event, or what the store made of a memory, happened; None for now.
+    """When an imported event happened, or the memories that a cause was found in; None for now.
 
     It is kept if no event of this log is later, else the time of the log's last event.
     """

@@ -97,7 +97,7 @@ class Workspace(ProjectionActor[WorkspaceProjections]):
             case QueryAnswered(embeddings=embeddings, text=text, keys=keys, namespace=namespace, results=results):
                 best = results[:MAX_CANDIDATES]
                 focus = Resonate(focus=embeddings, text=text, keys=keys, namespace=namespace, memories=best)
-                return self._schedule(FocusTask(focus=focus))
+                return self._schedule(focus)
             case Broadcast(memory=memory, namespace=namespace, force=force):
                 focus = Resonate(
                     focus=memory, keys=MEANING, namespace=namespace, memories=(memory,), nearest=MAX_CANDIDATES
@@ -150,10 +150,14 @@ class Workspace(ProjectionActor[WorkspaceProjections]):
         """Judge a few memories, each by itself."""
         with self._latencies.timed("judge"):
             found: tuple[Neighbours | Fault, ...] = self._asked(FindNeighbours(new=tuple(one.new for one in memories)))
-            return [
+            judged = [
                 near if isinstance(near, Fault) else one.build_append(self._judgement(one, near))
                 for one, near in zip(memories, found, strict=True)
             ]
+        for one in judged:
+            if isinstance(one, Append) and one.at is not None:  # what is imported was stored long ago: it gets no focus
+                self._judged.pop(one.id, None)
+        return judged
 
     def _judgement(self, memory: UnjudgedMemory, near: Neighbours) -> Judgement:
         new = memory.new
@@ -184,8 +188,7 @@ class Workspace(ProjectionActor[WorkspaceProjections]):
             near = self._judged.pop(envelope.id, None)
             if near is not None and isinstance(envelope.event, MemoryStored):
                 namespace = envelope.event.namespace
-                focus = Resonate(focus=envelope.id, keys=MEANING, namespace=namespace, memories=near)
-                self._schedule(FocusTask(focus=focus, at=envelope.at))
+                self._schedule(Resonate(focus=envelope.id, keys=MEANING, namespace=namespace, memories=near))
 
     def _rejected(self, correlations: tuple[UUID, ...]) -> None:
         """Drop a decision that was not written, and fail its task."""
@@ -209,10 +212,10 @@ class Workspace(ProjectionActor[WorkspaceProjections]):
         self._process_tasks()
         return reply
 
-    def _schedule(self, focus: FocusTask) -> None:
+    def _schedule(self, focus: Resonate) -> None:
         """Process a focus after the debounce interval; it replaces earlier ones that are still pending."""
         self._tasks = deque(task for task in self._tasks if task.reply is not None)
-        self._tasks.append(focus)
+        self._tasks.append(FocusTask(focus=focus))
         self._debounce.trigger(INTERVAL, MAX_DELAY)
 
     def _process_tasks(self) -> None:
@@ -229,7 +232,7 @@ class Workspace(ProjectionActor[WorkspaceProjections]):
             if not events:
                 self._answer(task)
                 continue
-            append = Append.of(events, "workspace", at=task.at)
+            append = Append.of(events, "workspace")
             try:
                 self._store.tell(append)
             except pykka.ActorDeadError:  # the process is shutting down

@@ -1,7 +1,6 @@
 """Tasks of the workspace, and the events that each leads to: which memories enter and leave (Baars 1988)."""
 
 from collections.abc import Callable, Mapping
-from datetime import datetime
 from uuid import UUID
 
 import msgspec
@@ -32,8 +31,6 @@ class FocusTask(msgspec.Struct, frozen=True, kw_only=True):
     force: bool = False
     """Whether the memory in focus enters the workspace whatever its order parameter."""
     coupling: float | None = None
-    at: datetime | None = None
-    """When the memory in focus was stored, if that is why it is: its events don't delay those of an import to now."""
     reply: Reply[Attention] | None = None
     """The sender's reply. A later focus replaces a task without one."""
 

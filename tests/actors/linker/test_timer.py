@@ -46,7 +46,7 @@ def test_a_linker_that_stops_leaves_no_timer_of_memories_that_were_added_between
     other = FakeActor.start()
     linker = Linker.start(other, other, other, Latencies())
     for _ in range(3):
-        linker.tell(MemoriesAdded(memories=(uuid4(),)))
+        linker.tell(MemoriesAdded(memories={uuid4(): None}))
         linker.tell(ExamineNext())  # as after a batch: the timer of the memory above runs
     linker.stop()
     assert not [one for one in threading.enumerate() if one not in before and isinstance(one, threading.Timer)]
@@ -59,7 +59,7 @@ def test_the_rest_of_the_memories_waits_while_queries_come_but_not_for_ever(monk
     store, other = EmptyStore.start(times), FakeActor.start()
     linker = Linker.start(other, store, other, Latencies())
     store.tell(linker)
-    linker.tell(MemoriesAdded(memories=tuple(uuid4() for _ in range(2 * BATCH))))
+    linker.tell(MemoriesAdded(memories={uuid4(): None for _ in range(2 * BATCH)}))
     deadline = monotonic() + 60
     while len(times) < 2 and monotonic() < deadline:
         linker.tell(QueryReceived(at=0.0))

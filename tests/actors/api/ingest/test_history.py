@@ -13,12 +13,13 @@ from actors.api.operations.ingest.imports import MemoryImport, memory_import
 from actors.api.operations.lifecycle.memories import memory_delete, memory_restore
 from actors.api.operations.lifecycle.retrieval import memory_retrieve
 from actors.api.operations.mind.sleep import ConsolidateMemories, consolidate_memories
+from actors.api.operations.mind.workspace import GetWorkspaceStatus, get_workspace_status
 from actors.api.operations.retrieval.search import search_graph
 from actors.api.params.memories import MemoryDelete, MemoryRestore, MemoryRetrieve
 from actors.api.params.parsing import parse
 from actors.api.params.search import SearchGraph
 from events.storage.log import Log
-from events.vocabulary import CausesLinked, FocusMoved, MemoryStored
+from events.vocabulary import CausesLinked, MemoryStored
 from tests.actors.conftest import Agent, store
 from tests.events.memory_log import MemoryLog
 
@@ -123,8 +124,9 @@ async def test_what_the_store_makes_of_imported_memories_meanwhile_leaves_the_ev
     with start(MemoryLog()) as hub:
         second = Context(hub)
         await take_in(second, lines[:6])
+        await get_workspace_status(second, parse({}, GetWorkspaceStatus))  # after the foci that wait
         with anyio.fail_after(60):
-            while not {FocusMoved, CausesLinked} <= {type(one.event) for one in hub.log.read()}:  # noqa: ASYNC110
+            while not any(isinstance(one.event, CausesLinked) for one in hub.log.read()):  # noqa: ASYNC110
                 await anyio.sleep(0.01)
         await take_in(second, lines[6:])
         assert [await described(second, memory) for memory in ids] == before
