@@ -28,10 +28,10 @@ def test_a_thousand_hostile_messages_do_no_harm() -> None:
     assert {"ok", "-32700", "-32600", "-32601", "-32602", "-32010"} <= report["codes"].keys()
 
 
-def test_two_hundred_and_fifty_mutated_files_do_no_harm() -> None:
-    report = campaign("--files", "250")
+def test_five_hundred_mutated_files_do_no_harm() -> None:
+    report = campaign("--files", "500")
     assert report["failures"] == []
-    assert report["files"] == 250
+    assert report["files"] == 500
     assert {"keys", "head", "snapshot, sealed again", "row, sealed again", "store"} <= report["kinds"].keys()
 
 
