@@ -146,7 +146,6 @@ def cancel(server: Server, request: int | str) -> None:
     server.send(json.dumps({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}))
 
 
-@pytest.mark.slow
 def test_a_number_and_the_same_digits_as_text_are_two_ids(servers: Callable[[], Server]) -> None:
     server = servers()
     server.initialize()
