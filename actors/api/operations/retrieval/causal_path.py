@@ -69,14 +69,13 @@ async def find_causal_path(context: Context, params: FindCausalPath) -> JsonObje
         for name, found in (("start_concept", starts), ("end_concept", ends))
         if found[0].confidence is Confidence.NOTHING
     ]
-    # Of one memory that states a cause between both, one end may be said in other words than the memory's.
-    is_one = len(unknown) == 1 and starts[0].memory == ends[0].memory
-    if unknown and not is_one:
-        ends_found, ways = {"start": starts[0], "end": ends[0]}, Ways(paths=(), complete=True)
-    elif is_one:
-        ends_found, ways = await _best_ways(context, params, starts[:1], ends[:1])
-    else:
+    if unknown:  # the nearest memory alone is shown
+        starts, ends = starts[:1], ends[:1]
+    if not unknown or (len(unknown) == 1 and starts[0].memory == ends[0].memory):
+        # A memory that states a cause between both may say one of them in other words.
         ends_found, ways = await _best_ways(context, params, starts, ends)
+    else:
+        ends_found, ways = {"start": starts[0], "end": ends[0]}, Ways(paths=(), complete=True)
     start, end = (found.memory for found in ends_found.values())
     shown = {start, end} if not ways.paths else {memory for path in ways.paths for memory in path.memories}
     texts = {entry.id: entry.body.text for entry in await describe(context, *shown) if entry.body}

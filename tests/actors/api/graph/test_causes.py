@@ -11,7 +11,7 @@ from actors.api.operations.administration.history import StoreReplay, store_repl
 from actors.linker.messages import LinkCauses
 from actors.runtime.ask import ask
 from events.storage.log import Log
-from events.vocabulary import CausalClausesFound, CausesLinked, Shredded
+from events.vocabulary import CausalClausesFound, CausesLinked, ConsolidationStarted, Shredded
 from tests.actors.api.conftest import Way
 from tests.actors.api.stream import Lasting
 from tests.actors.conftest import Agent, Connect, search, store
@@ -213,6 +213,9 @@ async def test_the_background_links_what_was_stored_once_no_more_arrives(
             break
         await ask(context.hub.linker, LinkCauses(namespace="another", limit=1))  # waits for what came before it
     assert found == [(UUID(ids[0]), UUID(ids[1]))]
+    log = list(context.hub.log.read())
+    (begun,) = [one for one in log if isinstance(one.event, ConsolidationStarted)]
+    assert begun.at > log[begun.seq - 2].at, "a moment between the memories and their causes stays without these"
 
 
 async def test_the_same_words_in_another_namespace_are_not_joined(context: Context, agent: Agent) -> None:
