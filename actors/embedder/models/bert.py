@@ -100,9 +100,12 @@ class Bert:
         def compile_graph() -> bytes:
             return core.compile_model(_graph(weights, heads), "CPU", settings).export_model().getvalue()
 
+        def import_graph(blob: memoryview) -> tuple[memoryview, ov.CompiledModel]:
+            tensor = ov.Tensor(np.frombuffer(blob, np.uint8), shared_memory=True)
+            return blob, core.import_model(tensor, "CPU", settings)
+
         identity = f"{sha256}, graph {GRAPH}, {settings}, {machine()}"
-        blob = load_or_build(f"encoder-{precision}.blob", identity, compile_graph)
-        compiled = core.import_model(ov.Tensor(np.frombuffer(blob, np.uint8), shared_memory=True), "CPU", settings)
+        blob, compiled = load_or_build(f"encoder-{precision}.blob", identity, compile_graph, import_graph)
         self._request = compiled.create_infer_request()
         self._turn = threading.Lock()  # the next pass overwrites the output of this one, also that of another thread
         self._blob = blob  # its weights are read whenever a pass of a new size arranges them anew

@@ -13,7 +13,7 @@ from contextlib import suppress
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 import platformdirs
 
@@ -24,15 +24,25 @@ DIGEST: Final = 32
 """Bytes of the SHA-256 at the end of a file."""
 PIECE: Final = 1 << 20
 """Bytes of one read."""
+PROCESSOR: Final = ("model name", "flags", "CPU implementer", "CPU part", "CPU variant", "Features")
+"""What tells a processor and its instructions in `/proc/cpuinfo`: the first two on x86, the others on ARM."""
+
+Graph = TypeVar("Graph")
 
 
 @cache
 def machine() -> str:
-    """Return the processor's name and the runtime's version, on which measurements and compiled graphs depend."""
+    """Return the processor's name and the runtime's version, on which measurements and compiled graphs depend.
+
+    On Linux a digest of what the kernel says of the processor and its instructions follows the name: on virtual
+    machines processors of several generations have one name, and on ARM they have none.
+    """
     name = platform.processor() or platform.machine()
     with suppress(OSError):  # only Linux has it
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-        name = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), name)
+        facts = {key.strip(): fact.strip() for key, _, fact in (line.partition(":") for line in reversed(lines))}
+        told = "\n".join(facts.get(key, "") for key in PROCESSOR)
+        name = f"{facts.get('model name', name)} {hashlib.sha256(told.encode()).hexdigest()[:8]}"
     return f"{name}, {RUNTIME} {version(RUNTIME)}"
 
 
@@ -41,21 +51,25 @@ def cache_folder() -> Path:
     return platformdirs.user_cache_path("context-graph")
 
 
-def load_or_build(name: str, identity: str, build: Callable[[], bytes]) -> memoryview:
-    """Return a file of the cache, writable without changing it; built if it is missing or of another identity.
+def load_or_build(name: str, identity: str, build: Callable[[], bytes], load: Callable[[memoryview], Graph]) -> Graph:
+    """Load a file of the cache, whose content is writable without changing it.
 
-    If the folder can't be written, each process builds it.
+    The file is built if it is missing, of another identity, or refused by `load` with a `RuntimeError`, as OpenVINO
+    refuses a graph that was compiled for other instructions. If the folder can't be written, each process builds it.
     """
     path = cache_folder() / name
     kept = _mapped(path, identity)
-    if kept is None:
-        built = build()
-        with suppress(OSError):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            replace_file(path, built + hashlib.sha256(identity.encode() + built).digest())
-            kept = _mapped(path, identity)
-        kept = kept or memoryview(bytearray(built))
-    return kept
+    if kept is not None:
+        with suppress(RuntimeError):
+            return load(kept)
+    built = build()
+    with suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        replace_file(path, built + hashlib.sha256(identity.encode() + built).digest())
+        kept = _mapped(path, identity)
+        if kept is not None:
+            return load(kept)
+    return load(memoryview(bytearray(built)))
 
 
 def _mapped(path: Path, identity: str) -> memoryview | None:

@@ -1,8 +1,10 @@
 """The precision of the model: measured on the machine, remembered, or chosen by CONTEXT_GRAPH_PRECISION."""
 
+import hashlib
 import shutil
 from itertools import permutations
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -113,6 +115,27 @@ def test_a_compiled_graph_is_kept_and_a_damaged_one_replaced(cache: Path) -> Non
         assert (pool(Backbone.load(precision="float32").forward(rows)) == first).all()
         assert blob.stat().st_size > 1_000_000
         assert blob.read_bytes() != damaged
+
+
+def test_a_graph_that_was_compiled_for_other_instructions_is_compiled_again(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    identities: list[str] = []
+
+    def noting(name: str, identity: str, *functions: Any) -> Any:
+        identities.append(identity)
+        return graph_cache.load_or_build(name, identity, *functions)
+
+    monkeypatch.setattr(bert, "load_or_build", noting)
+    rows = [[2003, 2019, 7099], [2178]]
+    first = pool(Backbone.load(precision="float32").forward(rows))
+    (blob,) = cache.glob("*.blob")
+    own = blob.read_bytes()[: -graph_cache.DIGEST]
+    assert own.count(b";isa=") == 1, "OpenVINO writes the instructions of the processor into its graphs"
+    foreign = own.replace(b";isa=", b";isa=Another ", 1)
+    blob.write_bytes(foreign + hashlib.sha256(identities[0].encode() + foreign).digest())
+    assert (pool(Backbone.load(precision="float32").forward(rows)) == first).all()
+    assert b";isa=Another " not in blob.read_bytes()
 
 
 def test_a_cache_that_cannot_be_written_costs_time_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
