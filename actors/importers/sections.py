@@ -1,4 +1,4 @@
-"""Long Markdown in parts that begin at headings, so that each is found, shown and changed by itself.
+"""Markdown that is long, or of several days, in parts that begin at headings: each is found and dated by itself.
 
 What is long between two headings, such as the minutes of a meeting in nested lists, is divided at its paragraphs and
 items, and so is a text that has no headings.
