@@ -136,10 +136,7 @@ def _store(folder: Path) -> Iterator[Check]:
                 return
             status = store.call("store/status")
             yield _hub(folder)
-            yield passed(
-                "log",
-                f"{counted(status['log']['position'], 'event')}, open in the hub; `context-graph verify` checks all",
-            )
+            yield _opened(status["log"]["position"], "open in the hub", status["read_only"])
             yield passed("models", _models(status))
     except NoStoreError as error:
         yield warned("log", str(error), "nothing, if this is the right folder")
@@ -198,11 +195,16 @@ def _log(folder: Path) -> Check:
     except (LogError, OSError) as error:
         return failed("log", str(error), "`context-graph verify` tells what is lost; `restore` puts a backup back")
     try:
-        return passed(
-            "log", f"{counted(log.head.seq, 'event')}, the last as acknowledged; `context-graph verify` checks all"
-        )
+        return _opened(log.head.seq, "the last as acknowledged", log.read_only)
     finally:
         log.close()
+
+
+def _opened(events: int, state: str, read_only: str | None) -> Check:
+    """Tell how far an open log goes, or why nothing is written to it."""
+    if read_only is not None:
+        return failed("log", read_only, "`context-graph verify` tells what is lost")
+    return passed("log", f"{counted(events, 'event')}, {state}; `context-graph verify` checks all")
 
 
 def _earlier(folder: Path, found: int) -> Check:

@@ -1,4 +1,4 @@
-"""Long Markdown in parts that begin at headings, so that each is found, shown and changed by itself.
+"""Markdown that is long, or of several days, in parts that begin at headings: each is found and dated by itself.
 
 What is long between two headings, such as the minutes of a meeting in nested lists, is divided at its paragraphs and
 items, and so is a text that has no headings.
@@ -63,6 +63,11 @@ class Section(msgspec.Struct, frozen=True):
         """The day or month in ISO 8601 that the innermost heading with a date states."""
         return next((date for one in reversed(self.headings) if (date := date_in_heading(one))), None)
 
+    @property
+    def is_heading(self) -> bool:
+        """Whether it is a heading without text of its own."""
+        return bool(self.headings) and not self.is_continued and "\n" not in self.text
+
     def under(self, title: str) -> str:
         """Return its text below the title of the whole and what it is under."""
         headings = self.headings if self.is_continued else self.headings[:-1]
@@ -71,21 +76,25 @@ class Section(msgspec.Struct, frozen=True):
 
 
 def sections(text: str) -> list[Section]:
-    """Return the sections of Markdown in order, neighbouring short ones joined; a single one if the text is short.
+    """Return the sections of Markdown in order, neighbouring short ones joined.
 
     A section begins at a heading, and the first one where the text does. One that is longer than `MOST_WHOLE` is
-    divided further. Sections of different dates are not joined.
+    divided further. Sections of different dates are not joined, but for a heading alone, which the section under it
+    begins with. A text that is not longer and whose headings name at most one date is a single section.
     """
-    if len(text) <= MOST_WHOLE:
+    divided = [*_divided(text.replace("\r", "\n"))]
+    if len(text) <= MOST_WHOLE and len({one.date for one in divided if one.date}) <= 1:
         title = next(_headings(text), None)
         return [Section((title[1],) if title and title[2] == 0 else (), text)]
     joined: list[Section] = []
-    for section in (part for one in _divided(text.replace("\r", "\n")) for part in _parts(one)):
+    for section in (part for one in divided for part in _parts(one)):
         last = joined[-1] if joined else None
         is_short = last is not None and len(last.text) + len(section.text) <= MOST_JOINED
         is_whole = last is not None and not (last.is_continued or section.is_continued)
         if last and is_short and is_whole and last.date == section.date:
             joined[-1] = msgspec.structs.replace(last, text=f"{last.text}\n\n{section.text}")
+        elif last and last.is_heading and section.headings[: len(last.headings)] == last.headings:
+            joined[-1] = msgspec.structs.replace(section, text=f"{last.text}\n\n{section.text}")
         else:
             joined.append(section)
     return joined

@@ -218,13 +218,17 @@ def test_every_command_works_while_a_server_has_the_store_and_says_what_the_serv
 # ── what is left of a damaged store ─────────────────────────────────────────────────────────────────
 
 
+def damage_first_memory(data: Path) -> None:
+    with duckdb.connect(str(data / "log.duckdb"), read_only=True) as database:
+        rows = database.execute("SELECT data FROM log WHERE kind LIKE 'memory_stored%' ORDER BY seq").fetchall()
+    path, piece = data / "log.duckdb", rows[0][0][1_000:1_064]
+    path.write_bytes(path.read_bytes().replace(piece, bytes(64)))  # blocks that a checkpoint freed hold it too
+
+
 def test_a_damaged_store_is_read_as_far_as_it_can_be_proved_and_repaired_into_a_sound_one(
     kept: Path, tmp_path: Path
 ) -> None:
-    with duckdb.connect(str(kept / "log.duckdb"), read_only=True) as database:
-        rows = database.execute("SELECT data FROM log WHERE kind LIKE 'memory_stored%' ORDER BY seq").fetchall()
-    path, piece = kept / "log.duckdb", rows[0][0][1_000:1_064]
-    path.write_bytes(path.read_bytes().replace(piece, bytes(64)))  # blocks that a checkpoint freed hold it too
+    damage_first_memory(kept)
     assert contents(kept, "where is the boathouse key")[0] == KEY
     assert contents(kept, DOG) == [KEY], "the other memory is lost"
     refused = run(kept, "store", "One more.")
@@ -238,3 +242,16 @@ def test_a_damaged_store_is_read_as_far_as_it_can_be_proved_and_repaired_into_a_
     run_json(sound, "store", "One more.")
     assert set(contents(sound, "key")) == {KEY, "One more."}
     assert "it was lost, because the store was damaged" in run(sound, "audit").stdout
+
+
+def test_doctor_fails_while_a_hub_serves_a_damaged_store_read_only(kept: Path, servers: Callable[[], Server]) -> None:
+    damage_first_memory(kept)
+    server = servers()
+    server.initialize()
+    server.call("memory_search", query="dog")
+    done = run(kept, "doctor", "--json")
+    (log,) = (check for check in json.loads(done.stdout)["checks"] if check["name"] == "log")
+    assert (done.exit_code, log["verdict"]) == (1, "failed")
+    assert "read-only" in log["found"]
+    assert "repair NEW_FOLDER" in log["found"]
+    server.close()

@@ -13,7 +13,7 @@ from projections.time import lexicon as lex
 from projections.time.expressions import find_intervals, without_times
 from projections.time.periods import Interval
 
-EXPECTED: Final = "such as 2026-05-02, 2026-05-02T14:30, 2026-05, 2026-W18, yesterday, two weeks ago or May 2026"
+EXPECTED: Final = "such as 2026-05-02, 2026-05-02T14:30, 2026-05, 2026-W18, yesterday, two hours ago or May 2026"
 
 _MONTH: Final = re.compile(r"(\d{4})-(\d\d)", re.ASCII)
 _WEEK: Final = re.compile(r"\d{4}-?W\d\d", re.ASCII)
@@ -22,6 +22,8 @@ _BESIDE: Final = lex.compiled(
     rf"(?:in|on)?\s*(?:the)?\s*(?:{lex.COUNT}?{lex.UNIT} (?:before|prior to|after|following)(?: the)?)?"
 )
 """What a name may have beside the time that it counts from, as in "the week before 9 June"."""
+
+_AGO: Final = lex.compiled(rf"(?P<half>half )?{lex.COUNT}(?P<unit>hour|minute)s? ago")
 
 _WITHIN_DAY: Final = lex.compiled(r"\b(?:hour|minute)s?\b")
 """What a search reads as the whole day, which would be too much for a limit."""
@@ -58,6 +60,9 @@ def find_period(text: str, now: datetime) -> Period | None:
     with suppress(InvalidParamsFault):
         parsed = as_written(text, "time")
         return Period(parsed, parsed)
+    if ago := _AGO.fullmatch(text):
+        moment = now - timedelta(**{f"{ago['unit'].lower()}s": lex.count_of(ago["count"])}) / (2 if ago["half"] else 1)
+        return Period(moment, moment)
     named = _named(text, now)
     return named and Period(named.start.replace(tzinfo=None), named.end.replace(tzinfo=None) - datetime.resolution)
 

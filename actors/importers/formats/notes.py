@@ -2,7 +2,7 @@
 
 HTML, Org and reStructuredText become Markdown, so that their headings divide them as those of Markdown do.
 
-A note is a memory, a long one several (`actors/importers/sections.py`); an observation of basic-memory
+A note is a memory, a long one or a journal several (`actors/importers/sections.py`); an observation of basic-memory
 (`- [category] text #tag (context)`) is one of its own, linked to its note. Relations
 (`- relation_type [[Target]] (context)`) and wikilinks become links between notes.
 """

@@ -168,6 +168,17 @@ def test_a_memory_is_dated_by_the_words_that_searches_understand_or_refused_with
     assert "'--created-at': '17.4.2026' names no time such as 2026-05-02, 2026-05-02T14:30, " in words
 
 
+def test_a_search_is_limited_to_a_time_and_to_a_speaker(tmp_path: Path) -> None:
+    for month in ("03", "04", "05"):
+        run_json(tmp_path, "store", f"The rent of month {month} is paid.", "--created-at", f"2026-{month}-10")
+    found = run_json(tmp_path, "search", "rent", "--since", "April 2026", "--until", "2026-04")["results"]
+    assert [hit["content"] for hit in found] == ["The rent of month 04 is paid."]
+    assert run_json(tmp_path, "search", "rent", "--speaker", "Ilse")["results"] == []
+    refused = run(tmp_path, "search", "rent", "--since", "soon")
+    assert refused.exit_code == 1
+    assert "Invalid 'since': names no time such as" in refused.stderr
+
+
 def test_times_are_those_of_the_machines_time_zone_and_of_where_a_memory_was_said(tmp_path: Path, place: Place) -> None:
     place("Etc/GMT+11")
     today = datetime.now().astimezone()

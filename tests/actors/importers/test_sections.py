@@ -68,6 +68,21 @@ def test_a_short_note_and_one_without_headings_stay_whole(tmp_path: Path, text: 
     assert "division" not in found["metadata"]
 
 
+def test_a_short_journal_is_divided_at_the_days_that_its_headings_name(tmp_path: Path) -> None:
+    days = "## 2026-04-12\n\nOpened both hives.\n\n### Weather\n\nMild.\n\n## 3 May 2026\n\nPut the supers on."
+    found = memories(note(tmp_path, f"---\ncreated: 2026-06-30\n---\n# Bees\n\n{days}\n\n## Varroa\n\nFormic acid."))
+    assert [(one["created_at"], one["content"]) for one in found] == [
+        ("2026-04-12", "# Bees\n\n## 2026-04-12\n\nOpened both hives.\n\n### Weather\n\nMild."),
+        ("2026-05-03", "Boiler › Bees\n\n## 3 May 2026\n\nPut the supers on."),
+        ("2026-06-30", "Boiler › Bees\n\n## Varroa\n\nFormic acid."),
+    ]
+
+
+def test_a_short_note_of_one_day_stays_whole(tmp_path: Path) -> None:
+    text = "# Boiler\n\n## 2026-04-12\n\nOpened the valve.\n\n## Parts\n\nA gasket."
+    assert [one["content"] for one in memories(note(tmp_path, text))] == [text]
+
+
 def test_short_sections_are_joined_up_to_two_windows(tmp_path: Path) -> None:
     text = "# Boiler\n\n" + "".join(f"## Part {number}\n\n{PARAGRAPH[:400]}\n\n" for number in range(9))
     assert len(text) > MOST_WHOLE
@@ -101,7 +116,7 @@ def test_what_is_long_below_a_heading_is_divided_at_its_least_nested_items(tmp_p
         note(tmp_path, f"# Boiler\n\n## 2023-06-02\n\n- Founded 1999-05-02\n{minutes}\n## Holidays\n\nNone.")
     )
     frost = "Boiler › 2023-06-02 › Frost in the cellar (*Bruno*)"
-    _, first, *middle, keys, holidays = found
+    first, *middle, keys, holidays = found
     assert [one["metadata"]["division"]["heading"] for one in middle] == [frost] * len(middle)
     assert all(one["content"].startswith(f"{frost}\n\n- Ilse: ") for one in middle)
     assert all(line.startswith("- Ilse: ") for one in middle for line in one["content"].splitlines()[2:])

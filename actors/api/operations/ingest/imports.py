@@ -1,7 +1,7 @@
 """Import: memories and events as plain values, into a store. The export is in `export`."""
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, Final, TypeAlias
 from uuid import UUID, uuid4, uuid5
 
 from msgspec import Meta
@@ -43,13 +43,15 @@ class MemoryImport(Params, frozen=True, kw_only=True):
     items: Annotated[tuple[Any, ...], Meta(min_length=1, max_length=MAX_BATCH)]
 
 
+RESTORABLE: Final = frozenset((MemoryState.FORGOTTEN, MemoryState.PRUNED))
+"""States of memories that `memory_restore` brings back."""
 Numbered: TypeAlias = tuple[int, ImportItem]
 
 
 async def memory_import(context: Context, params: MemoryImport) -> JsonObject:
     """Store memories and events in their order; an item that was imported before isn't stored again.
 
-    `hidden_before` counts the memories that were imported before and are hidden since, forgotten for instance.
+    `hidden_before` counts the memories that were imported before and were forgotten or pruned since.
     A memory keeps its id if that is a UUID. It was imported before if its id is known, and the id was derived from its
     source (version 5) or the content is the same.
     """
@@ -83,7 +85,7 @@ async def memory_import(context: Context, params: MemoryImport) -> JsonObject:
     return {
         "stored": sum("event" not in one for one in stored),
         "stored_before": len(memories_before),
-        "hidden_before": sum(entry.state is not MemoryState.LIVE for entry in before.values()),
+        "hidden_before": sum(entry.state in RESTORABLE for entry in before.values()),
         "events": sum("event" in one for one in stored),
         "failed": sum(not one["success"] for one in results),
         "results": results,

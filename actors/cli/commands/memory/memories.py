@@ -110,6 +110,9 @@ def search(
     min_confidence: Annotated[Confidence, typer.Option(help="Show nothing if the search is less sure.")] = (
         Confidence.NOTHING
     ),
+    since: Annotated[str | None, typer.Option(metavar="TIME", help="Said from: ISO 8601, or as 'last week'.")] = None,
+    until: Annotated[str | None, typer.Option(metavar="TIME", help="Said to the end of: the same.")] = None,
+    speaker: Annotated[str | None, typer.Option(help="Said by: as in the speaker of the metadata.")] = None,
     as_of: AsOf = None,
     *,
     explain: Annotated[bool, typer.Option("--explain", help="Show the similarity in each space.")] = False,
@@ -122,6 +125,7 @@ def search(
 
     arguments = {"query": query, "namespace": namespace, "session": session, "tags": tags, "top_k": top_k}
     arguments |= {"profile": profile, "min_confidence": min_confidence, "as_of": as_of}
+    arguments |= {"since": since, "until": until, "speaker": speaker}
     return arguments | {"include_superseded": include_superseded, "explain": True}, partial(found, explain=explain)
 
 

@@ -14,6 +14,8 @@ from actors.api.operations.retrieval.search import search_graph
 from actors.api.params.memories import MemoryDelete
 from actors.api.params.parsing import parse
 from actors.api.params.search import SearchGraph
+from actors.api.tools import dispatch
+from actors.api.tools.agent_tools import BY_METHOD
 from events.storage.log import Log
 from events.vocabulary import MemoryStored
 from events.vocabulary.values import Learning
@@ -96,6 +98,15 @@ async def test_an_import_of_what_was_forgotten_since_says_that_it_stays_hidden(c
     await memory_delete(context, parse({"id": first["results"][0]["memory_id"]}, MemoryDelete))
     again = await take_in(context, LINES)
     assert (again["stored"], again["stored_before"], again["hidden_before"]) == (0, 4, 1)
+
+
+async def test_an_import_calls_no_memory_hidden_that_was_merged_since(context: Context) -> None:
+    lines = [{"id": f"copy-{number}", "content": "The kettle takes four minutes."} for number in range(3)]
+    await take_in(context, lines)
+    merged = await dispatch.call(context, BY_METHOD["memory/consolidate"], {"mode": "light"})
+    assert merged["merged_count"] == 2
+    again = await take_in(context, lines)
+    assert (again["stored"], again["stored_before"], again["hidden_before"]) == (0, 3, 0)
 
 
 async def test_an_import_is_known_for_ever_however_many_requests_came_since(

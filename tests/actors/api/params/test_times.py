@@ -56,6 +56,14 @@ def test_a_moment_has_no_length(named: str) -> None:
     assert set(period(named, "since", NOW)) == {datetime(2026, 5, 2, 14, 30, tzinfo=UTC)}
 
 
+@pytest.mark.parametrize(
+    ("named", "minutes"),
+    [("20 minutes ago", 20), ("An hour ago", 60), ("half an hour ago", 30), ("a couple of hours ago", 120)],
+)
+def test_hours_and_minutes_ago_name_a_moment(named: str, minutes: int) -> None:
+    assert set(period(named, "since", NOW)) == {NOW - timedelta(minutes=minutes)}
+
+
 def test_a_moment_without_a_zone_is_one_of_the_calendar() -> None:
     assert set(period("2026-05-02T14:30", "since", NOW)) == {datetime(2026, 5, 2, 14, 30)}
 
@@ -65,7 +73,7 @@ def test_a_moment_without_a_zone_is_one_of_the_calendar() -> None:
     [
         *("", " ", "soon", "in", "the day before", "31 June", "2026-13-01", "2026-13", "2026-W60", "202605"),
         *("yesterday 14:00", "yesterday and today", "before yesterday", "since May 2024", "I met her yesterday"),
-        *("1612120112345", "an hour ago", "five", "x" * 5_000, "5 May " * 2_000),
+        *("1612120112345", "the last hour", "five", "x" * 5_000, "5 May " * 2_000),
     ],
 )
 def test_what_names_no_single_time_is_refused_with_examples(named: str) -> None:
