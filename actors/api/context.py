@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection, Coroutine, Sequence
-from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, Self
 from uuid import UUID, uuid4
-from weakref import WeakValueDictionary
 
 import anyio
 import anyio.to_thread
 import msgspec.structs
 
 from actors.api.caller import Caller
+from actors.api.idempotency import KeyLocks
 from actors.api.params.fields import DEFAULT_NAMESPACE, EVERYWHERE
 from actors.api.params.parsing import Params, fields, moment
 from actors.embedder.messages import LoadModels
@@ -80,14 +79,9 @@ class ProcessState:
         self.embedding = anyio.Semaphore(EMBEDDING_AT_ONCE)
         self.groups = anyio.Semaphore(GROUPS_AT_ONCE)
         """This one and `embedding` are in front of the embedder."""
+        self.key_locks = KeyLocks()
         self.web: WebServer | None = None
         """None where nothing is served over HTTP."""
-        self._locks: WeakValueDictionary[UUID, anyio.Lock] = WeakValueDictionary()
-        """Of idempotency keys, as long as a request holds one or waits for it."""
-
-    def lock(self, key: UUID | None) -> AbstractAsyncContextManager[object]:
-        """Return the lock of a key: of two requests with it, the second finds the events of the first."""
-        return nullcontext() if key is None else self._locks.setdefault(key, anyio.Lock())
 
 
 class PublishedPulse(NamedTuple):

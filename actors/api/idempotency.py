@@ -1,10 +1,22 @@
 """Idempotency keys: a request that is sent again, since its hub ended before it answered, isn't done twice."""
 
 from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager, nullcontext
 from uuid import UUID
+from weakref import WeakValueDictionary
+
+import anyio
 
 from actors.proxy.endpoint import REQUEST_KEY, RESENT
 from actors.runtime.faults import InvalidParamsFault
+
+
+class KeyLocks(WeakValueDictionary[UUID, anyio.Lock]):
+    """One lock a key, as long as a request holds it or waits for it."""
+
+    def of(self, key: UUID | None) -> AbstractAsyncContextManager[object]:
+        """Return the lock of a key: of two requests with it, the second finds the events of the first."""
+        return nullcontext() if key is None else self.setdefault(key, anyio.Lock())
 
 
 def parse_key(params: Mapping[str, object] | None) -> tuple[UUID | None, bool]:
