@@ -1,8 +1,9 @@
 """Idempotency keys: a request that is sent again, since its hub ended before it answered, isn't done twice."""
 
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager, nullcontext
 from uuid import UUID
+from weakref import WeakValueDictionary
 
 import anyio
 
@@ -10,25 +11,12 @@ from actors.proxy.endpoint import REQUEST_KEY, RESENT
 from actors.runtime.faults import InvalidParamsFault
 
 
-class KeyLocks:
-    """One lock a key, so that of two requests with the same key the second finds the events of the first."""
+class KeyLocks(WeakValueDictionary[UUID, anyio.Lock]):
+    """One lock a key, as long as a request holds it or waits for it."""
 
-    def __init__(self) -> None:
-        self._locks: dict[UUID, anyio.Lock] = {}
-
-    @asynccontextmanager
-    async def hold(self, key: UUID | None) -> AsyncIterator[None]:
-        """Hold the lock of a key; no-op without one."""
-        if key is None:
-            yield
-            return
-        lock = self._locks.setdefault(key, anyio.Lock())
-        try:
-            async with lock:
-                yield
-        finally:
-            if not lock.statistics().tasks_waiting and not lock.locked():
-                self._locks.pop(key, None)
+    def of(self, key: UUID | None) -> AbstractAsyncContextManager[object]:
+        """Return the lock of a key: of two requests with it, the second finds the events of the first."""
+        return nullcontext() if key is None else self.setdefault(key, anyio.Lock())
 
 
 def parse_key(params: Mapping[str, object] | None) -> tuple[UUID | None, bool]:

@@ -1,6 +1,7 @@
-"""What the parts of a score, and what a run did, are called where people read them; needs no models, for commands."""
+"""How the parts of a score, what a run did, and times are shown to people; needs no models, for commands."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Final
 
 from events.wording import counted
@@ -52,3 +53,13 @@ def did(counts: Mapping[str, int], *, pruned: str = "hidden") -> str:
     words = [f"{counts[key]:,} {name}" for key, name in changed.items() if counts.get(key)]
     words += [counted(counts[key], noun) for key, noun in _MADE.items() if counts.get(key)]
     return ", ".join(words) or "changed nothing"
+
+
+def minute(moment: str | None) -> str:
+    """Return an instant in ISO 8601 to the minute, in the time zone of this machine; nothing for no instant."""
+    return f"{datetime.fromisoformat(moment).astimezone():%Y-%m-%d %H:%M}" if moment else ""
+
+
+def said_minute(created_at: str) -> str:
+    """Return when a memory was said to the minute, as the clock showed it there."""
+    return f"{datetime.fromisoformat(created_at):%Y-%m-%d %H:%M}"

@@ -2,14 +2,13 @@
 
 import re
 from collections.abc import Callable
-from datetime import datetime
 from typing import Final
 
 import jinja2
 from markupsafe import Markup, escape
 
 from actors.api.answers import TRIGGERS
-from actors.api.parts import PARTS, SPACE_NAMES, did
+from actors.api.parts import PARTS, SPACE_NAMES, did, minute, said_minute
 from actors.text.plain_excerpts import plain_excerpt
 from events.spaces import SPACES
 from events.wording import counted
@@ -111,16 +110,6 @@ def in_stored_order(page: str) -> str:
     return "".join(parts)
 
 
-def _minute(value: str | None) -> str:
-    """Return an instant in ISO 8601 to the minute, in the time zone of this machine."""
-    return f"{datetime.fromisoformat(value).astimezone():%Y-%m-%d %H:%M}" if value else ""
-
-
-def _said_minute(value: str) -> str:
-    """Return when a memory was said to the minute, as the clock showed it there."""
-    return f"{datetime.fromisoformat(value):%Y-%m-%d %H:%M}"
-
-
 def _signed(value: float) -> str:
     return f"{value:+.2f}".replace("-", "−")
 
@@ -152,8 +141,8 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     environment.filters |= {
-        "minute": _minute,
-        "said_minute": _said_minute,
+        "minute": minute,
+        "said_minute": said_minute,
         "signed": _signed,
         "plural": counted,
         "excerpt": lambda text, length=160: plain_excerpt(text or "", length),

@@ -7,7 +7,7 @@ along. They are off until somebody asks for them: a backup keeps what is erased 
 import os
 import shutil
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from datetime import datetime
 from pathlib import Path
 
@@ -83,15 +83,11 @@ class Backups:
     def _make(self, log: DuckDBLog, keep: int, check_cancelled: Callable[[], None]) -> None:
         target = self._folder / replacement.timestamp()
         back_up(log, target, lambda _done, _total: check_cancelled())
-        sound = False
-        try:
-            problems = verify(target, passphrase(), lambda _done, _total: check_cancelled()).problems
-            sound = not problems
-        finally:
-            if not sound:
-                self._delete(target)
-        if problems:
-            raise LogError(f"the copy is damaged: {problems[0].file}: {problems[0].what}")
+        with ExitStack() as unverified:
+            unverified.callback(self._delete, target)
+            if problems := verify(target, passphrase(), lambda _done, _total: check_cancelled()).problems:
+                raise LogError(f"the copy is damaged: {problems[0].file}: {problems[0].what}")
+            unverified.pop_all()
         for old in self._made()[:-keep]:
             self._delete(old)
 

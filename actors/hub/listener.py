@@ -146,17 +146,18 @@ class Connections:
         """Wait until a connection opens or closes."""
         await self._changed.wait()
 
-    def add(self, connection: _Connection) -> None:
-        """Register an open connection."""
+    @contextmanager
+    def include(self, connection: _Connection) -> Iterator[None]:
+        """Count a connection as open while inside."""
         self._open.add(connection)
         if self.finishing.is_set():
             connection.end_input()
         self._notify()
-
-    def remove(self, connection: _Connection) -> None:
-        """Unregister a closed connection."""
-        self._open.discard(connection)
-        self._notify()
+        try:
+            yield
+        finally:
+            self._open.discard(connection)
+            self._notify()
 
     async def finish(self) -> None:
         """Accept and read nothing more, and wait until all that was read is answered."""
@@ -233,16 +234,13 @@ async def _serve_connection(connections: Connections, converse: Converse, stream
             LOGGER.warning("a connection of another user was closed")
             return
         connection = _Connection(stream)
-        connections.add(connection)
+        file = cast("anyio.AsyncFile[str]", connection)
         try:
-            file = cast("anyio.AsyncFile[str]", connection)
-            with connection.session:
+            with connections.include(connection), connection.session:
                 async with stdio_server(file, file) as (messages, answers):
                     await converse(messages, answers)
         except Exception:  # the failure of one session must not end the others
             LOGGER.exception("a session on the socket failed")
-        finally:
-            connections.remove(connection)
 
 
 async def _bind(folder: Path) -> SocketListener:

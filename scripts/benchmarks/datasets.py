@@ -85,8 +85,6 @@ class Dataset(msgspec.Struct, frozen=True):
     documents: list[Document]
     queries: list[Document]
     judgements: Judgements
-    blank: int = 0
-    """Documents left out because they have no text."""
 
 
 def read_documents(path: Path) -> list[Document]:
@@ -98,15 +96,14 @@ def read_documents(path: Path) -> list[Document]:
 
 def read_dataset(folder: Path) -> Dataset:
     """Read a folder that holds corpus.jsonl, queries.jsonl and qrels/test.tsv."""
-    every = read_documents(folder / FILES[0])
-    documents = [document for document in every if document.content]
+    documents = [document for document in read_documents(folder / FILES[0]) if document.content]
     judgements: Judgements = defaultdict(dict)
     with (folder / FILES[2]).open() as lines:
         for row in csv.DictReader(lines, delimiter="\t"):
             if float(row["score"]) > 0:
                 judgements[row["query-id"]][row["corpus-id"]] = float(row["score"])
     queries = read_documents(folder / FILES[1])
-    return Dataset(folder.name, documents, queries, dict(judgements), len(every) - len(documents))
+    return Dataset(folder.name, documents, queries, dict(judgements))
 
 
 def find_datasets(folder: Path) -> list[Dataset]:

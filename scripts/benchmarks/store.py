@@ -10,10 +10,9 @@ from typing import Any, TypeVar
 import anyio
 import pykka
 
-from actors.api.context import Context, ignore_progress, wait_until_ready, wait_until_replayed
+from actors.api.context import Context, ignore_progress, wait_until_ready
 from actors.api.operations.retrieval.query import Query, embed_query, search
 from actors.api.params.parsing import moment, parse
-from actors.api.pulse import read_pulse
 from actors.api.tools.agent_tools import TOOLS
 from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.hub.composition import open_hub
@@ -24,7 +23,7 @@ from actors.runtime.metrics import Latencies
 from actors.runtime.settings import SearchProfile
 from actors.store.messages import ReadStatus
 from actors.text.queries.query_hints import extract_hints
-from actors.workspace.messages import Pulse, ReadAttention
+from actors.workspace.messages import ReadAttention
 from benchmarks.datasets import DEPTH, Document, sessions
 from events.storage.duckdb_log import DuckDBLog
 from events.storage.log import Envelope
@@ -46,14 +45,6 @@ class Store:
     def __init__(self, hub: Hub) -> None:
         self.hub = hub
         self.context = Context(hub)
-
-    async def ready(self) -> None:
-        """Wait until the log is replayed and the models are loaded."""
-        await wait_until_ready(self.context)
-
-    async def replayed(self) -> None:
-        """Wait until the log is replayed; needs no model."""
-        await wait_until_replayed(self.context)
 
     def prepare(self, tool: str, /, **arguments: Any) -> Callable[[], Awaitable[Answer]]:
         """Parse the arguments of a tool; the result runs the call, so that it can be timed alone."""
@@ -102,10 +93,6 @@ class Store:
         """Return how many memories are neither forgotten, merged, pruned nor erased."""
         return (await self.call("status"))["memories"]["live"]
 
-    async def pulse(self) -> Pulse:
-        """Return the figures that accompany every answer."""
-        return await read_pulse(self.context)
-
     async def settle(self) -> None:
         """Wait until the workspace and the store have processed everything sent so far."""
         await self.ask(self.hub.workspace, ReadAttention())
@@ -136,7 +123,7 @@ async def open_store(folder: Path, *, load: Load | None = None) -> AsyncIterator
     """Open the store in a folder in this process, creating it if there is none, and load its models, or others."""
     with open_hub(folder, load=load) as hub:
         store = Store(hub)
-        await store.ready()
+        await wait_until_ready(store.context)
         yield store
 
 

@@ -57,6 +57,26 @@ def _rested(request: pytest.FixtureRequest) -> Iterator[None]:
         profile.stop_threads()
 
 
+class Borrowed:
+    """The profile that all tests share, for a test that watches or delays its forward passes."""
+
+    def __init__(self, profile: EmbeddedProfile) -> None:
+        self.profile = profile
+        self.models = profile.models
+        self.name = profile.name
+
+    def plan_content(self, *arguments: Any) -> Any:
+        return self.profile.plan_content(*arguments)
+
+    def complete(self, *arguments: Any) -> Any:
+        return self.profile.complete(*arguments)
+
+    def plan_query(self, *arguments: Any) -> Any:
+        return self.profile.plan_query(*arguments)
+
+    def stop_threads(self) -> None: ...
+
+
 def loaded(profile: EmbeddedProfile) -> Callable[..., EmbeddedProfile]:
     """Return a function that takes the place of `load_profile`, with models that are loaded already."""
 

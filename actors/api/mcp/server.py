@@ -107,7 +107,7 @@ class McpHandlers:
             context = context.for_caller(caller)
             key = key and uuid5(key, caller.name)  # of two callers, neither may learn of the other's requests
         context = context.for_request(ctx.session.report_progress, key, resent=resent)
-        async with self._context.process.key_locks.hold(key):
+        async with self._context.process.key_locks.of(key):
             with measured(ctx):
                 result = await call_next(replace(ctx, lifespan_context=context))
         if ctx.method != "tools/call" or not isinstance(result, dict):

@@ -4,7 +4,8 @@ from itertools import groupby
 
 from rich.text import Text
 
-from actors.cli.views.terminal import OUT, columns, minute
+from actors.api.parts import minute
+from actors.cli.views.terminal import OUT, columns
 from actors.runtime.types import JsonObject
 from events.wording import counted
 

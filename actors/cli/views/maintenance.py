@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from actors.cli.views.terminal import OUT, minute
+from actors.api.parts import minute
+from actors.cli.views.terminal import OUT
 from actors.runtime.types import JsonObject
 from events.wording import counted
 

@@ -2,9 +2,9 @@
 
 from rich.text import Text
 
-from actors.api.parts import PARTS
+from actors.api.parts import PARTS, minute, said_minute
 from actors.cli.views.maintenance import backups_kept
-from actors.cli.views.terminal import OUT, columns, minute, said_minute
+from actors.cli.views.terminal import OUT, columns
 from actors.exporters.json_text import to_json
 from actors.runtime.settings import Confidence
 from actors.runtime.types import JsonObject

@@ -2,9 +2,9 @@
 
 from rich.text import Text
 
-from actors.api.parts import did
+from actors.api.parts import did, minute
 from actors.cli.views.maintenance import backups_kept
-from actors.cli.views.terminal import OUT, columns, minute
+from actors.cli.views.terminal import OUT, columns
 from actors.runtime.types import JsonObject
 from events.wording import counted
 

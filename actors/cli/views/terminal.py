@@ -1,10 +1,9 @@
-"""The terminal: escaped text, a progress bar, times, a secret that is typed."""
+"""The terminal: escaped text, a progress bar, a secret that is typed."""
 
 import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from datetime import datetime
 from time import monotonic
 from typing import Any
 
@@ -61,16 +60,6 @@ def progress_bar(*, quiet: bool) -> Iterator[Report]:
                 due = monotonic() + LINE_INTERVAL
 
         yield report
-
-
-def minute(moment: str) -> str:
-    """Return an instant in ISO 8601 to the minute, in the time zone of this machine."""
-    return f"{datetime.fromisoformat(moment).astimezone():%Y-%m-%d %H:%M}"
-
-
-def said_minute(created_at: str) -> str:
-    """Return when a memory was said to the minute, as the clock showed it there."""
-    return f"{datetime.fromisoformat(created_at):%Y-%m-%d %H:%M}"
 
 
 def read_secret(prompt: str, *, confirms: bool = False) -> str:

@@ -15,14 +15,13 @@ MAX_UNREAD = 10
 
 def imported(answer: JsonObject) -> None:
     """Print what was taken, what was left out and why, and the first of the bad lines."""
-    if "source" in answer:
-        OUT.print(f"{answer['source']}: {counted(answer['files'], 'file')}")
+    OUT.print(f"{answer['source']}: {counted(answer['files'], 'file')}")
     if answer["dry_run"]:
         memories, links = counted(answer["memories"], "memory"), counted(answer["links"], "link")
         OUT.print(f"would store up to [bold]{memories}[/] and {links}", markup=True)
     else:
         before = f"; {answer['stored_before']:,} imported before" if answer["stored_before"] else ""
-        if answer.get("hidden_before"):
+        if answer["hidden_before"]:
             before += f" ({answer['hidden_before']} of them hidden since: context-graph restore ID brings one back)"
         events = f" and {counted(answer['events'], 'other event')}" if answer["events"] else ""
         OUT.print(f"stored [bold]{counted(answer['stored'], 'memory')}[/]{events}{before}", markup=True)
@@ -34,12 +33,12 @@ def imported(answer: JsonObject) -> None:
         OUT.print(f"{'would redact' if answer['dry_run'] else 'redacted'}: {counted(count, kind)}", style="yellow")
     if answer["private"]:
         OUT.print(f"left out: private passages of {counted(answer['private'], 'text')}", style="dim")
-    unread = answer.get("unread", ())
+    unread = answer["unread"]
     for one in unread[:MAX_UNREAD]:
         OUT.print(f"not read: {one['file']}: {one['reason']}", style="dim")
     if len(unread) > MAX_UNREAD:
         OUT.print(f"not read: {counted(len(unread) - MAX_UNREAD, 'more file')}", style="dim")
-    _print_problems(answer.get("ignored", ()), "yellow")
+    _print_problems(answer["ignored"], "yellow")
     _print_problems(answer["failed"], "red")
 
 

@@ -11,6 +11,7 @@ from uuid import uuid4
 
 import anyio
 
+from actors.api.context import wait_until_ready, wait_until_replayed
 from actors.hub.composition import open_hub
 from benchmarks.cluster.server import Server
 from benchmarks.report import Times, Verdict
@@ -43,10 +44,10 @@ async def measure_costs(server: Server, folder: Path, hubs: int, samples: int) -
         shared = Store(stack.enter_context(open_hub(folder / "shared", address=url)))
         follower = Store(stack.enter_context(open_hub(folder / "follower", address=url)))
         for store in (local, shared):
-            await store.ready()
+            await wait_until_ready(store.context)
             for _ in range(WARM_UP):
                 await store.store(content=next(texts))
-        await follower.replayed()
+        await wait_until_replayed(follower.context)
         times = Times()
         for _ in range(samples):  # in turn, so that the machine's other work hits both
             content = next(texts)

@@ -4,7 +4,7 @@ import random
 import signal
 from collections import Counter
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from enum import StrEnum
 from pathlib import Path
 from statistics import median
@@ -87,12 +87,11 @@ def campaign(
             done.append(_kill(folder, crowd, victim, aim, rng, tally))
             advance()
             if len(done) % COMPARE_EVERY == 0 or len(done) == kills:
-                for client in crowd:
-                    client.pause()
-                if not _failed(crowd):
-                    comparisons.append(compare(crowd))
-                for client in crowd:
-                    client.resume()
+                with ExitStack() as paused:
+                    for client in crowd:
+                        paused.enter_context(client.turn)
+                    if not _failed(crowd):
+                        comparisons.append(compare(crowd))
     finally:
         for client in crowd:
             client.stop()

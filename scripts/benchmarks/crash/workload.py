@@ -102,40 +102,25 @@ class Client(threading.Thread):
         self._tally = tally
         self._rng = random.Random(f"{seed} {number}")
         self._journal = scratch / f"journal-{number}.jsonl"
-        self._resume, self._paused, self._ended = threading.Event(), threading.Event(), threading.Event()
-        self._resume.set()
+        self.turn = threading.Lock()
+        """Held during each action; who else holds it pauses the client."""
+        self._ended = threading.Event()
 
     def run(self) -> None:
         """Perform random actions."""
         actions: dict[str, Callable[[], None]] = {name: getattr(self, f"_{name}") for name in LOAD}
         try:
             while not self._ended.is_set():
-                if not self._resume.is_set():
-                    self._paused.set()
-                    self._resume.wait()
-                    self._paused.clear()
-                    continue
-                action, self.next = self.next, None
-                actions[action or self._rng.choices(list(LOAD), list(LOAD.values()))[0]]()
+                with self.turn:
+                    action, self.next = self.next, None
+                    actions[action or self._rng.choices(list(LOAD), list(LOAD.values()))[0]]()
                 self._ended.wait(PAUSE * self._rng.random() * 2)
         except BaseException as error:
             self.failure = error
-        finally:
-            self._paused.set()
-
-    def pause(self) -> None:
-        """Finish the current action and wait for `resume`."""
-        self._resume.clear()
-        self._paused.wait()
-
-    def resume(self) -> None:
-        """Continue after a pause."""
-        self._resume.set()
 
     def stop(self) -> None:
         """Finish the current action and end."""
         self._ended.set()
-        self._resume.set()
         self.join()
 
     def ask(self, action: str, tool: str, /, **arguments: Any) -> Reply:

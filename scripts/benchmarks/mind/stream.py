@@ -8,6 +8,7 @@ import msgspec
 from typer import BadParameter
 
 from actors.api.params.fields import DEFAULT_NAMESPACE
+from actors.api.pulse import read_pulse
 from actors.workspace.messages import Pulse
 from benchmarks.datasets import Document, read_dataset
 from benchmarks.store import Store
@@ -119,7 +120,7 @@ async def inject(store: Store, documents: Sequence[Document], advance: Callable[
     stored: list[StoredMemory] = []
     for document in documents:
         answer = await store.call("inject_context", **document.store_arguments(), rationale="a turn of the stream")
-        stored.append(StoredMemory(document.content, answer, await store.pulse()))
+        stored.append(StoredMemory(document.content, answer, await read_pulse(store.context)))
         advance()
     return stored
 

@@ -11,7 +11,6 @@ from rich.console import Console
 from rich.progress import Progress
 from typer import Option
 
-from actors.api.params.fields import MAX_CONTENT
 from benchmarks.datasets import DEPTH, DataFolders, means, measures
 from benchmarks.report import JsonOption, print_json, progress_bar, quantiles, rows_table
 from benchmarks.retrieval.comparison import ABLATIONS, PROFILES, Results, by_variant, compare_stores, compare_variants
@@ -34,8 +33,6 @@ async def evaluate(folder: Path, part: Part, bar: Progress) -> dict[str, Any]:
         "overall": _summary([*chain(*results.values())]),
         "by_category": {category: _summary(of_category) for category, of_category in sorted(results.items())},
         "documents": len(dataset.documents),
-        "blank": dataset.blank,
-        "shortened": sum(len(document.full_text) > MAX_CONTENT for document in dataset.documents),
         "stored_per_second": len(dataset.documents) / loaded.seconds,
         "query_ms": quantiles(latencies),
     }

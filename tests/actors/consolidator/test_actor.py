@@ -149,16 +149,6 @@ def test_active_and_queued_dreams_are_counted(night: Night):
     assert (dream.dreams, dream.completed) == (0, 2)
 
 
-def test_a_dry_run_of_rem_is_no_dream(night: Night):
-    assert night.run(Mode.REM, dry_run=True).finished.outcome is Outcome.FINISHED
-    dream: DreamState = night.ask(ReadDream())
-    assert (dream.completed, dream.last) == (0, None)
-    real = night.run(Mode.REM)
-    dream = night.ask(ReadDream())
-    assert dream.last is not None
-    assert (dream.completed, dream.last.run) == (1, real.finished.run)
-
-
 def test_a_query_ends_a_dream_with_abort_on_query_before_its_next_slice(night: Night):
     gate = Gate()
     message = wanted(Mode.DREAM, on_progress=gate, abort_on_query=True)

@@ -18,6 +18,7 @@ from actors.runtime.faults import EmbeddingFault
 from actors.runtime.metrics import Latencies
 from events.quantization import Float32
 from events.vocabulary.values import Modality
+from tests.actors.conftest import Borrowed
 
 PATIENCE = 60.0
 
@@ -28,26 +29,13 @@ def memory(content: str, **more: Any) -> EmbedMemory:
     )
 
 
-class RecordingProfile:
+class RecordingProfile(Borrowed):
     """The real profile with a record of its batches, and a fault on demand."""
 
     def __init__(self, profile: EmbeddedProfile) -> None:
-        self.profile = profile
-        self.models = profile.models
-        self.name = profile.name
+        super().__init__(profile)
         self.batches: list[int] = []
         self.broken = False
-
-    def plan_content(self, *arguments: Any) -> Any:
-        return self.profile.plan_content(*arguments)
-
-    def complete(self, *arguments: Any) -> Any:
-        return self.profile.complete(*arguments)
-
-    def plan_query(self, *arguments: Any) -> Any:
-        return self.profile.plan_query(*arguments)
-
-    def stop_threads(self) -> None: ...
 
     def forward(self, rows: list[Any]) -> list[Float32]:
         if self.broken:

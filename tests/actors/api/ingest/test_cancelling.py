@@ -23,7 +23,7 @@ from actors.runtime.faults import EmbeddingFault
 from actors.runtime.metrics import Latencies
 from events.quantization import Float32
 from events.vocabulary.values import Modality
-from tests.actors.conftest import IN_EACH_ERA, Agent, Connect, Request, search, store
+from tests.actors.conftest import IN_EACH_ERA, Agent, Borrowed, Connect, Request, search, store
 
 PATIENCE = 60.0
 
@@ -134,27 +134,14 @@ def test_no_thread_waits_after_the_event_loop_has_ended(context: Context) -> Non
     assert anyio.run(partial(search, context, "models")), "the embedder lives on"
 
 
-class Stepping:
+class Stepping(Borrowed):
     """The real profile, whose model waits before each slice until it is let go on."""
 
     def __init__(self, profile: EmbeddedProfile) -> None:
-        self.profile = profile
-        self.models = profile.models
-        self.name = profile.name
+        super().__init__(profile)
         self.begun = threading.Semaphore(0)
         self.allowed = threading.Semaphore(0)
         self.slices = 0
-
-    def plan_content(self, *arguments: Any) -> Any:
-        return self.profile.plan_content(*arguments)
-
-    def complete(self, *arguments: Any) -> Any:
-        return self.profile.complete(*arguments)
-
-    def plan_query(self, *arguments: Any) -> Any:
-        return self.profile.plan_query(*arguments)
-
-    def stop_threads(self) -> None: ...
 
     def forward(self, rows: list[Any]) -> list[Float32]:
         self.slices += 1
