@@ -129,16 +129,17 @@ def search(
     return arguments | {"include_superseded": include_superseded, "explain": True}, partial(found, explain=explain)
 
 
-@store_command(Panel.REMEMBER, "memory/delete", "memories.forgotten")
+@store_command(Panel.REMEMBER, "memory/delete")
 def forget(
     id: Memory,
     *,
-    soft: Annotated[
-        bool, typer.Option(" /--hard", show_default=False, help="Destroy its key, so that it can never be restored.")
-    ] = True,
+    hard: Annotated[bool, typer.Option("--hard", help="Destroy its key, so that it can never be restored.")] = False,
     reason: Annotated[str | None, typer.Option(help="Why.")] = None,
-) -> None:
+) -> Call:
     """Remove a memory from every search; `restore` reverts that."""
+    from actors.cli.views.memories import forgotten
+
+    return {"id": id, "soft": not hard, "reason": reason}, forgotten
 
 
 @store_command(Panel.INSPECT, "store/status", reads=True)
