@@ -43,8 +43,9 @@ class Limits:
             calls.popleft()
         if len(calls) >= limit:
             wait = calls[0] + WINDOW - now
+            what = f"'{tool}' as a dry run" if is_dry else f"'{tool}'"
             raise RateLimitFault(
-                f"Rate limit of '{tool}'{' as a dry run' if is_dry else ''}: {limit} a minute in each session; try again in {ceil(wait)} s",
+                f"Rate limit of {what}: {limit} a minute in each session; try again in {ceil(wait)} s",
                 retry_after_ms=ceil(wait * 1_000),
                 limit=limit,
             )
