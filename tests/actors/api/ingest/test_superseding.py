@@ -278,6 +278,15 @@ async def test_a_changed_value_is_found_and_answered_with_its_evidence(way: Way)
     assert (await way("memory_retrieve", id=old))["superseded_by"] is None
 
 
+async def test_a_name_with_a_title_is_a_value_like_another(way: Way) -> None:
+    await way("store_memory", content="Dr. Klee runs in the park.")
+    old = (await way("store_memory", content="Our family doctor is Dr. Klee."))["fingerprintId"]
+    other = await way("store_memory", content="Dr. Brandt runs in the park.")
+    (found,) = (await way("store_memory", content="Our new family doctor is Dr. Brandt."))["may_supersede"]
+    assert (found["id"], found["was"], found["now"]) == (old, "Klee", "Brandt")
+    assert "may_supersede" not in other, "of two people each may do the same"
+
+
 async def test_copies_that_were_corrected_together_hold_again_together(way: Way) -> None:
     old, copy = [(await way("store_memory", content=FEE))["fingerprintId"] for _ in range(2)]
     answer = await way("store_memory", content=RAISED)
