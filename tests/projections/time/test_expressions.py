@@ -305,6 +305,14 @@ def test_the_tense_says_which_weekend_is_meant(text: str, said_on: int, saturday
     assert times(text, SAID.replace(day=said_on)) == [f"2023-08-{saturday} 2023-08-{saturday + 2}"]
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["We clean the house at the weekend.", "She visits her mother on the weekend.", "We rest on weekends and Sundays."],
+)
+def test_a_habit_is_of_no_single_weekend(text: str):
+    assert times(text) == []
+
+
 def test_a_question_about_the_past_means_the_latest_season_and_day_of_the_month():
     assert times("What did we do in spring?", question=True) == ["2023-03-01 2023-06-01"]
     assert times("What was repaired over late autumn?", question=True) == ["2022-10-16T12 2022-12-01"]
