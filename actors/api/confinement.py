@@ -67,7 +67,13 @@ async def confine_item(context: Context, params: P, *, several: bool = False) ->
         raise ForbiddenFault(f"This hub serves {served}, and the key permits none of them")
     if NAMESPACE in params.__struct_fields__:
         params = _with_namespace(visible, params, several=several)
-    await check_visible(context, memories_named(params))
+    named = [*memories_named(params)]
+    seen = await context.visible_among({memory for _, memory in named})
+    for parameter, memory in named:
+        if memory not in seen:
+            raise NotFoundFault(
+                f"Memory not found: {memory}, named by '{parameter}'", id=str(memory), parameter=parameter
+            )
     run = getattr(params, RUN, None)
     if run is not None:
         (found,) = (await ask(context.hub.consolidator, ReadRuns(run=run, limit=1))).runs
@@ -83,15 +89,6 @@ def check_served(context: Context, parameter: str, named: str | None) -> None:
         raise invalid(parameter, f"this hub serves {', '.join(sorted(served))}, not '{named}'")
 
 
-async def check_visible(context: Context, memories: Iterator[UUID]) -> None:
-    """Raise `NotFoundFault` for the first memory that isn't in a namespace of the caller, or doesn't exist."""
-    wanted = tuple(dict.fromkeys(memories))
-    seen = await context.visible_among(wanted)
-    for memory in wanted:
-        if memory not in seen:
-            raise NotFoundFault(f"Memory not found: {memory}", id=str(memory))
-
-
 def _with_namespace(visible: frozenset[str], params: P, *, several: bool) -> P:
     named: str | None = getattr(params, NAMESPACE)
     if named is not None and named != EVERYWHERE:
@@ -105,14 +102,16 @@ def _with_namespace(visible: frozenset[str], params: P, *, several: bool) -> P:
     return msgspec.structs.replace(params, namespace=next(iter(visible)))
 
 
-def memories_named(params: Params) -> Iterator[UUID]:
-    """Yield the ids of the memories that parameters name."""
+def memories_named(params: Params) -> Iterator[tuple[str, UUID]]:
+    """Yield the ids of the memories that parameters name, each with the parameter."""
     for name in params.__struct_fields__:
         value = getattr(params, name)
         if name in CONCEPTS:
             try:
-                yield UUID(value)
+                yield name, UUID(value)
             except ValueError:  # words
                 continue
         elif name != RUN:
-            yield from (one for one in (value if isinstance(value, tuple) else (value,)) if isinstance(one, UUID))
+            yield from (
+                (name, one) for one in (value if isinstance(value, tuple) else (value,)) if isinstance(one, UUID)
+            )

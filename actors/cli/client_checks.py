@@ -13,7 +13,7 @@ from typing import TypeAlias
 from actors.cli.checks import Check, failed, passed, warned
 from actors.clients.files import ConfigurationError
 from actors.clients.installation import configured, has_hooks, has_plugin
-from actors.clients.launch import expanded, parse_launch, read_entry, read_environment
+from actors.clients.launch import expanded, expanded_environment, parse_launch, read_entry, read_environment
 from actors.clients.table import CLIENTS, NAME, Client
 from actors.proxy.client import PROTOCOL
 from actors.proxy.serve_command import data_folder, parse_plain
@@ -48,10 +48,12 @@ def _client(name: str, client: Client, problems: Problems) -> Check:
     words = read_entry(entry)
     if words is None:
         return warned(name, f"{client.title} is here, and not connected", install)
-    variables = read_environment(entry)
-    key = (tuple(words), tuple(variables.items()))
+    started, variables = words, read_environment(entry)
+    if client.expands:
+        started, variables = [expanded(word) for word in words], expanded_environment(variables)
+    key = (tuple(started), tuple(variables.items()))
     if key not in problems:
-        problems[key] = _problem([expanded(word) for word in words], os.environ | variables)
+        problems[key] = _problem(started, os.environ | variables)
     if (problem := problems[key]) is not None:
         return failed(name, f"`{' '.join(words)}` {problem}", install)
     if client.hooks and not has_hooks(client):

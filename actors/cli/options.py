@@ -82,7 +82,7 @@ AsOf = Annotated[
     typer.Option(
         "--as-of",
         metavar="EVENT|TIME",
-        help="State after this event, or at this time: ISO 8601, or as 'last week', whose beginning is meant.",
+        help="State after this event, or at this time: ISO 8601, or as 'last week', whose end is meant.",
     ),
 ]
 Tags = Annotated[list[str] | None, typer.Option("--tag", "-t", help="May be repeated.")]

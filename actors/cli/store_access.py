@@ -19,7 +19,11 @@ MARGIN = 0.2
 LONGEST = 86_400.0
 """Seconds that a person's command may take."""
 RETRY_INTERVAL = 0.05
-"""Seconds between two attempts to reach or open a store."""
+"""Seconds between the first two attempts to reach or open a store."""
+RETRY_GROWTH = 1.2
+"""Of the interval with each attempt: an attempt to open takes a processor's time from the process that has it open."""
+LONGEST_RETRY_INTERVAL = 0.5
+"""Seconds between two attempts at most."""
 LOCK_TIMEOUT = 60.0
 """Seconds that a person's command waits for another process to close the store: of six that are started at once on a
 store without a hub, on two busy processors, the first to open it takes over ten."""
@@ -162,6 +166,7 @@ def _make_folder(folder: Path) -> None:
 def _connect_or_open(location: StoreLocation, opens_at: float, gives_up_at: float, stack: ExitStack) -> StoreSession:
     """Return the store as soon as it is served, or can be opened after `opens_at` and no hub is starting."""
     hub_due, notice_due = monotonic() + HUB_START, monotonic() + NOTICE_DUE
+    interval = RETRY_INTERVAL
     while location.seconds_left > MARGIN:
         with suppress(FileNotFoundError, ConnectionRefusedError):  # no server listens
             return _connect(location, location.seconds_left - MARGIN, stack)
@@ -176,7 +181,8 @@ def _connect_or_open(location: StoreLocation, opens_at: float, gives_up_at: floa
                 if location.lock_timeout < inf and monotonic() >= notice_due:
                     print_notice(f"waiting for up to {location.lock_timeout:.0f} s: {str(error).partition(';')[0]}")
                     notice_due = inf
-        sleep(RETRY_INTERVAL)
+        sleep(interval)
+        interval = min(interval * RETRY_GROWTH, LONGEST_RETRY_INTERVAL)
     raise TimeoutError("the store stayed in use")
 
 

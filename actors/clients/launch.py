@@ -64,21 +64,21 @@ def read_entry(entry: object) -> list[str] | None:
 
 
 def read_environment(entry: object) -> dict[str, str]:
-    """Return the variables that a configured entry sets for the server; opencode calls them `environment`.
-
-    One with a reference that only its client knows is left out.
-    """
+    """Return the variables that a configured entry sets for the server; opencode calls them `environment`."""
     fields = cast("Mapping[str, object]", entry) if isinstance(entry, Mapping) else {}
     variables = fields.get("env", fields.get("environment"))
-    if not isinstance(variables, Mapping):
-        return {}
-    known = {str(name): expanded(str(value)) for name, value in variables.items()}
-    return {name: value for name, value in known.items() if _UNKNOWN.search(value) is None}
+    return {str(name): str(value) for name, value in variables.items()} if isinstance(variables, Mapping) else {}
 
 
 def expanded(text: str) -> str:
     """Return a text of an entry with the values of the variables that it refers to, as clients read it."""
     return _REFERENCE.sub(_referred, text)
+
+
+def expanded_environment(variables: Mapping[str, str]) -> dict[str, str]:
+    """Return variables with those that they refer to; one with a reference that only its client knows is left out."""
+    known = {name: expanded(value) for name, value in variables.items()}
+    return {name: value for name, value in known.items() if _UNKNOWN.search(value) is None}
 
 
 def _referred(reference: re.Match[str]) -> str:

@@ -2,7 +2,7 @@
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
@@ -50,8 +50,6 @@ def write(wanted: Export, form: str, file: Path | None, *, replace: bool = False
             exported = write_parquet(target, _memories(wanted, include_embeddings=True))
     else:
         lines = _history(wanted, left_out) if form == "jsonl" else _memories(wanted)
-        if form == "jsonl" and wanted.namespace is not None:
-            lines = _without_other_runs(lines, wanted.namespace)
         exported = 0
         with _text(file, replace=replace) as target:
             for line in lines:
@@ -69,24 +67,6 @@ def _history(wanted: Export, left_out: Counter[str]) -> Iterator[JsonObject]:
         page = wanted.call("store/export", None, after=page["next_after"], **scope, **wanted.moment)
         left_out.update(page["left_out"])
         yield from page["lines"]
-
-
-def _without_other_runs(lines: Iterable[JsonObject], namespace: str) -> Iterator[JsonObject]:
-    """Leave out the beginnings and ends of runs that changed nothing in a namespace and were not over it.
-
-    The beginning of a run over all is held back until an event of it follows that names memories.
-    """
-    begun: dict[str, JsonObject] = {}
-    for line in lines:
-        event: JsonObject = line.get("event", {})
-        kind, run = event.get("type", "").partition(".")[0], event.get("run", "")
-        if kind == "consolidation_started" and event["namespace"] != namespace:
-            begun[run] = line
-        elif run not in begun:
-            yield line
-        elif kind != "consolidation_finished" and not (kind == "consolidation_undone" and not event["memories"]):
-            yield begun.pop(run)
-            yield line
 
 
 def _memories(wanted: Export, *, include_embeddings: bool = False) -> Iterator[JsonObject]:

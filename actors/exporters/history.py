@@ -13,6 +13,7 @@ from uuid import UUID
 import msgspec
 
 from events import vocabulary as ev
+from projections.mind.runs import Run
 
 Carried: TypeAlias = (
     ev.MemoriesLinked
@@ -37,6 +38,11 @@ Carried: TypeAlias = (
 def mentioned(event: ev.Event) -> set[UUID]:
     """Return the ids of the memories that a carried event names."""
     return {one for name in event.__struct_fields__ if name != "run" for one in _ids(getattr(event, name))}
+
+
+def changed_by(run: Run) -> set[UUID]:
+    """Return the ids of the memories that the carried events of a run change."""
+    return {*_ids((run.merged, run.pruned, run.strengthened, run.shortcuts))} - {run.run}
 
 
 def without(event: ev.Event, gone: AbstractSet[UUID]) -> ev.Event | None:

@@ -157,6 +157,12 @@ class FindMemories(Message[tuple[Entry | None, ...]], frozen=True, kw_only=True)
     memories: tuple[UUID, ...]
 
 
+class FindCopies(Message[tuple[Entry, ...]], frozen=True, kw_only=True):
+    """Read the entries of the live memories with the content and namespace of a live one, itself included."""
+
+    memory: UUID
+
+
 class FindByPrefix(Message[tuple[UUID, ...]], frozen=True, kw_only=True):
     """Read the ids of all memories, in any state, that begin with some hexadecimal digits, in the order of arrival."""
 
@@ -226,6 +232,7 @@ class ReadStatus(Message[Status], frozen=True, kw_only=True):
 Query: TypeAlias = (
     Describe
     | FindMemories
+    | FindCopies
     | FindByPrefix
     | ReadUsages
     | ReadLive

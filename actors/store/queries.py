@@ -11,6 +11,7 @@ from actors.store.messages import (
     Append,
     Describe,
     FindByPrefix,
+    FindCopies,
     FindMemories,
     Query,
     ReadErased,
@@ -43,6 +44,11 @@ def answer(message: Query, log: Log, catalog: Catalog, declared: SpacesDeclared 
             return tuple(read(_known(catalog, memory)) for memory in memories)
         case FindMemories(memories=memories):
             return tuple(catalog.get(memory) if memory in catalog else None for memory in memories)
+        case FindCopies(memory=memory):
+            body = _live_entry(catalog, memory).body
+            return (
+                () if body is None else tuple(map(catalog.get, catalog.by_sha(body.sha256, body.namespace, body.image)))
+            )
         case FindByPrefix(digits=digits):
             shift, first = 4 * (ID_DIGITS - len(digits)), int(digits, 16)
             return tuple(memory for memory in catalog if memory.int >> shift == first)

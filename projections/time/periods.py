@@ -55,13 +55,17 @@ def days(moment: datetime, count: int = 1) -> Interval:
 
 
 def part_of(interval: Interval, part: str | None) -> Interval:
-    """Return the first or second half, or the middle third, that an expression such as "late" selects."""
+    """Return the half that "early" or "late" selects, the third of "beginning", "middle" or "end"."""
     if not part:
         return interval
     length, part = interval.end - interval.start, part.casefold()
     if part.startswith("mid"):
         return Interval(interval.start + length / 3, interval.end - length / 3)
-    if part.startswith(("late", "end", "second")):
+    if part.startswith("end"):
+        return Interval(interval.end - length / 3, interval.end)
+    if part.startswith(("beginning", "start")):
+        return Interval(interval.start, interval.start + length / 3)
+    if part.startswith(("late", "second")):
         return Interval(interval.start + length / 2, interval.end)
     return Interval(interval.start, interval.start + length / 2)
 

@@ -191,9 +191,9 @@ def second_unit(match: re.Match[str], reference: Reference) -> Interval:
 def weekend(match: re.Match[str], reference: Reference) -> Interval | None:
     """Resolve "at the weekend" by the tense of its clause: the latest that has begun, or the first that has not ended.
 
-    A question looks back where its tense is in doubt.
+    A question looks back where its tense is in doubt. A habit ("We clean at the weekend") is of no weekend.
     """
-    direction = direction_of(match.string, *match.span(), "on")
+    direction = direction_of(match.string, *match.span(), "at")
     if direction is None and not reference.question:
         return None
     this = containing(reference.anchor, "weekend")

@@ -7,6 +7,7 @@ since a wrong date is worse than none.
 
 import re
 from enum import IntEnum
+from functools import partial
 from typing import Final, TypeAlias
 
 from projections.time import lexicon as lex
@@ -138,7 +139,8 @@ def direction_of(text: str, left: int, right: int, preposition: str) -> Directio
         text: Any text.
         left: Where the expression begins, with its preposition.
         right: Where it ends.
-        preposition: "on", "by", "for", "to" or "until", in lower case; "" without one.
+        preposition: "on", "by", "for", "to" or "until", in lower case; "" without one. "at" that of a weekend, of which
+            a plain form tells a habit: "We clean at the weekend".
     """
     begin, end = _around(text, (left, right), _SENTENCE, (max(0, left - REACH), min(len(text), right + REACH)))
     before, after = text[begin:left], text[right:end]
@@ -156,9 +158,10 @@ def direction_of(text: str, left: int, right: int, preposition: str) -> Directio
         return Direction.COMING if (is_moved if preposition == "to" else _PLANNED.search(before)) else None
     start, stop = _around(text, (left, right), _CLAUSE, (begin, end))
     earlier, later = text[start:left], text[right:stop]
-    found = _verbs(earlier)[-1:] or _verbs(later)[:1]
+    verbs = partial(_verbs, plans=preposition != "at")
+    found = verbs(earlier)[-1:] or verbs(later)[:1]
     if not found and len(_WORD.findall(earlier + later)) <= 1:  # "On Friday, we deploy"
-        found = [*{*_verbs(before), *_verbs(after)}]
+        found = [*{*verbs(before), *verbs(after)}]
     return Direction(found[0]) if len(found) == 1 and found[0] else None
 
 
@@ -185,8 +188,11 @@ def _around(text: str, place: _Span, border: re.Pattern[str], within: _Span) -> 
     return begin, match.start() if match else end
 
 
-def _verbs(text: str) -> list[int]:
-    """Return the direction of each verb whose tense shows, 0 for one in doubt; a plain form counts without others."""
+def _verbs(text: str, *, plans: bool = True) -> list[int]:
+    """Return the direction of each verb whose tense shows, 0 for one in doubt.
+
+    A plain form counts without others if it tells plans: "On Friday we deploy".
+    """
     words = [match.group().replace("’", "'") for match in _WORD.finditer(text)]
     lower = ["", *(word.casefold() for word in words), ""]
     found: list[int] = []
@@ -205,7 +211,7 @@ def _verbs(text: str) -> list[int]:
             found[-1] = Direction.LAST * (following in _AFTER_VERB or words[at + 1 : at + 2] != [following])
         plain = plain or previous in _PRONOUNS or f"{previous} {word}" == "see you"
         plain = plain or (previous in {"he", "she", "it"} and word.endswith("s"))
-    return found or ([Direction.COMING] if plain else [])
+    return found or ([Direction.COMING] if plain and plans else [])
 
 
 def _is_past(previous: str, word: str, following: str) -> bool:

@@ -124,6 +124,20 @@ def test_a_client_is_checked_with_what_its_references_to_variables_stand_for(hom
     assert (other / LOG).exists(), "its server opened the store that it names"
 
 
+def test_a_reference_in_the_entry_of_a_client_that_replaces_none_is_no_command(home: Path, store: Path) -> None:
+    (home / "tools").symlink_to(Path(COMMAND).parent)
+    written = json.dumps(
+        {"mcpServers": {"context-graph": {"command": "${HOME}/tools/context-graph", "args": ["serve"]}}}
+    )
+    (home / ".config/Claude").mkdir(parents=True)
+    (home / ".config/Claude/claude_desktop_config.json").write_text(written)
+    (home / ".gemini").mkdir()
+    (home / ".gemini/settings.json").write_text(written)
+    checks = doctor(home, store)[1]
+    assert checks["gemini"]["found"] == "connected"
+    assert "cannot be started" in checks["claude-desktop"]["found"]
+
+
 def test_a_client_without_its_hooks_is_a_warning(home: Path, store: Path) -> None:
     install(home, store, "codex")
     (home / ".codex" / "hooks.json").unlink()

@@ -384,4 +384,5 @@ def test_an_address_that_cannot_be_used_is_told_in_one_sentence(folder: Path, tm
     said = run("serve", "--http", f"127.0.0.1:{port}", "--data", str(tmp_path), fails=True)
     assert len(said.strip().splitlines()) == 1
     assert said.endswith("can't be listened on: Address already in use\n")
+    assert not (tmp_path / "log.duckdb").exists(), "the store isn't opened first, which takes seconds"
     assert "--behind-proxy" in run("serve", "--http", "0.0.0.0:0", "--data", str(tmp_path), fails=True)

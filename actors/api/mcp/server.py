@@ -28,7 +28,7 @@ from actors.api.mcp.session_project import SessionProject
 from actors.api.mcp.telemetry import measured
 from actors.api.mcp.texts import INSTRUCTIONS
 from actors.api.mcp.tool_schemas import listed, schema_of
-from actors.api.params.parsing import invalid
+from actors.api.params.parsing import Params, invalid
 from actors.api.pulse import read_pulse
 from actors.api.tools.agent_tools import BY_NAME, TOOLS
 from actors.api.tools.dispatch import call
@@ -155,8 +155,8 @@ class McpHandlers:
     async def _on_roots_changed(self, _request: Request, _params: types.NotificationParams) -> None:
         self._project.forget()
 
-    def _counted(self, tool: Tool, context: Context) -> Callable[[], object]:
-        return partial(self._limits.take, tool.name, context.caller.name if context.caller else "")
+    def _counted(self, tool: Tool, context: Context) -> Callable[[Params], object]:
+        return partial(self._limits.take, tool.name, caller=context.caller.name if context.caller else "")
 
     async def _list_resources(self, _request: Request, _params: object) -> types.ListResourcesResult:
         return types.ListResourcesResult(resources=resources.RESOURCES)

@@ -38,11 +38,11 @@ REPLAYED = 0.1
 
 
 async def call(
-    context: Context, tool: Tool, arguments: JsonObject, before_run: Callable[[], object] | None = None
+    context: Context, tool: Tool, arguments: JsonObject, before_run: Callable[[Params], object] | None = None
 ) -> JsonObject:
     """Run an operation on the present store, or on the past state that `as_of` names.
 
-    `before_run` is called once the arguments are valid, and before anything is done.
+    `before_run` is called with the parsed parameters, before anything is done.
 
     Raises:
         Fault: an argument is invalid, or the operation failed.
@@ -60,7 +60,7 @@ async def call(
     named = getattr(params, NAMESPACE, None) or context.project
     context.namespace = context.own_namespace if named == EVERYWHERE else named or context.own_namespace
     if before_run is not None:
-        before_run()
+        before_run(params)
     try:
         return await _run(context, tool, params)
     except DamagedFault as fault:

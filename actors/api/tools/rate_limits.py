@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from math import ceil
 from time import monotonic
 
+from actors.api.params.parsing import Params
 from actors.api.tools.agent_tools import BY_NAME
 from actors.runtime.faults import InvalidParamsFault, RateLimitFault
 
@@ -21,27 +22,30 @@ DEFAULT: Mapping[str, int] = {"consolidate_memories": 1}
 class Limits:
     """The recent calls of one session, or of each caller over HTTP. A tool and its JSON-RPC method share one limit.
 
-    A tool that `per_minute` doesn't name is not limited.
+    A tool that `per_minute` doesn't name is not limited. Dry runs are counted apart: the run that they prepare may
+    follow at once.
     """
 
     def __init__(self, per_minute: Mapping[str, int] = DEFAULT, clock: Callable[[], float] = monotonic) -> None:
         self._per_minute = per_minute
         self._clock = clock
-        self._calls: defaultdict[tuple[str, str], deque[float]] = defaultdict(deque)
+        self._calls: defaultdict[tuple[str, str, bool], deque[float]] = defaultdict(deque)
 
-    def take(self, tool: str, caller: str = "") -> None:
+    def take(self, tool: str, params: Params | None = None, caller: str = "") -> None:
         """Count a call of a tool by a caller; a `RateLimitFault`, and no count, if the limit is reached."""
         limit = self._per_minute.get(tool)
         if limit is None:
             return
         now = self._clock()
-        calls = self._calls[caller, tool]
+        is_dry = getattr(params, "dry_run", False)
+        calls = self._calls[caller, tool, is_dry]
         while calls and calls[0] <= now - WINDOW:
             calls.popleft()
         if len(calls) >= limit:
             wait = calls[0] + WINDOW - now
+            what = f"'{tool}' as a dry run" if is_dry else f"'{tool}'"
             raise RateLimitFault(
-                f"Rate limit of '{tool}': {limit} a minute in each session; try again in {ceil(wait)} s",
+                f"Rate limit of {what}: {limit} a minute in each session; try again in {ceil(wait)} s",
                 retry_after_ms=ceil(wait * 1_000),
                 limit=limit,
             )

@@ -173,9 +173,7 @@ def _relevance(
     """Return the relevance of ranked rows; None where the model can't tell."""
     if request.hints.time_only:
         return period_relevance(atlas, request.hints, rows)
-    relevance = estimate(
-        atlas, request.embeddings, similarities, rows, similarities.calibrated, eligible, request.unfamiliar
-    )
+    relevance = estimate(atlas, request, similarities, rows, eligible)
     if relevance is None:
         return None
     if relevance.probability > LEAST.probability and names_nothing_known(atlas, request, eligible):

@@ -99,9 +99,7 @@ def rank(atlas: Atlas, calibration: Calibration, message: Rank | RankByPerspecti
             found = by_weights(similarities, message.weights, eligible, limit, minimum, message.shown)
         else:
             found = by_perspectives(similarities, message.keys, eligible, limit, minimum, message.k)
-        relevance = estimate(
-            atlas, message.embeddings, similarities, found.rows, similarities.calibrated, eligible, message.unfamiliar
-        )
+        relevance = estimate(atlas, message, similarities, found.rows, eligible)
     matches = tuple(
         Match(
             memory=memory,

@@ -12,22 +12,22 @@ query's words whole, and those of English don't prevail, a third regression coun
 It reads by how much the best result is more similar than others in the language, and which words of the query it has.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from math import exp, log
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Final, Protocol
 
 import msgspec
 import numpy as np
 
-from actors.comparator.messages import Relevance, Search
+from actors.comparator.messages import RankByQuery, Relevance, Search
 from actors.comparator.search.passages import best_coverage
 from actors.comparator.search.versions import says
 from actors.runtime.settings import Confidence
 from actors.runtime.types import JsonObject
 from actors.text.entities import find_names
 from actors.text.queries.query_hints import asked_words
-from events.fingerprint import Embedding, Sparse
+from events.fingerprint import Sparse
 from events.spaces import E1
 from projections.atlas.atlas import Atlas
 from projections.atlas.fingerprints import TERMS
@@ -46,9 +46,6 @@ WORDS: Final = ("e11_entity", "e13_splade")
 """The spaces of words, the query's own and related ones: their mean says whether they agree on one result."""
 
 NOTHING_FOUND: Final = Relevance(probability=0.0, confidence=Confidence.NOTHING)
-
-Similarity: TypeAlias = Callable[[str, Rows], Scores]
-"""Returns the calibrated similarities of a query to rows in one space."""
 
 SIZES: Final = (50, 5_000)
 """Fewest and most windows between which their number counts: those of most stores of the fit."""
@@ -71,6 +68,19 @@ EXPECTED: Final = 0.5
 """What is usual between two texts of such a language, known before any is stored: .37 in German to .70 in Arabic."""
 EXPECTED_WEIGHT: Final = 3
 """How many memories it counts as, since few say little of what is usual."""
+
+
+class Similarity(Protocol):
+    """The calibrated similarities of a query."""
+
+    @property
+    def calibrated(self) -> Collection[str]:
+        """The spaces in which the query has one."""
+        ...
+
+    def __call__(self, key: str, rows: Rows) -> Scores:
+        """Return those to rows in one space, shape (rows,)."""
+        ...
 
 
 class Regression(msgspec.Struct, frozen=True):
@@ -143,26 +153,18 @@ def features(
 
 
 def estimate(
-    atlas: Atlas,
-    query: Mapping[str, Embedding],
-    similarity: Similarity,
-    rows: Rows,
-    calibrated: Collection[str],
-    eligible: Mask,
-    unfamiliar: float,
+    atlas: Atlas, request: Search | RankByQuery, similarity: Similarity, rows: Rows, eligible: Mask
 ) -> Relevance | None:
     """Return the relevance of ranked rows; None without a calibrated similarity in one of the spaces read.
 
     Args:
         atlas: The atlas of the rows.
-        query: The embeddings of the query by space.
+        request: The embedded query.
         similarity: Of the query.
         rows: The ranked rows, best first.
-        calibrated: The spaces in which the query has a calibrated similarity.
         eligible: Which rows might have been found, shape (rows of the atlas,).
-        unfamiliar: The share of the query's words that the model of E1 does not read whole.
     """
-    if not {E1, *WORDS}.issubset(calibrated):
+    if not {E1, *WORDS}.issubset(similarity.calibrated):
         return None
     if not len(rows):
         return NOTHING_FOUND
@@ -171,9 +173,9 @@ def estimate(
     searched = len(able)
     if searched < SIZES[1]:
         searched = int(np.maximum(atlas.passage_counts(able), 1).sum())
-    others = able[:: len(able) // SAMPLED + 1] if unfamiliar > UNFAMILIAR[0] else able[:0]
-    found = features(similarity, best, best_coverage(atlas, query, best), searched, others)
-    probability = _MODEL.probability(found, unfamiliar)
+    others = able[:: len(able) // SAMPLED + 1] if request.unfamiliar > UNFAMILIAR[0] else able[:0]
+    found = features(similarity, best, best_coverage(atlas, request.embeddings, best), searched, others)
+    probability = _MODEL.probability(found, request.unfamiliar)
     return Relevance(probability=probability, confidence=_confidence(probability), features=found)
 
 

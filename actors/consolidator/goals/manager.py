@@ -1,5 +1,6 @@
 """Goals of a namespace: discovery, alignment of all memories with the North Star, drift and its correction."""
 
+import math
 from collections.abc import Collection, Iterator, Sequence
 from uuid import UUID
 
@@ -146,7 +147,9 @@ class GoalManager:
         usual = self._usual(state, remembered)
         current = drift.measure(nearness[-memories:], usual)
         samples = drift.history(nearness, usual)
-        similarities = [sample.similarity for sample in samples]
+        # Among the memories in which the goals were found, there is no drift: their last sample is where it begins.
+        later = math.ceil((len(remembered) - _surveyed(state, remembered)) / drift.WINDOW)
+        similarities = [sample.similarity for sample in samples[-later - 1 :]]
         trend = drift.trend(similarities)
         return DriftReport(
             star=state.star.goal,
@@ -264,9 +267,8 @@ class GoalManager:
 
     def _usual(self, state: GoalState, memories: tuple[UUID, ...]) -> npt.NDArray[np.float64]:
         """Return how near to the goals the memories usually are up to the latest that is a member of one, by space."""
-        members = {member for goal in state.goals for member in goal.members}
-        surveyed = max((place + 1 for place, memory in enumerate(memories) if memory in members), default=0)
-        return drift.usual_nearness(self._nearness(state.examples, spread(memories[:surveyed], USUAL)))
+        surveyed = memories[: _surveyed(state, memories)]
+        return drift.usual_nearness(self._nearness(state.examples, spread(surveyed, USUAL)))
 
     def _nearness(self, examples: Sequence[tuple[UUID, ...]], memories: Sequence[UUID]) -> npt.NDArray[np.float32]:
         """Return how near memories are to the nearest goal, shape (memories, 13), without erased memories."""
@@ -281,6 +283,12 @@ class GoalManager:
         """Return the similarity of memories to a goal, in [0, 1]."""
         measured = MeasurePurposes(goal=goal, exemplars=exemplars, memories=memories)
         return drift.measure(self._clients.ask_comparator(measured)).similarity
+
+
+def _surveyed(state: GoalState, memories: Sequence[UUID]) -> int:
+    """Return the number of memories up to the latest that is a member of a goal."""
+    members = {member for goal in state.goals for member in goal.members}
+    return max((place + 1 for place, memory in enumerate(memories) if memory in members), default=0)
 
 
 def _count_realigned(events: Sequence[Event]) -> int:

@@ -139,6 +139,11 @@ def test_a_memory_and_the_store_are_shown_as_they_were(folder: Path) -> None:
     assert told(folder, "status", "--as-of", "4").startswith("1 memory, 0 forgotten, 1 erased")
     assert "log at event 6, " in told(folder, "status", "--as-of", "yesterday")
     assert "forgotten, because: it was wrong" in told(folder, "show", str(DOG), "--as-of", "last week")
+    assert "forgotten, because: it was wrong" in told(folder, "show", str(DOG), "--as-of", "January 2026")
+    assert "log at event 6, " in told(folder, "status", "--as-of", "2026-01-01")
+    spans = (("0",), ("2026-01-01",), ("January 2026", "January 2026"))
+    (whole,) = {told(folder, "diff", *span) for span in spans}
+    assert "6 events" in whole
     assert told(folder, "audit", "--since", "January 2026", "--until", "January 2026") == told(folder, "audit")
     assert told(folder, "audit", "--since", "yesterday") == "there is no such event\n"
     erased = run(folder, "show", str(FOX), "--as-of", "4")

@@ -125,7 +125,10 @@ def test_errors_end_with_one_sentence_and_status_1(kept: Path, arguments: tuple[
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("arguments", [("search", "dog"), ("status",), ("consolidate",), ("schedule", "--pause")])
+@pytest.mark.parametrize(
+    "arguments",
+    [("search", "dog"), ("status",), ("consolidate",), ("schedule", "--pause"), ("ui", "--no-open")],
+)
 def test_a_mistyped_folder_is_no_new_store(tmp_path: Path, arguments: tuple[str, ...]) -> None:
     done = run(tmp_path / "here", *arguments)
     assert (done.exit_code, done.stdout) == (1, "")

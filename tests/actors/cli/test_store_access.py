@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from actors.cli import store_access
-from actors.cli.store_access import StoreLocation, StoreSession, open_store, store_location
+from actors.cli.store_access import LOCK_TIMEOUT, StoreLocation, StoreSession, open_store, store_location
 from actors.proxy.launcher import is_locked, lock_folder
+from events.storage.log import LogInUseError
 from tests.acceptance.conftest import COMMAND, PATIENCE
 from tests.actors.cli.conftest import run
 
@@ -58,6 +59,27 @@ def test_a_hub_that_gives_up_its_start_leaves_the_store_to_the_command(
 def test_looking_for_the_lock_of_a_hub_changes_nothing(tmp_path: Path) -> None:
     assert not is_locked(tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_store_that_stays_in_use_is_tried_ever_more_rarely(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    moment = 1_000.0
+    attempts: list[float] = []
+
+    def sleep(seconds: float) -> None:
+        nonlocal moment
+        moment += seconds
+
+    def refuse(_location: StoreLocation, _stack: ExitStack) -> StoreSession:
+        attempts.append(moment)
+        raise LogInUseError("by another process")
+
+    for name, fake in (("monotonic", lambda: moment), ("sleep", sleep), ("_open", refuse)):
+        monkeypatch.setattr(store_access, name, fake)
+    with pytest.raises(LogInUseError), open_store(store_location(tmp_path), creates=True):
+        pass
+    assert len([one for one in attempts if one < 1_001]) > 5, "a hook that closes it soon is soon followed"
+    assert len(attempts) < 200
+    assert attempts[-1] - attempts[0] >= LOCK_TIMEOUT
 
 
 HOLDER = """

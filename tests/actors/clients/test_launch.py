@@ -6,7 +6,15 @@ from pathlib import Path
 import pytest
 
 from actors.clients.files import ConfigurationError
-from actors.clients.launch import Launch, expanded, own_launch, parse_launch, read_entry, read_environment
+from actors.clients.launch import (
+    Launch,
+    expanded,
+    expanded_environment,
+    own_launch,
+    parse_launch,
+    read_entry,
+    read_environment,
+)
 from actors.clients.table import Shape
 
 
@@ -63,12 +71,12 @@ def test_variables_of_an_entry_may_refer_to_others(monkeypatch: pytest.MonkeyPat
         "E": "${NOWHERE}",
         "F": "${input:key}",
     }
-    assert read_environment({"env": written}) == {"A": "/opt:/srv", "B": "/srv/b", "C": "/c", "D": "$SHELF"}
+    assert expanded_environment(written) == {"A": "/opt:/srv", "B": "/srv/b", "C": "/c", "D": "$SHELF"}
 
 
 def test_opencode_refers_to_variables_and_files_in_its_own_way(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SHELF", "/srv")
     monkeypatch.delenv("NOWHERE", raising=False)
     written = {"A": "{env:SHELF}/a", "B": "x{env:NOWHERE}", "C": "{file:~/key}", "D": "${env:NOWHERE}"}
-    assert read_environment({"environment": written}) == {"A": "/srv/a", "B": "x"}
+    assert expanded_environment(written) == {"A": "/srv/a", "B": "x"}
     assert expanded("{env:SHELF}/bin/${SHELF}") == "/srv/bin//srv"

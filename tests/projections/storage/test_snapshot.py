@@ -53,6 +53,7 @@ STRUCTURES = {
     21: "f6929a21720257e33e85dbb1a976fa7046f81a78cbf11bcddfdd70d6843f1c33",
     22: "ec6874fffdccc7c52bb90e4854f0d19f54db0dc8954ea3f4abc5bd21abfd6db8",
     23: "ec6874fffdccc7c52bb90e4854f0d19f54db0dc8954ea3f4abc5bd21abfd6db8",
+    24: "ec6874fffdccc7c52bb90e4854f0d19f54db0dc8954ea3f4abc5bd21abfd6db8",
 }
 """By schema, the SHA-256 of the names and types of all that is written."""
 

@@ -85,13 +85,15 @@ def test_a_range_reaches_from_its_first_day_to_its_last(phrase: str, expected: l
         ("mid-September 2022", "2022-09-11 2022-09-21"),
         ("in the early summer of 2021", "2021-06-01 2021-07-17"),
         ("mid-May", "2023-05-11T08 2023-05-21T16"),
-        ("at the end of July", "2023-07-16T12 2023-08-01"),
-        ("at the end of last month", "2023-07-16T12 2023-08-01"),
+        ("late July", "2023-07-16T12 2023-08-01"),
+        ("at the beginning of June", "2023-06-01 2023-06-11"),
+        ("at the end of June", "2023-06-21 2023-07-01"),
+        ("at the end of last month", "2023-07-21T16 2023-08-01"),
         ("early this year", "2023-01-01 2023-07-02T12"),
-        ("by the end of the month", "2023-08-16T12 2023-09-01"),
+        ("by the end of the month", "2023-08-21T16 2023-09-01"),
     ],
 )
-def test_a_part_is_half_of_what_it_is_a_part_of_or_its_middle_third(phrase: str, expected: str):
+def test_a_part_is_a_half_and_a_beginning_middle_or_end_a_third(phrase: str, expected: str):
     assert times(phrase) == [expected]
 
 
@@ -301,6 +303,14 @@ def test_without_a_year_a_question_looks_back_and_a_memory_takes_the_nearest(
 )
 def test_the_tense_says_which_weekend_is_meant(text: str, said_on: int, saturday: int):
     assert times(text, SAID.replace(day=said_on)) == [f"2023-08-{saturday} 2023-08-{saturday + 2}"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["We clean the house at the weekend.", "She visits her mother on the weekend.", "We rest on weekends and Sundays."],
+)
+def test_a_habit_is_of_no_single_weekend(text: str):
+    assert times(text) == []
 
 
 def test_a_question_about_the_past_means_the_latest_season_and_day_of_the_month():

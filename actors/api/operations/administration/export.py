@@ -13,13 +13,24 @@ from actors.api.operations.ingest import images
 from actors.api.params.embeddings import encode, with_graph
 from actors.api.params.fields import DEFAULT_NAMESPACE, Namespace, Reading
 from actors.comparator.messages import ListMemories, ReadLinks
-from actors.exporters.history import Carried, mentioned, without
+from actors.consolidator.messages import ReadRuns
+from actors.exporters.history import Carried, changed_by, mentioned, without
 from actors.runtime.ask import ask
 from actors.runtime.faults import NotFoundFault
 from actors.runtime.types import JsonObject
 from actors.store.messages import FindMemories, FindRequests, ReadEvents, ReadStatus
 from events.storage.log import Envelope
-from events.vocabulary import MemoriesLinked, MemoriesMoved, MemoryErased, MemoryStored, Shredded, SpacesDeclared
+from events.vocabulary import (
+    ConsolidationFinished,
+    ConsolidationStarted,
+    ConsolidationUndone,
+    MemoriesLinked,
+    MemoriesMoved,
+    MemoryErased,
+    MemoryStored,
+    Shredded,
+    SpacesDeclared,
+)
 from projections.memories.entries import Body, Entry
 from projections.projection import MemoryState, event_name
 
@@ -34,6 +45,8 @@ DESCRIBED = 100
 EMBEDDED = 20
 """Memories on a page with embeddings: some 100 KB each as JSON."""
 _CARRIED = get_args(Carried)
+_RUN = (ConsolidationStarted, ConsolidationFinished, ConsolidationUndone)
+"""Events of a run that may name no memory."""
 _NOT_COUNTED = (SpacesDeclared, MemoryErased, MemoriesMoved, Shredded)
 """Events that an export leaves out without saying so: what they are about isn't there, or each line says it."""
 
@@ -108,6 +121,7 @@ async def store_export(context: Context, params: StoreExport) -> JsonObject:
     found = await ask(context.hub.store, FindMemories(memories=tuple(named)))
     entries = {one.id: one for one in found if one and one.body and params.namespace in {None, one.body.namespace}}
     gone = named - entries.keys()
+    others = set[UUID]() if params.namespace is None else await _other_runs(context, envelopes, params.namespace)
     born_with = _born_with(envelopes)
     lines: list[JsonObject] = []
     left_out: Counter[str] = Counter()
@@ -125,11 +139,24 @@ async def store_export(context: Context, params: StoreExport) -> JsonObject:
         elif isinstance(one.event, MemoriesLinked) and one.causation_id in born_with:
             continue  # it is in the line of its memory
         elif isinstance(one.event, _CARRIED):
-            if kept := without(one.event, gone):
+            if getattr(one.event, "run", None) not in others and (kept := without(one.event, gone)):
                 lines.append({"event": msgspec.to_builtins(kept), "id": str(one.id), "at": iso(one.at)})
         elif not isinstance(one.event, _NOT_COUNTED):
             left_out[event_name(one.event)] += 1
     return {"lines": lines, "left_out": dict(left_out), "last": last} | ({"next_after": end} if end < last else {})
+
+
+async def _other_runs(context: Context, envelopes: Sequence[Envelope], namespace: str) -> set[UUID]:
+    """Return the runs of these events that were not over a namespace, and changed nothing of it."""
+    others = set[UUID]()
+    for run in {one.event.run for one in envelopes if isinstance(one.event, _RUN)}:
+        (found,) = (await ask(context.hub.consolidator, ReadRuns(run=run))).runs
+        changed = await ask(context.hub.store, FindMemories(memories=tuple(changed_by(found))))
+        if found.params.namespace != namespace and namespace not in {
+            one.body.namespace for one in changed if one and one.body
+        }:
+            others.add(run)
+    return others
 
 
 def _whole_requests(envelopes: Sequence[Envelope], last: int) -> Sequence[Envelope]:

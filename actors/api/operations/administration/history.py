@@ -1,6 +1,7 @@
 """Moments in the log, what changed between two, and whether the state follows from the log.
 
-A moment is the sequence number of an event, or a time, which means the last event at or before it.
+A moment is the sequence number of an event, or a time, which means the last event at or before it. A day or longer is
+meant to its end, except where changes or events are listed from it on.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -39,7 +40,10 @@ LEFT_STATES = (MemoryState.FORGOTTEN, MemoryState.PRUNED, MemoryState.MERGED, Me
 
 
 class StoreDiff(Reading, frozen=True, kw_only=True):
-    """Return the changes between two moments; the second one is now if left out."""
+    """Return the changes from a moment to another one, which is now if left out.
+
+    Of a day or longer, the first is the beginning and the second the end.
+    """
 
     a: When
     b: When | None = None
@@ -56,7 +60,7 @@ class StoreReplay(Params, frozen=True, kw_only=True):
 async def store_diff(context: Context, params: StoreDiff) -> JsonObject:
     """Return what changed between two moments, as net effect."""
     await wait_until_replayed(context)
-    earlier = await event_at(context, params.a, "a", least=0)
+    earlier = await event_at(context, params.a, "a", least=0, from_start=True)
     later = context.hub.log.head.seq if params.b is None else await event_at(context, params.b, "b", least=0)
     if later < earlier:
         raise invalid("b", f"event {later} comes before event {earlier}")
@@ -154,8 +158,10 @@ def _rules(schedule: object) -> JsonObject:
     return {**rules["when"], "paused": rules["paused"], "permitted": rules["permitted"]}
 
 
-async def event_at(context: Context, when: When, parameter: str, least: int = 1) -> int:
-    """Return the sequence number of the last event at or before a moment; of a day or longer, its beginning.
+async def event_at(context: Context, when: When, parameter: str, least: int = 1, *, from_start: bool = False) -> int:
+    """Return the sequence number of the last event at or before a moment; of a day or longer, its end so far.
+
+    `from_start` takes the beginning of a day or longer instead.
 
     Raises:
         InvalidParamsFault: it is none, comes before event `least` or after the last one, or is still to come.
@@ -170,11 +176,12 @@ async def event_at(context: Context, when: When, parameter: str, least: int = 1)
             parameter, f"{found.first} is still to come; the log has events 1 to {head}", least=least, most=head
         )
     else:
-        seq = await from_log(context.hub.log.seq_at, found.first)
+        at = found.first if from_start else found.last
+        seq = await from_log(context.hub.log.seq_at, at)
         if seq < least <= head:
             (first,) = await from_log(context.hub.log.get, [1])
             events = f"the log has events 1 to {head}, the first at {first.at.isoformat()}"
-            raise invalid(parameter, f"{found.first} is before the first event; {events}", least=least, most=head)
+            raise invalid(parameter, f"{at} is before the first event; {events}", least=least, most=head)
     if not least <= seq <= head:
         raise invalid(parameter, f"no such event; the log has events 1 to {head}", least=least, most=head)
     return seq

@@ -33,7 +33,7 @@ from actors.api.params.parsing import invalid, parse
 from actors.runtime.ask import ask
 from actors.runtime.faults import Fault, InvalidParamsFault, NotFoundFault
 from actors.runtime.types import JsonObject
-from actors.store.messages import Describe, RequestResult
+from actors.store.messages import Describe, FindCopies, RequestResult
 from events.spaces import SPACES
 from events.vocabulary import MemoryErased, MemoryForgotten, MemoryReinstated, MemoryRestored, MemoryTagged
 from events.vocabulary.codec import decompress
@@ -187,6 +187,7 @@ async def memory_delete(context: Context, params: MemoryDelete) -> JsonObject:
 async def memory_restore(context: Context, params: MemoryRestore) -> JsonObject:
     """Restore a memory that was hidden, or let one hold again that was superseded; the answer says which.
 
+    Copies of it that the same memory superseded hold again with it, since they say the same.
     A hidden memory that was superseded as well comes back superseded, as it was before. A repeated request doesn't say
     what superseded a memory before it held again.
     """
@@ -195,9 +196,8 @@ async def memory_restore(context: Context, params: MemoryRestore) -> JsonObject:
     (shown,) = await confined(context, [entry])
     answer: JsonObject = {"fingerprintId": str(params.id), "restored": True}
     by = {} if shown.superseded_by is None else {"superseded_by": str(shown.superseded_by)}
-    reinstated = tuple(MemoryReinstated(memory=one) for one in (entry.id, *entry.lineage))
     if earlier := await find_request(context):
-        if tuple(envelope.event for envelope in earlier.events) not in ((MemoryRestored(memory=entry.id),), reinstated):
+        if earlier.events[0].event not in {MemoryRestored(memory=entry.id), MemoryReinstated(memory=entry.id)}:
             raise key_conflict()
         return answer | by
     if entry.state is MemoryState.ERASED:
@@ -208,7 +208,10 @@ async def memory_restore(context: Context, params: MemoryRestore) -> JsonObject:
     if not by:
         problem = f"memory {params.id} is neither forgotten nor superseded: there is nothing to restore"
         raise invalid("id", problem, id=str(params.id))
-    await append(context, *reinstated)
+    copies = await ask(context.hub.store, FindCopies(memory=entry.id))
+    corrected = (entry, *(one for one in copies if one.superseded_by == entry.superseded_by and one.id != entry.id))
+    reinstated = (memory for one in corrected for memory in (one.id, *one.lineage))
+    await append(context, *(MemoryReinstated(memory=one) for one in reinstated))
     return answer | {"was_superseded_by": str(shown.superseded_by)}
 
 

@@ -10,6 +10,7 @@ from actors.api.caller import Scope
 from actors.api.params.http import DEFAULT_ADDRESS, HttpListen
 from actors.cli.options import Data, Embedder, Json, Models
 from actors.cli.program import Group, Panel, app, exit_on_error, folder_command, show
+from actors.cli.store_access import store_location
 from actors.proxy.serve_command import data_folder
 from actors.runtime.settings import ModelProfile
 from actors.runtime.types import JsonObject
@@ -112,6 +113,7 @@ def ui(
 
     launcher = hub_launcher(data_folder(data), embedder, models)
     with exit_on_error():
+        store_location(launcher.folder).check_exists()
         launcher.wait()
         with Client(launcher.folder, TIMEOUT) as client:
             answer = client.request("http/login")

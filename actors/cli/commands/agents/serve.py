@@ -152,6 +152,7 @@ def _serve_http(folder: Path, options: ServeOptions, log_level: LogLevel, wanted
     import anyio
 
     from actors.api.params.parsing import parse
+    from actors.http.listening import bind
     from actors.proxy.client import Client
     from actors.proxy.launcher import lock_folder
 
@@ -162,6 +163,7 @@ def _serve_http(folder: Path, options: ServeOptions, log_level: LogLevel, wanted
                 url = client.request("http/listen", **msgspec.to_builtins(params))["url"]
                 typer.echo(f"context-graph: HTTP is served at {url} by the hub that runs already", err=True)
                 client.wait_closed()
+        bind(params).close()  # says that the port is taken before the store is opened and models are loaded
         anyio.run(_serve_socket, folder, options, math.inf, params)
 
 

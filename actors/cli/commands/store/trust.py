@@ -57,8 +57,10 @@ def replay(as_of: AsOf = None) -> None:
 
 @store_command(Panel.TRUST, "store/diff", "audit.changes", reads=True)
 def diff(
-    a: Annotated[str, typer.Argument(help="Number of an event, or a time: ISO 8601, or as 'last week'.")],
-    b: Annotated[str | None, typer.Argument(help="The same; now if left out.")] = None,
+    a: Annotated[
+        str, typer.Argument(help="Number of an event, or a time: ISO 8601, or as 'last week', from its beginning.")
+    ],
+    b: Annotated[str | None, typer.Argument(help="The same, to its end; now if left out.")] = None,
     limit: Annotated[int, typer.Option(help="Entries of each list.")] = 20,
 ) -> None:
     """Show what changed between two moments."""

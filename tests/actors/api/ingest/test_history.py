@@ -181,6 +181,31 @@ async def test_a_memory_keeps_its_id_unless_another_has_it(context: Context) -> 
     assert stored == [UUID(own)]
 
 
+async def test_the_history_of_a_namespace_has_the_runs_over_it_and_those_that_changed_something_in_it(
+    context: Context,
+) -> None:
+    async def run(**arguments: Any) -> str:
+        return (await consolidate_memories(context, parse({"mode": "light", **arguments}, ConsolidateMemories)))[
+            "run_id"
+        ]
+
+    for namespace in ("harbour", "yard"):
+        await store(context, DIARY[0], namespace=namespace)
+    over_it, over_another, over_all = await run(namespace="harbour"), await run(namespace="yard"), await run()
+    for _ in range(2):
+        await store(context, DIARY[1], namespace="yard")
+    merges_elsewhere = await run()
+    for _ in range(2):
+        await store(context, DIARY[1], namespace="harbour")
+    merges = await run()
+    lines = await taken_out(context, namespace="harbour")
+    ends = {"consolidation_started.1", "consolidation_finished.1"}
+    runs = [(one["event"]["run"]) for one in lines if one.get("event", {}).get("type") in ends]
+    assert runs == [over_it, over_it, merges, merges]
+    everything = str(await taken_out(context))
+    assert all(run in everything for run in (over_another, over_all, merges_elsewhere))
+
+
 async def test_an_unknown_namespace_is_refused_instead_of_exported_as_nothing(agent: Agent) -> None:
     await agent.call("store_memory", content="The harbour crane was painted.", namespace="harbour")
     for method in ("memory/export", "store/export"):

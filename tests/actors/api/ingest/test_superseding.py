@@ -201,12 +201,15 @@ async def test_without_the_correction_the_statement_holds_again(mind: Mind) -> N
     assert "superseded_by" not in (await results(mind, PRESENT))[old]
 
 
-async def test_only_live_memories_can_be_superseded(mind: Mind) -> None:
-    old = await kept(mind, COURSE)
+@pytest.mark.parametrize("parameter", ["supersedes", "link_to"])
+async def test_only_live_memories_can_be_named_by_a_new_one(mind: Mind, parameter: str) -> None:
+    live, old = await kept(mind, DOG), await kept(mind, COURSE)
     await mind("memory_delete", id=old)
     for memory in (old, str(uuid4())):
-        fault = await refused(mind, "store_memory", content=CLOSED, supersedes=[memory])
+        fault = await refused(mind, "store_memory", content=CLOSED, **{parameter: [live, memory]})
         assert isinstance(fault, NotFoundFault)
+        assert (fault.data["id"], fault.data["parameter"]) == (memory, parameter)
+        assert fault.message.endswith(f"{memory}, named by '{parameter}'")
 
 
 @pytest.mark.parametrize("mode", ["light", "deep"])
@@ -273,6 +276,26 @@ async def test_a_changed_value_is_found_and_answered_with_its_evidence(way: Way)
     assert [one["fingerprintId"] for one in asked["results"]][:2] == [answer["fingerprintId"], old]
     await way("memory_restore", id=old)
     assert (await way("memory_retrieve", id=old))["superseded_by"] is None
+
+
+async def test_a_name_with_a_title_is_a_value_like_another(way: Way) -> None:
+    await way("store_memory", content="Dr. Klee runs in the park.")
+    old = (await way("store_memory", content="Our family doctor is Dr. Klee."))["fingerprintId"]
+    other = await way("store_memory", content="Dr. Brandt runs in the park.")
+    (found,) = (await way("store_memory", content="Our new family doctor is Dr. Brandt."))["may_supersede"]
+    assert (found["id"], found["was"], found["now"]) == (old, "Klee", "Brandt")
+    assert "may_supersede" not in other, "of two people each may do the same"
+
+
+async def test_copies_that_were_corrected_together_hold_again_together(way: Way) -> None:
+    old, copy = [(await way("store_memory", content=FEE))["fingerprintId"] for _ in range(2)]
+    answer = await way("store_memory", content=RAISED)
+    assert {one["id"] for one in answer["may_supersede"]} == {old, copy}
+    other = (await way("store_memory", content=FEE, namespace="elsewhere"))["fingerprintId"]
+    stated = await way("store_memory", content=LATER, supersedes=[other], namespace="elsewhere")
+    await way("memory_restore", id=copy)
+    superseded = {one: (await way("memory_retrieve", id=one))["superseded_by"] for one in (old, copy, other)}
+    assert superseded == {old: None, copy: None, other: stated["fingerprintId"]}
 
 
 async def test_a_correction_in_a_later_batch_is_found(mind: Mind) -> None:

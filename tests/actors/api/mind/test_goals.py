@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -408,6 +409,17 @@ async def test_another_topic_is_seen_as_drift_that_names_its_spaces_and_its_tren
         assert one["similarity"] < first["per_embedder_similarity"][one["space"]]
     assert last["recommendations"]
     assert first["recommendations"] == []
+
+
+async def test_memories_in_which_the_goals_were_found_have_no_trend(profile: EmbeddedProfile, tmp_path: Path) -> None:
+    with awake(profile, tmp_path, MemoryLog()) as mind:
+        for content in [*BOAT, *(content for turns in GARDEN[:4] for content in turns)]:
+            await told(mind, content)
+        await mind("discover_goals")
+        found = await mind("get_alignment_drift", include_history=True)
+    first, _, last = [sample["similarity"] for sample in found["history"]]
+    assert first > last, "one window is nearer to the goals than another"
+    assert (found["level"], found["trend"]) == ("None", None)
 
 
 async def test_the_history_of_drift_is_measured_window_by_window(drifted: Drifted) -> None:

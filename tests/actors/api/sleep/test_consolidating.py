@@ -232,13 +232,13 @@ async def test_a_second_call_within_a_minute_is_refused_in_its_session_alone(
     context: Context, connect: Connect
 ) -> None:
     clock = [1_000.0]
-    fox, twin = [await store(context, "A fox jumps.") for _ in range(2)]
+    await store(context, "A fox jumps.")
     async with (
         connect(context, Limits(clock=lambda: clock[0])) as one,
         connect(context, Limits(clock=lambda: clock[0])) as other,
     ):
         assert (await one.refused("consolidate_memories", mode="nap"))["code"] == -32602, "which doesn't count"
-        await one.call("consolidate_memories", dry_run=True)
+        await one.call("consolidate_memories")
         clock[0] += 20
         for error in (
             await one.refused("consolidate_memories"),
@@ -247,12 +247,23 @@ async def test_a_second_call_within_a_minute_is_refused_in_its_session_alone(
             assert error["code"] == -32001
             assert error["data"]["retry_after_ms"] == 40_000
         runs = (await one.call("list_consolidations"))["runs"]
-        assert [run["dry_run"] for run in runs] == [True], "what was refused didn't begin"
-        assert (await one.call("memory_retrieve", id=twin))["id"] == twin
+        assert len(runs) == 1, "what was refused didn't begin"
+        await store(context, "A fox jumps.")
         assert (await other.call("consolidate_memories"))["merged_count"] == 1
-        assert (await one.call("memory_retrieve", id=twin))["id"] == fox
         clock[0] += 40
         assert (await one.call("consolidate_memories"))["merged_count"] == 0
+
+
+async def test_the_run_that_a_dry_run_prepares_may_follow_at_once(context: Context, connect: Connect) -> None:
+    fox, twin = [await store(context, "A fox jumps.") for _ in range(2)]
+    async with connect(context, Limits(clock=lambda: 1_000.0)) as agent:
+        dry = await agent.call("consolidate_memories", dry_run=True)
+        error = await agent.refused("consolidate_memories", dry_run=True)
+        assert (error["code"], "'consolidate_memories' as a dry run" in error["message"]) == (-32001, True)
+        assert (await agent.call("memory_retrieve", id=twin))["id"] == twin
+        assert (await agent.call("consolidate_memories"))["merged_count"] == dry["merged_count"] == 1
+        assert (await agent.call("memory_retrieve", id=twin))["id"] == fox
+        assert (await agent.refused("consolidate_memories"))["code"] == -32001
 
 
 async def test_a_run_that_is_given_up_changes_nothing(sleeper: Sleeper) -> None:

@@ -53,6 +53,7 @@ def test_a_changed_value_is_found_with_its_place(earlier: str, later: str, rule:
     ("earlier", "later"),
     [
         ("The sauna is open.", "The sauna is closed."),
+        ("The case is closed.", "The case is reopened."),
         ("Edgar plays the trumpet.", "Edgar no longer plays the trumpet."),
         ("Our rabbit eats hay and carrots.", "Our rabbit gets no more carrots."),
         ("The ferry runs in winter.", "The ferry doesn't run in winter any more."),
