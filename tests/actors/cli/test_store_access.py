@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from actors.cli import store_access
+from actors.cli.commands.agents import serve
 from actors.cli.store_access import LOCK_TIMEOUT, StoreLocation, StoreSession, open_store, store_location
 from actors.proxy.launcher import is_locked, lock_folder
 from events.storage.log import LogInUseError
@@ -108,3 +109,20 @@ def test_a_command_says_which_process_it_waits_for_and_goes_on_once_that_has_clo
     assert "waiting" in notice
     assert f"PID {holder.pid}" in notice
     assert (waiting.returncode, told[0].startswith("stored "), told[1]) == (0, True, "")
+
+
+def test_serving_over_http_waits_for_a_hub_that_does_not_listen_yet(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The hub that holds the lock ends before it listens."""
+    served: list[Path] = []
+
+    async def serve_socket(folder: Path, *_options: object) -> None:
+        served.append(folder)
+
+    lock = lock_folder(tmp_path)
+    assert lock is not None
+    monkeypatch.setattr(serve, "sleep", lambda _seconds: os.close(lock))
+    monkeypatch.setattr(serve, "_serve_socket", serve_socket)
+    done = run(tmp_path, "serve", "--http", "127.0.0.1:0")
+    assert (done.exit_code, served) == (0, [tmp_path]), done.output

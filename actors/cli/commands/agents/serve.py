@@ -6,8 +6,9 @@ import math
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from time import monotonic, sleep
 from typing import TYPE_CHECKING, Annotated
 
 import msgspec
@@ -16,7 +17,7 @@ import typer
 from actors.api.params.http import DEFAULT_ADDRESS, HttpListen
 from actors.cli.options import Data, Embedder, Log, Models, exported_option, typer_option
 from actors.cli.program import Panel, app, exit_on_error, folder_command
-from actors.cli.store_access import LONGEST, CommandError
+from actors.cli.store_access import LONGEST, RETRY_INTERVAL, CommandError
 from actors.proxy import serve_command
 from actors.proxy.project import serving_project
 from actors.proxy.serve_command import ServeCommand, data_folder, names, proxy_supported, run_proxy, serve_options
@@ -25,6 +26,7 @@ from actors.runtime.types import JsonObject
 
 if TYPE_CHECKING:
     from actors.hub.hub import Hub
+    from actors.proxy.client import Client
     from actors.proxy.endpoint import HubInfo, ServeOptions
 
 PATIENCE = 10.0
@@ -153,18 +155,35 @@ def _serve_http(folder: Path, options: ServeOptions, log_level: LogLevel, wanted
 
     from actors.api.params.parsing import parse
     from actors.http.listening import bind
-    from actors.proxy.client import Client
     from actors.proxy.launcher import lock_folder
 
     with _logging(log_level):
         params = parse(wanted, HttpListen)
         while lock_folder(folder) is None:
-            with Client(folder, LONGEST) as client:
+            client = _client_of_hub(folder)
+            if client is None:
+                continue
+            with client:
                 url = client.request("http/listen", **msgspec.to_builtins(params))["url"]
                 typer.echo(f"context-graph: HTTP is served at {url} by the hub that runs already", err=True)
                 client.wait_closed()
         bind(params).close()  # says that the port is taken before the store is opened and models are loaded
         anyio.run(_serve_socket, folder, options, math.inf, params)
+
+
+def _client_of_hub(folder: Path) -> Client | None:
+    """Return a client of the hub that has the lock of a folder, when it listens; None if it ended."""
+    from actors.proxy.client import Client
+    from actors.proxy.launcher import START_TIMEOUT, is_locked
+
+    gives_up_at = monotonic() + START_TIMEOUT
+    while is_locked(folder):
+        with suppress(FileNotFoundError, ConnectionRefusedError):  # it doesn't listen yet, or no longer
+            return Client(folder, LONGEST)
+        if monotonic() > gives_up_at:
+            raise CommandError(f"the hub that starts or ends in {folder} took more than {START_TIMEOUT:.0f} s")
+        sleep(RETRY_INTERVAL)
+    return None
 
 
 async def _serve_socket(folder: Path, options: ServeOptions, linger: float, http: HttpListen | None = None) -> None:
