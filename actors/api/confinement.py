@@ -49,8 +49,17 @@ async def confine(context: Context, tool: Tool, params: P) -> P:
     """
     caller = context.caller
     if caller is not None and not permitted(caller, tool):
-        raise ForbiddenFault(f"'{caller.name}' may not call {tool.name}", operation=tool.name)
+        raise ForbiddenFault(f"'{caller.name}' may not call {tool.name}{_why(caller, tool)}", operation=tool.name)
     return await confine_item(context, params, several=tool.several)
+
+
+def _why(caller: Caller, tool: Tool) -> str:
+    """Say what a caller lacks for an operation that isn't permitted."""
+    if tool.scope is None:
+        return ": it isn't for callers over HTTP"
+    if not caller.scope.covers(tool.scope):
+        return f": that needs the scope '{tool.scope}', not '{caller.scope}'"
+    return ": that needs all namespaces"
 
 
 async def confine_item(context: Context, params: P, *, several: bool = False) -> P:

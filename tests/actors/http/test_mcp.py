@@ -32,7 +32,9 @@ async def test_a_key_to_read_changes_nothing_and_is_shown_no_tool_that_would(ser
         names = {one.name for one in (await agent.client.list_tools()).tools}
         assert "search_graph" in names
         assert names.isdisjoint({"store_memory", "memory_delete", "consolidate_memories"})
-        assert (await agent.refused("store_memory", content="x"))["code"] == -32003
+        refused = await agent.refused("store_memory", content="x")
+        assert refused["code"] == -32003
+        assert refused["message"].endswith(": that needs the scope 'write', not 'read'")
         assert (await agent.request_refused("store/verify"))["code"] == -32003
 
 
