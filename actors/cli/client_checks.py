@@ -49,7 +49,7 @@ def _client(name: str, client: Client, problems: Problems) -> Check:
     if words is None:
         return warned(name, f"{client.title} is here, and not connected", install)
     started, variables = words, read_environment(entry)
-    if client.expands:
+    if client.expands_variables:
         started, variables = [expanded(word) for word in words], expanded_environment(variables)
     key = (tuple(started), tuple(variables.items()))
     if key not in problems:

@@ -181,7 +181,7 @@ def _connect_or_open(location: StoreLocation, opens_at: float, gives_up_at: floa
                 if location.lock_timeout < inf and monotonic() >= notice_due:
                     print_notice(f"waiting for up to {location.lock_timeout:.0f} s: {str(error).partition(';')[0]}")
                     notice_due = inf
-        sleep(interval)
+        sleep(max(0.0, min(interval, location.seconds_left - MARGIN)))
         interval = min(interval * RETRY_GROWTH, LONGEST_RETRY_INTERVAL)
     raise TimeoutError("the store stayed in use")
 

@@ -68,7 +68,7 @@ class Client(msgspec.Struct, frozen=True, kw_only=True):
     runs_detached: bool = True
     """Whether it runs hooks in the background where they ask for it."""
     skills: Place | None = None
-    expands: bool = True
+    expands_variables: bool = True
     """Whether it replaces references to environment variables in the entry of a server."""
     note: str = ""
     """What a person still has to do."""
@@ -113,7 +113,7 @@ CLIENTS = {
         source="https://modelcontextprotocol.io/docs/develop/connect-local-servers",
         program="claude-desktop",
         files=_roaming("Claude", "claude_desktop_config.json"),
-        expands=False,
+        expands_variables=False,
         note="restart it",
     ),
     "codex": Client(
@@ -126,7 +126,7 @@ CLIENTS = {
         hooks=Place("CODEX_HOME", "~/.codex", "hooks.json"),
         hook_events=("SessionStart", "UserPromptSubmit", "PostToolUse"),
         runs_detached=False,
-        expands=False,
+        expands_variables=False,
         skills=Place("", "~/.agents", "skills"),
         note="it asks once whether to trust the hooks (`/hooks`)",
     ),
@@ -174,7 +174,7 @@ CLIENTS = {
         },
         servers=("context_servers",),
         format=Format.JSONC,
-        expands=False,
+        expands_variables=False,
     ),
 }
 """By the name that `install --client` takes."""

@@ -17,7 +17,7 @@ from actors.importers.dates import date_in_heading
 from actors.text.excerpts import excerpt
 
 MOST_WHOLE: Final = 2_000
-"""Characters of a text that stays whole: a search shows as many of one result."""
+"""Characters up to which nothing is divided but days: a search shows as many of one result."""
 MOST_JOINED: Final = 1_500
 """Characters up to which a section is joined to those before it: two windows of the model."""
 LONGEST_HEADING: Final = 200
@@ -52,6 +52,8 @@ class Section(msgspec.Struct, frozen=True):
     """The items of a list that it is under, below the headings."""
     is_continued: bool = False
     """Whether it begins below its last heading or item instead of with it."""
+    is_bare: bool = False
+    """Whether it has no text below its headings."""
 
     @property
     def name(self) -> str:
@@ -63,11 +65,6 @@ class Section(msgspec.Struct, frozen=True):
         """The day or month in ISO 8601 that the innermost heading with a date states."""
         return next((date for one in reversed(self.headings) if (date := date_in_heading(one))), None)
 
-    @property
-    def is_heading(self) -> bool:
-        """Whether it is a heading without text of its own."""
-        return bool(self.headings) and not self.is_continued and "\n" not in self.text
-
     def under(self, title: str) -> str:
         """Return its text below the title of the whole and what it is under."""
         headings = self.headings if self.is_continued else self.headings[:-1]
@@ -75,14 +72,15 @@ class Section(msgspec.Struct, frozen=True):
         return f"{SEPARATOR.join(dict.fromkeys(above))}\n\n{self.text}"
 
 
-def sections(text: str) -> list[Section]:
+def sections(text: str, title: str = "") -> list[Section]:
     """Return the sections of Markdown in order, neighbouring short ones joined.
 
     A section begins at a heading, and the first one where the text does. One that is longer than `MOST_WHOLE` is
-    divided further. Sections of different dates are not joined, but for a heading alone, which the section under it
-    begins with. A text that is not longer and whose headings name at most one date is a single section.
+    divided further. Sections of different dates are not joined, but for headings without text, and the `title` alone,
+    which the section under them begins with. A text that is not longer and whose headings name at most one date is a
+    single section.
     """
-    divided = [*_divided(text.replace("\r", "\n"))]
+    divided = [*_divided(text.replace("\r", "\n"), title)]
     if len(text) <= MOST_WHOLE and len({one.date for one in divided if one.date}) <= 1:
         title = next(_headings(text), None)
         return [Section((title[1],) if title and title[2] == 0 else (), text)]
@@ -92,8 +90,9 @@ def sections(text: str) -> list[Section]:
         is_short = last is not None and len(last.text) + len(section.text) <= MOST_JOINED
         is_whole = last is not None and not (last.is_continued or section.is_continued)
         if last and is_short and is_whole and last.date == section.date:
-            joined[-1] = msgspec.structs.replace(last, text=f"{last.text}\n\n{section.text}")
-        elif last and last.is_heading and section.headings[: len(last.headings)] == last.headings:
+            is_bare = last.is_bare and section.is_bare
+            joined[-1] = msgspec.structs.replace(last, text=f"{last.text}\n\n{section.text}", is_bare=is_bare)
+        elif last and last.is_bare and section.headings[: len(last.headings)] == last.headings:
             joined[-1] = msgspec.structs.replace(section, text=f"{last.text}\n\n{section.text}")
         else:
             joined.append(section)
@@ -105,18 +104,19 @@ def parts(text: str) -> list[Section]:
     return [*_parts(Section((), text.replace("\r", "\n")))]
 
 
-def _divided(text: str) -> Iterator[Section]:
+def _divided(text: str, title: str) -> Iterator[Section]:
     """Yield what stands before the first heading, then each heading with all up to the next one."""
     starts = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
     path: list[tuple[int, str]] = []
-    begin = 0
-    for level, name, line in _headings(text):
+    begin = below = 0
+    for level, name, line, end in _headings(text):
         if before := text[starts[begin] : starts[line]].strip():
-            yield Section(tuple(one for _, one in path), before)
+            is_bare = before == title or not text[starts[below] : starts[line]].strip()
+            yield Section(tuple(one for _, one in path), before, is_bare=is_bare)
         path = [*(one for one in path if one[0] < level), (level, name)]
-        begin = line
+        begin, below = line, end
     if rest := text[starts[begin] :].strip():
-        yield Section(tuple(one for _, one in path), rest)
+        yield Section(tuple(one for _, one in path), rest, is_bare=not text[starts[below] :].strip())
 
 
 class _Cut(NamedTuple):
@@ -192,10 +192,10 @@ def _cuts(text: str) -> list[_Cut]:
     return cuts
 
 
-def _headings(text: str) -> Iterator[tuple[int, str, int]]:
-    """Yield level, text and line of each heading of one line that is in no list or quotation."""
+def _headings(text: str) -> Iterator[tuple[int, str, int, int]]:
+    """Yield level, text, line and next line of each heading of one line that is in no list or quotation."""
     tokens = _MARKDOWN.parse(text)
     for token, inline in pairwise(tokens):
         is_heading = token.type == "heading_open" and not token.level
         if is_heading and token.map and "\n" not in inline.content and len(inline.content) <= LONGEST_HEADING:
-            yield int(token.tag[1:]), inline.content, token.map[0]
+            yield int(token.tag[1:]), inline.content, *token.map

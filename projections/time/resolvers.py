@@ -193,7 +193,8 @@ def weekend(match: re.Match[str], reference: Reference) -> Interval | None:
 
     A question looks back where its tense is in doubt. A habit ("We clean at the weekend") is of no weekend.
     """
-    direction = direction_of(match.string, *match.span(), "at")
+    preposition = "at" if match.group().casefold().startswith(("at ", "on ")) else "on"
+    direction = direction_of(match.string, *match.span(), preposition)
     if direction is None and not reference.question:
         return None
     this = containing(reference.anchor, "weekend")

@@ -139,8 +139,8 @@ def direction_of(text: str, left: int, right: int, preposition: str) -> Directio
         text: Any text.
         left: Where the expression begins, with its preposition.
         right: Where it ends.
-        preposition: "on", "by", "for", "to" or "until", in lower case; "" without one. "at" that of a weekend, of which
-            a plain form tells a habit: "We clean at the weekend".
+        preposition: "on", "by", "for", "to" or "until", in lower case; "" without one. "at" a weekend, a plain form tells a
+            habit: "We clean at the weekend".
     """
     begin, end = _around(text, (left, right), _SENTENCE, (max(0, left - REACH), min(len(text), right + REACH)))
     before, after = text[begin:left], text[right:end]
@@ -191,7 +191,7 @@ def _around(text: str, place: _Span, border: re.Pattern[str], within: _Span) -> 
 def _verbs(text: str, *, plans: bool = True) -> list[int]:
     """Return the direction of each verb whose tense shows, 0 for one in doubt.
 
-    A plain form counts without others if it tells plans: "On Friday we deploy".
+    A plain form counts without others if it tells plans: "On Friday we deploy"; "see you" always does.
     """
     words = [match.group().replace("’", "'") for match in _WORD.finditer(text)]
     lower = ["", *(word.casefold() for word in words), ""]
@@ -209,9 +209,9 @@ def _verbs(text: str, *, plans: bool = True) -> list[int]:
             found.append(Direction.LAST)
         elif word == "to" and found[-1:] == [Direction.LAST] and previous not in _MOTION:
             found[-1] = Direction.LAST * (following in _AFTER_VERB or words[at + 1 : at + 2] != [following])
-        plain = plain or previous in _PRONOUNS or f"{previous} {word}" == "see you"
-        plain = plain or (previous in {"he", "she", "it"} and word.endswith("s"))
-    return found or ([Direction.COMING] if plain and plans else [])
+        plain = plain or (plans and previous in _PRONOUNS) or f"{previous} {word}" == "see you"
+        plain = plain or (plans and previous in {"he", "she", "it"} and word.endswith("s"))
+    return found or ([Direction.COMING] if plain else [])
 
 
 def _is_past(previous: str, word: str, following: str) -> bool:

@@ -104,6 +104,8 @@ def memory_restored(answer: JsonObject) -> None:
     memory = answer["fingerprintId"]
     if "was_superseded_by" in answer:
         OUT.print(f"{memory} is back: it holds again, and {answer['was_superseded_by']} supersedes it no more")
+        for copy in answer.get("restoredWith", ()):
+            OUT.print(f"so does its copy {copy}", style="dim")
     elif "superseded_by" in answer:
         OUT.print(f"{memory} is back; {answer['superseded_by']} still supersedes it: restore it again to end that")
     else:

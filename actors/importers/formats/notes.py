@@ -221,7 +221,7 @@ def _memories(note: _Note, options: Options) -> Iterator[Record]:
         heading, _, rest = headed.partition("\n")
         lines = "\n".join(f"{name}: {said}" for name, said in stated.items())
         headed = "\n\n".join((heading, lines, rest.strip("\n"))).strip()
-    divided = sections(headed) if has_headings else parts(headed)
+    divided = sections(headed, note.title) if has_headings else parts(headed)
     for number, part in enumerate(divided, 1):
         content = part.text if number == 1 else part.under(note.title)
         tags = [*_tags(properties), *(_TAG.findall(_CODE.sub(" ", content)) if is_markdown else ())]

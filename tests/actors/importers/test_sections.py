@@ -78,6 +78,20 @@ def test_a_short_journal_is_divided_at_the_days_that_its_headings_name(tmp_path:
     ]
 
 
+@pytest.mark.parametrize(
+    ("above", "first"),
+    [
+        ("", "Boiler\n\n### 2026-04-12\n\nOpened."),
+        ("# Diary\n\n## April 2026\n\n", "# Diary\n\n## April 2026\n\n### 2026-04-12\n\nOpened."),
+        ("Bees\n====\n\n", "Boiler\n\nBees\n====\n\n### 2026-04-12\n\nOpened."),
+    ],
+)
+def test_headings_without_text_and_the_name_of_a_note_are_no_memories(tmp_path: Path, above: str, first: str) -> None:
+    found = memories(note(tmp_path, f"{above}### 2026-04-12\n\nOpened.\n\n### 2026-04-13\n\nClosed."))
+    assert [one["created_at"] for one in found] == ["2026-04-12", "2026-04-13"]
+    assert found[0]["content"] == first
+
+
 def test_a_short_note_of_one_day_stays_whole(tmp_path: Path) -> None:
     text = "# Boiler\n\n## 2026-04-12\n\nOpened the valve.\n\n## Parts\n\nA gasket."
     assert [one["content"] for one in memories(note(tmp_path, text))] == [text]

@@ -299,6 +299,9 @@ def test_without_a_year_a_question_looks_back_and_a_memory_takes_the_nearest(
         ("We are going to the lake over the weekend.", 17, 19),
         ("We painted the fence at the weekend.", 20, 19),
         ("We will paint the fence on the weekend.", 20, 19),
+        ("See you at the weekend!", 17, 19),
+        ("We fly to Rome over the weekend.", 17, 19),
+        ("We finish the report by the weekend.", 17, 19),
     ],
 )
 def test_the_tense_says_which_weekend_is_meant(text: str, said_on: int, saturday: int):

@@ -1,9 +1,10 @@
 """Moments in the log, what changed between two, and whether the state follows from the log.
 
-A moment is the sequence number of an event, or a time, which means the last event at or before it. A day or longer is
-meant to its end, except where changes or events are listed from it on.
+A moment is the sequence number of an event, or a time, which means the last event at or before it. A day or longer
+counts as its last instant, except where changes or events are listed from it on.
 """
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from time import perf_counter
 from typing import Annotated, TypeVar
@@ -32,6 +33,7 @@ from projections.registry import digests, rebuild
 
 DIGITS = 18
 """Of a sequence number, at most."""
+_START = re.compile(r"\s*(?:the )?(?:beginning|start) of\b", re.IGNORECASE)
 T = TypeVar("T")
 EVENTS_AT_ONCE = 256
 """Events between two progress reports."""
@@ -159,9 +161,10 @@ def _rules(schedule: object) -> JsonObject:
 
 
 async def event_at(context: Context, when: When, parameter: str, least: int = 1, *, from_start: bool = False) -> int:
-    """Return the sequence number of the last event at or before a moment; of a day or longer, its end so far.
+    """Return the sequence number of the last event at or before a moment.
 
-    `from_start` takes the beginning of a day or longer instead.
+    A day or longer, such as "last week", counts as its last instant; with `from_start`, or where it is itself the
+    beginning of a time ("the start of May"), as its first.
 
     Raises:
         InvalidParamsFault: it is none, comes before event `least` or after the last one, or is still to come.
@@ -176,7 +179,8 @@ async def event_at(context: Context, when: When, parameter: str, least: int = 1,
             parameter, f"{found.first} is still to come; the log has events 1 to {head}", least=least, most=head
         )
     else:
-        at = found.first if from_start else found.last
+        is_start = from_start or (isinstance(when, str) and _START.match(when) is not None)
+        at = found.first if is_start else found.last
         seq = await from_log(context.hub.log.seq_at, at)
         if seq < least <= head:
             (first,) = await from_log(context.hub.log.get, [1])

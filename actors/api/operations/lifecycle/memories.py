@@ -209,10 +209,11 @@ async def memory_restore(context: Context, params: MemoryRestore) -> JsonObject:
         problem = f"memory {params.id} is neither forgotten nor superseded: there is nothing to restore"
         raise invalid("id", problem, id=str(params.id))
     copies = await ask(context.hub.store, FindCopies(memory=entry.id))
-    corrected = (entry, *(one for one in copies if one.superseded_by == entry.superseded_by and one.id != entry.id))
-    reinstated = (memory for one in corrected for memory in (one.id, *one.lineage))
+    others = [one for one in copies if one.superseded_by == entry.superseded_by and one.id != entry.id]
+    reinstated = (memory for one in (entry, *others) for memory in (one.id, *one.lineage))
     await append(context, *(MemoryReinstated(memory=one) for one in reinstated))
-    return answer | {"was_superseded_by": str(shown.superseded_by)}
+    restored_with = {"restoredWith": [str(one.id) for one in others]} if others else {}
+    return answer | {"was_superseded_by": str(shown.superseded_by)} | restored_with
 
 
 async def memory_tag(context: Context, params: MemoryTag) -> JsonObject:

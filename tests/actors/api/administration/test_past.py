@@ -56,6 +56,13 @@ async def test_a_time_means_the_last_event_at_or_before_it(mind: Mind) -> None:
         assert (await mind("status", as_of=when))["log"]["position"] == then
 
 
+async def test_the_beginning_of_a_time_is_its_first_instant(mind: Mind) -> None:
+    fox = await kept(mind, FOX)
+    assert await hits(mind, "fox", as_of="this year") == [fox]
+    fault = await refused(mind, "search_graph", query="fox", as_of="the beginning of the year")
+    assert "before the first event" in str(fault)
+
+
 async def test_a_time_before_the_first_event_is_refused_with_the_time_of_that_event(mind: Mind) -> None:
     await kept(mind, FOX)
     (first,) = mind.hub.log.get([1])

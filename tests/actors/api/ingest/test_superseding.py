@@ -293,7 +293,7 @@ async def test_copies_that_were_corrected_together_hold_again_together(way: Way)
     assert {one["id"] for one in answer["may_supersede"]} == {old, copy}
     other = (await way("store_memory", content=FEE, namespace="elsewhere"))["fingerprintId"]
     stated = await way("store_memory", content=LATER, supersedes=[other], namespace="elsewhere")
-    await way("memory_restore", id=copy)
+    assert (await way("memory_restore", id=copy))["restoredWith"] == [old]
     superseded = {one: (await way("memory_retrieve", id=one))["superseded_by"] for one in (old, copy, other)}
     assert superseded == {old: None, copy: None, other: stated["fingerprintId"]}
 

@@ -122,7 +122,11 @@ async def test_moving_weight_from_one_space_to_another_moves_the_memory_that_it_
 
 
 @pytest.mark.requirement("S002/multi/active-spaces", "S002/single-space/own-space")
-async def test_one_active_space_ranks_exactly_as_the_search_of_that_space_does(mixed: Context, way: Way) -> None:
+async def test_one_active_space_ranks_exactly_as_the_search_of_that_space_does(
+    mixed: Context, way: Way, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moment = mixed.now()
+    monkeypatch.setattr(Context, "now", lambda _context: moment)  # else recency and rhythm see time pass in between
     for index, space in enumerate(SPACES):
         asked = {"session": "home"} if space.key == "e4_temporal_positional" else {}
         single = await way(
@@ -136,7 +140,6 @@ async def test_one_active_space_ranks_exactly_as_the_search_of_that_space_does(m
             asked_at=None,
             **asked,
         )
-        # Between the two questions time passes, which recency and rhythm see by a hair.
         assert ids(single) == ids(multi), space.key
         assert [result["similarity"] for result in single["results"]] == pytest.approx(
             [result["aggregate_similarity"] for result in multi["results"]], abs=1e-3

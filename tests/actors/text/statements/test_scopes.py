@@ -32,6 +32,8 @@ OTHER_SUBJECTS = [
     ("`max_jobs` defaults to 4 in the scheduler.", "`max_wait` defaults to 6 in the scheduler."),
     ("I take 2 tablets of iron with lunch.", "The nurse raised my zinc to 3 tablets."),
     ("Nils is afraid of spiders.", "Nils is not afraid of heights."),
+    ("The gym is at 5 Oak Dr. Towels are free.", "The gym is at 5 Oak Dr. Lockers are free."),
+    ("We live on Main St. Cats are allowed in the house.", "We live on Main St. Dogs are allowed in the house."),
 ]
 CORRECTIONS = [
     ("My bike has 21 gears.", "Actually my bike has 7 gears."),
