@@ -17,9 +17,7 @@ MAX_LENGTH: Final = 2_000
 
 _LISTS: Final[dict[str, str]] = ENGLISH["corrections"]
 _WORD: Final = re.compile(r"[-+$€£]?\w+(?:[-'’.:,/@&_]\w+)*")
-_TITLED: Final = "".join(
-    rf"(?<!\b[a-z]{{{letters}}} {title})" for letters in (2, 3, 4) for title in ("Dr", "Mr", "Ms", "Mrs", "Prof")
-)
+_TITLED: Final = "".join(rf"(?<!\b[a-z]{{{n}}} {title})" for n in (2, 3, 4) for title in "Dr Mr Ms Mrs Prof".split())
 _SENTENCE_START: Final = re.compile(rf"(?:^|{_TITLED}[.!?:;\n])[\s\"'(]*$")
 """The point of a title after a short word doesn't end a sentence: "is Dr. Klee", unlike "at 5 Oak Dr. Towels are"."""
 _IS_ON: Final = re.compile(r"\b(is|are|was|be) on(?! (?:the|a|an|my|our|his|her|their|its|\d|[A-Z]))")
