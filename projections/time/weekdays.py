@@ -139,8 +139,8 @@ def direction_of(text: str, left: int, right: int, preposition: str) -> Directio
         text: Any text.
         left: Where the expression begins, with its preposition.
         right: Where it ends.
-        preposition: "on", "by", "for", "to" or "until", in lower case; "" without one. With "at", of a weekend, a plain form
-            tells a habit: "We clean at the weekend".
+        preposition: "on", "by", "for", "to" or "until", in lower case; "" without one. With "at", of a weekend, a
+            plain form tells a habit: "We clean at the weekend".
     """
     begin, end = _around(text, (left, right), _SENTENCE, (max(0, left - REACH), min(len(text), right + REACH)))
     before, after = text[begin:left], text[right:end]
