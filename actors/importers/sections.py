@@ -82,8 +82,8 @@ def sections(text: str, title: str = "") -> list[Section]:
     """
     divided = [*_divided(text.replace("\r", "\n"), title)]
     if len(text) <= MOST_WHOLE and len({one.date for one in divided if one.date}) <= 1:
-        title = next(_headings(text), None)
-        return [Section((title[1],) if title and title[2] == 0 else (), text)]
+        heading = next(_headings(text), None)
+        return [Section((heading[1],) if heading and heading[2] == 0 else (), text)]
     joined: list[Section] = []
     for section in (part for one in divided for part in _parts(one)):
         last = joined[-1] if joined else None
@@ -198,4 +198,5 @@ def _headings(text: str) -> Iterator[tuple[int, str, int, int]]:
     for token, inline in pairwise(tokens):
         is_heading = token.type == "heading_open" and not token.level
         if is_heading and token.map and "\n" not in inline.content and len(inline.content) <= LONGEST_HEADING:
-            yield int(token.tag[1:]), inline.content, *token.map
+            first, end = token.map
+            yield int(token.tag[1:]), inline.content, first, end
