@@ -25,7 +25,7 @@ DIGEST: Final = 32
 PIECE: Final = 1 << 20
 """Bytes of one read."""
 PROCESSOR: Final = ("model name", "flags", "CPU implementer", "CPU part", "CPU variant", "Features")
-"""What tells a processor and its instructions in `/proc/cpuinfo`: the first two on x86, the others on ARM."""
+"""Names in `/proc/cpuinfo` of what a processor is and computes: the first two on x86, the others on ARM."""
 
 Graph = TypeVar("Graph")
 
@@ -63,13 +63,12 @@ def load_or_build(name: str, identity: str, build: Callable[[], bytes], load: Ca
         with suppress(RuntimeError):
             return load(kept)
     built = build()
+    kept = None
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
         replace_file(path, built + hashlib.sha256(identity.encode() + built).digest())
         kept = _mapped(path, identity)
-        if kept is not None:
-            return load(kept)
-    return load(memoryview(bytearray(built)))
+    return load(kept or memoryview(bytearray(built)))
 
 
 def _mapped(path: Path, identity: str) -> memoryview | None:

@@ -34,6 +34,7 @@ from projections.registry import digests, rebuild
 DIGITS = 18
 """Of a sequence number, at most."""
 _START = re.compile(r"\s*(?:the )?(?:beginning|start) of\b", re.IGNORECASE)
+"""Begins a time that is itself the beginning of another one."""
 T = TypeVar("T")
 EVENTS_AT_ONCE = 256
 """Events between two progress reports."""

@@ -110,9 +110,11 @@ def search(
     min_confidence: Annotated[Confidence, typer.Option(help="Show nothing if the search is less sure.")] = (
         Confidence.NOTHING
     ),
-    since: Annotated[str | None, typer.Option(metavar="TIME", help="Said from: ISO 8601, or as 'last week'.")] = None,
-    until: Annotated[str | None, typer.Option(metavar="TIME", help="Said to the end of: the same.")] = None,
-    speaker: Annotated[str | None, typer.Option(help="Said by: as in the speaker of the metadata.")] = None,
+    since: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Said then or later: ISO 8601, or as 'last week'.")
+    ] = None,
+    until: Annotated[str | None, typer.Option(metavar="TIME", help="Said then or earlier; its end counts.")] = None,
+    speaker: Annotated[str | None, typer.Option(help="Said by this speaker.")] = None,
     as_of: AsOf = None,
     *,
     explain: Annotated[bool, typer.Option("--explain", help="Show the similarity in each space.")] = False,
