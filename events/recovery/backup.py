@@ -82,15 +82,16 @@ def new_store(target: Path) -> Generator[Path, None, None]:
         if target.exists():
             raise LogError(f"{target} exists already")
         replacement.remove_partial(target.parent)
-        with replacement.building(partial):
-            yield partial
-            sync_folder(partial)
-            partial.rename(target)
-            sync_folder(target.parent)
+        try:
+            with replacement.building(partial):
+                yield partial
+                sync_folder(partial)
+                partial.rename(target)
+                sync_folder(target.parent)
+        finally:
+            shutil.rmtree(partial, ignore_errors=True)
     except (OSError, ValueError, duckdb.Error) as error:  # ValueError: the path holds a null byte
         raise LogError(f"{target} can't be written: {reason(error)}") from error
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
 
 
 def _verified_rows(log: StoredLog) -> Iterator[Row]:
