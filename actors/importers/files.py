@@ -26,6 +26,8 @@ MAX_UNPACKED = 1 << 30
 HEAD = 65_536
 """Bytes by which a format is recognised."""
 
+BESIDE = ("~$", "._")
+"""What the names of files begin with that a program keeps beside the file of that name."""
 HYPERTEXT = (".html", ".htm")
 DECLARING = 1_024
 """Bytes in which HTML declares its encoding."""
@@ -166,7 +168,8 @@ def first_lines(file: Path) -> list[JsonObject]:
 def walk(folder: Path, suffixes: Iterable[str] | None = None, skipped: Iterable[str] = ()) -> Iterator[Path]:
     """Yield the files under a folder by name, not those in hidden folders or in those with `skipped` names.
 
-    A symbolic link to one of these files is left out. `suffixes` of the files are in lower case; None for any.
+    A symbolic link to one of these files is left out, and what Word and macOS keep beside a file (`~$name`, `._name`).
+    `suffixes` of the files are in lower case; None for any.
     """
     wanted, unwanted = None if suffixes is None else {*suffixes}, {*skipped}
 
@@ -174,7 +177,7 @@ def walk(folder: Path, suffixes: Iterable[str] | None = None, skipped: Iterable[
         return any(part in unwanted or part.startswith(".") for part in path.relative_to(folder).parts[:-1])
 
     named = (path for path in sorted(folder.rglob("*")) if wanted is None or path.suffix.lower() in wanted)
-    files = [path for path in named if not is_hidden(path) and path.is_file()]
+    files = [path for path in named if not path.name.startswith(BESIDE) and not is_hidden(path) and path.is_file()]
     links = {path for path in files if path.is_symlink()}
     own = {path.resolve() for path in files if path not in links} if links else set()
     yield from (path for path in files if path not in links or path.resolve() not in own)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 
+from actors.importers import documents
 from actors.importers.files import CONVERSATIONS, document, first_lines, lines, unreadable, walk
 from actors.importers.formats import (
     agent_sessions,
@@ -27,9 +28,20 @@ PROBED = 50
 """Files of a folder that are looked at until one is recognised."""
 KNOWN = (
     "Claude Code, Codex or Gemini CLI sessions, memories of the official memory server, mem0 or claude-mem, exports of "
-    "ChatGPT or claude.ai, notes (.md, .txt, .html, .org, .rst), tables (.csv, .tsv), mailboxes (.mbox), or JSON lines "
-    "with 'content'"
+    "ChatGPT or claude.ai, notes (.md, .txt, .html, .org, .rst, .ipynb, .docx), messages (.eml, .emlx), mailboxes "
+    "(.mbox), tables (.csv, .tsv), or JSON lines with 'content'"
 )
+UNREAD = {
+    ".pdf": "PDF isn't read: pdftotext FILE.pdf writes a text that is",
+    ".msg": "messages of Outlook aren't read: save them as .eml",
+    **dict.fromkeys((".doc", ".odt", ".rtf", ".pages"), "it isn't read: save it as .docx"),
+    **dict.fromkeys((".xls", ".xlsx", ".ods", ".numbers"), "it isn't read: save its table as .csv"),
+    **dict.fromkeys((".epub", ".tex", ".adoc"), "it isn't read: pandoc FILE -o FILE.md writes a note that is"),
+    **dict.fromkeys(
+        (".ppt", ".pptx", ".odp"), "slides aren't read: save them as PDF, of which pdftotext writes a text"
+    ),
+}
+"""What to do with files of texts in formats that aren't read, by suffix."""
 
 Reader: TypeAlias = Callable[[Path, Options], Iterator[Record]]
 
@@ -66,7 +78,7 @@ FILES = (
 )
 """Formats that are told by the file itself."""
 
-SUFFIXES = (*notes.SUFFIXES, *tables.SUFFIXES, mail.SUFFIX, ".json", ".jsonl", ".zip", ".db")
+SUFFIXES = (*documents.SUFFIXES, *mail.MESSAGE, *tables.SUFFIXES, mail.SUFFIX, ".json", ".jsonl", ".zip", ".db")
 """Of files that may be a source by themselves."""
 
 _json = msgspec.json.Decoder()
@@ -102,7 +114,12 @@ def recognise(path: Path, options: Options) -> Source:
 
 
 def _file(path: Path, options: Options) -> Source:
-    if path.suffix.lower() in notes.SUFFIXES:
+    suffix = path.suffix.lower()
+    if suffix in UNREAD:
+        raise FormatError(f"{path}: {UNREAD[suffix]}; nothing was imported")
+    if suffix in mail.MESSAGE:
+        return _strict(Source(mail.SINGLE, (path,), lambda: mail.read_messages([path], options)))
+    if suffix in documents.SUFFIXES:
         return _strict(Source(notes.SINGLE, (path,), lambda: notes.read(path.parent, [path], options)))
     if path.is_file() and not path.stat().st_size:
         raise FormatError(f"{path} is empty; nothing was imported")
@@ -150,17 +167,25 @@ def _folder(path: Path, options: Options) -> Source:
     for inner in (CONVERSATIONS, "claude-mem.db", "memory.jsonl", "memory.json"):
         if (path / inner).is_file():
             return _file(path / inner, options)
-    files = tuple(walk(path, notes.SUFFIXES))
-    if files:
-        return Source(notes.NAME, files, lambda: notes.read(path, list(files), options))
+    texts, messages = tuple(walk(path, documents.SUFFIXES)), tuple(walk(path, mail.MESSAGE))
+    if texts or messages:
+        name = " and ".join(name for name, files in ((notes.NAME, texts), (mail.MESSAGES, messages)) if files)
+
+        def read() -> Iterator[Record]:
+            yield from notes.read(path, list(texts), options)
+            yield from mail.read_messages(messages, options)
+
+        return Source(f"a folder of {name}", texts + messages, read)
     if single := next(walk(path, (*tables.SUFFIXES, mail.SUFFIX)), None):
         raise FormatError(f"{path}: a table or a mailbox is imported by itself, not by its folder: name {single}")
+    if unread := next(walk(path, UNREAD), None):
+        raise FormatError(f"{path}: nothing to import; {unread}: {UNREAD[unread.suffix.lower()]}")
     raise FormatError(f"{path}: nothing to import; known are {KNOWN}")
 
 
 def _why_unread(file: Path, source: str) -> str:
     if file.suffix.lower() not in SUFFIXES:
-        return "unknown format"
+        return UNREAD.get(file.suffix.lower(), "unknown format")
     beside = not {*claude_transcripts.SIDE_FOLDERS}.isdisjoint(file.parts)
     if source == claude_transcripts.NAME and file.suffix == ".jsonl" and beside:
         return "read with --everything only"

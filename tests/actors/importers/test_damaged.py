@@ -45,11 +45,11 @@ DAMAGED = 100
 """Files of each kind."""
 
 
-@pytest.mark.parametrize("suffix", [".mbox", ".csv", ".html", ".org", ".rst"])
+@pytest.mark.parametrize("suffix", [".mbox", ".eml", ".csv", ".html", ".org", ".rst"])
 def test_what_can_be_read_of_a_damaged_file_is_what_a_store_takes(tmp_path: Path, suffix: str) -> None:
     rng = random.Random(suffix)
     mails = mailbox(tmp_path / "sound.mbox", ASKED, ANSWERED, ORDER).read_bytes()
-    texts = {".csv": BOOKS, ".html": PAGE, ".org": ORG, ".rst": RST}
+    texts = {".eml": ASKED, ".csv": BOOKS, ".html": PAGE, ".org": ORG, ".rst": RST}
     sound = mails if suffix == ".mbox" else texts[suffix].encode()
     file = tmp_path / f"damaged{suffix}"
     kept = 0

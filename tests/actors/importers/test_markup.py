@@ -6,8 +6,8 @@ from time import process_time
 
 import pytest
 
-from actors.importers.hypertext import from_html
-from actors.importers.outlines import from_org, from_rst
+from actors.importers.markup.hypertext import from_html
+from actors.importers.markup.outlines import from_org, from_rst
 from tests.actors.importers.test_sources import links, read
 from tests.sampling import sampled
 

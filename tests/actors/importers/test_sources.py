@@ -460,6 +460,15 @@ def folder_of_a_mailbox(folder: Path) -> Path:
     return folder
 
 
+def scan(folder: Path) -> Path:
+    (folder / "scan.PDF").write_bytes(b"%PDF-1.7\n%\xe2\xe3")
+    return folder / "scan.PDF"
+
+
+def folder_of_scans(folder: Path) -> Path:
+    return scan(folder).parent
+
+
 def huge(file: Path) -> Path:
     with file.open("wb") as sparse:
         sparse.truncate(MAX_TEXT + 1)
@@ -489,6 +498,8 @@ def latin_note(folder: Path) -> Path:
         (empty_folder, "nothing to import"),
         (folder_of_a_table, "imported by itself, not by its folder: name"),
         (folder_of_a_mailbox, "imported by itself, not by its folder: name"),
+        (scan, "PDF isn't read: pdftotext FILE.pdf writes a text that is; nothing was imported"),
+        (folder_of_scans, "scan.PDF: PDF isn't read: pdftotext FILE.pdf writes a text that is"),
         (huge_note, "more than 128 MB: split it into several"),
         (huge_table, "more than 128 MB: split it into several"),
         (latin_note, "line 3: not UTF-8"),
