@@ -8,6 +8,7 @@ from typing import Final
 import yaml
 
 from actors.importers.files import HYPERTEXT, text, unreadable
+from actors.importers.markup.captions import from_captions
 from actors.importers.markup.hypertext import from_html
 from actors.importers.markup.notebooks import SUFFIX as NOTEBOOK
 from actors.importers.markup.notebooks import from_notebook
@@ -24,6 +25,7 @@ CONVERTED: Final[dict[str, Callable[[str], tuple[JsonObject, str]]]] = {
     **dict.fromkeys(HYPERTEXT, from_html),
     ORG: from_org,
     ".rst": from_rst,
+    **dict.fromkeys((".vtt", ".srt"), from_captions),
 }
 """What returns properties and Markdown of a text in other markup, by suffix."""
 UNPACKED: Final[dict[str, Callable[[Path], Document | Broken]]] = {NOTEBOOK: from_notebook, WORD: from_word}

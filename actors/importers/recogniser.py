@@ -20,6 +20,7 @@ from actors.importers.formats import (
     memory_servers,
     notes,
     tables,
+    whatsapp,
 )
 from actors.importers.records import Broken, FormatError, Item, Options, Record, Skipped
 
@@ -28,8 +29,8 @@ PROBED = 50
 """Files of a folder that are looked at until one is recognised."""
 KNOWN = (
     "Claude Code, Codex or Gemini CLI sessions, memories of the official memory server, mem0 or claude-mem, exports of "
-    "ChatGPT or claude.ai, notes (.md, .txt, .html, .org, .rst, .ipynb, .docx), messages (.eml, .emlx), mailboxes "
-    "(.mbox), tables (.csv, .tsv), or JSON lines with 'content'"
+    "ChatGPT or claude.ai, chats of WhatsApp (.txt), notes (.md, .txt, .html, .org, .rst, .ipynb, .docx), transcripts "
+    "(.vtt, .srt), messages (.eml, .emlx), mailboxes (.mbox), tables (.csv, .tsv), or JSON lines with 'content'"
 )
 UNREAD = {
     ".pdf": "PDF isn't read: pdftotext FILE.pdf writes a text that is",
@@ -119,6 +120,8 @@ def _file(path: Path, options: Options) -> Source:
         raise FormatError(f"{path}: {UNREAD[suffix]}; nothing was imported")
     if suffix in mail.MESSAGE:
         return _strict(Source(mail.SINGLE, (path,), lambda: mail.read_messages([path], options)))
+    if whatsapp.matches(path):
+        return _strict(Source(whatsapp.SINGLE, (path,), lambda: whatsapp.read([path], options)))
     if suffix in documents.SUFFIXES:
         return _strict(Source(notes.SINGLE, (path,), lambda: notes.read(path.parent, [path], options)))
     if path.is_file() and not path.stat().st_size:
@@ -167,20 +170,31 @@ def _folder(path: Path, options: Options) -> Source:
     for inner in (CONVERSATIONS, "claude-mem.db", "memory.jsonl", "memory.json"):
         if (path / inner).is_file():
             return _file(path / inner, options)
-    texts, messages = tuple(walk(path, documents.SUFFIXES)), tuple(walk(path, mail.MESSAGE))
-    if texts or messages:
-        name = " and ".join(name for name, files in ((notes.NAME, texts), (mail.MESSAGES, messages)) if files)
+    texts, messages = [*walk(path, documents.SUFFIXES)], [*walk(path, mail.MESSAGE)]
+    conversations = [file for file in texts if _is_chat(file)]
+    texts = [file for file in texts if file not in conversations]
+    kinds = {notes.NAME: texts, whatsapp.NAME: conversations, mail.MESSAGES: messages}
+    if any(kinds.values()):
 
         def read() -> Iterator[Record]:
-            yield from notes.read(path, list(texts), options)
+            yield from notes.read(path, texts, options)
+            yield from whatsapp.read(conversations, options)
             yield from mail.read_messages(messages, options)
 
-        return Source(f"a folder of {name}", texts + messages, read)
+        name = " and ".join(name for name, files in kinds.items() if files)
+        return Source(f"a folder of {name}", (*texts, *conversations, *messages), read)
     if single := next(walk(path, (*tables.SUFFIXES, mail.SUFFIX)), None):
         raise FormatError(f"{path}: a table or a mailbox is imported by itself, not by its folder: name {single}")
     if unread := next(walk(path, UNREAD), None):
         raise FormatError(f"{path}: nothing to import; {unread}: {UNREAD[unread.suffix.lower()]}")
     raise FormatError(f"{path}: nothing to import; known are {KNOWN}")
+
+
+def _is_chat(file: Path) -> bool:
+    """Tell whether a text is a chat; one that can't be opened is reported when it is read as a note."""
+    with suppress(OSError):
+        return whatsapp.matches(file)
+    return False
 
 
 def _why_unread(file: Path, source: str) -> str:
