@@ -2,6 +2,7 @@
 
 import os
 import re
+import zlib
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE, lookup
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -67,7 +68,7 @@ def document(file: Path, decoder: msgspec.json.Decoder[T]) -> T | Broken:
         data = data.removeprefix(BOM_UTF8)
         data.decode()
         return decoder.decode(data)
-    except (BadZipFile, KeyError) as error:
+    except (BadZipFile, RuntimeError, zlib.error) as error:  # a password or a method that isn't known
         return Broken(str(file), 0, f"not an export: {error}")
     except UnicodeDecodeError as error:
         return Broken(str(file), data.count(b"\n", 0, error.start) + 1, NOT_UTF8)
@@ -146,7 +147,7 @@ def _bytes(file: Path) -> bytes:
     with ZipFile(file) as archive:
         names = [name for name in archive.namelist() if name.rpartition("/")[2] == CONVERSATIONS]
         if not names:
-            raise KeyError(f"no {CONVERSATIONS} in the archive")
+            raise BadZipFile(f"no {CONVERSATIONS} in the archive: unpack it and import its folder")
         with archive.open(names[0]) as source:
             return source.read(MAX_UNPACKED + 1)
 

@@ -154,7 +154,7 @@ def _lines(path: Path, options: Options) -> Source:
 def _document(path: Path, options: Options) -> Source:
     value = document(path, _json)
     if isinstance(value, Broken):
-        raise FormatError(f"{path}, line {value.line}: {value.reason}; nothing was imported")
+        raise _refusal(value)
     for known in DOCUMENTS:
         if known.matches(value):
             return _source(known.name, path, known.read, options)
@@ -244,11 +244,15 @@ def _strict(source: Source) -> Source:
     def read() -> Iterator[Record]:
         for record in source.read():
             if isinstance(record, Broken):
-                line = f", line {record.line}" if record.line else ""
-                raise FormatError(f"{record.file}{line}: {record.reason}; nothing was imported")
+                raise _refusal(record)
             yield record
 
     return Source(source.name, source.files, read)
+
+
+def _refusal(broken: Broken) -> FormatError:
+    line = f", line {broken.line}" if broken.line else ""
+    return FormatError(f"{broken.file}{line}: {broken.reason}; nothing was imported")
 
 
 def _own(path: Path, options: Options) -> Iterator[Record]:

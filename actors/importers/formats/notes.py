@@ -5,14 +5,16 @@ HTML, Org, reStructuredText, notebooks of Jupyter and documents of Word become M
 
 A note is a memory, a long one or a journal several (`actors/importers/sections.py`); an observation of basic-memory
 (`- [category] text #tag (context)`) is one of its own, linked to its note. Relations
-(`- relation_type [[Target]] (context)`) and wikilinks become links between notes.
+(`- relation_type [[Target]] (context)`), wikilinks and Markdown's links to files become links between notes.
 """
 
 import hashlib
+import posixpath
 import re
 from collections.abc import Iterator
 from datetime import UTC, date, datetime
 from pathlib import Path
+from urllib.parse import unquote
 from uuid import UUID
 
 import msgspec
@@ -60,6 +62,9 @@ _RELATION = re.compile(
     re.MULTILINE,
 )
 _LINK = re.compile(r"\[\[([^\[\]\n]+)\]\]")
+_FILE_LINK = re.compile(r"\]\(<?(?P<path>[^()<>\n#?:]+)\.(?:md|markdown)(?:#[^()<>\n]*)?>?(?:[ ]\"[^\"\n]*\")?\)")
+_NOTION_ID = re.compile(r" [0-9a-f]{32}\Z")
+"""What Notion adds to the names of exported pages."""
 _TAG = re.compile(r"(?<![\w/&#])#([^\W\d_][\w/-]*)")
 
 
@@ -112,6 +117,7 @@ def read(root: Path, files: list[Path], options: Options) -> Iterator[Record]:
     links: list[tuple[_Note, str, str]] = []
     names: dict[str, UUID | None] = {}
     aliases: dict[str, UUID | None] = {}
+    paths: dict[str, UUID | None] = {}
     for file in files:
         document = parse(file)
         if isinstance(document, Broken):
@@ -122,14 +128,17 @@ def read(root: Path, files: list[Path], options: Options) -> Iterator[Record]:
         for reason, count in document.left_out.items():
             yield from [Skipped(reason)] * count
         id_ = None if note.is_empty else note.id
-        for name in (note.properties.get("permalink"), note.title, note.name, Path(note.name).name, *note.ids):
+        for name in (note.properties.get("permalink"), note.name):
+            if name:
+                paths.setdefault(str(name).lower(), id_)
+        for name in (note.title, Path(note.name).name, *note.ids):
             if name:
                 names.setdefault(str(name).lower(), id_)
         for alias in _values(note.properties, "aliases", r","):
             aliases.setdefault(alias.lower(), id_)
         yield from [Skipped("empty files")] if note.is_empty else _memories(note, options)
         links += [(note, relation, target) for relation, target in note.links]
-    names = aliases | names
+    names = aliases | names | paths
     for note, relation, target in links:
         name = target.partition("|")[0].partition("#")[0].strip().removesuffix(".md").lower()
         if (target_id := names.get(name)) is not None:
@@ -143,12 +152,12 @@ def _note(root: Path, file: Path, document: Document) -> tuple[_Note, list[Ignor
     """Return a note, and which of its properties can't be read."""
     suffix, body, ignored = file.suffix.lower(), document.body, [*document.ignored]
     properties = document.properties
-    links = [*_links(body)]
+    name = path_text(file.relative_to(root).with_suffix(""))
+    links = [*_links(body, posixpath.dirname(name))]
     if suffix == ORG:
         body = without_ids(body)
-    name = path_text(file.relative_to(root).with_suffix(""))
     digest = hashlib.sha256(document.content.encode()).hexdigest()
-    title = str(properties.get("title") or Path(name).name)
+    title = str(properties.get("title") or _NOTION_ID.sub("", Path(name).name))
     ids = org_ids(document.content) if suffix == ORG else []
     stated = {one: properties[one] for one in DATES if properties.get(one)}
     times = {one: time for one, value in stated.items() if (time := _time(value))}
@@ -221,14 +230,19 @@ def _memories(note: _Note, options: Options) -> Iterator[Record]:
         yield link(memory_id(*place), note.id, OBSERVED, note.file, line)
 
 
-def _links(body: str) -> Iterator[tuple[str, str]]:
-    """Yield the relation and the target of each link; a target that has a relation is not named again."""
+def _links(body: str, folder: str) -> Iterator[tuple[str, str]]:
+    """Yield the relation and the target of each link; a target that has a relation is not named again.
+
+    The path of a file in a link is relative to the `folder` of the note.
+    """
     visible = _CODE.sub(" ", body)
     related = {}
     for one in _RELATION.finditer(visible):
         related[one["target"]] = None
         yield one["relation"].strip(" :*_") or WIKILINK, one["target"]
     yield from ((WIKILINK, target) for target in dict.fromkeys(_LINK.findall(visible)) if target not in related)
+    paths = (posixpath.normpath(posixpath.join(folder, unquote(path))) for path in _FILE_LINK.findall(visible))
+    yield from ((WIKILINK, path) for path in dict.fromkeys(paths))
 
 
 def _tags(properties: JsonObject) -> list[str]:
