@@ -1,11 +1,13 @@
 """Files of notes as Markdown with properties, whatever their markup."""
 
 import re
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
 import yaml
+from msgspec import structs
 
 from actors.importers.files import HYPERTEXT, text, unreadable
 from actors.importers.markup.captions import from_captions
@@ -33,11 +35,21 @@ UNPACKED: Final[dict[str, Callable[[Path], Document | Broken]]] = {NOTEBOOK: fro
 SUFFIXES: Final = (*MARKDOWN, PLAIN, *CONVERTED, *UNPACKED)
 UNREADABLE: Final = "its properties are no YAML and are left out, its text is imported"
 
+_IMAGE: Final = re.compile(r"(data:image/[\w.+-]{1,40});base64,[A-Za-z0-9+/=]+")
+"""An image that is written into a link, as Google Docs exports Markdown."""
 _FRONT: Final = re.compile(r"\A---[ \t]*\n(.*?)\n?^---[ \t]*$\n?", re.DOTALL | re.MULTILINE)
 
 
 def parse(file: Path) -> Document | Broken:
-    """Return what a file of a note says, or why it can't be read."""
+    """Return what a file of a note says, or why it can't be read; images within its text are left out."""
+    read = _read(file)
+    if isinstance(read, Broken):
+        return read
+    body, images = _IMAGE.subn(r"\1", read.body)
+    return structs.replace(read, body=body, left_out=read.left_out + Counter(images=images)) if images else read
+
+
+def _read(file: Path) -> Document | Broken:
     suffix = file.suffix.lower()
     try:
         if suffix in UNPACKED:

@@ -34,7 +34,7 @@ DECLARING = 1_024
 """Bytes in which HTML declares its encoding."""
 _DECLARED = re.compile(rb"<meta[^<>]{1,200}charset\s*=\s*[\"']?([\w.:-]{1,40})", re.IGNORECASE)
 
-NOT_UTF8 = "not UTF-8: save the file in that encoding"
+NOT_UTF8 = "not UTF-8: save the file as UTF-8, such as by iconv -f cp1252 -t utf-8 FILE"
 ZERO = "a zero byte: no text, or UTF-16 without the mark that says so; save the file as UTF-8"
 
 HEAD_LINES = 20

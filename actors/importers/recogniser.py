@@ -120,7 +120,7 @@ def _file(path: Path, options: Options) -> Source:
         raise FormatError(f"{path}: {UNREAD[suffix]}; nothing was imported")
     if suffix in mail.MESSAGE:
         return _strict(Source(mail.SINGLE, (path,), lambda: mail.read_messages([path], options)))
-    if whatsapp.matches(path):
+    if _is_chat(path):
         return _strict(Source(whatsapp.SINGLE, (path,), lambda: whatsapp.read([path], options)))
     if suffix in documents.SUFFIXES:
         return _strict(Source(notes.SINGLE, (path,), lambda: notes.read(path.parent, [path], options)))
@@ -167,7 +167,7 @@ def _folder(path: Path, options: Options) -> Source:
             files = tuple(_session_files(path, known, options))
             if any(_recognised(file, known) for file in islice(files, PROBED)):
                 return Source(known.name, files, partial(_sessions, known, files, options))
-    for inner in (CONVERSATIONS, "claude-mem.db", "memory.jsonl", "memory.json"):
+    for inner in (CONVERSATIONS, "claude-mem.db", "memory.jsonl", "memory.json", mail.APPLES):
         if (path / inner).is_file():
             return _file(path / inner, options)
     texts, messages = [*walk(path, documents.SUFFIXES)], [*walk(path, mail.MESSAGE)]

@@ -28,6 +28,8 @@ NAME = "a mailbox"
 MESSAGES = "messages"
 SINGLE = "a message"
 SUFFIX = ".mbox"
+APPLES = "mbox"
+"""The file of a mailbox that Apple Mail exports as a folder."""
 APPLE = ".emlx"
 """Of Apple Mail: the length of the message in bytes stands before it, and what the program keeps of it behind."""
 MESSAGE = (".eml", APPLE)

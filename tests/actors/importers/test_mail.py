@@ -337,6 +337,14 @@ def test_a_folder_of_messages_and_notes_is_read_as_both(tmp_path: Path) -> None:
     assert (name, len(items)) == ("a folder of notes and messages", 3)
 
 
+def test_a_mailbox_that_apple_mail_exports_as_a_folder_is_read(tmp_path: Path) -> None:
+    (tmp_path / "Inbox.mbox").mkdir()
+    mailbox(tmp_path / "Inbox.mbox" / "mbox", ASKED)
+    (tmp_path / "Inbox.mbox" / "table_of_contents").write_bytes(b"\0")
+    name, items, _, _ = read(tmp_path / "Inbox.mbox")
+    assert (name, len(items)) == ("a mailbox", 1)
+
+
 def test_a_file_that_is_no_message_is_refused(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match=r"line 1: not a message: it has no header .*; nothing was imported"):
         read(saved(tmp_path / "none.eml", b"Buy milk\nand bread.\n"))

@@ -233,7 +233,7 @@ def test_notes_keep_properties_tags_observations_and_links(tmp_path: Path) -> No
     }
     assert "The kettle takes four minutes." in contents
     assert [(Path(one.file).name, one.line, one.reason) for one in broken] == [
-        ("latin.md", 2, "not UTF-8: save the file in that encoding")
+        ("latin.md", 2, "not UTF-8: save the file as UTF-8, such as by iconv -f cp1252 -t utf-8 FILE")
     ]
     assert skipped == {"links to notes that don't exist": 1}
     assert not any("workspace" in item["content"] for item in contents.values())
