@@ -312,6 +312,24 @@ def test_a_note_in_another_encoding_is_named_and_the_others_are_read(tmp_path: P
     ], "a table is a source of its own"
 
 
+@pytest.mark.parametrize(
+    ("cells", "text"),
+    [
+        (["<p>May</p>", "<p>swarms</p><p>and\nframes</p>"], "May | swarms and frames"),
+        (["<div><div>May</div></div>", "swarms"], "May | swarms"),
+        (["<p>Dear Ole,</p><p>the smoker<br>ships.</p>"], "Dear Ole,\n\nthe smoker\nships."),
+        (
+            [f"<p>{'left ' * 60}</p>", f"<p>{'right ' * 60}</p>"],
+            f"{'left ' * 60}".strip() + f"\n\n{'right ' * 60}".rstrip(),
+        ),
+        (["<p>Buy</p><ul><li><p>milk</p></li></ul>"], "Buy\n\n- milk"),
+    ],
+)
+def test_a_row_is_a_line_unless_it_has_one_cell_or_long_ones_of_paragraphs(cells: list[str], text: str) -> None:
+    row = "".join(f"<td>{cell}</td>" for cell in cells)
+    assert from_html(f"<table><tr>{row}</tr></table>")[1] == text
+
+
 @pytest.mark.parametrize("suffix", [".md", ".txt", ".org"])
 def test_an_image_within_the_text_is_left_out(tmp_path: Path, suffix: str) -> None:
     image = "iVBORw0KGgo" * 20_000
