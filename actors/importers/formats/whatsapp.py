@@ -26,7 +26,7 @@ MARK: Final = "\u200e"
 _MESSAGE: Final = re.compile(
     rf"""
     {MARK}?(?P<open>\[)?
-    (?P<date>\d{{1,4}}(?P<by>[-./])\d{{1,2}}(?P=by)\d{{2,4}})\.?(?P<comma>,)?[ ]
+    (?P<date>\d{{1,4}}(?P<by>[-./])\d{{1,2}}(?P=by)\d{{2,4}})\.?(?P<comma>,)?[ ](?:[^\W\d]{{1,3}}[ ])?
     (?P<hour>[01]?\d|2[0-3])[:.](?P<minute>[0-5]\d)(?:[:.](?P<second>[0-5]\d))?[ ]?(?P<half>[AaPp]\.?[ ]?[Mm]\.?)?
     (?(open)\]|[ ]-)[ ](?:(?P<sender>[^:\n]{{1,100}}):[ ])?(?P<text>.*)
     """,
@@ -39,13 +39,19 @@ _EDITED: Final = re.compile(rf"{MARK}<[^<>]+>\Z")
 
 
 def matches(file: Path) -> bool:
-    """Tell whether a file is a chat, by its first line and, if that could be one of a log, by its name."""
+    """Tell whether a file is a chat: its first line is one, and either its name says so or most messages have senders.
+
+    Logs and diaries have lines that begin with a time, too.
+    """
     if file.suffix.lower() != SUFFIX:
         return False
     with file.open("rb") as source:
-        first = source.read(HEAD).decode("utf-8-sig", "replace").lstrip().partition("\n")[0]
-    found = _MESSAGE.match(first.translate(_SPACES))
-    return found is not None and bool(found["comma"] or file.stem == PHONES or "whatsapp" in file.stem.lower())
+        head = source.read(HEAD).decode("utf-8-sig", "replace").lstrip().replace("\r\n", "\n")
+    found = [one for _, one, _ in _lines(head)]
+    if not found or not head.translate(_SPACES).startswith(found[0][0]):
+        return False
+    is_named = file.stem == PHONES or "whatsapp" in file.stem.lower()
+    return is_named or (bool(found[0]["comma"]) and 2 * sum(one["sender"] is not None for one in found) > len(found))
 
 
 def read(files: Iterable[Path], options: Options) -> Iterator[Record]:

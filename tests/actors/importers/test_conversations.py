@@ -84,6 +84,7 @@ def test_a_chat_that_has_grown_keeps_the_ids_of_its_messages(tmp_path: Path) -> 
     ("lines", "created"),
     [
         ("05.03.26, 10:01 - Ana: Hello\n", "2026-03-05T10:01:00"),
+        ("5.3.2026 klo 10.01 - Ana: Hello\n", "2026-03-05T10:01:00"),
         ("[2026-03-05, 10:01:02] Ana: Hello\n", "2026-03-05T10:01:02"),
         ("3/5/24, 10:01 p. m. - Ana: Hello\n4/6/24, 10:01 p. m. - Ana: Hello\n", None),
         ("2/9/25, 10:01 - Ana: Hello\n3/1/25, 10:01 - Ana: Hello\n", "2025-02-09T10:01:00"),
@@ -92,7 +93,7 @@ def test_a_chat_that_has_grown_keeps_the_ids_of_its_messages(tmp_path: Path) -> 
     ],
 )
 def test_dates_that_can_be_read_in_two_ways_are_none(tmp_path: Path, lines: str, created: str | None) -> None:
-    file = tmp_path / "chat.txt"
+    file = tmp_path / "Chat WhatsApp con Ana.txt"
     file.write_text(lines, "utf-8")
     items = read(file)[1]
     assert items[0]["content"] == "Hello"
@@ -101,8 +102,14 @@ def test_dates_that_can_be_read_in_two_ways_are_none(tmp_path: Path, lines: str,
     assert bool(ignored) == (created is None)
 
 
-def test_a_log_with_times_is_a_note(tmp_path: Path) -> None:
-    log = "[2026-03-05 10:01:02] INFO: started\n[2026-03-05 10:01:03] INFO: ready\n"
+@pytest.mark.parametrize(
+    "log",
+    [
+        "[2026-03-05 10:01:02] INFO: started\n[2026-03-05 10:01:03] INFO: ready\n",
+        "05/03/2026, 10:01 - Woke up late.\n06/03/2026, 9:01 - Fed the bees: sugar.\n",
+    ],
+)
+def test_a_log_with_times_is_a_note(tmp_path: Path, log: str) -> None:
     (tmp_path / "server.txt").write_text(log, "utf-8")
     (tmp_path / "WhatsApp Chat.txt").write_text(ANDROID, "utf-8")
     name, items, _, _ = read(tmp_path)
