@@ -90,14 +90,14 @@ def read_messages(files: Iterable[Path], options: Options) -> Iterator[Record]:
     """Yield the messages of files of one each."""
     for file in files:
         try:
-            data = file.read_bytes().removeprefix(BOM_UTF8)
+            data = file.read_bytes().removeprefix(BOM_UTF8).lstrip(b"\r\n")
         except OSError as error:
             yield unreadable(file, error)
             continue
         if file.suffix.lower() == APPLE:
             length, _, rest = data.partition(b"\n")
             data = rest[: int(length)] if length.strip().isdigit() else data
-        yield from _records(data, file, 1, options)
+        yield from _records(data, file, 1, options) if data.strip() else [Skipped("empty files")]
 
 
 def _records(data: bytes, file: Path, line: int, options: Options) -> list[Record]:
@@ -250,6 +250,7 @@ def _text(body: MIMEPart, problems: list[str]) -> str:
         text = decoded(data, charset)
     except (UnicodeDecodeError, LookupError):
         text = data.decode("utf-8", "replace")
-        problems.append(f"its text is neither {charset} nor UTF-8: what can't be read is replaced by \ufffd")
+        found = f"is neither {charset} nor" if charset else "names no encoding and isn't"
+        problems.append(f"its text {found} UTF-8: what can't be read is replaced by \ufffd")
     text = _ESCAPED.sub("", text.replace("\r\n", "\n"))
     return from_html(text)[1] if body.get_content_subtype() == "html" else text

@@ -327,8 +327,9 @@ def test_a_folder_of_messages_and_notes_is_read_as_both(tmp_path: Path) -> None:
         one.add_alternative("<p>It is full.</p>", subtype="html")
         saved(tmp_path / "Inbox" / f"{number}.eml", one)
     saved(tmp_path / "none.eml", b"Buy milk\nand bread.\n")
-    name, items, (broken,), _ = read(tmp_path)
-    assert name == "a folder of messages"
+    saved(tmp_path / "empty.eml", b"\n")
+    name, items, (broken,), skipped = read(tmp_path)
+    assert (name, skipped) == ("a folder of messages", {"empty files": 1})
     assert [item["content"] for item in items] == ["Frame 0\n\nIt is full.", "Frame 1\n\nIt is full."]
     assert (Path(broken.file).name, broken.line) == ("none.eml", 1)
     assert broken.reason == "not a message: it has no header such as From, Date or Subject"
@@ -365,3 +366,12 @@ def test_a_message_that_is_attached_to_another_is_one_of_its_own_sender_and_day(
         ("Queen\n\nShe was marked blue.", "Zoë Müller", "2026-05-01"),
         ("Fwd: Queen\n\nSee what Zoë wrote.", "Ole", "2026-05-05"),
     ]
+
+
+def test_a_message_that_names_no_encoding_is_told_from_one_that_names_a_wrong_one(tmp_path: Path) -> None:
+    file = saved(tmp_path / "a.eml", b"From: a@example.org\nDate: Tue, 05 May 2026 12:00:00 +0000\n\nDie K\xfcche.\n")
+    records = list(recognise(file, Options()).read())
+    assert [one.reason.partition(":")[0] for one in records if isinstance(one, Ignored)] == [
+        "its text names no encoding and isn't UTF-8"
+    ]
+    assert len(records) == 2
