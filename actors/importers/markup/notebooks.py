@@ -9,6 +9,7 @@ import msgspec
 
 from actors.importers.files import document
 from actors.importers.records import Broken, Document
+from actors.runtime.types import JsonObject
 
 SUFFIX: Final = ".ipynb"
 _FENCE: Final = re.compile(r"^ *(`{3,})", re.MULTILINE)
@@ -20,17 +21,9 @@ class _Cell(msgspec.Struct):
     outputs: list[msgspec.Raw] = []
 
 
-class _Language(msgspec.Struct, frozen=True):
-    language: str = ""
-
-
-class _Metadata(msgspec.Struct, frozen=True):
-    kernelspec: _Language = _Language()
-
-
 class _Notebook(msgspec.Struct):
     cells: list[_Cell] | None = None
-    metadata: _Metadata = _Metadata()
+    metadata: JsonObject = {}
 
 
 _notebooks = msgspec.json.Decoder(_Notebook)
@@ -43,11 +36,17 @@ def from_notebook(file: Path) -> Document | Broken:
         return notebook
     if notebook.cells is None:
         return Broken(str(file), 1, "no notebook with cells: one before nbformat 4 is to be saved anew by Jupyter")
-    language = notebook.metadata.kernelspec.language
+    language = _language(notebook.metadata)
     texts = [_text(cell, language) for cell in notebook.cells]
     outputs = sum(len(cell.outputs) for cell in notebook.cells)
     body = "\n\n".join(text for text in texts if text)
     return Document(body, {}, body, left_out=Counter({"outputs of cells": outputs}))
+
+
+def _language(metadata: JsonObject) -> str:
+    """Return the language of the code, which programs state in one of two places."""
+    stated = ((metadata.get("language_info"), "name"), (metadata.get("kernelspec"), "language"))
+    return next((str(one[name]) for one, name in stated if isinstance(one, dict) and one.get(name)), "")
 
 
 def _text(cell: _Cell, language: str) -> str:

@@ -55,6 +55,20 @@ def test_a_notebook_that_is_run_again_is_the_same_note_and_a_long_one_is_divided
     assert before[-1]["metadata"]["division"]["heading"] == "Honey yield › Result"
 
 
+@pytest.mark.parametrize(
+    ("metadata", "language"),
+    [
+        ({"language_info": {"name": "julia"}, "kernelspec": None}, "julia"),
+        ({"kernelspec": {"name": "ir", "language": "R"}}, "R"),
+        ({"colab": {}}, ""),
+    ],
+)
+def test_code_has_the_language_that_the_notebook_names(tmp_path: Path, metadata: dict[str, Any], language: str) -> None:
+    file = tmp_path / "a.ipynb"
+    file.write_text(json.dumps(NOTEBOOK | {"cells": [cell("code", "x = 1", outputs=[])], "metadata": metadata}))
+    assert read(file)[1][0]["content"] == f"a\n\n```{language}\nx = 1\n```"
+
+
 def test_a_file_that_is_no_notebook_of_today_is_refused_and_copies_of_jupyter_are_not_read(tmp_path: Path) -> None:
     notebook(tmp_path / "new.ipynb", *CELLS)
     (tmp_path / ".ipynb_checkpoints").mkdir()
