@@ -17,8 +17,7 @@ TIMES: Final = "-->"
 
 def from_captions(text: str) -> tuple[JsonObject, str]:
     """Return no properties, and what is said, without times; a line that is shown twice in a row is said once."""
-    paragraphs: list[list[str]] = []
-    """What is said, with what separates it from what is said before."""
+    paragraphs: list[list[str]] = []  # pieces with their separators, since joining at each line takes the square
     speaker, before = "", ""
     for block in re.split(r"\n[ \t]*\n", text):
         lines = block.split("\n")
