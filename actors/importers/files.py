@@ -2,6 +2,7 @@
 
 import os
 import re
+import zlib
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE, lookup
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -26,12 +27,14 @@ MAX_UNPACKED = 1 << 30
 HEAD = 65_536
 """Bytes by which a format is recognised."""
 
+BESIDE = ("~$", "._")
+"""What the names of files begin with that a program keeps beside the file of that name."""
 HYPERTEXT = (".html", ".htm")
 DECLARING = 1_024
 """Bytes in which HTML declares its encoding."""
 _DECLARED = re.compile(rb"<meta[^<>]{1,200}charset\s*=\s*[\"']?([\w.:-]{1,40})", re.IGNORECASE)
 
-NOT_UTF8 = "not UTF-8: save the file in that encoding"
+NOT_UTF8 = "not UTF-8: save the file as UTF-8, such as by iconv -f cp1252 -t utf-8 FILE"
 ZERO = "a zero byte: no text, or UTF-16 without the mark that says so; save the file as UTF-8"
 
 HEAD_LINES = 20
@@ -65,7 +68,7 @@ def document(file: Path, decoder: msgspec.json.Decoder[T]) -> T | Broken:
         data = data.removeprefix(BOM_UTF8)
         data.decode()
         return decoder.decode(data)
-    except (BadZipFile, KeyError) as error:
+    except (BadZipFile, RuntimeError, zlib.error) as error:  # a password or a method that isn't known
         return Broken(str(file), 0, f"not an export: {error}")
     except UnicodeDecodeError as error:
         return Broken(str(file), data.count(b"\n", 0, error.start) + 1, NOT_UTF8)
@@ -144,7 +147,7 @@ def _bytes(file: Path) -> bytes:
     with ZipFile(file) as archive:
         names = [name for name in archive.namelist() if name.rpartition("/")[2] == CONVERSATIONS]
         if not names:
-            raise KeyError(f"no {CONVERSATIONS} in the archive")
+            raise BadZipFile(f"no {CONVERSATIONS} in the archive: unpack it and import its folder")
         with archive.open(names[0]) as source:
             return source.read(MAX_UNPACKED + 1)
 
@@ -166,7 +169,8 @@ def first_lines(file: Path) -> list[JsonObject]:
 def walk(folder: Path, suffixes: Iterable[str] | None = None, skipped: Iterable[str] = ()) -> Iterator[Path]:
     """Yield the files under a folder by name, not those in hidden folders or in those with `skipped` names.
 
-    A symbolic link to one of these files is left out. `suffixes` of the files are in lower case; None for any.
+    A symbolic link to one of these files is left out, and what Word and macOS keep beside a file (`~$name`, `._name`).
+    `suffixes` of the files are in lower case; None for any.
     """
     wanted, unwanted = None if suffixes is None else {*suffixes}, {*skipped}
 
@@ -174,7 +178,7 @@ def walk(folder: Path, suffixes: Iterable[str] | None = None, skipped: Iterable[
         return any(part in unwanted or part.startswith(".") for part in path.relative_to(folder).parts[:-1])
 
     named = (path for path in sorted(folder.rglob("*")) if wanted is None or path.suffix.lower() in wanted)
-    files = [path for path in named if not is_hidden(path) and path.is_file()]
+    files = [path for path in named if not path.name.startswith(BESIDE) and not is_hidden(path) and path.is_file()]
     links = {path for path in files if path.is_symlink()}
     own = {path.resolve() for path in files if path not in links} if links else set()
     yield from (path for path in files if path not in links or path.resolve() not in own)

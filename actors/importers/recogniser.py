@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 
+from actors.importers import documents
 from actors.importers.files import CONVERSATIONS, document, first_lines, lines, unreadable, walk
 from actors.importers.formats import (
     agent_sessions,
@@ -19,6 +20,7 @@ from actors.importers.formats import (
     memory_servers,
     notes,
     tables,
+    whatsapp,
 )
 from actors.importers.records import Broken, FormatError, Item, Options, Record, Skipped
 
@@ -27,9 +29,20 @@ PROBED = 50
 """Files of a folder that are looked at until one is recognised."""
 KNOWN = (
     "Claude Code, Codex or Gemini CLI sessions, memories of the official memory server, mem0 or claude-mem, exports of "
-    "ChatGPT or claude.ai, notes (.md, .txt, .html, .org, .rst), tables (.csv, .tsv), mailboxes (.mbox), or JSON lines "
-    "with 'content'"
+    "ChatGPT or claude.ai, chats of WhatsApp (.txt), notes (.md, .txt, .html, .org, .rst, .ipynb, .docx), transcripts "
+    "(.vtt, .srt), messages (.eml, .emlx), mailboxes (.mbox), tables (.csv, .tsv), or JSON lines with 'content'"
 )
+UNREAD = {
+    ".pdf": "PDF isn't read: pdftotext FILE.pdf writes a text that is",
+    ".msg": "messages of Outlook aren't read: save them as .eml",
+    **dict.fromkeys((".doc", ".odt", ".rtf", ".pages"), "it isn't read: save it as .docx"),
+    **dict.fromkeys((".xls", ".xlsx", ".ods", ".numbers"), "it isn't read: save its table as .csv"),
+    **dict.fromkeys((".epub", ".tex", ".adoc"), "it isn't read: pandoc FILE -o FILE.md writes a note that is"),
+    **dict.fromkeys(
+        (".ppt", ".pptx", ".odp"), "slides aren't read: save them as PDF, of which pdftotext writes a text"
+    ),
+}
+"""What to do with files of texts in formats that aren't read, by suffix."""
 
 Reader: TypeAlias = Callable[[Path, Options], Iterator[Record]]
 
@@ -66,7 +79,7 @@ FILES = (
 )
 """Formats that are told by the file itself."""
 
-SUFFIXES = (*notes.SUFFIXES, *tables.SUFFIXES, mail.SUFFIX, ".json", ".jsonl", ".zip", ".db")
+SUFFIXES = (*documents.SUFFIXES, *mail.MESSAGE, *tables.SUFFIXES, mail.SUFFIX, ".json", ".jsonl", ".zip", ".db")
 """Of files that may be a source by themselves."""
 
 _json = msgspec.json.Decoder()
@@ -102,7 +115,14 @@ def recognise(path: Path, options: Options) -> Source:
 
 
 def _file(path: Path, options: Options) -> Source:
-    if path.suffix.lower() in notes.SUFFIXES:
+    suffix = path.suffix.lower()
+    if suffix in UNREAD:
+        raise FormatError(f"{path}: {UNREAD[suffix]}; nothing was imported")
+    if suffix in mail.MESSAGE:
+        return _strict(Source(mail.SINGLE, (path,), lambda: mail.read_messages([path], options)))
+    if _is_chat(path):
+        return _strict(Source(whatsapp.SINGLE, (path,), lambda: whatsapp.read([path], options)))
+    if suffix in documents.SUFFIXES:
         return _strict(Source(notes.SINGLE, (path,), lambda: notes.read(path.parent, [path], options)))
     if path.is_file() and not path.stat().st_size:
         raise FormatError(f"{path} is empty; nothing was imported")
@@ -134,7 +154,7 @@ def _lines(path: Path, options: Options) -> Source:
 def _document(path: Path, options: Options) -> Source:
     value = document(path, _json)
     if isinstance(value, Broken):
-        raise FormatError(f"{path}, line {value.line}: {value.reason}; nothing was imported")
+        raise _refusal(value)
     for known in DOCUMENTS:
         if known.matches(value):
             return _source(known.name, path, known.read, options)
@@ -147,20 +167,39 @@ def _folder(path: Path, options: Options) -> Source:
             files = tuple(_session_files(path, known, options))
             if any(_recognised(file, known) for file in islice(files, PROBED)):
                 return Source(known.name, files, partial(_sessions, known, files, options))
-    for inner in (CONVERSATIONS, "claude-mem.db", "memory.jsonl", "memory.json"):
+    for inner in (CONVERSATIONS, "claude-mem.db", "memory.jsonl", "memory.json", mail.APPLES):
         if (path / inner).is_file():
             return _file(path / inner, options)
-    files = tuple(walk(path, notes.SUFFIXES))
-    if files:
-        return Source(notes.NAME, files, lambda: notes.read(path, list(files), options))
+    texts, messages = [*walk(path, documents.SUFFIXES)], [*walk(path, mail.MESSAGE)]
+    conversations = [file for file in texts if _is_chat(file)]
+    texts = [file for file in texts if file not in conversations]
+    kinds = {notes.NAME: texts, whatsapp.NAME: conversations, mail.MESSAGES: messages}
+    if any(kinds.values()):
+
+        def read() -> Iterator[Record]:
+            yield from notes.read(path, texts, options)
+            yield from whatsapp.read(conversations, options)
+            yield from mail.read_messages(messages, options)
+
+        name = " and ".join(name for name, files in kinds.items() if files)
+        return Source(f"a folder of {name}", (*texts, *conversations, *messages), read)
     if single := next(walk(path, (*tables.SUFFIXES, mail.SUFFIX)), None):
         raise FormatError(f"{path}: a table or a mailbox is imported by itself, not by its folder: name {single}")
+    if unread := next(walk(path, UNREAD), None):
+        raise FormatError(f"{path}: nothing to import; {unread}: {UNREAD[unread.suffix.lower()]}")
     raise FormatError(f"{path}: nothing to import; known are {KNOWN}")
+
+
+def _is_chat(file: Path) -> bool:
+    """Tell whether a text is a chat; one that can't be opened is reported when it is read as a note."""
+    with suppress(OSError):
+        return whatsapp.matches(file)
+    return False
 
 
 def _why_unread(file: Path, source: str) -> str:
     if file.suffix.lower() not in SUFFIXES:
-        return "unknown format"
+        return UNREAD.get(file.suffix.lower(), "unknown format")
     beside = not {*claude_transcripts.SIDE_FOLDERS}.isdisjoint(file.parts)
     if source == claude_transcripts.NAME and file.suffix == ".jsonl" and beside:
         return "read with --everything only"
@@ -205,11 +244,15 @@ def _strict(source: Source) -> Source:
     def read() -> Iterator[Record]:
         for record in source.read():
             if isinstance(record, Broken):
-                line = f", line {record.line}" if record.line else ""
-                raise FormatError(f"{record.file}{line}: {record.reason}; nothing was imported")
+                raise _refusal(record)
             yield record
 
     return Source(source.name, source.files, read)
+
+
+def _refusal(broken: Broken) -> FormatError:
+    line = f", line {broken.line}" if broken.line else ""
+    return FormatError(f"{broken.file}{line}: {broken.reason}; nothing was imported")
 
 
 def _own(path: Path, options: Options) -> Iterator[Record]:

@@ -98,6 +98,24 @@ class Ignored(msgspec.Struct, frozen=True):
 Record: TypeAlias = Item | Broken | Skipped | Ignored
 
 
+class Document(msgspec.Struct, frozen=True):
+    """What the file of a note says."""
+
+    content: str
+    """What makes it another note when it changes: its text before conversion; of a file that is none, after it."""
+    properties: JsonObject
+    body: str
+    """Markdown, or plain text."""
+    line: int = 1
+    """The line at which the body begins."""
+    made: str | None = None
+    """When a program says that the file was made, which tells less than a date in its name."""
+    ignored: tuple[Ignored, ...] = ()
+    """Properties that can't be read, such as those of a template (`title: {{title}}`)."""
+    left_out: Counter[str] = msgspec.field(default_factory=Counter)
+    """How much of what is no part of the body."""
+
+
 def project(folder: str | None) -> str | None:
     """Return the project of a working directory: the name of the folder, from any platform."""
     if not folder:

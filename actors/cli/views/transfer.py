@@ -9,8 +9,8 @@ from events.wording import counted
 MAX_PROBLEMS = 20
 """Bad lines, and properties left out, that are printed for people; `--json` prints all."""
 
-MAX_UNREAD = 10
-"""Files of a folder which are named as not read."""
+MAX_UNREAD = 5
+"""Files of a folder which are named as not read for one reason."""
 
 
 def imported(answer: JsonObject) -> None:
@@ -33,11 +33,12 @@ def imported(answer: JsonObject) -> None:
         OUT.print(f"{'would redact' if answer['dry_run'] else 'redacted'}: {counted(count, kind)}", style="yellow")
     if answer["private"]:
         OUT.print(f"left out: private passages of {counted(answer['private'], 'text')}", style="dim")
-    unread = answer["unread"]
-    for one in unread[:MAX_UNREAD]:
-        OUT.print(f"not read: {one['file']}: {one['reason']}", style="dim")
-    if len(unread) > MAX_UNREAD:
-        OUT.print(f"not read: {counted(len(unread) - MAX_UNREAD, 'more file')}", style="dim")
+    unread: dict[str, list[str]] = {}
+    for one in answer["unread"]:
+        unread.setdefault(one["reason"], []).append(one["file"])
+    for reason, files in unread.items():
+        more = f" and {counted(len(files) - MAX_UNREAD, 'more file')}" if len(files) > MAX_UNREAD else ""
+        OUT.print(f"not read: {', '.join(files[:MAX_UNREAD])}{more}: {reason}", style="dim")
     _print_problems(answer["ignored"], "yellow")
     _print_problems(answer["failed"], "red")
 

@@ -1,13 +1,14 @@
-"""Mailboxes of Thunderbird, Gmail (Takeout) and other programs: files of the format mbox.
+"""Mailboxes of Thunderbird, Gmail (Takeout) and other programs: files of the format mbox; files of single messages.
 
 A message is a memory: its subject and the text that its sender wrote. Quoted lines and the signature come only with
 `--everything`, since what is quoted is a message of its own; so do deleted messages, spam and trash. Attachments are
-named, not read.
+named, not read, but for messages.
 """
 
 import hashlib
 import re
-from collections.abc import Iterator
+from codecs import BOM_UTF8
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from email.headerregistry import HeaderRegistry
 from email.message import EmailMessage, MIMEPart
@@ -15,22 +16,26 @@ from email.parser import BytesParser
 from email.policy import EmailPolicy
 from email.utils import getaddresses, parsedate_to_datetime
 from functools import lru_cache
-from itertools import dropwhile, islice, takewhile
 from pathlib import Path
 from typing import Any
 
-from actors.importers.files import decoded
-from actors.importers.hypertext import from_html
+from actors.importers.files import decoded, unreadable
+from actors.importers.markup.hypertext import from_html
+from actors.importers.quotations import written
 from actors.importers.records import Broken, FormatError, Ignored, Options, Record, Skipped, memory, present
 
 NAME = "a mailbox"
+MESSAGES = "messages"
+SINGLE = "a message"
 SUFFIX = ".mbox"
+APPLES = "mbox"
+"""The file of a mailbox that Apple Mail exports as a folder."""
+APPLE = ".emlx"
+"""Of Apple Mail: the length of the message in bytes stands before it, and what the program keeps of it behind."""
+MESSAGE = (".eml", APPLE)
+"""Of files of a single message."""
 FIRST = b"From "
 """What the line before each message begins with."""
-SIGNATURE = "-- "
-"""The line that begins a signature (RFC 3676)."""
-LONGEST_ATTRIBUTION = 2
-"""Lines that say who wrote what is quoted below them."""
 LONGEST_HEADER = 1_000
 """Characters of a header that are kept as metadata."""
 LONGEST_PARSED = 4_000
@@ -48,12 +53,6 @@ _ESCAPED = re.compile(r"^>(?=>*From )", re.MULTILINE)
 _HEADERS = ("subject", "from", "to", "date", "message-id", "in-reply-to", "references")
 _ONE = frozenset({"multipart/alternative", "multipart/related"})
 """Types whose parts are one text."""
-_WROTE = frozenset(
-    "wrote writes schrieb écrit escribió scritto escreveu schreef skrev napisał napisał(a) napsal napsal(a)".split()
-)
-_AUXILIARIES = frozenset("a ha hat".split())
-_HAS_DIGIT = re.compile(r"\d")
-_TIME_OR_ADDRESS = re.compile(r"\d:\d\d|@|\b(?:19|20)\d\d\b")
 
 _registry = HeaderRegistry()
 
@@ -84,11 +83,32 @@ def matches(file: Path) -> bool:
 def read(file: Path, options: Options) -> Iterator[Record]:
     """Yield the messages of a mailbox, each with the line at which it begins (`FormatError`: there is none)."""
     for line, data in _messages(file):
+        yield from _records(data, file, line, options)
+
+
+def read_messages(files: Iterable[Path], options: Options) -> Iterator[Record]:
+    """Yield the messages of files of one each."""
+    for file in files:
         try:
-            records = [*_message(data, file, line, options)]
-        except Exception as error:  # the standard library's parser fails on some messages in many ways
-            records = [Broken(str(file), line, f"not a message: {type(error).__name__}: {error}")]
-        yield from records
+            data = file.read_bytes().removeprefix(BOM_UTF8).lstrip(b"\r\n")
+        except OSError as error:
+            yield unreadable(file, error)
+            continue
+        if file.suffix.lower() == APPLE:
+            length, _, rest = data.partition(b"\n")
+            data = rest[: int(length)] if length.strip().isdigit() else data
+        yield from _records(data, file, 1, options) if data.strip() else [Skipped("empty files")]
+
+
+def _records(data: bytes, file: Path, line: int, options: Options) -> list[Record]:
+    """Return what is kept of a message and what is left out, or that it is none."""
+    try:
+        message = _parser.parsebytes(data)
+        if not any(name in message for name in _HEADERS):
+            return [Broken(str(file), line, "not a message: it has no header such as From, Date or Subject")]
+        return [*_message(message, hashlib.sha256(data).hexdigest(), file, line, options)]
+    except Exception as error:  # the standard library's parser fails on some messages in many ways
+        return [Broken(str(file), line, f"not a message: {type(error).__name__}: {error}")]
 
 
 def _messages(file: Path) -> Iterator[tuple[int, bytes]]:
@@ -113,9 +133,11 @@ def _joined(lines: list[bytes]) -> bytes:
     return b"".join(lines[:-1] if lines[-1:] == [b"\n"] else lines)
 
 
-def _message(data: bytes, file: Path, line: int, options: Options) -> Iterator[Record]:
-    """Yield what is kept of a message, and what is left out."""
-    message = _parser.parsebytes(data)
+def _message(message: EmailMessage, digest: str, file: Path, line: int, options: Options) -> Iterator[Record]:
+    """Yield what is kept of a message and of those attached to it, and what is left out.
+
+    `digest` identifies one that doesn't name itself.
+    """
     problems = [
         f"its header {name} is read to {LONGEST_PARSED:,} of its {len(value):,} characters"
         for name, value in message.raw_items()
@@ -124,9 +146,11 @@ def _message(data: bytes, file: Path, line: int, options: Options) -> Iterator[R
     if not options.everything and (reason := _unwanted(message, problems)):
         yield Skipped(reason)
         return
-    texts, attached = _parts(message, problems)
+    texts, attached, messages = _parts(message, problems)
     yield from [Skipped("attachments")] * len(attached)
-    own = "\n\n".join(part for text in texts if (part := (text if options.everything else _written(text)).strip()))
+    for number, one in enumerate(messages):
+        yield from _message(one, f"{digest} {number}", file, line, options)
+    own = "\n\n".join(part for text in texts if (part := (text if options.everything else written(text)).strip()))
     if not own:
         yield from [Ignored(str(file), line, problem) for problem in problems]
         yield Skipped("messages without text of their own")
@@ -143,7 +167,7 @@ def _message(data: bytes, file: Path, line: int, options: Options) -> Iterator[R
         speaker = next((name or address for name, address in getaddresses([sender])), "")
     files = f"Attached: {', '.join(attached)}" if attached else ""
     yield from memory(
-        ("mail", *(own_ids or [hashlib.sha256(data).hexdigest()])),
+        ("mail", *(own_ids or [digest])),
         "\n\n".join(part for part in (subject, own, files) if part),
         file,
         line,
@@ -173,21 +197,24 @@ def _unwanted(message: EmailMessage, problems: list[str]) -> str | None:
     return None if REFUSED.isdisjoint(map(str.strip, labels)) else "spam and trash"
 
 
-def _parts(message: EmailMessage, problems: list[str]) -> tuple[list[str], list[str]]:
-    """Return the texts that a message shows, and the names or else types of what is attached."""
+def _parts(message: EmailMessage, problems: list[str]) -> tuple[list[str], list[str], list[EmailMessage]]:
+    """Return the texts that a message shows, the names or else types of what is attached, and attached messages."""
     texts: list[str] = []
     attached: list[MIMEPart] = []
+    messages: list[EmailMessage] = []
     parts: list[MIMEPart] = [message]
     while parts:
         part = parts.pop()
         if part.is_multipart() and part.get_content_type() not in _ONE and part.get_content_maintype() == "multipart":
             parts += reversed([*part.iter_parts()])
+        elif part.get_content_type() == "message/rfc822" and part.is_multipart():
+            messages += [one for one in part.iter_parts() if isinstance(one, EmailMessage)]
         elif not (body := part.get_body(("plain", "html"))) or (texts and part.get_filename()):
             attached.append(part)
         else:
             texts.append(_text(body, problems))
             attached += part.iter_attachments()
-    return texts, [part.get_filename() or part.get_content_type() for part in attached]
+    return texts, [part.get_filename() or part.get_content_type() for part in attached], messages
 
 
 def _header(message: EmailMessage, name: str, problems: list[str]) -> str:
@@ -223,50 +250,7 @@ def _text(body: MIMEPart, problems: list[str]) -> str:
         text = decoded(data, charset)
     except (UnicodeDecodeError, LookupError):
         text = data.decode("utf-8", "replace")
-        problems.append(f"its text is neither {charset} nor UTF-8: what can't be read is replaced by \ufffd")
+        found = f"is neither {charset} nor" if charset else "names no encoding and isn't"
+        problems.append(f"its text {found} UTF-8: what can't be read is replaced by \ufffd")
     text = _ESCAPED.sub("", text.replace("\r\n", "\n"))
     return from_html(text)[1] if body.get_content_subtype() == "html" else text
-
-
-def _written(text: str) -> str:
-    """Return a text without quoted lines, without the line above that says whose they are, and without signature."""
-    kept: list[str] = []
-    is_quoted = False
-    for line in text.split("\n"):
-        if line == SIGNATURE:
-            break
-        if line.startswith(">"):
-            if not is_quoted:
-                _drop_attribution(kept)
-            is_quoted = True
-        else:
-            kept.append(line)
-            is_quoted = is_quoted and not line.strip()
-    return "\n".join(kept)
-
-
-def _drop_attribution(lines: list[str]) -> None:
-    """Remove from the end of the lines what says whose the quotation below is: a paragraph of its own, or a line."""
-    paragraph = takewhile(str.strip, dropwhile(lambda line: not line.strip(), reversed(lines)))
-    above = list(islice(paragraph, LONGEST_ATTRIBUTION + 1))
-    last = above if len(above) <= LONGEST_ATTRIBUTION else above[:1]
-    if _is_attribution(" ".join(reversed(last)).rstrip()):
-        while lines and not lines[-1].strip():
-            lines.pop()
-        del lines[-len(last) :]
-
-
-def _is_attribution(said: str) -> bool:
-    """Tell whether a text ends with a colon and has a time or an address, or says that somebody wrote.
-
-    It then has only names and times beside: "the part that Ana wrote:" is a text of the sender.
-    """
-    if not said.endswith(":"):
-        return False
-    if _TIME_OR_ADDRESS.search(said):
-        return True
-    words = [word.strip("\"',.«»") for word in said[:-1].split()]
-    if _WROTE.isdisjoint(map(str.lower, words)):
-        return False
-    others = (word for word in words if word.lower() not in _WROTE | _AUXILIARIES)
-    return all((word[:1].isupper() and word != "I") or _HAS_DIGIT.search(word) for word in others)

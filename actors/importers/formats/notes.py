@@ -1,29 +1,32 @@
 """Folders of Markdown and other text: Obsidian, basic-memory, the Markdown of mem0's plugin, or just notes.
 
-HTML, Org and reStructuredText become Markdown, so that their headings divide them as those of Markdown do.
+HTML, Org, reStructuredText, notebooks of Jupyter and documents of Word become Markdown
+(`actors/importers/documents.py`), so that their headings divide them as those of Markdown do.
 
 A note is a memory, a long one or a journal several (`actors/importers/sections.py`); an observation of basic-memory
 (`- [category] text #tag (context)`) is one of its own, linked to its note. Relations
-(`- relation_type [[Target]] (context)`) and wikilinks become links between notes.
+(`- relation_type [[Target]] (context)`), wikilinks and Markdown's links to files become links between notes.
 """
 
 import hashlib
+import posixpath
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, date, datetime
 from pathlib import Path
+from urllib.parse import unquote
 from uuid import UUID
 
 import msgspec
-import yaml
 
 from actors.importers.dates import date_in_path, time_in_field
-from actors.importers.files import HYPERTEXT, missing, path_text, text, unreadable
-from actors.importers.hypertext import from_html
-from actors.importers.outlines import from_org, from_rst, org_ids, without_ids
+from actors.importers.documents import MARKDOWN, ORG, PLAIN, parse
+from actors.importers.files import missing, path_text
+from actors.importers.markup.outlines import org_ids, without_ids
 from actors.importers.records import (
     MAX_TITLE,
     Broken,
+    Document,
     Ignored,
     Options,
     Record,
@@ -37,19 +40,8 @@ from actors.importers.records import (
 from actors.importers.sections import parts, sections
 from actors.runtime.types import JsonObject
 
-NAME = "a folder of notes"
+NAME = "notes"
 SINGLE = "a note"
-MARKDOWN = (".md", ".markdown")
-PLAIN = ".txt"
-ORG = ".org"
-CONVERTED: dict[str, Callable[[str], tuple[JsonObject, str]]] = {
-    **dict.fromkeys(HYPERTEXT, from_html),
-    ORG: from_org,
-    ".rst": from_rst,
-}
-"""What returns properties and Markdown of other markup, by suffix."""
-SUFFIXES = (*MARKDOWN, PLAIN, *CONVERTED)
-UNREADABLE = "its properties are no YAML and are left out, its text is imported"
 OBSERVED = "observation_of"
 WIKILINK = "links_to"
 OWN_PLACE = {"tags", "categories", "type", "title"}
@@ -62,7 +54,6 @@ UNSTATED = {
 }
 """Metadata by which a program, such as our own export, keeps a note; the rest says something about its subject."""
 
-_FRONT = re.compile(r"\A---[ \t]*\n(.*?)\n?^---[ \t]*$\n?", re.DOTALL | re.MULTILINE)
 _CODE = re.compile(r"^(```|~~~).*?(?:^\1[ \t]*$|\Z)|`[^`\n]*`", re.DOTALL | re.MULTILINE)
 _OBSERVATION = re.compile(r"^[ \t]*[-*] \[(?P<category>[^\]\[xX ][^\]\[]*)\] +(?P<text>\S.*?)[ \t]*$\n?", re.MULTILINE)
 _CONTEXT = re.compile(r"\s*\((?P<context>[^()]*)\)$")
@@ -71,6 +62,9 @@ _RELATION = re.compile(
     re.MULTILINE,
 )
 _LINK = re.compile(r"\[\[([^\[\]\n]+)\]\]")
+_FILE_LINK = re.compile(r"\]\(<?(?P<path>[^()<>\n#?:]+)\.(?:md|markdown)(?:#[^()<>\n]*)?>?(?:[ ]\"[^\"\n]*\")?\)")
+_NOTION_ID = re.compile(r" [0-9a-f]{32}\Z")
+"""What Notion adds to the names of exported pages."""
 _TAG = re.compile(r"(?<![\w/&#])#([^\W\d_][\w/-]*)")
 
 
@@ -123,22 +117,28 @@ def read(root: Path, files: list[Path], options: Options) -> Iterator[Record]:
     links: list[tuple[_Note, str, str]] = []
     names: dict[str, UUID | None] = {}
     aliases: dict[str, UUID | None] = {}
+    paths: dict[str, UUID | None] = {}
     for file in files:
-        parsed = _parse(root, file)
-        if isinstance(parsed, Broken):
-            yield parsed
+        document = parse(file)
+        if isinstance(document, Broken):
+            yield document
             continue
-        note, ignored = parsed
+        note, ignored = _note(root, file, document)
         yield from ignored
+        for reason, count in document.left_out.items():
+            yield from [Skipped(reason)] * count
         id_ = None if note.is_empty else note.id
-        for name in (note.properties.get("permalink"), note.title, note.name, Path(note.name).name, *note.ids):
+        for name in (note.properties.get("permalink"), note.name):
+            if name:
+                paths.setdefault(str(name).lower(), id_)
+        for name in (note.title, Path(note.name).name, *note.ids):
             if name:
                 names.setdefault(str(name).lower(), id_)
         for alias in _values(note.properties, "aliases", r","):
             aliases.setdefault(alias.lower(), id_)
         yield from [Skipped("empty files")] if note.is_empty else _memories(note, options)
         links += [(note, relation, target) for relation, target in note.links]
-    names = aliases | names
+    names = aliases | names | paths
     for note, relation, target in links:
         name = target.partition("|")[0].partition("#")[0].strip().removesuffix(".md").lower()
         if (target_id := names.get(name)) is not None:
@@ -148,30 +148,17 @@ def read(root: Path, files: list[Path], options: Options) -> Iterator[Record]:
             yield Skipped(f"links to {'empty files' if name in names else missing(name)}")
 
 
-def _parse(root: Path, file: Path) -> tuple[_Note, list[Ignored]] | Broken:
-    """Return a note, and which of its properties can't be read, such as those of a template (`title: {{title}}`)."""
-    try:
-        content = text(file)
-    except OSError as error:
-        return unreadable(file, error)
-    if isinstance(content, Broken):
-        return content
-    suffix = file.suffix.lower()
-    front = _FRONT.match(content) if suffix in MARKDOWN else None
-    start = front.end() if front else 0
-    read = _properties(front[1], file) if front else {}
-    properties, ignored = ({}, [read]) if isinstance(read, Ignored) else (read, [])
-    body = content[start:]
-    if suffix in CONVERTED:
-        properties, body = CONVERTED[suffix](content)
-    links = [*_links(body)]
+def _note(root: Path, file: Path, document: Document) -> tuple[_Note, list[Ignored]]:
+    """Return a note, and which of its properties can't be read."""
+    suffix, body, ignored = file.suffix.lower(), document.body, [*document.ignored]
+    properties = document.properties
+    name = path_text(file.relative_to(root).with_suffix(""))
+    links = [*_links(body, posixpath.dirname(name))]
     if suffix == ORG:
         body = without_ids(body)
-    name = path_text(file.relative_to(root).with_suffix(""))
-    digest = hashlib.sha256(content.encode()).hexdigest()
-    title = str(properties.get("title") or Path(name).name)
-    line = content.count("\n", 0, start) + 1
-    ids = org_ids(content) if suffix == ORG else []
+    digest = hashlib.sha256(document.content.encode()).hexdigest()
+    title = str(properties.get("title") or _NOTION_ID.sub("", Path(name).name))
+    ids = org_ids(document.content) if suffix == ORG else []
     stated = {one: properties[one] for one in DATES if properties.get(one)}
     times = {one: time for one, value in stated.items() if (time := _time(value))}
     properties = {one: value for one, value in properties.items() if one not in times}
@@ -181,23 +168,9 @@ def _parse(root: Path, file: Path) -> tuple[_Note, list[Ignored]] | Broken:
         if one not in times
     ]
     modified = datetime.fromtimestamp(file.stat().st_mtime, UTC).astimezone().isoformat()
-    created = next(iter(times.values()), None) or date_in_path(name) or modified
-    return _Note(file, name, ("note", name, digest), title, body, created, line, properties, ids, links), ignored
-
-
-def _properties(front: str, file: Path) -> JsonObject | Ignored:
-    """Return the properties in the front matter of a note, which begins at its second line."""
-    try:
-        properties = yaml.safe_load(front) or {}
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        problem = getattr(error, "problem", None) or str(error)
-        return Ignored(str(file), mark.line + 2 if mark else 1, f"{UNREADABLE} ({problem})")
-    except (ValueError, RecursionError) as error:  # of a date such as 2024-99-99, of a thousand brackets
-        return Ignored(str(file), 1, f"{UNREADABLE} ({error})")
-    if not isinstance(properties, dict):
-        return Ignored(str(file), 1, f"{UNREADABLE} (no names with values)")
-    return properties
+    created = next(iter(times.values()), None) or date_in_path(name) or document.made or modified
+    note = _Note(file, name, ("note", name, digest), title, body, created, document.line, properties, ids, links)
+    return note, ignored
 
 
 def _memories(note: _Note, options: Options) -> Iterator[Record]:
@@ -257,14 +230,19 @@ def _memories(note: _Note, options: Options) -> Iterator[Record]:
         yield link(memory_id(*place), note.id, OBSERVED, note.file, line)
 
 
-def _links(body: str) -> Iterator[tuple[str, str]]:
-    """Yield the relation and the target of each link; a target that has a relation is not named again."""
+def _links(body: str, folder: str) -> Iterator[tuple[str, str]]:
+    """Yield the relation and the target of each link; a target that has a relation is not named again.
+
+    The path of a file in a link is relative to the `folder` of the note.
+    """
     visible = _CODE.sub(" ", body)
     related = {}
     for one in _RELATION.finditer(visible):
         related[one["target"]] = None
         yield one["relation"].strip(" :*_") or WIKILINK, one["target"]
     yield from ((WIKILINK, target) for target in dict.fromkeys(_LINK.findall(visible)) if target not in related)
+    paths = (posixpath.normpath(posixpath.join(folder, unquote(path))) for path in _FILE_LINK.findall(visible))
+    yield from ((WIKILINK, path) for path in dict.fromkeys(paths))
 
 
 def _tags(properties: JsonObject) -> list[str]:

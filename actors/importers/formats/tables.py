@@ -29,12 +29,15 @@ from actors.runtime.types import JsonObject
 
 NAME = "a table"
 SUFFIXES = (".csv", ".tsv")
-DELIMITERS = "\t,;"
-"""The one that is most frequent in the first row separates; a table of one column has none."""
+DELIMITERS = "\t,;|"
+"""The one that is most frequent in the first row separates, unless a line above it says; one column has none."""
 TEXTS = ("content", "text", "memory", "note", "body", "message", "description")
 TITLES = ("title", "subject")
 DATES = ("created_at", "created", "date", "timestamp", "time")
 TAGS = ("tags",)
+
+_SEPARATOR = re.compile(r"sep=([^\w\n\"])\n")
+"""The first line of a table that tells Excel what separates."""
 
 csv.field_size_limit(MAX_TEXT)
 
@@ -49,11 +52,15 @@ def read(file: Path, options: Options) -> Iterator[Record]:
     content = text(file)
     if isinstance(content, Broken):
         raise FormatError(f"{file}, line {content.line}: {content.reason}; nothing was imported")
-    delimiter = max(DELIMITERS, key=content.partition("\n")[0].count)
+    separator = _SEPARATOR.match(content)
+    delimiter = separator[1] if separator else max(DELIMITERS, key=content.partition("\n")[0].count)
     rows = csv.reader(StringIO(content, newline=""), delimiter=delimiter, strict=True)
     names: list[str] = []
     column = ""
     line = 1
+    if separator:
+        next(rows)
+        line = 2
     while True:
         try:
             row = next(rows, None)

@@ -11,11 +11,14 @@ from actors.api.operations.lifecycle import memories
 from actors.cli import importing
 from actors.cli.views import terminal
 from actors.importers import records
+from actors.importers.recogniser import UNREAD
 from actors.runtime.faults import StorageFault
 from actors.runtime.types import JsonObject
 from events.storage.log import LogFullError
 from tests.actors.cli.conftest import run, run_json
 from tests.actors.importers.test_mail import ANSWERED, ASKED, mailbox
+from tests.actors.importers.test_notebooks import CELLS, notebook
+from tests.actors.importers.test_word import BODY, document, word
 
 TABLE = "place,remark\ncellar,The spare fuses lie on the top shelf.\nloft,one,two\nshed,The ladder is lent to Ole.\n"
 
@@ -116,3 +119,20 @@ def test_another_format_on_standard_input_is_refused_with_what_to_do(tmp_path: P
     assert (refused.exit_code, refused.stdout) == (1, "")
     assert "standard input, line 1: unknown format; known are " in refused.stderr
     assert "standard input is read as JSON lines: give a file of another format by its name" in refused.stderr
+
+
+def test_a_folder_of_documents_notebooks_and_messages_is_imported_and_found_and_scans_are_named(tmp_path: Path) -> None:
+    folder = tmp_path / "club"
+    folder.mkdir()
+    word(folder / "minutes.docx", document(BODY))
+    notebook(folder / "yield.ipynb", *CELLS)
+    (folder / "asked.eml").write_text(ASKED, "utf-8")
+    (folder / "invoice.pdf").write_bytes(b"%PDF-1.7")
+    done = run_json(tmp_path / "store", "import", str(folder))
+    assert (done["source"], done["files"], done["stored"]) == ("a folder of notes and messages", 3, 3)
+    assert done["unread"] == [{"file": "invoice.pdf", "reason": UNREAD[".pdf"]}]
+    assert done["skipped"]["outputs of cells"] == 1
+    found = run_json(tmp_path / "store", "search", "Is hive two strong or weak?")["results"]
+    assert "Hive two is strong" in found[0]["content"]
+    again = run_json(tmp_path / "store", "import", str(folder))
+    assert (again["stored"], again["stored_before"]) == (0, 3)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from actors.importers.records import FormatError
+from tests.actors.importers.test_conversations import ANDROID, TEAMS
 from tests.actors.importers.test_mail import ANSWERED, ASKED, ORDER, mailbox, message
 from tests.actors.importers.test_markup import ORG, PAGE, RST
 from tests.actors.importers.test_sources import read
@@ -45,11 +46,11 @@ DAMAGED = 100
 """Files of each kind."""
 
 
-@pytest.mark.parametrize("suffix", [".mbox", ".csv", ".html", ".org", ".rst"])
+@pytest.mark.parametrize("suffix", [".mbox", ".eml", ".csv", ".html", ".org", ".rst", ".txt", ".vtt"])
 def test_what_can_be_read_of_a_damaged_file_is_what_a_store_takes(tmp_path: Path, suffix: str) -> None:
     rng = random.Random(suffix)
     mails = mailbox(tmp_path / "sound.mbox", ASKED, ANSWERED, ORDER).read_bytes()
-    texts = {".csv": BOOKS, ".html": PAGE, ".org": ORG, ".rst": RST}
+    texts = {".csv": BOOKS, ".html": PAGE, ".org": ORG, ".rst": RST, ".eml": ASKED, ".txt": ANDROID, ".vtt": TEAMS}
     sound = mails if suffix == ".mbox" else texts[suffix].encode()
     file = tmp_path / f"damaged{suffix}"
     kept = 0

@@ -289,3 +289,89 @@ def test_a_sentence_that_begins_with_from_divides_no_message(tmp_path: Path, fir
 def test_lines_before_messages_are_dated_in_linear_time(tmp_path: Path) -> None:
     file = tmp_path / "mail.mbox"
     check_linear(lambda text: (file.write_text(f"From x\n\nKept.\nFrom {text}x"), read(file)), "1:11 2026  ")
+
+
+def saved(file: Path, message: EmailMessage | bytes) -> Path:
+    """Write a message as programs save one by itself; Apple Mail adds its length and what it keeps of it."""
+    data = bytes(message)
+    if file.suffix == ".emlx":
+        data = str(len(data)).encode() + b"      \n" + data + b'<?xml version="1.0"?>\n<plist version="1.0"></plist>\n'
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(data)
+    return file
+
+
+def composed(subject: str, number: int) -> EmailMessage:
+    one = EmailMessage()
+    one["From"], one["To"], one["Subject"] = "Zoë Müller <zoe@example.org>", "ole@example.org", subject
+    one["Date"], one["Message-ID"] = "Tue, 05 May 2026 12:00:00 +0200", f"<{number}@example.org>"
+    return one
+
+
+@pytest.mark.parametrize("suffix", [".eml", ".EML", ".emlx"])
+def test_a_message_in_a_file_of_its_own_is_that_of_a_mailbox(tmp_path: Path, suffix: str) -> None:
+    one = composed("Über den Honig", 1)
+    one.set_content("<h1>Honey</h1><p>Twelve <b>kilos</b> of it.</p>", subtype="html")
+    one.add_attachment(b"%PDF", maintype="application", subtype="pdf", filename="Übersicht.pdf")
+    name, (item,), broken, skipped = read(saved(tmp_path / f"one{suffix}", one))
+    assert (name, broken, skipped) == ("a message", [], {"attachments": 1})
+    assert item["content"] == "Über den Honig\n\n# Honey\n\nTwelve kilos of it.\n\nAttached: Übersicht.pdf"
+    assert (item["created_at"], item["metadata"]["speaker"]) == ("2026-05-05T12:00:00+02:00", "Zoë Müller")
+    assert read(mailbox(tmp_path / "m.mbox", bytes(one)))[1] == [item]
+
+
+def test_a_folder_of_messages_and_notes_is_read_as_both(tmp_path: Path) -> None:
+    for number in range(2):
+        one = composed(f"Frame {number}", number)
+        one.set_content("It is full.")
+        one.add_alternative("<p>It is full.</p>", subtype="html")
+        saved(tmp_path / "Inbox" / f"{number}.eml", one)
+    saved(tmp_path / "none.eml", b"Buy milk\nand bread.\n")
+    saved(tmp_path / "empty.eml", b"\n")
+    name, items, (broken,), skipped = read(tmp_path)
+    assert (name, skipped) == ("a folder of messages", {"empty files": 1})
+    assert [item["content"] for item in items] == ["Frame 0\n\nIt is full.", "Frame 1\n\nIt is full."]
+    assert (Path(broken.file).name, broken.line) == ("none.eml", 1)
+    assert broken.reason == "not a message: it has no header such as From, Date or Subject"
+    (tmp_path / "todo.md").write_text("Buy milk.\n")
+    name, items, _, _ = read(tmp_path)
+    assert (name, len(items)) == ("a folder of notes and messages", 3)
+
+
+def test_a_mailbox_that_apple_mail_exports_as_a_folder_is_read(tmp_path: Path) -> None:
+    (tmp_path / "Inbox.mbox").mkdir()
+    mailbox(tmp_path / "Inbox.mbox" / "mbox", ASKED)
+    (tmp_path / "Inbox.mbox" / "table_of_contents").write_bytes(b"\0")
+    name, items, _, _ = read(tmp_path / "Inbox.mbox")
+    assert (name, len(items)) == ("a mailbox", 1)
+
+
+def test_a_file_that_is_no_message_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match=r"line 1: not a message: it has no header .*; nothing was imported"):
+        read(saved(tmp_path / "none.eml", b"Buy milk\nand bread.\n"))
+
+
+def test_a_message_that_is_attached_to_another_is_one_of_its_own_sender_and_day(tmp_path: Path) -> None:
+    inner = composed("Queen", 1)
+    inner.set_content("She was marked blue.")
+    inner.replace_header("Date", "Fri, 01 May 2026 08:00:00 +0200")
+    forwarding = EmailMessage()
+    forwarding["From"], forwarding["Subject"] = "Ole <ole@example.org>", "Fwd: Queen"
+    forwarding["Date"] = "Tue, 05 May 2026 12:00:00 +0000"
+    forwarding.set_content("See what Zoë wrote.")
+    forwarding.add_attachment(inner)
+    _, items, broken, skipped = read(saved(tmp_path / "a.eml", forwarding))
+    assert (broken, skipped) == ([], {})
+    assert [(item["content"], item["metadata"]["speaker"], item["created_at"][:10]) for item in items] == [
+        ("Queen\n\nShe was marked blue.", "Zoë Müller", "2026-05-01"),
+        ("Fwd: Queen\n\nSee what Zoë wrote.", "Ole", "2026-05-05"),
+    ]
+
+
+def test_a_message_that_names_no_encoding_is_told_from_one_that_names_a_wrong_one(tmp_path: Path) -> None:
+    file = saved(tmp_path / "a.eml", b"From: a@example.org\nDate: Tue, 05 May 2026 12:00:00 +0000\n\nDie K\xfcche.\n")
+    records = list(recognise(file, Options()).read())
+    assert [one.reason.partition(":")[0] for one in records if isinstance(one, Ignored)] == [
+        "its text names no encoding and isn't UTF-8"
+    ]
+    assert len(records) == 2

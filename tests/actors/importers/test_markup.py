@@ -6,8 +6,8 @@ from time import process_time
 
 import pytest
 
-from actors.importers.hypertext import from_html
-from actors.importers.outlines import from_org, from_rst
+from actors.importers.markup.hypertext import from_html
+from actors.importers.markup.outlines import from_org, from_rst
 from tests.actors.importers.test_sources import links, read
 from tests.sampling import sampled
 
@@ -144,7 +144,7 @@ def test_the_text_of_a_page_is_kept_without_scripts_styles_navigation_and_commen
             "",
         ),
         ("<p>Küche".encode("utf-16"), "Küche", ""),
-        (b"<p>\nK\xfcche", "", "line 2: not UTF-8: save the file in that encoding"),
+        (b"<p>\nK\xfcche", "", "line 2: not UTF-8: save the file as UTF-8, such as by iconv -f cp1252 -t utf-8 FILE"),
         (b'<meta charset="ascii">\n<p>K\x81che', "", "line 2: not ascii"),
         (b'<meta charset="klingon">\n<p>K\xfcche', "", "line 1: unknown encoding klingon"),
         (b'<meta charset="undefined">\n<p>K\xfcche', "", "line 1: unknown encoding undefined"),
@@ -307,6 +307,35 @@ def test_a_note_in_another_encoding_is_named_and_the_others_are_read(tmp_path: P
     _, items, broken, _ = read(tmp_path)
     assert [item["content"] for item in items] == ["d\n\nKept."]
     assert [(Path(one.file).name, one.line, one.reason) for one in broken] == [
-        ("a.org", 2, "not UTF-8: save the file in that encoding"),
-        ("b.rst", 2, "not UTF-8: save the file in that encoding"),
+        ("a.org", 2, "not UTF-8: save the file as UTF-8, such as by iconv -f cp1252 -t utf-8 FILE"),
+        ("b.rst", 2, "not UTF-8: save the file as UTF-8, such as by iconv -f cp1252 -t utf-8 FILE"),
     ], "a table is a source of its own"
+
+
+@pytest.mark.parametrize(
+    ("cells", "text"),
+    [
+        (["<p>May</p>", "<p>swarms</p><p>and\nframes</p>"], "May | swarms and frames"),
+        (["<div><div>May</div></div>", "swarms"], "May | swarms"),
+        (["<p>Dear Ole,</p><p>the smoker<br>ships.</p>"], "Dear Ole,\n\nthe smoker\nships."),
+        (
+            [f"<p>{'left ' * 60}</p>", f"<p>{'right ' * 60}</p>"],
+            f"{'left ' * 60}".strip() + f"\n\n{'right ' * 60}".rstrip(),
+        ),
+        (["<p>Buy</p><ul><li><p>milk</p></li></ul>"], "Buy\n\n- milk"),
+    ],
+)
+def test_a_row_is_a_line_unless_it_has_one_cell_or_long_ones_of_paragraphs(cells: list[str], text: str) -> None:
+    row = "".join(f"<td>{cell}</td>" for cell in cells)
+    assert from_html(f"<table><tr>{row}</tr></table>")[1] == text
+
+
+@pytest.mark.parametrize("suffix", [".md", ".txt", ".org"])
+def test_an_image_within_the_text_is_left_out(tmp_path: Path, suffix: str) -> None:
+    image = "iVBORw0KGgo" * 20_000
+    (tmp_path / f"doc{suffix}").write_text(
+        f"The hive.\n\n![][image1]\n\n[image1]: <data:image/png;base64,{image}=>\n\nEnd."
+    )
+    _, (item,), _, skipped = read(tmp_path)
+    assert item["content"].endswith("The hive.\n\n![][image1]\n\n[image1]: <data:image/png>\n\nEnd.")
+    assert skipped == {"images": 1}

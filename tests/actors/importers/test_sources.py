@@ -233,7 +233,7 @@ def test_notes_keep_properties_tags_observations_and_links(tmp_path: Path) -> No
     }
     assert "The kettle takes four minutes." in contents
     assert [(Path(one.file).name, one.line, one.reason) for one in broken] == [
-        ("latin.md", 2, "not UTF-8: save the file in that encoding")
+        ("latin.md", 2, "not UTF-8: save the file as UTF-8, such as by iconv -f cp1252 -t utf-8 FILE")
     ]
     assert skipped == {"links to notes that don't exist": 1}
     assert not any("workspace" in item["content"] for item in contents.values())
@@ -308,6 +308,27 @@ def test_a_link_by_an_alias_leads_to_the_note_that_has_it_unless_another_has_it_
         ("Plan", "Watering"),
     }
     assert (broken, skipped) == ([], {"links to notes that don't exist": 1})
+
+
+def test_markdowns_links_to_files_lead_to_the_notes_and_notions_ids_are_no_part_of_a_title(tmp_path: Path) -> None:
+    page, inner = f"Projects {'1f' * 16}", f"Garden {'ab' * 16}"
+    (tmp_path / page).mkdir()
+    (tmp_path / f"{page}.md").write_text(
+        f"# Projects\n\n[Garden]({page.replace(' ', '%20')}/{inner.replace(' ', '%20')}.md#Beds) [web](https://x.org/a.md)\n"
+    )
+    (tmp_path / page / f"{inner}.md").write_text(
+        'Dug. [Up](<../README.md> "all") [gone](gone.md) `[no](../README.md)`\n'
+    )
+    (tmp_path / page / "README.md").write_text("Not this.\n")
+    (tmp_path / "README.md").write_text("All pages.\n")
+    _, items, _, skipped = read(tmp_path)
+    titles = {item["metadata"]["title"] for item in items if "content" in item}
+    assert titles == {"Projects", "Garden", "README"}
+    assert {(source.partition("\n")[0], target.splitlines()[-1]) for source, _, target in links(items)} == {
+        ("# Projects", 'Dug. [Up](<../README.md> "all") [gone](gone.md) `[no](../README.md)`'),
+        ("Garden", "All pages."),
+    }
+    assert skipped == {"links to notes that don't exist": 1}
 
 
 def test_a_note_whose_name_is_not_utf_8_is_read(tmp_path: Path) -> None:
@@ -460,6 +481,21 @@ def folder_of_a_mailbox(folder: Path) -> Path:
     return folder
 
 
+def scan(folder: Path) -> Path:
+    (folder / "scan.PDF").write_bytes(b"%PDF-1.7\n%\xe2\xe3")
+    return folder / "scan.PDF"
+
+
+def folder_of_scans(folder: Path) -> Path:
+    return scan(folder).parent
+
+
+def other_archive(folder: Path) -> Path:
+    with ZipFile(folder / "pages.zip", "w") as archive:
+        archive.writestr("Pages/Garden.md", "The beds are dug.")
+    return folder / "pages.zip"
+
+
 def huge(file: Path) -> Path:
     with file.open("wb") as sparse:
         sparse.truncate(MAX_TEXT + 1)
@@ -489,6 +525,12 @@ def latin_note(folder: Path) -> Path:
         (empty_folder, "nothing to import"),
         (folder_of_a_table, "imported by itself, not by its folder: name"),
         (folder_of_a_mailbox, "imported by itself, not by its folder: name"),
+        (scan, "PDF isn't read: pdftotext FILE.pdf writes a text that is; nothing was imported"),
+        (folder_of_scans, "scan.PDF: PDF isn't read: pdftotext FILE.pdf writes a text that is"),
+        (
+            other_archive,
+            "pages.zip: not an export: no conversations.json in the archive: unpack it and import its folder",
+        ),
         (huge_note, "more than 128 MB: split it into several"),
         (huge_table, "more than 128 MB: split it into several"),
         (latin_note, "line 3: not UTF-8"),

@@ -48,8 +48,9 @@ def import_memories(
         typer.Argument(
             help="A file or folder: Claude Code (~/.claude/projects), Codex or Gemini CLI sessions, memories of the "
             "official memory server, mem0 or claude-mem, exports of ChatGPT or claude.ai, notes (Markdown, Obsidian, "
-            "text, HTML, Org, reStructuredText), a table (.csv), a mailbox (.mbox), or JSON lines as export writes "
-            "them; - is standard input with such lines."
+            "text, HTML, Org, reStructuredText, Word's .docx, Jupyter's .ipynb), transcripts (.vtt, .srt), chats of "
+            "WhatsApp (.txt), messages (.eml, .emlx), a mailbox (.mbox), a table (.csv), or JSON lines as export "
+            "writes them; - is standard input with such lines."
         ),
     ],
     namespace: Annotated[

@@ -24,6 +24,12 @@ _JOINED: Final = frozenset({"li", "tr"})
 """Blocks that stand on consecutive lines."""
 _DATES: Final = frozenset("date dc.date dcterms.created dcterms.date article:published_time datepublished".split())
 """Names of the properties of a page that say when it was written."""
+PARAGRAPH: Final = "\u2029"
+"""What separates paragraphs of a cell until its row ends."""
+CELL: Final = " | "
+LONGEST_ROW: Final = 500
+"""Characters of a row with paragraphs in its cells that is a line; a longer one, such as a page in columns, is divided
+at them."""
 DEEPEST: Final = 6
 """Levels of lists and quotations."""
 
@@ -87,11 +93,13 @@ class _Reader(HTMLParser):
         elif tag == "br":
             self._lines.append([])
         elif tag in {"td", "th"} and any(map(str.strip, self._lines[-1])):
-            self._lines[-1].append(" | ")
+            self._lines[-1].append(CELL)
         elif tag == "img":
             self.handle_data(dict(attrs).get("alt") or "")
         is_inner = tag in _INNER and self._element and not any(piece.strip() for line in self._lines for piece in line)
-        if tag in _BLOCKS and not is_inner:
+        if tag in _INNER and self._element == "tr":
+            self._lines[-1].append(PARAGRAPH)
+        elif tag in _BLOCKS and not is_inner:
             self.flush()
             self._element = tag
         if kind := _kind(tag):
@@ -99,7 +107,9 @@ class _Reader(HTMLParser):
 
     def handle_endtag(self, tag: str) -> None:
         """End what was begun."""
-        if tag in _BLOCKS:
+        if tag in _INNER and self._element == "tr":
+            self._lines[-1].append(PARAGRAPH)
+        elif tag in _BLOCKS:
             self.flush()
         if kind := _kind(tag):
             self._open[kind] = max(0, self._open[kind] - 1)
@@ -117,6 +127,20 @@ class _Reader(HTMLParser):
         """End the block that is being read."""
         pieces, self._lines = ["".join(line) for line in self._lines], [[]]
         element, self._element = self._element, ""
+        text = "".join(pieces)
+        if element != "tr" or PARAGRAPH not in text or (CELL in text and len(text) <= LONGEST_ROW):
+            self._add(element, pieces)
+            return
+        paragraphs: list[list[str]] = [[]]
+        for piece in pieces:
+            first, *others = piece.replace(CELL, PARAGRAPH).split(PARAGRAPH)
+            paragraphs[-1].append(first)
+            paragraphs += [[one] for one in others]
+        for paragraph in paragraphs:
+            self._add("p", paragraph)
+
+    def _add(self, element: str, pieces: list[str]) -> None:
+        """Add a block of lines, unless they are blank."""
         if self._open["pre"]:
             code = "\n".join(pieces).strip("\n")
             block = f"```\n{code}\n```" if code.strip() else ""

@@ -1,0 +1,86 @@
+"""Files of notes as Markdown with properties, whatever their markup."""
+
+import re
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+import yaml
+from msgspec import structs
+
+from actors.importers.files import HYPERTEXT, text, unreadable
+from actors.importers.markup.captions import from_captions
+from actors.importers.markup.hypertext import from_html
+from actors.importers.markup.notebooks import SUFFIX as NOTEBOOK
+from actors.importers.markup.notebooks import from_notebook
+from actors.importers.markup.outlines import from_org, from_rst
+from actors.importers.markup.word import SUFFIX as WORD
+from actors.importers.markup.word import from_word
+from actors.importers.records import Broken, Document, Ignored
+from actors.runtime.types import JsonObject
+
+MARKDOWN: Final = (".md", ".markdown")
+PLAIN: Final = ".txt"
+ORG: Final = ".org"
+CONVERTED: Final[dict[str, Callable[[str], tuple[JsonObject, str]]]] = {
+    **dict.fromkeys(HYPERTEXT, from_html),
+    ORG: from_org,
+    ".rst": from_rst,
+    **dict.fromkeys((".vtt", ".srt"), from_captions),
+}
+"""What returns properties and Markdown of a text in other markup, by suffix."""
+UNPACKED: Final[dict[str, Callable[[Path], Document | Broken]]] = {NOTEBOOK: from_notebook, WORD: from_word}
+"""What reads a file that is no text, by suffix."""
+SUFFIXES: Final = (*MARKDOWN, PLAIN, *CONVERTED, *UNPACKED)
+UNREADABLE: Final = "its properties are no YAML and are left out, its text is imported"
+
+_IMAGE: Final = re.compile(r"(data:image/[\w.+-]{1,40});base64,[A-Za-z0-9+/=]+")
+"""An image that is written into a link, as Google Docs exports Markdown."""
+_FRONT: Final = re.compile(r"\A---[ \t]*\n(.*?)\n?^---[ \t]*$\n?", re.DOTALL | re.MULTILINE)
+
+
+def parse(file: Path) -> Document | Broken:
+    """Return what a file of a note says, or why it can't be read; images within its text are left out."""
+    read = _read(file)
+    if isinstance(read, Broken):
+        return read
+    body, images = _IMAGE.subn(r"\1", read.body)
+    return structs.replace(read, body=body, left_out=read.left_out + Counter(images=images)) if images else read
+
+
+def _read(file: Path) -> Document | Broken:
+    suffix = file.suffix.lower()
+    try:
+        if suffix in UNPACKED:
+            return UNPACKED[suffix](file) if file.stat().st_size else Document("", {}, "")
+        content = text(file)
+    except OSError as error:
+        return unreadable(file, error)
+    if isinstance(content, Broken):
+        return content
+    if suffix in CONVERTED:
+        return Document(content, *CONVERTED[suffix](content))
+    front = _FRONT.match(content) if suffix in MARKDOWN else None
+    if front is None:
+        return Document(content, {}, content)
+    properties = _properties(front[1], file)
+    line = content.count("\n", 0, front.end()) + 1
+    if isinstance(properties, Ignored):
+        return Document(content, {}, content[front.end() :], line, ignored=(properties,))
+    return Document(content, properties, content[front.end() :], line)
+
+
+def _properties(front: str, file: Path) -> JsonObject | Ignored:
+    """Return the properties in the front matter of a note, which begins at its second line."""
+    try:
+        properties = yaml.safe_load(front) or {}
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        problem = getattr(error, "problem", None) or str(error)
+        return Ignored(str(file), mark.line + 2 if mark else 1, f"{UNREADABLE} ({problem})")
+    except (ValueError, RecursionError) as error:  # of a date such as 2024-99-99, of a thousand brackets
+        return Ignored(str(file), 1, f"{UNREADABLE} ({error})")
+    if not isinstance(properties, dict):
+        return Ignored(str(file), 1, f"{UNREADABLE} (no names with values)")
+    return properties

@@ -1,0 +1,149 @@
+"""Chats that WhatsApp exports as text (`WhatsApp Chat with Ana.txt`, `_chat.txt`): a message is a memory.
+
+Each begins with its time as the phone writes times, in the order of day and month of its region, and with its sender.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from datetime import date, datetime
+from itertools import pairwise
+from pathlib import Path
+from typing import Final
+
+from actors.importers.files import HEAD, text, unreadable
+from actors.importers.records import Broken, Ignored, Options, Record, Skipped, memory
+
+NAME: Final = "WhatsApp chats"
+SINGLE: Final = "a WhatsApp chat"
+SUFFIX: Final = ".txt"
+PHONES: Final = "_chat"
+"""The name of a chat in the archive of an iPhone, whose own name says with whom it was."""
+LEFT_OUT: Final = "notices of the program, images and other media"
+MARK: Final = "\u200e"
+"""What iPhones begin a line and each text with that is of the program, such as `image omitted`."""
+
+_MESSAGE: Final = re.compile(
+    rf"""
+    {MARK}?(?P<open>\[)?
+    (?P<date>\d{{1,4}}(?P<by>[-./])\d{{1,2}}(?P=by)\d{{2,4}})\.?(?P<comma>,)?[ ](?:[^\W\d]{{1,3}}[ ])?
+    (?P<hour>[01]?\d|2[0-3])[:.](?P<minute>[0-5]\d)(?:[:.](?P<second>[0-5]\d))?[ ]?(?P<half>[AaPp]\.?[ ]?[Mm]\.?)?
+    (?(open)\]|[ ]-)[ ](?:(?P<sender>[^:\n]{{1,100}}):[ ])?(?P<text>.*)
+    """,
+    re.VERBOSE,
+)
+_SPACES: Final = str.maketrans("\u00a0\u202f", "  ")
+_MEDIA: Final = re.compile(rf"{MARK}.*|<[^<>]+>", re.DOTALL)
+"""A text that the program puts in the place of an image, a voice message or a call."""
+_EDITED: Final = re.compile(rf"{MARK}<[^<>]+>\Z")
+
+
+def matches(file: Path) -> bool:
+    """Tell whether a file is a chat: its first line is one, and either its name says so or most messages have senders.
+
+    Logs and diaries have lines that begin with a time, too.
+    """
+    if file.suffix.lower() != SUFFIX:
+        return False
+    with file.open("rb") as source:
+        head = source.read(HEAD).decode("utf-8-sig", "replace").lstrip().replace("\r\n", "\n")
+    found = [one for _, one, _ in _lines(head)]
+    if not found or not head.translate(_SPACES).startswith(found[0][0]):
+        return False
+    is_named = file.stem == PHONES or "whatsapp" in file.stem.lower()
+    return is_named or (bool(found[0]["comma"]) and 2 * sum(one["sender"] is not None for one in found) > len(found))
+
+
+def read(files: Iterable[Path], options: Options) -> Iterator[Record]:
+    """Yield the messages of chats, each with its line."""
+    for file in files:
+        try:
+            content = text(file)
+        except OSError as error:
+            yield unreadable(file, error)
+            continue
+        if isinstance(content, Broken):
+            yield content
+        else:
+            yield from _messages([*_lines(content)], file, options)
+
+
+def _lines(content: str) -> Iterator[tuple[int, re.Match[str], str]]:
+    """Yield the number of the first line of each message, the line, and the whole text."""
+    begun: tuple[int, re.Match[str]] | None = None
+    said: list[str] = []
+    for number, line in enumerate(content.split("\n"), 1):
+        if found := _MESSAGE.fullmatch(line.translate(_SPACES)):
+            if begun:
+                yield *begun, "\n".join(said)
+            begun, said = (number, found), [found["text"]]
+        else:
+            said.append(line)
+    if begun:
+        yield *begun, "\n".join(said)
+
+
+def _messages(lines: list[tuple[int, re.Match[str], str]], file: Path, options: Options) -> Iterator[Record]:
+    days = _days([found["date"] for _, found, _ in lines])
+    if days is None:
+        problem = "its dates can be read in several ways or in none: its messages get the time of the import"
+        yield Ignored(str(file), 1, problem)
+    chat = file.resolve().parent.name if file.stem == PHONES else file.stem
+    known: Counter[tuple[str, ...]] = Counter()
+    for index, (number, found, said) in enumerate(lines):
+        if found["sender"] is None or _MEDIA.fullmatch(said := said.strip()):
+            yield Skipped(LEFT_OUT)
+        elif said := _EDITED.sub("", said).strip():
+            speaker = found["sender"].strip(f"{MARK}~ ")
+            place = ("whatsapp", found["date"], found["hour"], found["minute"], found["second"] or "", speaker, said)
+            known[place] += 1  # the same words twice in a minute
+            yield from memory(
+                (*place, known[place]),
+                said,
+                file,
+                number,
+                namespace=options.namespace,
+                session=chat,
+                created_at=f"{days[index]}T{_time(found)}" if days else None,
+                tags=["chat"],
+                metadata={"source": "whatsapp", "speaker": speaker, "title": chat},
+            )
+
+
+def _days(dates: list[str]) -> list[date] | None:
+    """Return the days of messages, given as a region writes them; None where none or more than one order is possible.
+
+    In the right order all days exist, none is in the future, and the fewest are before that of the message above.
+    """
+    today = datetime.now().astimezone().date()
+    possible: dict[int, list[list[date]]] = {}
+    for order in _orders(dates[0]):
+        try:
+            days = [_day(one, order) for one in dates]
+        except ValueError:
+            continue
+        if max(days) <= today:
+            possible.setdefault(sum(after < before for before, after in pairwise(days)), []).append(days)
+    best = possible[min(possible)] if possible else []
+    return best[0] if len(best) == 1 or (best and best[0] == best[-1]) else None
+
+
+def _orders(written: str) -> tuple[str, ...]:
+    """Return the orders of day, month and year in which a date may be written."""
+    if written[:4].isdecimal():
+        return ("ymd",)
+    return ("dmy",) if "." in written else ("dmy", "mdy")
+
+
+def _day(written: str, order: str) -> date:
+    """Return a day, of this century where only two digits are written (`ValueError`: there is none)."""
+    parts = dict(zip(order, map(int, re.split(r"[-./]", written)), strict=True))
+    return date(parts["y"] + (2000 if parts["y"] < 100 else 0), parts["m"], parts["d"])
+
+
+def _time(message: re.Match[str]) -> str:
+    """Return the time of day of a message, of 24 hours."""
+    hour = int(message["hour"])
+    if message["half"]:
+        hour = hour % 12 + 12 * (message["half"][0] in "Pp")
+    return f"{hour:02}:{message['minute']}:{message['second'] or '00'}"

@@ -1,0 +1,143 @@
+"""Chats of WhatsApp with their senders and times, and transcripts of meetings."""
+
+from pathlib import Path
+
+import pytest
+
+from actors.importers.markup.captions import from_captions
+from actors.importers.recogniser import recognise
+from actors.importers.records import Ignored, Options
+from tests.actors.importers.test_markup import check_linear
+from tests.actors.importers.test_sources import read
+
+ANDROID = """05/03/2026, 22:01 - Messages and calls are end-to-end encrypted. Tap to learn more.
+05/03/2026, 22:01 - Ana López: The dentist moved to Tuesday
+25/03/2026, 9:02 - Ole: ok: fine
+and bring the card
+25/03/2026, 9:05 - Ana López: <Media omitted>
+25/03/2026, 9:06 - Ole: ok
+25/03/2026, 9:06 - Ole: ok
+"""
+
+IPHONE = (
+    "\u200e[3/5/26, 10:01:33\u202fPM] Bees: \u200eMessages and calls are end-to-end encrypted.\n"
+    "[3/5/26, 10:01:35\u202fPM] ~ Ana: The queen is marked. \u200e<This message was edited>\n"
+    "\u200e[3/25/26, 12:02:00\u202fAM] Ole: \u200eimage omitted\n"
+    "[3/25/26, 12:02:01\u202fAM] Ole: Blue?\n"
+)
+
+TEAMS = """\ufeffWEBVTT
+
+NOTE recorded in the boathouse
+
+8f-0
+00:00:00.000 --> 00:00:03.500
+<v Ana López>Let us start with</v>
+
+8f-1
+00:00:03.500 --> 00:00:06.000 align:start
+<v Ana López>the <c.yellow>budget</c>.
+It is 8 &amp; a half.</v>
+
+8f-2
+00:00:06.000 --> 00:00:08.000
+<v Ole>Good.</v>
+"""
+
+ZOOM = "WEBVTT\n\n1\n00:00:00.000 --> 00:00:03.500\nAna: We start.\n\n2\n00:00:04.000 --> 00:00:05.000\nOle: Fine.\n"
+
+SUBTITLES = "1\n00:00:00,000 --> 00:00:03,500\nHello\n\n2\n00:00:03,500 --> 00:00:06,000\nHello\n<i>there.</i>\n"
+
+
+def test_messages_of_a_chat_keep_sender_and_time_in_either_order_of_day_and_month(tmp_path: Path) -> None:
+    (tmp_path / "WhatsApp Chat with Ana.txt").write_text(ANDROID, "utf-8")
+    name, items, broken, skipped = read(tmp_path / "WhatsApp Chat with Ana.txt")
+    assert (name, broken) == ("a WhatsApp chat", [])
+    assert [(item["metadata"]["speaker"], item["content"], item["created_at"]) for item in items] == [
+        ("Ana López", "The dentist moved to Tuesday", "2026-03-05T22:01:00"),
+        ("Ole", "ok: fine\nand bring the card", "2026-03-25T09:02:00"),
+        ("Ole", "ok", "2026-03-25T09:06:00"),
+        ("Ole", "ok", "2026-03-25T09:06:00"),
+    ]
+    assert len({item["id"] for item in items}) == 4
+    assert {item["session"] for item in items} == {"WhatsApp Chat with Ana"}
+    assert skipped == {"notices of the program, images and other media": 2}
+    (tmp_path / "Bees").mkdir()
+    (tmp_path / "Bees" / "_chat.txt").write_text(IPHONE, "utf-8")
+    _, items, _, skipped = read(tmp_path / "Bees" / "_chat.txt")
+    assert [(item["metadata"]["speaker"], item["content"], item["created_at"]) for item in items] == [
+        ("Ana", "The queen is marked.", "2026-03-05T22:01:35"),
+        ("Ole", "Blue?", "2026-03-25T00:02:01"),
+    ]
+    assert {item["session"] for item in items} == {"Bees"}
+
+
+def test_a_chat_that_has_grown_keeps_the_ids_of_its_messages(tmp_path: Path) -> None:
+    file = tmp_path / "WhatsApp Chat with Ana.txt"
+    file.write_text(ANDROID, "utf-8")
+    before = [item["id"] for item in read(file)[1]]
+    file.write_text(ANDROID + "26/03/2026, 9:06 - Ole: ok\n", "utf-8")
+    assert [item["id"] for item in read(file)[1]][:-1] == before
+
+
+@pytest.mark.parametrize(
+    ("lines", "created"),
+    [
+        ("05.03.26, 10:01 - Ana: Hello\n", "2026-03-05T10:01:00"),
+        ("5.3.2026 klo 10.01 - Ana: Hello\n", "2026-03-05T10:01:00"),
+        ("[2026-03-05, 10:01:02] Ana: Hello\n", "2026-03-05T10:01:02"),
+        ("3/5/24, 10:01 p. m. - Ana: Hello\n4/6/24, 10:01 p. m. - Ana: Hello\n", None),
+        ("2/9/25, 10:01 - Ana: Hello\n3/1/25, 10:01 - Ana: Hello\n", "2025-02-09T10:01:00"),
+        ("05/05/2026, 10:01 - Ana: Hello\n", "2026-05-05T10:01:00"),
+        ("31/31/2026, 10:01 - Ana: Hello\n", None),
+    ],
+)
+def test_dates_that_can_be_read_in_two_ways_are_none(tmp_path: Path, lines: str, created: str | None) -> None:
+    file = tmp_path / "Chat WhatsApp con Ana.txt"
+    file.write_text(lines, "utf-8")
+    items = read(file)[1]
+    assert items[0]["content"] == "Hello"
+    assert items[0].get("created_at") == created
+    ignored = [one for one in recognise(file, Options()).read() if isinstance(one, Ignored)]
+    assert bool(ignored) == (created is None)
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        "[2026-03-05 10:01:02] INFO: started\n[2026-03-05 10:01:03] INFO: ready\n",
+        "05/03/2026, 10:01 - Woke up late.\n06/03/2026, 9:01 - Fed the bees: sugar.\n",
+    ],
+)
+def test_a_log_with_times_is_a_note(tmp_path: Path, log: str) -> None:
+    (tmp_path / "server.txt").write_text(log, "utf-8")
+    (tmp_path / "WhatsApp Chat.txt").write_text(ANDROID, "utf-8")
+    name, items, _, _ = read(tmp_path)
+    assert name == "a folder of notes and WhatsApp chats"
+    assert items[0]["content"] == log.strip()
+    assert len(items) == 5
+
+
+def test_a_transcript_has_a_paragraph_for_what_each_person_says_in_a_row(tmp_path: Path) -> None:
+    (tmp_path / "GMT20260305-100133_Recording.transcript.vtt").write_text(TEAMS, "utf-8")
+    _, (item,), broken, _ = read(tmp_path)
+    assert broken == []
+    assert item["content"].endswith("\n\nAna López: Let us start with the budget.\nIt is 8 & a half.\n\nOle: Good.")
+    assert item["created_at"] == "2026-03-05"
+    assert from_captions(ZOOM)[1] == "Ana: We start.\n\nOle: Fine."
+
+
+def test_a_long_transcript_is_divided_and_a_line_of_subtitles_that_stays_is_said_once(tmp_path: Path) -> None:
+    cues = "".join(f"{number}\n00:00:00,000 --> 00:00:01,000\nBed {number} grows leeks.\n\n" for number in range(200))
+    (tmp_path / "film.srt").write_text(cues, "utf-8")
+    items = read(tmp_path / "film.srt")[1]
+    assert len(items) > 2
+    assert max(len(item["content"]) for item in items) < 2_100
+    (tmp_path / "short.srt").write_bytes(SUBTITLES.replace("\n", "\r\n").encode())
+    (item,) = read(tmp_path / "short.srt")[1]
+    assert item["content"] == "short\n\nHello there."
+
+
+def test_captions_are_read_in_time_that_grows_with_their_length() -> None:
+    for piece in ("1\n-->\nAna: <v a\n\n", "<v ", "a: ", "\n \n", "-->\n<<", " . ", "'"):
+        check_linear(lambda text: from_captions(f"1\n-->\n.{text}\nb"), piece)
