@@ -29,7 +29,7 @@ PROBED = 50
 """Files of a folder that are looked at until one is recognised."""
 KNOWN = (
     "Claude Code, Codex or Gemini CLI sessions, memories of the official memory server, mem0 or claude-mem, exports of "
-    "ChatGPT or claude.ai, chats of WhatsApp (.txt), notes (.md, .txt, .html, .org, .rst, .ipynb, .docx), transcripts "
+    "ChatGPT or claude.ai, WhatsApp chats (.txt), notes (.md, .txt, .html, .org, .rst, .ipynb, .docx), transcripts "
     "(.vtt, .srt), messages (.eml, .emlx), mailboxes (.mbox), tables (.csv, .tsv), or JSON lines with 'content'"
 )
 UNREAD = {

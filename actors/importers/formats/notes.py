@@ -1,6 +1,6 @@
 """Folders of Markdown and other text: Obsidian, basic-memory, the Markdown of mem0's plugin, or just notes.
 
-HTML, Org, reStructuredText, notebooks of Jupyter and documents of Word become Markdown
+HTML, Org, reStructuredText, Jupyter notebooks and Word documents become Markdown
 (`actors/importers/documents.py`), so that their headings divide them as those of Markdown do.
 
 A note is a memory, a long one or a journal several (`actors/importers/sections.py`); an observation of basic-memory

@@ -1,1 +1,1 @@
-"""Other markup as Markdown: HTML, Org, reStructuredText, notebooks of Jupyter, documents of Word, transcripts."""
+"""Other markup as Markdown: HTML, Org, reStructuredText, Jupyter notebooks, Word documents, transcripts."""

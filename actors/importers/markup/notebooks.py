@@ -1,4 +1,4 @@
-"""Notebooks of Jupyter as Markdown: the text of their cells, and code as blocks. Outputs are left out."""
+"""Jupyter notebooks as Markdown: the text of their cells, and code as blocks. Outputs are left out."""
 
 import re
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Documents of Word (`.docx`, as LibreOffice, Google Docs and pandoc write them too) as Markdown.
+"""Word documents (`.docx`, as LibreOffice, Google Docs and pandoc write them too) as Markdown.
 
 Kept are paragraphs, headings, items and rows of tables, with what was inserted and not yet accepted. Deleted passages,
 comments, notes at the foot, images, headers and footers, addresses of links and a table of contents are left out.

@@ -1,4 +1,4 @@
-"""Chats of WhatsApp with their senders and times, and transcripts of meetings."""
+"""WhatsApp chats with their senders and times, and transcripts of meetings."""
 
 from pathlib import Path
 

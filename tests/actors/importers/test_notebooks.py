@@ -1,4 +1,4 @@
-"""Notebooks of Jupyter: the text and code of their cells without outputs, divided at headings."""
+"""Jupyter notebooks: the text and code of their cells without outputs, divided at headings."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Documents of Word: what is kept of them as Markdown, what is left out, and which files are refused."""
+"""Word documents: what is kept of them as Markdown, what is left out, and which files are refused."""
 
 import random
 from pathlib import Path
