@@ -19,7 +19,7 @@ from actors.api.answers import LABEL, iso, start_of
 from actors.api.context import Context, reporter, wait_until_replayed
 from actors.api.params.fields import Reading, When
 from actors.api.params.parsing import Params, invalid
-from actors.api.params.times import EXPECTED, Period, instant, period
+from actors.api.params.times import EXPECTED, Period, find_period, instant, period
 from actors.runtime.ask import LONG_TIMEOUT, ask, log_fault
 from actors.runtime.faults import InvalidParamsFault
 from actors.runtime.types import JsonObject
@@ -38,8 +38,8 @@ EARLIEST = datetime.min.replace(tzinfo=UTC) + INSTANT
 """The earliest time that has an instant before it."""
 DIGITS = 18
 """Of a sequence number, at most."""
-_START = re.compile(r"\s*(?:the )?(?:beginning|start) of\b", re.IGNORECASE)
-"""Begins a time that is itself the beginning of another one."""
+_EDGE = re.compile(r"\s*(?:the )?(?:(?P<start>beginning|start)|end) of\b", re.IGNORECASE)
+"""Begins a time that is itself the beginning or the end of another one."""
 T = TypeVar("T")
 EVENTS_AT_ONCE = 256
 """Events between two progress reports."""
@@ -183,7 +183,7 @@ async def event_at(context: Context, when: When, parameter: str, least: int = 1,
     elif found.first > context.now():
         raise invalid(parameter, f"{when} is still to come; the log has events 1 to {head}", least=least, most=head)
     else:
-        is_start = found.first < found.last and (from_start or _START.match(str(when)) is not None)
+        is_start = found.first < found.last and (from_start or _is_start(when))
         log = context.hub.log
         seq = await (last_before(log, found.first) if is_start else from_log(log.seq_at, found.last))
         if seq < least <= head:
@@ -193,6 +193,18 @@ async def event_at(context: Context, when: When, parameter: str, least: int = 1,
     if not least <= seq <= head:
         raise invalid(parameter, f"no such event; the log has events 1 to {head}", least=least, most=head)
     return seq
+
+
+def _is_start(when: When) -> bool:
+    edge = _EDGE.match(str(when))
+    return edge is not None and edge["start"] is not None
+
+
+def moment_in_words(text: str) -> str:
+    """Return the name of the moment that `event_at` finds by a time: of a day or longer its end."""
+    named = find_period(text.strip(), datetime.now().astimezone())
+    is_span = named is not None and named.first < named.last and _EDGE.match(text) is None
+    return f"the end of {text}" if is_span else text
 
 
 def event_or_period(when: When, parameter: str) -> int | Period:
