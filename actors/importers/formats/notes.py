@@ -21,6 +21,7 @@ from actors.importers.dates import date_in_path, time_in_field
 from actors.importers.files import HYPERTEXT, missing, path_text, text, unreadable
 from actors.importers.hypertext import from_html
 from actors.importers.outlines import from_org, from_rst, org_ids, without_ids
+from actors.importers.own_notes import own_memory
 from actors.importers.records import (
     MAX_TITLE,
     Broken,
@@ -50,8 +51,7 @@ CONVERTED: dict[str, Callable[[str], tuple[JsonObject, str]]] = {
 """What returns properties and Markdown of other markup, by suffix."""
 SUFFIXES = (*MARKDOWN, PLAIN, *CONVERTED)
 UNREADABLE = "its properties are no YAML and are left out, its text is imported"
-OBSERVED = "observation_of"
-WIKILINK = "links_to"
+OBSERVED, WIKILINK = "observation_of", "links_to"
 OWN_PLACE = {"tags", "categories", "type", "title"}
 """Properties that have a place of their own; the others become metadata."""
 DATES = ("created", "created_at", "date")
@@ -136,7 +136,8 @@ def read(root: Path, files: list[Path], options: Options) -> Iterator[Record]:
                 names.setdefault(str(name).lower(), id_)
         for alias in _values(note.properties, "aliases", r","):
             aliases.setdefault(alias.lower(), id_)
-        yield from [Skipped("empty files")] if note.is_empty else _memories(note, options)
+        own = own_memory(note.place, note.body, note.properties, note.created, file, options)
+        yield from [Skipped("empty files")] if note.is_empty else own or _memories(note, options)
         links += [(note, relation, target) for relation, target in note.links]
     names = aliases | names
     for note, relation, target in links:
@@ -202,8 +203,7 @@ def _properties(front: str, file: Path) -> JsonObject | Ignored:
 
 def _memories(note: _Note, options: Options) -> Iterator[Record]:
     """Yield a note without its observations, and each observation; links of observations follow them."""
-    properties = note.properties
-    kept, stated = shortest(note.metadata), note.stated
+    properties, kept, stated = note.properties, shortest(note.metadata), note.stated
     metadata = beside({"source": "note", "path": note.name, "title": note.title}, kept)
     for name in [name for name in note.metadata if name not in kept and name not in stated]:
         yield Ignored(str(note.file), 1, f"its property {name} is too long for metadata and is left out")
