@@ -92,6 +92,7 @@ def test_what_is_said_again_of_something_that_ended_corrects_nothing(earlier: st
         ("The parking permit costs 30 euros.", "Previously the parking permit cost 45 euros."),
         ("The pool size is 20.", "The pool size was 10 before the change."),
         ("Locker 12 is broken.", "Locker 13 is broken."),
+        ("Mielke wants 480 euros for the brakes.", "Car sold to Mielke for 2,300 euros."),
         ("Edgar plays the trumpet.", "Edgar also has a piano at home."),
         ("The sauna is open.", "The sauna smells of spruce."),
         ("Who leads the walking group?", "I can't wait for the walking group!"),
