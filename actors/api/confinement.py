@@ -7,6 +7,7 @@ An operation is closed to such callers unless its `Tool` names a scope, and to t
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 from uuid import UUID
 
@@ -109,6 +110,20 @@ def _with_namespace(visible: frozenset[str], params: P, *, several: bool) -> P:
     if len(visible) > 1:
         raise invalid(NAMESPACE, f"name one of {', '.join(sorted(visible))}")
     return msgspec.structs.replace(params, namespace=next(iter(visible)))
+
+
+@contextmanager
+def naming(params: Params) -> Iterator[None]:
+    """Name the parameter with the id of a memory or run that isn't found, in the message and the data of its fault."""
+    try:
+        yield
+    except NotFoundFault as fault:
+        named = (*memories_named(params), (RUN, getattr(params, RUN, None)))
+        unknown = fault.data.get(RUN, fault.data.get("id"))
+        parameter = next((name for name, one in named if str(one) == unknown), None)
+        if parameter is None or "parameter" in fault.data:
+            raise
+        raise NotFoundFault(f"{fault.message}, named by '{parameter}'", **fault.data, parameter=parameter) from None
 
 
 def memories_named(params: Params) -> Iterator[tuple[str, UUID]]:

@@ -290,7 +290,7 @@ def erased(entry: Entry) -> NotFoundFault | StorageFault:
     """Return the fault for an erased memory, with time and reason as far as known, or for one that is lost."""
     if entry.is_lost:
         return StorageFault(f"Storage failed: memory {entry.id} is {entry.reason}", id=str(entry.id))
-    when = f" at {entry.state_since}" if entry.state_since else ""
+    when = f" at {entry.state_since.astimezone().isoformat()}" if entry.state_since else ""
     return NotFoundFault(f"Memory was erased{when}: {entry.id}", id=str(entry.id), reason=entry.reason)
 
 

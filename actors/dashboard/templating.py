@@ -8,6 +8,7 @@ import jinja2
 from markupsafe import Markup, escape
 
 from actors.api.answers import TRIGGERS
+from actors.api.operations.administration.history import moment_in_words
 from actors.api.parts import PARTS, SPACE_NAMES, did, minute, said_minute
 from actors.text.plain_excerpts import plain_excerpt
 from events.spaces import SPACES
@@ -143,6 +144,7 @@ def _environment() -> jinja2.Environment:
     environment.filters |= {
         "minute": minute,
         "said_minute": said_minute,
+        "moment": moment_in_words,
         "signed": _signed,
         "plural": counted,
         "excerpt": lambda text, length=160: plain_excerpt(text or "", length),

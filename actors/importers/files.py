@@ -6,7 +6,6 @@ import zlib
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE, lookup
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from mimetypes import guess_type
 from pathlib import Path
 from typing import TypeVar
 from zipfile import BadZipFile, ZipFile
@@ -105,8 +104,11 @@ def unreadable(file: Path, error: OSError) -> Broken:
 
 
 def missing(name: str) -> str:
-    """Return what a link leads to that leads to no note, by its name: an image or another attachment, or nothing."""
-    return "files that are no notes" if guess_type(name)[0] else "notes that don't exist"
+    """Return what a link leads to that leads to no note, by its name: an image, code or another file, or nothing.
+
+    What looks like a suffix is one: a list of those that are known differs from machine to machine.
+    """
+    return "files that are no notes" if re.search(r"\.[a-z]\w{0,9}\Z", name) else "notes that don't exist"
 
 
 def path_text(path: Path) -> str:

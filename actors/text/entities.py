@@ -63,11 +63,13 @@ the time.
 """
 _QUOTED: Final = re.compile(r"[\"“«]([^\"“”«»\n]{2,80})[\"”»]|(?<!\w)['‘]([A-Z][^'‘’\n]{1,80})['’](?!\w)")
 _SPEAKER: Final = re.compile(r"^[ \t]*([^\W\d_a-z][\w.'’ -]{0,40}):(?=\s)", re.MULTILINE)
-_CAPITAL: Final = r"[^\W\d_a-zß-öø-ÿ\u2e80-\uffff][^\W\d_]*+(?:['’-][^\W\d_]++)*+"
+_TITLE: Final = r"(?:Dr|Mrs?|Ms|Prof)\b"
+"""No part of the name after it, so that "Dr. Brandt", "Dr Brandt" and "Brandt" are one name."""
+_CAPITAL: Final = rf"(?!{_TITLE})[^\W\d_a-zß-öø-ÿ\u2e80-\uffff][^\W\d_]*+(?:['’-][^\W\d_]++)*+"
 _JOINT: Final = r"(?: |(?<=\b\w)\. | (?:of|the|de|van|von|der|la|del) )"
 """Separator within a name: a space, the dot of an initial, or a particle."""
 _NAME: Final = re.compile(rf"\b{_CAPITAL}(?:{_JOINT}{_CAPITAL})*(?: \d+\b)?")
-_SENTENCE_END: Final = re.compile(r"(?:^|[.!?:;…\n•*#>\-][\s\"'“‘(*#>\-]*)$")
+_SENTENCE_END: Final = re.compile(r"(?:^|(?<!\b[DM]r)(?<!\bMs)(?<!\bMrs)(?<!\bProf)[.!?:;…\n•*#>\-][\s\"'“‘(*#>\-]*)$")
 
 _SENTENCE_OPENERS: Final = frozenset(
     """

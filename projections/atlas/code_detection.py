@@ -20,11 +20,16 @@ _CODE_LINE: Final = re.compile(
     re.VERBOSE,
 )
 """Lines that occur in common programming languages and not in prose."""
+_FIELD_LINE: Final = re.compile(r"\s+\w+\??:\s*\S")
+"""A field of a literal, between a line that ends with a brace and one that begins with one."""
 
 
 def looks_like_code(content: str) -> bool:
     """Return whether a text is code rather than prose: at least half of its lines, not counting comments, are code."""
     lines = [line[:400] for line in content[:_SAMPLE].splitlines() if line.strip()]
-    matched = sum(bool(_CODE_LINE.search(line)) for line in lines)
+    matched = depth = 0
+    for line in lines:
+        matched += bool(_CODE_LINE.search(line) or (depth > 0 and _FIELD_LINE.match(line)))
+        depth += line.rstrip().endswith("{") - line.lstrip().startswith("}")
     comments = sum(line.lstrip().startswith(("#", "//", "/*", "*")) for line in lines)
     return matched > 0 and matched * 2 >= len(lines) - min(comments, matched)

@@ -187,8 +187,7 @@ _PATTERNS: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str], Reference
         (rf"{lex.NOT_A_VERB}{lex.WHICH}(?:{lex.MONTH}|{lex.SEASON})", resolvers.month_or_longer),
         (rf"{lex.WHICH}{lex.QUARTER}", resolvers.month_or_longer),
         (rf"\b(?P<word>{lex.DEICTIC_DAY})\b", resolvers.deictic_day),
-        (r"\bhalf an? (?P<unit>hour|day|month|year|decade) ago\b", resolvers.half_ago),
-        (rf"{lex.COUNT}{lex.SPAN} ago\b", resolvers.ago),
+        (lex.AGO, resolvers.ago),
         (rf"{lex.WHICH}{lex.COUNT}{lex.SPAN}", resolvers.counted_units),
         (rf"{lex.WHICH}(?P<unit>fortnight|hour)\b", resolvers.counted_units),
         (

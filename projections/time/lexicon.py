@@ -10,9 +10,14 @@ SEASONS: Final = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12
 NUMBERS: Final = {
     word: number
     for number, words in enumerate(
-        "a/an/one two/couple three/few four/several five six seven eight nine ten".split(), 1
+        "a/an/one two/couple three/few four/several five six seven eight nine ten eleven twelve/dozen "
+        "thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty".split(),
+        1,
     )
     for word in words.split("/")
+}
+_TENS: Final = {
+    word: 10 * number for number, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), 2)
 }
 
 MONTH_NAME: Final = (
@@ -34,10 +39,19 @@ NOT_BEFORE_UNIT: Final = (
 )
 """After a year on its own: rejects quantities."""
 DAY_OF_MONTH: Final = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?\b"
-COUNT: Final = rf"(?:\b(?:a )?(?P<count>\d{{1,3}}|{'|'.join(NUMBERS)})(?: of)? )"
+_NUMBER: Final = rf"\d{{1,3}}|(?:(?:{'|'.join(_TENS)})[ -])?(?:{'|'.join(NUMBERS)})|{'|'.join(_TENS)}"
+_BEFORE_COUNT: Final = r"(?<!\d[.,])\b(?:a )?"
+COUNT: Final = rf"(?:{_BEFORE_COUNT}(?P<count>{_NUMBER})(?: of)? )"
 UNIT: Final = r"(?P<unit>day|night|week|weekend|month|quarter(?! (?:century|mile|hour|of)\b)|year|decade)s?\b"
-SPAN: Final = r"(?P<unit>minute|hour|day|night|week|weekend|fortnight|month|quarter|year|decade)s?\b"
+_SHORT: Final = {"sec": "second", "min": "minute", "hr": "hour", "wk": "week", "yr": "year"}
+_SPAN: Final = "minute|min|hour|hr|day|night|week|wk|weekend|fortnight|month|quarter|year|yr|decade"
+SPAN: Final = rf"(?P<unit>{_SPAN})s?\b"
 """A unit, or a length of time that the calendar doesn't divide."""
+AGO: Final = (
+    rf"(?:\bhalf an? |{_BEFORE_COUNT}(?P<count>\d{{1,3}}\.\d{{1,2}}|{_NUMBER})(?: of)? (?:and a half )?)"
+    rf"(?P<unit>second|sec|{_SPAN})s?\b(?: and a half)? ago\b"
+)
+WITHIN_DAY: Final = r"\b(?:second|sec|minute|min|hour|hr)s?\b"
 QUARTER: Final = r"(?:\bQ(?P<quarter>[1-4])\b(?!:)|\b(?P<named>first|second|third|fourth) quarter\b)"
 SEASON: Final = rf"(?P<season>{'|'.join(SEASONS)})\b"
 WEEKDAY: Final = (
@@ -72,7 +86,19 @@ def compiled(pattern: str) -> re.Pattern[str]:
 def count_of(word: str | None) -> int:
     """Return the number that a count names; 1 without one."""
     word = (word or "one").casefold()
-    return int(word) if word.isdigit() else NUMBERS[word]
+    return int(word) if word.isdigit() else sum((_TENS | NUMBERS)[part] for part in re.split("[ -]", word))
+
+
+def unit_of(word: str) -> str:
+    """Return the unit that a word in the singular names, also a short one such as "hr"."""
+    return _SHORT.get(word.casefold(), word.casefold())
+
+
+def ago(match: re.Match[str]) -> tuple[float, str]:
+    """Return the count and the unit of a match of `AGO`."""
+    count = match["count"] or "0"
+    whole = float(count) if "." in count else count_of(count)
+    return whole + ("half" in match.group().casefold()) / 2, unit_of(match["unit"])
 
 
 def index_of(name: str, names: tuple[str, ...]) -> int:

@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 
 DAY: Final = timedelta(days=1)
 UNIT_DAYS: Final = {
+    "second": 1 / 86_400,
     "minute": 1 / 1_440,
     "hour": 1 / 24,
     "day": 1,

@@ -30,8 +30,6 @@ _RECENT: Final = timedelta(days=30)
 _STEPS: Final = {"last": -1, "past": -1, "previous": -1, "next": 1, "coming": 1}
 """Units from the present one, by the word before; 0 for others."""
 _HALVES: Final = {
-    "hour": (30, "minute"),
-    "day": (12, "hour"),
     "month": (2, "week"),
     "year": (6, "month"),
     "decade": (5, "year"),
@@ -156,19 +154,23 @@ def deictic_day(match: re.Match[str], reference: Reference) -> Interval:
 
 
 def ago(match: re.Match[str], reference: Reference) -> Interval:
-    """Resolve "two weeks ago" to the unit of that granularity, so that larger units give wider intervals."""
-    return _back(reference.anchor, match["unit"], lex.count_of(match["count"]))
+    """Resolve "two weeks ago" to the unit of that granularity, so that larger units give wider intervals.
 
-
-def half_ago(match: re.Match[str], reference: Reference) -> Interval:
-    """Resolve "half a year ago" as a number of smaller units."""
-    count, unit = _HALVES[match["unit"].casefold()]
-    return _back(reference.anchor, unit, count)
+    "Half a year ago" counts smaller units. Half a week or a night, and what is shorter than a day, lead to a day.
+    """
+    count, unit = lex.ago(match)
+    if count % 1 and unit in _HALVES:
+        halves, unit = _HALVES[unit]
+        count = round(2 * halves * count)
+    length = UNIT_DAYS[unit]
+    if length < 1 or count % 1:
+        return days(reference.anchor - count * length * DAY)
+    return shift(containing(reference.anchor, unit), unit, -round(count))
 
 
 def counted_units(match: re.Match[str], reference: Reference) -> Interval:
     """Resolve "the last three weeks" or "the next two days", which end or begin with the day of the anchor."""
-    length = lex.count_of(match.groupdict().get("count")) * UNIT_DAYS[match["unit"].casefold()] * DAY
+    length = lex.count_of(match.groupdict().get("count")) * UNIT_DAYS[lex.unit_of(match["unit"])] * DAY
     today = days(reference.anchor)
     if match["which"].casefold() in ("next", "coming"):
         return Interval(today.start, days(reference.anchor + length).end)
@@ -230,14 +232,6 @@ def recently(_match: re.Match[str], reference: Reference) -> Interval:
     """Resolve "recently" and "lately"."""
     today = days(reference.anchor)
     return Interval(today.start - _RECENT, today.end)
-
-
-def _back(anchor: datetime, unit: str, count: int) -> Interval:
-    """Return the unit that lies so many units back; the day where the unit is shorter, the week where it is two."""
-    length = UNIT_DAYS[unit.casefold()]
-    if length < 1:
-        return days(anchor - count * length * DAY)
-    return shift(containing(anchor, unit), unit, -count)
 
 
 def _yearless(in_year: Callable[[int], Interval], reference: Reference) -> Interval | None:

@@ -140,8 +140,13 @@ def test_a_document_that_was_imported_whole_is_not_imported_in_sections_too(tmp_
     (folder / "todo.md").write_text("Read [[CONTRIBUTING]].", "utf-8")
     told = run_json(store, "import", str(folder))
     assert (told["stored"], told["events"], told["failed"]) == (1, 1, []), "the note, and its link to the whole one"
+    assert told["stored_before"] == 1, "the whole one, which its sections are parts of"
     assert len(contents(store)) == 2
     (folder / "todo.md").unlink()
+    (folder / "CONTRIBUTING.md").write_text(text + "The release manager is Ilse.\n", "utf-8")
+    changed = run_json(store, "import", str(folder))
+    assert (changed["stored"] > 2, changed["stored_before"]) == (True, 0), "a changed note is another one"
+    (folder / "CONTRIBUTING.md").write_text(text, "utf-8")
     run_json(store, "forget", str(whole), "--hard")
     assert run_json(store, "import", str(folder))["stored"] == 0, "what was erased doesn't come back"
 

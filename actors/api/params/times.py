@@ -23,9 +23,9 @@ _BESIDE: Final = lex.compiled(
 )
 """What a name may have beside the time that it counts from, as in "the week before 9 June"."""
 
-_AGO: Final = lex.compiled(rf"(?P<half>half )?{lex.COUNT}(?P<unit>hour|minute)s? ago")
+_AGO: Final = lex.compiled(lex.AGO)
 
-_WITHIN_DAY: Final = lex.compiled(r"\b(?:hour|minute)s?\b")
+_WITHIN_DAY: Final = lex.compiled(lex.WITHIN_DAY)
 """What a search reads as the whole day, which would be too much for a limit."""
 
 
@@ -60,8 +60,9 @@ def find_period(text: str, now: datetime) -> Period | None:
     with suppress(InvalidParamsFault):
         parsed = as_written(text, "time")
         return Period(parsed, parsed)
-    if ago := _AGO.fullmatch(text):
-        moment = now - timedelta(**{f"{ago['unit'].lower()}s": lex.count_of(ago["count"])}) / (2 if ago["half"] else 1)
+    if _WITHIN_DAY.search(text) and (ago := _AGO.fullmatch(text)):
+        count, unit = lex.ago(ago)
+        moment = now - count * timedelta(**{f"{unit}s": 1})
         return Period(moment, moment)
     named = _named(text, now)
     return named and Period(named.start.replace(tzinfo=None), named.end.replace(tzinfo=None) - datetime.resolution)

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from anyio import to_thread
 
 from actors.api.answers import empty_namespace, nothing_within
-from actors.api.confinement import confine
+from actors.api.confinement import confine, naming
 from actors.api.context import NAMESPACE, Context, wait_until_replayed
 from actors.api.operations.administration.history import event_at
 from actors.api.operations.administration.maintenance import lag as described_lag
@@ -62,7 +62,8 @@ async def call(
     if before_run is not None:
         before_run(params)
     try:
-        return await _run(context, tool, params)
+        with naming(params):
+            return await _run(context, tool, params)
     except DamagedFault as fault:
         if context.hub.log.read_only is None:  # a hub ends here, and the next one answers
             damage = LogDamagedError(fault.message.removeprefix("Storage failed: "))

@@ -23,6 +23,7 @@ from actors.importers.dates import date_in_path, time_in_field
 from actors.importers.documents import MARKDOWN, ORG, PLAIN, parse
 from actors.importers.files import missing, path_text
 from actors.importers.markup.outlines import org_ids, without_ids
+from actors.importers.own_notes import own_memory
 from actors.importers.records import (
     MAX_TITLE,
     Broken,
@@ -136,7 +137,8 @@ def read(root: Path, files: list[Path], options: Options) -> Iterator[Record]:
                 names.setdefault(str(name).lower(), id_)
         for alias in _values(note.properties, "aliases", r","):
             aliases.setdefault(alias.lower(), id_)
-        yield from [Skipped("empty files")] if note.is_empty else _memories(note, options)
+        own = own_memory(note.place, note.body, note.properties, note.created, file, options)
+        yield from [Skipped("empty files")] if note.is_empty else own or _memories(note, options)
         links += [(note, relation, target) for relation, target in note.links]
     names = aliases | names | paths
     for note, relation, target in links:
@@ -175,8 +177,7 @@ def _note(root: Path, file: Path, document: Document) -> tuple[_Note, list[Ignor
 
 def _memories(note: _Note, options: Options) -> Iterator[Record]:
     """Yield a note without its observations, and each observation; links of observations follow them."""
-    properties = note.properties
-    kept, stated = shortest(note.metadata), note.stated
+    properties, kept, stated = note.properties, shortest(note.metadata), note.stated
     metadata = beside({"source": "note", "path": note.name, "title": note.title}, kept)
     for name in [name for name in note.metadata if name not in kept and name not in stated]:
         yield Ignored(str(note.file), 1, f"its property {name} is too long for metadata and is left out")

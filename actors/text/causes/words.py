@@ -44,7 +44,7 @@ def one_of(forms: Iterable[str]) -> str:
 
 
 DETERMINER: Final = any_of("determiners")
-NAME: Final = r"(?-i:[A-Z])[\w'’-]*+"
+NAME: Final = r"(?-i:(?:(?:Dr|Mrs?|Ms|Prof)\.? )*[A-Z])[\w'’-]*+"
 SUBJECT: Final = rf"(?:i|we|he|she|they|it|mine|ours|yours|hers|theirs|nobody|everyone|{DETERMINER}|{NAME})"
 
 _IRREGULAR: Final = {

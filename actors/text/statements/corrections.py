@@ -155,9 +155,10 @@ def evidence(earlier: Statement, later: Statement) -> dict[str, float]:
         (has_other_verb and (not is_value or later.starts_at > 0)) or (not is_value and _adds_amount(newer))
     )
     change = later.announces_change and not earlier.announces_change and not is_other
+    ends_in_state = later.state_at is not None and left ^ right in OPPOSITES  # "was opened", "is closed"
     return {
         "share": share,
-        "state": float(earlier.state_at is not None),
+        "state": float(earlier.state_at is not None or ends_in_state),
         "event": float(earlier.tells_event),
         "event told": float(later.tells_event and not change and not ended),
         "frame": float(is_frame),

@@ -18,7 +18,7 @@ MAX_LENGTH: Final = 2_000
 _LISTS: Final[dict[str, str]] = ENGLISH["corrections"]
 _WORD: Final = re.compile(r"[-+$€£]?\w+(?:[-'’.:,/@&_]\w+)*")
 _TITLED: Final = "".join(rf"(?<!\b[a-z]{{{n}}} {title})" for n in (2, 3, 4) for title in "Dr Mr Ms Mrs Prof".split())
-_SENTENCE_START: Final = re.compile(rf"(?:^|{_TITLED}[.!?:;\n])[\s\"'(]*$")
+_SENTENCE_START: Final = re.compile(rf"(?:^|{_TITLED}(?<!\bProf\. Dr)[.!?:;\n])[\s\"'(]*$")
 """The point of a title after a short word doesn't end a sentence: "is Dr. Klee", unlike "at 5 Oak Dr. Towels are"."""
 _IS_ON: Final = re.compile(r"\b(is|are|was|be) on(?! (?:the|a|an|my|our|his|her|their|its|\d|[A-Z]))")
 _LABEL: Final = re.compile(r"\W*+\w++(?:[ /-]++[\w'’]++){1,6}+(?=:\s(?!.{0,80}\d.{0,80} at \d))")

@@ -18,6 +18,7 @@ from projections.memories.catalog import Catalog
 from projections.registry import rebuild
 from tests.acceptance.conftest import PATIENCE
 from tests.actors.cli.conftest import run, run_json
+from tests.actors.conftest import Place
 from tests.events.samples import DIMENSIONS, draft, stored
 
 FOX, DOG = UUID(int=11), UUID(int=12)
@@ -131,6 +132,11 @@ def test_a_difference_is_told_in_words(folder: Path) -> None:
     assert "0 events" in told(folder, "diff", "2", "2")
 
 
+def test_a_difference_from_a_day_has_what_happened_at_its_first_instant(folder: Path, place: Place) -> None:
+    place("Etc/GMT-12")  # twelve hours ahead, so that the noon of all events is midnight
+    assert "6 events" in told(folder, "diff", "2026-01-02")
+
+
 def test_a_memory_and_the_store_are_shown_as_they_were(folder: Path) -> None:
     assert "forgotten, because: it was wrong" in told(folder, "show", str(DOG))
     before = told(folder, "show", str(DOG), "--as-of", "4")
@@ -146,6 +152,8 @@ def test_a_memory_and_the_store_are_shown_as_they_were(folder: Path) -> None:
     assert "6 events" in whole
     assert told(folder, "audit", "--since", "January 2026", "--until", "January 2026") == told(folder, "audit")
     assert told(folder, "audit", "--since", "yesterday") == "there is no such event\n"
+    noon = "2026-01-01T12:00:00+00:00"
+    assert "0 events" in told(folder, "diff", noon), "a time means the last event at or before it"
     erased = run(folder, "show", str(FOX), "--as-of", "4")
     assert erased.exit_code == 1
     assert "Memory was erased at 2026-01-01" in erased.stderr

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -72,3 +73,50 @@ def test_the_export_of_a_namespace_names_no_run_that_changed_nothing_in_it(tmp_p
     assert of_all not in named["work"]
     assert of_work not in named["home"]
     assert of_all in named["home"]
+
+
+def test_an_export_as_markdown_brings_back_what_it_holds_of_each_memory(tmp_path: Path) -> None:
+    first, second, notes = (tmp_path / name for name in ("first", "second", "notes"))
+    lines = [
+        {
+            "id": str(UUID(int=1)),
+            "content": "# The shed\n\nIts key hangs behind the canoe #boat.\n- [rule] Lock it.",
+            "namespace": "home",
+            "importance": 0.9,
+            "tags": ["keys", "boat"],
+            "created_at": "2026-03-02T10:11:12+01:00",
+            "memory_type": "fact",
+            "session": "s1",
+            "rationale": "asked often",
+            "metadata": {"speaker": "Mara", "places": {"shed": 1}},
+        },
+        {
+            "content": "x = f(5);\n" * 400 + "y = 2;",
+            "modality": "code",
+            "link_to": [str(UUID(int=1))],
+            "namespace": "home",
+        },
+    ]
+    told_first = run(first, "import", "-", stdin="\n".join(map(json.dumps, lines)))
+    assert told_first.exit_code == 0, told_first.output
+    assert run(first, "export", str(notes), "--format", "markdown").exit_code == 0
+    imported = told(second, notes)
+    assert (imported["stored"], imported["events"]) == (2, 1), "both memories, and the link"
+    held = "content namespace importance tags created_at memory_type session rationale metadata modality".split()
+    exported = [
+        [{name: one.get(name) for name in held} for one in map(json.loads, lines) if "content" in one]
+        for store in (first, second)
+        for lines in [run(store, "export").stdout.splitlines()]
+    ]
+    assert sorted(exported[0], key=str) == sorted(exported[1], key=str)
+
+
+def test_a_note_of_an_export_that_was_edited_is_another_memory(tmp_path: Path) -> None:
+    store, notes = tmp_path / "store", tmp_path / "notes"
+    run_json(store, "store", "The rent is 1240 a month.", "-n", "flat", "--importance", "0.8", "--no-hub")
+    assert run(store, "export", str(notes), "--format", "markdown").exit_code == 0
+    (note,) = notes.rglob("*.md")
+    note.write_text(note.read_text("utf-8").replace("1240 a month.\n", "1260 a month.\n"), "utf-8")
+    assert told(store, notes)["stored"] == 1
+    (now,) = run_json(store, "search", "What is the rent?", "-n", "flat", "--top-k", "1")["results"]
+    assert now["content"] == "The rent is 1260 a month."

@@ -94,6 +94,22 @@ async def test_no_page_of_a_store_that_is_only_read_offers_a_change_and_each_say
         assert WHY not in past, "the banner of the past says that nothing can be changed"
 
 
+async def test_a_page_of_the_past_names_its_moment(only_read: Served) -> None:
+    """Also where the page is that of an error, as for a time that is still to come."""
+    named = {
+        "2": "as it was after event 2",
+        "no time": "as of no time",
+        "the end of May 2026": "as of the end of May 2026",
+    }
+    for span in ("2999-11", "2999-W07", "2999-11-30", "this week", "last year", "May 2026", "today"):
+        named[span] = f"as of the end of {span}"
+    for instant in ("2999-11-30T12:00", "0 minutes ago", "the start of next year"):
+        named[instant] = f"as of {instant}"
+    async with only_read.browser() as client:
+        for as_of, moment in named.items():
+            assert f"<strong>{moment}</strong>" in (await client.get("/", params={"as_of": as_of})).text
+
+
 async def test_a_memory_that_a_damaged_log_lost_is_counted_and_told_apart_from_erased_ones(
     only_read: Served, capsys: pytest.CaptureFixture[str]
 ) -> None:

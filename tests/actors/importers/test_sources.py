@@ -262,6 +262,7 @@ def test_an_empty_note_is_no_memory_and_links_to_it_are_left_out(tmp_path: Path)
         "Ilse.md": "---\nphone: 555 0199\n---\n",
         "todo.md": "See [[nothing]] and [[Ilse]].\n",
         "trip.md": "![[ferry.png]] and [[timetable.pdf|the times]] of [[Hven]] and [[v1.2]].\n",
+        "work.md": "See [[main.py]], [[cmd/main.go]] and [[Ask Dr. Lund]].\n",
     }.items():
         (tmp_path / name).write_text(body, "utf-8")
     _, items, broken, skipped = read(tmp_path)
@@ -269,14 +270,15 @@ def test_an_empty_note_is_no_memory_and_links_to_it_are_left_out(tmp_path: Path)
         ("Ilse\n\nphone: 555 0199", "555 0199"),
         ("todo\n\nSee [[nothing]] and [[Ilse]].", None),
         ("trip\n\n![[ferry.png]] and [[timetable.pdf|the times]] of [[Hven]] and [[v1.2]].", None),
+        ("work\n\nSee [[main.py]], [[cmd/main.go]] and [[Ask Dr. Lund]].", None),
     ]
     assert {target for _, _, target in links(items)} == {"Ilse\n\nphone: 555 0199"}
     assert broken == []
     assert skipped == {
         "empty files": 3,
         "links to empty files": 1,
-        "links to files that are no notes": 2,
-        "links to notes that don't exist": 2,
+        "links to files that are no notes": 4,
+        "links to notes that don't exist": 3,
     }
 
 

@@ -4,8 +4,25 @@ from actors.text.code import code_words, count_syntax
 from projections.atlas.code_detection import looks_like_code
 from tests.actors.text.code_samples import CPP, GO, JAVASCRIPT, PYTHON, RENAMED, RUST
 
+LITERAL = """&http.Server{
+	Addr:        ":8080",
+	Handler:     mux,
+	ReadTimeout: 5 * time.Second,
+	TLSConfig: &tls.Config{
+		MinVersion: tls.VersionTLS12,
+	},
+}"""
+OBJECT = """Options {
+  retries: 3,
+  host: "example.org",
+  headers: { accept: "text/html" },
+  backoff: 2.5,
+}"""
 
-@pytest.mark.parametrize("content", [PYTHON, RENAMED, JAVASCRIPT, GO, RUST, CPP, "x = f(5)", "SELECT a FROM t;"])
+
+@pytest.mark.parametrize(
+    "content", [PYTHON, RENAMED, JAVASCRIPT, GO, RUST, CPP, LITERAL, OBJECT, "x = f(5)", "SELECT a FROM t;"]
+)
 def test_code_looks_like_code(content: str):
     assert looks_like_code(content)
 
@@ -16,6 +33,8 @@ def test_code_looks_like_code(content: str):
         "Caroline: Hey Mel! I went to the group yesterday; it was great.",
         "We decided on DuckDB for the log. It is fast.\nThe next step: benchmarks (see the notes).",
         "Shopping list:\n- milk\n- eggs\n- bread (two loaves)",
+        "The cast {\nAna: I am late.\nBen: So am I.\nAna: Shall we go in?\nBen: Yes, let us.",
+        '{\n  "name": "Ana",\n  "age": 41,\n  "town": "Ulm"\n}',
         "The function read_config() returns a dict.",
         "Where is the user's name parsed?",
         "?!",

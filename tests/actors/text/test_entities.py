@@ -2,6 +2,8 @@ import pytest
 
 from actors.text.entities import find_entities
 
+NAMED = {"brandt", "weber", "lind", "rosa"}
+
 
 @pytest.mark.parametrize(
     ("text", "expected"),
@@ -13,6 +15,8 @@ from actors.text.entities import find_entities
             {"museum of modern art", "new york", "berlin"},
         ),
         ("Zoë and Łukasz asked J. R. Smith", {"zoë", "łukasz", "j. r. smith"}),
+        ("We saw Dr. Brandt, Mrs Weber and Prof. Dr. Lind. Rosa came with Mr. Oak.", NAMED | {"oak"}),
+        ("Mr. and Mrs. Brandt, Ms. Weber, Dr Lind and Rosa", NAMED),
         ("Running late. Probably tomorrow.", set()),
         ("ask @bob_k or bob@example.com", {"@bob_k", "bob@example.com"}),
         ("see https://example.com/a/b?c=1.", {"https://example.com/a/b?c=1"}),
@@ -37,6 +41,10 @@ def test_entities_are_found_by_rule_and_normalised(text: str, expected: set[str]
 def test_a_word_that_opens_a_sentence_is_a_name_when_it_is_one_elsewhere():
     assert find_entities("Rose came. I like Rose.") == ["rose"]
     assert find_entities("Roses are red. I like roses.") == []
+
+
+def test_a_word_after_a_title_is_a_name_whatever_its_ending():
+    assert find_entities("We saw Dr. Harding.") == find_entities("Dr. Harding saw us.") == ["harding"]
 
 
 def test_each_entity_is_listed_once():

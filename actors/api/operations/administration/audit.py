@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Collection, Iterable, Sequence
-from datetime import UTC, datetime, timedelta
 from typing import Annotated, ClassVar
 from uuid import UUID
 
@@ -11,7 +10,7 @@ from msgspec.structs import replace
 
 from actors.api.context import Context, wait_until_replayed
 from actors.api.operations.administration.event_descriptions import describe_event
-from actors.api.operations.administration.history import event_or_period, from_log
+from actors.api.operations.administration.history import event_or_period, from_log, last_before
 from actors.api.params.fields import Reading, When
 from actors.api.params.parsing import invalid
 from actors.api.params.times import Period
@@ -27,10 +26,6 @@ from events.vocabulary import MemoryRecalled
 
 EVENTS_AT_ONCE = 256
 """Events that are read from the log at once."""
-INSTANT = timedelta(microseconds=1)
-"""The resolution of times in the log."""
-EARLIEST = datetime.min.replace(tzinfo=UTC) + INSTANT
-"""The earliest time that has an instant before it."""
 ANOTHER = "another namespace"
 """Stands for the name of one that the caller doesn't see."""
 _GOAL = re.compile(r"\bgoal ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\b")
@@ -79,15 +74,12 @@ async def _trail(context: Context, params: AuditTrail, *, recalls: bool) -> Json
     if numbers or times:  # the number of an event and a time can't be compared
         raise invalid("since", f"{params.since} is after 'until', {params.until}")
     await wait_until_replayed(context)
-    first, last, seq_at = 1, context.hub.log.head.seq, context.hub.log.seq_at
+    log = context.hub.log
+    first, last = 1, log.head.seq
     if since is not None:
-        first = (
-            max(1, since)
-            if isinstance(since, int)
-            else await from_log(seq_at, max(since.first, EARLIEST) - INSTANT) + 1
-        )
+        first = max(1, since) if isinstance(since, int) else await last_before(log, since.first) + 1
     if until is not None:
-        last = min(last, until if isinstance(until, int) else await from_log(seq_at, until.last))
+        last = min(last, until if isinstance(until, int) else await from_log(log.seq_at, until.last))
     concerned = await _concerned(context, params, first, last)
     left_out: JsonObject = {}
     if not recalls:

@@ -6,6 +6,7 @@ counts as its last instant, except where changes or events are listed from it on
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime, timedelta
 from time import perf_counter
 from typing import Annotated, TypeVar
 
@@ -18,7 +19,7 @@ from actors.api.answers import LABEL, iso, start_of
 from actors.api.context import Context, reporter, wait_until_replayed
 from actors.api.params.fields import Reading, When
 from actors.api.params.parsing import Params, invalid
-from actors.api.params.times import EXPECTED, Period, instant, period
+from actors.api.params.times import EXPECTED, Period, find_period, instant, period
 from actors.runtime.ask import LONG_TIMEOUT, ask, log_fault
 from actors.runtime.faults import InvalidParamsFault
 from actors.runtime.types import JsonObject
@@ -31,10 +32,14 @@ from projections.memories.catalog import Entry
 from projections.projection import MemoryState
 from projections.registry import digests, rebuild
 
+INSTANT = timedelta(microseconds=1)
+"""The resolution of times in the log."""
+EARLIEST = datetime.min.replace(tzinfo=UTC) + INSTANT
+"""The earliest time that has an instant before it."""
 DIGITS = 18
 """Of a sequence number, at most."""
-_START = re.compile(r"\s*(?:the )?(?:beginning|start) of\b", re.IGNORECASE)
-"""Begins a time that is itself the beginning of another one."""
+_EDGE = re.compile(r"\s*(?:the )?(?:(?P<start>beginning|start)|end) of\b", re.IGNORECASE)
+"""Begins a time that is itself the beginning or the end of another one."""
 T = TypeVar("T")
 EVENTS_AT_ONCE = 256
 """Events between two progress reports."""
@@ -165,7 +170,7 @@ async def event_at(context: Context, when: When, parameter: str, least: int = 1,
     """Return the sequence number of the last event at or before a moment.
 
     A day or longer, such as "last week", counts as its last instant; with `from_start`, or where it is itself the
-    beginning of a time ("the start of May"), as its first.
+    beginning of a time ("the start of May"), as the one before its first, so that all of its events come after it.
 
     Raises:
         InvalidParamsFault: it is none, comes before event `least` or after the last one, or is still to come.
@@ -176,20 +181,30 @@ async def event_at(context: Context, when: When, parameter: str, least: int = 1,
     if isinstance(found, int):
         seq = found
     elif found.first > context.now():
-        raise invalid(
-            parameter, f"{found.first} is still to come; the log has events 1 to {head}", least=least, most=head
-        )
+        raise invalid(parameter, f"{when} is still to come; the log has events 1 to {head}", least=least, most=head)
     else:
-        is_start = from_start or (isinstance(when, str) and _START.match(when) is not None)
-        at = found.first if is_start else found.last
-        seq = await from_log(context.hub.log.seq_at, at)
+        is_start = found.first < found.last and (from_start or _is_start(when))
+        log = context.hub.log
+        seq = await (last_before(log, found.first) if is_start else from_log(log.seq_at, found.last))
         if seq < least <= head:
             (first,) = await from_log(context.hub.log.get, [1])
-            events = f"the log has events 1 to {head}, the first at {first.at.isoformat()}"
-            raise invalid(parameter, f"{at} is before the first event; {events}", least=least, most=head)
+            events = f"the log has events 1 to {head}, the first at {first.at.astimezone().isoformat()}"
+            raise invalid(parameter, f"{when} is before the first event; {events}", least=least, most=head)
     if not least <= seq <= head:
         raise invalid(parameter, f"no such event; the log has events 1 to {head}", least=least, most=head)
     return seq
+
+
+def _is_start(when: When) -> bool:
+    edge = _EDGE.match(str(when))
+    return edge is not None and edge["start"] is not None
+
+
+def moment_in_words(text: str) -> str:
+    """Return the name of the moment that `event_at` finds by a time: of a day or longer its end."""
+    named = find_period(text.strip(), datetime.now().astimezone())
+    is_span = named is not None and named.first < named.last and _EDGE.match(text) is None
+    return f"the end of {text}" if is_span else text
 
 
 def event_or_period(when: When, parameter: str) -> int | Period:
@@ -200,6 +215,11 @@ def event_or_period(when: When, parameter: str) -> int | Period:
         return Period(*map(instant, period(when, parameter)))
     except InvalidParamsFault:
         raise invalid(parameter, f"neither the number of an event nor a time {EXPECTED}") from None
+
+
+async def last_before(log: Log, moment: datetime) -> int:
+    """Return the sequence number of the last event before a moment in UTC; 0 if there is none."""
+    return await from_log(log.seq_at, max(moment, EARLIEST) - INSTANT)
 
 
 async def from_log(work: Callable[..., T], *arguments: object) -> T:

@@ -80,11 +80,12 @@ async def memory_import(context: Context, params: MemoryImport) -> JsonObject:
     await flush()
     results = [reports[index] for index in range(len(params.items))]
     stored = [one for one in results if one["success"] and "stored_before" not in one]
-    memories_before = [one["memory_id"] for one in results if "stored_before" in one and "event" not in one]
-    before = await _known(context, {UUID(one) for one in memories_before})
+    before = await _known(
+        context, {UUID(one["memory_id"]) for one in results if "stored_before" in one and "event" not in one}
+    )
     return {
         "stored": sum("event" not in one for one in stored),
-        "stored_before": len(memories_before),
+        "stored_before": len(before),
         "hidden_before": sum(entry.state in RESTORABLE for entry in before.values()),
         "events": sum("event" in one for one in stored),
         "failed": sum(not one["success"] for one in results),

@@ -4,8 +4,8 @@ Memories go through the model in groups, in their order. Those that have gone th
 together while the rest of their group is in the model: see ARCHITECTURE.md, "How a memory is stored".
 """
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, contextmanager
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
 from functools import partial
 from hashlib import sha256
 from itertools import islice, takewhile
@@ -14,6 +14,7 @@ from uuid import UUID
 
 import anyio
 
+from actors.api.confinement import naming
 from actors.api.context import Context, check_live, describe, reporter, wait_until_ready
 from actors.api.idempotency import key_conflict
 from actors.api.operations.ingest import images
@@ -31,7 +32,7 @@ from actors.api.pulse import publish_pulse
 from actors.embedder.messages import EmbeddedMemory
 from actors.linker.messages import MemoriesAdded
 from actors.runtime.ask import MODEL_TIMEOUT, ask, ask_streaming
-from actors.runtime.faults import Fault, InternalFault, NotFoundFault
+from actors.runtime.faults import Fault, InternalFault
 from actors.store.messages import FindRequests, ReadLive, RequestResult, Reserve
 from actors.workspace.messages import IngestResult, JudgeAndAppend
 from events.storage.log import Envelope
@@ -124,26 +125,16 @@ async def _prepare(context: Context, one: PendingMemory) -> None:
         one.created_at = context.parse_time(params.created_at, "created_at")
         if params.image is not None:
             one.image = await images.read(context, params.image)
-        if params.link_to:
-            with _naming("link_to"):
+        with naming(params):
+            if params.link_to:
                 one.targets = await ask(context.hub.store, ReadLive(memories=params.link_to))
-        if params.supersedes:
-            with _naming("supersedes"):
+            if params.supersedes:
                 entries = await describe(context, *params.supersedes)
                 for entry in entries:
                     check_live(entry)
-            one.supersedes = tuple(dict.fromkeys(entry.id for entry in entries))
+                one.supersedes = tuple(dict.fromkeys(entry.id for entry in entries))
     except Fault as fault:
         one.settle(fault)
-
-
-@contextmanager
-def _naming(parameter: str) -> Iterator[None]:
-    """Name the parameter whose memory isn't found."""
-    try:
-        yield
-    except NotFoundFault as fault:
-        raise NotFoundFault(f"{fault.message}, named by '{parameter}'", **fault.data, parameter=parameter) from None
 
 
 async def _embed_group(context: Context, group: Sequence[PendingMemory]) -> None:

@@ -1,7 +1,7 @@
 """Operations on single memories and batches: store, retrieve, delete, restore."""
 
 from collections.abc import Sequence
-from datetime import UTC, timedelta
+from datetime import timedelta
 from uuid import UUID, uuid5
 
 from actors.api.answers import LABEL, iso, learning, learning_inputs, rounded, start_of
@@ -47,9 +47,9 @@ AHEAD = timedelta(days=1)
 
 def _new_item(context: Context, params: StoreMemory, key: UUID | None) -> IngestItem:
     """Return a memory to be stored; refuse a time in the future, which an import keeps: it is that of a source."""
-    now = context.now().astimezone(UTC)
+    now = context.now()
     if context.parse_time(params.created_at, "created_at") - now > AHEAD:
-        problem = f"{params.created_at} is more than a day ahead of the clock of the store, {now:%Y-%m-%dT%H:%M:%SZ}"
+        problem = f"{params.created_at} is more than a day ahead of the clock of the store, {now.isoformat()}"
         raise invalid("created_at", problem)
     return IngestItem(params, key, actor=context.actor)
 

@@ -8,7 +8,6 @@ from actors.api.operations.retrieval.search import milliseconds_since
 from actors.api.params.memories import MemoryBatchCompare, MemoryCompare, MemorySimilarityMatrix
 from actors.comparator.messages import Compare, Comparison
 from actors.runtime.ask import ask
-from actors.runtime.faults import NotFoundFault
 from actors.runtime.settings import Strategy
 from actors.runtime.types import JsonObject
 
@@ -18,8 +17,7 @@ ROWS_AT_ONCE = 8
 
 async def memory_compare(context: Context, params: MemoryCompare) -> JsonObject:
     """Compare two memories in all thirteen spaces."""
-    targets = (params.memory_b,)
-    (found,) = await _compare(context, params.memory_a, targets, params.strategy, names=("Memory A", "Memory B"))
+    (found,) = await _compare(context, params.memory_a, (params.memory_b,), params.strategy)
     answer = {"overall_similarity": found.similarity, "coherence": found.coherence, "dominant_embedder": found.dominant}
     return answer | ({"per_embedder": list(found.spaces)} if params.include_per_embedder else {})
 
@@ -27,7 +25,7 @@ async def memory_compare(context: Context, params: MemoryCompare) -> JsonObject:
 async def memory_batch_compare(context: Context, params: MemoryBatchCompare) -> JsonObject:
     """Compare one memory with many, the most similar first."""
     start = perf_counter()
-    compared = await _compare(context, params.reference, params.targets, params.strategy, names=("Reference", "Target"))
+    compared = await _compare(context, params.reference, params.targets, params.strategy)
     pairs = zip(params.targets, compared, strict=True)
     similar = (pair for pair in pairs if pair[1].similarity >= params.min_similarity)
     ranked = sorted(similar, key=lambda pair: -pair[1].similarity)
@@ -57,7 +55,7 @@ async def memory_similarity_matrix(context: Context, params: MemorySimilarityMat
     matrix = [[0.0] * size for _ in memories]
     for row, memory in enumerate(memories):
         # One row a message, so that a concurrent search waits for no more than that.
-        found = await _compare(context, memory, memories[row:], params.strategy, names=("Memory", "Memory"))
+        found = await _compare(context, memory, memories[row:], params.strategy)
         for column, comparison in enumerate(found, start=row):
             matrix[row][column] = matrix[column][row] = comparison.similarity
         if row % ROWS_AT_ONCE == ROWS_AT_ONCE - 1:
@@ -71,12 +69,8 @@ async def memory_similarity_matrix(context: Context, params: MemorySimilarityMat
 
 
 async def _compare(
-    context: Context, reference: UUID, targets: tuple[UUID, ...], strategy: Strategy, names: tuple[str, str]
+    context: Context, reference: UUID, targets: tuple[UUID, ...], strategy: Strategy
 ) -> tuple[Comparison, ...]:
-    """Compare a memory with others; `names` are those of the two sides in errors."""
+    """Compare a memory with others."""
     await wait_until_replayed(context)
-    try:
-        return await ask(context.hub.comparator, Compare(reference=reference, targets=targets, strategy=strategy))
-    except NotFoundFault as fault:
-        name = names[0] if fault.data["id"] == str(reference) else names[1]
-        raise NotFoundFault(f"{name} {fault.message.removeprefix('Memory ')}", **fault.data) from None
+    return await ask(context.hub.comparator, Compare(reference=reference, targets=targets, strategy=strategy))

@@ -17,6 +17,7 @@ from tests.actors.api.conftest import Ways
 from tests.actors.api.sleeper import QUESTIONS, Sleeper, everywhere, hits, settled
 from tests.actors.api.stream import Mind
 from tests.actors.api.telling import DOG, FOX, OWL, kept, now, questions, refused
+from tests.actors.conftest import Place
 from tests.actors.consolidator.planted_memories import Kind
 
 pytestmark = pytest.mark.anyio
@@ -68,10 +69,21 @@ async def test_a_time_before_the_first_event_is_refused_with_the_time_of_that_ev
     (first,) = mind.hub.log.get([1])
     fault = await refused(mind, "search_graph", query="fox", as_of="1999-12-31")
     assert fault.data["parameter"] == "as_of"
-    assert (
-        f"before the first event; the log has events 1 to {mind.hub.log.head.seq}, the first at {first.at.isoformat()}"
-        in str(fault)
-    )
+    events = f"the log has events 1 to {mind.hub.log.head.seq}, the first at {first.at.isoformat()}"
+    assert str(fault) == f"Invalid 'as_of': 1999-12-31 is before the first event; {events}"
+
+
+async def test_errors_tell_times_as_they_were_given_or_in_the_zone_of_the_machine(mind: Mind, place: Place) -> None:
+    place("Asia/Kolkata")
+    fox = await kept(mind, FOX)
+    await mind("memory_delete", id=fox, soft=False)
+    early = await refused(mind, "status", as_of="1999-12-31")
+    assert "1999-12-31 is before the first event;" in str(early)
+    assert str(early).endswith("+05:30")
+    assert "2999-01 is still to come;" in str(await refused(mind, "status", as_of="2999-01"))
+    assert f"+05:30: {fox}" in str(await refused(mind, "memory_retrieve", id=fox))
+    ahead = await refused(mind, "store_memory", content=FOX, created_at="2999-01-01")
+    assert str(ahead).endswith("+05:30")
 
 
 async def test_relative_times_are_measured_from_then(mind: Mind) -> None:
@@ -135,7 +147,7 @@ async def test_an_erased_memory_reads_as_erased_as_of_any_moment_and_no_search_f
     for as_of in (then, await now(mind)):
         fault = await refused(mind, "memory_retrieve", id=fox, as_of=as_of)
         assert isinstance(fault, NotFoundFault)
-        assert str(erased_at) in fault.message
+        assert erased_at.isoformat() in fault.message
         assert fault.data["reason"] == "it was a secret"
         assert await hits(mind, FOX, as_of=as_of) == [dog], "also where that moment was open already"
         trail = await mind("audit_trail", memory_id=fox, as_of=as_of)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 from uuid import uuid4
 
+import msgspec
 import pytest
 from mcp.shared.exceptions import MCPError
 
@@ -11,6 +12,8 @@ from actors.api.context import Context
 from actors.api.operations.administration.maintenance import store_status
 from actors.api.params.memories import StoreMemory
 from actors.api.params.parsing import parse
+from actors.api.tools.agent_tools import TOOLS
+from actors.api.tools.tool import Tool
 from actors.runtime.faults import InvalidParamsFault
 from events.storage.log import Envelope, LogCorruptError, LogError
 from tests.actors.conftest import Agent, Connect, store
@@ -108,6 +111,38 @@ async def test_ids_that_are_no_memory_are_refused(context: Context, agent: Agent
     twice = await store(context, "deleted twice")
     await agent.call("memory_delete", id=twice)
     assert (await agent.refused("memory_delete", id=twice))["code"] == -32010
+
+
+NAMING_IDS = [
+    (tool, field.name, "[0]" if "tuple" in str(field.type) else "")
+    for tool in TOOLS
+    if tool.listed
+    for field in msgspec.structs.fields(tool.params)
+    if "UUID" in str(field.type)
+]
+"""Each parameter of a tool that takes ids, and what follows its name where one of several is malformed."""
+
+
+@pytest.mark.parametrize(
+    ("tool", "parameter", "place"), NAMING_IDS, ids=[f"{one[0].name}-{one[1]}" for one in NAMING_IDS]
+)
+async def test_an_unknown_or_malformed_id_is_refused_with_its_parameter(
+    context: Context, agent: Agent, tool: Tool, parameter: str, place: str
+) -> None:
+    known, unknown = await store(context, "A fox."), str(uuid4())
+    fields = msgspec.structs.fields(tool.params)
+    others: dict[str, Any] = {field.name: known for field in fields if field.required and "UUID" in str(field.type)}
+    others |= {"targets": [known], "memory_ids": [known]} | GOOD
+    others = {field.name: others[field.name] for field in fields if field.required}
+    for given, code, message in (
+        ("fox", -32602, f"Invalid '{parameter}{place}': not a full id"),
+        (unknown, -32010, f"named by '{parameter}'"),
+    ):
+        error = await agent.refused(tool.name, **others | {parameter: [given] if place else given})
+        assert error["code"] == code
+        if (tool.name, parameter) != ("undo_consolidation", "memory_id") or code == -32602:  # of a run that is known
+            assert message in error["message"]
+            assert error["data"]["parameter"].startswith(parameter)
 
 
 @pytest.mark.parametrize(

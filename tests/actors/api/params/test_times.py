@@ -58,9 +58,22 @@ def test_a_moment_has_no_length(named: str) -> None:
 
 @pytest.mark.parametrize(
     ("named", "minutes"),
-    [("20 minutes ago", 20), ("An hour ago", 60), ("half an hour ago", 30), ("a couple of hours ago", 120)],
+    [
+        ("20 minutes ago", 20),
+        ("An hour ago", 60),
+        ("half an hour ago", 30),
+        ("a couple of hours ago", 120),
+        ("5 mins ago", 5),
+        ("10 min ago", 10),
+        ("2 hrs ago", 120),
+        ("90 secs ago", 1.5),
+        ("an hour and a half ago", 90),
+        ("two and a half hours ago", 150),
+        ("1.5 hours ago", 90),
+        ("forty-five minutes ago", 45),
+    ],
 )
-def test_hours_and_minutes_ago_name_a_moment(named: str, minutes: int) -> None:
+def test_hours_and_minutes_ago_name_a_moment(named: str, minutes: float) -> None:
     assert set(period(named, "since", NOW)) == {NOW - timedelta(minutes=minutes)}
 
 
@@ -73,7 +86,7 @@ def test_a_moment_without_a_zone_is_one_of_the_calendar() -> None:
     [
         *("", " ", "soon", "in", "the day before", "31 June", "2026-13-01", "2026-13", "2026-W60", "202605"),
         *("yesterday 14:00", "yesterday and today", "before yesterday", "since May 2024", "I met her yesterday"),
-        *("1612120112345", "the last hour", "five", "x" * 5_000, "5 May " * 2_000),
+        *("1612120112345", "the last hour", "the last 2 hrs", "five", "x" * 5_000, "5 May " * 2_000),
     ],
 )
 def test_what_names_no_single_time_is_refused_with_examples(named: str) -> None:

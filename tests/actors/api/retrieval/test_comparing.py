@@ -105,14 +105,14 @@ async def test_strategies_give_different_similarities(context: Context, way: Way
 async def test_an_unknown_memory_is_named_with_its_side(context: Context, way: Way) -> None:
     known = await store(context, SYNTH_001)
     unknown = str(uuid4())
-    for sides, name in (((known, unknown), "Memory B"), ((unknown, known), "Memory A")):
+    for sides, name in (((known, unknown), "memory_b"), ((unknown, known), "memory_a")):
         error = await way.refused("memory_compare", memory_a=sides[0], memory_b=sides[1])
         assert error["code"] == -32010
-        assert error["message"] == f"{name} not found: {unknown}"
-        assert error["data"]["id"] == unknown
+        assert error["message"] == f"Memory not found: {unknown}, named by '{name}'"
+        assert error["data"] == {"id": unknown, "parameter": name}
     await way("memory_delete", id=known)
     error = await way.refused("memory_compare", memory_a=known, memory_b=known)
-    assert (error["code"], error["message"]) == (-32010, f"Memory A is forgotten: {known}")
+    assert (error["code"], error["message"]) == (-32010, f"Memory is forgotten: {known}, named by 'memory_a'")
     assert (await way.refused("memory_compare", memory_a=known))["message"] == "Missing 'memory_b' parameter"
 
 
@@ -179,9 +179,9 @@ async def test_a_batch_with_an_unknown_id_is_refused_and_leaves_none_out(context
     first, second, _ = await foxes(context)
     unknown = str(uuid4())
     error = await way.refused("memory_batch_compare", reference=unknown, targets=[first])
-    assert (error["code"], error["message"]) == (-32010, f"Reference not found: {unknown}")
+    assert (error["code"], error["message"]) == (-32010, f"Memory not found: {unknown}, named by 'reference'")
     error = await way.refused("memory_batch_compare", reference=first, targets=[second, unknown])
-    assert (error["code"], error["message"]) == (-32010, f"Target not found: {unknown}")
+    assert (error["code"], error["message"]) == (-32010, f"Memory not found: {unknown}, named by 'targets'")
     assert (await way.refused("memory_batch_compare", reference=first, targets=[]))["code"] == -32602
 
 
@@ -211,7 +211,7 @@ async def test_a_matrix_with_an_unknown_id_is_refused_and_drops_no_row(context: 
     unknown = str(uuid4())
     for ids in ([first, second, unknown], [unknown, first]):
         error = await way.refused("memory_similarity_matrix", memory_ids=ids)
-        assert (error["code"], error["message"]) == (-32010, f"Memory not found: {unknown}")
+        assert (error["code"], error["message"]) == (-32010, f"Memory not found: {unknown}, named by 'memory_ids'")
     error = await way.refused("memory_similarity_matrix", memory_ids=[])
     assert error["code"] == -32602
     assert "memory_ids" in error["message"]

@@ -237,6 +237,7 @@ def test_what_only_looks_like_a_cause_is_none(text: str) -> None:
         ("The consequence of the leak was a dry party.", "the consequence", "the leak", "a dry party"),
         ("The keg is warm, the reason being a dead fridge.", "the reason being", "a dead fridge", "The keg is warm"),
         ("Mrs. Osei fell ill, so Dr. Brandt came.", "so", "Mrs. Osei fell ill", "Dr. Brandt came"),
+        ("The wet floor made Mr. Lindqvist fall.", "made", "The wet floor", "Mr. Lindqvist fall"),
         ("A wet fuse, so no music in the barn.", "so", "A wet fuse", "no music in the barn"),
     ],
 )
