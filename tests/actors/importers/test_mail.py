@@ -1,5 +1,6 @@
 """Mailboxes: what is kept of a message, what is left out, and what of a broken one can be read."""
 
+from email.headerregistry import HeaderRegistry
 from email.message import EmailMessage
 from pathlib import Path
 from time import process_time
@@ -209,9 +210,19 @@ def test_a_malformed_header_is_named_and_the_message_is_kept(tmp_path: Path, nam
     _, items, broken, _ = read(file)
     assert broken == []
     assert [item["content"] for item in items] == ["Hives\n\nEight frames.", "Order\n\n# Order 7\n\nTwo jars & a lid"]
-    line, reason = ignored(file)[0]
-    assert line == 1
-    assert reason.lower().startswith(f"its header {name.lower()} is ")
+    if fails_in_the_library(name, value) or len(value) == 20_000:
+        line, reason = ignored(file)[0]
+        assert line == 1
+        assert reason.lower().startswith(f"its header {name.lower()} is ")
+
+
+def fails_in_the_library(name: str, value: str) -> bool:
+    """Return whether the parser of this Python fails on a header; since 3.13 it repairs some."""
+    try:
+        HeaderRegistry()(name, value)
+    except (AttributeError, IndexError):
+        return True
+    return False
 
 
 def test_a_malformed_parameter_costs_no_more_than_the_parameters(tmp_path: Path) -> None:
