@@ -12,8 +12,8 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Final
 
-from actors.text.statements.corrections import OPPOSITES
 from actors.text.statements.ellipsis import clauses
+from actors.text.statements.evidence import OPPOSITES
 from actors.text.statements.labels import statement_starts
 from actors.text.statements.phrases import RECURRING, TIME_STEMS, Phrase, phrases, subject
 from actors.text.statements.scopes import are_of_different_subjects
