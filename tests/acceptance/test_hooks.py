@@ -342,7 +342,7 @@ def test_of_a_memory_of_several_sentences_a_prompt_recalls_those_that_answer_it(
 
 PASTED = "\n".join(f"10:{minute:02} INFO GET /api/items/{minute * 7919} status=200 in 13 ms" for minute in range(40))
 LETTER = (
-    "Hello,\n\nnext week Mara's dog stays with us, and I plan what he eats. On Monday and Tuesday he could have what he "
+    "Hello,\n\nnext week Mara's dog stays with us, and I plan his meals. On Monday and Tuesday he could have what he "
     "had in spring, and on Wednesday something with rice. Dogs like to eat at the same hour each day, so Bo gets his "
     "bowl at seven. For Thursday and Friday I have not found anything yet that a dog likes and that keeps in a fridge. "
     "Mara says that a dog should not eat from the table, and that a dog needs less than people think. Bo is quiet, "
