@@ -75,7 +75,7 @@ def transcript(folder: Path, session: str = "s-1", turns: tuple[tuple[str, Any],
     ]
     for extra in ({"isSidechain": True}, {"isMeta": True}, {"isCompactSummary": True, "type": "user"}):
         side = {"role": "assistant", "content": [{"type": "text", "text": "We decided to drop `aside.py` for good."}]}
-        lines.append({**lines[-1], "uuid": f"{session}-{extra}", "message": side, **extra})
+        lines.append({**lines[0], "uuid": f"{session}-{extra}", "message": side, **extra})
     file = folder / f"{session}.jsonl"
     file.write_text("\n".join([json.dumps(line) for line in lines] + ["{broken"]))
     return file
