@@ -462,6 +462,14 @@ def test_tool_use_is_captured_only_on_request_and_without_file_contents(
     assert records() == []
     assert silent(run("PostToolUse", data, CONTEXT_GRAPH_CAPTURE="1", **here)) == ""
     assert records() == ["Edited desk/bookings.py"]
+    leaked = "ghp_A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
+    commands = (f"curl -H 'Authorization: Bearer {leaked}' localhost", f"echo {'a b ' * 45}{leaked}", " ")
+    for command in commands:
+        used = {"tool_name": "Bash", "tool_input": {"command": command, "description": ""}}
+        assert silent(run("PostToolUse", data, json.dumps(used), CONTEXT_GRAPH_CAPTURE="1", **here)) == ""
+    ran = sorted({*records()} - {"Edited desk/bookings.py"})
+    assert [one.split()[1] for one in ran] == ["curl", "echo"]
+    assert "ghp_" not in "".join(ran)
 
 
 def test_a_server_leaves_no_socket_behind_and_that_of_a_killed_one_is_replaced(data: Path) -> None:

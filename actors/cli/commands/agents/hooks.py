@@ -154,7 +154,7 @@ def recall(call: HookCall) -> None:
 
 
 def record_tool(call: HookCall) -> None:
-    """Store a short record of a tool's use, if that is requested."""
+    """Store a short record of a tool's use, without secrets, if that is requested."""
     from actors.capture.tool_use import describe
 
     record = describe(call.payload.tool_name, call.payload.tool_input, call.payload.cwd)
@@ -168,6 +168,7 @@ def record_tool(call: HookCall) -> None:
             session=call.payload.session_id,
             importance=CAPTURE_IMPORTANCE,
             tags=["capture"],
+            redact=True,
         )
 
 
