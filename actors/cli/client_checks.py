@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from actors.cli.checks import Check, failed, passed, warned
 from actors.clients.files import ConfigurationError
-from actors.clients.installation import configured, has_hooks, has_plugin
+from actors.clients.installation import HOOKS_OFF, configured, has_plugin, hook_program, hooks_off
 from actors.clients.launch import expanded, expanded_environment, parse_launch, read_entry, read_environment
 from actors.clients.table import CLIENTS, NAME, Client
 from actors.proxy.client import PROTOCOL
@@ -43,7 +43,7 @@ def check_clients() -> Iterator[Check]:
 def _client(name: str, client: Client, problems: Problems) -> Check:
     install = f"context-graph install --client {name}"
     if has_plugin(client):
-        return passed(name, "connected by the plugin")
+        return _switched_off(name, client) or passed(name, "connected by the plugin")
     entry = configured(client)
     words = read_entry(entry)
     if words is None:
@@ -56,9 +56,20 @@ def _client(name: str, client: Client, problems: Problems) -> Check:
         problems[key] = _problem(started, os.environ | variables)
     if (problem := problems[key]) is not None:
         return failed(name, f"`{' '.join(words)}` {problem}", install)
-    if client.hooks and not has_hooks(client):
+    if client.hooks is None:
+        return passed(name, "connected")
+    if (program := hook_program(client)) is None:
         return warned(name, "connected, without hooks", install)
-    return passed(name, "connected, with hooks" if client.hooks else "connected")
+    if (problem := _version_problem(["/bin/sh", "-c", f"{program} --version"], os.environ)) is not None:
+        return failed(name, f"connected, but `{program}`, which its hooks start, {problem}", install)
+    return _switched_off(name, client) or passed(name, "connected, with hooks")
+
+
+def _switched_off(name: str, client: Client) -> Check | None:
+    """Return a warning if the client runs no hooks, whatever they are."""
+    if client.hooks is None or not hooks_off(client):
+        return None
+    return warned(name, "connected, but no hook runs", f"take {HOOKS_OFF} out of {client.hooks.path()}")
 
 
 def _problem(words: list[str], environment: Mapping[str, str]) -> str | None:
@@ -77,7 +88,12 @@ def _problem(words: list[str], environment: Mapping[str, str]) -> str | None:
         hello = {"protocolVersion": PROTOCOL, "capabilities": {}, "clientInfo": client}
         line = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}) + "\n"
         return _answers(words, environment, line, lambda answer: json.loads(answer)["result"]["serverInfo"]["name"])
-    return _answers([*launch.command, "--version"], environment, "", lambda answer: answer.split()[0])
+    return _version_problem([*launch.command, "--version"], environment)
+
+
+def _version_problem(words: list[str], environment: Mapping[str, str]) -> str | None:
+    """Return what is wrong with a command that prints its version; None if it is this program."""
+    return _answers(words, environment, "", lambda answer: answer.split()[0])
 
 
 def _is_current(folder: Path) -> bool:

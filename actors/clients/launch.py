@@ -159,3 +159,8 @@ def is_own(configured: object) -> bool:
         isinstance(one, dict) and isinstance(one.get("command"), str) and _OWN.search(one["command"].replace("'", ""))
         for one in handlers
     )
+
+
+def hook_command(own: object) -> str:
+    """Return the shell text that a configured group of ours runs (`is_own`)."""
+    return cast("JsonObject", own)["hooks"][0]["command"]
