@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import TypeAlias
 
 from actors.cli.checks import Check, failed, passed, warned
 from actors.clients.files import ConfigurationError
-from actors.clients.installation import HOOKS_OFF, configured, has_plugin, hook_program, hooks_off
+from actors.clients.installation import HOOKS_OFF, configured, has_plugin, hook_call, hooks_off
 from actors.clients.launch import expanded, expanded_environment, parse_launch, read_entry, read_environment
 from actors.clients.table import CLIENTS, NAME, Client
 from actors.proxy.client import PROTOCOL
@@ -58,11 +58,22 @@ def _client(name: str, client: Client, problems: Problems) -> Check:
         return failed(name, f"`{' '.join(words)}` {problem}", install)
     if client.hooks is None:
         return passed(name, "connected")
-    if (program := hook_program(client)) is None:
+    if (hook := hook_call(client)) is None:
         return warned(name, "connected, without hooks", install)
-    if (problem := _version_problem(["/bin/sh", "-c", f"{program} --version"], os.environ)) is not None:
-        return failed(name, f"connected, but `{program}`, which its hooks start, {problem}", install)
+    if (problem := _version_problem(["/bin/sh", "-c", f"{hook.program} --version"], os.environ)) is not None:
+        return failed(name, f"connected, but `{hook.program}`, which its hooks start, {problem}", install)
+    launch = parse_launch(started)
+    folder = _folder(launch.options, os.environ | variables) if launch else None
+    other = _folder(hook.options, os.environ)
+    if folder and other and folder != other:
+        return warned(name, f"its server has the store {folder}, its hooks {other}", f"{install} --data {folder}")
     return _switched_off(name, client) or passed(name, "connected, with hooks")
+
+
+def _folder(options: Sequence[str], environment: Mapping[str, str]) -> Path | None:
+    """Return the folder of the store that `serve` with these options is for; None with others than its own."""
+    served = parse_plain(["serve", *(one for one in options if one != STANDALONE)], environment)
+    return served.folder if served else None
 
 
 def _switched_off(name: str, client: Client) -> Check | None:
@@ -79,11 +90,10 @@ def _problem(words: list[str], environment: Mapping[str, str]) -> str | None:
     or the store is in another home, where this process can't find it.
     """
     launch = parse_launch(words)
-    options = [one for one in launch.options if one != STANDALONE] if launch else []
-    served = parse_plain(["serve", *options], environment) if launch else None
+    folder = _folder(launch.options, environment) if launch else None
     is_moved = any(environment.get(name) != os.environ.get(name) for name in HOMES)
-    is_chosen = served is not None and served.folder != data_folder(None, environment)
-    if launch is None or served is None or (_is_current(served.folder) and (is_chosen or not is_moved)):
+    is_chosen = folder is not None and folder != data_folder(None, environment)
+    if launch is None or folder is None or (_is_current(folder) and (is_chosen or not is_moved)):
         client = {"name": "context-graph doctor", "version": version(NAME)}
         hello = {"protocolVersion": PROTOCOL, "capabilities": {}, "clientInfo": client}
         line = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}) + "\n"

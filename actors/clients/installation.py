@@ -11,7 +11,17 @@ from typing import NamedTuple, TypeVar
 
 from actors.clients import jsonc, toml
 from actors.clients.files import Change, ConfigurationError, apply, backup_of, read
-from actors.clients.launch import CAPTURE, Launch, group, hook_command, is_own, parse_launch, read_entry, shell_command
+from actors.clients.launch import (
+    CAPTURE,
+    HookCall,
+    Launch,
+    group,
+    is_own,
+    parse_launch,
+    read_entry,
+    read_hook,
+    shell_command,
+)
 from actors.clients.table import NAME, Client, Format
 
 T = TypeVar("T")
@@ -80,11 +90,11 @@ def configured(client: Client) -> object:
     return None if text is None else _edited(file, _entry, text, client)
 
 
-def hook_program(client: Client) -> str | None:
-    """Return the shell text by which a hook of ours starts this program; None without one; errors as above."""
+def hook_call(client: Client) -> HookCall | None:
+    """Return how a hook of ours starts this program; None without one; errors as above."""
     for event in client.hook_events:
         for one in _own(_setting(client, "hooks", event)):
-            return hook_command(one).partition(" hook ")[0].rpartition("|| ")[2]
+            return _edited(client.hooks.path(), read_hook, one) if client.hooks else None
     return None
 
 

@@ -161,6 +161,20 @@ def is_own(configured: object) -> bool:
     )
 
 
-def hook_command(own: object) -> str:
-    """Return the shell text that a configured group of ours runs (`is_own`)."""
-    return cast("JsonObject", own)["hooks"][0]["command"]
+class HookCall(NamedTuple):
+    """How a configured hook starts this program."""
+
+    program: str
+    """Shell text."""
+    options: list[str]
+
+
+def read_hook(own: object) -> HookCall:
+    """Return how a configured group of ours starts this program (`is_own`); `ConfigurationError` for no shell text."""
+    program, _, rest = cast("JsonObject", own)["hooks"][0]["command"].partition(" hook ")
+    try:
+        _event, *words = shlex.split(rest.partition("||")[0])
+    except ValueError as error:
+        raise ConfigurationError(f"the command of a hook can't be read: {error}") from None
+    options = [str(Path(os.path.expandvars(word)).expanduser()) for word in words if word != CAPTURE]
+    return HookCall(program.rpartition("|| ")[2], options)

@@ -154,6 +154,20 @@ def test_hooks_that_start_nothing_or_are_switched_off_are_told(home: Path, store
     assert checks["claude-code"]["advice"] == "context-graph install --client claude-code"
 
 
+def test_hooks_for_another_store_than_that_of_the_server_are_told(home: Path, store: Path) -> None:
+    install(home, store, "claude-code")
+    settings = home / ".claude" / "settings.json"
+    other = home / "other store"
+    settings.write_text(settings.read_text().replace(f"--data {store}", f"--data '{other}'"))
+    status, checks = doctor(home, store)
+    assert (status, checks["claude-code"]["verdict"]) == (0, "warning")
+    assert checks["claude-code"]["found"] == f"its server has the store {store}, its hooks {other}"
+    install(home, store, "claude-code")
+    assert doctor(home, store)[1]["claude-code"]["verdict"] == "ok"
+    settings.write_text(settings.read_text().replace(f"--data {store}", "--data '"))
+    assert doctor(home, store)[1]["claude-code"]["found"].startswith(f"{settings}: the command of a hook can't be read")
+
+
 def test_a_client_without_its_hooks_is_a_warning(home: Path, store: Path) -> None:
     install(home, store, "codex")
     (home / ".codex" / "hooks.json").unlink()
