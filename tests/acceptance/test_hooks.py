@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from actors.api.operations.retrieval.pagination import tokens
-from actors.cli.commands.agents import hooks
+from actors.cli import hooks
 from actors.cli.store_access import StoreLocation, StoreSession, open_store
 from actors.proxy.client import Client
 from actors.proxy.endpoint import SOCKET, socket_path
@@ -166,19 +166,28 @@ def test_an_invalid_payload_ends_without_an_error(event: str, stdin: str, tmp_pa
     assert not (tmp_path / "data").exists()
 
 
-def test_an_unknown_event_is_named_with_those_that_are_known(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (
+            ["SessionStart"],
+            "SessionStart: unknown event; known are session-start, user-prompt-submit, post-tool-use, session-end",
+        ),
+        (["session-start", "--speed", "2"], "session-start: GetoptError: option --speed not recognized"),
+    ],
+)
+def test_an_unknown_event_or_option_is_named_and_ends_without_an_error(
+    words: list[str], told: str, tmp_path: Path
+) -> None:
     done = subprocess.run(
-        [COMMAND, "hook", "SessionStart", "--data", str(tmp_path / "data")],
+        [COMMAND, "hook", *words, "--data", str(tmp_path / "data")],
         input="{}",
         capture_output=True,
         text=True,
         timeout=PATIENCE,
         check=False,
     )
-    assert silent(done) == (
-        "context-graph: SessionStart: unknown event; known are session-start, user-prompt-submit, post-tool-use, "
-        "session-end\n"
-    )
+    assert silent(done) == f"context-graph: {told}\n"
     assert not (tmp_path / "data").exists()
 
 
@@ -389,7 +398,7 @@ def test_a_session_that_codex_does_not_keep_has_its_hooks_too(served: tuple[Path
 def test_a_prompt_imports_nothing_that_takes_long(served: tuple[Path, Server]) -> None:
     done = run("UserPromptSubmit", served[0], PYTHONPROFILEIMPORTTIME="1")
     assert json.dumps(DOG) in told(done, "UserPromptSubmit")
-    assert {"numpy", "duckdb", "anyio", "mcp"}.isdisjoint(done.stderr.replace("|", " ").split())
+    assert {"numpy", "duckdb", "anyio", "mcp", "typer", "pydantic"}.isdisjoint(done.stderr.replace("|", " ").split())
 
 
 def test_of_a_question_asked_before_a_prompt_recalls_what_was_answered(served: tuple[Path, Server]) -> None:

@@ -3,28 +3,26 @@
 On request the session's end also captures what was said in it (`actors.capture`).
 
 A hook must never disturb a session: every error ends with status 0, nothing on standard output and one line on standard
-error. Claude Code treats status 2, which typer uses for bad options, as a rejection of the prompt. Therefore options
-are plain strings that are parsed inside the error handler.
+error. Claude Code treats status 2, which typer uses for bad options, as a rejection of the prompt. A person waits for
+a hook at each prompt, and typer would double its time. Therefore getopt reads the options.
 
 The hook uses the process that serves the store, and opens the store itself only if there is none.
 """
 
+import getopt
 import json
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from time import monotonic, sleep
-from typing import Annotated
 
 import msgspec
-import typer
 
-from actors.cli.commands.agents.hook_context import brief_lines, recalled_lines
-from actors.cli.program import Panel, app
+from actors.cli.hook_context import brief_lines, recalled_lines
 from actors.cli.store_access import RETRY_INTERVAL, StoreLocation, open_store
-from actors.proxy.serve_command import data_folder
+from actors.proxy.serve_command import DATA, EMBEDDER, MODELS, NAMESPACE, data_folder
 from actors.runtime.settings import ModelProfile
 from actors.runtime.types import JsonObject
 
@@ -58,19 +56,16 @@ class HookCall(msgspec.Struct, frozen=True):
     """Whether a person asked for capture."""
 
 
-@app.command(hidden=True, rich_help_panel=Panel.CONNECT)
-def hook(
-    event: Annotated[str, typer.Argument(help="session-start, user-prompt-submit, post-tool-use or session-end.")],
-    data: Annotated[str | None, typer.Option(envvar="CONTEXT_GRAPH_DATA")] = None,
-    namespace: Annotated[str | None, typer.Option("--namespace", "-n", envvar="CONTEXT_GRAPH_NAMESPACE")] = None,
-    embedder: Annotated[str, typer.Option(envvar="CONTEXT_GRAPH_EMBEDDER")] = ModelProfile.EMBEDDED,
-    models: Annotated[str | None, typer.Option(envvar="CONTEXT_GRAPH_MODELS")] = None,
-    *,
-    capture: Annotated[bool, typer.Option("--capture")] = False,
-) -> None:
-    """Handle an event of Claude Code, whose payload is on standard input; options as of serve."""
+def run_hook(arguments: Sequence[str]) -> None:
+    """Handle an event of Claude Code, whose payload is on standard input.
+
+    Args:
+        arguments: The event (`HOOKS`), and options: `--data`, `--namespace`, `--embedder` and `--models` as of `serve`,
+            and `--capture`.
+    """
     if sys.platform == "win32":
         sys.exit("context-graph: hooks need Linux or macOS: Windows has neither timers as signals nor fork")
+    event, *rest = arguments or ("hook",)
     if event not in HOOKS:
         _print_error(event, f"unknown event; known are {', '.join(HOOKS)}")
         return
@@ -80,22 +75,33 @@ def hook(
 
         seconds, handle = HOOKS[event]
         signal.setitimer(signal.ITIMER_REAL, seconds)
+        options = _options(rest)
         payload = msgspec.json.decode(sys.stdin.buffer.read(), type=Payload)
-        folder = data_folder(Path(data) if data else None)
-        project = None if namespace else _project(payload, folder)
+        folder = data_folder(Path(options["data"]) if options["data"] else None)
+        project = None if options["namespace"] else _project(payload, folder)
         location = StoreLocation(
             folder=folder,
-            profile=embedder,
-            models=Path(models) if models else None,
+            profile=options["embedder"] or ModelProfile.EMBEDDED,
+            models=Path(options["models"]) if options["models"] else None,
             deadline=monotonic() + seconds,
             project=project,
             upgrades=event not in READING,
         )
-        captures = capture or os.environ.get("CONTEXT_GRAPH_CAPTURE") == "1"
-        handle(HookCall(payload, location, namespace or project or DEFAULT_NAMESPACE, captures))
+        captures = "capture" in options or os.environ.get("CONTEXT_GRAPH_CAPTURE") == "1"
+        handle(HookCall(payload, location, options["namespace"] or project or DEFAULT_NAMESPACE, captures))
     except Exception as error:  # no error may disturb the session
         _print_error(event, f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}")
     os._exit(0)  # with models loaded, a regular exit of the interpreter takes .3 s
+
+
+def _options(words: Sequence[str]) -> dict[str, str]:
+    """Return options by name, those that take a value also from the environment, and empty without one."""
+    taken = (DATA, NAMESPACE, EMBEDDER, MODELS)
+    values = {option.name: os.environ.get(option.variable, "") for option in taken}
+    given, others = getopt.gnu_getopt([*words], "n:", [*(f"{option.name}=" for option in taken), "capture"])
+    if others:
+        raise ValueError(f"unexpected argument {others[0]}")
+    return values | {NAMESPACE.name if name == "-n" else name.lstrip("-"): value for name, value in given}
 
 
 def _time_out(event: str) -> None:
