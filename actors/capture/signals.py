@@ -22,8 +22,11 @@ _NO_PROSE: Final = re.compile(r"^(?:[ \t]*[|>$%]|[ \t]*#{1,6}\s|[ ]{4,}(?![-*+\d
 _BLOCK: Final = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*+•]|\d+[.)])\s)")
 """Between paragraphs and items of a list."""
 _MARK: Final = re.compile(r"^\s*(?:[-*+•]|\d+[.)])\s+")
+_TITLE: Final = "".join(rf"(?<!\b(?i:{title})\.)" for title in "Dr Mr Ms St Mrs Prof".split())
+"""Not after a title: "Prof. Dahl"."""
 _END: Final = re.compile(
-    r"(?<=[.!?…])[\"'”’)*_]*\s+(?=[\"'“‘(*_`]*[A-Z0-9])|(?<=[!?])\s+(?=[a-z])|(?<=[a-z]{4}\.)\s+(?=[a-z])"
+    rf"{_TITLE}(?<=[.!?…])[\"'”’)*_]*\s+(?=[\"'“‘(*_`]*[A-Z0-9])|(?<=[!?])\s+(?=[a-z])|"
+    rf"{_TITLE}(?<=[a-z]{{4}}\.)\s+(?=[a-z])"
 )
 """Between sentences, also of people who write without capitals; abbreviations such as `etc.` are mostly shorter."""
 _EMPHASIS: Final = re.compile(r"\*\*(?=\S)(.+?)(?<=\S)\*\*")

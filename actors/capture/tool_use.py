@@ -4,6 +4,7 @@ from typing import Final
 
 from actors.runtime.types import JsonObject
 from actors.text.excerpts import excerpt
+from actors.text.secrets import redact
 
 COMMAND_CHARACTERS: Final = 200
 """Characters of a command that are kept."""
@@ -19,12 +20,17 @@ def describe(tool: str, arguments: JsonObject, folder: str) -> str | None:
             return f"Edited {_relative(path, folder)}"
         case "Write", {"file_path": str(path)}:
             return f"Wrote {_relative(path, folder)}"
-        case "Bash", {"command": str(command), "description": str(why)}:
-            return f"{why}: ran {excerpt(command, COMMAND_CHARACTERS)}"
-        case "Bash", {"command": str(command)}:
-            return f"Ran {excerpt(command, COMMAND_CHARACTERS)}"
+        case "Bash", {"command": str(command), "description": str(why)} if command.strip() and why.strip():
+            return f"{why}: ran {_shortened(command)}"
+        case "Bash", {"command": str(command)} if command.strip():
+            return f"Ran {_shortened(command)}"
         case _:
             return None
+
+
+def _shortened(command: str) -> str:
+    """Return a command without secrets, then cut: half of one is not recognised."""
+    return excerpt(redact(command), COMMAND_CHARACTERS)
 
 
 def _relative(path: str, folder: str) -> str:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import TypeAlias
 
 from actors.cli.checks import Check, failed, passed, warned
 from actors.clients.files import ConfigurationError
-from actors.clients.installation import configured, has_hooks, has_plugin
+from actors.clients.installation import HOOKS_OFF, configured, has_plugin, hook_call, hooks_off
 from actors.clients.launch import expanded, expanded_environment, parse_launch, read_entry, read_environment
 from actors.clients.table import CLIENTS, NAME, Client
 from actors.proxy.client import PROTOCOL
@@ -43,7 +43,7 @@ def check_clients() -> Iterator[Check]:
 def _client(name: str, client: Client, problems: Problems) -> Check:
     install = f"context-graph install --client {name}"
     if has_plugin(client):
-        return passed(name, "connected by the plugin")
+        return _switched_off(name, client) or passed(name, "connected by the plugin")
     entry = configured(client)
     words = read_entry(entry)
     if words is None:
@@ -56,9 +56,31 @@ def _client(name: str, client: Client, problems: Problems) -> Check:
         problems[key] = _problem(started, os.environ | variables)
     if (problem := problems[key]) is not None:
         return failed(name, f"`{' '.join(words)}` {problem}", install)
-    if client.hooks and not has_hooks(client):
+    if client.hooks is None:
+        return passed(name, "connected")
+    if (hook := hook_call(client)) is None:
         return warned(name, "connected, without hooks", install)
-    return passed(name, "connected, with hooks" if client.hooks else "connected")
+    if (problem := _version_problem(["/bin/sh", "-c", f"{hook.program} --version"], os.environ)) is not None:
+        return failed(name, f"connected, but `{hook.program}`, which its hooks start, {problem}", install)
+    launch = parse_launch(started)
+    folder = _folder(launch.options, os.environ | variables) if launch else None
+    other = _folder(hook.options, os.environ)
+    if folder and other and folder != other:
+        return warned(name, f"its server has the store {folder}, its hooks {other}", f"{install} --data {folder}")
+    return _switched_off(name, client) or passed(name, "connected, with hooks")
+
+
+def _folder(options: Sequence[str], environment: Mapping[str, str]) -> Path | None:
+    """Return the folder of the store that `serve` with these options is for; None with others than its own."""
+    served = parse_plain(["serve", *(one for one in options if one != STANDALONE)], environment)
+    return served.folder if served else None
+
+
+def _switched_off(name: str, client: Client) -> Check | None:
+    """Return a warning if the client runs no hooks, whatever they are."""
+    if client.hooks is None or not hooks_off(client):
+        return None
+    return warned(name, "connected, but no hook runs", f"take {HOOKS_OFF} out of {client.hooks.path()}")
 
 
 def _problem(words: list[str], environment: Mapping[str, str]) -> str | None:
@@ -68,16 +90,20 @@ def _problem(words: list[str], environment: Mapping[str, str]) -> str | None:
     or the store is in another home, where this process can't find it.
     """
     launch = parse_launch(words)
-    options = [one for one in launch.options if one != STANDALONE] if launch else []
-    served = parse_plain(["serve", *options], environment) if launch else None
+    folder = _folder(launch.options, environment) if launch else None
     is_moved = any(environment.get(name) != os.environ.get(name) for name in HOMES)
-    is_chosen = served is not None and served.folder != data_folder(None, environment)
-    if launch is None or served is None or (_is_current(served.folder) and (is_chosen or not is_moved)):
+    is_chosen = folder is not None and folder != data_folder(None, environment)
+    if launch is None or folder is None or (_is_current(folder) and (is_chosen or not is_moved)):
         client = {"name": "context-graph doctor", "version": version(NAME)}
         hello = {"protocolVersion": PROTOCOL, "capabilities": {}, "clientInfo": client}
         line = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}) + "\n"
         return _answers(words, environment, line, lambda answer: json.loads(answer)["result"]["serverInfo"]["name"])
-    return _answers([*launch.command, "--version"], environment, "", lambda answer: answer.split()[0])
+    return _version_problem([*launch.command, "--version"], environment)
+
+
+def _version_problem(words: list[str], environment: Mapping[str, str]) -> str | None:
+    """Return what is wrong with a command that prints its version; None if it is this program."""
+    return _answers(words, environment, "", lambda answer: answer.split()[0])
 
 
 def _is_current(folder: Path) -> bool:

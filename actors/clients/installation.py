@@ -11,7 +11,17 @@ from typing import NamedTuple, TypeVar
 
 from actors.clients import jsonc, toml
 from actors.clients.files import Change, ConfigurationError, apply, backup_of, read
-from actors.clients.launch import CAPTURE, Launch, group, is_own, parse_launch, read_entry, shell_command
+from actors.clients.launch import (
+    CAPTURE,
+    HookCall,
+    Launch,
+    group,
+    is_own,
+    parse_launch,
+    read_entry,
+    read_hook,
+    shell_command,
+)
 from actors.clients.table import NAME, Client, Format
 
 T = TypeVar("T")
@@ -22,6 +32,9 @@ SKILL_FOLDERS = 3
 """Folders that a skill may need, as `.agents/skills/NAME`."""
 PLUGIN_SETTING = "enabledPlugins"
 """Key of Claude Code's settings: plugins by name and marketplace, true where they are enabled."""
+
+HOOKS_OFF = "disableAllHooks"
+"""Key of Claude Code's settings: true where no hook runs."""
 
 
 def install_changes(client: Client, launch: Launch) -> list[Change]:
@@ -77,9 +90,17 @@ def configured(client: Client) -> object:
     return None if text is None else _edited(file, _entry, text, client)
 
 
-def has_hooks(client: Client) -> bool:
-    """Tell whether a client's configuration has a hook of ours; errors as in `install_changes`."""
-    return any(_own(_setting(client, "hooks", event)) for event in client.hook_events)
+def hook_call(client: Client) -> HookCall | None:
+    """Return how a hook of ours starts this program; None without one; errors as above."""
+    for event in client.hook_events:
+        for one in _own(_setting(client, "hooks", event)):
+            return _edited(client.hooks.path(), read_hook, one) if client.hooks else None
+    return None
+
+
+def hooks_off(client: Client) -> bool:
+    """Tell whether a client's settings switch all hooks off; errors as in `install_changes`."""
+    return _setting(client, HOOKS_OFF) is True
 
 
 def captures(client: Client) -> bool:

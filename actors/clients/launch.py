@@ -159,3 +159,22 @@ def is_own(configured: object) -> bool:
         isinstance(one, dict) and isinstance(one.get("command"), str) and _OWN.search(one["command"].replace("'", ""))
         for one in handlers
     )
+
+
+class HookCall(NamedTuple):
+    """How a configured hook starts this program."""
+
+    program: str
+    """Shell text."""
+    options: list[str]
+
+
+def read_hook(own: object) -> HookCall:
+    """Return how a configured group of ours starts this program (`is_own`); `ConfigurationError` for no shell text."""
+    program, _, rest = cast("JsonObject", own)["hooks"][0]["command"].partition(" hook ")
+    try:
+        _event, *words = shlex.split(rest.partition("||")[0])
+    except ValueError as error:
+        raise ConfigurationError(f"the command of a hook can't be read: {error}") from None
+    options = [str(Path(os.path.expandvars(word)).expanduser()) for word in words if word != CAPTURE]
+    return HookCall(program.rpartition("|| ")[2], options)

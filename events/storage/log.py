@@ -3,14 +3,17 @@
 Every backend passes the suite in `tests/events/log_suite.py`.
 """
 
+from __future__ import annotations
+
 from collections.abc import Collection, Container, Iterator, Sequence
 from datetime import datetime
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 from uuid import UUID
 
 import msgspec
 
-from events.vocabulary import Event
+if TYPE_CHECKING:  # it takes numpy, and a hook or a proxy that names an error of the log must start at once
+    from events.vocabulary import Event
 
 
 class Draft(msgspec.Struct, frozen=True, kw_only=True):

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.acceptance.conftest import PATIENCE, PATIENT
+from tests.acceptance.conftest import COMMAND, PATIENCE, PATIENT
 from tests.actors.cli.conftest import run, run_json
 
 RAN = "# We decided to keep `batch.py` on Python 2.7 forever."
@@ -73,9 +73,9 @@ def transcript(folder: Path, session: str = "s-1", turns: tuple[tuple[str, Any],
         }
         for number, (speaker, content) in enumerate(turns)
     ]
-    for extra in ({"isSidechain": True}, {"isMeta": True}):
+    for extra in ({"isSidechain": True}, {"isMeta": True}, {"isCompactSummary": True, "type": "user"}):
         side = {"role": "assistant", "content": [{"type": "text", "text": "We decided to drop `aside.py` for good."}]}
-        lines.append({**lines[-1], "uuid": f"{session}-{extra}", "message": side, **extra})
+        lines.append({**lines[0], "uuid": f"{session}-{extra}", "message": side, **extra})
     file = folder / f"{session}.jsonl"
     file.write_text("\n".join([json.dumps(line) for line in lines] + ["{broken"]))
     return file
@@ -178,3 +178,18 @@ def test_a_long_session_is_captured_in_a_dozen_sentences_at_most(captured: Path,
         end_session(data, file, "--capture")
         assert sum(one["session"] == "s-4" for one in review(data)["pending"]) <= 12
     assert run(data, "review", "--keep", "no-such-memory").exit_code == 1
+
+
+def test_a_review_asks_about_each_and_may_be_left_in_the_middle(captured: Path) -> None:
+    pending = review(captured / "data")["pending"]
+    keyboard, terminal = os.openpty()
+    try:
+        os.write(keyboard, b"k\nwhat?\nd\n\x04")  # the last one is Ctrl-D
+        command = [COMMAND, "review", "--data", captured / "data"]
+        done = subprocess.run(command, stdin=terminal, capture_output=True, text=True, timeout=PATIENCE, check=True)
+    finally:
+        os.close(keyboard)
+        os.close(terminal)
+    assert [f"\n{place} of " in done.stdout for place in (1, 2, 3, 4)] == [True, True, True, False]
+    assert f"\n3 of {len(pending)} in " in done.stdout
+    assert f"1 kept, 1 dropped, {len(pending) - 2} to review" in done.stdout

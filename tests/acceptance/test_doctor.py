@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import zipfile
 from pathlib import Path
@@ -136,6 +137,35 @@ def test_a_reference_in_the_entry_of_a_client_that_replaces_none_is_no_command(h
     checks = doctor(home, store)[1]
     assert checks["gemini"]["found"] == "connected"
     assert "cannot be started" in checks["claude-desktop"]["found"]
+
+
+def test_hooks_that_start_nothing_or_are_switched_off_are_told(home: Path, store: Path) -> None:
+    install(home, store, "claude-code", "codex")
+    settings = home / ".claude" / "settings.json"
+    written = settings.read_text()
+    settings.write_text(json.dumps(json.loads(written) | {"disableAllHooks": True}))
+    status, checks = doctor(home, store)
+    assert (status, checks["claude-code"]["verdict"], checks["codex"]["verdict"]) == (0, "warning", "ok")
+    assert checks["claude-code"]["advice"] == f"take disableAllHooks out of {settings}"
+    settings.write_text(re.sub(r'"[^"]*context-graph hook', '"/old/context-graph hook', written))
+    status, checks = doctor(home, store)
+    assert (status, checks["claude-code"]["verdict"]) == (1, "failed")
+    assert "`/old/context-graph`, which its hooks start, did not answer" in checks["claude-code"]["found"]
+    assert checks["claude-code"]["advice"] == "context-graph install --client claude-code"
+
+
+def test_hooks_for_another_store_than_that_of_the_server_are_told(home: Path, store: Path) -> None:
+    install(home, store, "claude-code")
+    settings = home / ".claude" / "settings.json"
+    other = home / "other store"
+    settings.write_text(settings.read_text().replace(f"--data {store}", f"--data '{other}'"))
+    status, checks = doctor(home, store)
+    assert (status, checks["claude-code"]["verdict"]) == (0, "warning")
+    assert checks["claude-code"]["found"] == f"its server has the store {store}, its hooks {other}"
+    install(home, store, "claude-code")
+    assert doctor(home, store)[1]["claude-code"]["verdict"] == "ok"
+    settings.write_text(settings.read_text().replace(f"--data {store}", "--data '"))
+    assert doctor(home, store)[1]["claude-code"]["found"].startswith(f"{settings}: the command of a hook can't be read")
 
 
 def test_a_client_without_its_hooks_is_a_warning(home: Path, store: Path) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from actors.api.operations.retrieval.pagination import tokens
-from actors.cli.commands.agents import hooks
+from actors.cli import hooks
 from actors.cli.store_access import StoreLocation, StoreSession, open_store
 from actors.proxy.client import Client
 from actors.proxy.endpoint import SOCKET, socket_path
@@ -166,19 +166,28 @@ def test_an_invalid_payload_ends_without_an_error(event: str, stdin: str, tmp_pa
     assert not (tmp_path / "data").exists()
 
 
-def test_an_unknown_event_is_named_with_those_that_are_known(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (
+            ["SessionStart"],
+            "SessionStart: unknown event; known are session-start, user-prompt-submit, post-tool-use, session-end",
+        ),
+        (["session-start", "--speed", "2"], "session-start: GetoptError: option --speed not recognized"),
+    ],
+)
+def test_an_unknown_event_or_option_is_named_and_ends_without_an_error(
+    words: list[str], told: str, tmp_path: Path
+) -> None:
     done = subprocess.run(
-        [COMMAND, "hook", "SessionStart", "--data", str(tmp_path / "data")],
+        [COMMAND, "hook", *words, "--data", str(tmp_path / "data")],
         input="{}",
         capture_output=True,
         text=True,
         timeout=PATIENCE,
         check=False,
     )
-    assert silent(done) == (
-        "context-graph: SessionStart: unknown event; known are session-start, user-prompt-submit, post-tool-use, "
-        "session-end\n"
-    )
+    assert silent(done) == f"context-graph: {told}\n"
     assert not (tmp_path / "data").exists()
 
 
@@ -208,6 +217,16 @@ def test_an_old_or_missing_installation_blocks_no_prompt(event: str, installed: 
 def test_a_session_starts_with_a_brief_even_if_nobody_serves_the_store(data: Path) -> None:
     brief = told(run("SessionStart", data), "SessionStart")
     assert brief == "Context Graph holds 3 memories of namespace default, which search_graph finds.", "and no quotes"
+
+
+def test_a_session_on_a_damaged_store_starts_with_a_warning_to_the_person(data: Path) -> None:
+    (data / "head").write_bytes(bytes((data / "head").stat().st_size))
+    with serving(data):
+        done = run("SessionStart", data)
+    warning = json.loads(done.stdout)["systemMessage"]
+    assert warning.startswith("Context Graph: the store is damaged and therefore read-only")
+    assert "context-graph repair" in warning
+    assert "Context Graph holds 3 memories" in told(done, "SessionStart")
 
 
 def test_a_prompt_recalls_within_its_time_even_if_nobody_serves_the_store_or_nothing(data: Path) -> None:
@@ -266,6 +285,18 @@ def test_a_brief_names_what_serves_the_north_star_best(served: tuple[Path, Serve
     assert len(lines[star + 1 :]) == 3
     assert all(kind in line for line in lines[star + 1 :])
     assert tokens(brief) <= TOKENS
+    corrected = json.loads(lines[star + 1].removeprefix("- "))
+    server.call(
+        "store_memory",
+        content=corrected.replace(" was ", " was not "),
+        namespace="goals",
+        supersedes=[
+            one["fingerprintId"]
+            for one in server.call("search_graph", query=corrected, namespace="goals")["structuredContent"]["results"]
+            if one["content"] == corrected
+        ],
+    )
+    assert corrected not in told(run("SessionStart", data, CONTEXT_GRAPH_NAMESPACE="goals"), "SessionStart")
 
 
 def test_a_prompt_recalls_similar_memories_of_its_namespace_only(served: tuple[Path, Server]) -> None:
@@ -316,6 +347,58 @@ def test_of_a_memory_of_several_sentences_a_prompt_recalls_those_that_answer_it(
         assert len(recalled) < 420 < len(minutes)
         assert recalled.strip("… ") in minutes
         assert recalled.startswith("…") != recalled.startswith("Minutes")
+
+
+PASTED = "\n".join(f"10:{minute:02} INFO GET /api/items/{minute * 7919} status=200 in 13 ms" for minute in range(40))
+LETTER = (
+    "Hello,\n\nnext week Mara's dog stays with us, and I plan his meals. On Monday and Tuesday he could have what he "
+    "had in spring, and on Wednesday something with rice. Dogs like to eat at the same hour each day, so Bo gets his "
+    "bowl at seven. For Thursday and Friday I have not found anything yet that a dog likes and that keeps in a fridge. "
+    "Mara says that a dog should not eat from the table, and that a dog needs less than people think. Bo is quiet, "
+    "so the walk after he has eaten can be short, once around the block is enough for a dog of his age. Which food is "
+    "Mara's dog allergic to, so that I can leave it out of what I buy for him?\n\nThanks!"
+)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "answered"),
+    [
+        (f"{ASKED} The vet's system says:\n{PASTED}", True),
+        (f"{PASTED}\n\n{ASKED}", True),
+        (LETTER, True),
+        (PASTED, False),
+    ],
+    ids=["before a log", "after a log", "within a letter", "nowhere"],
+)
+def test_a_long_prompt_is_answered_wherever_in_it_the_question_stands(
+    served: tuple[Path, Server], prompt: str, *, answered: bool
+) -> None:
+    done = run("UserPromptSubmit", served[0], json.dumps({"prompt": prompt}))
+    assert (json.dumps(DOG) in told(done, "UserPromptSubmit")) if answered else done.stdout == ""
+
+
+def test_what_a_prompt_recalls_of_the_past_comes_with_what_corrects_it(served: tuple[Path, Server]) -> None:
+    data, server = served
+    former, present = (
+        f"billing-worker is pinned to v{number}, with a timeout of 5 s." for number in ("2.3.0", "2.3.4")
+    )
+    for content in (former, present, "A retry loop in billing-worker never gave its connection back."):
+        server.call("store_memory", content=content, namespace="pins")
+    prompt = json.dumps({"prompt": f"{PASTED}\n\nThis is from billing-worker, which version did we pin it to?"})
+    lines = told(run("UserPromptSubmit", data, prompt, CONTEXT_GRAPH_NAMESPACE="pins"), "UserPromptSubmit")
+    assert json.dumps(present) in lines
+    assert json.dumps(former) not in lines.replace(f"(superseded) {json.dumps(former)}", "")
+
+
+def test_a_session_that_codex_does_not_keep_has_its_hooks_too(served: tuple[Path, Server]) -> None:
+    payload = json.dumps({"prompt": ASKED, "transcript_path": None})
+    assert json.dumps(DOG) in told(run("UserPromptSubmit", served[0], payload), "UserPromptSubmit")
+
+
+def test_a_prompt_imports_nothing_that_takes_long(served: tuple[Path, Server]) -> None:
+    done = run("UserPromptSubmit", served[0], PYTHONPROFILEIMPORTTIME="1")
+    assert json.dumps(DOG) in told(done, "UserPromptSubmit")
+    assert {"numpy", "duckdb", "anyio", "mcp", "typer", "pydantic"}.isdisjoint(done.stderr.replace("|", " ").split())
 
 
 def test_of_a_question_asked_before_a_prompt_recalls_what_was_answered(served: tuple[Path, Server]) -> None:
@@ -388,6 +471,14 @@ def test_tool_use_is_captured_only_on_request_and_without_file_contents(
     assert records() == []
     assert silent(run("PostToolUse", data, CONTEXT_GRAPH_CAPTURE="1", **here)) == ""
     assert records() == ["Edited desk/bookings.py"]
+    leaked = "ghp_A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
+    commands = (f"curl -H 'Authorization: Bearer {leaked}' localhost", f"echo {'a b ' * 45}{leaked}", " ")
+    for command in commands:
+        used = {"tool_name": "Bash", "tool_input": {"command": command, "description": ""}}
+        assert silent(run("PostToolUse", data, json.dumps(used), CONTEXT_GRAPH_CAPTURE="1", **here)) == ""
+    ran = sorted({*records()} - {"Edited desk/bookings.py"})
+    assert [one.split()[1] for one in ran] == ["curl", "echo"]
+    assert "ghp_" not in "".join(ran)
 
 
 def test_a_server_leaves_no_socket_behind_and_that_of_a_killed_one_is_replaced(data: Path) -> None:

@@ -24,10 +24,14 @@ TITLES = {"summary": "summary", "custom-title": "customTitle", "ai-title": "aiTi
 
 _MARKUP = re.compile(
     r"<(system-reminder|command-name|command-message|command-args|local-command-stdout|local-command-stderr|"
-    r"local-command-caveat|bash-input|bash-stdout|bash-stderr)>.{0,20000}?</\1>",
-    re.DOTALL,
+    r"local-command-caveat|bash-input|bash-stdout|bash-stderr|task-notification|user-prompt-submit-hook|"
+    r"ide_opened_file|ide_selection|ide_diagnostics)>.{0,20000}?</\1>|"
+    r"^\[Request interrupted by user(?: for tool use)?\]$",
+    re.DOTALL | re.MULTILINE,
 )
-"""Prefixes of texts that the program writes into a person's turns."""
+"""Texts that the program writes into a person's turns."""
+_SYNTHETIC = "<synthetic>"
+"""The model of what the program writes as the assistant, such as errors of the API."""
 
 
 class _Message(msgspec.Struct):
@@ -45,6 +49,8 @@ class _Line(msgspec.Struct, rename="camel"):
     git_branch: str | None = None
     is_sidechain: bool = False
     is_meta: bool = False
+    is_compact_summary: bool = False
+    """Whether a model wrote it in the person's place, to go on from there."""
     message: _Message | None = None
     summary: str | None = None
     leaf_uuid: str | None = None
@@ -78,8 +84,10 @@ def read(file: Path, options: Options) -> Iterator[Record]:
             yield Skipped("other lines of the program")
         elif line.is_sidechain and not options.everything:
             yield Skipped("side chains")
-        elif line.is_meta:
-            yield Skipped("notes of the program to the model")
+        elif line.is_meta or line.message.model == _SYNTHETIC:
+            yield Skipped("notes of the program")
+        elif line.is_compact_summary:
+            yield Skipped("summaries of turns before them")
         else:
             yield from _turn(line, line.message, file, number, options)
 

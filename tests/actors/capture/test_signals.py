@@ -38,6 +38,17 @@ def test_what_a_person_asks_to_remember_or_to_use_is_captured_without_what_prece
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "My supervisor Prof. Dahl wants notes in Chicago style, never in the text.",
+        "my therapist is prof. amelie brandt, on tuesdays.",
+    ],
+)
+def test_a_title_before_a_name_ends_no_sentence(text: str) -> None:
+    assert list(sentences(text)) == [text]
+
+
+@pytest.mark.parametrize(
     "text", ["I remember that we had lunch in Oslo.", "Remember the ferry to Oslo last May, etc. and so on."]
 )
 def test_a_recollection_is_no_request_to_remember(text: str) -> None:

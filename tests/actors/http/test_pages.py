@@ -241,6 +241,17 @@ async def test_a_store_of_one_memory_says_nothing_that_is_empty(served: Served) 
         assert "Just before" not in (await client.get("/past?at=1")).text
 
 
+async def test_the_bars_of_what_is_remembered_are_not_shown_for_what_was_forgotten(served: Served) -> None:
+    for content in ("The ferry leaves at nine.", "The bus leaves at ten."):
+        memory = await store(served.context, content)
+    await call(served.context, BY_METHOD["memory/delete"], {"id": memory})
+    async with served.browser() as client:
+        assert "Each bar stands for" in (await client.get("/timeline")).text
+        forgotten = (await client.get("/timeline?state=forgotten")).text
+    assert "The bus leaves at ten." in forgotten
+    assert "Each bar stands for" not in forgotten
+
+
 async def test_excerpts_on_pages_are_plain_and_a_memory_shown_whole_is_as_it_was_written(served: Served) -> None:
     note = "## Tides\n\n**High** water is at noon, `low` water at six."
     memory = await store(served.context, note)

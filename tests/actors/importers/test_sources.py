@@ -131,10 +131,18 @@ def test_what_a_program_writes_into_turns_is_left_out(tmp_path: Path) -> None:
         samples.turn("s", 1, "/srv/a", "user", "Caveat: generated", isMeta=True),
         samples.turn("s", 2, "C:\\work\\shop", "user", "Ship it.<system-reminder>be brief</system-reminder>"),
         samples.turn("s", 3, "/srv/a", "assistant", [{"type": "image", "source": {}}]),
+        samples.turn("s", 4, "/srv/a", "user", "This session is being continued.", isCompactSummary=True),
+        samples.turn("s", 5, "/srv/a", "user", "<task-notification>\n<result>We chose C.</result></task-notification>"),
+        samples.turn("s", 6, "/srv/a", "user", "<ide_opened_file>The user opened a.py</ide_opened_file>"),
+        samples.turn(
+            "s", 7, "/srv/a", "user", [{"type": "text", "text": "[Request interrupted by user for tool use]"}]
+        ),
+        samples.turn("s", 8, "/srv/a", "assistant", "API Error: 529"),
     ]
+    lines[-1]["message"]["model"] = "<synthetic>"
     _, (item,), _, skipped = read(samples.write_lines(tmp_path / "one.jsonl", lines))
     assert (item["content"], item["namespace"]) == ("Ship it.", "shop")
-    assert skipped["images"] == 1
+    assert (skipped["images"], skipped["summaries of turns before them"], skipped["notes of the program"]) == (1, 1, 2)
 
 
 def test_codex_and_gemini_turns_keep_time_project_session_and_speaker(tmp_path: Path) -> None:

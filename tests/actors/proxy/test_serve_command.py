@@ -74,7 +74,8 @@ def test_options_survive_the_way_to_the_hub() -> None:
 
 def test_a_pipe_imports_nothing_that_takes_long(tmp_path: Path) -> None:
     code = (
-        "import sys; from actors.proxy import serve_command, launcher, proxy, client; import actors.cli; "
+        "import sys; from actors.proxy import serve_command, launcher, proxy, client; "
+        "import actors.cli, events.postgres.address; "
         f"print([name for name in {HEAVY} if name in sys.modules])"
     )
     environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[3])}

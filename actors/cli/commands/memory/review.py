@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Annotated
 
 import typer
@@ -17,6 +18,7 @@ KEPT_IMPORTANCE = 0.7
 """Importance of what a person kept; consolidation prunes nothing above .6."""
 
 QUESTION = "[k]eep, [d]rop, [e]dit, [s]kip, [q]uit"
+ANSWERS = frozenset("kdesq")
 
 
 @app.command(rich_help_panel=Panel.REMEMBER)
@@ -74,18 +76,25 @@ def _pending(store: StoreSession, namespace: str | None) -> Iterator[JsonObject]
 
 
 def _asked(pending: dict[str, JsonObject]) -> Iterator[tuple[str, str | None]]:
-    """Ask about each memory; yield its id, and the text to keep ("" as it is) or None to drop it."""
-    for place, (memory, one) in enumerate([*pending.items()], 1):
-        typer.echo(f"\n{place} of {len(pending)} in {one['namespace']}, {one['created_at'][:16]}, {one['rationale']}")
-        typer.echo(f"  {one['metadata'].get('evidence', {}).get('text', '')}".replace("\n", "\n  "))
-        typer.secho(one["content"], bold=True)
-        answer = typer.prompt(QUESTION, default="s")[:1].lower()
-        if answer == "q":
-            return
-        if answer in "kd":
-            yield memory, "" if answer == "k" else None
-        elif answer == "e":
-            yield memory, typer.prompt("In these words", default=one["content"])
+    """Ask about each memory; yield its id, and the text to keep ("" as it is) or None to drop it.
+
+    Ctrl-C and the end of the input quit, as `q` does: what was answered before is done.
+    """
+    items = [*pending.items()]
+    with suppress(typer.Abort):
+        for place, (memory, one) in enumerate(items, 1):
+            typer.echo(f"\n{place} of {len(items)} in {one['namespace']}, {one['created_at'][:16]}, {one['rationale']}")
+            typer.echo(f"  {one['metadata'].get('evidence', {}).get('text', '')}".replace("\n", "\n  "))
+            typer.secho(one["content"], bold=True)
+            answer = ""
+            while answer not in ANSWERS:
+                answer = typer.prompt(QUESTION, default="s").strip()[:1].lower()
+            if answer == "q":
+                return
+            if answer in {"k", "d"}:
+                yield memory, "" if answer == "k" else None
+            elif answer == "e":
+                yield memory, typer.prompt("In these words", default=one["content"])
 
 
 def _keep(store: StoreSession, one: JsonObject, text: str) -> None:
