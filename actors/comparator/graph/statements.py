@@ -11,7 +11,7 @@ import numpy as np
 
 from actors.comparator.messages.graph import SURE
 from events.fingerprint import Dense, Sparse, Tokens, of_kind
-from events.spaces import E1
+from events.spaces import E1, E6, E12
 from events.vocabulary.causes import Clause, Phrase
 from events.vocabulary.values import Span
 from projections.atlas.atlas import Atlas
@@ -19,9 +19,6 @@ from projections.atlas.facets import Filter
 from projections.graph.causal_clauses import CausalClauses
 from projections.spaces.tokens import TokenSpace
 from projections.storage.arrays import GrowableArray, Mask, Scores, top_k
-
-E6: Final = "e6_sparse"
-E12: Final = "e12_late_interaction"
 
 SURE_WORD: Final = 0.85
 """Agreement from which on two phrases name the same event where one has only one term."""
