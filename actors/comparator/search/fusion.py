@@ -5,7 +5,7 @@ A score of NaN, where a space has nothing to say of a row, contributes nothing: 
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -51,8 +51,13 @@ MIN_DEVIATION: Final = {
 half of the usual deviation: among four minutes of meetings that differ in a name, the similarities of the names to the
 question, which depend on the precision of the model, had counted more than the month that it named."""
 
-Scale: TypeAlias = tuple[np.float32, np.float32]
-"""Mean and standard deviation of the scores of one view; infinite where all are equal."""
+
+class Scale(NamedTuple):
+    """Mean and standard deviation of the scores of one view."""
+
+    mean: np.float32
+    deviation: np.float32
+    """Infinite where all scores are equal."""
 
 
 class _Scored(NamedTuple):
@@ -74,11 +79,11 @@ def scale(scores: Scores, minimum: float = 0.0) -> Scale:
     """
     known = scores[~np.isnan(scores)]
     if not len(known):
-        return np.float32(0.0), np.float32(np.inf)
+        return Scale(np.float32(0.0), np.float32(np.inf))
     # What `mean` and `std` compute, in a third of their time: a search asks for some ten spaces of some 300 scores.
     mean = np.float32(np.add.reduce(known) / len(known))
     deviation = np.sqrt(np.add.reduce(np.square(known - mean)) / len(known))
-    return mean, np.float32(max(deviation, minimum) if deviation > 1e-6 else np.inf)
+    return Scale(mean, np.float32(max(deviation, minimum) if deviation > 1e-6 else np.inf))
 
 
 def standardise(scores: Scores, mean: np.float32, deviation: np.float32) -> Scores:
@@ -221,7 +226,7 @@ class Candidates:
 
     def silent(self) -> frozenset[str]:
         """Return the views that have scored the rows and have a score for none."""
-        flat = [(view, scores) for view, (scores, (_, deviation)) in self._views.items() if np.isinf(deviation)]
+        flat = [(view, one.scores) for view, one in self._views.items() if np.isinf(one.scale.deviation)]
         return frozenset(view for view, scores in flat if np.isnan(scores).all())
 
     def similarities(self) -> dict[str, Scores]:

@@ -60,10 +60,10 @@ def measure(atlas: Atlas, request: Search, eligible: Mask, candidates: Candidate
 
 def _correlation(first: Scores, of_first: Scale, second: Scores, of_second: Scale) -> float:
     """Return Pearson's correlation of two spaces over the candidates; 0 where one does not differ."""
-    spread = of_first[1] * of_second[1]
-    return float(((first - of_first[0]) * (second - of_second[0])).mean() / spread)
+    spread = of_first.deviation * of_second.deviation
+    return float(((first - of_first.mean) * (second - of_second.mean)).mean() / spread)
 
 
 def _tail(best: Scores, of_all: Scale) -> float:
     """Return by how many standard deviations the best scores exceed the mean of all; 0 where none differ."""
-    return float((best.mean() - of_all[0]) / of_all[1])
+    return float((best.mean() - of_all.mean) / of_all.deviation)
