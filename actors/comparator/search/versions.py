@@ -53,15 +53,12 @@ def latest_versions(atlas: Atlas, request: Search, eligible: Mask, rows: Rows) -
     named = [atlas.row_of(by) for by in request.restated.values() if by in atlas]
     superseded = atlas.successors(eligible, np.array(named, np.int64))
     for memory, by in request.restated.items():
-        if memory in atlas and by in atlas:  # a cursor comes from the client, and may name any memory
-            row, latest = atlas.row_of(memory), atlas.row_of(by)
-            if (
-                row in given
-                and eligible[latest]
-                and latest not in superseded
-                and atlas.facets.created_at(row) < atlas.facets.created_at(latest)
-            ):
-                later.setdefault(row, latest)
+        if memory not in atlas or by not in atlas:  # a cursor comes from the client, and may name any memory
+            continue
+        row, latest = atlas.row_of(memory), atlas.row_of(by)
+        is_latest = eligible[latest] and latest not in superseded
+        if row in given and is_latest and atlas.facets.created_at(row) < atlas.facets.created_at(latest):
+            later.setdefault(row, latest)
     return {row: _last(later, row) for row in later}
 
 
