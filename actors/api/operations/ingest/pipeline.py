@@ -221,10 +221,10 @@ async def _check_same(context: Context, one: PendingMemory, first: Envelope, con
     params, stored = one.item.params, stored_event(first)
     # A request that is looked up first hasn't read its image yet.
     image = await images.read(context, params.image) if one.image is None and params.image else one.image
-    links = [event for one in consequences if isinstance(event := one.event, MemoriesLinked)]
-    linked = {target for link in links if link.relation == LINK_TO for target in link.targets}
-    replaced = [event for one in consequences if isinstance(event := one.event, MemorySuperseded)]
-    stated = {event.memory for event in replaced if event.rule == STATED}
+    events = [envelope.event for envelope in consequences]
+    links = [event for event in events if isinstance(event, MemoriesLinked) and event.relation == LINK_TO]
+    linked = {target for link in links for target in link.targets}
+    stated = {event.memory for event in events if isinstance(event, MemorySuperseded) and event.rule == STATED}
 
     async def lead_to(given: tuple[UUID, ...], found: set[UUID]) -> bool:
         """Return whether ids are those of these memories, or lead to them now."""

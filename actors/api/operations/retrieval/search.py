@@ -88,9 +88,10 @@ async def _find_page(context: Context, params: SearchGraph, page: pagination.Pag
     query = await parse_query(context, params.query, moment(page.asked_at, "cursor"), wanted)
     results = await _search_page(context, params, page, query)
     if not _is_relevant(results.found) and (text := await respell(context, query)):
-        respelt = await parse_query(context, text, query.asked_at, wanted)
-        if _is_relevant((results_respelt := await _search_page(context, params, page, respelt)).found):
-            return results_respelt
+        respelt_query = await parse_query(context, text, query.asked_at, wanted)
+        respelt = await _search_page(context, params, page, respelt_query)
+        if _is_relevant(respelt.found):
+            return respelt
     return results
 
 
