@@ -113,7 +113,7 @@ async def _reembed(old: Log, hub: Hub, progress: Progress, bulk: BulkEmbedding |
     await anyio.to_thread.run_sync(check_unchanged, old)
     (hub.folder / PLAN).unlink(missing_ok=True)
     forgotten = sum(entry.state is MemoryState.FORGOTTEN for entry in history.memories)
-    links = [*history.later, *(link for born in history.born_with.values() for link in born)]
+    links = [*history.later, *(link for initial in history.initial_links.values() for link in initial)]
     return ReembedCounts(total, forgotten, history.erased, sum(len(link.targets) for link in links))
 
 
@@ -203,23 +203,23 @@ async def _store_again(context: Context, old: Log, entries: Sequence[Entry], his
     """
     store = context.hub.store
     store.tell(Reserve(ids=tuple(entry.id for entry in entries)))
-    links = [history.born_with.get(entry.id, ()) for entry in entries]
-    targets = {target: None for born in links for link in born for target in link.targets}
+    links = [history.initial_links.get(entry.id, ()) for entry in entries]
+    targets = {target: None for initial in links for link in initial for target in link.targets}
     linked = await ask(store, ReadLive(memories=tuple(targets))) if targets else ()
     by_id = {target.id: stored_event(target).fingerprint for target in linked}
     images = await anyio.to_thread.run_sync(lambda: [image_of(old, entry) for entry in entries])
     asked = [
-        (context.hub.embedder, _request(entry, [by_id[target] for link in born for target in link.targets], image))
-        for entry, born, image in zip(entries, links, images, strict=True)
+        (context.hub.embedder, _request(entry, [by_id[target] for link in initial for target in link.targets], image))
+        for entry, initial, image in zip(entries, links, images, strict=True)
     ]
     embedded = await ask_all(asked, MODEL_TIMEOUT)
     appends: list[Append] = []
-    for entry, born, image, result in zip(entries, links, images, embedded, strict=True):
+    for entry, initial, image, result in zip(entries, links, images, embedded, strict=True):
         if isinstance(result, Fault):
             raise EmbeddingFault(f"{result.message} (memory {entry.id})") from result
         if image is not None:
             await keep(context, entry.id, image)
-        appends.append(_append(entry, history.stored[entry.id], result, born))
+        appends.append(_append(entry, history.stored[entry.id], result, initial))
     for answer in await ask(store, AppendMemories(appends=tuple(appends))):
         if isinstance(answer, Fault):
             raise answer

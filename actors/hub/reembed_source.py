@@ -57,7 +57,7 @@ class History(msgspec.Struct, frozen=True):
     memories: tuple[Entry, ...]
     """In the order in which they are ingested."""
     stored: dict[UUID, StoredBy]
-    born_with: dict[UUID, tuple[MemoriesLinked, ...]]
+    initial_links: dict[UUID, tuple[MemoriesLinked, ...]]
     """Links that a memory was stored with."""
     later: tuple[MemoriesLinked, ...]
     """Links that were drawn afterwards, in order."""
@@ -95,20 +95,20 @@ def history_of(log: Log) -> History:
             case _:
                 pass
     entries = {memory: entry for memory in stored if (entry := catalog.get(memory)).body is not None}
-    born_with: dict[UUID, tuple[MemoriesLinked, ...]] = {}
+    initial_links: dict[UUID, tuple[MemoriesLinked, ...]] = {}
     later: list[MemoriesLinked] = []
     for cause, drawn in links:
         link = msgspec.structs.replace(drawn, targets=tuple(target for target in drawn.targets if target in entries))
         if link.source not in entries or not link.targets:
             continue
         if cause == link.source:
-            born_with[link.source] = (*born_with.get(link.source, ()), link)
+            initial_links[link.source] = (*initial_links.get(link.source, ()), link)
         else:
             later.append(link)
     return History(
-        memories=ingest_order(entries.values(), born_with),
+        memories=ingest_order(entries.values(), initial_links),
         stored=stored,
-        born_with=born_with,
+        initial_links=initial_links,
         later=tuple(later),
         slept=tuple(_still_hiding(slept, entries)),
         erased=catalog.states()[MemoryState.ERASED],
@@ -140,7 +140,7 @@ def _still_hiding(events: Iterable[Event], entries: Mapping[UUID, Entry]) -> Ite
                 pass
 
 
-def ingest_order(entries: Iterable[Entry], born_with: dict[UUID, tuple[MemoriesLinked, ...]]) -> tuple[Entry, ...]:
+def ingest_order(entries: Iterable[Entry], initial_links: dict[UUID, tuple[MemoriesLinked, ...]]) -> tuple[Entry, ...]:
     """Return memories in the order given, but each after the turn before it and after those it was stored with.
 
     Stores that ran side by side may have reached the log in another order than they were embedded in.
@@ -150,7 +150,7 @@ def ingest_order(entries: Iterable[Entry], born_with: dict[UUID, tuple[MemoriesL
     for entry in by_id.values():
         if entry.body is not None and entry.body.session is not None:
             sessions.setdefault((entry.body.namespace, entry.body.session), []).append(entry)
-    first = {memory: [target for link in links for target in link.targets] for memory, links in born_with.items()}
+    first = {memory: [target for link in links for target in link.targets] for memory, links in initial_links.items()}
     for turns in sessions.values():
         turns.sort(key=lambda turn: turn.body.position if turn.body else 0)
         for before, turn in pairwise(turns):
@@ -182,7 +182,7 @@ def batches(history: History) -> Iterator[list[Entry]]:
     """Yield memories in their order, up to `BATCH` together; a memory comes after those that it was stored with."""
     batch: dict[UUID, Entry] = {}
     for entry in history.memories:
-        links = history.born_with.get(entry.id, ())
+        links = history.initial_links.get(entry.id, ())
         if len(batch) == BATCH or any(target in batch for link in links for target in link.targets):
             yield list(batch.values())
             batch = {}
