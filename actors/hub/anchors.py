@@ -1,4 +1,4 @@
-"""Anchors by themselves: the signed head of the log after each deep sleep, in a file or in a repository's git notes.
+"""Automatic anchors: the signed head of the log after each deep sleep, in a file or in a repository's git notes.
 
 The setting is in `anchors.json` of the store's folder. A file that holds anything but anchors is never written to: a
 client that may change the schedule could otherwise append to any file of the user.

@@ -207,7 +207,7 @@ class Graph:
 
 
 def _split(saved: memoryview, count: int) -> list[memoryview]:
-    """Return each of so many graphs that `Graph.save` joined; a ValueError if they are not so many or not whole."""
+    """Return the `count` graphs that `Graph.save` joined; a ValueError if they are not as many or not whole."""
     sizes = np.frombuffer(saved, _SIZE, count)
     ends = sizes.nbytes + np.cumsum(sizes)
     if not count or sizes.min() <= 0 or ends[-1] != len(saved):

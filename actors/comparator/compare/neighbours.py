@@ -139,7 +139,7 @@ def _neighbours_of(
 def _alike(
     atlas: Atlas, new: NewMemory, rows: Rows, similarity: Scores, shared: Scores
 ) -> tuple[tuple[UUID, float], ...]:
-    """Return the memories of before that a new one may correct: the most similar in E1 that share its terms."""
+    """Return the earlier memories that a new one may correct: the most similar in E1 that share its terms."""
     if new.fingerprint.take(E6, Sparse).values.sum(dtype=np.float32) > MAX_TERMS:
         return ()
     best = top_k(np.nan_to_num(similarity), ALIKE)

@@ -130,12 +130,12 @@ def by_weights(
     rows = np.flatnonzero(eligible)
     spaces = {key: similarities(key, rows) for key in shares if key != E12}
     mean = sum((shares[key] * np.nan_to_num(scores) for key, scores in spaces.items()), np.zeros(len(rows), np.float32))
-    heard = 1 - sum((shares[key] * np.isnan(scores) for key, scores in spaces.items()), np.zeros(len(rows), np.float32))
-    heard[heard < ROUNDING] = np.nan
+    known = 1 - sum((shares[key] * np.isnan(scores) for key, scores in spaces.items()), np.zeros(len(rows), np.float32))
+    known[known < ROUNDING] = np.nan
     silent = frozenset(key for key, scores in spaces.items() if np.isnan(scores).all())
-    mean /= heard
+    mean /= known
     if E12 in shares:
-        share = shares[E12] / heard
+        share = shares[E12] / known
         kept, late = _late_interaction(similarities, mean, share, rows, limit, minimum)
         rows, mean = rows[kept], mean[kept] + share[kept] * late
         spaces = {key: scores[kept] for key, scores in spaces.items()} | {E12: late}

@@ -28,7 +28,7 @@ def judge_merges(plan: Plan, ids: Ids, survivors: Mapping[str, str], mode: str) 
     """
     places = {memory: place for place, memory in ids.items()}
     source = {place: place if item.original is None else item.original for place, item in enumerate(plan.items)}
-    original = {place: place if plan.items[place].kind in NEAR_MISSES else of for place, of in source.items()}
+    original = {place: place if plan.items[place].kind in NEAR_MISSES else one for place, one in source.items()}
     sets: dict[str, list[int]] = {}
     for absorbed, survivor in survivors.items():
         sets.setdefault(survivor, [places[survivor]]).append(places[absorbed])

@@ -126,7 +126,7 @@ async def _search_page(context: Context, params: SearchGraph, page: pagination.P
 
 
 def _first(results: _Results, count: int) -> _Results:
-    """Return the first hits, so many of them."""
+    """Return the first `count` hits."""
     hits, left = results.found.hits[:count], results.found.hits[count:]
     found = msgspec.structs.replace(results.found, hits=hits, more=results.found.more or bool(left))
     kept = {hit.memory for hit in hits}
@@ -167,7 +167,7 @@ def reaches(relevance: Relevance | None, least: Confidence) -> bool:
 def record_recall(context: Context, query: Query, found: list[UUID], weights: Weights) -> None:
     """Log what an answer contained, and make the query the focus of the workspace; the answer waits for neither.
 
-    The focus speaks to the spaces of meaning, and to those of time where they weigh at least their share. A query of a
+    The focus is compared in the spaces of meaning, and in those of time that weigh at least their share. A query of a
     past state of the store leaves no trace.
     """
     if context.as_of is not None or not context.traced:

@@ -58,8 +58,8 @@ class Ranker(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             KeyError: a measurement is missing.
         """
         scaled = {
-            name: min(LIMIT, max(-LIMIT, (measured[name] - of.mean) / of.deviation))
-            for name, of in self.measurements.items()
+            name: min(LIMIT, max(-LIMIT, (measured[name] - usual.mean) / usual.deviation))
+            for name, usual in self.measurements.items()
         }
         weights = {
             key: softplus(view.bias + sum(effect * scaled[name] for name, effect in view.effects.items()))
