@@ -11,7 +11,7 @@ resumed, or that had more workers, ends with the same digests.
 
 import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from itertools import islice
 from pathlib import Path
 from uuid import UUID, uuid4, uuid5
@@ -99,16 +99,13 @@ async def _reembed(old: Log, hub: Hub, progress: Progress, bulk: BulkEmbedding |
     total = len(history.memories)
     done = total - sum(map(len, missing))
     prepared = bulk.prepare(contents(old, batch) for batch in missing) if bulk else None
-    try:
+    with nullcontext() if prepared is None else closing(prepared):
         for batch in missing:
             if prepared is not None:
                 await anyio.to_thread.run_sync(next, prepared)
             await _store_again(context, old, batch, history)
             done += len(batch)
             await progress(done, total, "memories embedded")
-    finally:
-        if prepared is not None:
-            prepared.close()
     await _append_missing(hub, uuid5(_REEMBED, source), history)
     await anyio.to_thread.run_sync(check_unchanged, old)
     (hub.folder / PLAN).unlink(missing_ok=True)
