@@ -236,7 +236,7 @@ def _hubs(parts: Parts, rows: list[int]) -> list[_Hub]:
     """
     merged = parts.merged
     spokes = ((place, parts.clusters.spoke(parts.ids[row])) for place, row in enumerate(rows))
-    found = [_Hub(place, parts.rows[spoke[0]], spoke[1]) for place, spoke in spokes if spoke is not None]
+    found = [_Hub(place, parts.rows[spoke.target], spoke.centrality) for place, spoke in spokes if spoke is not None]
     gone = parts.facets.is_erased(np.array([hub.row for hub in found], np.int64))
     return [
         hub
