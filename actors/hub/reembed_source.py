@@ -119,18 +119,18 @@ def history_of(log: Log) -> History:
 
 def _still_hiding(events: Iterable[Event], entries: Mapping[UUID, Entry]) -> Iterator[Event]:
     """Yield the events of runs that still hide memories, without what was undone, and of schedule and versions."""
-    hidden = {memory: (entry.run, entry.merged_into) for memory, entry in entries.items() if entry.run is not None}
-    hiding = {run for run, _ in hidden.values()}
+    run_of = {memory: entry.run for memory, entry in entries.items() if entry.run is not None}
+    hiding = {*run_of.values()}
     for event in events:
         match event:
             case ConsolidationStarted(run=run) | ConsolidationFinished(run=run) if run in hiding:
                 yield event
             case MemoriesMerged(run=run, survivor=survivor, absorbed=absorbed):
-                gone = {one for one in absorbed if hidden.get(one) != (run, survivor)}
+                gone = {one for one in absorbed if run_of.get(one) != run or entries[one].merged_into != survivor}
                 if left := without(event, gone):
                     yield left
             case MemoriesPruned(run=run, pruned=pruned):
-                gone = {one.memory for one in pruned if hidden.get(one.memory, (None, None))[0] != run}
+                gone = {one.memory for one in pruned if run_of.get(one.memory) != run}
                 if left := without(event, gone):
                     yield left
             case _ if isinstance(event, Kept):

@@ -1,5 +1,6 @@
 """Consolidation runs: what each decided, the patterns found, what was skipped, and which hub may finish a run."""
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
@@ -224,6 +225,12 @@ def _without(merge: MemoriesMerged, memories: tuple[UUID, ...]) -> MemoriesMerge
     return msgspec.structs.replace(
         merge, absorbed=tuple(memory for memory, _ in kept), similarities=tuple(similarity for _, similarity in kept)
     )
+
+
+def hidden_by(merged: Iterable[MemoriesMerged], pruned: Iterable[Pruned], memory: UUID | None) -> set[UUID]:
+    """Return the memories that were absorbed or pruned; with `memory`, only it and what it absorbed."""
+    absorbed = {one for merge in merged for one in merge.absorbed if memory is None or memory in {one, merge.survivor}}
+    return absorbed | {one.memory for one in pruned if memory is None or one.memory == memory}
 
 
 class ConsolidatorLease:

@@ -215,7 +215,7 @@ def names_nothing_known(atlas: Atlas, request: Search, eligible: Mask) -> bool:
     if hints.direction is not None or hints.intervals or hints.recurring or request.unfamiliar > UNFAMILIAR[0]:
         return False
     subject = asked_words(request.text)
-    if subject and E6 in request.embeddings and atlas.known_share(E6, term_frequencies(subject), eligible) == 0:
+    if subject and asked is not None and atlas.known_share(E6, term_frequencies(subject), eligible) == 0:
         return True
     words = [term_frequencies(word) for name in find_names(request.text) for word in name.split()]
     if not words or not isinstance(asked, Sparse) or not all(np.isin(word.ids, asked.ids).all() for word in words):
