@@ -134,22 +134,25 @@ async def ask_all(sets: Sequence[Dataset], made: Sequence[Dataset], keep: Path |
     asked: list[Asked] = []
     for own in (*sets, *made):
         names = sorted({one.metadata["namespace"] for one in own.documents if "namespace" in one.metadata})
-        put = [(own.name, query, query.metadata.get("namespace"), True) for query in own.queries]
+        questions = [(own.name, _within(one.metadata.get("namespace"), one), True) for one in own.queries]
         if len(names) > 1:
             following = dict(zip(names, names[1:] + names[:1], strict=True))
-            put += [(own.name, query, following[query.metadata["namespace"]], False) for query in own.queries]
+            questions += [(own.name, _within(following[one.metadata["namespace"]], one), False) for one in own.queries]
         others = {one.name: evenly(one.queries, FOREIGN) for one in sets if one.name != origin(own.name)}
         for source, queries in {**others, PROMPTS.stem: prompts}.items():
-            put += [(source, query, name, False) for query, name in zip(queries, cycle(names or [None]), strict=False)]
+            questions += [(source, one, False) for one in map(_within, cycle(names or [None]), queries)]
         async with kept_store(own, keep, bar) as store:
-            for source, query, namespace, answerable in bar.track(put, description=f"asking {own.name}"):
-                metadata = {**query.metadata, "namespace": namespace}
-                embedded = await store.embed_query(msgspec.structs.replace(query, metadata=metadata))
+            for source, query, answerable in bar.track(questions, description=f"asking {own.name}"):
+                embedded = await store.embed_query(query)
                 found = await search(store.context, embedded, SearchProfile.AUTO, DEPTH, primed={})
                 if found.relevance is None:
                     raise BadParameter("the relevance of an answer is known with the embedded models only")
                 asked.append(Asked(own.name, source, answerable, found.relevance))
     return asked
+
+
+def _within(namespace: str | None, query: Document) -> Document:
+    return msgspec.structs.replace(query, metadata={**query.metadata, "namespace": namespace})
 
 
 def auroc(scores: Floats, positive: npt.NDArray[np.bool_]) -> float:
