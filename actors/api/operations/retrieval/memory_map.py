@@ -82,8 +82,8 @@ def _plane(
     count = len(memories)
     places = np.full((count, 2), 32_767, np.uint16) if count < 2 else _project(columns.vectors[rows])
     age = np.clip((microseconds(now) - columns.created[rows]) // DAY, 0, MAX_AGE).astype(np.uint16)
-    spoken, which = np.unique(columns.namespace[rows], return_inverse=True)
-    names = [columns.namespaces[code] for code in spoken.tolist()]
+    used, namespace_codes = np.unique(columns.namespace[rows], return_inverse=True)
+    names = [columns.namespaces[code] for code in used.tolist()]
     place_of = {memory: place for place, memory in enumerate(memories)} if goals else {}
     goal_codes = np.full(count, NONE, np.uint8)
     for code, goal in enumerate(goals[:NONE]):
@@ -92,7 +92,7 @@ def _plane(
     columns_of_bytes = (
         *(places[:, axis].astype("<u2") for axis in (0, 1)),
         age.astype("<u2"),
-        np.minimum(which, NONE).astype(np.uint8),
+        np.minimum(namespace_codes, NONE).astype(np.uint8),
         goal_codes,
         weight,
     )
