@@ -9,7 +9,6 @@ set are also joined to long memories, which make a store of their own.
 import tempfile
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from functools import partial
 from itertools import cycle
 from pathlib import Path
 from typing import Annotated
@@ -134,13 +133,13 @@ async def ask_all(sets: Sequence[Dataset], made: Sequence[Dataset], keep: Path |
     asked: list[Asked] = []
     for own in (*sets, *made):
         names = sorted({one.metadata["namespace"] for one in own.documents if "namespace" in one.metadata})
-        questions = [(own.name, _within(one.metadata.get("namespace"), one), True) for one in own.queries]
+        questions = [(own.name, one.within(one.metadata.get("namespace")), True) for one in own.queries]
         if len(names) > 1:
             following = dict(zip(names, names[1:] + names[:1], strict=True))
-            questions += [(own.name, _within(following[one.metadata["namespace"]], one), False) for one in own.queries]
+            questions += [(own.name, one.within(following[one.metadata["namespace"]]), False) for one in own.queries]
         others = {one.name: evenly(one.queries, FOREIGN) for one in sets if one.name != origin(own.name)}
         for source, queries in {**others, PROMPTS.stem: prompts}.items():
-            questions += [(source, one, False) for one in map(_within, cycle(names or [None]), queries)]
+            questions += [(source, one, False) for one in map(Document.within, queries, cycle(names or [None]))]
         async with kept_store(own, keep, bar) as store:
             for source, query, answerable in bar.track(questions, description=f"asking {own.name}"):
                 embedded = await store.embed_query(query)
@@ -149,10 +148,6 @@ async def ask_all(sets: Sequence[Dataset], made: Sequence[Dataset], keep: Path |
                     raise BadParameter("the relevance of an answer is known with the embedded models only")
                 asked.append(Asked(own.name, source, answerable, found.relevance))
     return asked
-
-
-def _within(namespace: str | None, query: Document) -> Document:
-    return msgspec.structs.replace(query, metadata={**query.metadata, "namespace": namespace})
 
 
 def auroc(scores: Floats, positive: npt.NDArray[np.bool_]) -> float:
@@ -183,7 +178,7 @@ def relevance(
     if few and not parts:
         raise BadParameter(f"no set has {few} documents that answer {FEWEST_QUESTIONS} questions or more")
     with progress_bar() as bar:
-        asked = anyio.run(partial(ask_all, sets, [*parts, *joined], keep, bar))
+        asked = anyio.run(ask_all, sets, [*parts, *joined], keep, bar)
     kinds = (*sets, *parts, *joined)
     sections = {kind.name: _verdicts([one for one in asked if one.kind == kind.name]) for kind in kinds}
     publish({**sections, "all": [*_verdicts(asked), _reliability(asked)]}, as_json=as_json)
