@@ -46,8 +46,9 @@ WORDS: Final = (E11, E13)
 
 NOTHING_FOUND: Final = Relevance(probability=0.0, confidence=Confidence.NOTHING)
 
-SIZES: Final = (50, 5_000)
-"""Fewest and most windows between which their number counts: those of most stores of the fit."""
+FEWEST_WINDOWS: Final = 50
+MOST_WINDOWS: Final = 5_000
+"""Between these the number of windows counts: those of most stores of the fit."""
 
 UNFAMILIAR: Final = (0.5, 0.7)
 """Shares of a query's words that the model does not read whole, between which the third regression replaces the others
@@ -134,7 +135,7 @@ def features(
         others: Rows that tell what is usual, for a query in an unfamiliar language; without any the third regression
             reads nothing.
     """
-    size = log(min(max(searched, SIZES[0]), SIZES[1]))
+    size = log(min(max(searched, FEWEST_WINDOWS), MOST_WINDOWS))
     meaning = np.nan_to_num(similarity(E1, rows))
     own, related = (np.nan_to_num(similarity(key, rows)) for key in WORDS)
     words = (own + related) / 2
@@ -170,7 +171,7 @@ def estimate(
     best = rows[:CONSIDERED]
     able = np.flatnonzero(eligible)
     searched = len(able)
-    if searched < SIZES[1]:
+    if searched < MOST_WINDOWS:
         searched = int(np.maximum(atlas.passage_counts(able), 1).sum())
     others = able[:: len(able) // SAMPLED + 1] if request.unfamiliar > UNFAMILIAR[0] else able[:0]
     found = features(similarity, best, best_coverage(atlas, request.embeddings, best), searched, others)

@@ -73,18 +73,11 @@ async def _store(store: Store, texts: list[str], since: datetime, namespace: str
     return answers
 
 
-class Ranks(NamedTuple):
-    """Ranks of both statements in an answer, from 1; one below the last for a statement that isn't found."""
-
-    new: int
-    old: int
-
-
-async def _ranks(store: Store, question: str, new: Answer, old: Answer) -> Ranks:
+async def _ranks(store: Store, question: str, *memories: str) -> list[int]:
+    """Return the rank of memories in the answer to a question, from 1; one below the last for those not found."""
     found = await store.call("search_graph", query=question, asked_at=ASKED, namespace="pairs", top_k=DEPTH)
     ids = [one["fingerprintId"] for one in found["results"]]
-    memories = (new["memory_id"], old["memory_id"])
-    return Ranks(*(ids.index(memory) + 1 if memory in ids else DEPTH + 1 for memory in memories))
+    return [ids.index(memory) + 1 if memory in ids else DEPTH + 1 for memory in memories]
 
 
 async def measure(
@@ -96,11 +89,12 @@ async def measure(
         await _store(store, others, SAID - timedelta(hours=len(others)), "pairs", bar)
         earlier = await _store(store, [pair.statement for pair in pairs], SAID, "pairs", bar)
         later = await _store(store, [pair.correction for pair in pairs], CORRECTED, "pairs", bar)
-        present: list[Ranks] = []
-        past: list[Ranks] = []
+        present: list[list[int]] = []
+        past: list[list[int]] = []
         for pair, old, new in bar.track([*zip(pairs, earlier, later, strict=True)], description="questions"):
-            present.append(await _ranks(store, pair.present, new, old))
-            past.append(await _ranks(store, pair.past, new, old))
+            memories = new["memory_id"], old["memory_id"]
+            present.append(await _ranks(store, pair.present, *memories))
+            past.append(await _ranks(store, pair.past, *memories))
         await _store(store, [one for one, _ in neutral], SAID, "neutral", bar)
         unmarked = await _store(store, [other for _, other in neutral], CORRECTED, "neutral", bar)
     marked = [
@@ -109,10 +103,10 @@ async def measure(
     ]
     found = fmean(old in ids for old, ids in marked)
     wrong = fmean(bool(ids - {old}) for old, ids in marked)
-    newer = fmean(ranks.new < ranks.old for ranks in present)
-    first = fmean(ranks.new == 1 for ranks in present)
-    older = fmean(ranks.old <= DEPTH for ranks in past)
-    above = fmean(ranks.old < ranks.new for ranks in past)
+    newer = fmean(new < old for new, old in present)
+    first = fmean(new == 1 for new, _ in present)
+    older = fmean(old <= DEPTH for _, old in past)
+    above = fmean(old < new for new, old in past)
     false = fmean("may_supersede" in answer for answer in unmarked)
     return {
         "corrections": [

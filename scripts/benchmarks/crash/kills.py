@@ -191,10 +191,8 @@ def _await_moment(folder: Path, hub: int | None, prey: Client, aim: str, tally: 
     match aim:
         case "any":
             return 0.0
-        case "start":
-            return START
-        case "end":
-            return END
+        case "start" | "end":
+            return START if aim == "start" else END
         case "snapshot":
             wait_until(lambda: _last_snapshot(folder) != written, "no snapshot", AIM_PATIENCE, TICK)
             return END
