@@ -114,19 +114,15 @@ async def _store(
     items: dict[UUID, IngestItem] = {}
     indexes: dict[UUID, list[int]] = {}
     for index, one in group:
-        entry = known.get(one.id) if one.id else None
-        first = known.get(one.part_of) if one.part_of else None
         try:
-            if entry is not None and one.id is not None:
-                _check_same(entry, one)
-                reports[index] = item_report(index, one.id) | {"stored_before": True}
-                continue
-            if first is not None and _is_divided_otherwise(first, one.params):
-                reports[index] = item_report(index, first.id) | {"stored_before": True}
-                continue
-            _check_known(one.others, known)
+            before = _stored_before(one, known)
+            if before is None:
+                _check_known(one.others, known)
         except Fault as fault:
             reports[index] = item_report(index, fault)
+            continue
+        if before is not None:
+            reports[index] = item_report(index, before) | {"stored_before": True}
             continue
         items.setdefault(one.key, IngestItem(one.params, one.key, one.id, one.links, context.actor, one.stored_at))
         indexes.setdefault(one.key, []).append(index)
@@ -226,6 +222,15 @@ async def _known(context: Context, ids: set[UUID]) -> dict[UUID, Entry]:
     """Return the entries of those memories that the store knows."""
     entries = await ask(context.hub.store, FindMemories(memories=tuple(ids))) if ids else ()
     return {entry.id: entry for entry in entries if entry is not None}
+
+
+def _stored_before(one: MemoryItem, known: Mapping[UUID, Entry]) -> UUID | None:
+    """Return the memory that a known item is, or the first section of a text that was divided otherwise."""
+    if one.id is not None and one.id in known:
+        _check_same(known[one.id], one)
+        return one.id
+    first = known.get(one.part_of) if one.part_of else None
+    return first.id if first is not None and _is_divided_otherwise(first, one.params) else None
 
 
 def _is_divided_otherwise(first: Entry, part: StoreMemory) -> bool:
