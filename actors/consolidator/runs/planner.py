@@ -131,14 +131,7 @@ class RunPlanner:
             pairs.append((one, other, self._similarity(one, other)))
         yield
         for merged in merge_sets(candidates, pairs, MIN_SIMILARITY[self._request.mode]):
-            self._plan.merged.append(
-                MemoriesMerged(
-                    run=self._plan.run,
-                    survivor=merged.survivor,
-                    absorbed=merged.absorbed,
-                    similarities=merged.similarities,
-                )
-            )
+            self._plan.merged.append(MemoriesMerged(run=self._plan.run, **merged._asdict()))
             scope.hidden.update(merged.absorbed)
 
     def _similarity(self, one: UUID, other: UUID) -> float:
