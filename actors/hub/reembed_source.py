@@ -72,6 +72,10 @@ class History(msgspec.Struct, frozen=True):
     until: datetime | None
     """The time of the last one."""
 
+    def targets(self, memory: UUID) -> list[UUID]:
+        """Return what the initial links of a memory lead to."""
+        return [target for link in self.initial_links.get(memory, ()) for target in link.targets]
+
 
 def history_of(log: Log) -> History:
     """Read a whole log, which checks its chain; erased memories are left out, also as ends of links."""
@@ -182,8 +186,7 @@ def batches(history: History) -> Iterator[list[Entry]]:
     """Yield memories in their order, up to `BATCH` together; a memory comes after those that it was stored with."""
     batch: dict[UUID, Entry] = {}
     for entry in history.memories:
-        links = history.initial_links.get(entry.id, ())
-        if len(batch) == BATCH or any(target in batch for link in links for target in link.targets):
+        if len(batch) == BATCH or any(target in batch for target in history.targets(entry.id)):
             yield list(batch.values())
             batch = {}
         batch[entry.id] = entry
