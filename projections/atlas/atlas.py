@@ -109,7 +109,7 @@ class Atlas(Fingerprints):
         return self._lifecycle.root(memory)
 
     def successors(self, eligible: Mask, rows: Rows | None = None) -> dict[int, int]:
-        """Return the row of the latest eligible version by each row that such a one superseded."""
+        """Return the row of the latest eligible version of each row that an eligible one superseded."""
         if self._superseded is None:
             memories = self._supersessions.superseded()
             self._superseded = frozenset(self._rows[self._lifecycle.root(memory)] for memory in memories)

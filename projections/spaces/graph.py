@@ -93,7 +93,7 @@ class Graph:
         return self.rows - self.covered if self.rows * self._width > SCANNED else 0
 
     def grow(self, rows: int | None = None) -> None:
-        """Add the next rows; by default so many that it takes some 2 ms."""
+        """Add the next rows; by default as many as take some 2 ms."""
         shards = self.open()
         end = min(self.covered + (max(1, _SLICE // self._width) if rows is None else rows), len(self._space))
         while self.covered < end:

@@ -124,7 +124,7 @@ def find_datasets(folder: Path) -> list[Dataset]:
 
 
 def evenly(items: Sequence[T], count: int) -> Sequence[T]:
-    """Return at most so many items at even distances, the first among them."""
+    """Return at most `count` items at even distances, the first among them."""
     return items[:: max(1, len(items) // max(1, count))][:count]
 
 

@@ -72,7 +72,7 @@ def sample(dataset: Dataset, questions: int, documents: int) -> Dataset:
 
 
 def small(dataset: Dataset, documents: int) -> Dataset | None:
-    """Return a part of a set with so many documents and two questions for five of them.
+    """Return a part of a set with `documents` documents and two questions for five of them.
 
     None for a set with namespaces, which are small already, and for one whose questions have too many answers.
     """

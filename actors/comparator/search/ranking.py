@@ -28,7 +28,7 @@ ROUNDING: Final = np.float32(1e-6)
 """Upper bound of the difference between float32 sums of the same terms in another order."""
 
 TIE_DECIMALS: Final = 6
-"""Similarities that agree to so many decimals are ties: float32 sums differ beyond."""
+"""Decimals to which similarities must agree to be ties: float32 sums differ beyond."""
 
 
 class Ranking(msgspec.Struct, frozen=True, kw_only=True):

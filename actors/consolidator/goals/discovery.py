@@ -63,7 +63,7 @@ def is_goal(coherence: float, topicality: float) -> bool:
 
 
 def confidence(size: int, coherence: float, spaces: int) -> float:
-    """Return the confidence in a goal of this size and coherence that so many spaces distinguish, in [0, 1]."""
+    """Return the confidence in a goal of this size and coherence that `spaces` spaces distinguish, in [0, 1]."""
     return 0.4 * coherence + 0.3 * min(size / 50, 1) + 0.3 * spaces / 3
 
 

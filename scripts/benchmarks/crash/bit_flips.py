@@ -63,7 +63,7 @@ class Flip(msgspec.Struct, frozen=True, kw_only=True):
 def flip_bytes(
     stores: dict[str, Path], questions: Questions, scratch: Path, count: int, seed: int, advance: Callable[[], object]
 ) -> tuple[list[Flip], dict[str, bool]]:
-    """Change so many bytes, in every file of every store in turn, each in a fresh copy.
+    """Change `count` bytes, in every file of every store in turn, each in a fresh copy.
 
     Returns:
         All flips, and which undamaged stores were opened from their snapshot.

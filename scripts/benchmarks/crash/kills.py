@@ -72,7 +72,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
 def campaign(
     folder: Path, scratch: Path, kills: int, clients: int, seed: int, advance: Callable[[], object]
 ) -> Outcome:
-    """Kill processes so often under load, and compare what is left with what was acknowledged."""
+    """Kill processes `kills` times under load, and compare what is left with what was acknowledged."""
     rng, tally = random.Random(seed), Tally()
     crowd = [Client(number, folder, scratch, seed, tally) for number in range(clients)]
     done: list[Kill] = []

@@ -60,7 +60,7 @@ def _alignment(stream: Stream, retrieved: list[dict[str, Any]]) -> Verdict:
 
 
 def judge_drift(before: dict[str, Any], after: dict[str, Any], other: int, name: str) -> Verdict:
-    """Compare the drift before and after so many memories of another topic."""
+    """Compare the drift before and after `other` memories of another topic."""
     levels = [{key: report[key] for key in ("level", "similarity")} for report in (before, after)]
     return Verdict(
         "memories of another topic lead to a worse level",

@@ -26,9 +26,9 @@ YEARS = timedelta(days=730)
 """Period over which ordinary memories are spread, ending two days ago."""
 RECENT = timedelta(days=2)
 SHARE = 20
-"""One memory in so many is of low value; each kind of duplicate has a quarter as many, each of near miss at most."""
+"""One in this many is of low value; each kind of duplicate has a quarter as many, each of near miss at most."""
 TRAPS = 500
-"""For every so many memories there is one of each kind that seems of low value but is protected."""
+"""For this many memories there is one of each kind that seems of low value but is protected."""
 LINKS = 3
 """Links that protect a memory from pruning."""
 

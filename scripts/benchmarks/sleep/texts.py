@@ -28,7 +28,7 @@ class Chosen(NamedTuple):
 
 
 def choose(datasets: Sequence[Dataset], count: int, rng: random.Random) -> list[Chosen]:
-    """Choose so many documents, whole sessions, from every data set alike as long as it has any.
+    """Choose `count` documents, whole sessions, from every data set alike as long as it has any.
 
     Sessions that answer a query come first; texts of unusual length and natural duplicates are left out.
 

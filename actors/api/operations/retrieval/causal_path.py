@@ -77,11 +77,8 @@ async def find_causal_path(context: Context, params: FindCausalPath) -> JsonObje
     if context.hub.linker is not None:
         examined = context.one_or_all(params.namespace)
         await ask(context.hub.linker, LinkCauses(namespace=examined, limit=MAX_EXAMINED), MODEL_TIMEOUT)
-    unknown = [
-        name
-        for name, found in (("start_concept", starts), ("end_concept", ends))
-        if found[0].confidence is Confidence.NOTHING
-    ]
+    named = {"start_concept": starts, "end_concept": ends}
+    unknown = [name for name, found in named.items() if found[0].confidence is Confidence.NOTHING]
     if unknown:  # the nearest memory alone is shown
         starts, ends = starts[:1], ends[:1]
     joined = Joined(starts[0], ends[0], Ways(paths=(), complete=True))
