@@ -181,15 +181,14 @@ async def _judge_and_append(context: Context, group: Sequence[PendingMemory]) ->
         if answer.pulse is not None:
             publish_pulse(context, answer.pulse, one.item.params.namespace, answer.result.events[0].seq)
         one.settle(await _outcome(context, one, answer.result, embeddings.milliseconds))
-    outcomes = [one.result for one in group if not isinstance(one.result, EmbeddedMemory)]
     stored = {one.result.id: one.item.stored_at for one in group if isinstance(one.result, StoredMemory)}
     # After an `InternalFault`, which is a timeout here, the memory may still be appended.
-    shown = [one for one, _ in embedded if one.image is not None and not isinstance(one.result, InternalFault)]
-    if unused := [one.id for one in shown if one.id not in stored]:
+    failed = [one for one, _ in embedded if one.id not in stored and not isinstance(one.result, InternalFault)]
+    if unused := [one.id for one in failed if one.image is not None]:
         await images.discard_unstored(context, unused)
     if context.hub.linker is not None and stored:
         context.hub.linker.tell(MemoriesAdded(memories=stored))
-    return outcomes
+    return [one.result for one in group if not isinstance(one.result, EmbeddedMemory)]
 
 
 async def _keep_images(context: Context, group: Sequence[PendingMemory]) -> None:
