@@ -34,28 +34,45 @@ class Space(msgspec.Struct, frozen=True):
 
 
 E1: Final = "e1_semantic"
-"""The space of meaning."""
+"""Meaning."""
+E2: Final = "e2_temporal_recent"
+E3: Final = "e3_temporal_periodic"
+E4: Final = "e4_temporal_positional"
+"""Place in a session."""
+E5: Final = "e5_causal"
+E6: Final = "e6_sparse"
+"""Plain term counts, which cosine saturates and BM25 ranks."""
+E7: Final = "e7_code"
+E8: Final = "e8_graph"
+"""What a memory is connected with."""
+E9: Final = "e9_hdc"
+E10: Final = "e10_multimodal"
+E11: Final = "e11_entity"
+"""The only space of one dense vector a memory in which neighbours are searched; the others score rows."""
+E12: Final = "e12_late_interaction"
+E13: Final = "e13_splade"
+"""Expanded terms."""
 
 SPACES: Final[tuple[Space, ...]] = (
     Space(E1, "Semantic", Kind.DENSE, "V_meaning"),
-    Space("e2_temporal_recent", "Temporal-Recent", Kind.DENSE, "V_freshness"),
-    Space("e3_temporal_periodic", "Temporal-Periodic", Kind.DENSE, "V_periodicity"),
-    Space("e4_temporal_positional", "Temporal-Positional", Kind.DENSE, "V_ordering"),
-    Space("e5_causal", "Causal", Kind.DIRECTED, "V_causality"),
-    Space("e6_sparse", "Sparse", Kind.SPARSE, "V_selectivity"),
-    Space("e7_code", "Code", Kind.DENSE, "V_correctness"),
-    Space("e8_graph", "Graph", Kind.DENSE, "V_connectivity"),
-    Space("e9_hdc", "Hyperdimensional", Kind.BINARY, "V_robustness"),
-    Space("e10_multimodal", "Multimodal", Kind.DENSE, "V_multimodality"),
-    Space("e11_entity", "Entity", Kind.DENSE, "V_factuality"),
-    Space("e12_late_interaction", "Late-Interaction", Kind.TOKENS, "V_precision"),
-    Space("e13_splade", "Expansion", Kind.SPARSE, "V_keyword_precision"),
+    Space(E2, "Temporal-Recent", Kind.DENSE, "V_freshness"),
+    Space(E3, "Temporal-Periodic", Kind.DENSE, "V_periodicity"),
+    Space(E4, "Temporal-Positional", Kind.DENSE, "V_ordering"),
+    Space(E5, "Causal", Kind.DIRECTED, "V_causality"),
+    Space(E6, "Sparse", Kind.SPARSE, "V_selectivity"),
+    Space(E7, "Code", Kind.DENSE, "V_correctness"),
+    Space(E8, "Graph", Kind.DENSE, "V_connectivity"),
+    Space(E9, "Hyperdimensional", Kind.BINARY, "V_robustness"),
+    Space(E10, "Multimodal", Kind.DENSE, "V_multimodality"),
+    Space(E11, "Entity", Kind.DENSE, "V_factuality"),
+    Space(E12, "Late-Interaction", Kind.TOKENS, "V_precision"),
+    Space(E13, "Expansion", Kind.SPARSE, "V_keyword_precision"),
 )
 
 INDEX: Final[dict[str, int]] = {space.key: index for index, space in enumerate(SPACES)}
 """Position of each space by key."""
 
-TEMPORAL: Final[frozenset[str]] = frozenset({"e2_temporal_recent", "e3_temporal_periodic", "e4_temporal_positional"})
+TEMPORAL: Final[frozenset[str]] = frozenset({E2, E3, E4})
 """The spaces of time, which don't count in the similarity of content."""
 
 SEMANTIC: Final[tuple[str, ...]] = tuple(space.key for space in SPACES if space.key not in TEMPORAL)

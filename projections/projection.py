@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from events.storage.log import Envelope
 from events.vocabulary import Event, EventLost, Shredded
-from events.vocabulary.codec import kind_of, name_of
+from events.vocabulary.codec import is_memory, kind_of, name_of
 
 
 class MemoryState(StrEnum):
@@ -43,7 +43,7 @@ class Projection(Protocol):
 
 def is_shredded_memory(event: object) -> bool:
     """Tell whether this event takes the place of a `MemoryStored` whose key is destroyed or that is lost."""
-    return isinstance(event, Shredded | EventLost) and name_of(event.kind) == "memory_stored"
+    return isinstance(event, Shredded | EventLost) and is_memory(event.kind)
 
 
 def event_name(event: Event) -> str:

@@ -4,22 +4,23 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Final
 
+from events.spaces import E1, E2, E3, E4, E5, E6, E7, E8, E9, E10, E11, E12, E13
 from events.wording import counted
 
 SPACE_NAMES: Final = {
-    "e1_semantic": ("Meaning", "What the text is about"),
-    "e2_temporal_recent": ("Recency", "How near in time it was said"),
-    "e3_temporal_periodic": ("Rhythm", "Same hour, weekday or season"),
-    "e4_temporal_positional": ("Position", "Place within its session"),
-    "e5_causal": ("Cause", "Cause and effect"),
-    "e6_sparse": ("Same words", "Words in common, rare ones first"),
-    "e7_code": ("Code", "Structure and identifiers of code"),
-    "e8_graph": ("Context", "What it is connected with"),
-    "e9_hdc": ("Spelling", "Letters in common, also with typing errors"),
-    "e10_multimodal": ("Kind", "Text, code or transcript"),
-    "e11_entity": ("Names", "People, places, files, versions"),
-    "e12_late_interaction": ("Wording", "Word by word, in context"),
-    "e13_splade": ("Related words", "Words that tend to go together"),
+    E1: ("Meaning", "What the text is about"),
+    E2: ("Recency", "How near in time it was said"),
+    E3: ("Rhythm", "Same hour, weekday or season"),
+    E4: ("Position", "Place within its session"),
+    E5: ("Cause", "Cause and effect"),
+    E6: ("Same words", "Words in common, rare ones first"),
+    E7: ("Code", "Structure and identifiers of code"),
+    E8: ("Context", "What it is connected with"),
+    E9: ("Spelling", "Letters in common, also with typing errors"),
+    E10: ("Kind", "Text, code or transcript"),
+    E11: ("Names", "People, places, files, versions"),
+    E12: ("Wording", "Word by word, in context"),
+    E13: ("Related words", "Words that tend to go together"),
 }
 """Name and explanation of each space."""
 

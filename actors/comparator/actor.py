@@ -21,10 +21,11 @@ from actors.runtime.faults import Fault, StorageFault
 from actors.runtime.messages import Appended, AppendRejected, LoadSnapshot, ProjectionMessage
 from actors.runtime.metrics import Latencies
 from actors.runtime.projection_actor import ProjectionActor
+from events.spaces import E8
 from events.vocabulary import ConsolidationFinished, SimilaritiesCalibrated
 from projections.atlas import indexes
 from projections.atlas.atlas import Atlas
-from projections.atlas.fingerprints import CONTEXT, Fingerprints
+from projections.atlas.fingerprints import Fingerprints
 from projections.registry import ComparatorProjections
 
 QUIET = 0.5
@@ -111,7 +112,7 @@ class Comparator(ProjectionActor[ComparatorProjections]):
                 return causes.unexamined(self._atlas, clauses, message)
             case msg.ReadLinks(memory=memory):
                 atlas = self._atlas_with(memory)
-                graph = atlas.embedding(CONTEXT, atlas.row_of(memory))
+                graph = atlas.embedding(E8, atlas.row_of(memory))
                 return msg.Edges(outgoing=links.outgoing(memory), incoming=links.incoming(memory), graph=graph)
             case msg.CountLinks(memories=memories):
                 return np.array([edges.count_links(links, memory) for memory in memories], np.int64)

@@ -258,17 +258,14 @@ class Consolidator(ProjectionActor[ConsolidatorProjections]):
 
     def _read_dream(self) -> DreamState:
         active = self._active
-        dreams = [
-            (run, run.finished)
-            for run in self._runs.latest()
-            if run.mode in {Mode.REM, Mode.DREAM} and run.finished and not run.params.dry_run
-        ]
+        done = [run for run in self._runs.latest() if run.finished and not run.params.dry_run]
+        dreams = [run for run in done if run.mode in {Mode.REM, Mode.DREAM}]
         return DreamState(
             mode=active and active.request.mode,
             running=active and self._runs.get(active.run),
             phase=active and active.phase,
             dreams=self._count_dreams(),
-            completed=sum(finished.outcome is Outcome.FINISHED for _, finished in dreams),
-            last=dreams[0][0] if dreams else None,
+            completed=sum(run.finished is not None and run.finished.outcome is Outcome.FINISHED for run in dreams),
+            last=dreams[0] if dreams else None,
             abort_milliseconds=self._abort_milliseconds,
         )

@@ -1,4 +1,4 @@
-"""Anchors by themselves: the signed head of the log after each deep sleep, in a file or in a repository's git notes.
+"""Automatic anchors: the signed head of the log after each deep sleep, in a file or in a repository's git notes.
 
 The setting is in `anchors.json` of the store's folder. A file that holds anything but anchors is never written to: a
 client that may change the schedule could otherwise append to any file of the user.
@@ -87,22 +87,19 @@ class Anchors:
         Of a log on a server, or one that is read-only, none is written. None for `slept_at`: there was no deep sleep.
         """
         with self._changing:
-            self._write_if_due(log, slept_at)
-
-    def _write_if_due(self, log: Log, slept_at: datetime | None) -> None:
-        try:
-            setting = self._read()
-            if setting is None or slept_at is None or slept_at == setting.slept_at:
-                return
-            if not isinstance(log, DuckDBLog) or log.read_only is not None or log.keys.chain is None:
-                return
-            write_anchor(setting.target, sign_head(log.head, log.keys.chain))
-            replace_file(self._path, msgspec.json.encode(_Setting(setting.target, slept_at)))
-            self._failed = None
-        except (LogError, OSError) as error:
-            if str(error) != self._failed:
-                LOGGER.warning("no anchor was written after sleep: %s", error)
-            self._failed = str(error)
+            try:
+                setting = self._read()
+                if setting is None or slept_at is None or slept_at == setting.slept_at:
+                    return
+                if not isinstance(log, DuckDBLog) or log.read_only is not None or log.keys.chain is None:
+                    return
+                write_anchor(setting.target, sign_head(log.head, log.keys.chain))
+                replace_file(self._path, msgspec.json.encode(_Setting(setting.target, slept_at)))
+                self._failed = None
+            except (LogError, OSError) as error:
+                if str(error) != self._failed:
+                    LOGGER.warning("no anchor was written after sleep: %s", error)
+                self._failed = str(error)
 
     def _read(self) -> _Setting | None:
         """Return the setting, None without one; a damaged one is a `LogError`."""

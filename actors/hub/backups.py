@@ -1,4 +1,4 @@
-"""Backups by themselves: a verified copy of the store after each deep sleep, of which the latest are kept.
+"""Automatic backups: a verified copy of the store after each deep sleep, of which the latest are kept.
 
 They are beside the store's folder, in `<name>.backups`, so that nothing that replaces or moves the folder takes them
 along. They are off until somebody asks for them: a backup keeps what is erased later (`events.recovery.backup`).

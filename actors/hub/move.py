@@ -1,6 +1,7 @@
 """Moving a log between a folder and a PostgreSQL server: the same rows and keys, compared by what follows from them."""
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import TypeVar
 
@@ -78,11 +79,8 @@ def move(source: StoredLog, target: str, report: Report) -> Moved:
     else:
         with new_store(Path(target)) as partial:
             write_log(partial, rows, head.seq, lambda: source.keys, None, source.images)
-            log = DuckDBLog(partial, passphrase())
-            try:
+            with closing(DuckDBLog(partial, passphrase())) as log:
                 _compare(log.read(), wanted, head.seq, report)
-            finally:
-                log.close()
             check_unchanged(source)
     return Moved(without_password(target), head.seq, head.hash.hex(), wanted)
 

@@ -11,7 +11,7 @@ resumed, or that had more workers, ends with the same digests.
 
 import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from itertools import islice
 from pathlib import Path
 from uuid import UUID, uuid4, uuid5
@@ -28,7 +28,7 @@ from actors.embedder.messages import EmbeddedMemory, EmbedMemory, LoadModels
 from actors.embedder.pool.prepared import BulkEmbedding
 from actors.hub.composition import Hub
 from actors.hub.move import check_unchanged, open_log
-from actors.hub.reembed_source import History, StoredBy, batches, contents, history_of, image_of
+from actors.hub.reembed_source import History, batches, contents, history_of, image_of
 from actors.runtime.ask import MODEL_TIMEOUT, ask, ask_all
 from actors.runtime.faults import EmbeddingFault, Fault, InvalidParamsFault
 from actors.store.messages import Append, AppendMemories, Declare, FindMemories, ReadLive, Reserve
@@ -36,7 +36,7 @@ from events.fingerprint import Fingerprint
 from events.postgres.address import log_address
 from events.storage.database import DATABASE
 from events.storage.log import Log
-from events.vocabulary import Event, MemoriesLinked, MemoryForgotten, MemoryRestored, MemoryStored
+from events.vocabulary import Event, MemoryForgotten, MemoryRestored, MemoryStored
 from projections.memories.entries import Body, Entry
 from projections.mind.johari import rows_of_memory
 from projections.projection import MemoryState
@@ -99,21 +99,18 @@ async def _reembed(old: Log, hub: Hub, progress: Progress, bulk: BulkEmbedding |
     total = len(history.memories)
     done = total - sum(map(len, missing))
     prepared = bulk.prepare(contents(old, batch) for batch in missing) if bulk else None
-    try:
+    with nullcontext() if prepared is None else closing(prepared):
         for batch in missing:
             if prepared is not None:
                 await anyio.to_thread.run_sync(next, prepared)
             await _store_again(context, old, batch, history)
             done += len(batch)
             await progress(done, total, "memories embedded")
-    finally:
-        if prepared is not None:
-            prepared.close()
     await _append_missing(hub, uuid5(_REEMBED, source), history)
     await anyio.to_thread.run_sync(check_unchanged, old)
     (hub.folder / PLAN).unlink(missing_ok=True)
     forgotten = sum(entry.state is MemoryState.FORGOTTEN for entry in history.memories)
-    links = [*history.later, *(link for born in history.born_with.values() for link in born)]
+    links = [*history.later, *(link for initial in history.initial_links.values() for link in initial)]
     return ReembedCounts(total, forgotten, history.erased, sum(len(link.targets) for link in links))
 
 
@@ -203,23 +200,22 @@ async def _store_again(context: Context, old: Log, entries: Sequence[Entry], his
     """
     store = context.hub.store
     store.tell(Reserve(ids=tuple(entry.id for entry in entries)))
-    links = [history.born_with.get(entry.id, ()) for entry in entries]
-    targets = {target: None for born in links for link in born for target in link.targets}
+    targets = dict.fromkeys(target for entry in entries for target in history.targets(entry.id))
     linked = await ask(store, ReadLive(memories=tuple(targets))) if targets else ()
     by_id = {target.id: stored_event(target).fingerprint for target in linked}
     images = await anyio.to_thread.run_sync(lambda: [image_of(old, entry) for entry in entries])
     asked = [
-        (context.hub.embedder, _request(entry, [by_id[target] for link in born for target in link.targets], image))
-        for entry, born, image in zip(entries, links, images, strict=True)
+        (context.hub.embedder, _request(entry, [by_id[target] for target in history.targets(entry.id)], image))
+        for entry, image in zip(entries, images, strict=True)
     ]
     embedded = await ask_all(asked, MODEL_TIMEOUT)
     appends: list[Append] = []
-    for entry, born, image, result in zip(entries, links, images, embedded, strict=True):
+    for entry, image, result in zip(entries, images, embedded, strict=True):
         if isinstance(result, Fault):
             raise EmbeddingFault(f"{result.message} (memory {entry.id})") from result
         if image is not None:
             await keep(context, entry.id, image)
-        appends.append(_append(entry, history.stored[entry.id], result, born))
+        appends.append(_append(entry, history, result))
     for answer in await ask(store, AppendMemories(appends=tuple(appends))):
         if isinstance(answer, Fault):
             raise answer
@@ -239,12 +235,12 @@ def _request(entry: Entry, linked: Sequence[Fingerprint], image: bytes | None) -
     )
 
 
-def _append(entry: Entry, stored: StoredBy, new: EmbeddedMemory, links: tuple[MemoriesLinked, ...]) -> Append:
+def _append(entry: Entry, history: History, new: EmbeddedMemory) -> Append:
     """Return a memory as it was stored, with other embeddings; it has no purpose until goals are found again.
 
     It may have been moved since to the namespace of its entry.
     """
-    body = body_of(entry)
+    body, stored = body_of(entry), history.stored[entry.id]
     fields = {name: getattr(body, name) for name in Body.__struct_fields__} | {
         "fingerprint": new.fingerprint,
         "passages": new.passages,
@@ -258,7 +254,7 @@ def _append(entry: Entry, stored: StoredBy, new: EmbeddedMemory, links: tuple[Me
     return Append(
         id=entry.id,
         event=MemoryStored(**fields),
-        consequences=links,
+        consequences=history.initial_links.get(entry.id, ()),
         actor=ACTOR,
         correlation_id=stored.request,
         read_back=True,

@@ -57,7 +57,7 @@ class History(msgspec.Struct, frozen=True):
     memories: tuple[Entry, ...]
     """In the order in which they are ingested."""
     stored: dict[UUID, StoredBy]
-    born_with: dict[UUID, tuple[MemoriesLinked, ...]]
+    initial_links: dict[UUID, tuple[MemoriesLinked, ...]]
     """Links that a memory was stored with."""
     later: tuple[MemoriesLinked, ...]
     """Links that were drawn afterwards, in order."""
@@ -71,6 +71,10 @@ class History(msgspec.Struct, frozen=True):
     """The time of the first event; None for an empty log."""
     until: datetime | None
     """The time of the last one."""
+
+    def targets(self, memory: UUID) -> list[UUID]:
+        """Return what the initial links of a memory lead to."""
+        return [target for link in self.initial_links.get(memory, ()) for target in link.targets]
 
 
 def history_of(log: Log) -> History:
@@ -95,20 +99,20 @@ def history_of(log: Log) -> History:
             case _:
                 pass
     entries = {memory: entry for memory in stored if (entry := catalog.get(memory)).body is not None}
-    born_with: dict[UUID, tuple[MemoriesLinked, ...]] = {}
+    initial_links: dict[UUID, tuple[MemoriesLinked, ...]] = {}
     later: list[MemoriesLinked] = []
     for cause, drawn in links:
         link = msgspec.structs.replace(drawn, targets=tuple(target for target in drawn.targets if target in entries))
         if link.source not in entries or not link.targets:
             continue
         if cause == link.source:
-            born_with[link.source] = (*born_with.get(link.source, ()), link)
+            initial_links[link.source] = (*initial_links.get(link.source, ()), link)
         else:
             later.append(link)
     return History(
-        memories=ingest_order(entries.values(), born_with),
+        memories=ingest_order(entries.values(), initial_links),
         stored=stored,
-        born_with=born_with,
+        initial_links=initial_links,
         later=tuple(later),
         slept=tuple(_still_hiding(slept, entries)),
         erased=catalog.states()[MemoryState.ERASED],
@@ -119,18 +123,18 @@ def history_of(log: Log) -> History:
 
 def _still_hiding(events: Iterable[Event], entries: Mapping[UUID, Entry]) -> Iterator[Event]:
     """Yield the events of runs that still hide memories, without what was undone, and of schedule and versions."""
-    hidden = {memory: (entry.run, entry.merged_into) for memory, entry in entries.items() if entry.run is not None}
-    hiding = {run for run, _ in hidden.values()}
+    run_of = {memory: entry.run for memory, entry in entries.items() if entry.run is not None}
+    hiding = {*run_of.values()}
     for event in events:
         match event:
             case ConsolidationStarted(run=run) | ConsolidationFinished(run=run) if run in hiding:
                 yield event
             case MemoriesMerged(run=run, survivor=survivor, absorbed=absorbed):
-                gone = {one for one in absorbed if hidden.get(one) != (run, survivor)}
+                gone = {one for one in absorbed if run_of.get(one) != run or entries[one].merged_into != survivor}
                 if left := without(event, gone):
                     yield left
             case MemoriesPruned(run=run, pruned=pruned):
-                gone = {one.memory for one in pruned if hidden.get(one.memory, (None, None))[0] != run}
+                gone = {one.memory for one in pruned if run_of.get(one.memory) != run}
                 if left := without(event, gone):
                     yield left
             case _ if isinstance(event, Kept):
@@ -140,7 +144,7 @@ def _still_hiding(events: Iterable[Event], entries: Mapping[UUID, Entry]) -> Ite
                 pass
 
 
-def ingest_order(entries: Iterable[Entry], born_with: dict[UUID, tuple[MemoriesLinked, ...]]) -> tuple[Entry, ...]:
+def ingest_order(entries: Iterable[Entry], initial_links: dict[UUID, tuple[MemoriesLinked, ...]]) -> tuple[Entry, ...]:
     """Return memories in the order given, but each after the turn before it and after those it was stored with.
 
     Stores that ran side by side may have reached the log in another order than they were embedded in.
@@ -150,7 +154,7 @@ def ingest_order(entries: Iterable[Entry], born_with: dict[UUID, tuple[MemoriesL
     for entry in by_id.values():
         if entry.body is not None and entry.body.session is not None:
             sessions.setdefault((entry.body.namespace, entry.body.session), []).append(entry)
-    first = {memory: [target for link in links for target in link.targets] for memory, links in born_with.items()}
+    first = {memory: [target for link in links for target in link.targets] for memory, links in initial_links.items()}
     for turns in sessions.values():
         turns.sort(key=lambda turn: turn.body.position if turn.body else 0)
         for before, turn in pairwise(turns):
@@ -182,8 +186,7 @@ def batches(history: History) -> Iterator[list[Entry]]:
     """Yield memories in their order, up to `BATCH` together; a memory comes after those that it was stored with."""
     batch: dict[UUID, Entry] = {}
     for entry in history.memories:
-        links = history.born_with.get(entry.id, ())
-        if len(batch) == BATCH or any(target in batch for link in links for target in link.targets):
+        if len(batch) == BATCH or any(target in batch for target in history.targets(entry.id)):
             yield list(batch.values())
             batch = {}
         batch[entry.id] = entry

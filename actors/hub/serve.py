@@ -173,10 +173,10 @@ async def _wait_until_idle(connections: Connections, linger: float) -> None:
     while True:
         while connections:
             await connections.changed()
-        with anyio.move_on_after(linger):
+        with anyio.move_on_after(linger) as idle:
             await connections.changed()
-            continue
-        return
+        if idle.cancelled_caught:
+            return
 
 
 async def _warm_up(context: Context) -> None:

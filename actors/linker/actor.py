@@ -23,7 +23,7 @@ from actors.runtime.metrics import Latencies
 from actors.store.messages import Append, Describe, GoneError
 from actors.text.causes.clauses import RULES, causal_clauses, is_first_person, is_statement, tells_event
 from events.fingerprint import Dense, Sparse, Tokens
-from events.spaces import E1
+from events.spaces import E1, E6, E12
 from events.vocabulary import CausalClausesFound, CausesLinked, ConsolidationFinished, ConsolidationStarted, Event
 from events.vocabulary.causes import CausalLink, Clause, Phrase
 from events.vocabulary.values import Counts, Modality, Mode, Outcome, Span, Trigger
@@ -216,8 +216,8 @@ def _phrase(text: str, span: Span, embedded: EmbeddedContent, speaker: str) -> P
     return Phrase(
         span=span,
         meaning=embedded.take(E1, Dense),
-        tokens=embedded.take("e12_late_interaction", Tokens),
-        terms=embedded.take("e6_sparse", Sparse),
+        tokens=embedded.take(E12, Tokens),
+        terms=embedded.take(E6, Sparse),
         voice=speaker if is_first_person(text[slice(*span)]) else None,
     )
 

@@ -93,20 +93,19 @@ class Proxy:
         return bool(self._to_hub or self._pending) or not (self._input_closed or self._hub_lost)
 
     def _step(self) -> None:
-        needed = self._hub is None and self._needs_hub()
-        if needed:
+        connecting = self._hub is None and self._needs_hub()
+        if connecting:
             self._hub = self._connect()
         hub = self._hub
         reading: list[int | socket.socket] = []
         writing: list[int | socket.socket] = [STDOUT] if self._to_client else []
         if not self._input_closed and len(self._to_hub) < MAX_BUFFER:
             reading.append(STDIN)
-        if hub is not None and len(self._to_client) < MAX_BUFFER:
-            reading.append(hub)
-        if hub is not None and self._to_hub:
-            writing.append(hub)
-        waits = needed and hub is None
-        readable, writable, _ = select.select(reading, writing, [], LAUNCH_POLL if waits else IDLE_POLL)
+        if hub is not None:
+            reading += [hub] if len(self._to_client) < MAX_BUFFER else []
+            writing += [hub] if self._to_hub else []
+        timeout = LAUNCH_POLL if connecting and hub is None else IDLE_POLL
+        readable, writable, _ = select.select(reading, writing, [], timeout)
         if STDOUT in writable:
             # A writable pipe takes up to PIPE_BUF bytes without blocking.
             del self._to_client[: os.write(STDOUT, self._to_client[: select.PIPE_BUF])]

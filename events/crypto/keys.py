@@ -56,6 +56,11 @@ class Keys(Protocol):
         ...
 
 
+def record_id(record: bytes) -> UUID:
+    """Return the id of the event whose key a record holds."""
+    return UUID(bytes=record[:_ID])
+
+
 class KeyRing:
     """The keys of a log, in a private file of 64-byte records or in memory alone.
 
@@ -120,8 +125,7 @@ class KeyRing:
 
     def rewrapped(self, header: KeyHeader) -> bytes:
         """Return the bytes of a file with the same keys behind another header (`KeyUnreadableError`)."""
-        ids = (UUID(bytes=id_) for id_ in self._offsets)
-        return header.content + b"".join(_record(id_.bytes, self._key(id_), header) for id_ in ids)
+        return header.content + b"".join(_record(id_.bytes, self._key(id_), header) for id_ in self.ids())
 
     def matches_file(self) -> bool:
         """Tell whether the file still begins with these bytes; any thread may call this."""
@@ -143,7 +147,7 @@ class KeyRing:
         for offset in range(0, len(self._records), _RECORD):
             record = bytes(self._records[offset : offset + _RECORD])
             if record != (record[:body] + _CRC.pack(crc32(record[:body]))).ljust(_RECORD, b"\0"):
-                yield offset // _RECORD, UUID(bytes=record[:_ID])
+                yield offset // _RECORD, record_id(record)
 
     def ids(self) -> Iterator[UUID]:
         """Yield the ids of all records, destroyed ones too, in the order of their creation."""

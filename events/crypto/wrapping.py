@@ -212,18 +212,20 @@ def _is_sound(copy: bytes, layout: _Layout) -> bool:
 
 def _is_bounded(layout: _Layout, *cost: int) -> bool:
     """Tell whether a cost is one that this program or an earlier one may have written."""
-    first, second, third = cost
     if layout is _ARGON:
-        return _MEMORY <= first <= _MAX_MEMORY and 1 <= second <= _MAX_PASSES and third == 1
+        memory, passes, lanes = cost
+        return _MEMORY <= memory <= _MAX_MEMORY and 1 <= passes <= _MAX_PASSES and lanes == 1
     if cost == _NO_COST:
         return layout.has_chain
-    return _N <= first <= _MAX_N and first & (first - 1) == 0 and (second, third) == (_R, _P)
+    n, r, p = cost
+    return _N <= n <= _MAX_N and n & (n - 1) == 0 and (r, p) == (_R, _P)
 
 
 def _derive(layout: _Layout, passphrase: str, salt: bytes, cost: _Cost) -> bytes:
-    first, second, third = cost
     if layout is _ARGON:
-        kdf = Argon2id(salt=salt, length=_KEY, iterations=second, lanes=third, memory_cost=first)
+        memory, passes, lanes = cost
+        kdf = Argon2id(salt=salt, length=_KEY, iterations=passes, lanes=lanes, memory_cost=memory)
     else:
-        kdf = Scrypt(salt=salt, length=_KEY, n=first, r=second, p=third)
+        n, r, p = cost
+        kdf = Scrypt(salt=salt, length=_KEY, n=n, r=r, p=p)
     return kdf.derive(passphrase.encode())

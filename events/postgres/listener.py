@@ -66,7 +66,7 @@ class LagClock:
         self._away: str | None = None
 
     def start_behind(self, seconds: float, reason: str) -> None:
-        """Note that the process knows the log as it was so many seconds ago, and why the server can't be used."""
+        """Note that the process knows the log as it was `seconds` ago, and why the server can't be used."""
         self._current_at = monotonic() - seconds
         self._away = reason
 
@@ -85,6 +85,6 @@ class LagClock:
         self._away = None
 
     def lag(self, events: int) -> Lag:
-        """Return the lag of a process that knows to lack so many events; any thread may call this."""
+        """Return the lag of a process that is known to lack `events`; any thread may call this."""
         seconds = monotonic() - self._current_at
         return Lag(events, seconds, self._away, seconds > self._limit)

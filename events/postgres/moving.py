@@ -2,9 +2,8 @@
 
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing, contextmanager
-from uuid import UUID
 
-from events.crypto.keys import KeyRing
+from events.crypto.keys import KeyRing, record_id
 from events.postgres import rows as table
 from events.postgres import schema
 from events.postgres.connection import Connection, connect, translated
@@ -32,7 +31,7 @@ class NewLog:
                     self._head = row.head
             with cursor.copy(_COPY_KEYS) as copy:
                 for record in self._keys.records():
-                    copy.write_row((UUID(bytes=record[:16]), record))
+                    copy.write_row((record_id(record), record))
             cursor.execute("UPDATE context_graph.head SET seq = %s, hash = %s", [self._head.seq, self._head.hash])
 
     def read(self) -> Iterator[Envelope]:

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
-from events.crypto.keys import KeyRing
+from events.crypto.keys import KeyRing, record_id
 from events.postgres.connection import Connection
 from events.postgres.schema import CHANNEL
 from events.storage.chain import Row, decode_rows, verify_row
@@ -137,7 +137,7 @@ def insert(connection: Connection, rows: Sequence[Row], records: Sequence[bytes]
 
 def insert_keys(connection: Connection, records: Sequence[bytes]) -> None:
     """Write key records; those that exist stay as they are."""
-    connection.execute(_INSERT_KEYS, [[UUID(bytes=record[:16]) for record in records], list(records)])
+    connection.execute(_INSERT_KEYS, [list(map(record_id, records)), list(records)])
 
 
 def shred(connection: Connection, keys: KeyRing, ids: Collection[UUID]) -> None:
@@ -146,8 +146,7 @@ def shred(connection: Connection, keys: KeyRing, ids: Collection[UUID]) -> None:
         ring = keys.holding(select_records(connection, list(ids)))
         ring.destroy(ids)
         records = list(ring.records())
-        found = [UUID(bytes=record[:16]) for record in records]
-        destroyed = connection.execute(_DESTROY, [found, records]).rowcount
+        destroyed = connection.execute(_DESTROY, [list(map(record_id, records)), records]).rowcount
         if destroyed:
             connection.execute("DELETE FROM context_graph.snapshot_keys")
     if destroyed:

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from uuid import UUID
 
 from events.crypto.key_file import replace_keys
-from events.crypto.keys import KeyRing, KeyUnreadableError
+from events.crypto.keys import KeyRing, KeyUnreadableError, record_id
 from events.postgres.address import OFFLINE_VARIABLE
 from events.postgres.connection import Connection, ReaderPool
 from events.storage.durable import DurableFile
@@ -93,7 +93,7 @@ class SnapshotKeys:
         ring = self._ring.holding(b"")
         ring.create(ids)
         with self._connection() as connection, connection.cursor() as cursor:
-            records = [(UUID(bytes=record[:16]), record) for record in ring.records()]
+            records = [(record_id(record), record) for record in ring.records()]
             cursor.executemany("INSERT INTO context_graph.snapshot_keys VALUES (%s, %s)", records)
         self._offline.keep(ring)
 

@@ -39,7 +39,7 @@ class SafetyCopy(NamedTuple):
 
 
 def backups_folder(folder: Path) -> Path:
-    """Return where the backups of a store are that are made by themselves."""
+    """Return the folder of the automatic backups of a store."""
     folder = folder.resolve()
     return folder.with_name(f"{folder.name}.backups")
 

@@ -123,9 +123,9 @@ class DuckDBLog:
         """
         self._resources.close()
         self._keys = self._keys.undamaged()
-        reason = describe_damage(damage)
-        self._read_copy(reason)
-        return reason
+        why = describe_damage(damage)
+        self._read_copy(why)
+        return why
 
     def head_at(self, seq: int) -> Head:
         """Return the head after event `seq`, 0 for the empty log; `LogCorruptError` beyond its end."""
@@ -242,11 +242,11 @@ class DuckDBLog:
         except database.QUERY_ERRORS as error:
             raise LogDamagedError(f"DuckDB can't work on the log: {error}") from error
 
-    def _read_copy(self, reason: str) -> None:
+    def _read_copy(self, why: str) -> None:
         self._salvage = salvage = Salvage(self.folder, self._keys, self._spare)
         self._resources = ExitStack()
         self._resources.callback(salvage.close)
-        self._database, self._head, self._read_only = salvage.database, salvage.head, reason
+        self._database, self._head, self._read_only = salvage.database, salvage.head, why
 
     def _recover(self) -> Head:
         """Compare the end of the log with the acknowledged head, and return it."""

@@ -50,7 +50,7 @@ class Room:
         self._granted -= size
 
     def _try(self, length: int) -> None:
-        """Allocate so many bytes where the largest file would grow, and give them back."""
+        """Allocate `length` bytes where the largest file would grow, and give them back."""
         if not hasattr(os, "posix_fallocate"):
             return
         try:

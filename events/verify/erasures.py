@@ -7,13 +7,12 @@ from events.crypto.keys import KeyRing
 from events.storage.chain import Row, read_row
 from events.storage.log import Envelope
 from events.vocabulary import ChainKeyed, DerivedEventsErased, MemoryErased, Shredded
-from events.vocabulary.codec import is_sealed, name_of
+from events.vocabulary.codec import is_memory, is_sealed, name_of
 from events.vocabulary.integrity import ERASURES
 
 UNEXPLAINED: Final = "its key was destroyed, and no event tells of its erasure"
 """What is wrong with such an event, in words."""
 
-_MEMORY: Final = "memory_stored"
 _KEYED: Final = "chain_keyed"
 
 
@@ -34,7 +33,7 @@ class ErasureCheck:
         """Take the next event."""
         match envelope.event:
             case Shredded(kind=kind):
-                self._shredded[envelope.id] = envelope.seq, name_of(kind) == _MEMORY
+                self._shredded[envelope.id] = envelope.seq, is_memory(kind)
             case MemoryErased(memory=memory):
                 self._erased.add(memory)
             case DerivedEventsErased(events=events):

@@ -2,7 +2,6 @@
 
 import hashlib
 from collections.abc import Callable
-from typing import Final
 from uuid import UUID
 
 import duckdb
@@ -24,13 +23,11 @@ from events.storage.log import Head, LogCorruptError, LogError
 from events.verify.erasures import UNEXPLAINED, ErasureCheck
 from events.verify.report import BadRange, Problem, Report, name_losses
 from events.vocabulary import ChainKeyed, MemoryStored, Shredded
-from events.vocabulary.codec import BlockError, UnknownKindError, decompress, is_sealed, name_of
+from events.vocabulary.codec import BlockError, UnknownKindError, decompress, is_memory, is_sealed
 from events.vocabulary.values import Image
 
 Progress = Callable[[int, int], None]
 """Receives how many events are checked, and how many there are."""
-
-_MEMORY: Final = "memory_stored"
 
 
 class Examination:
@@ -116,7 +113,7 @@ class Examination:
             kinds = _kinds(cursor, first, last)
             if first == last or kinds is None:
                 why = f"DuckDB can't read it ({str(error).splitlines()[0]})"
-                self._mark(first, last, why, None if kinds is None else sum(map(_is_memory, kinds)))
+                self._mark(first, last, why, None if kinds is None else sum(map(is_memory, kinds)))
                 return
             middle = (first + last) // 2
             self._check_range(cursor, first, middle)
@@ -142,7 +139,7 @@ class Examination:
                 self._shredded += shredded
                 self._sealed += is_sealed(row.kind) and not shredded
         if why is not None:
-            self._mark(row.seq, row.seq, why, int(_is_memory(row.kind)))
+            self._mark(row.seq, row.seq, why, int(is_memory(row.kind)))
         # The next row continues what a changed row was before, so it can't be compared with what that is now.
         self._head = row.head if why is None else None
         self._end = row.head
@@ -157,13 +154,11 @@ class Examination:
         chain = self._keys.chain if self._keys else None
         if isinstance(event, ChainKeyed) and (chain is None or chain.first != row.seq):
             raise LogCorruptError(row.seq, "the key file has no chain key from here on")
-        if (
-            isinstance(event, MemoryStored)
-            and hashlib.sha256(decompress(event.content).encode()).digest() != event.sha256
-        ):
-            raise LogCorruptError(row.seq, "its content isn't what its SHA-256 says")
-        if isinstance(event, MemoryStored) and event.image is not None and self._images is not None:
-            self._check_image(envelope.id, event.image, self._images)
+        if isinstance(event, MemoryStored):
+            if hashlib.sha256(decompress(event.content).encode()).digest() != event.sha256:
+                raise LogCorruptError(row.seq, "its content isn't what its SHA-256 says")
+            if event.image is not None and self._images is not None:
+                self._check_image(envelope.id, event.image, self._images)
         return isinstance(event, Shredded)
 
     def _check_image(self, memory: UUID, image: Image, images: ImageFiles) -> None:
@@ -223,7 +218,3 @@ def _kinds(cursor: duckdb.DuckDBPyConnection, first: int, last: int) -> list[str
         return [row[3] for row in cursor.execute(query, [first, last]).fetchall()]
     except QUERY_ERRORS:
         return None
-
-
-def _is_memory(kind: str) -> bool:
-    return name_of(kind) == _MEMORY

@@ -23,7 +23,7 @@ from events.crypto.keys import KeyRing
 from events.recovery.salvage import Salvage, Spare, readable_keys
 from events.storage.database import DATABASE, connect
 from events.storage.duckdb_log import DuckDBLog
-from events.storage.durable import SECTOR, has_stray_bytes, parse_slots
+from events.storage.durable import SECTOR, has_stray_bytes, latest_head, parse_slots
 from events.storage.format import check_format, is_format_damaged
 from events.storage.log import Head, LogError, LogInUseError, PassphraseError
 from events.verify.examination import Examination, Progress
@@ -130,15 +130,15 @@ def _open(folder: Path, stack: ExitStack, problems: list[Problem]) -> duckdb.Duc
     except LogInUseError:
         raise
     except LogError as error:
-        reason = str(error)
+        why = error
     copy = Path(stack.enter_context(tempfile.TemporaryDirectory())) / DATABASE
     shutil.copyfile(path, copy)
     try:
         database = stack.enter_context(closing(connect(copy, read_only=True)))
     except LogError:
-        problems.append(Problem(DATABASE, None, f"DuckDB can't open it ({reason})", EVERYTHING))
+        problems.append(Problem(DATABASE, None, f"DuckDB can't open it ({why})", EVERYTHING))
         return None
-    problems.append(Problem(f"{DATABASE}.wal", None, f"DuckDB can't replay it ({reason})", ""))
+    problems.append(Problem(f"{DATABASE}.wal", None, f"DuckDB can't replay it ({why})", ""))
     return database
 
 
@@ -179,11 +179,11 @@ def _acknowledged(folder: Path, chain: ChainKey | None, problems: list[Problem])
         return None
     content = path.read_bytes()
     slots = parse_slots(content, chain)
-    heads = sorted((head for head in slots if head is not None), key=lambda head: head.seq)
-    if content and not heads:
+    head = latest_head(slots)
+    if content and head is None:
         problems.append(Problem("head", None, "neither slot can be read", "where the log should end"))
-    elif slots.count(None) and heads and heads[0].seq and len(content) > SECTOR:
+    elif head is not None and head.seq and None in slots and len(content) > SECTOR:
         problems.append(Problem("head", None, f"slot {slots.index(None) + 1} is damaged", ""))
     if has_stray_bytes(content):
         problems.append(Problem("head", None, "there is something between its slots", ""))
-    return heads[-1] if heads else None
+    return head

@@ -57,6 +57,11 @@ def name_of(kind: str) -> str:
     return kind.rpartition(".")[0]
 
 
+def is_memory(kind: str) -> bool:
+    """Tell whether events of this kind store a memory."""
+    return name_of(kind) == "memory_stored"
+
+
 def is_sealed(kind: str) -> bool:
     """Tell whether events of this kind are encrypted, as all versions of a tag are or none."""
     return name_of(kind) in _SEALED

@@ -9,23 +9,12 @@ import numpy.typing as npt
 
 from events.fingerprint import Bits, Dense, Directed, Embedding, Sparse, of_kind
 from events.quantization import Levels, levels
-from events.spaces import E1, SPACES
+from events.spaces import E1, E2, E4, E6, E8, E9, E11, E13, SPACES
 from events.storage.log import Envelope
 from events.vocabulary import MemoriesMoved, MemoryStored, MemoryTagged, PurposesRealigned, SpacesDeclared
 from events.vocabulary.codec import decompress
 from projections.atlas.facets import Facets
-from projections.atlas.fingerprints import (
-    CONTEXT,
-    ENTITY,
-    EXPANSION,
-    HYPERVECTOR,
-    ORDER,
-    RECENCY,
-    TERMS,
-    Fingerprints,
-    holds_stems,
-    semantic_vectors,
-)
+from projections.atlas.fingerprints import Fingerprints, holds_stems, semantic_vectors
 from projections.atlas.graph_space import ConnectedContext, Parts, StoredContext, follows_connections
 from projections.atlas.pairs import SpaceStore
 from projections.atlas.purpose import PurposeSpace
@@ -68,7 +57,7 @@ class Atlas(Fingerprints):
         """Create empty spaces, as `Fingerprints` does."""
         super().__init__(dimensions, connected=connected, stems=stems)
         self._prefix = WindowedSpace(min(PREFIX_DIMENSIONS, self.dimensions[E1]), indexed=True)
-        self._sketch = BinarySpace(min(SKETCH_BITS, self.dimensions[HYPERVECTOR]), indexed=True)
+        self._sketch = BinarySpace(min(SKETCH_BITS, self.dimensions[E9]), indexed=True)
         self.purposes = PurposeSpace(len(SPACES))
         self.facets = Facets()
         self.time_mentions = TimeMentions()
@@ -120,7 +109,7 @@ class Atlas(Fingerprints):
         return self._lifecycle.root(memory)
 
     def successors(self, eligible: Mask, rows: Rows | None = None) -> dict[int, int]:
-        """Return the row of the latest eligible version by each row that such a one superseded."""
+        """Return the row of the latest eligible version of each row that an eligible one superseded."""
         if self._superseded is None:
             memories = self._supersessions.superseded()
             self._superseded = frozenset(self._rows[self._lifecycle.root(memory)] for memory in memories)
@@ -140,13 +129,13 @@ class Atlas(Fingerprints):
         return {
             "fingerprints": int((~self.facets.erased).sum()),
             "e1_prefix": self._prefix.count(),
-            "inverted": self._sparse(EXPANSION).count(),
+            "inverted": self._sparse(E13).count(),
             "purpose": self.purposes.count(),
         }
 
     def graphs(self) -> dict[str, Graph]:
         """Return the graphs of the spaces that are searched as a whole, by the name of the index."""
-        spaces: dict[str, DenseSpace | BinarySpace] = {"e1_prefix": self._prefix.vectors, HYPERVECTOR: self._sketch}
+        spaces: dict[str, DenseSpace | BinarySpace] = {"e1_prefix": self._prefix.vectors, E9: self._sketch}
         spaces |= {key: space for key, space in self._spaces.items() if isinstance(space, DenseSpace)}
         return {name: space.graph for name, space in spaces.items() if space.graph is not None}
 
@@ -170,15 +159,15 @@ class Atlas(Fingerprints):
             rows: Shape (rows,).
             hints: Parsed from the query's text.
         """
-        if key == ENTITY:
-            return self._entity_relevance(query[TERMS], rows, hints)
+        if key == E11:
+            return self._entity_relevance(query[E6], rows, hints)
         space, embedding = self._space(key), query[key]
-        if key == TERMS and isinstance(space, SparseSpace) and isinstance(embedding, Sparse):
+        if key == E6 and isinstance(space, SparseSpace) and isinstance(embedding, Sparse):
             return space.bm25(embedding, rows)
-        if key == RECENCY and hints.intervals:
+        if key == E2 and hints.intervals:
             return self.time_mentions.time_scores(hints.intervals, rows)
         scores = self.scores(key, embedding, rows, direction=hints.direction)
-        return scores**_ORDER_EXPONENT if key == ORDER and (hints.start or hints.end) else scores
+        return scores**_ORDER_EXPONENT if key == E4 and (hints.start or hints.end) else scores
 
     def nearest(
         self, key: str, embedding: Embedding, count: int, eligible: Mask, *, direction: Direction | None = None
@@ -209,12 +198,12 @@ class Atlas(Fingerprints):
     def recall_sketch(self, query: Bits, count: int, eligible: Mask) -> Rows:
         """Return the `count` eligible rows nearest in E9 among those nearest by sketch, best first."""
         likely, _ = self._sketch.nearest(self._sketch_of(query), _SKETCH_OVERSAMPLING * count, eligible)
-        return best(likely, self.scores(HYPERVECTOR, query, likely), count)[0]
+        return best(likely, self.scores(E9, query, likely), count)[0]
 
     def recall_sparse(self, key: str, query: Sparse, count: int, eligible: Mask) -> Rows:
         """Return up to `count` eligible rows that share a term with the query, best first; BM25 ranks plain counts."""
         space = self._sparse(key)
-        return (space.recall_bm25 if key == TERMS else space.recall_cosine)(query, count, eligible)
+        return (space.recall_bm25 if key == E6 else space.recall_cosine)(query, count, eligible)
 
     def known_share(self, key: str, query: Sparse, eligible: Mask) -> float:
         """Return the share of a query's terms that occur in some eligible row."""
@@ -245,7 +234,7 @@ class Atlas(Fingerprints):
         self._context_fold.refresh(self._parts)
 
     def _space(self, key: str) -> SpaceStore:
-        if key == CONTEXT:
+        if key == E8:
             self.refresh()
         return super()._space(key)
 
@@ -256,8 +245,8 @@ class Atlas(Fingerprints):
 
     def _entity_relevance(self, terms: Embedding, rows: Rows, hints: QueryHints) -> Scores:
         """Return how well these rows match the terms, times and speakers of a query, shape (rows,)."""
-        space = self._sparse(TERMS)
-        scores = space.coverage(space.shares(of_kind(terms, Sparse, TERMS)), rows)
+        space = self._sparse(E6)
+        scores = space.coverage(space.shares(of_kind(terms, Sparse, E6)), rows)
         if hints.intervals:
             scores += _TIME_WEIGHT * self.time_mentions.time_scores(hints.intervals, rows)
         if len(speakers := self.time_mentions.speakers(hints.words)):
@@ -272,10 +261,10 @@ class Atlas(Fingerprints):
         self.append(memory, fingerprint, passages, decompress(stored.content) if stored and passages else "")
         vectors, spans = semantic_vectors(fingerprint, passages, self.dimensions[E1])
         self._prefix.append(levels(vectors[:, :PREFIX_DIMENSIONS]), spans)
-        self._sketch.append(None if fingerprint is None else self._sketch_of(fingerprint.take(HYPERVECTOR, Bits)))
+        self._sketch.append(None if fingerprint is None else self._sketch_of(fingerprint.take(E9, Bits)))
 
     def _sketch_of(self, bits: Bits) -> npt.NDArray[np.uint8]:
-        return bits.array[: min(SKETCH_BITS, self.dimensions[HYPERVECTOR]) // 8]
+        return bits.array[: min(SKETCH_BITS, self.dimensions[E9]) // 8]
 
     def _change_state(self, change: StateChange) -> None:
         """Apply a state change to the memory's row, unless it is erased; statistics count live rows only."""

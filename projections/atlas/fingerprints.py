@@ -8,7 +8,7 @@ import numpy as np
 
 from events.fingerprint import Bits, Dense, Directed, Embedding, Fingerprint, Passage, Sparse, Tokens, of_kind
 from events.quantization import Float32, Levels
-from events.spaces import E1, SPACES, Kind, Space
+from events.spaces import E1, E4, E6, E8, E11, E12, SPACES, Kind, Space
 from events.vocabulary import SpacesDeclared
 from projections.atlas.pairs import SpaceStore, pair_scores
 from projections.atlas.passage_terms import PassageTerms
@@ -21,21 +21,8 @@ from projections.spaces.tokens import TokenSpace
 from projections.spaces.windowed import Span, WindowedSpace
 from projections.storage.arrays import Rows, Scores
 
-RECENCY: Final = "e2_temporal_recent"
-ORDER: Final = "e4_temporal_positional"
-TERMS: Final = "e6_sparse"
-"""The sparse space of plain term counts, which cosine saturates and BM25 ranks."""
-CONTEXT: Final = "e8_graph"
-"""The space in which consolidation blends members of a cluster with its hub."""
-NULLABLE: Final = frozenset({ORDER, CONTEXT})
+NULLABLE: Final = frozenset({E4, E8})
 """The spaces that have nothing to say of some memories, whose score is then NaN."""
-HYPERVECTOR: Final = "e9_hdc"
-ENTITY: Final = "e11_entity"
-"""The only space of one dense vector a memory in which neighbours are searched; the others score rows."""
-WORDING: Final = "e12_late_interaction"
-"""The space of one vector for each token."""
-EXPANSION: Final = "e13_splade"
-"""The sparse space of expanded terms."""
 
 
 class Fingerprints:
@@ -53,9 +40,9 @@ class Fingerprints:
         """
         self.dimensions: Final = {space.key: dimensions[space.key] for space in SPACES}
         self._semantic = WindowedSpace(self.dimensions[E1])
-        self._context = ContextSpace(self.dimensions[CONTEXT], derived=connected)
+        self._context = ContextSpace(self.dimensions[E8], derived=connected)
         self._spaces = {space.key: _empty(space, self.dimensions[space.key]) for space in SPACES}
-        self._spaces |= {E1: self._semantic, CONTEXT: self._context}
+        self._spaces |= {E1: self._semantic, E8: self._context}
         self._stems = stems
         self._passage_terms = PassageTerms()
         self._ids = []
@@ -102,7 +89,7 @@ class Fingerprints:
         E8 is null if it follows connections.
         """
         embeddings = {key: space.at(row) for key, space in self._spaces.items()}
-        return Fingerprint.of(embeddings | {CONTEXT: self._context.original(row)}), self._semantic.passages_at(row)
+        return Fingerprint.of(embeddings | {E8: self._context.original(row)}), self._semantic.passages_at(row)
 
     def scores(
         self,
@@ -166,17 +153,17 @@ class Fingerprints:
 
     def containment(self, one: Tokens, others: Sequence[Tokens]) -> Scores:
         """Return how much of a text each other one contains, or it of them, by rare wordpieces, shape (others,)."""
-        space = self._space(WORDING)
+        space = self._space(E12)
         if not isinstance(space, TokenSpace):
-            raise TypeError(f"{WORDING} has no tokens")
+            raise TypeError(f"{E12} has no tokens")
         return space.containment(one, others)
 
     def token_scores(self, query_tokens: Embedding, rows: Rows) -> Float32:
         """Return the share of each query token in the E12 scores of these rows, shape (rows, query tokens)."""
-        space = self._spaces[WORDING]
+        space = self._spaces[E12]
         if not isinstance(space, TokenSpace):
-            raise TypeError(f"{WORDING} has no tokens")
-        return space.token_scores(of_kind(query_tokens, Tokens, WORDING), rows, weighted=True)
+            raise TypeError(f"{E12} has no tokens")
+        return space.token_scores(of_kind(query_tokens, Tokens, E12), rows, weighted=True)
 
     def passage_cosines(self, query_e1: Embedding, rows: Rows) -> Scores:
         """Return the E1 cosine in [0, 1] of each passage of these rows, row by row."""
@@ -189,7 +176,7 @@ class Fingerprints:
         """
         if not self._stems or query_terms is None:
             return np.full(int(self.passage_counts(rows).sum()), np.nan, np.float32)
-        shares = self._sparse(TERMS).shares(of_kind(query_terms, Sparse, TERMS))
+        shares = self._sparse(E6).shares(of_kind(query_terms, Sparse, E6))
         return self._passage_terms.coverage(shares, rows)
 
     def passage_span(self, row: int, passage: int) -> Span:
@@ -202,7 +189,7 @@ class Fingerprints:
 
     def term_counts(self, rows: Rows) -> Scores:
         """Return the number of terms of each of these rows, repeated ones included, shape (rows,)."""
-        return self._sparse(TERMS).lengths.take(rows)
+        return self._sparse(E6).lengths.take(rows)
 
     def prepare(self) -> None:
         """Build the inverted indexes, which the next search would otherwise wait for."""
@@ -238,17 +225,17 @@ def semantic_vectors(
 
 def holds_stems(declared: SpacesDeclared) -> bool:
     """Tell whether E6 of a store holds the stems of words; in profile `full` it is what a model makes of them."""
-    return next(space.model for space in declared.spaces if space.key == TERMS).startswith("stems/")
+    return next(space.model for space in declared.spaces if space.key == E6).startswith("stems/")
 
 
 def _empty(space: Space, dimension: int) -> SpaceStore:
     match space.kind:
         case Kind.DENSE:
-            return DenseSpace(dimension, indexed=space.key == ENTITY)
+            return DenseSpace(dimension, indexed=space.key == E11)
         case Kind.DIRECTED:
             return DirectedSpace(dimension)
         case Kind.SPARSE:
-            return SparseSpace(dimension, counts=space.key == TERMS)
+            return SparseSpace(dimension, counts=space.key == E6)
         case Kind.BINARY:
             return BinarySpace(dimension)
         case Kind.TOKENS:

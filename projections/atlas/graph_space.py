@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from events.quantization import Levels, directions, levels
-from events.spaces import E1
+from events.spaces import E1, E8
 from events.storage.log import Envelope
 from events.vocabulary import (
     ConsolidationUndone,
@@ -53,7 +53,7 @@ class Parts(NamedTuple):
 def follows_connections(declared: SpacesDeclared) -> bool:
     """Tell whether E8 of a store is made of other memories' E1; in profile `full` it is a text's own, by its model."""
     models = {model.key: model for model in declared.spaces}
-    e8 = models["e8_graph"]
+    e8 = models[E8]
     return e8.dimension == models[E1].dimension and not e8.model.endswith("linked/1")
 
 
@@ -236,7 +236,7 @@ def _hubs(parts: Parts, rows: list[int]) -> list[_Hub]:
     """
     merged = parts.merged
     spokes = ((place, parts.clusters.spoke(parts.ids[row])) for place, row in enumerate(rows))
-    found = [_Hub(place, parts.rows[spoke[0]], spoke[1]) for place, spoke in spokes if spoke is not None]
+    found = [_Hub(place, parts.rows[spoke.target], spoke.centrality) for place, spoke in spokes if spoke is not None]
     gone = parts.facets.is_erased(np.array([hub.row for hub in found], np.int64))
     return [
         hub

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from itertools import chain
+from typing import NamedTuple
 from uuid import UUID
 
 import msgspec
@@ -11,6 +12,15 @@ from events.vocabulary import ClustersFormed, ConsolidationUndone, MemoriesMoved
 from events.vocabulary.values import Group
 from projections.memories.placement import swap_keys
 from projections.projection import digest_of
+
+
+class Spoke(NamedTuple):
+    """How a memory hangs on its cluster."""
+
+    target: UUID
+    """The most central other member."""
+    centrality: float
+    """Of the memory itself."""
 
 
 class Clusters:
@@ -59,16 +69,13 @@ class Clusters:
             case _:
                 return ()
 
-    def spoke(self, memory: UUID) -> tuple[UUID, float] | None:
-        """Return the most central other member of a memory's cluster, and the memory's own centrality.
-
-        None if the memory is erased, in no current cluster, or the only member left.
-        """
+    def spoke(self, memory: UUID) -> Spoke | None:
+        """Return a memory's spoke; None if it is erased, in no current cluster, or the only member left."""
         if memory not in self._places or memory in self._erased:
             return None
         group, centrality = self._places[memory]
         target = next((member for member in self._members(group) if member != memory), None)
-        return None if target is None else (target, centrality)
+        return None if target is None else Spoke(target, centrality)
 
     def hub(self, memory: UUID) -> UUID | None:
         """Return the most central member of a memory's cluster; None if it is in no current cluster."""

@@ -164,8 +164,8 @@ class Links:
         drawings = self._drawings.get(step, ())
         links = [drawings[-1].link] if drawings else []
         spoke = self._clusters.spoke(step.source) if step.relation == CLUSTER else None
-        if spoke is not None and spoke[0] == step.target == self._clusters.hub(step.source):
-            links.append(Link(step.source, step.target, step.relation, spoke[1]))
+        if spoke is not None and spoke.target == step.target == self._clusters.hub(step.source):
+            links.append(Link(step.source, step.target, step.relation, spoke.centrality))
         return self._with_strength(step, max(links, key=lambda link: link.weight))
 
     def _with_strength(self, step: Step, link: Link) -> Link:

@@ -14,10 +14,10 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 
-def swap_keys(of: dict[K, V], one: K, other: K) -> None:
+def swap_keys(values: dict[K, V], one: K, other: K) -> None:
     """Exchange the values of two keys, each of which may be missing, so that a second exchange reverts the first."""
-    values = {name: of.pop(name) for name in (one, other) if name in of}
-    of |= {other if name == one else one: value for name, value in values.items()}
+    taken = {key: values.pop(key) for key in (one, other) if key in values}
+    values |= {other if key == one else one: value for key, value in taken.items()}
 
 
 class Placement:

@@ -9,7 +9,7 @@ from typing import Final
 import msgspec
 
 from events.fingerprint import Dense, Fingerprint
-from events.spaces import E1, INDEX, SEMANTIC
+from events.spaces import E1, E5, E7, INDEX, SEMANTIC
 from events.vocabulary.values import JohariRow, Learning, Quadrant
 
 THRESHOLD: Final = 0.5
@@ -64,7 +64,7 @@ def insights(rows: Sequence[JohariRow]) -> tuple[str, ...]:
 
     A space without confidence doesn't count, as where it says nothing.
     """
-    meaning, causes, code = (rows[INDEX[key]].quadrant for key in (E1, "e5_causal", "e7_code"))
+    meaning, causes, code = (rows[INDEX[key]].quadrant for key in (E1, E5, E7))
     everywhere = {rows[INDEX[key]].quadrant for key in SEMANTIC if rows[INDEX[key]].confidence > 0}
     found: list[str] = []
     if meaning is Quadrant.OPEN and causes is Quadrant.BLIND:

@@ -1,5 +1,6 @@
 """Consolidation runs: what each decided, the patterns found, what was skipped, and which hub may finish a run."""
 
+from collections.abc import Container, Iterable, Iterator
 from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
@@ -89,8 +90,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
         """Its merges that aren't undone, without absorbed memories for which alone it was undone."""
         if self.undone_at is not None:
             return ()
-        left = (_without(merge, self.undone) for merge in self.merged if merge.survivor not in self.undone)
-        return tuple(merge for merge in left if merge.absorbed)
+        return tuple(merges_without(self.merged, self.undone))
 
     @property
     def active_pruned(self) -> tuple[Pruned, ...]:
@@ -217,13 +217,19 @@ class Runs:
                 del self._patterns[pattern_id]
 
 
-def _without(merge: MemoriesMerged, memories: tuple[UUID, ...]) -> MemoriesMerged:
-    """Return a merge without some of the absorbed memories."""
-    pairs = zip(merge.absorbed, merge.similarities, strict=True)
-    kept = [(memory, similarity) for memory, similarity in pairs if memory not in memories]
-    return msgspec.structs.replace(
-        merge, absorbed=tuple(memory for memory, _ in kept), similarities=tuple(similarity for _, similarity in kept)
-    )
+def merges_without(merges: Iterable[MemoriesMerged], memories: Container[UUID]) -> Iterator[MemoriesMerged]:
+    """Yield merges without some memories; a merge that they leave without its survivor or all absorbed ones is none."""
+    for merge in merges:
+        pairs = [pair for pair in zip(merge.absorbed, merge.similarities, strict=True) if pair[0] not in memories]
+        if pairs and merge.survivor not in memories:
+            absorbed, similarities = zip(*pairs, strict=True)
+            yield msgspec.structs.replace(merge, absorbed=absorbed, similarities=similarities)
+
+
+def hidden_by(merged: Iterable[MemoriesMerged], pruned: Iterable[Pruned], memory: UUID | None) -> set[UUID]:
+    """Return the memories that were absorbed or pruned; with `memory`, only it and what it absorbed."""
+    absorbed = {one for merge in merged for one in merge.absorbed if memory is None or memory in {one, merge.survivor}}
+    return absorbed | {one.memory for one in pruned if memory is None or one.memory == memory}
 
 
 class ConsolidatorLease:

@@ -93,7 +93,7 @@ class Graph:
         return self.rows - self.covered if self.rows * self._width > SCANNED else 0
 
     def grow(self, rows: int | None = None) -> None:
-        """Add the next rows; by default so many that it takes some 2 ms."""
+        """Add the next rows; by default as many as take some 2 ms."""
         shards = self.open()
         end = min(self.covered + (max(1, _SLICE // self._width) if rows is None else rows), len(self._space))
         while self.covered < end:
@@ -207,7 +207,7 @@ class Graph:
 
 
 def _split(saved: memoryview, count: int) -> list[memoryview]:
-    """Return each of so many graphs that `Graph.save` joined; a ValueError if they are not so many or not whole."""
+    """Return the `count` graphs that `Graph.save` joined; a ValueError if they are not as many or not whole."""
     sizes = np.frombuffer(saved, _SIZE, count)
     ends = sizes.nbytes + np.cumsum(sizes)
     if not count or sizes.min() <= 0 or ends[-1] != len(saved):

@@ -16,7 +16,7 @@ def microseconds(time: datetime) -> int:
 
 
 def time_of(count: int) -> datetime:
-    """Return the time so many microseconds after 1970 began."""
+    """Return the time that is `count` microseconds after the beginning of 1970."""
     return _EPOCH + count * _MICROSECOND
 
 

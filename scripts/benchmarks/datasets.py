@@ -55,6 +55,10 @@ class Document(msgspec.Struct):
         """Return the arguments with which an agent would ask this query."""
         return {"query": self.text, **self.pick("namespace", "asked_at")}
 
+    def within(self, namespace: str | None) -> "Document":
+        """Return the same document in a namespace, or in none."""
+        return msgspec.structs.replace(self, metadata={**self.metadata, "namespace": namespace})
+
     def pick(self, *keys: str) -> dict[str, Any]:
         """Return the named metadata that are present."""
         return {key: self.metadata[key] for key in keys if key in self.metadata}
@@ -120,7 +124,7 @@ def find_datasets(folder: Path) -> list[Dataset]:
 
 
 def evenly(items: Sequence[T], count: int) -> Sequence[T]:
-    """Return at most so many items at even distances, the first among them."""
+    """Return at most `count` items at even distances, the first among them."""
     return items[:: max(1, len(items) // max(1, count))][:count]
 
 

@@ -9,7 +9,6 @@ set are also joined to long memories, which make a store of their own.
 import tempfile
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from functools import partial
 from itertools import cycle
 from pathlib import Path
 from typing import Annotated
@@ -73,7 +72,7 @@ def sample(dataset: Dataset, questions: int, documents: int) -> Dataset:
 
 
 def small(dataset: Dataset, documents: int) -> Dataset | None:
-    """Return a part of a set with so many documents and two questions for five of them.
+    """Return a part of a set with `documents` documents and two questions for five of them.
 
     None for a set with namespaces, which are small already, and for one whose questions have too many answers.
     """
@@ -134,17 +133,16 @@ async def ask_all(sets: Sequence[Dataset], made: Sequence[Dataset], keep: Path |
     asked: list[Asked] = []
     for own in (*sets, *made):
         names = sorted({one.metadata["namespace"] for one in own.documents if "namespace" in one.metadata})
-        put = [(own.name, query, query.metadata.get("namespace"), True) for query in own.queries]
+        questions = [(own.name, one.within(one.metadata.get("namespace")), True) for one in own.queries]
         if len(names) > 1:
             following = dict(zip(names, names[1:] + names[:1], strict=True))
-            put += [(own.name, query, following[query.metadata["namespace"]], False) for query in own.queries]
+            questions += [(own.name, one.within(following[one.metadata["namespace"]]), False) for one in own.queries]
         others = {one.name: evenly(one.queries, FOREIGN) for one in sets if one.name != origin(own.name)}
         for source, queries in {**others, PROMPTS.stem: prompts}.items():
-            put += [(source, query, name, False) for query, name in zip(queries, cycle(names or [None]), strict=False)]
+            questions += [(source, one, False) for one in map(Document.within, queries, cycle(names or [None]))]
         async with kept_store(own, keep, bar) as store:
-            for source, query, namespace, answerable in bar.track(put, description=f"asking {own.name}"):
-                metadata = {**query.metadata, "namespace": namespace}
-                embedded = await store.embed_query(msgspec.structs.replace(query, metadata=metadata))
+            for source, query, answerable in bar.track(questions, description=f"asking {own.name}"):
+                embedded = await store.embed_query(query)
                 found = await search(store.context, embedded, SearchProfile.AUTO, DEPTH, primed={})
                 if found.relevance is None:
                     raise BadParameter("the relevance of an answer is known with the embedded models only")
@@ -180,7 +178,7 @@ def relevance(
     if few and not parts:
         raise BadParameter(f"no set has {few} documents that answer {FEWEST_QUESTIONS} questions or more")
     with progress_bar() as bar:
-        asked = anyio.run(partial(ask_all, sets, [*parts, *joined], keep, bar))
+        asked = anyio.run(ask_all, sets, [*parts, *joined], keep, bar)
     kinds = (*sets, *parts, *joined)
     sections = {kind.name: _verdicts([one for one in asked if one.kind == kind.name]) for kind in kinds}
     publish({**sections, "all": [*_verdicts(asked), _reliability(asked)]}, as_json=as_json)

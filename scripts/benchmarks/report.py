@@ -80,7 +80,9 @@ def verdict_table(title: str, verdicts: Sequence[Verdict]) -> Table:
     table = Table("what", "figures", "verdict", title=title, title_justify="left", show_lines=True, expand=True)
     for verdict in verdicts:
         word = {True: "[green]holds", False: "[red]fails", None: ""}[verdict.holds]
-        table.add_row(verdict.what, "\n".join(f"{name}: {_text(of)}" for name, of in verdict.figures.items()), word)
+        table.add_row(
+            verdict.what, "\n".join(f"{name}: {_text(value)}" for name, value in verdict.figures.items()), word
+        )
     return table
 
 
@@ -131,7 +133,7 @@ def _text(value: Any) -> str:
         case float():
             return f"{value:.2g}" if 0 < abs(value) < 1e-3 else f"{value:.3f}"
         case dict():
-            return ", ".join(f"{name} {_text(of)}" for name, of in value.items())
+            return ", ".join(f"{name} {_text(part)}" for name, part in value.items())
         case list() | tuple():
             return " ".join(map(_text, value))
         case _:

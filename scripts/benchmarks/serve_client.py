@@ -176,7 +176,7 @@ class ServeClient:
 def serve_clients(
     folder: Path, errors: Path, count: int = 1, end: signal.Signals = signal.SIGTERM
 ) -> Iterator[list[ServeClient]]:
-    """Yield so many clients of a store; afterwards close them, and end the hub that they started with this signal."""
+    """Yield `count` clients of a store; afterwards close them, and end the hub that they started with this signal."""
     clients = [ServeClient(folder, errors) for _ in range(count)]
     try:
         yield clients

@@ -61,7 +61,7 @@ def ablation(pairs: Sequence[GradedPair], scores: Scores) -> dict[str, float]:
     matrix = np.array([scores[space.key] for space in SPACES]).T
     variants = {key: np.where(np.arange(WIDTH) == at, 0, weights) for key, at in INDEX.items() if weights[at]}
     every = {**variants, "all": weights}
-    reached = agreement(pairs, {key: overall(matrix, Strategy.GRADED, of).tolist() for key, of in every.items()})
+    reached = agreement(pairs, {key: overall(matrix, Strategy.GRADED, own).tolist() for key, own in every.items()})
     return {key: value - reached["all"] for key, value in reached.items() if key != "all"}
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import anyio
-import pykka
 
 from actors.api.context import Context, ignore_progress, wait_until_ready
 from actors.api.operations.retrieval.query import Query, embed_query, search
@@ -18,7 +17,6 @@ from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.hub.composition import open_hub
 from actors.hub.hub import Hub
 from actors.runtime.ask import ask
-from actors.runtime.messages import Message
 from actors.runtime.metrics import Latencies
 from actors.runtime.settings import SearchProfile
 from actors.store.messages import ReadStatus
@@ -95,12 +93,8 @@ class Store:
 
     async def settle(self) -> None:
         """Wait until the workspace and the store have processed everything sent so far."""
-        await self.ask(self.hub.workspace, ReadAttention())
-        await self.ask(self.hub.store, ReadStatus())
-
-    async def ask(self, actor: pykka.ActorRef[Any], message: Message[T]) -> T:
-        """Ask an actor directly."""
-        return await ask(actor, message)
+        await ask(self.hub.workspace, ReadAttention())
+        await ask(self.hub.store, ReadStatus())
 
     async def embed_query(self, document: Document) -> Query:
         """Embed a query as `search_graph` does."""

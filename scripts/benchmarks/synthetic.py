@@ -30,14 +30,14 @@ from events.vocabulary.codec import compress, decompress
 
 
 def sentences(words: int) -> list[str]:
-    """Return distinct texts of so many words each, shuffled by a fixed seed; the first call takes ten seconds."""
+    """Return distinct texts of `words` words each, shuffled by a fixed seed; the first call takes ten seconds."""
     chunks = list(dict.fromkeys(_chunks(_words(), words)))
     random.Random(SEED).shuffle(chunks)
     return chunks
 
 
 def some_sentences(words: int, count: int) -> list[str]:
-    """Return a few distinct texts of so many words each, where it does not matter which; takes no time."""
+    """Return a few distinct texts of `words` words each, where it does not matter which; takes no time."""
     chunks: dict[str, None] = {}
     for docstring in _docstrings():
         chunks |= dict.fromkeys(_chunks(docstring.split(), words))
@@ -86,7 +86,7 @@ Sample = tuple[SpacesDeclared, list[MemoryStored]]
 
 
 def build(folder: Path, memories: int, advance: Callable[[int], object] = lambda _: None, words: int = WORDS) -> Path:
-    """Write a store of so many memories of so many words, unless the folder holds one; return the folder."""
+    """Write a store of `memories` texts of `words` words, unless the folder holds one; return the folder."""
     if not (folder / DATABASE).exists():
         unfinished = folder.with_name(f"{folder.name}-unfinished")
         shutil.rmtree(unfinished, ignore_errors=True)
@@ -96,7 +96,7 @@ def build(folder: Path, memories: int, advance: Callable[[int], object] = lambda
 
 
 async def _embed_sample(count: int, words: int) -> Sample:
-    """Store so many texts in a folder of their own, and return the events that this wrote."""
+    """Store `count` texts in a folder of their own, and return the events that this wrote."""
     with tempfile.TemporaryDirectory() as scratch:
         async with open_store(Path(scratch)) as store:
             await store.store_texts(sentences(words)[:count])

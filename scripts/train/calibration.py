@@ -50,13 +50,12 @@ from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.embedder.spaces import temporal
 from actors.runtime.metrics import Latencies
 from events.fingerprint import Fingerprint
-from events.spaces import SEMANTIC, SPACES
+from events.spaces import E2, E3, E4, E8, SEMANTIC, SPACES
 from events.storage.log import Envelope
 from events.vocabulary import MemoryStored, SpacesDeclared
 from events.vocabulary.codec import compress
 from events.vocabulary.values import WIDTH, JohariRow, Learning, Modality
 from projections.atlas.atlas import Atlas
-from projections.atlas.fingerprints import CONTEXT, ORDER
 from projections.memories.sessions import Sessions
 from projections.storage.arrays import Scores
 from scripts.train.grading import PULLS, agreement, left_out, weigh
@@ -73,7 +72,7 @@ JUDGED = 0.5
 """Share of graded pairs in the weight of unrelated pairs; random pairings have the rest."""
 MOST = 5.0
 """The grade of two equivalent texts."""
-FITTED = tuple(key for key in SEMANTIC if key != CONTEXT)
+FITTED = tuple(key for key in SEMANTIC if key != E8)
 """The spaces that have something to say of a text without a session."""
 RANDOM_PAIRS = 20_000
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -106,7 +105,7 @@ def main(file: Path, data: Data, licence: Licence, seed: int = 13) -> None:
     profile = EmbeddedProfile(Latencies())
     declared = SpacesDeclared(profile=profile.name, spaces=profile.models)
     samples = measure(profile, declared, pairs, rng)
-    samples[CONTEXT] = samples[SEMANTIC[0]]
+    samples[E8] = samples[SEMANTIC[0]]
     curves = {
         model.key: Curve(model.model, model.sha256, *levels(samples[model.key]))
         if model.key in samples
@@ -235,9 +234,9 @@ def chance(rng: np.random.Generator) -> dict[str, float]:
     """Return the mean inner products of two random moments within five years, and of two positions below 100,000."""
     moments = [NOON + timedelta(days=day) for day in rng.uniform(0, 5 * 365.25, 2_000)]
     vectors = {
-        "e2_temporal_recent": list(temporal.recency(moments)),
-        "e3_temporal_periodic": list(temporal.periodicity(moments)),
-        "e4_temporal_positional": [temporal.order(position) for position in rng.integers(0, 100_000, 2_000).tolist()],
+        E2: list(temporal.recency(moments)),
+        E3: list(temporal.periodicity(moments)),
+        E4: [temporal.order(position) for position in rng.integers(0, 100_000, 2_000).tolist()],
     }
     count = len(moments)
     return {
@@ -253,7 +252,7 @@ def table(fit: Fit, samples: dict[str, Sample], calibration: Calibration) -> lis
     for space in SPACES:
         curve, sample = fit.spaces[space.key], samples.get(space.key)
         raw = np.ones(1, np.float32) if sample is None else sample.synth  # both at one moment
-        if space.key in {CONTEXT, ORDER}:
+        if space.key in {E8, E4}:
             raw = np.full(1, np.nan, np.float32)
         synth.append(float(calibration.apply(space.key, raw)[0]))
         people = (

@@ -30,6 +30,7 @@ from actors.comparator.compare.causal_neighbours import (
 from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.runtime.metrics import Latencies
 from events.fingerprint import Dense, Directed, Tokens
+from events.spaces import E1, E5, E12
 from scripts.train.calibration import embed
 
 FILE = Path(__file__).parents[2] / "actors" / "comparator" / "compare" / "causal_pairs.json"
@@ -47,9 +48,9 @@ Embedded = tuple[Array, Array, Array, int]
 def embedded_text(profile: EmbeddedProfile, text: str) -> Embedded:
     """Embed a text as a memory."""
     found = embed(profile, text)
-    directed = found.take("e5_causal", Directed)
-    e1 = found.take("e1_semantic", Dense).levels
-    return e1, directed.cause_levels, directed.effect_levels, len(found.take("e12_late_interaction", Tokens).ids)
+    directed = found.take(E5, Directed)
+    e1 = found.take(E1, Dense).levels
+    return e1, directed.cause_levels, directed.effect_levels, len(found.take(E12, Tokens).ids)
 
 
 def examples(

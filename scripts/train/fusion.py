@@ -28,6 +28,8 @@ from torch import Tensor
 from torch.nn import functional as F
 from typer import BadParameter, Option
 
+from events.spaces import E1, E2, E3, E4, E5, E6, E7, E8, E9, E11, E12, E13
+
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.datasets import DEPTH
@@ -37,35 +39,35 @@ from actors.comparator.search.weights.ranker import AUTO, FILE, LIMIT
 from scripts.train.candidates import Lists, lists
 
 START: dict[str, tuple[float, dict[str, float]]] = {
-    "e1_semantic": (0.45, {"code": 0.6, "session": -1.5, "unknown_share": 3.0}),
+    E1: (0.45, {"code": 0.6, "session": -1.5, "unknown_share": 3.0}),
     fusion.WHOLE: (0.35, {}),
     fusion.OPENING: (0.12, {}),
-    "e2_temporal_recent": (0.6, {}),
-    "e5_causal": (0.7, {"event": 5.0, "speaker": -5.0, "code": -3.0}),
-    "e6_sparse": (0.3, {"code": -1.2, "time": -1.0}),
-    "e7_code": (0.1, {"code": 2.5}),
-    "e8_graph": (0.03, {"session": 1.0}),
-    "e9_hdc": (0.04, {"unknown_word": 0.5}),
-    "e11_entity": (0.05, {"speaker": 2.0, "time": 3.0, "code": -1.0}),
-    "e12_late_interaction": (0.8, {"code": -0.4}),
+    E2: (0.6, {}),
+    E5: (0.7, {"event": 5.0, "speaker": -5.0, "code": -3.0}),
+    E6: (0.3, {"code": -1.2, "time": -1.0}),
+    E7: (0.1, {"code": 2.5}),
+    E8: (0.03, {"session": 1.0}),
+    E9: (0.04, {"unknown_word": 0.5}),
+    E11: (0.05, {"speaker": 2.0, "time": 3.0, "code": -1.0}),
+    E12: (0.8, {"code": -0.4}),
     fusion.WORDING_AROUND: (0.007, {"session": 4.5}),
-    "e13_splade": (0.15, {}),
+    E13: (0.15, {}),
 }
 """Weight of each view for a plain question, and what changes it: what the spaces are made for. E3, E4 and
 images, which no set teaches, have a fixed share. E10 of texts is left out: without a modality in the question it
 repeats E1."""
-SHARES = {"e3_temporal_periodic": 0.3, "e4_temporal_positional": 1.2, fusion.SHOWN: 0.5}
+SHARES = {E3: 0.3, E4: 1.2, fusion.SHOWN: 0.5}
 VIEWS = [*START]
 FLAGS = {"event", "time", "speaker", "unknown_word", "unknown_share", "code", "session", "passages"}
 """Measurements in [0, 1], which are neither centred nor scaled: a bias is the weight where none applies."""
 COMMON = {*FLAGS, "question_length", "memory_length", "nearness", "agreement", "e1_tail", "e6_tail"}
 LEARNED = {
     **{view: {*effects} for view, (_, effects) in START.items()},
-    **dict.fromkeys(("e1_semantic", "e6_sparse", "e12_late_interaction"), COMMON),
+    **dict.fromkeys((E1, E6, E12), COMMON),
     **{key: {"passages", "question_length", "memory_length"} for key in (fusion.WHOLE, fusion.OPENING)},
     fusion.WORDING_AROUND: {"session", "memory_length"},
-    "e11_entity": {"speaker", "session", "time", "code", "question_length"},
-    "e13_splade": {"unknown_word", "question_length"},
+    E11: {"speaker", "session", "time", "code", "question_length"},
+    E13: {"unknown_word", "question_length"},
 }
 """Effects that are fitted; a weight follows only from what can bear on its space."""
 STEPS = 60

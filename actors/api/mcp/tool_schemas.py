@@ -62,13 +62,13 @@ def _inlined(schema: Schema, components: dict[str, Schema]) -> Schema:
     hidden = {"$ref", "title", "format", "additionalProperties", *(["default"] if optional else [])}
     schema = {key: value for key, value in schema.items() if key not in hidden and (key, value) != ("required", [])}
     if "anyOf" in schema:
-        choices = [_inlined(of, components) for of in schema.pop("anyOf") if of != {"type": "null"} or not optional]
+        choices = [_inlined(one, components) for one in schema.pop("anyOf") if one != {"type": "null"} or not optional]
         if len(choices) > 1 and all(choice.keys() == {"type"} for choice in choices):
             choices = [{"type": [choice["type"] for choice in choices]}]
         # The description of a parameter replaces that of its type.
         schema = choices[0] | schema if len(choices) == 1 else {"anyOf": choices} | schema
     if "properties" in schema:
-        schema["properties"] = {name: _inlined(of, components) for name, of in schema["properties"].items()}
+        schema["properties"] = {name: _inlined(one, components) for name, one in schema["properties"].items()}
     if "items" in schema:
         schema["items"] = _inlined(schema["items"], components)
     return schema

@@ -21,15 +21,15 @@ from actors.runtime.faults import InvalidParamsFault
 from actors.runtime.types import JsonObject
 from events.fingerprint import Bits, Dense, Directed, Embedding, Fingerprint, Sparse, Tokens
 from events.quantization import Float32
-from events.spaces import INDEX, SPACES, Kind, Space
+from events.spaces import E3, E4, E8, INDEX, SPACES, Kind, Space
 
 MAX_WEIGHT = 60_000.0
 """Weight of a sparse embedding; they are stored as float16, whose maximum is 65,504."""
 MAX_TOKENS = 512
 
 NO_EMBEDDING = {
-    "e3_temporal_periodic": "a time of more than a month has no hour, day or season (E3): name a shorter one, or none",
-    "e4_temporal_positional": "without a session a question has no place in the order of turns (E4): name its session",
+    E3: "a time of more than a month has no hour, day or season (E3): name a shorter one, or none",
+    E4: "without a session a question has no place in the order of turns (E4): name its session",
 }
 """Why a text query has no embedding in a space."""
 
@@ -53,7 +53,7 @@ def encode(embedding: Embedding) -> object:
 
 def with_graph(fingerprint: Fingerprint, graph: Embedding) -> dict[str, Embedding]:
     """Return the embeddings of a memory by space, with its present E8."""
-    return {space.key: fingerprint[space.key] for space in SPACES} | {"e8_graph": graph}
+    return {space.key: fingerprint[space.key] for space in SPACES} | {E8: graph}
 
 
 def shape(embedding: Embedding) -> JsonObject:

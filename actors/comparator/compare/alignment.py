@@ -121,14 +121,13 @@ def nearness_to_goals(atlas: Atlas, calibration: Calibration, message: MeasureNe
     goals = [live for live in examples if len(live)]
     if not goals or not len(readable):
         return found
-    nearness = np.stack(
-        [
-            np.mean([atlas.scores(E1, atlas.embedding(E1, row), rows[readable]) for row in live.tolist()], axis=0)
-            for live in goals
-        ]
-    ).argmax(axis=0)
-    for number in np.unique(nearness).tolist():
-        mine = readable[nearness == number]
+    similarities = [
+        np.mean([atlas.scores(E1, atlas.embedding(E1, row), rows[readable]) for row in live.tolist()], axis=0)
+        for live in goals
+    ]
+    nearest_goal = np.argmax(similarities, axis=0)
+    for number in np.unique(nearest_goal).tolist():
+        mine = readable[nearest_goal == number]
         profile = GoalProfile.of(atlas, calibration, NIL, goals[number])
         found[mine] = profile.nearness(atlas, calibration, rows[mine])
     return found

@@ -14,13 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from events.fingerprint import Tokens
-from events.spaces import E1
+from events.spaces import E1, E5, E12
 from projections.atlas.atlas import Atlas
 from projections.spaces.directed import Direction
 from projections.storage.arrays import Mask, Rows, Scores, top_k
-
-CAUSAL: Final = "e5_causal"
-TOKENS: Final = "e12_late_interaction"
 
 CANDIDATES: Final = 2
 """Best rows in each direction whose own preferences are computed, at one scan of the space each."""
@@ -107,11 +104,11 @@ def expanded(features: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
 
 def _scores(atlas: Atlas, row: int, rows: Rows, direction: Direction) -> Scores:
     """Return the scores of rows as causes or effects of a row, 0 for itself."""
-    embedding = atlas.embedding(CAUSAL, row)
+    embedding = atlas.embedding(E5, row)
     if 2 * len(rows) > len(atlas):  # scoring all rows is then faster than a gather
-        scores = atlas.scores(CAUSAL, embedding, direction=direction)[rows]
+        scores = atlas.scores(E5, embedding, direction=direction)[rows]
     else:
-        scores = atlas.scores(CAUSAL, embedding, rows, direction=direction).copy()
+        scores = atlas.scores(E5, embedding, rows, direction=direction).copy()
     scores[rows == row] = 0
     return scores
 
@@ -119,12 +116,12 @@ def _scores(atlas: Atlas, row: int, rows: Rows, direction: Direction) -> Scores:
 def _opposite(atlas: Atlas, row: int, other: int, direction: Direction) -> tuple[float, float]:
     """Return the score of a pair with exchanged roles, and its similarity in E1."""
     single = np.array([other])
-    opposite = atlas.scores(CAUSAL, atlas.embedding(CAUSAL, row), single, direction=direction)
+    opposite = atlas.scores(E5, atlas.embedding(E5, row), single, direction=direction)
     return float(opposite[0]), float(atlas.symmetric_scores(E1, atlas.embedding(E1, row), single)[0])
 
 
 def _length(atlas: Atlas, row: int) -> int:
-    tokens = atlas.embedding(TOKENS, row)
+    tokens = atlas.embedding(E12, row)
     return len(tokens.ids) if isinstance(tokens, Tokens) else 0
 
 

@@ -25,11 +25,9 @@ from actors.runtime.settings import Strategy
 from actors.text.queries.query_hints import causal_direction
 from actors.text.statements.corrections import MAX_TERMS, MIN_SHARED, MIN_SIMILARITY
 from events.fingerprint import Bits, Dense, Embedding, Sparse, of_kind
-from events.spaces import E1, INDEX, SEMANTIC, SPACES
+from events.spaces import E1, E6, E9, E11, E13, INDEX, SEMANTIC, SPACES
 from projections.atlas.atlas import Atlas
 from projections.atlas.facets import Filter
-from projections.atlas.fingerprints import HYPERVECTOR as E9
-from projections.atlas.fingerprints import TERMS as E6
 from projections.atlas.fingerprints import Fingerprints
 from projections.storage.arrays import Mask, Rows, Scores, top_k
 
@@ -40,11 +38,6 @@ POOL = 24
 SMALL_POOL = 12
 """Candidates of each space that E13 and E1 do not cover, and of time."""
 
-E13 = "e13_splade"
-"""Its terms cover those of E6, which names no candidates."""
-
-E11 = "e11_entity"
-"""E3 names no candidates: a scan takes as long as that of E11, and E3 is no semantic space."""
 
 EXHAUSTIVE = 128
 """Up to this number of eligible memories, all are candidates."""
@@ -66,6 +59,7 @@ def candidates(atlas: Atlas, embeddings: Mapping[str, Embedding], at: datetime, 
     rows = np.flatnonzero(eligible)
     if len(rows) <= EXHAUSTIVE:
         return rows
+    # The terms of E13 cover those of E6. A scan of E3 takes as long as that of E11, and E3 is no semantic space.
     found = [
         atlas.recall_sparse(E13, of_kind(embeddings[E13], Sparse, E13), POOL, eligible),
         atlas.recall_prefix(of_kind(embeddings[E1], Dense, E1).array, POOL, eligible),
@@ -145,7 +139,7 @@ def _neighbours_of(
 def _alike(
     atlas: Atlas, new: NewMemory, rows: Rows, similarity: Scores, shared: Scores
 ) -> tuple[tuple[UUID, float], ...]:
-    """Return the memories of before that a new one may correct: the most similar in E1 that share its terms."""
+    """Return the earlier memories that a new one may correct: the most similar in E1 that share its terms."""
     if new.fingerprint.take(E6, Sparse).values.sum(dtype=np.float32) > MAX_TERMS:
         return ()
     best = top_k(np.nan_to_num(similarity), ALIKE)

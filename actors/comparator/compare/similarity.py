@@ -16,7 +16,7 @@ from actors.comparator.compare.calibration import Calibration
 from actors.comparator.messages import Compare, Comparison
 from actors.comparator.rows import live_row, rows_of
 from events.fingerprint import Dense, Embedding
-from events.spaces import E1, INDEX, SPACES
+from events.spaces import E1, E7, INDEX, SPACES
 from projections.atlas.atlas import Atlas
 from projections.atlas.fingerprints import Fingerprints
 from projections.storage.arrays import Rows
@@ -98,7 +98,7 @@ def many_to_many(
         if not atlas.facets.erased[row]:
             scores[index, readable] = one_to_many(atlas, calibration, int(row), rows[readable])
             both_code = code & atlas.facets.is_code(row[None])
-            scores[index, ~both_code, INDEX["e7_code"]] = np.nan
+            scores[index, ~both_code, INDEX[E7]] = np.nan
     return scores
 
 

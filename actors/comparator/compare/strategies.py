@@ -12,17 +12,17 @@ import numpy.typing as npt
 
 from actors.comparator.compare.synergy import SYNERGY
 from actors.runtime.settings import Strategy
-from events.spaces import INDEX, SEMANTIC, SPACES
+from events.spaces import E1, E2, E3, E4, E5, E6, E7, E8, E9, E10, E11, E12, E13, INDEX, SEMANTIC, SPACES
 
 Float64: TypeAlias = npt.NDArray[np.float64]
 
 GROUPS: Final[dict[str, tuple[str, ...]]] = {
-    "factual": ("e1_semantic", "e11_entity", "e12_late_interaction", "e13_splade"),
-    "temporal": ("e2_temporal_recent", "e3_temporal_periodic", "e4_temporal_positional"),
-    "causal": ("e5_causal", "e7_code"),
-    "relational": ("e8_graph", "e9_hdc"),
-    "qualitative": ("e10_multimodal",),
-    "implementation": ("e6_sparse",),
+    "factual": (E1, E11, E12, E13),
+    "temporal": (E2, E3, E4),
+    "causal": (E5, E7),
+    "relational": (E8, E9),
+    "qualitative": (E10,),
+    "implementation": (E6,),
 }
 """The groups of spaces of GROUP_HIERARCHICAL."""
 

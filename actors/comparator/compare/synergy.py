@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from events.spaces import SPACES
+from events.spaces import E1, E2, E3, E4, E5, E6, E7, E8, E9, E10, E11, E12, E13, SPACES
 
 STRONG: Final = 0.9
 """The published strong synergy (weak is .3, moderate .6); also that of two spaces that map to the same kind."""
@@ -31,19 +31,19 @@ _PUBLISHED: Final = """
 """
 
 COUNTERPARTS: Final[dict[str, str]] = {
-    "e1_semantic": "semantic",
-    "e2_temporal_recent": "temporal",  # distance in time
-    "e3_temporal_periodic": "temporal",  # hour, weekday and season
-    "e4_temporal_positional": "episodic",  # position in a session
-    "e5_causal": "causal",
-    "e6_sparse": "sparse",
-    "e7_code": "code",
-    "e8_graph": "analogical",  # similarity by neighbours in the graph
-    "e9_hdc": "sparse",  # character trigrams, surface features as terms are
-    "e10_multimodal": "semantic",  # one space for text and images; no published kind is perception
-    "e11_entity": "factual",
-    "e12_late_interaction": "semantic",  # meaning, token by token
-    "e13_splade": "sparse",  # terms and their expansions
+    E1: "semantic",
+    E2: "temporal",  # distance in time
+    E3: "temporal",  # hour, weekday and season
+    E4: "episodic",  # position in a session
+    E5: "causal",
+    E6: "sparse",
+    E7: "code",
+    E8: "analogical",  # similarity by neighbours in the graph
+    E9: "sparse",  # character trigrams, surface features as terms are
+    E10: "semantic",  # one space for text and images; no published kind is perception
+    E11: "factual",
+    E12: "semantic",  # meaning, token by token
+    E13: "sparse",  # terms and their expansions
 }
 """The published kind of each space; procedural, spatial, social, emotional and abstract have no space."""
 

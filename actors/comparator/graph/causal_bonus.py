@@ -44,15 +44,15 @@ class CausalBonus:
         phrases.exclude_from(plain)
         agreement = Agreement(atlas, eligible, plain)
         agreements: dict[UUID, float] = {}
-        roles = (phrases.effects, phrases.causes)
-        asked, same = roles if direction is Direction.CAUSE else roles[::-1]
+        asks_cause = direction is Direction.CAUSE
+        asked, same = (phrases.effects, phrases.causes) if asks_cause else (phrases.causes, phrases.effects)
+        links_of = self._links.incoming if asks_cause else self._links.outgoing
         for other, score in agreement.of(event, asked.nearest(event, eligible)):
             agreements[other.memory] = max(score, agreements.get(other.memory, 0.0))
         for other, score in agreement.of(event, [*same.nearest(event, eligible), *agreement.wholes(event)]):
-            links = self._links.incoming if direction is Direction.CAUSE else self._links.outgoing
-            for link in links(other.memory):
+            for link in links_of(other.memory):
                 if relation_kind(link.relation) is RelationKind.CAUSAL:
-                    end = link.source if direction is Direction.CAUSE else link.target
+                    end = link.source if asks_cause else link.target
                     agreements[end] = max(score * link.weight, agreements.get(end, 0.0))
         rows = {atlas.row_of(memory): WEIGHT * score for memory, score in agreements.items() if memory in atlas}
         return {row: score for row, score in rows.items() if eligible[row]}

@@ -11,7 +11,7 @@ import numpy as np
 
 from actors.comparator.messages.graph import SURE
 from events.fingerprint import Dense, Sparse, Tokens, of_kind
-from events.spaces import E1
+from events.spaces import E1, E6, E12
 from events.vocabulary.causes import Clause, Phrase
 from events.vocabulary.values import Span
 from projections.atlas.atlas import Atlas
@@ -19,9 +19,6 @@ from projections.atlas.facets import Filter
 from projections.graph.causal_clauses import CausalClauses
 from projections.spaces.tokens import TokenSpace
 from projections.storage.arrays import GrowableArray, Mask, Scores, top_k
-
-E6: Final = "e6_sparse"
-E12: Final = "e12_late_interaction"
 
 SURE_WORD: Final = 0.85
 """Agreement from which on two phrases name the same event where one has only one term."""
@@ -32,8 +29,9 @@ LIKELY_WHOLE: Final = ((2, 0.66, 0.5), (1, 1.0, 0.6), (1, 0.5, 0.65))
 """The same of a phrase of several terms and a memory as a whole, which must have terms of the phrase."""
 MIN_TERMS: Final = 2
 """Of a phrase that only resembles a memory as a whole."""
-RARE: Final = (6, 500)
-"""A term is rare if at most so many memories contain it, and one more for each so many that are stored."""
+RARE_HOLDERS: Final = 6
+"""A term is rare if no more memories contain it than these, and one more for each `MEMORIES_PER_HOLDER` eligible."""
+MEMORIES_PER_HOLDER: Final = 500
 SPREAD: Final = 0.12
 """Agreement below the best one at which a phrase still joins another memory."""
 MAX_AGREEING: Final = 3
@@ -143,8 +141,7 @@ class Agreement:
         self._atlas = atlas
         self._eligible = eligible
         self._plain = plain
-        least, share = RARE
-        self._most_holders = least + int(np.count_nonzero(eligible)) // share
+        self._most_holders = RARE_HOLDERS + int(np.count_nonzero(eligible)) // MEMORIES_PER_HOLDER
         self._rare: dict[int, bool] = {}
 
     def wholes(self, one: Statement) -> Iterator[tuple[Statement, float]]:
@@ -163,7 +160,7 @@ class Agreement:
         `others` are candidates with their cosines in E1. `rivals` returns the candidates of another phrase, of which
         `one` may be one; without it no containment is compared.
         """
-        # Tokens take longest to compare, and of most candidates no likeness of theirs would be enough.
+        # Tokens take longest to compare; most candidates are too far away in E1 for equal tokens to be enough.
         likely = (
             (other, cosine)
             for other, cosine in others

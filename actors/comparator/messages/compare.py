@@ -39,7 +39,7 @@ class Neighbours(Answer, frozen=True, kw_only=True):
     """Its alignment with the North Star by space; zeros without one."""
     north_star: UUID | None
     alike: tuple[tuple[UUID, float], ...] = ()
-    """Stored memories of before whose statement it may correct, the most similar first, with their similarity in E1."""
+    """Earlier memories whose statement it may correct, the most similar first, with their similarity in E1."""
 
 
 class Resonances(Answer, frozen=True, kw_only=True):

@@ -5,15 +5,14 @@ A score of NaN, where a space has nothing to say of a row, contributes nothing: 
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from events.fingerprint import Embedding
 from events.quantization import Float32
-from events.spaces import E1, SPACES
+from events.spaces import E1, E2, E4, E6, E10, E11, E12, SPACES
 from projections.atlas.atlas import Atlas
-from projections.atlas.fingerprints import ENTITY, ORDER, RECENCY, TERMS, WORDING
 from projections.spaces.tokens import max_sim_of
 from projections.storage.arrays import Mask, Rows, Scores
 from projections.time.time_mentions import QueryHints
@@ -37,24 +36,28 @@ WHOLE: Final = f"{E1}/whole"
 OPENING: Final = f"{E1}/opening"
 """E1 of a memory's first passage: a long text begins with what it is about."""
 PARTS: Final = (E1, WHOLE, OPENING)
-WORDING_AROUND: Final = f"{WORDING}/turns"
+WORDING_AROUND: Final = f"{E12}/turns"
 """E12 of a turn together with the turns around it: an answer often leaves out the words of what it answers."""
-E10: Final = "e10_multimodal"
 SHOWN: Final = f"{E10}/shown"
 """E10 of images alone: a model scores a text against an image far lower than against any text."""
 
 MIN_DEVIATION: Final = {
-    "e2_temporal_recent": 0.05,
-    "e11_entity": 0.1,
+    E2: 0.05,
+    E11: 0.1,
     **dict.fromkeys(PARTS, 0.045),
-    **dict.fromkeys((WORDING, WORDING_AROUND), 0.035),
+    **dict.fromkeys((E12, WORDING_AROUND), 0.035),
 }
 """Lower bound of the standard deviation in views whose scores may hardly differ between candidates. Of E1 and E12 it is
 half of the usual deviation: among four minutes of meetings that differ in a name, the similarities of the names to the
 question, which depend on the precision of the model, had counted more than the month that it named."""
 
-Scale: TypeAlias = tuple[np.float32, np.float32]
-"""Mean and standard deviation of the scores of one view; infinite where all are equal."""
+
+class Scale(NamedTuple):
+    """Mean and standard deviation of the scores of one view."""
+
+    mean: np.float32
+    deviation: np.float32
+    """Infinite where all scores are equal."""
 
 
 class _Scored(NamedTuple):
@@ -76,11 +79,11 @@ def scale(scores: Scores, minimum: float = 0.0) -> Scale:
     """
     known = scores[~np.isnan(scores)]
     if not len(known):
-        return np.float32(0.0), np.float32(np.inf)
+        return Scale(np.float32(0.0), np.float32(np.inf))
     # What `mean` and `std` compute, in a third of their time: a search asks for some ten spaces of some 300 scores.
     mean = np.float32(np.add.reduce(known) / len(known))
     deviation = np.sqrt(np.add.reduce(np.square(known - mean)) / len(known))
-    return mean, np.float32(max(deviation, minimum) if deviation > 1e-6 else np.inf)
+    return Scale(mean, np.float32(max(deviation, minimum) if deviation > 1e-6 else np.inf))
 
 
 def standardise(scores: Scores, mean: np.float32, deviation: np.float32) -> Scores:
@@ -97,8 +100,8 @@ def space_of(view: str) -> str:
 
 def ranks_by_similarity(key: str, hints: QueryHints) -> bool:
     """Tell whether the scores that rank rows in a space are the raw similarities (see `Atlas.relevance`)."""
-    times, ends = key == RECENCY and hints.intervals, key == ORDER and (hints.start or hints.end)
-    return key not in {ENTITY, TERMS} and not times and not ends
+    times, ends = key == E2 and hints.intervals, key == E4 and (hints.start or hints.end)
+    return key not in {E11, E6} and not times and not ends
 
 
 def total(contributions: Mapping[str, Scores], count: int) -> Scores:
@@ -199,19 +202,19 @@ class Candidates:
         Arguments as for `neighbour_bonus`.
         """
         if self._token_scores is None:
-            raise ValueError(f"{WORDING} has not scored the rows")
+            raise ValueError(f"{E12} has not scored the rows")
         shares = np.concatenate([self._token_scores, np.zeros_like(self._token_scores[:1])])
         around = shares[neighbours].max(axis=1, initial=0.0)
-        own = self.scores(WORDING)
+        own = self.scores(E12)
         gains = max_sim_of(np.maximum(self._token_scores, around)) - own
         gains *= relying
         self._views[WORDING_AROUND] = _Scored.of(WORDING_AROUND, own + beyond_usual(gains, in_session))
 
     def reliance(self, neighbours: Rows) -> Scores:
         """Return how much each row relies on the turns around it; fully where E12 has not scored the rows."""
-        if WORDING not in self._views:
+        if E12 not in self._views:
             return np.ones(len(self.rows), np.float32)
-        return reliance(self.scores(WORDING), neighbours, self.atlas.term_counts(self.rows))
+        return reliance(self.scores(E12), neighbours, self.atlas.term_counts(self.rows))
 
     def scores(self, view: str) -> Scores:
         """Return the scores of one view, shape (candidates,); one that has not scored the rows is a KeyError."""
@@ -223,7 +226,7 @@ class Candidates:
 
     def silent(self) -> frozenset[str]:
         """Return the views that have scored the rows and have a score for none."""
-        flat = [(view, scores) for view, (scores, (_, deviation)) in self._views.items() if np.isinf(deviation)]
+        flat = [(view, one.scores) for view, one in self._views.items() if np.isinf(one.scale.deviation)]
         return frozenset(view for view, scores in flat if np.isnan(scores).all())
 
     def similarities(self) -> dict[str, Scores]:
@@ -248,8 +251,8 @@ class Candidates:
         return total(self.contributions(weights), len(self.rows))
 
     def _relevance(self, view: str, rows: Rows) -> Scores:
-        if view == WORDING:
-            shares = self.atlas.token_scores(self._embeddings[WORDING], rows)
+        if view == E12:
+            shares = self.atlas.token_scores(self._embeddings[E12], rows)
             known = self._token_scores
             self._token_scores = shares if known is None else np.concatenate([known, shares])
             return max_sim_of(shares)

@@ -10,9 +10,8 @@ from typing import Final
 import numpy as np
 
 from events.fingerprint import Embedding
-from events.spaces import E1
+from events.spaces import E1, E6
 from projections.atlas.atlas import Atlas
-from projections.atlas.fingerprints import TERMS
 from projections.spaces.windowed import Span
 from projections.storage.arrays import Rows, Scores, reduce_rows
 
@@ -41,11 +40,11 @@ def best_coverage(atlas: Atlas, query: Mapping[str, Embedding], rows: Rows) -> S
     NaN for a memory of one window, and where the share is unknown (`Fingerprints.passage_coverage`).
     """
     counts = atlas.passage_counts(rows)
-    best = reduce_rows(np.maximum, atlas.passage_coverage(query.get(TERMS), rows), counts)
+    best = reduce_rows(np.maximum, atlas.passage_coverage(query.get(E6), rows), counts)
     best[counts == 0] = np.nan
     return best
 
 
 def _scores(atlas: Atlas, query: Mapping[str, Embedding], rows: Rows) -> Scores:
-    covered = np.nan_to_num(atlas.passage_coverage(query.get(TERMS), rows))
+    covered = np.nan_to_num(atlas.passage_coverage(query.get(E6), rows))
     return np.add(atlas.passage_cosines(query[E1], rows), COVERAGE_WEIGHT * covered, dtype=np.float32)

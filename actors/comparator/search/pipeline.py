@@ -28,14 +28,14 @@ from actors.comparator.messages.profiles import Weights
 from actors.comparator.search import fusion
 from actors.comparator.search.explanation import RankedRows, RankedSimilarities, explain_page
 from actors.comparator.search.period import later_penalty, latest_bonus, period_bonus, period_relevance
-from actors.comparator.search.ranking import LATE_INTERACTION, Similarities
+from actors.comparator.search.ranking import Similarities
 from actors.comparator.search.recall import NO_ROWS, recall
 from actors.comparator.search.relevance import LEAST, NOTHING_FOUND, estimate, names_nothing_known, relevance_by_words
 from actors.comparator.search.versions import latest_versions, version_bonus, with_latest, without_superseded
 from actors.comparator.search.weights.weight_profiles import applied_weights, by_space
 from actors.runtime.settings import Confidence
+from events.spaces import E2, E12
 from projections.atlas.atlas import Atlas
-from projections.atlas.fingerprints import RECENCY
 from projections.storage.arrays import Mask, Rows, Scores, top_k, union
 from projections.time.time_mentions import QueryHints
 
@@ -197,9 +197,9 @@ def _rank(candidates: fusion.Candidates, given: _Given, timer: StageTimer) -> Ra
     candidates.keep(_aligned(atlas, candidates.rows, request.min_alignment))
     timer.record("alignment", len(candidates.rows), skipped=not measured)
 
-    late = given.weighs(fusion.WORDING_AROUND) or given.weighs(LATE_INTERACTION)
+    late = given.weighs(fusion.WORDING_AROUND) or given.weighs(E12)
     if late:
-        candidates.score([LATE_INTERACTION])
+        candidates.score([E12])
     timer.record("late interaction", len(candidates.rows), skipped=not late)
 
     context = _add_context(candidates, given)
@@ -254,10 +254,10 @@ def _order(candidates: fusion.Candidates, given: _Given, context: _Context) -> R
 def _add_time(contributions: dict[str, Scores], atlas: Atlas, hints: QueryHints, rows: Rows) -> Scores:
     """Add what the times of the rows contribute beside the score of E2; return the fused scores, shape (rows,)."""
     of_period = period_bonus(atlas, hints, rows) - later_penalty(atlas, hints, rows)
-    contributions[RECENCY] = contributions.get(RECENCY, np.float32(0)) + of_period
+    contributions[E2] = contributions.get(E2, np.float32(0)) + of_period
     fused = fusion.total(contributions, len(rows))
     of_latest = latest_bonus(atlas, hints, rows, fused)
-    contributions[RECENCY] += of_latest
+    contributions[E2] += of_latest
     return fused + of_latest
 
 

@@ -8,17 +8,13 @@ import numpy as np
 from actors.comparator.messages import FindKnownWords
 from actors.comparator.search.period import of_period
 from events.fingerprint import Dense, Embedding, Sparse, of_kind
-from events.spaces import E1
+from events.spaces import E1, E2, E5, E6, E10, E13
 from projections.atlas.atlas import Atlas
-from projections.atlas.fingerprints import TERMS
 from projections.spaces.lexical import term_frequencies
 from projections.storage.arrays import Mask, Rows
 from projections.time.time_mentions import QueryHints
 
-TIME: Final = "e2_temporal_recent"
-CAUSAL: Final = "e5_causal"
-MULTIMODAL: Final = "e10_multimodal"
-SPARSE: Final = ("e6_sparse", "e13_splade")
+SPARSE: Final = (E6, E13)
 
 NO_ROWS: Rows = np.empty(0, np.int64)
 
@@ -30,7 +26,7 @@ def known_words(atlas: Atlas, message: FindKnownWords) -> frozenset[str]:
     """Return which words occur in a memory that passes the filter, in any inflection."""
     eligible = atlas.facets.eligible(message.filter)
     terms = {word: term_frequencies(word) for word in message.words}
-    return frozenset(word for word, term in terms.items() if atlas.known_share(TERMS, term, eligible) == 1)
+    return frozenset(word for word, term in terms.items() if atlas.known_share(E6, term, eligible) == 1)
 
 
 def recall(
@@ -42,12 +38,12 @@ def recall(
     yield "sparse recall", np.concatenate([NO_ROWS, *found])
     if E1 in embeddings:
         yield "prefix recall", atlas.recall_prefix(of_kind(embeddings[E1], Dense, E1).array, count, eligible)
-    if hints.direction is not None and CAUSAL in embeddings:
-        yield "causal recall", atlas.nearest(CAUSAL, embeddings[CAUSAL], count, eligible, direction=hints.direction)[0]
+    if hints.direction is not None and E5 in embeddings:
+        yield "causal recall", atlas.nearest(E5, embeddings[E5], count, eligible, direction=hints.direction)[0]
     images = eligible & atlas.facets.images
-    if MULTIMODAL in embeddings and images.any():
-        yield "image recall", atlas.nearest(MULTIMODAL, embeddings[MULTIMODAL], count, images)[0]
-    if hints.intervals and TIME in embeddings and E1 in embeddings:
+    if E10 in embeddings and images.any():
+        yield "image recall", atlas.nearest(E10, embeddings[E10], count, images)[0]
+    if hints.intervals and E2 in embeddings and E1 in embeddings:
         admitted = np.zeros(len(eligible), np.bool_)
         rows = np.flatnonzero(eligible)
         if hints.time_only:

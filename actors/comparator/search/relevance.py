@@ -28,9 +28,8 @@ from actors.runtime.types import JsonObject
 from actors.text.entities import find_names
 from actors.text.queries.query_hints import asked_words
 from events.fingerprint import Sparse
-from events.spaces import E1
+from events.spaces import E1, E6, E11, E13
 from projections.atlas.atlas import Atlas
-from projections.atlas.fingerprints import TERMS
 from projections.spaces.lexical import term_frequencies
 from projections.storage.arrays import Mask, Rows, Scores
 
@@ -42,13 +41,14 @@ CONSIDERED: Final = 10
 NAMING: Final = 3
 """Best results of which one must have all words that a question names."""
 
-WORDS: Final = ("e11_entity", "e13_splade")
+WORDS: Final = (E11, E13)
 """The spaces of words, the query's own and related ones: their mean says whether they agree on one result."""
 
 NOTHING_FOUND: Final = Relevance(probability=0.0, confidence=Confidence.NOTHING)
 
-SIZES: Final = (50, 5_000)
-"""Fewest and most windows between which their number counts: those of most stores of the fit."""
+FEWEST_WINDOWS: Final = 50
+MOST_WINDOWS: Final = 5_000
+"""Between these the number of windows counts: those of most stores of the fit."""
 
 UNFAMILIAR: Final = (0.5, 0.7)
 """Shares of a query's words that the model does not read whole, between which the third regression replaces the others
@@ -135,7 +135,7 @@ def features(
         others: Rows that tell what is usual, for a query in an unfamiliar language; without any the third regression
             reads nothing.
     """
-    size = log(min(max(searched, SIZES[0]), SIZES[1]))
+    size = log(min(max(searched, FEWEST_WINDOWS), MOST_WINDOWS))
     meaning = np.nan_to_num(similarity(E1, rows))
     own, related = (np.nan_to_num(similarity(key, rows)) for key in WORDS)
     words = (own + related) / 2
@@ -171,7 +171,7 @@ def estimate(
     best = rows[:CONSIDERED]
     able = np.flatnonzero(eligible)
     searched = len(able)
-    if searched < SIZES[1]:
+    if searched < MOST_WINDOWS:
         searched = int(np.maximum(atlas.passage_counts(able), 1).sum())
     others = able[:: len(able) // SAMPLED + 1] if request.unfamiliar > UNFAMILIAR[0] else able[:0]
     found = features(similarity, best, best_coverage(atlas, request.embeddings, best), searched, others)
@@ -212,11 +212,11 @@ def names_nothing_known(atlas: Atlas, request: Search, eligible: Mask) -> bool:
         request: The parsed query.
         eligible: Which rows might have been found, shape (rows of the atlas,).
     """
-    hints, asked = request.hints, request.embeddings.get(TERMS)
+    hints, asked = request.hints, request.embeddings.get(E6)
     if hints.direction is not None or hints.intervals or hints.recurring or request.unfamiliar > UNFAMILIAR[0]:
         return False
     subject = asked_words(request.text)
-    if subject and TERMS in request.embeddings and atlas.known_share(TERMS, term_frequencies(subject), eligible) == 0:
+    if subject and asked is not None and atlas.known_share(E6, term_frequencies(subject), eligible) == 0:
         return True
     words = [term_frequencies(word) for name in find_names(request.text) for word in name.split()]
     if not words or not isinstance(asked, Sparse) or not all(np.isin(word.ids, asked.ids).all() for word in words):
@@ -224,7 +224,7 @@ def names_nothing_known(atlas: Atlas, request: Search, eligible: Mask) -> bool:
     speakers = atlas.time_mentions.speakers(hints.words)
     if len(speakers) and atlas.time_mentions.speaker_scores(speakers, np.flatnonzero(eligible)).any():
         return False
-    return not any(atlas.known_share(TERMS, word, eligible) == 1 for word in words)
+    return not any(atlas.known_share(E6, word, eligible) == 1 for word in words)
 
 
 def _lead(best: float, others: Scores) -> float:

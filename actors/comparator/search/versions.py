@@ -17,8 +17,8 @@ from actors.comparator.messages import Search
 from actors.comparator.search.passages import best_coverage
 from actors.text.queries.tense import ambiguous_words, asks_for_past
 from events.fingerprint import Embedding, Sparse
+from events.spaces import E6, E11
 from projections.atlas.atlas import Atlas
-from projections.atlas.fingerprints import ENTITY, TERMS
 from projections.spaces.lexical import term_frequencies
 from projections.storage.arrays import Mask, Rows, Scores
 from projections.storage.microseconds import microseconds
@@ -37,11 +37,11 @@ def says(atlas: Atlas, query: Mapping[str, Embedding], words: str, rows: Rows) -
 
     There must be at least one word.
     """
-    terms, asked = term_frequencies(words), query.get(TERMS)
+    terms, asked = term_frequencies(words), query.get(E6)
     if not isinstance(asked, Sparse) or not np.isin(terms.ids, asked.ids).all():
         return np.zeros(len(rows), np.bool_)
-    covered = best_coverage(atlas, {TERMS: terms}, rows)
-    return np.where(np.isnan(covered), atlas.relevance(ENTITY, {TERMS: terms}, rows), covered) > _ALL
+    covered = best_coverage(atlas, {E6: terms}, rows)
+    return np.where(np.isnan(covered), atlas.relevance(E11, {E6: terms}, rows), covered) > _ALL
 
 
 def latest_versions(atlas: Atlas, request: Search, eligible: Mask, rows: Rows) -> dict[int, int]:
@@ -53,15 +53,12 @@ def latest_versions(atlas: Atlas, request: Search, eligible: Mask, rows: Rows) -
     named = [atlas.row_of(by) for by in request.restated.values() if by in atlas]
     superseded = atlas.successors(eligible, np.array(named, np.int64))
     for memory, by in request.restated.items():
-        if memory in atlas and by in atlas:  # a cursor comes from the client, and may name any memory
-            row, latest = atlas.row_of(memory), atlas.row_of(by)
-            if (
-                row in given
-                and eligible[latest]
-                and latest not in superseded
-                and atlas.facets.created_at(row) < atlas.facets.created_at(latest)
-            ):
-                later.setdefault(row, latest)
+        if memory not in atlas or by not in atlas:  # a cursor comes from the client, and may name any memory
+            continue
+        row, latest = atlas.row_of(memory), atlas.row_of(by)
+        is_latest = eligible[latest] and latest not in superseded
+        if row in given and is_latest and atlas.facets.created_at(row) < atlas.facets.created_at(latest):
+            later.setdefault(row, latest)
     return {row: _last(later, row) for row in later}
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from actors.consolidator.clustering import MIN_COHERENCE, MIN_MEMORIES
-from events.spaces import SEMANTIC, SPACES, TEMPORAL
+from events.spaces import E8, E9, E11, SEMANTIC, SPACES, TEMPORAL
 from events.vocabulary.values import GoalLevel
 
 Similarities: TypeAlias = npt.NDArray[np.float32]
@@ -42,7 +42,7 @@ LEVELS: Final = (
 )
 """Least size and coherence of each level, the widest first; below all of them a goal is operational."""
 
-_CONTEXTUAL: Final = frozenset({"e8_graph", "e9_hdc", "e11_entity"})
+_CONTEXTUAL: Final = frozenset({E8, E9, E11})
 
 WEIGHTS: Final[dict[str, float]] = {
     space.key: 0.0 if space.key in TEMPORAL else 0.5 if space.key in _CONTEXTUAL else 1.0 for space in SPACES
@@ -63,7 +63,7 @@ def is_goal(coherence: float, topicality: float) -> bool:
 
 
 def confidence(size: int, coherence: float, spaces: int) -> float:
-    """Return the confidence in a goal of this size and coherence that so many spaces distinguish, in [0, 1]."""
+    """Return the confidence in a goal of this size and coherence that `spaces` spaces distinguish, in [0, 1]."""
     return 0.4 * coherence + 0.3 * min(size / 50, 1) + 0.3 * spaces / 3
 
 

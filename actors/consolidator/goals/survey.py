@@ -140,7 +140,7 @@ def _read_live(
 
 
 def _contrasted(clusters: Sequence[Cluster], count: int) -> tuple[list[int], Rows]:
-    """Choose the exemplars of clusters among so many memories, and some of the memories in none.
+    """Choose the exemplars of clusters among `count` memories, and some of the memories in none.
 
     Returns:
         Their places, and the number of the cluster of each, -1 for none.

@@ -13,7 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, groupby, islice
 from math import log
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 import Stemmer
@@ -71,15 +71,23 @@ _ADDRESS: Final = re.compile(r"\b[a-z]{2,10}://\S*")
 _EDGES: Final = re.compile(r"^\W+|\W+$")
 
 
+class Term(NamedTuple):
+    """A term as it stands in a text."""
+
+    stem: str
+    """Of a word, or those of two adjacent words."""
+    written: str
+
+
 class TermIndex(msgspec.Struct, frozen=True):
     """Terms of some texts, read once for all groups of them."""
 
-    texts: tuple[tuple[tuple[str, str], ...], ...]
-    """Of each text its terms (a stem, or two adjacent stems), each with its written form."""
+    texts: tuple[tuple[Term, ...], ...]
+    """The terms of each text."""
     originals: tuple[int, ...]
     """Position of the first text that equals each."""
     holders: Mapping[str, int]
-    """Number of texts that hold each term."""
+    """Number of texts that hold each term, by its stem."""
     names: frozenset[str]
     """Words that are capitalised wherever they stand, none of them after a determiner."""
 
@@ -99,7 +107,7 @@ def index_terms(texts: Sequence[str]) -> Sliced[TermIndex]:
     speakers = yield from _speakers(texts)
     # A stemmer must not be shared between threads.
     stemmer = Stemmer.Stemmer("english")
-    terms: list[tuple[tuple[str, str], ...]] = []
+    terms: list[tuple[Term, ...]] = []
     holders = Counter[str]()
     first: dict[str, int] = {}
     named, plain = Counter[str](), Counter[str]()
@@ -108,10 +116,10 @@ def index_terms(texts: Sequence[str]) -> Sliced[TermIndex]:
         for text in portion:
             first.setdefault(text, len(terms))
             found = [*_terms(text, speakers, stemmer)]
-            terms.append(tuple((term, surface) for term, surface, _ in found))
-            holders.update({term for term, _, _ in found})
-            named.update(term for term, _, is_name in found if is_name)
-            plain.update(term for term, _, is_name in found if is_name is False)
+            terms.append(tuple(term for term, _ in found))
+            holders.update({term.stem for term, _ in found})
+            named.update(term.stem for term, is_name in found if is_name)
+            plain.update(term.stem for term, is_name in found if is_name is False)
     is_telling = named.total() < MANY_NAMES * (named.total() + plain.total())
     names = frozenset(named.keys() - plain.keys() if is_telling else ())
     return TermIndex(tuple(terms), tuple(first[text] for text in texts), holders, names)
@@ -129,8 +137,8 @@ def extract_topics(index: TermIndex, groups: Iterable[Collection[int]]) -> Slice
 def _topic(index: TermIndex, members: Collection[int]) -> Topic:
     holders = defaultdict[str, set[int]](set)
     for place in members:
-        for term, _ in index.texts[place]:
-            holders[term].add(place)
+        for term in index.texts[place]:
+            holders[term.stem].add(place)
     forms = _forms([index.texts[place] for place in {index.originals[member] for member in members}])
     scores = _scores(index, {term: inside for term, inside in holders.items() if term in forms}, len(members))
     chosen = [*islice(_distinctive(holders, scores), MAX_TERMS)]
@@ -145,7 +153,7 @@ def _topic(index: TermIndex, members: Collection[int]) -> Topic:
     )
 
 
-def _forms(texts: Collection[tuple[tuple[str, str], ...]]) -> dict[str, str]:
+def _forms(texts: Collection[tuple[Term, ...]]) -> dict[str, str]:
     """Return the most frequent written form of each term that enough texts hold, if enough of these write it so.
 
     Of copies of one or two texts each holds enough.
@@ -154,9 +162,9 @@ def _forms(texts: Collection[tuple[tuple[str, str], ...]]) -> dict[str, str]:
     written = defaultdict[str, Counter[str]](Counter)
     held = Counter[str]()
     for text in texts:
-        held.update({term for term, _ in text})
-        for term, surface in {*text}:
-            written[term][surface] += 1
+        held.update({term.stem for term in text})
+        for term in {*text}:
+            written[term.stem][term.written] += 1
     best = {term: min(surfaces.items(), key=lambda one: (-one[1], one[0])) for term, surfaces in written.items()}
     return {
         term: surface
@@ -201,15 +209,16 @@ def _scores(index: TermIndex, holders: Mapping[str, set[int]], members: int) -> 
     return scores
 
 
-def _terms(text: str, speakers: frozenset[str], stemmer: Stemmer.Stemmer) -> Iterator[tuple[str, str, bool | None]]:
-    """Yield each term of a text, its written form, and whether that may be a name's, None for pairs.
+def _terms(text: str, speakers: frozenset[str], stemmer: Stemmer.Stemmer) -> Iterator[tuple[Term, bool | None]]:
+    """Yield each term of a text, and whether it may be a name, None for pairs.
 
     A pair follows its second word.
     """
     read = words(text)
     foreign = sum(word in FOREIGN for word in read) > sum(word in _ENGLISH_ONLY for word in read)
     empty = _NO_TOPIC | FOREIGN if foreign else _NO_TOPIC
-    before, preceding = None, ""
+    before: Term | None = None
+    preceding = ""
     for written in _ADDRESS.sub(" ", text).split():
         surface = _EDGES.sub("", written)
         found = words(surface)[: 1 if surface.isalnum() else None]  # parts of "re.sub", not of "McKay"
@@ -219,11 +228,11 @@ def _terms(text: str, speakers: frozenset[str], stemmer: Stemmer.Stemmer) -> Ite
             if not _is_topical(word, empty) or _names_a_speaker(word, surface, speakers):
                 before = None
                 continue
-            here = stemmer.stemWord(synonym(word)), surface if word == surface.casefold() else word
-            yield *here, is_name
+            term = Term(stemmer.stemWord(synonym(word)), surface if word == surface.casefold() else word)
+            yield term, is_name
             if before and len(found) == 1:
-                yield f"{before[0]} {here[0]}", f"{before[1]} {here[1]}", None
-            before = here
+                yield Term(f"{before.stem} {term.stem}", f"{before.written} {term.written}"), None
+            before = term
         if _ENDS_CLAUSE.search(written):
             before = None
 

@@ -1,7 +1,7 @@
 """Deduplication: sets of memories to merge, from exact copies and from texts that state the same."""
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from datetime import datetime
 from itertools import combinations, product
 from typing import Final, NamedTuple
@@ -66,23 +66,17 @@ def merge_sets(
     first = _representatives(candidates)
     similar = {frozenset((one, other)): similarity for one, other, similarity in pairs}
     place = {one.memory: number for number, one in enumerate(first)}
-    sets = {end: [end] for ends in similar for end in ends}
-    chained = (ends for ends in similar if similar[ends] > above)
-    for ends in sorted(chained, key=lambda ends: (-similar[ends], sorted(place[end] for end in ends))):
-        left, right = (sets[end] for end in ends)
-        if left is not right and all(frozenset(pair) in similar for pair in product(left, right)):
-            left.extend(right)
-            sets |= dict.fromkeys(right, left)
+    chains = _chains(similar, place, above)
     members: dict[UUID, list[DuplicateCandidate]] = defaultdict(list)
     copies: dict[UUID, int] = defaultdict(int)
     for one, representative in first.items():  # by rank: the first of each set is the survivor
-        joined = sets.get(representative.memory, [representative.memory])
+        joined = chains.get(representative.memory, [representative.memory])
         members[min(joined, key=place.__getitem__)].append(one)
         copies[representative.memory] += 1
 
     def nearest(one: DuplicateCandidate) -> float:
         end = first[one].memory
-        others = (similar[frozenset((end, other))] for other in sets.get(end, ()) if other != end)
+        others = (similar[frozenset((end, other))] for other in chains.get(end, ()) if other != end)
         return 1.0 if copies[end] > 1 else max(others)
 
     return [
@@ -90,6 +84,20 @@ def merge_sets(
         for survivor, *absorbed in members.values()
         if absorbed
     ]
+
+
+def _chains(
+    similar: Mapping[frozenset[UUID], float], place: Mapping[UUID, int], above: float
+) -> dict[UUID, list[UUID]]:
+    """Return the chain of similar memories that each belongs to; any two of a chain are a similar pair."""
+    chains = {end: [end] for ends in similar for end in ends}
+    joining = (ends for ends in similar if similar[ends] > above)
+    for ends in sorted(joining, key=lambda ends: (-similar[ends], sorted(place[end] for end in ends))):
+        left, right = (chains[end] for end in ends)
+        if left is not right and all(frozenset(pair) in similar for pair in product(left, right)):
+            left.extend(right)
+            chains |= dict.fromkeys(right, left)
+    return chains
 
 
 def _representatives(candidates: Iterable[DuplicateCandidate]) -> Representatives:

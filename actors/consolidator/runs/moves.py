@@ -1,6 +1,6 @@
 """Moves of memories between namespaces, as runs of their own, and the events that move them back."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from time import perf_counter
 from uuid import UUID
 
@@ -87,14 +87,12 @@ def _chosen(clients: ActorClients, request: MoveMemories) -> Sliced[dict[str, tu
     source, target = request.source, request.target
     if source == target:
         raise InvalidParamsFault(f"Invalid target: the namespace is '{target}' already", parameter="target")
-    memories: Sequence[UUID] = request.memories
-    if source is not None:
-        memories = _memories_in(clients, source)
-        if not memories:
-            raise NotFoundFault(f"Namespace not found: {source}", namespace=source)
-    if request.kind is not MoveKind.MOVE and source is not None:
+    memories = request.memories if source is None else _memories_in(clients, source)
+    if source is not None and not memories:
+        raise NotFoundFault(f"Namespace not found: {source}", namespace=source)
+    if source is not None and request.kind is not MoveKind.MOVE:
         _check_target(clients, request)
-        return {source: tuple(memories)}
+        return {source: memories}
     roots: dict[UUID, Entry] = {}
     for first in range(0, len(memories), SLICE):
         for entry in clients.describe(memories[first : first + SLICE]):

@@ -22,6 +22,7 @@ from events.vocabulary import (
 )
 from events.vocabulary.values import Counts, Pruned
 from projections.memories.entries import Entry
+from projections.mind.runs import merges_without
 
 
 class NamespaceScope(msgspec.Struct):
@@ -104,13 +105,7 @@ class RunPlan(msgspec.Struct):
     def exclude(self, deleted: AbstractSet[UUID]) -> None:
         """Remove the decisions about memories that were deleted since the plan was made."""
         self.pruned = [one for one in self.pruned if one.memory not in deleted]
-        merged = []
-        for merge in self.merged:
-            pairs = [pair for pair in zip(merge.absorbed, merge.similarities, strict=True) if pair[0] not in deleted]
-            if pairs and merge.survivor not in deleted:
-                absorbed, similarities = zip(*pairs, strict=True)
-                merged.append(msgspec.structs.replace(merge, absorbed=absorbed, similarities=similarities))
-        self.merged = merged
+        self.merged = [*merges_without(self.merged, deleted)]
         self.causes = [found.without(deleted) for found in self.causes]
         self.patterns = [one for one in self.patterns if not deleted & {*one.members}]
         if any(deleted & {*_members(event)} for event in self.adjusted):

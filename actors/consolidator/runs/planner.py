@@ -23,7 +23,7 @@ from actors.consolidator.runs.dream import plan_nrem, plan_rem
 from actors.consolidator.runs.plan import NamespaceScope, RunPlan
 from actors.linker.messages import ExamineCauses
 from actors.text.statements.text_equivalence import NormalizedText
-from events.spaces import E1, INDEX
+from events.spaces import E1, E12, INDEX
 from events.vocabulary import ClustersFormed, MemoriesMerged
 from events.vocabulary.values import Group, Modality, Mode, Pruned
 from projections.atlas.code_detection import looks_like_code
@@ -39,7 +39,7 @@ DESCRIBED: Final = 512
 READ: Final = 32
 """Memories whose texts are read in one slice."""
 
-AGREEING: Final = [INDEX[key] for key in (E1, "e12_late_interaction")]
+AGREEING: Final = [INDEX[key] for key in (E1, E12)]
 """Spaces in which duplicates must agree; their entities are the same, or their words would differ."""
 
 
@@ -131,14 +131,7 @@ class RunPlanner:
             pairs.append((one, other, self._similarity(one, other)))
         yield
         for merged in merge_sets(candidates, pairs, MIN_SIMILARITY[self._request.mode]):
-            self._plan.merged.append(
-                MemoriesMerged(
-                    run=self._plan.run,
-                    survivor=merged.survivor,
-                    absorbed=merged.absorbed,
-                    similarities=merged.similarities,
-                )
-            )
+            self._plan.merged.append(MemoriesMerged(run=self._plan.run, **merged._asdict()))
             scope.hidden.update(merged.absorbed)
 
     def _similarity(self, one: UUID, other: UUID) -> float:

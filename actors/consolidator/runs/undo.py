@@ -12,7 +12,7 @@ from actors.runtime.faults import InvalidParamsFault, NotFoundFault
 from actors.store.messages import ReadEvents
 from events.vocabulary import ConsolidationUndone, Event, GoalAdjusted, PurposesRealigned
 from events.vocabulary.values import Outcome
-from projections.mind.runs import Run, Runs
+from projections.mind.runs import Run, Runs, hidden_by
 from projections.projection import MemoryState
 
 
@@ -28,12 +28,7 @@ def undo(clients: ActorClients, runs: Runs, request: UndoRun) -> UndoResult:
     if run is None:
         raise NotFoundFault(f"Run not found: {request.run}", run_id=str(request.run))
     _check_undoable(run)
-    hidden = {
-        absorbed
-        for merge in run.active_merges
-        for absorbed in merge.absorbed
-        if memory is None or memory in {absorbed, merge.survivor}
-    } | {one.memory for one in run.active_pruned if memory is None or one.memory == memory}
+    hidden = hidden_by(run.active_merges, run.active_pruned, memory)
     if memory is not None and not hidden:
         raise NotFoundFault(
             f"Run {run.run} neither merged nor pruned this memory, or it is restored: {memory}", id=str(memory)

@@ -24,7 +24,7 @@ from actors.runtime.types import JsonObject
 from actors.text.windows import weighted_mean
 from events.fingerprint import Dense, Directed, Embedding, Passage, Sparse, Tokens
 from events.quantization import pack
-from events.spaces import E1, INDEX, SPACES, Kind
+from events.spaces import E1, E5, E6, E7, E8, E10, E11, E12, E13, INDEX, SPACES, Kind
 from events.vocabulary.values import SpaceModel
 
 
@@ -37,14 +37,14 @@ class HubModel(NamedTuple):
 
 MODELS: Mapping[str, HubModel] = {
     E1: HubModel("intfloat/e5-large-v2", 1024),
-    "e5_causal": HubModel("allenai/longformer-base-4096", 768),
-    "e6_sparse": HubModel("naver/splade-cocondenser-ensembledistil", 30_522),
-    "e7_code": HubModel("Qodo/Qodo-Embed-1-1.5B", 1536),
-    "e8_graph": HubModel("sentence-transformers/paraphrase-MiniLM-L6-v2", 384),
-    "e10_multimodal": HubModel("sentence-transformers/clip-ViT-L-14", 768),
-    "e11_entity": HubModel("sentence-transformers/all-MiniLM-L6-v2", 384),
-    "e12_late_interaction": HubModel("colbert-ir/colbertv2.0", 128),
-    "e13_splade": HubModel("prithivida/Splade_PP_en_v1", 30_522),
+    E5: HubModel("allenai/longformer-base-4096", 768),
+    E6: HubModel("naver/splade-cocondenser-ensembledistil", 30_522),
+    E7: HubModel("Qodo/Qodo-Embed-1-1.5B", 1536),
+    E8: HubModel("sentence-transformers/paraphrase-MiniLM-L6-v2", 384),
+    E10: HubModel("sentence-transformers/clip-ViT-L-14", 768),
+    E11: HubModel("sentence-transformers/all-MiniLM-L6-v2", 384),
+    E12: HubModel("colbert-ir/colbertv2.0", 128),
+    E13: HubModel("prithivida/Splade_PP_en_v1", 30_522),
 }
 """The model of each neural space (STORE-001/profile-full); the other four spaces are formulas in every profile."""
 
@@ -97,7 +97,7 @@ class FullModels:
     @property
     def image_encoder(self) -> Encoder:
         """The encoder of E10."""
-        return self._encoders["e10_multimodal"]
+        return self._encoders[E10]
 
     def embed(self, key: str, text: str, *, is_query: bool) -> Generator[None, None, SpaceEmbedding]:
         """Compute the embedding of one space. Yields before each window.

@@ -41,7 +41,7 @@ from actors.text.code import code_words
 from actors.text.windows import Range, character_ranges, select_states, split_windows, weighted_mean
 from events.fingerprint import Dense, Embedding, Passage, Tokens
 from events.quantization import Float32, pack_each
-from events.spaces import E1, SPACES
+from events.spaces import E1, E5, E6, E7, E8, E9, E10, E11, E12, E13, SPACES
 from events.vocabulary.values import Modality, SpaceModel
 from projections.atlas.code_detection import looks_like_code
 from projections.memories.sessions import Sessions
@@ -65,20 +65,20 @@ def space_models() -> tuple[SpaceModel, ...]:
         for model in (
             *formula_models(),
             space_model(E1, f"{MODEL}, rotated/1", DIMENSION, *e1),
-            space_model("e5_causal", "causal-heads/2", causal.DIMENSION, *e1, heads),
-            space_model("e6_sparse", "stems/1", TERM_DIMENSION),
+            space_model(E5, "causal-heads/2", causal.DIMENSION, *e1, heads),
+            space_model(E6, "stems/1", TERM_DIMENSION),
             space_model(
-                "e7_code",
+                E7,
                 "identifiers-syntax-topic/3",
                 code.DIMENSION,
                 *(*e1, head),
                 succeeds=["identifiers-paths-meaning/2"],
             ),
-            space_model("e8_graph", "connections/2", DIMENSION, *e1, succeeds=["meaning-in-context/1"]),
-            space_model("e10_multimodal", "meaning-and-modality/1", 2 * DIMENSION, *e1),
-            space_model("e11_entity", "entities/3", lexical.ENTITY_DIMENSION, succeeds=["entities/2"]),
-            space_model("e12_late_interaction", "token-states/1", tokens.DIMENSION, MODEL_SHA256, projection),
-            space_model("e13_splade", "related-terms/2", VOCABULARY, MODEL_SHA256, projection, related),
+            space_model(E8, "connections/2", DIMENSION, *e1, succeeds=["meaning-in-context/1"]),
+            space_model(E10, "meaning-and-modality/1", 2 * DIMENSION, *e1),
+            space_model(E11, "entities/3", lexical.ENTITY_DIMENSION, succeeds=["entities/2"]),
+            space_model(E12, "token-states/1", tokens.DIMENSION, MODEL_SHA256, projection),
+            space_model(E13, "related-terms/2", VOCABULARY, MODEL_SHA256, projection, related),
         )
     }
     return tuple(models[space.key] for space in SPACES)
@@ -161,11 +161,11 @@ class EmbeddedProfile:
         embeddings, passages, lexemes = yield from self._embed(tokenized, states, modality, content.created_at)
         packaged = embeddings[E1]
         if e10 is not None:
-            embeddings["e10_multimodal"] = Dense.of(e10)
+            embeddings[E10] = Dense.of(e10)
         elif self._chosen is not None:
             found = yield from self._chosen.embed(embeddings, text, modality, is_query=False)
             passages = found if self._fills_e1 else passages
-        embeddings["e12_late_interaction"] = yield BatchedStep(Tokens.of_memories, embeddings["e12_late_interaction"])
+        embeddings[E12] = yield BatchedStep(Tokens.of_memories, embeddings[E12])
         return EmbeddedContent(
             embeddings=embeddings,
             passages=passages,
@@ -180,7 +180,7 @@ class EmbeddedProfile:
     ) -> EmbeddedMemory:
         """Return a memory with its place in its session and its names as the store knows them; advance the session."""
         embeddings = {**content.embeddings}
-        embeddings["e8_graph"] = Dense.null(len(dense_vector(embeddings[E1])))  # follows from the memory's connections
+        embeddings[E8] = Dense.null(len(dense_vector(embeddings[E1])))  # follows from the memory's connections
         embeddings |= self._renamed(content.lexemes, request.namespace, sessions)
         return complete_memory(request, embeddings, content, sessions=sessions, latencies=self.latencies, start=start)
 
@@ -191,7 +191,7 @@ class EmbeddedProfile:
         embeddings, _, lexemes = yield from self._embed(text, states, Modality.TEXT, request.at)
         if self._chosen is not None:
             yield from self._chosen.embed(embeddings, request.text, Modality.TEXT, is_query=True)
-        embeddings["e8_graph"] = embeddings[E1]
+        embeddings[E8] = embeddings[E1]
         embeddings |= self._renamed(lexemes, request.namespace, sessions)
         # A model of the user's choice fills E1 with its own vocabulary.
         unfamiliar = 0.0 if self._fills_e1 else self._spaces.vocabulary.unfamiliar(text.ids)
@@ -205,7 +205,7 @@ class EmbeddedProfile:
         others = sessions.mentions.other_names(namespace, names_of(lexemes))
         if not others:
             return {}
-        return {"e11_entity": Dense.of(entity_vector(lexemes, sorted(others)))}
+        return {E11: Dense.of(entity_vector(lexemes, sorted(others)))}
 
     def _tokenize(self, content: str, pool: ThreadPoolExecutor, *, is_code: bool) -> _TokenizedText:
         """Split a text into windows; for code also its words, which the model represents better than its syntax."""
@@ -252,8 +252,8 @@ class EmbeddedProfile:
             if not text.lexical.done():
                 yield []  # a query need not wait for the lexical embeddings of a memory
             found = text.lexical.result()
-        embeddings |= {"e6_sparse": found.terms, "e9_hdc": found.trigrams, "e11_entity": found.entities}
-        embeddings["e7_code"] = yield BatchedStep(self._spaces.code, (found.code, topic))
+        embeddings |= {E6: found.terms, E9: found.trigrams, E11: found.entities}
+        embeddings[E7] = yield BatchedStep(self._spaces.code, (found.code, topic))
         return embeddings, passages, found.lexemes
 
     def _encoded(

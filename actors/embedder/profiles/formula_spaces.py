@@ -15,14 +15,13 @@ from actors.embedder.spaces.vectors import mean_direction
 from actors.runtime.metrics import Latencies
 from events.fingerprint import Dense, Embedding, Fingerprint, of_kind
 from events.quantization import Float32
-from events.spaces import SPACES
+from events.spaces import E2, E3, E4, E9, SPACES
 from events.vocabulary.values import SpaceModel
 from projections.memories.sessions import Sessions
 from projections.time.periods import Interval, weyl_sequence
 
 T = TypeVar("T")
 
-RECENCY, PERIODICITY, ORDER = "e2_temporal_recent", "e3_temporal_periodic", "e4_temporal_positional"
 
 SAMPLES = 16
 """Times that represent an interval named by a query."""
@@ -42,10 +41,10 @@ def space_model(key: str, name: str, dimension: int, *parts: str, succeeds: Sequ
 def formula_models() -> tuple[SpaceModel, ...]:
     """Return the models of the four formula spaces. A changed definition needs a new number behind its name."""
     return (
-        space_model(RECENCY, "recency/1", temporal.DIMENSION, weights.recorded_sha256(temporal.FILE)),
-        space_model(PERIODICITY, "periodicity/1", temporal.DIMENSION),
-        space_model(ORDER, "order/2", temporal.DIMENSION, succeeds=["order/1"]),
-        space_model("e9_hdc", "trigrams/1", hypervector.BITS),
+        space_model(E2, "recency/1", temporal.DIMENSION, weights.recorded_sha256(temporal.FILE)),
+        space_model(E3, "periodicity/1", temporal.DIMENSION),
+        space_model(E4, "order/2", temporal.DIMENSION, succeeds=["order/1"]),
+        space_model(E9, "trigrams/1", hypervector.BITS),
     )
 
 
@@ -90,7 +89,7 @@ def complete_memory(
     """
     position = sessions.next_position(request.namespace, request.session)
     place = None if request.session is None else position
-    completed = {**embeddings, ORDER: timed(latencies, ORDER, lambda: _order(place))}
+    completed = {**embeddings, E4: timed(latencies, E4, lambda: _order(place))}
     sessions.mentions.advance(request.namespace, content.names)
     if request.session is not None:
         sessions.advance(request.namespace, request.session)
@@ -122,16 +121,16 @@ def complete_query(
     if hints.intervals:
         zone = request.at.tzinfo
         samples = [time.replace(tzinfo=zone) for interval in hints.intervals for time in _samples(interval)]
-        completed[RECENCY] = Dense.of(mean_direction(temporal.recency(samples)))
+        completed[E2] = Dense.of(mean_direction(temporal.recency(samples)))
         if all(end - start <= MAX_PERIODIC_INTERVAL for start, end in hints.intervals):
-            completed[PERIODICITY] = Dense.of(mean_direction(temporal.periodicity(samples)))
+            completed[E3] = Dense.of(mean_direction(temporal.periodicity(samples)))
         else:
-            del completed[PERIODICITY]
+            del completed[E3]
     if hints.recurring:
-        completed[PERIODICITY] = Dense.of(mean_direction(temporal.periodicity(hints.recurring)))
+        completed[E3] = Dense.of(mean_direction(temporal.periodicity(hints.recurring)))
     if request.session is not None:
         position = 0 if hints.start else sessions.next_position(request.namespace, request.session)
-        completed[ORDER] = timed(latencies, ORDER, lambda: _order(position))
+        completed[E4] = timed(latencies, E4, lambda: _order(position))
     ordered = {space.key: completed[space.key] for space in SPACES if space.key in completed}
     return EmbeddedQuery(embeddings=ordered, unfamiliar=unfamiliar)
 

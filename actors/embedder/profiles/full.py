@@ -8,8 +8,6 @@ from actors.embedder.messages import Content, EmbeddedContent, EmbeddedMemory, E
 from actors.embedder.models import images
 from actors.embedder.models.full_models import MODELS, FullModels
 from actors.embedder.profiles.formula_spaces import (
-    PERIODICITY,
-    RECENCY,
     complete_memory,
     complete_query,
     dense_vector,
@@ -23,7 +21,7 @@ from actors.embedder.spaces.vectors import with_links
 from actors.runtime.metrics import Latencies
 from events.fingerprint import Dense, Embedding, Passage
 from events.quantization import Float32
-from events.spaces import E1, SPACES
+from events.spaces import E1, E2, E3, E8, E9, E10, SPACES
 from events.vocabulary.values import Modality, SpaceModel
 from projections.memories.sessions import Sessions
 
@@ -42,8 +40,8 @@ class FullProfile:
         self.latencies = latencies
         self._models = models
         filled = {model.key: model for model in (*models.models, *formula_models())}
-        graph = filled["e8_graph"]
-        filled["e8_graph"] = SpaceModel(graph.key, f"{graph.model}, linked/1", graph.sha256, graph.dimension)
+        graph = filled[E8]
+        filled[E8] = SpaceModel(graph.key, f"{graph.model}, linked/1", graph.sha256, graph.dimension)
         self.models = tuple(filled[space.key] for space in SPACES)
 
     def forward(self, rows: Rows) -> list[Float32]:
@@ -61,7 +59,7 @@ class FullProfile:
             yield []
         embeddings, passages = yield from self._embed(content.text, content.created_at, is_query=False)
         if vector is not None:
-            embeddings["e10_multimodal"] = Dense.of(vector)
+            embeddings[E10] = Dense.of(vector)
         return EmbeddedContent(embeddings=embeddings, passages=passages, image=shown)
 
     def complete(
@@ -69,8 +67,8 @@ class FullProfile:
     ) -> EmbeddedMemory:
         """Return a memory with what its session and links add to its content, as the embedded profile does."""
         embeddings = {**content.embeddings}
-        linked = [dense_vector(fingerprint["e8_graph"]) for fingerprint in request.linked]
-        embeddings["e8_graph"] = Dense.of(with_links(dense_vector(embeddings["e8_graph"]), linked))
+        linked = [dense_vector(fingerprint[E8]) for fingerprint in request.linked]
+        embeddings[E8] = Dense.of(with_links(dense_vector(embeddings[E8]), linked))
         return complete_memory(request, embeddings, content, sessions=sessions, latencies=self.latencies, start=start)
 
     def plan_query(self, request: EmbedQuery, sessions: Sessions) -> Plan[EmbeddedQuery]:
@@ -84,9 +82,9 @@ class FullProfile:
         """Compute all embeddings that do not depend on the session, and the passages of E1."""
         latencies = self.latencies
         embeddings: dict[str, Embedding] = {
-            RECENCY: timed(latencies, RECENCY, lambda: Dense.of_each(temporal.recency([at]))[0]),
-            PERIODICITY: timed(latencies, PERIODICITY, lambda: Dense.of_each(temporal.periodicity([at]))[0]),
-            "e9_hdc": (yield from timed_slices(latencies, "e9_hdc", hypervector(text))),
+            E2: timed(latencies, E2, lambda: Dense.of_each(temporal.recency([at]))[0]),
+            E3: timed(latencies, E3, lambda: Dense.of_each(temporal.periodicity([at]))[0]),
+            E9: (yield from timed_slices(latencies, E9, hypervector(text))),
         }
         passages: dict[str, tuple[Passage, ...]] = {}
         for key in MODELS:

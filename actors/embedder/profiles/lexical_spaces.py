@@ -12,6 +12,7 @@ from actors.embedder.spaces.lexical import entity_vector, find_lexemes
 from actors.runtime.metrics import Latencies
 from events.fingerprint import Bits, Dense, Sparse
 from events.quantization import Float32
+from events.spaces import E6, E7, E9, E11
 from projections.spaces.lexical import term_frequencies
 
 T = TypeVar("T")
@@ -36,16 +37,16 @@ def embed_in_slices(
     content: str, latencies: Latencies, *, is_code: bool, pausing: bool = False
 ) -> Generator[Rows, list[Float32], LexicalEmbeddings]:
     """Compute the lexical embeddings; yields within spaces of a long text, and with `pausing` between spaces too."""
-    terms = timed(latencies, "e6_sparse", lambda: term_frequencies(content))
+    terms = timed(latencies, E6, lambda: term_frequencies(content))
     if pausing:
         yield []
-    code = timed(latencies, "e7_code", lambda: code_features(content, is_code=is_code))
+    code = timed(latencies, E7, lambda: code_features(content, is_code=is_code))
     if pausing:
         yield []
-    trigrams = yield from timed_slices(latencies, "e9_hdc", hypervector(content))
+    trigrams = yield from timed_slices(latencies, E9, hypervector(content))
     if pausing:
         yield []
-    entities, lexemes = yield from timed_slices(latencies, "e11_entity", _entities(content))
+    entities, lexemes = yield from timed_slices(latencies, E11, _entities(content))
     return LexicalEmbeddings(terms, trigrams, Dense.of(entities), lexemes, code)
 
 

@@ -13,14 +13,13 @@ import numpy as np
 
 from actors.embedder import weights
 from actors.embedder.models.backbone import Backbone, pool
-from actors.embedder.profiles.formula_spaces import PERIODICITY, RECENCY
 from actors.embedder.spaces import causal, code, expansion, temporal, tokens
 from actors.embedder.spaces.vectors import TokenIds, unit, with_modality
 from actors.text.queries.spelling import respellings
 from actors.text.statements.text_equivalence import FOREIGN
 from events.fingerprint import Dense, Directed, Embedding, Sparse, Tokens
 from events.quantization import Float32
-from events.spaces import E1
+from events.spaces import E1, E2, E3, E5, E10, E12, E13
 from events.vocabulary.values import Modality
 from projections.spaces.lexical import STOP_WORDS
 
@@ -130,12 +129,12 @@ class NeuralSpaces(NamedTuple):
         """Return the encoder of each space, in an order in which the inputs of each are ready."""
         return {
             E1: lambda texts: Dense.of_each(_e1(texts)),
-            RECENCY: lambda texts: Dense.of_each(temporal.recency([text.at for text in texts])),
-            PERIODICITY: lambda texts: Dense.of_each(temporal.periodicity([text.at for text in texts])),
-            "e5_causal": self._causal,
-            "e10_multimodal": lambda texts: Dense.of_each(with_modality(_e1(texts), [text.modality for text in texts])),
-            "e12_late_interaction": self._late_interaction,
-            "e13_splade": self._expansion,
+            E2: lambda texts: Dense.of_each(temporal.recency([text.at for text in texts])),
+            E3: lambda texts: Dense.of_each(temporal.periodicity([text.at for text in texts])),
+            E5: self._causal,
+            E10: lambda texts: Dense.of_each(with_modality(_e1(texts), [text.modality for text in texts])),
+            E12: self._late_interaction,
+            E13: self._expansion,
         }
 
     def rotate(self, texts: Sequence[Sequence[Float32]]) -> list[Float32]:

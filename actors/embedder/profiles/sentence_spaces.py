@@ -30,7 +30,7 @@ from actors.embedder.spaces.vectors import TokenIds, with_modality
 from actors.text.windows import weighted_mean
 from events.fingerprint import Dense, Embedding, Passage
 from events.quantization import Float32, pack_each
-from events.spaces import E1
+from events.spaces import E1, E8, E10, E12
 from events.vocabulary.values import Modality, SpaceModel
 
 WINDOWS_AT_ONCE: Final = 8
@@ -55,9 +55,9 @@ class SentenceSpaces:
         self._steps = {is_query: partial(self._encode, is_query=is_query) for is_query in (False, True)}
         parts = [
             (E1, "windows/1", model.dimension),
-            ("e8_graph", "in context/1", model.dimension),
-            ("e10_multimodal", "and modality/1", 2 * model.dimension),
-            ("e12_late_interaction", "token states/1", self._projection.shape[1]),
+            (E8, "in context/1", model.dimension),
+            (E10, "and modality/1", 2 * model.dimension),
+            (E12, "token states/1", self._projection.shape[1]),
         ]
         self.models: dict[str, SpaceModel] = {
             key: space_model(key, f"{model.name}, {made}", dimension, model.sha256) for key, made, dimension in parts
@@ -77,10 +77,10 @@ class SentenceSpaces:
         vectors = np.stack([window.vector for window in encoded])
         e1 = weighted_mean(ranges, vectors)
         embeddings[E1] = Dense.of(e1)
-        embeddings["e10_multimodal"] = Dense.of(with_modality(e1[np.newaxis], [modality])[0])
+        embeddings[E10] = Dense.of(with_modality(e1[np.newaxis], [modality])[0])
         pieces = np.concatenate([window.pieces for window in encoded])
         states = np.concatenate([window.states for window in encoded])
-        embeddings["e12_late_interaction"] = self._tokens(pieces, states)
+        embeddings[E12] = self._tokens(pieces, states)
         if len(spans) == 1:
             return ()
         return tuple(Passage(*span, vector) for span, vector in zip(spans, pack_each(vectors), strict=True))
@@ -117,7 +117,7 @@ class ImageSpace:
         dimension = len(self._vector("words"))
         made = f"{model_name(source)}, {READS_IMAGES}1"
         sha256 = folder_sha256(local_folder(source))
-        self.models: dict[str, SpaceModel] = {"e10_multimodal": space_model("e10_multimodal", made, dimension, sha256)}
+        self.models: dict[str, SpaceModel] = {E10: space_model(E10, made, dimension, sha256)}
 
     def embed(
         self, embeddings: dict[str, Embedding], text: str, _modality: Modality, *, is_query: bool
@@ -129,7 +129,7 @@ class ImageSpace:
             if vectors and not is_query:
                 yield []
             vectors.append(self._vector(text[start:end]))
-        embeddings["e10_multimodal"] = Dense.of(weighted_mean(ranges, np.stack(vectors)))
+        embeddings[E10] = Dense.of(weighted_mean(ranges, np.stack(vectors)))
         return ()
 
     def _vector(self, text: str) -> Float32:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from time import monotonic
+from typing import Any
 from urllib.parse import parse_qs
 
 import anyio
@@ -99,7 +100,7 @@ def cookie_name(scope: HttpScope) -> str:
     return f"context_graph_{port}"
 
 
-def _limit(entries: dict[str, object] | dict[str, Session] | dict[str, tuple[Caller, float]]) -> None:
+def _limit(entries: dict[str, Any]) -> None:
     while len(entries) > MAX_OPEN:
         entries.pop(next(iter(entries)))
 

@@ -133,10 +133,8 @@ class Keys:
                 return None
             self._verified[digest] = (name, key.hash)
         if key.last_used_at is None or now - key.last_used_at > USE_RECORDED:
-            with (
-                suppress(OSError),
-                self._locked() as keys,
-            ):  # a key stays valid when its use can't be recorded, as on a full disk
+            # A key stays valid when its use can't be recorded, as on a full disk.
+            with suppress(OSError), self._locked() as keys:
                 keys[name] = msgspec.structs.replace(keys[name], last_used_at=now)
         return key
 

@@ -11,6 +11,7 @@ import msgspec
 from rich.progress import Progress
 
 from actors.linker.messages import LinkCauses
+from actors.runtime.ask import ask
 from benchmarks.datasets import Dataset
 from benchmarks.report import Verdict
 from benchmarks.store import Store, open_store
@@ -58,7 +59,7 @@ async def fill(store: Store, texts: Sequence[str], bar: Progress) -> Filled:
     ids = {text: await store.store(content=text) for text in bar.track(texts, description="storing")}
     if store.hub.linker is None:
         raise TypeError("a store of the present has a linker")
-    await store.ask(store.hub.linker, LinkCauses(limit=len(texts)))
+    await ask(store.hub.linker, LinkCauses(limit=len(texts)))
     events = (envelope.event for envelope in store.hub.log.read())
     return Filled(ids, [link for event in events if isinstance(event, CausesLinked) for link in event.links])
 

@@ -81,7 +81,7 @@ async def measure_costs(server: Server, folder: Path, hubs: int, samples: int) -
 
 
 def _throughput(url: str, folder: Path, hubs: int) -> float:
-    """Return the events a second of so many processes that append in turn."""
+    """Return the events a second of `hubs` processes that append in turn."""
     context = get_context("spawn")
     with context.Manager() as manager, ProcessPoolExecutor(hubs, context) as pool:
         together = manager.Barrier(hubs)

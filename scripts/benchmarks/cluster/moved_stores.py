@@ -24,7 +24,7 @@ RETRY = 1.0
 
 
 def move_there_and_back(server: Server, folder: Path, memories: int) -> list[Verdict]:
-    """Build a store of so many memories, move it to a new log of the server, and back into another folder."""
+    """Build a store of `memories` memories, move it to a new log of the server, and back into another folder."""
     build(folder / "store", memories)
     url = server.new_log()
     times: list[float] = []

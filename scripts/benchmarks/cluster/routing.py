@@ -51,5 +51,5 @@ def measure_routing(folder: Path, samples: int) -> list[Verdict]:
                 with times.timed(way):
                     transport.call("search_graph", {"query": query, **within})
     added = [through - without for through, without in zip(times["routed"], times["direct"], strict=True)]
-    figures = {f"{way}, ms": of for way, of in times.quantiles().items()}
+    figures = {f"{way}, ms": quantiles for way, quantiles in times.quantiles().items()}
     return [Verdict("a search through the router", {**figures, "added pair by pair, median ms": median(added)})]

@@ -12,6 +12,7 @@ from benchmarks.store import read_log
 from events.verify.report import Report
 from events.verify.verification import verify
 from events.vocabulary import MemoryStored, Shredded
+from events.vocabulary.codec import is_memory
 
 NOT_FOUND = -32010
 
@@ -65,7 +66,7 @@ def audit_files(folder: Path, clients: Sequence[Client]) -> FileAudit:
         str(envelope.correlation_id)
         for envelope in read_log(folder)
         if isinstance(envelope.event, MemoryStored)
-        or (isinstance(envelope.event, Shredded) and envelope.event.kind.startswith("memory_stored"))
+        or (isinstance(envelope.event, Shredded) and is_memory(envelope.event.kind))
     )
     wanted = {key: count for client in clients for key, count in client.stored_by_key.items()}
     # Each item of a batch is stored under a key of its own, derived from the key of the batch.

@@ -14,9 +14,9 @@ import msgspec
 from actors.runtime.actor import EXIT_UNCERTAIN
 from benchmarks.crash.damaged_store import MEMORY, REFUSAL, SNAPSHOTS, Answers, Examiner, Observation, Questions
 from benchmarks.report import SHOWN, Verdict
+from events.spaces import E8
 
 LOST = "lost, because the store was damaged"
-GRAPH = "e8_graph"
 READABLE = 0.98
 """Least share of the memories outside the changed row that must be answered as before."""
 LOG = ("log.duckdb", "log.duckdb.wal")
@@ -63,7 +63,7 @@ class Flip(msgspec.Struct, frozen=True, kw_only=True):
 def flip_bytes(
     stores: dict[str, Path], questions: Questions, scratch: Path, count: int, seed: int, advance: Callable[[], object]
 ) -> tuple[list[Flip], dict[str, bool]]:
-    """Change so many bytes, in every file of every store in turn, each in a fresh copy.
+    """Change `count` bytes, in every file of every store in turn, each in a fresh copy.
 
     Returns:
         All flips, and which undamaged stores were opened from their snapshot.
@@ -148,7 +148,7 @@ def _without_graph(answer: str | None) -> object:
     # A lost memory takes its names out of the graph: that changes E8 of a neighbour, whose own row is whole.
     found = json.loads(answer)
     for spaces in (found["embeddings"], found["vectors"]):
-        spaces.pop(GRAPH, None)
+        spaces.pop(E8, None)
     return found
 
 

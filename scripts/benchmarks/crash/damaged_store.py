@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import anyio
 import msgspec
 
+from actors.runtime.ask import ask
 from actors.runtime.faults import Fault
 from actors.store.messages import TakeSnapshot
 from actors.store.snapshot_files import Snapshots
@@ -82,11 +83,11 @@ async def build(scratch: Path) -> tuple[dict[str, Path], Questions]:
         await store.call("memory_delete", id=memories[0])
         await store.call("memory_delete", id=memories[1], soft=False)
         with anyio.fail_after(PATIENCE):
-            while not await store.ask(store.hub.store, TakeSnapshot(after=0)):
+            while not await ask(store.hub.store, TakeSnapshot(after=0)):
                 pass  # an event that follows the erasure cancelled it
     shutil.copytree(folder, closed, ignore=TRANSIENT)
     async with open_store(folder) as store:
-        await store.ask(store.hub.store, TakeSnapshot(after=0))
+        await ask(store.hub.store, TakeSnapshot(after=0))
         memories += [await store.store(content=text) for text in texts[IN_FILE:]]
         shutil.copytree(folder, killed, ignore=TRANSIENT)  # the state that a kill at this moment would leave
     queries = [first_words(text, QUERY_WORDS) for text in texts[2 : 2 + 3 * QUERIES : 3]]

@@ -72,7 +72,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
 def campaign(
     folder: Path, scratch: Path, kills: int, clients: int, seed: int, advance: Callable[[], object]
 ) -> Outcome:
-    """Kill processes so often under load, and compare what is left with what was acknowledged."""
+    """Kill processes `kills` times under load, and compare what is left with what was acknowledged."""
     rng, tally = random.Random(seed), Tally()
     crowd = [Client(number, folder, scratch, seed, tally) for number in range(clients)]
     done: list[Kill] = []
@@ -169,24 +169,9 @@ def _kill(folder: Path, crowd: Sequence[Client], victim: Victim, aim: str, rng: 
     if aim == "start":
         killed = hub
         send_signal(killed, signal.SIGKILL)
-        hub = wait_until(lambda: (hub_of(folder) or killed) != killed and hub_of(folder), "no client starts a hub")
-    written = _last_snapshot(folder)
-    if aim in {"end", "snapshot"}:
-        send_signal(hub, signal.SIGTERM)
+        hub = wait_until(lambda: (pid := hub_of(folder)) != killed and pid, "no client starts a hub")
     with suppress(TimeoutError):
-        match aim:
-            case "any":
-                part = 0.0
-            case "start" | "end":
-                part = START if aim == "start" else END
-            case "snapshot":
-                part = END
-                wait_until(lambda: _last_snapshot(folder) != written, "no snapshot", AIM_PATIENCE, TICK)
-            case _:
-                prey.next = aim if aim != "undo" else "sleep"
-                part = tally.usual(aim)
-                wait_until(lambda: prey.current == aim, "no such request", AIM_PATIENCE, TICK)
-        sleep(rng.uniform(0, part))
+        sleep(rng.uniform(0, _await_moment(folder, hub, prey, aim, tally)))
     under_way = tuple(client.current for client in crowd if client.current)
     proxy = prey.connection.pid
     victims = {Victim.HUB: [hub], Victim.PROXY: [proxy], Victim.BOTH: [hub, proxy]}[victim]
@@ -196,6 +181,26 @@ def _kill(folder: Path, crowd: Sequence[Client], victim: Victim, aim: str, rng: 
         send_signal(pid, signal.SIGKILL)
     _wait_for_answers(crowd, answered)
     return Kill(victim, aim, under_way, monotonic() - start)
+
+
+def _await_moment(folder: Path, hub: int | None, prey: Client, aim: str, tally: Tally) -> float:
+    """Wait until the aimed moment begins (`TimeoutError`); return how many seconds it usually lasts."""
+    written = _last_snapshot(folder)
+    if aim in {"end", "snapshot"}:
+        send_signal(hub, signal.SIGTERM)
+    match aim:
+        case "any":
+            return 0.0
+        case "start" | "end":
+            return START if aim == "start" else END
+        case "snapshot":
+            wait_until(lambda: _last_snapshot(folder) != written, "no snapshot", AIM_PATIENCE, TICK)
+            return END
+        case _:
+            prey.next = aim if aim != "undo" else "sleep"
+            usual = tally.usual(aim)
+            wait_until(lambda: prey.current == aim, "no such request", AIM_PATIENCE, TICK)
+            return usual
 
 
 def _last_snapshot(folder: Path) -> float:

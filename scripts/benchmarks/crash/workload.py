@@ -17,6 +17,7 @@ import numpy as np
 
 from benchmarks.serve_client import UNCERTAIN, Reply, ServeClient
 from events.quantization import levels
+from events.spaces import E1
 
 ATTEMPTS = 3
 PAUSE = 0.03
@@ -178,7 +179,7 @@ class Client(threading.Thread):
         if memory := self._any(State.LIVE, State.FORGOTTEN):
             vectors = self.ask("retrieve", "memory_retrieve", id=memory.id, include_embeddings=True).answer["vectors"]
             self.ask("erase", "memory_delete", id=memory.id, soft=False)
-            meaning = vectors["e1_semantic"]
+            meaning = vectors[E1]
             # In the types in which files may contain it: 8-bit levels and 32-bit floats.
             memory.traces = (levels(meaning)[:TRACE].tobytes(), np.asarray(meaning[:TRACE], "<f4").tobytes())
             memory.state = State.ERASED

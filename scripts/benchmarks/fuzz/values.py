@@ -122,7 +122,7 @@ def arguments(params: type[msgspec.Struct]) -> st.SearchStrategy[dict[str, Any]]
     schema = msgspec.json.schema(params)
     definitions = schema["$defs"]
     own = definitions[params.__name__]
-    fields = {name: BY_NAME.get(name, from_schema(of, definitions)) for name, of in own["properties"].items()}
+    fields = {name: BY_NAME.get(name, from_schema(field, definitions)) for name, field in own["properties"].items()}
     required = own.get("required", [])
     optional = sorted(fields.keys() - set(required))
 

@@ -12,6 +12,7 @@ from typer import BadParameter, Option
 
 from actors.comparator.messages import ListMemories
 from actors.embedder.models.backbone import Backbone
+from actors.runtime.ask import ask
 from benchmarks import SEED
 from benchmarks.latency.ratios import QUERY_WORDS, measure_ratios, one_pass_texts
 from benchmarks.latency.transports import compare_transports
@@ -42,7 +43,7 @@ async def measure(memories: int, samples: int, batches: int, folder: Path, bar: 
         raise BadParameter(f"the standard library yields {len(texts)} texts of {WORDS} words, fewer than asked for")
     async with open_store(folder) as store:
         await store.store_texts(texts[:real])
-        stored = [str(one) for one in await store.ask(store.hub.comparator, ListMemories(namespace="default"))]
+        stored = [str(one) for one in await ask(store.hub.comparator, ListMemories(namespace="default"))]
         times = await time_operations(store, stored, bar.track(texts[real:end], description="timing"))
         parts = store.hub.latencies.summary()
         ratios = await measure_ratios(store, backbone, samples, batches, len(stored))

@@ -28,7 +28,7 @@ LONGEST = 2 * WINDOW_TOKENS
 
 
 def one_pass_texts(backbone: Backbone, words: int) -> Iterator[str]:
-    """Yield texts of so many words that one forward pass takes as a whole."""
+    """Yield texts of `words` words that one forward pass takes as a whole."""
     return (text for text in sentences(words) if len(backbone.tokenize(text).ids) <= LONGEST)
 
 
@@ -43,7 +43,7 @@ async def forward(times: Times, name: str, backbone: Backbone, *texts: str) -> N
 
 
 async def measure_ratios(store: Store, backbone: Backbone, samples: int, batches: int, memories: int) -> list[Verdict]:
-    """Measure everything that has a target in a store of so many memories, which grows meanwhile."""
+    """Measure everything that has a target in a store of `memories` memories, which grows meanwhile."""
     times = Times()
     queries = iter(sentences(min(LENGTHS)))
     for words in LENGTHS:  # short texts first: long texts would be their most expensive neighbours

@@ -3,7 +3,6 @@
 import os
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -53,9 +52,10 @@ async def compare_transports(folder: Path, texts: Sequence[str]) -> dict[str, di
             names = list(clients)
             for number, text in enumerate(texts):
                 name = names[number % len(names)]
-                store = partial(call, clients[name], "store_memory", content=text)
-                await times.measure(f"{name}, store", store)
-                search = partial(call, clients[name], "search_graph", query=first_words(text, QUERY_WORDS))
-                await times.measure(f"{name}, search", search)
+                with times.timed(f"{name}, store"):
+                    await call(clients[name], "store_memory", content=text)
+                query = first_words(text, QUERY_WORDS)
+                with times.timed(f"{name}, search"):
+                    await call(clients[name], "search_graph", query=query)
     taken = times.quantiles()
     return {name: {operation: taken[f"{name}, {operation}"] for operation in ("store", "search")} for name in names}

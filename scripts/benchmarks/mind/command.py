@@ -24,10 +24,10 @@ async def measure(folder: Path, plan: Plan, advance: Callable[[], object]) -> di
             "learning": judge_learning(stream, await retrieve(store, stream.all)),
             "purpose": await purpose.judge_goals(store, plan.namespace, stream),
         }
-        before = await purpose.drift(store, plan.namespace)
+        before = await store.call("get_alignment_drift", namespace=plan.namespace)
         other = await inject(store, plan.other, advance)
         if before["status"] == "measured":  # without a North Star there is neither alignment nor drift
-            after = await purpose.drift(store, plan.namespace)
+            after = await store.call("get_alignment_drift", namespace=plan.namespace)
             sections["drift"] = [
                 purpose.judge_drift(before, after, len(other), plan.other_name),
                 await purpose.judge_correction(store, plan.namespace),

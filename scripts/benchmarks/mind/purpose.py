@@ -13,11 +13,6 @@ from events.vocabulary.values import DriftLevel
 LEVELS = [level.value for level in DriftLevel]
 
 
-async def drift(store: Store, namespace: str) -> dict[str, Any]:
-    """Return the drift of the latest memories."""
-    return await store.call("get_alignment_drift", namespace=namespace)
-
-
 async def judge_goals(store: Store, namespace: str, stream: Stream) -> list[Verdict]:
     """Discover goals, and judge how they describe the stream."""
     found = await store.call("discover_goals", namespace=namespace)
@@ -65,7 +60,7 @@ def _alignment(stream: Stream, retrieved: list[dict[str, Any]]) -> Verdict:
 
 
 def judge_drift(before: dict[str, Any], after: dict[str, Any], other: int, name: str) -> Verdict:
-    """Compare the drift before and after so many memories of another topic."""
+    """Compare the drift before and after `other` memories of another topic."""
     levels = [{key: report[key] for key in ("level", "similarity")} for report in (before, after)]
     return Verdict(
         "memories of another topic lead to a worse level",
@@ -77,7 +72,7 @@ def judge_drift(before: dict[str, Any], after: dict[str, Any], other: int, name:
 async def judge_correction(store: Store, namespace: str) -> Verdict:
     """Correct the drift, and measure it again with another call."""
     done = await store.call("trigger_drift_correction", namespace=namespace)
-    after = await drift(store, namespace)
+    after = await store.call("get_alignment_drift", namespace=namespace)
     names = ("strategy_applied", "applied", "alignment_before", "alignment_after", "level_before", "level_after")
     return Verdict(
         "a correction's alignment is measured, and no worse than before",

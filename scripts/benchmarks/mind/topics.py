@@ -12,6 +12,7 @@ from sklearn.metrics import adjusted_rand_score
 from typer import BadParameter, Option
 
 from actors.comparator.messages import ReadGoals
+from actors.runtime.ask import ask
 from actors.text.statements.text_equivalence import ENGLISH
 from benchmarks import SEED
 from benchmarks.datasets import Document, ParentFolder, find_datasets
@@ -94,7 +95,7 @@ async def judge_store(folder: Path, texts: list[tuple[str, str]]) -> Verdict:
         again = await store.call("discover_goals", max_goals=20, min_confidence=0)
         drift = await store.call("get_alignment_drift")
         clusters = (await store.call("consolidate_memories", mode="rem", dry_run=True))["clusters_discovered"]
-        goals = (await store.ask(store.hub.comparator, ReadGoals(namespace="default"))).goals
+        goals = (await ask(store.hub.comparator, ReadGoals(namespace="default"))).goals
     goal_of = {str(member): str(goal.goal) for goal in goals for member in goal.members}
     ari = adjusted_rand_score([*labels.values()], [goal_of.get(memory, memory) for memory in labels])
     commonest = [Counter(labels[str(member)] for member in goal.members).most_common(1)[0] for goal in goals]

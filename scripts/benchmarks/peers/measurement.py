@@ -131,25 +131,25 @@ async def measure(
     Raises:
         UnavailableError: it can't be installed, doesn't start or stops answering; possibly in an exception group.
     """
-    stores: list[float] = []
+    stored: list[Answer] = []
     searches: dict[str, list[float]] = defaultdict(list)
     scores: dict[str, list[dict[str, float]]] = defaultdict(list)
-    resident, disk, refused, errors = 0.0, 0, 0, ""
+    resident, disk, errors = 0.0, 0, ""
     for number, group in enumerate([conversations] if system.filters else [[one] for one in conversations]):
         place = folder / str(number)
         data = place / "store"
         data.mkdir(parents=True)
+        turns = [turn for one in group for turn in one.turns]
+        questions = [question for one in group for question in one.questions]
         texts: dict[str, str] = {}
         try:
             for mode in system.modes:  # each in a new process, or one would profit from another's cache
                 async with start_peer(system.start(cache, data), place / ERRORS) as peer:
-                    for turn in (turn for one in group for turn in one.turns if mode == system.modes[0]):
-                        answer = await peer.call(system.store(turn))
-                        stores.append(answer.seconds * 1e3)
-                        refused += answer.refused
+                    for turn in turns if mode == system.modes[0] else ():
+                        stored.append(answer := await peer.call(system.store(turn)))
                         texts |= {} if answer.refused else dict.fromkeys(system.references([answer]), turn.content)
                         advance()
-                    for question in (question for one in group for question in one.questions):
+                    for question in questions:
                         answers = [await peer.call(call) for call in system.search(question.query, mode)]
                         searches[mode].append(sum(answer.seconds for answer in answers) * 1e3)
                         found = [texts[one] for one in system.references(answers)[:DEPTH] if one in texts]
@@ -162,8 +162,8 @@ async def measure(
         errors += (place / ERRORS).read_text(encoding="utf-8", errors="replace")
     return Measurement(
         modes=[Mode(mode, means(scores[mode]), quantiles(searches[mode])) for mode in system.modes],
-        store_ms=quantiles(stores),
-        refused=refused,
+        store_ms=quantiles([answer.seconds * 1e3 for answer in stored]),
+        refused=sum(answer.refused for answer in stored),
         resident_mb=resident,
         disk_mb=disk / 2**20,
         degraded=system.degraded if system.degraded in errors else "",

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-import msgspec
 import numpy as np
 from rich.progress import Progress
 
@@ -81,10 +80,7 @@ async def ask_everywhere(loaded: Loaded, bar: Progress) -> dict[str, Results]:
     for dataset in loaded.sets:
         results[dataset.name] = await _ask(loaded, dataset.queries, dataset.judgements, bar)
         if any("namespace" in query.metadata for query in dataset.queries):
-            everywhere = [
-                msgspec.structs.replace(query, metadata={**query.metadata, "namespace": EVERYWHERE})
-                for query in dataset.queries
-            ]
+            everywhere = [query.within(EVERYWHERE) for query in dataset.queries]
             results[f"{dataset.name}, all namespaces"] = await _ask(loaded, everywhere, dataset.judgements, bar)
     return results
 

@@ -81,7 +81,7 @@ def _qualified(dataset: Dataset, part: Part) -> Dataset:
 
 
 def _sampled(documents: Sequence[Document], needed: Collection[str], count: int | None) -> list[Document]:
-    """Return the sessions of the needed documents, and others at random up to so many documents, in their order."""
+    """Return the sessions of the needed documents, and others at random up to `count` documents, in their order."""
     groups = sessions(documents)
     random.Random(SEED).shuffle(groups)
     groups.sort(key=lambda group: not any(document.id in needed for document in group))

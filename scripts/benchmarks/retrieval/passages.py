@@ -5,7 +5,6 @@ Neighbouring documents of each set are joined to long memories. A question is pu
 
 from collections import Counter
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated
@@ -96,7 +95,7 @@ def passages(
     with progress_bar() as bar:
         for folder in folders:
             dataset = read_dataset(folder)
-            counts = anyio.run(partial(ask_all, dataset, list(join_documents(dataset, together, memories)), bar))
+            counts = anyio.run(ask_all, dataset, list(join_documents(dataset, together, memories)), bar)
             if not counts:
                 raise BadParameter(f"no question of {dataset.name} is answered by a part of a long memory")
             shares = {name: count / counts["questions"] for name, count in counts.items() if name != "questions"}

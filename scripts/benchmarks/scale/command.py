@@ -64,14 +64,10 @@ def _storing(scratch: Path, texts: list[str], clients: int, stores: int, bar: Pr
 def _starting(scratch: Path, sizes: list[int], rounds: int, bar: Progress) -> list[Verdict]:
     """Time the start of stores of every size, with a snapshot and without."""
     errors = scratch / "clients.err"
-
-    def store(memories: int) -> Path:
-        return build(scratch / f"store-{memories}", memories, counter(bar, f"{memories} memories", memories))
-
     empty = median_start(build(scratch / "empty", 0), errors, rounds, snapshot=False)
     verdicts = [_start("an empty store: the models", empty, empty, {})]
     for memories in sizes:
-        folder = store(memories)
+        folder = build(scratch / f"store-{memories}", memories, counter(bar, f"{memories} memories", memories))
         replayed = median_start(folder, errors, rounds, snapshot=False)
         restored = median_start(folder, errors, rounds, snapshot=True)
         # An unusable snapshot is deleted; of a small store none is taken.

@@ -39,7 +39,7 @@ class Progress(msgspec.Struct):
 def measure_throughput(
     folder: Path, errors: Path, texts: Sequence[str], clients: int, *, kill: bool, advance: Callable[[], object]
 ) -> dict[str, Any]:
-    """Store texts from so many clients at once, an equal share each, then look for all of them from each.
+    """Store texts from `clients` clients at once, an equal share each, then look for all of them from each.
 
     With `kill`, the hub is killed when half of the texts are stored.
     """

@@ -26,9 +26,9 @@ YEARS = timedelta(days=730)
 """Period over which ordinary memories are spread, ending two days ago."""
 RECENT = timedelta(days=2)
 SHARE = 20
-"""One memory in so many is of low value; each kind of duplicate has a quarter as many, each of near miss at most."""
+"""One in this many is of low value; each kind of duplicate has a quarter as many, each of near miss at most."""
 TRAPS = 500
-"""For every so many memories there is one of each kind that seems of low value but is protected."""
+"""For this many memories there is one of each kind that seems of low value but is protected."""
 LINKS = 3
 """Links that protect a memory from pruning."""
 
@@ -68,6 +68,11 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
     """The place of what a duplicate or a near miss was made from."""
     linked: tuple[int, ...] = ()
     """The places of its link targets, all before its own."""
+
+    @property
+    def is_code(self) -> bool:
+        """Whether its text is code."""
+        return self.modality is Modality.CODE
 
     def arguments(self, ids: dict[int, str]) -> dict[str, Any]:
         """Return the arguments of `store_memory`; the kind is metadata, which no space embeds."""
@@ -138,7 +143,7 @@ def make_plan(datasets: Sequence[Dataset], memories: int, today: datetime) -> Pl
     chosen = choose(datasets, ordinary_count, rng)
     prunable = _low_value(low_value, few, today, rng)
     start = len(prunable)
-    place_of = {(dataset, document.id): start + place for place, (dataset, document, _) in enumerate(chosen)}
+    place_of = {(one.dataset, one.document.id): start + place for place, one in enumerate(chosen)}
     ordinary = list(_ordinary(chosen, today, rng))
     variants = _variants(ordinary, start, each, today, rng)
     originals = {item.original for item in variants}
@@ -182,18 +187,18 @@ def _low_value(count: int, few: int, today: datetime, rng: random.Random) -> lis
 
 
 def _variants(ordinary: Sequence[Item], start: int, each: int, today: datetime, rng: random.Random) -> list[Item]:
-    """Return so many duplicates of each kind, and up to so many near misses, every other one in another session."""
+    """Return `each` duplicates of each kind, and at most as many near misses, every other one in another session."""
+    changes = NearMisses([item.text for item in ordinary if not item.is_code], rng)
 
-    def is_code(item: Item) -> bool:
-        return item.modality is Modality.CODE
+    def in_prose(change: Callable[[str], str | None]) -> Callable[[Item], str | None]:
+        return lambda item: None if item.is_code else change(item.text)
 
-    changes = NearMisses([item.text for item in ordinary if not is_code(item)], rng)
     ways: dict[Kind, Callable[[Item], str | None]] = {
-        Kind.OTHER_NUMBER: lambda item: None if is_code(item) else changes.number(item.text),
-        Kind.OTHER_NAME: lambda item: None if is_code(item) else changes.name(item.text),
-        Kind.NEGATED: lambda item: None if is_code(item) else changes.negation(item.text),
-        Kind.OTHER_WORD: lambda item: None if is_code(item) else changes.word(item.text),
-        Kind.RESPACED: lambda item: respaced(item.text, rng, code=is_code(item)),
+        Kind.OTHER_NUMBER: in_prose(changes.number),
+        Kind.OTHER_NAME: in_prose(changes.name),
+        Kind.NEGATED: in_prose(changes.negation),
+        Kind.OTHER_WORD: in_prose(changes.word),
+        Kind.RESPACED: lambda item: respaced(item.text, rng, code=item.is_code),
         Kind.EXACT: lambda item: item.text,
     }
     made: dict[Kind, list[Item]] = {kind: [] for kind in ways}

@@ -5,6 +5,7 @@ import random
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from typer import BadParameter
 
@@ -16,12 +17,18 @@ LEAST_WORDS = 6
 OPENING = 16
 """Texts with the same first words count as natural duplicates: one passage, cut or corrected."""
 
-Chosen = tuple[str, Document, str | None]
-"""A document with the name of its data set and its session; None for one that stands alone."""
+
+class Chosen(NamedTuple):
+    """A document that is stored."""
+
+    dataset: str
+    document: Document
+    session: str | None
+    """None if it stands alone."""
 
 
 def choose(datasets: Sequence[Dataset], count: int, rng: random.Random) -> list[Chosen]:
-    """Choose so many documents, whole sessions, from every data set alike as long as it has any.
+    """Choose `count` documents, whole sessions, from every data set alike as long as it has any.
 
     Sessions that answer a query come first; texts of unusual length and natural duplicates are left out.
 
@@ -35,11 +42,11 @@ def choose(datasets: Sequence[Dataset], count: int, rng: random.Random) -> list[
         groups: list[list[Chosen]] = []
         for number, turns in enumerate(sessions(dataset.documents)):
             session = f"{dataset.name} {number}" if len(turns) > 1 else None
-            group = [(dataset.name, document, session) for document in turns if _is_new(document.content, seen)]
+            group = [Chosen(dataset.name, one, session) for one in turns if _is_new(one.content, seen)]
             if group:
                 groups.append(group)
         rng.shuffle(groups)
-        groups.sort(key=lambda group: any(document.id in answering for _, document, _ in group))  # taken from the end
+        groups.sort(key=lambda group: any(one.document.id in answering for one in group))  # taken from the end
         waiting[dataset.name] = groups
     taken = dict.fromkeys(waiting, 0)
     chosen: list[Chosen] = []

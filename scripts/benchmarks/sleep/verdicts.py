@@ -27,8 +27,8 @@ def judge_merges(plan: Plan, ids: Ids, survivors: Mapping[str, str], mode: str) 
     absorbed memories, in the sets with such a duplicate, that belong there.
     """
     places = {memory: place for place, memory in ids.items()}
-    source = {place: place if item.original is None else item.original for place, item in enumerate(plan.items)}
-    original = {place: place if plan.items[place].kind in NEAR_MISSES else of for place, of in source.items()}
+    made_from = {place: place if item.original is None else item.original for place, item in enumerate(plan.items)}
+    same_as = {place: place if plan.items[place].kind in NEAR_MISSES else one for place, one in made_from.items()}
     sets: dict[str, list[int]] = {}
     for absorbed, survivor in survivors.items():
         sets.setdefault(survivor, [places[survivor]]).append(places[absorbed])
@@ -36,7 +36,7 @@ def judge_merges(plan: Plan, ids: Ids, survivors: Mapping[str, str], mode: str) 
 
     def count_merged(planted: Sequence[int]) -> int:
         """Return how many are in one set with what they were made from."""
-        return sum(place in set_of and set_of[place] == set_of.get(source[place]) for place in planted)
+        return sum(place in set_of and set_of[place] == set_of.get(made_from[place]) for place in planted)
 
     verdicts = []
     for kind in DUPLICATES:
@@ -44,7 +44,7 @@ def judge_merges(plan: Plan, ids: Ids, survivors: Mapping[str, str], mode: str) 
         found = count_merged(planted)
         holding = [members for members in sets.values() if any(plan.items[place].kind is kind for place in members)]
         absorbed = sum(len(members) - 1 for members in holding)
-        right = sum(original[place] == original[members[0]] for members in holding for place in members[1:])
+        right = sum(same_as[place] == same_as[members[0]] for members in holding for place in members[1:])
         figures: dict[str, Any] = {"planted": len(planted), "found": found, "recall": found / len(planted)}
         figures |= {"precision": right / absorbed} if absorbed else {}
         verdicts.append(Verdict(f"{kind}: all are found", figures, found == len(planted)))
@@ -53,7 +53,7 @@ def judge_merges(plan: Plan, ids: Ids, survivors: Mapping[str, str], mode: str) 
         merged = count_merged(planted)
         verdicts.append(Verdict(f"{kind}: none is merged", {"planted": len(planted), "merged": merged}, not merged))
     pairs = [(members[0], place) for members in sets.values() for place in members[1:]]
-    wrong = [pair for pair in pairs if original[pair[0]] != original[pair[1]]]
+    wrong = [(one, other) for one, other in pairs if same_as[one] != same_as[other]]
     examples = [
         " ≈ ".join(" ".join(plan.items[place].text.split())[:EXCERPT] for place in pair) for pair in wrong[:SHOWN]
     ]

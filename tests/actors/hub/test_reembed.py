@@ -180,7 +180,7 @@ def test_links_keep_what_they_were_drawn_with_and_lose_ends_that_were_erased() -
     history = history_of(log)
     assert [entry.id for entry in history.memories] == [one, other]
     assert history.later == (MemoriesLinked(source=one, targets=(other,), relation="explains", weight=0.5),)
-    assert (history.born_with, history.erased) == ({}, 1)
+    assert (history.initial_links, history.erased) == ({}, 1)
 
 
 def test_tags_that_were_changed_stay_changed_unless_their_memory_was_erased() -> None:

@@ -67,20 +67,7 @@ async def memory_history(context: Context, params: MemoryHistory) -> JsonObject:
 
 
 async def _trail(context: Context, params: AuditTrail, *, recalls: bool) -> JsonObject:
-    since = None if params.since is None else event_or_period(params.since, "since")
-    until = None if params.until is None else event_or_period(params.until, "until")
-    numbers = isinstance(since, int) and isinstance(until, int) and since > until
-    times = isinstance(since, Period) and isinstance(until, Period) and since.first > until.last
-    if numbers or times:  # the number of an event and a time can't be compared
-        raise invalid("since", f"{params.since} is after 'until', {params.until}")
-    await wait_until_replayed(context)
-    log = context.hub.log
-    first, last = 1, log.head.seq
-    if since is not None:
-        first = max(1, since) if isinstance(since, int) else await last_before(log, since.first) + 1
-    if until is not None:
-        last = min(last, until if isinstance(until, int) else await from_log(log.seq_at, until.last))
-    concerned = await _concerned(context, params, first, last)
+    concerned = await _concerned(context, params, *await _bounds(context, params))
     left_out: JsonObject = {}
     if not recalls:
         found = await from_log(context.hub.log.get, concerned)
@@ -97,6 +84,23 @@ async def _trail(context: Context, params: AuditTrail, *, recalls: bool) -> Json
         "total": len(concerned),
     }
     return answer | left_out | ({"next_before": page[0]} if len(page) < len(left) else {})
+
+
+async def _bounds(context: Context, params: AuditTrail) -> tuple[int, int]:
+    """Return the numbers of the first and the last event that are asked about."""
+    since = None if params.since is None else event_or_period(params.since, "since")
+    until = None if params.until is None else event_or_period(params.until, "until")
+    numbers = isinstance(since, int) and isinstance(until, int) and since > until
+    times = isinstance(since, Period) and isinstance(until, Period) and since.first > until.last
+    if numbers or times:  # the number of an event and a time can't be compared
+        raise invalid("since", f"{params.since} is after 'until', {params.until}")
+    await wait_until_replayed(context)
+    log, head = context.hub.log, context.hub.log.head.seq
+    if isinstance(since, Period):
+        since = await last_before(log, since.first) + 1
+    if isinstance(until, Period):
+        until = await from_log(log.seq_at, until.last)
+    return max(1, since or 1), head if until is None else min(head, until)
 
 
 async def _visible_page(

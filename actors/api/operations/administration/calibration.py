@@ -22,12 +22,11 @@ from actors.runtime.types import JsonObject
 from actors.store.messages import ReadLive, ReadStatus
 from events.fingerprint import Dense
 from events.quantization import Float32
-from events.spaces import E1, SPACES
+from events.spaces import E1, E8, SPACES
 from events.storage.log import Envelope
 from events.vocabulary import MemoryStored, SimilaritiesCalibrated
 from events.vocabulary.codec import decompress
 from events.vocabulary.values import SpaceModel
-from projections.atlas.fingerprints import CONTEXT
 from projections.storage.arrays import Scores
 
 MIN_TEXTS: Final = 50
@@ -61,7 +60,7 @@ async def store_calibrate(context: Context, params: StoreCalibrate) -> JsonObjec
         )
     scores = await _raw_scores(context, memories)
     # E8 holds E1 of other memories.
-    by_space = {model.key: scores[E1 if model.key == CONTEXT else model.key] for model in models}
+    by_space = {model.key: scores[E1 if model.key == E8 else model.key] for model in models}
     try:
         curves = tuple(equate(model, by_space[model.key], packaged) for model in models)
     except ValueError as error:

@@ -143,7 +143,7 @@ _SENTENCES: Mapping[type[ev.Event], Callable[[Any], str]] = {
     ev.RequestsCounted: lambda e: (
         f"over HTTP {_times(e.calls) or 'nothing'} was called by {e.caller or 'nobody known'} from {e.since:%H:%M} on"
         f"{f'; refused: {_times(e.refused)}' if e.refused else ''}"
-        f"{f' (from {_words(e.addresses)})' if e.addresses else ''}"
+        f"{' (from ' + ', '.join(e.addresses) + ')' if e.addresses else ''}"
     ),
     ev.GoalAdjusted: lambda e: (
         f"drift of {e.namespace} changed its North Star from goal {e.previous} to goal {e.goal} (run {e.run})"
@@ -170,7 +170,7 @@ def _memory_sentence(envelope: Envelope, memory: UUID) -> str:
             change = f"superseded by {event.by}" if event.memory == memory else f"superseded {event.memory}"
             return f"{change} (evidence: {event.rule})"
         case ev.MemoryTagged() as event:
-            return f"tags changed from {_words(event.was) or 'none'} to {_words(event.tags) or 'none'}"
+            return f"tags changed from {', '.join(event.was) or 'none'} to {', '.join(event.tags) or 'none'}"
         case ev.MemoryReinstated():
             return "reinstated: nothing supersedes it any more"
         case ev.MemoryRecalled() as event:
@@ -202,15 +202,10 @@ def _run_sentence(event: ev.Event, memory: UUID) -> str:
             parts = ", ".join(f"{name} {getattr(salience, name):.2f}" for name in salience.__struct_fields__)
             return f"pruned, salience {salience.total:.2f} (run {event.run}): {parts}"
         case ev.CausesLinked(run=run, links=links):
-            return (
-                "; ".join(
-                    (f"causes {one.target}" if one.source == memory else f"caused by {one.source}")
-                    + f" by '{one.rule}', weight {one.weight:.2f}"
-                    for one in links
-                    if memory in {one.source, one.target}
-                )
-                + f" (run {run})"
-            )
+            own = [one for one in links if memory in {one.source, one.target}]
+            ends = [f"causes {one.target}" if one.source == memory else f"caused by {one.source}" for one in own]
+            edges = (f"{end} by '{one.rule}', weight {one.weight:.2f}" for end, one in zip(ends, own, strict=True))
+            return f"{'; '.join(edges)} (run {run})"
         case ev.MemoriesMoved(source=source, target=target, run=run):
             return f"moved from {source} to {target} (run {run})" if run else f"returned from {source} to {target}"
         case ev.MemoriesReplayed(run=run):
@@ -261,11 +256,7 @@ def _finished(event: ev.ConsolidationFinished) -> str:
 
 
 def _times(counts: Mapping[str, int]) -> str:
-    return _words(name if count == 1 else f"{name} {count} times" for name, count in sorted(counts.items()))
-
-
-def _words(words: Iterable[str]) -> str:
-    return ", ".join(words)
+    return ", ".join(name if count == 1 else f"{name} {count} times" for name, count in sorted(counts.items()))
 
 
 def _because(reason: str | None) -> str:

@@ -72,7 +72,7 @@ class StoreExport(Reading, frozen=True, kw_only=True):
 async def _listed(context: Context, namespace: str) -> tuple[UUID, ...]:
     """Return the memories of a namespace, forgotten ones too, so that a page can follow one that was forgotten since.
 
-    A `NotFoundFault` for one without any, which is a slip of the pen; `default` may be empty.
+    A `NotFoundFault` for one without any, whose name is misspelt; `default` may be empty.
     """
     listed = await ask(context.hub.comparator, ListMemories(namespace=namespace, forgotten=True))
     if not listed and namespace != DEFAULT_NAMESPACE:
@@ -122,21 +122,21 @@ async def store_export(context: Context, params: StoreExport) -> JsonObject:
     entries = {one.id: one for one in found if one and one.body and params.namespace in {None, one.body.namespace}}
     gone = named - entries.keys()
     others = set[UUID]() if params.namespace is None else await _other_runs(context, envelopes, params.namespace)
-    born_with = _born_with(envelopes)
+    initial_links = _initial_links(envelopes)
     lines: list[JsonObject] = []
     left_out: Counter[str] = Counter()
     room = PAGE_CHARACTERS
     end = envelopes[-1].seq if envelopes else last
     for one in envelopes:
-        if room <= 0 and one.causation_id not in born_with:
+        if room <= 0 and one.causation_id not in initial_links:
             end = one.seq - 1
             break
         if isinstance(one.event, MemoryStored):
             if entry := entries.get(one.id):
-                line = _memory_line(one, one.event, entry, born_with[one.id], gone)
+                line = _memory_line(one, one.event, entry, initial_links[one.id], gone)
                 lines.append(line | await _image(context, entry))
                 room -= _size(lines[-1])
-        elif isinstance(one.event, MemoriesLinked) and one.causation_id in born_with:
+        elif isinstance(one.event, MemoriesLinked) and one.causation_id in initial_links:
             continue  # it is in the line of its memory
         elif isinstance(one.event, _CARRIED):
             if getattr(one.event, "run", None) not in others and (kept := without(one.event, gone)):
@@ -168,7 +168,7 @@ def _whole_requests(envelopes: Sequence[Envelope], last: int) -> Sequence[Envelo
     return [one for one in envelopes if one.seq <= end]
 
 
-def _born_with(envelopes: Sequence[Envelope]) -> dict[UUID, list[MemoriesLinked]]:
+def _initial_links(envelopes: Sequence[Envelope]) -> dict[UUID, list[MemoriesLinked]]:
     """Return the links that each memory was stored with, of all memories that these events store."""
     links: dict[UUID, list[MemoriesLinked]] = {one.id: [] for one in envelopes if isinstance(one.event, MemoryStored)}
     for one in envelopes:
@@ -207,7 +207,7 @@ def _named(envelope: Envelope) -> set[UUID]:
 def _memory_line(
     envelope: Envelope, stored: MemoryStored, entry: Entry, links: list[MemoriesLinked], gone: set[UUID]
 ) -> JsonObject:
-    """Return a memory as it was stored, in its present namespace, with its links of then."""
+    """Return a memory as it was stored, in its present namespace, with its initial links."""
     kept = [link for one in links if (link := without(one, gone)) is not None]
     body = Body.of(stored)  # without the tags of what it absorbed
     if entry.body is not None:

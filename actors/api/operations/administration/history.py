@@ -89,7 +89,8 @@ async def store_diff(context: Context, params: StoreDiff) -> JsonObject:
         return {"total": len(every), "shown": [described(one) for one in every[: params.limit]]}
 
     return {
-        **{name: {"seq": seq, "at": times.get(seq)} for name, seq in (("a", earlier), ("b", later))},
+        "a": {"seq": earlier, "at": times.get(earlier)},
+        "b": {"seq": later, "at": times.get(later)},
         "memories": {
             name: page(memories, lambda memory: _memory(entries[memory], found)) for name, memories in lists.items()
         },

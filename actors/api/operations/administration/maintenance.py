@@ -29,6 +29,7 @@ from actors.store.messages import ReadStatus, Status
 from actors.store.spare_memories import SNAPSHOT
 from events.recovery.backup import back_up, copy_unverified
 from events.recovery.safety_copy import copy_store
+from events.spaces import E4, E8, E10
 from events.storage.duckdb_log import DuckDBLog
 from events.storage.format import FORMAT, format_of
 from events.storage.log import Head, Lag
@@ -44,9 +45,9 @@ if TYPE_CHECKING:
 
 
 NOTES = {
-    "e4_temporal_positional": "null outside sessions",
-    "e8_graph": "null without turns beside it, a link, a cause or a shared rare name; without the memory's own text",
-    "e10_multimodal": "reads text alone: what it says, and the modality that the memory was given; no image, no sound",
+    E4: "null outside sessions",
+    E8: "null without turns beside it, a link, a cause or a shared rare name; without the memory's own text",
+    E10: "reads text alone: what it says, and the modality that the memory was given; no image, no sound",
 }
 """What a space can't say."""
 COUNTED = ("live", "forgotten", "pruned", "merged", "erased", "lost")

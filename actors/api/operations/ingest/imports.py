@@ -1,7 +1,7 @@
 """Import: memories and events as plain values, into a store. The export is in `export`."""
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Final, TypeAlias
+from typing import Annotated, Any, Final
 from uuid import UUID, uuid4, uuid5
 
 from msgspec import Meta
@@ -10,7 +10,7 @@ from msgspec.json import encode
 from actors.api.confinement import check_served
 from actors.api.context import NAMESPACE, Context, wait_until_ready
 from actors.api.operations.administration.history import from_log
-from actors.api.operations.ingest.import_items import IMPORTED, EventItem, ImportItem, MemoryItem, parse_item
+from actors.api.operations.ingest.import_items import IMPORTED, EventItem, MemoryItem, parse_item
 from actors.api.operations.ingest.pipeline import IngestItem, Outcome, StoredMemory, ingest
 from actors.api.operations.lifecycle.memories import item_report
 from actors.api.operations.mind.runs import find_run
@@ -45,7 +45,6 @@ class MemoryImport(Params, frozen=True, kw_only=True):
 
 RESTORABLE: Final = frozenset((MemoryState.FORGOTTEN, MemoryState.PRUNED))
 """States of memories that `memory_restore` brings back."""
-Numbered: TypeAlias = tuple[int, ImportItem]
 
 
 async def memory_import(context: Context, params: MemoryImport) -> JsonObject:
@@ -57,14 +56,17 @@ async def memory_import(context: Context, params: MemoryImport) -> JsonObject:
     """
     await wait_until_ready(context)
     reports: dict[int, JsonObject] = {}
-    group: list[Numbered] = []
+    # Of these two, one is empty at any time.
+    memories: list[tuple[int, MemoryItem]] = []
+    events: list[tuple[int, EventItem]] = []
 
     async def flush() -> None:
-        if group and isinstance(group[0][1], MemoryItem):
-            await _store(context, group, reports, len(params.items))
-        elif group:
-            await _append(context, group, reports)
-        group.clear()
+        if memories:
+            await _store(context, memories, reports, len(params.items))
+        if events:
+            await _append(context, events, reports)
+        memories.clear()
+        events.clear()
 
     for index, value in enumerate(params.items):
         try:
@@ -74,9 +76,14 @@ async def memory_import(context: Context, params: MemoryImport) -> JsonObject:
         except Fault as fault:
             reports[index] = item_report(index, fault)
             continue
-        if group and not _fits(item, group):
-            await flush()
-        group.append((index, item))
+        if isinstance(item, EventItem):
+            if memories:
+                await flush()
+            events.append((index, item))
+        else:
+            if events or not _fits(item, memories):
+                await flush()
+            memories.append((index, item))
     await flush()
     results = [reports[index] for index in range(len(params.items))]
     stored = [one for one in results if one["success"] and "stored_before" not in one]
@@ -93,35 +100,30 @@ async def memory_import(context: Context, params: MemoryImport) -> JsonObject:
     }
 
 
-def _fits(item: ImportItem, group: Sequence[Numbered]) -> bool:
-    """Tell whether an item can be stored together with those before it: no memory that it names is among them."""
-    if isinstance(item, EventItem):
-        return isinstance(group[0][1], EventItem)
-    ids = {one.id for _index, one in group if isinstance(one, MemoryItem)}
-    return isinstance(group[0][1], MemoryItem) and item.id not in ids - {None} and not item.others & ids
+def _fits(item: MemoryItem, group: Sequence[tuple[int, MemoryItem]]) -> bool:
+    """Tell whether a memory can be stored together with those before it: it is none of them, and names none."""
+    ids = {one.id for _, one in group} - {None}
+    return item.id not in ids and not item.others & ids
 
 
-async def _store(context: Context, group: Sequence[Numbered], reports: dict[int, JsonObject], total: int) -> None:
+async def _store(
+    context: Context, group: Sequence[tuple[int, MemoryItem]], reports: dict[int, JsonObject], total: int
+) -> None:
     """Store memories that don't name each other, and report on each."""
-    found = [(index, one) for index, one in group if isinstance(one, MemoryItem)]
-    named = {id_ for _, one in found for id_ in (*one.others, one.id, one.part_of) if id_}
+    named = {id_ for _, one in group for id_ in (*one.others, one.id, one.part_of) if id_}
     known = await _known(context, named)
     items: dict[UUID, IngestItem] = {}
     indexes: dict[UUID, list[int]] = {}
-    for index, one in found:
-        entry = known.get(one.id) if one.id else None
-        first = known.get(one.part_of) if one.part_of else None
+    for index, one in group:
         try:
-            if entry is not None and one.id is not None:
-                _check_same(entry, one)
-                reports[index] = item_report(index, one.id) | {"stored_before": True}
-                continue
-            if first is not None and _is_divided_otherwise(first, one.params):
-                reports[index] = item_report(index, first.id) | {"stored_before": True}
-                continue
-            _check_known(one.others, known)
+            before = _stored_before(one, known)
+            if before is None:
+                _check_known(one.others, known)
         except Fault as fault:
             reports[index] = item_report(index, fault)
+            continue
+        if before is not None:
+            reports[index] = item_report(index, before) | {"stored_before": True}
             continue
         items.setdefault(one.key, IngestItem(one.params, one.key, one.id, one.links, context.actor, one.stored_at))
         indexes.setdefault(one.key, []).append(index)
@@ -137,24 +139,23 @@ async def _store(context: Context, group: Sequence[Numbered], reports: dict[int,
         await ingest(context, items, report, look_up=True)
 
 
-async def _append(context: Context, group: Sequence[Numbered], reports: dict[int, JsonObject]) -> None:
+async def _append(context: Context, group: Sequence[tuple[int, EventItem]], reports: dict[int, JsonObject]) -> None:
     """Append events by one commit, unless they name a memory or a run that isn't here, and report on each.
 
     The starts of runs go first, by a commit of their own: on a shared log another hub may be the one that consolidates,
     and what names a run whose start is refused can't be applied by any projection.
     """
-    found = [(index, one) for index, one in group if isinstance(one, EventItem)]
-    known = await _known(context, {id_ for _, one in found for id_ in mentioned(one.event)})
-    named = dict.fromkeys(run for _, one in found if (run := _run_of(one)))
+    known = await _known(context, {id_ for _, one in group for id_ in mentioned(one.event)})
+    named = dict.fromkeys(run for _, one in group if (run := _run_of(one)))
     lists = {run: await find_run(context, run) for run in named}
     runs = {run: listed and listed.runs[0] for run, listed in lists.items()}
-    here = await _happened_here(context, [one for _, one in found], known, runs)
+    here = await _happened_here(context, [one for _, one in group], known, runs)
     keys = tuple(uuid5(IMPORTED, f"run {run}") for run in runs)
     imported = await ask(context.hub.store, FindRequests(keys=keys))
     started = {run for (run, entry), request in zip(runs.items(), imported, strict=True) if entry or request}
     starts: dict[int, EventItem] = {}
     others: dict[int, EventItem] = {}
-    for index, one in found:
+    for index, one in group:
         if one in here:
             reports[index] = _event_report(index, one.event) | {"stored_before": True}
         elif isinstance(one.event, ConsolidationStarted):
@@ -222,6 +223,15 @@ async def _known(context: Context, ids: set[UUID]) -> dict[UUID, Entry]:
     """Return the entries of those memories that the store knows."""
     entries = await ask(context.hub.store, FindMemories(memories=tuple(ids))) if ids else ()
     return {entry.id: entry for entry in entries if entry is not None}
+
+
+def _stored_before(one: MemoryItem, known: Mapping[UUID, Entry]) -> UUID | None:
+    """Return the memory that a known item is, or the first section of a text that was divided otherwise."""
+    if one.id is not None and one.id in known:
+        _check_same(known[one.id], one)
+        return one.id
+    first = known.get(one.part_of) if one.part_of else None
+    return first.id if first is not None and _is_divided_otherwise(first, one.params) else None
 
 
 def _is_divided_otherwise(first: Entry, part: StoreMemory) -> bool:

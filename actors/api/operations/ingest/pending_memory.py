@@ -170,7 +170,7 @@ def build_append(one: PendingMemory, embedded: EmbeddedMemory, judgement: Judgem
 
 
 def _consequences(one: PendingMemory) -> Iterator[Event]:
-    """Yield the links and supersessions that were asked for; of a memory that was judged before its links of then."""
+    """Yield the links and supersessions that were asked for; of a memory that was judged before its initial links."""
     if one.item.links is not None:
         yield from one.item.links
     elif one.targets:

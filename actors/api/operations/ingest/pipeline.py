@@ -172,15 +172,14 @@ async def _judge_and_append(context: Context, group: Sequence[PendingMemory]) ->
         if answer.pulse is not None:
             publish_pulse(context, answer.pulse, one.item.params.namespace, answer.result.events[0].seq)
         one.settle(await _outcome(context, one, answer.result, embeddings.milliseconds))
-    outcomes = [one.result for one in group if not isinstance(one.result, EmbeddedMemory)]
     stored = {one.result.id: one.item.stored_at for one in group if isinstance(one.result, StoredMemory)}
     # After an `InternalFault`, which is a timeout here, the memory may still be appended.
-    shown = [one for one, _ in embedded if one.image is not None and not isinstance(one.result, InternalFault)]
-    if unused := [one.id for one in shown if one.id not in stored]:
+    failed = [one for one, _ in embedded if one.id not in stored and not isinstance(one.result, InternalFault)]
+    if unused := [one.id for one in failed if one.image is not None]:
         await images.discard_unstored(context, unused)
     if context.hub.linker is not None and stored:
         context.hub.linker.tell(MemoriesAdded(memories=stored))
-    return outcomes
+    return [one.result for one in group if not isinstance(one.result, EmbeddedMemory)]
 
 
 async def _keep_images(context: Context, group: Sequence[PendingMemory]) -> None:
@@ -212,10 +211,10 @@ async def _check_same(context: Context, one: PendingMemory, first: Envelope, con
     params, stored = one.item.params, stored_event(first)
     # A request that is looked up first hasn't read its image yet.
     image = await images.read(context, params.image) if one.image is None and params.image else one.image
-    links = [event for one in consequences if isinstance(event := one.event, MemoriesLinked)]
-    linked = {target for link in links if link.relation == LINK_TO for target in link.targets}
-    replaced = [event for one in consequences if isinstance(event := one.event, MemorySuperseded)]
-    stated = {event.memory for event in replaced if event.rule == STATED}
+    events = [envelope.event for envelope in consequences]
+    links = [event for event in events if isinstance(event, MemoriesLinked) and event.relation == LINK_TO]
+    linked = {target for link in links for target in link.targets}
+    stated = {event.memory for event in events if isinstance(event, MemorySuperseded) and event.rule == STATED}
 
     async def lead_to(given: tuple[UUID, ...], found: set[UUID]) -> bool:
         """Return whether ids are those of these memories, or lead to them now."""

@@ -174,11 +174,10 @@ async def memory_delete(context: Context, params: MemoryDelete) -> JsonObject:
     else:
         gone = (*entry.lineage, entry.id)
     seen = await context.visible_among(gone)
-    if earlier is None and params.soft:
-        await append(context, MemoryForgotten(memory=entry.id, reason=params.reason))
-    elif earlier is None:
+    if earlier is None:
         # An erasure concerns the text, which stands in the memories that this one absorbed as well, seen or not.
-        await append(context, *(MemoryErased(memory=memory, reason=params.reason) for memory in gone))
+        kind, memories = (MemoryForgotten, [entry.id]) if params.soft else (MemoryErased, gone)
+        await append(context, *(kind(memory=memory, reason=params.reason) for memory in memories))
     answer = {"fingerprintId": str(params.id), "deleted": True, "deleteType": "soft" if params.soft else "hard"}
     others = [str(one) for one in gone if one in seen and one != params.id]
     return answer | ({"deletedWith": others} if others else {})

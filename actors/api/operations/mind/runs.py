@@ -101,7 +101,7 @@ async def _causes(context: Context, run: Run) -> list[CausalLink]:
 
 
 async def known_entries(context: Context, memories: Iterable[UUID]) -> dict[UUID, Entry]:
-    """Return what the catalog knows of these very memories, merged or not, without those moved out of sight since."""
+    """Return the catalog's own entries of these memories, merged or not, without those that the caller doesn't see."""
     distinct = tuple(dict.fromkeys(memories))
     seen = await context.visible_among(distinct)
     wanted = tuple(memory for memory in distinct if memory in seen)

@@ -119,6 +119,8 @@ async def _schedule(context: Context) -> JsonObject:
         "paused": state.paused,
         "pruning_permitted": state.permitted,
         "idle_after_minutes": round(state.idle_after.total_seconds() / 60),
-        "modes": {of.mode.value: {"when": of.when, "next": iso(of.next), "last": iso(of.last)} for of in state.modes},
+        "modes": {
+            one.mode.value: {"when": one.when, "next": iso(one.next), "last": iso(one.last)} for one in state.modes
+        },
         "skipped": skipped(state.skips),
     }

@@ -29,6 +29,7 @@ from actors.runtime.types import JsonObject
 from actors.store.messages import RequestResult
 from events.vocabulary import ConsolidationUndone, PurposesRealigned
 from events.vocabulary.values import Mode, Outcome
+from projections.mind.runs import hidden_by
 from projections.projection import MemoryState
 
 LOGGED = ("mode", "namespace", "salience_threshold", "max_memories", "dry_run", "rationale")
@@ -172,11 +173,8 @@ async def _earlier_undo(context: Context, params: UndoConsolidation, before: Req
     ):
         raise key_conflict()
     (run,) = found.runs
-    hidden = {
-        one for merge in run.merged for one in merge.absorbed if memory is None or memory in {one, merge.survivor}
-    } | {one.memory for one in run.pruned if memory is None or one.memory == memory}
-    hidden |= {one for moved in run.moved for one in moved.memories}
-    entries = (await known_entries(context, hidden)).values()
+    moved = {one for moved in run.moved for one in moved.memories}
+    entries = (await known_entries(context, hidden_by(run.merged, run.pruned, memory) | moved)).values()
     again = {one.event.goal for one in before.events if isinstance(one.event, PurposesRealigned)}
     return UndoResult(
         run=run,

@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 from msgspec import Meta
 
-from actors.api.answers import LABEL, alignment, body_of, iso, pick, rounded, shown
+from actors.api.answers import LABEL, alignment, body_of, iso, pick, rounded
 from actors.api.context import Context, check_live, describe, wait_until_ready, wait_until_replayed
 from actors.api.params.fields import EVERYWHERE, NamespaceFilter, Reading
 from actors.api.params.memories import OneMemory
@@ -238,9 +238,9 @@ def _label(memory: UUID | None, entries: Entries) -> JsonObject | None:
 def _node(memory: UUID, entries: Entries) -> JsonObject:
     if memory not in entries:
         return {"id": str(memory)}
-    found = shown(entries[memory])
-    by = {name: found[name] for name in ("superseded_by",) if name in found}
-    return {"id": str(memory), "content": found["content"][:LABEL]} | by
+    later = entries[memory].superseded_by
+    node = {"id": str(memory), "content": body_of(entries[memory]).text[:LABEL]}
+    return node | ({} if later is None else {"superseded_by": str(later)})
 
 
 def _focus(now: Attention) -> JsonObject | None:

@@ -149,8 +149,6 @@ async def memory_resolve(context: Context, params: MemoryResolve) -> JsonObject:
 async def _memories_named(context: Context, digits: str) -> tuple[UUID, ...]:
     """Return the memories that the caller sees whose ids begin with some digits."""
     found = await ask(context.hub.store, FindByPrefix(digits=digits))
-    if context.visible is None:
-        return found
     seen = await context.visible_among(found)
     return tuple(one for one in found if one in seen)
 

@@ -44,6 +44,19 @@ class End(NamedTuple):
     """That what was found bears on these words; None also where no relevance is known."""
 
 
+class Joined(NamedTuple):
+    """Two ends, and the paths that join them."""
+
+    start: End
+    end: End
+    ways: Ways
+
+    @property
+    def is_one(self) -> bool:
+        """Whether both ends are one memory."""
+        return self.start.memory == self.end.memory
+
+
 class FindCausalPath(Reading, frozen=True, kw_only=True):
     """Find the chain of causes, or of any links, from one memory to another, with its confidence."""
 
@@ -64,38 +77,37 @@ async def find_causal_path(context: Context, params: FindCausalPath) -> JsonObje
     if context.hub.linker is not None:
         examined = context.one_or_all(params.namespace)
         await ask(context.hub.linker, LinkCauses(namespace=examined, limit=MAX_EXAMINED), MODEL_TIMEOUT)
-    unknown = [
-        name
-        for name, found in (("start_concept", starts), ("end_concept", ends))
-        if found[0].confidence is Confidence.NOTHING
-    ]
+    named = {"start_concept": starts, "end_concept": ends}
+    unknown = [name for name, found in named.items() if found[0].confidence is Confidence.NOTHING]
     if unknown:  # the nearest memory alone is shown
         starts, ends = starts[:1], ends[:1]
-    if not unknown or (len(unknown) == 1 and starts[0].memory == ends[0].memory):
+    joined = Joined(starts[0], ends[0], Ways(paths=(), complete=True))
+    if not unknown or (len(unknown) == 1 and joined.is_one):
         # A memory that states a cause between both may say one of them in other words.
-        ends_found, ways = await _best_ways(context, params, starts, ends)
-    else:
-        ends_found, ways = {"start": starts[0], "end": ends[0]}, Ways(paths=(), complete=True)
-    start, end = (found.memory for found in ends_found.values())
-    shown = {start, end} if not ways.paths else {memory for path in ways.paths for memory in path.memories}
+        joined = await _best_ways(context, params, starts, ends)
+    start, ways = joined.start.memory, joined.ways
+    shown = {memory for path in ways.paths for memory in path.memories} or {start, joined.end.memory}
     texts = {entry.id: entry.body.text for entry in await describe(context, *shown) if entry.body}
     if gone := next((memory for memory in shown if memory not in texts), None):
         raise NotFoundFault(f"Memory was erased or merged meanwhile: {gone}", id=str(gone))
     stated = None
-    if start == end and ends_found["start"].similarity is not None:
+    if joined.is_one and joined.start.similarity is not None:
         stated = stated_between(texts[start], params.start_concept, params.end_concept)
         if stated is None and (unknown or params.path_type is PathKind.CAUSAL):
             ways = Ways(paths=(), complete=ways.complete)
     if ways.paths and ways.paths[0].edges:
         await append(context, LinksTraversed(steps=tuple(edge.step for edge in ways.paths[0].edges)))
-    answer: JsonObject = {"path_found": bool(ways.paths)}
-    answer |= {name: _end(found, texts) for name, found in ends_found.items()}
+    answer: JsonObject = {
+        "path_found": bool(ways.paths),
+        "start": _end(joined.start, texts),
+        "end": _end(joined.end, texts),
+    }
     if ways.paths:
         best, *others = (graph.path(one, texts) for one in ways.paths)
         answer |= best | {"alternatives": others}
         if stated is not None:
             answer["path"][0]["evidence"] = _statement(start, texts[start], stated)
-    if hint := _hint(params, unknown, ends_found, stated, is_found=bool(ways.paths)):
+    if hint := _hint(params, unknown, joined, stated, is_found=bool(ways.paths)):
         answer["hint"] = hint
     if not ways.complete:
         answer["incomplete"] = "the search stopped at its limit of edges: a better path may exist"
@@ -120,7 +132,7 @@ def _stems(text: str) -> set[str]:
 
 
 def _hint(
-    params: FindCausalPath, unknown: list[str], ends: dict[str, End], stated: CausalClause | None, *, is_found: bool
+    params: FindCausalPath, unknown: list[str], joined: Joined, stated: CausalClause | None, *, is_found: bool
 ) -> str | None:
     """Return what an agent should know of an answer that follows no link; None for one that does."""
     names = " and ".join(f"'{name}'" for name in unknown)
@@ -128,7 +140,7 @@ def _hint(
         return f"The memory states a cause, but hardly bears on {names}"
     if unknown:
         return f"Nothing stored bears on {names}: the nearest memory is shown; give its id if it is meant"
-    if ends["start"].similarity is not None and ends["start"].memory == ends["end"].memory and stated is None:
+    if joined.start.similarity is not None and joined.is_one and stated is None:
         causal = "" if params.path_type is PathKind.SEMANTIC else ", and states no cause between them"
         return f"One memory answers to both ends{causal}: no link was followed"
     if not is_found and params.path_type is not PathKind.ANY:
@@ -136,9 +148,7 @@ def _hint(
     return None
 
 
-async def _best_ways(
-    context: Context, params: FindCausalPath, starts: list[End], ends: list[End]
-) -> tuple[dict[str, End], Ways]:
+async def _best_ways(context: Context, params: FindCausalPath, starts: list[End], ends: list[End]) -> Joined:
     """Return the best found pair of ends that a path joins, with the paths; the very best pair if none is joined.
 
     Words for both ends may find one memory. It is the answer unless two others are joined by causes, or by the links
@@ -166,10 +176,9 @@ async def _best_ways(
                 ),
             )
             if ways.paths:
-                return {"start": start, "end": end}, ways
+                return Joined(start, end, ways)
             complete &= ways.complete
-    start, end = pairs[0]
-    return {"start": start, "end": end}, Ways(paths=(), complete=complete)
+    return Joined(*pairs[0], Ways(paths=(), complete=complete))
 
 
 def _end(found: End, texts: Mapping[UUID, str]) -> JsonObject:

@@ -4,7 +4,6 @@ import base64
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
-from uuid import UUID
 
 import anyio.to_thread
 import numpy as np
@@ -18,6 +17,7 @@ from actors.comparator.messages.browse import Columns
 from actors.consolidator.messages import ReadSalience
 from actors.runtime.ask import ask
 from actors.runtime.types import JsonObject
+from events.vocabulary import GoalDiscovered
 from projections.storage.microseconds import microseconds
 
 JUDGED = 2_048
@@ -47,22 +47,21 @@ async def store_map(context: Context, params: StoreMap) -> JsonObject:
     columns = await read_columns(context, params.namespace, vectors=True)
     if columns is None:
         return EMPTY_MAP
-    members: list[tuple[str, tuple[UUID, ...]]] = []
+    goals: list[GoalDiscovered] = []
     for namespace in dict.fromkeys(columns.namespaces[code] for code in np.unique(columns.namespace).tolist()):
-        found = await ask(context.hub.comparator, ReadGoals(namespace=namespace))
-        members += [(goal.description, goal.members) for goal in found.goals]
+        goals += (await ask(context.hub.comparator, ReadGoals(namespace=namespace))).goals
     salience = None
     if params.salience:
         memories = columns.memories
         slices = (memories[start : start + JUDGED] for start in range(0, len(memories), JUDGED))
         found = [await ask(context.hub.consolidator, ReadSalience(memories=one)) for one in slices]
         salience = np.array([one for values in found for one in values])
-    return await anyio.to_thread.run_sync(_plane, columns, members, salience, context.now())
+    return await anyio.to_thread.run_sync(_plane, columns, goals, salience, context.now())
 
 
 def _plane(
     columns: Columns,
-    goals: Sequence[tuple[str, tuple[UUID, ...]]],
+    goals: Sequence[GoalDiscovered],
     salience: npt.NDArray[np.float64] | None,
     now: datetime,
 ) -> JsonObject:
@@ -83,25 +82,25 @@ def _plane(
     count = len(memories)
     places = np.full((count, 2), 32_767, np.uint16) if count < 2 else _project(columns.vectors[rows])
     age = np.clip((microseconds(now) - columns.created[rows]) // DAY, 0, MAX_AGE).astype(np.uint16)
-    spoken, which = np.unique(columns.namespace[rows], return_inverse=True)
-    names = [columns.namespaces[code] for code in spoken.tolist()]
+    used, namespace_codes = np.unique(columns.namespace[rows], return_inverse=True)
+    names = [columns.namespaces[code] for code in used.tolist()]
     place_of = {memory: place for place, memory in enumerate(memories)} if goals else {}
-    goal = np.full(count, NONE, np.uint8)
-    for code, (_, members) in enumerate(goals[:NONE]):
-        goal[[place_of[member] for member in members if member in place_of]] = code
+    goal_codes = np.full(count, NONE, np.uint8)
+    for code, goal in enumerate(goals[:NONE]):
+        goal_codes[[place_of[member] for member in goal.members if member in place_of]] = code
     weight = np.zeros(count, np.uint8) if salience is None else np.rint(255 * salience[rows]).astype(np.uint8)
     columns_of_bytes = (
         *(places[:, axis].astype("<u2") for axis in (0, 1)),
         age.astype("<u2"),
-        np.minimum(which, NONE).astype(np.uint8),
-        goal,
+        np.minimum(namespace_codes, NONE).astype(np.uint8),
+        goal_codes,
         weight,
     )
     return {
         "ids": _base64(b"".join(memory.bytes for memory in memories)),
         "points": _base64(b"".join(column.tobytes() for column in columns_of_bytes)),
         "namespaces": names,
-        "goals": [description for description, _ in goals],
+        "goals": [goal.description for goal in goals],
         "total": len(columns.memories),
     }
 

@@ -33,7 +33,7 @@ class Query:
     hints: QueryHints
     """What the text says beside its embeddings: times, a rhythm, an end of a session, a speaker."""
     embeddings: dict[str, Embedding]
-    """By the key of each space that it speaks to."""
+    """By the key of each space in which it has one."""
     filter: Filter
     asked_at: datetime
     """The time that "yesterday" counts from, in the time zone whose calendar it means."""
@@ -101,7 +101,7 @@ async def respell(context: Context, query: Query) -> str | None:
 
 
 async def embed_query(context: Context, query: Query, session: str | None = None) -> Query:
-    """Embed a query in every space that it speaks to, as a turn of a session if it is one.
+    """Embed a query in every space that applies to it, as a turn of a session if it is one.
 
     A dream that a query aborts is notified.
     """

@@ -221,9 +221,9 @@ def _match(found: Match, entry: Entry) -> JsonObject:
 
 
 def _weighted_match(found: Match, entry: Entry, weights: Weights, params: SearchMulti) -> JsonObject:
-    heard = {key: weight for key, weight in weights.items() if key in found.spaces}
-    total = sum(heard.values())
-    parts = sorted(((weight / total * found.spaces[key], key) for key, weight in heard.items()), reverse=True)
+    known = {key: weight for key, weight in weights.items() if key in found.spaces}
+    total = sum(known.values())
+    parts = sorted(((weight / total * found.spaces[key], key) for key, weight in known.items()), reverse=True)
     answer: JsonObject = {
         "id": str(found.memory),
         "aggregate_similarity": found.similarity,

@@ -88,9 +88,10 @@ async def _find_page(context: Context, params: SearchGraph, page: pagination.Pag
     query = await parse_query(context, params.query, moment(page.asked_at, "cursor"), wanted)
     results = await _search_page(context, params, page, query)
     if not _is_relevant(results.found) and (text := await respell(context, query)):
-        respelt = await parse_query(context, text, query.asked_at, wanted)
-        if _is_relevant((results_respelt := await _search_page(context, params, page, respelt)).found):
-            return results_respelt
+        respelt_query = await parse_query(context, text, query.asked_at, wanted)
+        respelt = await _search_page(context, params, page, respelt_query)
+        if _is_relevant(respelt.found):
+            return respelt
     return results
 
 
@@ -125,7 +126,7 @@ async def _search_page(context: Context, params: SearchGraph, page: pagination.P
 
 
 def _first(results: _Results, count: int) -> _Results:
-    """Return the first hits, so many of them."""
+    """Return the first `count` hits."""
     hits, left = results.found.hits[:count], results.found.hits[count:]
     found = msgspec.structs.replace(results.found, hits=hits, more=results.found.more or bool(left))
     kept = {hit.memory for hit in hits}
@@ -166,7 +167,7 @@ def reaches(relevance: Relevance | None, least: Confidence) -> bool:
 def record_recall(context: Context, query: Query, found: list[UUID], weights: Weights) -> None:
     """Log what an answer contained, and make the query the focus of the workspace; the answer waits for neither.
 
-    The focus speaks to the spaces of meaning, and to those of time where they weigh at least their share. A query of a
+    The focus is compared in the spaces of meaning, and in those of time that weigh at least their share. A query of a
     past state of the store leaves no trace.
     """
     if context.as_of is not None or not context.traced:

@@ -6,16 +6,15 @@ import numpy as np
 
 from actors.comparator.messages import Search
 from actors.comparator.search.fusion import Candidates, Scale
-from actors.comparator.search.recall import SPARSE
 from actors.text.queries.query_hints import causal_subject
 from events.fingerprint import Sparse
-from events.spaces import E1
+from events.spaces import E1, E6
 from projections.atlas.atlas import Atlas
 from projections.storage.arrays import Mask, Scores, top_k
 
 Measurements = dict[str, float]
 
-MEASURED: Final = (E1, SPARSE[0])
+MEASURED: Final = (E1, E6)
 """The spaces whose scores are measured."""
 
 NEAREST: Final = 32
@@ -32,13 +31,13 @@ def measure(atlas: Atlas, request: Search, eligible: Mask, candidates: Candidate
 
     Only eligible rows are read: otherwise the weights would leak what other namespaces hold.
     """
-    rows, e1, e6 = candidates.rows, candidates.scores(E1), candidates.scores(SPARSE[0])
-    e1_scale, e6_scale = candidates.scale(E1), candidates.scale(SPARSE[0])
+    rows, e1, e6 = candidates.rows, candidates.scores(E1), candidates.scores(E6)
+    e1_scale, e6_scale = candidates.scale(E1), candidates.scale(E6)
     nearest = top_k(e1, NEAREST)
     # A time in the question that is no candidate's, as those of a long description often are, tells none from another.
     intervals = request.hints.intervals
-    terms = request.embeddings.get(SPARSE[0])
-    known = atlas.known_share(SPARSE[0], terms, eligible) if isinstance(terms, Sparse) else 1.0
+    terms = request.embeddings.get(E6)
+    known = atlas.known_share(E6, terms, eligible) if isinstance(terms, Sparse) else 1.0
     speakers = atlas.time_mentions.speakers(request.hints.words)
     spoken = float(atlas.time_mentions.speaker_scores(speakers, rows).mean()) if len(speakers) else 0.0
     return {
@@ -61,10 +60,10 @@ def measure(atlas: Atlas, request: Search, eligible: Mask, candidates: Candidate
 
 def _correlation(first: Scores, of_first: Scale, second: Scores, of_second: Scale) -> float:
     """Return Pearson's correlation of two spaces over the candidates; 0 where one does not differ."""
-    spread = of_first[1] * of_second[1]
-    return float(((first - of_first[0]) * (second - of_second[0])).mean() / spread)
+    spread = of_first.deviation * of_second.deviation
+    return float(((first - of_first.mean) * (second - of_second.mean)).mean() / spread)
 
 
 def _tail(best: Scores, of_all: Scale) -> float:
     """Return by how many standard deviations the best scores exceed the mean of all; 0 where none differ."""
-    return float((best.mean() - of_all[0]) / of_all[1])
+    return float((best.mean() - of_all.mean) / of_all.deviation)

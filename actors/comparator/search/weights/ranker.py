@@ -14,6 +14,7 @@ from msgspec import Meta
 from actors.comparator.messages.profiles import Weights
 from actors.comparator.search.weights.measurements import Measurements
 from actors.runtime.types import JsonObject
+from events.spaces import E2, E3, E4, E5
 from projections.time.time_mentions import QueryHints
 
 FILE: Final = Path(__file__).with_name("auto.json")
@@ -57,8 +58,8 @@ class Ranker(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             KeyError: a measurement is missing.
         """
         scaled = {
-            name: min(LIMIT, max(-LIMIT, (measured[name] - of.mean) / of.deviation))
-            for name, of in self.measurements.items()
+            name: min(LIMIT, max(-LIMIT, (measured[name] - usual.mean) / usual.deviation))
+            for name, usual in self.measurements.items()
         }
         weights = {
             key: softplus(view.bias + sum(effect * scaled[name] for name, effect in view.effects.items()))
@@ -72,10 +73,10 @@ class Ranker(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def asked_spaces(hints: QueryHints) -> dict[str, bool]:
     """Return for each space that only some questions ask for whether this one does."""
     return {
-        "e2_temporal_recent": bool(hints.intervals),
-        "e3_temporal_periodic": bool(hints.recurring),
-        "e4_temporal_positional": hints.start or hints.end,
-        "e5_causal": hints.direction is not None,
+        E2: bool(hints.intervals),
+        E3: bool(hints.recurring),
+        E4: hints.start or hints.end,
+        E5: hints.direction is not None,
     }
 
 

@@ -9,16 +9,13 @@ import numpy as np
 from actors.comparator.messages import Search
 from actors.comparator.messages.profiles import FIXED_PROFILES, Weights
 from actors.comparator.search.fusion import SHOWN, WORDING_AROUND, Candidates, space_of
-from actors.comparator.search.ranking import LATE_INTERACTION
-from actors.comparator.search.recall import CAUSAL, SPARSE
 from actors.comparator.search.weights.measurements import MEASURED, measure
 from actors.comparator.search.weights.ranker import AUTO
 from actors.runtime.settings import SearchProfile
 from events.fingerprint import Sparse
-from events.spaces import SPACES
+from events.spaces import E2, E5, E6, E12, SPACES
 from events.vocabulary.values import Modality
 from projections.atlas.atlas import Atlas
-from projections.atlas.fingerprints import RECENCY
 from projections.storage.arrays import Mask
 
 LEAST_SHARE: Final = 0.01
@@ -59,16 +56,16 @@ def applied_weights(atlas: Atlas, request: Search, eligible: Mask, candidates: C
         if not measured["session"]:
             weights[WORDING_AROUND] = 0.0
         if request.hints.direction is not None:
-            weights[CAUSAL] *= float(np.interp(_named(atlas, request, candidates), NAMED, SPARED))
+            weights[E5] *= float(np.interp(_named(atlas, request, candidates), NAMED, SPARED))
         if any(time.end - time.start <= A_MONTH for time in request.hints.intervals):
-            weights[RECENCY] *= SHARP_TIME
+            weights[E2] *= SHARP_TIME
         if request.filter.modality is Modality.IMAGE:
             weights[SHOWN] *= AMONG_IMAGES
         least = LEAST_SHARE * sum(weights[view] for view in views)
         views = [view for view in views if weights[view] >= least]
     else:
         weights = FIXED_PROFILES[request.profile]
-    candidates.score(view for view in views if space_of(view) != LATE_INTERACTION)
+    candidates.score(view for view in views if space_of(view) != E12)
     silent = candidates.silent()
     return normalised({view: 0.0 if view in silent else weights[view] for view in views})
 
@@ -78,10 +75,10 @@ def _named(atlas: Atlas, request: Search, candidates: Candidates) -> float:
 
     All words count alike: by their rarity in the whole store, the weight would tell what other namespaces hold.
     """
-    words = request.embeddings.get(SPARSE[0])
+    words = request.embeddings.get(E6)
     if not isinstance(words, Sparse):
         return 0.0
-    return float(atlas.coverage(SPARSE[0], words, candidates.rows).max(initial=0.0))
+    return float(atlas.coverage(E6, words, candidates.rows).max(initial=0.0))
 
 
 def by_space(weights: Mapping[str, float], available: Collection[str]) -> Weights:

@@ -14,8 +14,8 @@ from actors.comparator.search.fusion import (
     standardise,
 )
 from events.fingerprint import Sparse, Tokens
+from events.spaces import E6, E12
 from events.vocabulary import MemoryStored
-from projections.atlas.fingerprints import TERMS, WORDING
 from projections.time.time_mentions import NO_HINTS
 from tests.actors.comparator.similar_memories import QUESTION, atlas_of, memory, query, with_embedding
 
@@ -70,22 +70,22 @@ def test_a_long_turn_relies_on_those_around_it_where_their_scores_go_together() 
 
 def of_terms(count: int, memory: MemoryStored) -> MemoryStored:
     """Return a memory with so many terms."""
-    return with_embedding(memory, TERMS, Sparse.of(dict.fromkeys(range(count), 1.0)))
+    return with_embedding(memory, E6, Sparse.of(dict.fromkeys(range(count), 1.0)))
 
 
 def test_a_short_turn_scores_with_its_neighbours_as_one_memory_of_all_their_words_would_a_long_one_less() -> None:
-    asked = QUESTION.take(WORDING, Tokens)
+    asked = QUESTION.take(E12, Tokens)
     ids, vectors, half = asked.ids, asked.array, len(asked.ids) // 2
     parts = [slice(half), slice(half, None), slice(None)]
     memories = [
-        of_terms(SHORT_TURN, with_embedding(memory({}, seed), WORDING, Tokens.of(ids[part], vectors[part])))
+        of_terms(SHORT_TURN, with_embedding(memory({}, seed), E12, Tokens.of(ids[part], vectors[part])))
         for seed, part in enumerate(parts)
     ]
     memories.append(of_terms(2 * SHORT_TURN, memories[0]))
     candidates = Candidates(atlas_of(memories), query(), NO_HINTS, np.arange(2))
-    candidates.score([WORDING])
+    candidates.score([E12])
     candidates.add(np.array([2, 3]))
-    own = candidates.scores(WORDING)
+    own = candidates.scores(E12)
     neighbours = np.array([[1, -1], [0, -1], [-1, -1], [1, -1]])
     candidates.score_around(neighbours, np.ones(4, np.bool_), candidates.reliance(neighbours))
     around = candidates.scores(WORDING_AROUND)
@@ -95,5 +95,5 @@ def test_a_short_turn_scores_with_its_neighbours_as_one_memory_of_all_their_word
 
 def test_turns_cannot_be_scored_with_their_neighbours_before_they_are_scored_alone() -> None:
     candidates = Candidates(atlas_of([memory({}, 0)]), query(), NO_HINTS, np.arange(1))
-    with pytest.raises(ValueError, match=WORDING):
+    with pytest.raises(ValueError, match=E12):
         candidates.score_around(np.array([[-1, -1]]), np.ones(1, np.bool_), np.ones(1, np.float32))

@@ -12,15 +12,9 @@ from hypothesis import strategies as st
 
 from actors.comparator.compare.calibration import Calibration, Curve
 from actors.comparator.search import ranking
-from actors.comparator.search.ranking import (
-    LATE_INTERACTION,
-    Ranking,
-    Similarities,
-    by_perspectives,
-    by_purpose,
-    by_weights,
-)
+from actors.comparator.search.ranking import Ranking, Similarities, by_perspectives, by_purpose, by_weights
 from events.fingerprint import Sparse, Tokens
+from events.spaces import E12
 from events.vocabulary import MemoryErased, MemoryForgotten
 from projections.atlas.atlas import Atlas
 from projections.atlas.facets import Filter
@@ -118,7 +112,7 @@ def test_the_results_are_the_best_by_weighted_mean(
 def test_deferring_late_interaction_changes_no_ranking(
     weights: dict[str, float], late: float, name: str, limit: int, least: float, first: int
 ):
-    asked = weights | {LATE_INTERACTION: late}
+    asked = weights | {E12: late}
     with patch.object(ranking, "FIRST_BATCH", ROWS):
         exhaustive = by_weights(similarities(), asked, let_through(name), limit, least)
     with patch.object(ranking, "FIRST_BATCH", first):
@@ -132,9 +126,9 @@ def test_copies_scored_in_different_batches_keep_their_order():
     for tokens in range(2, 24):
         asked = Tokens.of(rng.integers(0, 30_000, tokens), rng.standard_normal((tokens, 128)))
         copies = atlas_of([stored("copy")] * 5)
-        of = Similarities(copies, RAW, query() | {LATE_INTERACTION: asked})
+        of = Similarities(copies, RAW, query() | {E12: asked})
         with patch.object(ranking, "FIRST_BATCH", 4):
-            found = by_weights(of, {LATE_INTERACTION: 0.9, "e1_semantic": 0.1}, copies.facets.live, 4, 0.0)
+            found = by_weights(of, {E12: 0.9, "e1_semantic": 0.1}, copies.facets.live, 4, 0.0)
         assert found.rows.tolist() == [0, 1, 2, 3]
         assert len({*found.similarity.tolist()}) == 1
 
@@ -142,17 +136,17 @@ def test_copies_scored_in_different_batches_keep_their_order():
 def test_late_interaction_scores_only_rows_that_can_enter_the_result():
     light, heavy, meaning = similarities(), similarities(), {"e1_semantic": 0.98}
     with patch.object(ranking, "FIRST_BATCH", 16):
-        by_weights(light, meaning | {LATE_INTERACTION: 0.02}, let_through("all"), 10, 0.0)
-        by_weights(heavy, {LATE_INTERACTION: 1.0}, let_through("all"), 10, 0.0)
-    assert 16 <= light.scored[LATE_INTERACTION] < ROWS / 4
-    assert heavy.scored[LATE_INTERACTION] == let_through("all").sum()
+        by_weights(light, meaning | {E12: 0.02}, let_through("all"), 10, 0.0)
+        by_weights(heavy, {E12: 1.0}, let_through("all"), 10, 0.0)
+    assert 16 <= light.scored[E12] < ROWS / 4
+    assert heavy.scored[E12] == let_through("all").sum()
 
 
 def test_late_interaction_skips_rows_that_cannot_reach_the_threshold():
     watched = similarities()
     with patch.object(ranking, "FIRST_BATCH", 1):
-        found = by_weights(watched, {"e1_semantic": 0.9, LATE_INTERACTION: 0.1}, let_through("all"), 100, 0.8)
-    assert 0 < len(found.rows) <= watched.scored[LATE_INTERACTION] < ROWS / 2
+        found = by_weights(watched, {"e1_semantic": 0.9, E12: 0.1}, let_through("all"), 100, 0.8)
+    assert 0 < len(found.rows) <= watched.scored[E12] < ROWS / 2
 
 
 @pytest.mark.parametrize("key", KEYS)
@@ -188,7 +182,7 @@ def test_a_limit_above_the_number_of_rows_returns_all():
 
 
 @pytest.mark.parametrize("rows", [0, 20])
-@pytest.mark.parametrize("weights", [dict.fromkeys(KEYS, 1.0), {"e1_semantic": 1.0}, {LATE_INTERACTION: 1.0}])
+@pytest.mark.parametrize("weights", [dict.fromkeys(KEYS, 1.0), {"e1_semantic": 1.0}, {E12: 1.0}])
 def test_without_eligible_rows_nothing_is_found(rows: int, weights: dict[str, float]):
     empty = atlas_of(varied(rows))
     nobody = empty.facets.eligible(Filter(namespace="nobody's"))
@@ -203,7 +197,7 @@ def test_without_eligible_rows_nothing_is_found(rows: int, weights: dict[str, fl
         assert found.scanned == 0
 
 
-@pytest.mark.parametrize("weights", [{"e1_semantic": 1.0}, {"e6_sparse": 0.5, LATE_INTERACTION: 0.5}])
+@pytest.mark.parametrize("weights", [{"e1_semantic": 1.0}, {"e6_sparse": 0.5, E12: 0.5}])
 def test_of_equal_memories_the_earlier_comes_first(weights: dict[str, float]):
     copies = atlas_of([stored("other"), *[stored("copy")] * 6, stored("another")])
     of = Similarities(copies, RAW, query(stored("copy").fingerprint))
@@ -239,7 +233,7 @@ def ranks_of(key: str, eligible: Mask, least: float) -> dict[int, int]:
 
 @settings(max_examples=30, deadline=None)
 @given(
-    keys=st.lists(st.sampled_from([key for key in KEYS if key != LATE_INTERACTION]), min_size=1, unique=True),
+    keys=st.lists(st.sampled_from([key for key in KEYS if key != E12]), min_size=1, unique=True),
     name=st.sampled_from(["few", "all"]),
     limit=st.sampled_from([5, 1_000]),
     least=st.sampled_from([0.0, 0.5, 0.9]),
