@@ -28,6 +28,8 @@ HEAD = 65_536
 
 BESIDE = ("~$", "._")
 """What the names of files begin with that a program keeps beside the file of that name."""
+INSTALLED = ("node_modules", "site-packages")
+"""Folders in which programs keep what others wrote."""
 HYPERTEXT = (".html", ".htm")
 DECLARING = 1_024
 """Bytes in which HTML declares its encoding."""
@@ -169,12 +171,12 @@ def first_lines(file: Path) -> list[JsonObject]:
 
 
 def walk(folder: Path, suffixes: Iterable[str] | None = None, skipped: Iterable[str] = ()) -> Iterator[Path]:
-    """Yield the files under a folder by name, not those in hidden folders or in those with `skipped` names.
+    """Yield the files under a folder by name, not those in hidden folders, of `INSTALLED`, or with `skipped` names.
 
     A symbolic link to one of these files is left out, and what Word and macOS keep beside a file (`~$name`, `._name`).
     `suffixes` of the files are in lower case; None for any.
     """
-    wanted, unwanted = None if suffixes is None else {*suffixes}, {*skipped}
+    wanted, unwanted = None if suffixes is None else {*suffixes}, {*skipped, *INSTALLED}
 
     def is_hidden(path: Path) -> bool:
         return any(part in unwanted or part.startswith(".") for part in path.relative_to(folder).parts[:-1])

@@ -413,6 +413,16 @@ def test_text_marked_as_utf_16_is_read(tmp_path: Path) -> None:
     assert [Path(one.file).name for one in broken] == ["odd.txt"]
 
 
+def test_notes_of_installed_packages_are_none_of_a_project(tmp_path: Path) -> None:
+    for folder in ("docs", "node_modules/left-pad", "venv/lib/python3.13/site-packages/duckdb"):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "README.md").write_text(f"Kept in {folder}.", "utf-8")
+    _, items, broken, _ = read(tmp_path)
+    assert [item["content"] for item in items] == ["README\n\nKept in docs."]
+    assert broken == []
+    assert len(read(tmp_path / "node_modules" / "left-pad")[1]) == 1, "unless it is named"
+
+
 def test_a_link_to_a_note_of_the_same_folder_is_no_second_note(tmp_path: Path) -> None:
     vault, hidden = tmp_path / "vault", tmp_path / "vault" / ".store"
     hidden.mkdir(parents=True)
