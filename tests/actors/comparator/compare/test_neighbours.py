@@ -148,8 +148,8 @@ def test_entropy_from_candidates_approximates_entropy_from_all_memories(errors: 
 
 @pytest.mark.parametrize("key", [key for key in SEMANTIC if key != "e8_graph"])  # connections name no candidates
 def test_entropy_from_candidates_approximates_the_exact_one_in_each_space(errors: Errors, key: str):
-    # Two of a hundred texts, which differ between versions of Python, may miss the nearest one; so may the nearest code by
-    # its syntax alone, which names no candidates.
+    # Two of a hundred texts, which differ between versions of Python, may miss the nearest one. The nearest code by its
+    # syntax alone may be missed too, since that names no candidates.
     assert np.quantile(errors.spaces[:, INDEX[key]], 0.98) < BOUND
 
 
