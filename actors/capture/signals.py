@@ -22,8 +22,10 @@ _NO_PROSE: Final = re.compile(r"^(?:[ \t]*[|>$%]|[ \t]*#{1,6}\s|[ ]{4,}(?![-*+\d
 _BLOCK: Final = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*+•]|\d+[.)])\s)")
 """Between paragraphs and items of a list."""
 _MARK: Final = re.compile(r"^\s*(?:[-*+•]|\d+[.)])\s+")
-_TITLE: Final = "".join(rf"(?<!\b(?i:{title})\.)" for title in "Dr Mr Ms St Mrs Prof".split())
-"""Not after a title: "Prof. Dahl"."""
+_TITLE: Final = "".join(
+    rf"(?<!\b{title}\.)" for title in ("Mr", "Ms", "Mrs", "[Pp]rof", *(rf"[a-z]{{{n}}} Dr" for n in (2, 3, 4)))
+)
+"""Not after a title: "Prof. Dahl", "with Dr. Klee", unlike "at 5 Oak Dr. We moved"."""
 _END: Final = re.compile(
     rf"{_TITLE}(?<=[.!?…])[\"'”’)*_]*\s+(?=[\"'“‘(*_`]*[A-Z0-9])|(?<=[!?])\s+(?=[a-z])|"
     rf"{_TITLE}(?<=[a-z]{{4}}\.)\s+(?=[a-z])"

@@ -42,10 +42,23 @@ def test_what_a_person_asks_to_remember_or_to_use_is_captured_without_what_prece
     [
         "My supervisor Prof. Dahl wants notes in Chicago style, never in the text.",
         "my therapist is prof. amelie brandt, on tuesdays.",
+        "We always ask for Dr. Weiss at the clinic.",
     ],
 )
 def test_a_title_before_a_name_ends_no_sentence(text: str) -> None:
     assert list(sentences(text)) == [text]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The p99 went from 90 to 40 ms.", "We decided to use Redis for the sessions."),
+        ("I live on Main St.", "We moved here from Rome last spring."),
+        ("The depot is now at 5 Oak Dr.", "We never deploy on Mondays because of it."),
+    ],
+)
+def test_a_unit_or_a_street_before_a_point_ends_a_sentence(one: str, other: str) -> None:
+    assert other in list(sentences(f"{one} {other}"))
 
 
 @pytest.mark.parametrize(
