@@ -40,7 +40,11 @@ NOT_BEFORE_UNIT: Final = (
 """After a year on its own: rejects quantities."""
 DAY_OF_MONTH: Final = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?\b"
 _NUMBER: Final = rf"\d{{1,3}}|(?:(?:{'|'.join(_TENS)})[ -])?(?:{'|'.join(NUMBERS)})|{'|'.join(_TENS)}"
-_BEFORE_COUNT: Final = r"(?<!\d[.,])\b(?:a )?"
+_BEFORE_COUNT: Final = (
+    r"(?<!\d[.,])(?<!\w-)(?<!\bhalf )(?<!\bhalf a )"
+    r"(?<!\bhundred )(?<!\bhundred and )(?<!\bthousand )(?<!\bthousand and )\b(?:a )?"
+)
+"""Not within a larger number, or before half of one."""
 COUNT: Final = rf"(?:{_BEFORE_COUNT}(?P<count>{_NUMBER})(?: of)? )"
 UNIT: Final = r"(?P<unit>day|night|week|weekend|month|quarter(?! (?:century|mile|hour|of)\b)|year|decade)s?\b"
 _SHORT: Final = {"sec": "second", "min": "minute", "hr": "hour", "wk": "week", "yr": "year"}

@@ -406,6 +406,8 @@ def test_relative_words_count_by_the_calendar_of_the_zone_in_which_they_were_sai
         "31 June",
         "in 9999",
         "2,500 years ago",
+        "half a dozen days ago",
+        "a hundred and twenty-five days ago",
         "",
     ],
 )
