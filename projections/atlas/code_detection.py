@@ -20,8 +20,8 @@ _CODE_LINE: Final = re.compile(
     re.VERBOSE,
 )
 """Lines that occur in common programming languages and not in prose."""
-_FIELD_LINE: Final = re.compile(r"\s+\w+\??:\s*\S")
-"""A field of a literal, between a line that ends with a brace and one that begins with one."""
+_FIELD_LINE: Final = re.compile(r"\s+\w+\??:\s*\S.*[,;{\[(]\s*$")
+"""A field of a literal that goes on, between a line that ends with a brace and one that begins with one."""
 
 
 def looks_like_code(content: str) -> bool:

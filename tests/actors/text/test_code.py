@@ -34,6 +34,7 @@ def test_code_looks_like_code(content: str):
         "We decided on DuckDB for the log. It is fast.\nThe next step: benchmarks (see the notes).",
         "Shopping list:\n- milk\n- eggs\n- bread (two loaves)",
         "The cast {\nAna: I am late.\nBen: So am I.\nAna: Shall we go in?\nBen: Yes, let us.",
+        "Meeting notes {\n  Ana: will call the bank\n  Bob: will write the letter\n  Cem: is away\n}",
         '{\n  "name": "Ana",\n  "age": 41,\n  "town": "Ulm"\n}',
         "The function read_config() returns a dict.",
         "Where is the user's name parsed?",
