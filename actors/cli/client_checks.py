@@ -6,11 +6,13 @@ import json
 import os
 import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from getopt import GetoptError
 from importlib.metadata import version
 from pathlib import Path
 from typing import TypeAlias
 
 from actors.cli.checks import Check, failed, passed, warned
+from actors.cli.hooks import parse_options
 from actors.clients.files import ConfigurationError
 from actors.clients.installation import HOOKS_OFF, configured, has_plugin, hook_call, hooks_off
 from actors.clients.launch import expanded, expanded_environment, parse_launch, read_entry, read_environment
@@ -62,10 +64,14 @@ def _client(name: str, client: Client, problems: Problems) -> Check:
         return warned(name, "connected, without hooks", install)
     if (problem := _version_problem(["/bin/sh", "-c", f"{hook.program} --version"], os.environ)) is not None:
         return failed(name, f"connected, but `{hook.program}`, which its hooks start, {problem}", install)
+    try:
+        chosen = parse_options(hook.options)["data"]
+    except GetoptError as error:
+        return failed(name, f"connected, but its hooks do nothing: {error}", install)
     launch = parse_launch(started)
     folder = _folder(launch.options, os.environ | variables) if launch else None
-    other = _folder(hook.options, os.environ)
-    if folder and other and folder != other:
+    other = data_folder(Path(chosen) if chosen else None)
+    if folder and folder != other:
         return warned(name, f"its server has the store {folder}, its hooks {other}", f"{install} --data {folder}")
     return _switched_off(name, client) or passed(name, "connected, with hooks")
 

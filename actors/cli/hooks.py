@@ -30,6 +30,7 @@ SERVER_TIMEOUT = 1.5
 """Seconds that a session start waits for the server that starts with it: only one process can open a store."""
 NAP_SECONDS = 55.0
 """Seconds of consolidation at a session end: the hook has 60."""
+USAGE = "context-graph hook EVENT [--data FOLDER] [--namespace NAME] [--embedder MODEL] [--models FOLDER] [--capture]"
 CAPTURE_IMPORTANCE = 0.2
 """Importance of a captured record."""
 
@@ -65,6 +66,9 @@ def run_hook(arguments: Sequence[str]) -> None:
     """
     if sys.platform == "win32":
         sys.exit("context-graph: hooks need Linux or macOS: Windows has neither timers as signals nor fork")
+    if "--help" in arguments:
+        sys.stdout.write(f"Usage: {USAGE}\nClaude Code and Codex call it, with a payload on standard input.\n")
+        return
     event, *rest = arguments or ("hook",)
     if event not in HOOKS:
         _print_error(event, f"unknown event; known are {', '.join(HOOKS)}")
@@ -75,7 +79,7 @@ def run_hook(arguments: Sequence[str]) -> None:
 
         seconds, handle = HOOKS[event]
         signal.setitimer(signal.ITIMER_REAL, seconds)
-        options = _options(rest)
+        options = parse_options(rest)
         payload = msgspec.json.decode(sys.stdin.buffer.read(), type=Payload)
         folder = data_folder(Path(options["data"]) if options["data"] else None)
         project = None if options["namespace"] else _project(payload, folder)
@@ -89,18 +93,23 @@ def run_hook(arguments: Sequence[str]) -> None:
         )
         captures = "capture" in options or os.environ.get("CONTEXT_GRAPH_CAPTURE") == "1"
         handle(HookCall(payload, location, options["namespace"] or project or DEFAULT_NAMESPACE, captures))
+    except getopt.GetoptError as error:
+        _print_error(event, str(error))
     except Exception as error:  # no error may disturb the session
         _print_error(event, f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}")
     os._exit(0)  # with models loaded, a regular exit of the interpreter takes .3 s
 
 
-def _options(words: Sequence[str]) -> dict[str, str]:
-    """Return options by name, those that take a value also from the environment, and empty without one."""
+def parse_options(words: Sequence[str]) -> dict[str, str]:
+    """Return options by name, those that take a value also from the environment, and empty without one.
+
+    A `GetoptError` for others, and for arguments.
+    """
     taken = (DATA, NAMESPACE, EMBEDDER, MODELS)
     values = {option.name: os.environ.get(option.variable, "") for option in taken}
     given, others = getopt.gnu_getopt([*words], "n:", [*(f"{option.name}=" for option in taken), "capture"])
     if others:
-        raise ValueError(f"unexpected argument {others[0]}")
+        raise getopt.GetoptError(f"unexpected argument {others[0]}")
     return values | {NAMESPACE.name if name == "-n" else name.lstrip("-"): value for name, value in given}
 
 

@@ -152,6 +152,9 @@ def test_hooks_that_start_nothing_or_are_switched_off_are_told(home: Path, store
     assert (status, checks["claude-code"]["verdict"]) == (1, "failed")
     assert "`/old/context-graph`, which its hooks start, did not answer" in checks["claude-code"]["found"]
     assert checks["claude-code"]["advice"] == "context-graph install --client claude-code"
+    settings.write_text(written.replace("--data", "--folder"))
+    found = doctor(home, store)[1]["claude-code"]["found"]
+    assert found == "connected, but its hooks do nothing: option --folder not recognized"
 
 
 def test_hooks_for_another_store_than_that_of_the_server_are_told(home: Path, store: Path) -> None:

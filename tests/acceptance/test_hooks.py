@@ -173,7 +173,7 @@ def test_an_invalid_payload_ends_without_an_error(event: str, stdin: str, tmp_pa
             ["SessionStart"],
             "SessionStart: unknown event; known are session-start, user-prompt-submit, post-tool-use, session-end",
         ),
-        (["session-start", "--speed", "2"], "session-start: GetoptError: option --speed not recognized"),
+        (["session-start", "--speed", "2"], "session-start: option --speed not recognized"),
     ],
 )
 def test_an_unknown_event_or_option_is_named_and_ends_without_an_error(
