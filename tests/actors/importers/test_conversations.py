@@ -133,9 +133,25 @@ def test_a_long_transcript_is_divided_and_a_line_of_subtitles_that_stays_is_said
     items = read(tmp_path / "film.srt")[1]
     assert len(items) > 2
     assert max(len(item["content"]) for item in items) < 2_100
-    (tmp_path / "short.srt").write_bytes(SUBTITLES.replace("\n", "\r\n").encode())
-    (item,) = read(tmp_path / "short.srt")[1]
-    assert item["content"] == "short\n\nHello there."
+    for end in ("\r\n", "\r"):
+        (tmp_path / "short.srt").write_bytes(SUBTITLES.replace("\n", end).encode())
+        (item,) = read(tmp_path / "short.srt")[1]
+        assert item["content"] == "short\n\nHello there."
+
+
+@pytest.mark.parametrize(
+    ("cues", "text"),
+    [
+        ("<v Ana>We need two things\nfirst: tests</v>", "Ana: We need two things first: tests"),
+        ("<v Ana>We start.</v>\n\n-->\nNote: it rains.", "Ana: We start.\nNote: it rains."),
+        ("Ana: We need two things\nfirst: tests", "Ana: We need two things first: tests"),
+        ("if a < b and c > d then", "if a < b and c > d then"),
+        ("a List<String> of <b>two</b>", "a List<String> of two"),
+        ("<00:00:01.500><c.loud>Stop</c> <FONT color='red'>now</FONT>", "Stop now"),
+    ],
+)
+def test_colons_and_brackets_in_what_is_said_name_no_speaker_and_are_kept(cues: str, text: str) -> None:
+    assert from_captions(f"WEBVTT\n\n-->\n{cues}\n")[1] == text
 
 
 def test_captions_are_read_in_time_that_grows_with_their_length() -> None:
