@@ -31,6 +31,9 @@ BATCH_TEXT = 1 << 17
 """Characters of texts after which a batch ends sooner: some ten seconds of a core, so that progress is seen, and what
 is stored of a long source stays if it is interrupted."""
 
+COUNTS = ("stored", "stored_before", "hidden_before", "sections_before", "events")
+"""What is counted of the answers to all batches."""
+
 
 class Batch(NamedTuple):
     """Items that are imported together."""
@@ -53,7 +56,7 @@ class Batch(NamedTuple):
 
         Then all other items would be embedded for nothing.
         """
-        for name in ("stored", "stored_before", "hidden_before", "events"):
+        for name in COUNTS:
             self.result[name] += answer[name]
         for item, one in zip(self.items, answer["results"], strict=True):
             if not one["success"]:
@@ -68,7 +71,7 @@ def batches_of(source: Source, result: JsonObject, report: Report) -> Iterator[B
     """Yield the items of a source that was surveyed; what comes of them is added to the result."""
     from actors.importers.records import Item, Redactions, screened
 
-    result |= {"stored": 0, "stored_before": 0, "hidden_before": 0, "events": 0}
+    result |= dict.fromkeys(COUNTS, 0)
     records: Iterator[Record] = screened(source.read(), Redactions())
     items = (record for record in records if isinstance(record, Item))
     start = 0
@@ -151,7 +154,7 @@ def _without_hub(folder: Path) -> Iterator[None]:
 
 def so_far(result: JsonObject) -> str:
     """Return in words how much of an import that ends early is stored."""
-    done = result.get("stored", 0) + result.get("stored_before", 0)
+    done = sum(result.get(name, 0) for name in ("stored", "stored_before", "sections_before"))
     return f"{done:,} of {result['memories']:,} memories are stored, and the same import goes on with the others"
 
 

@@ -11,6 +11,7 @@ A note is a memory, a long one or a journal several (`actors/importers/sections.
 import hashlib
 import posixpath
 import re
+from collections import defaultdict
 from collections.abc import Iterator
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -85,7 +86,7 @@ class _Note(msgspec.Struct, frozen=True):
     ids: list[str]
     """Other names of it."""
     links: list[tuple[str, str]]
-    """The relation and the target of each."""
+    """The relation of each and the name or the path of its target."""
 
     @property
     def id(self) -> UUID:
@@ -141,10 +142,13 @@ def read(root: Path, files: list[Path], options: Options) -> Iterator[Record]:
         yield from [Skipped("empty files")] if note.is_empty else own or _memories(note, options)
         links += [(note, relation, target) for relation, target in note.links]
     names = aliases | names | paths
+    drawn: defaultdict[tuple[UUID, UUID], set[str]] = defaultdict(set)
     for note, relation, target in links:
-        name = target.partition("|")[0].partition("#")[0].strip().removesuffix(".md").lower()
+        name = target.lower()
         if (target_id := names.get(name)) is not None:
-            if target_id != note.id:
+            relations = drawn[note.id, target_id]
+            if target_id != note.id and relation not in relations and not (relation == WIKILINK and relations):
+                relations.add(relation)
                 yield link(note.id, target_id, relation, note.file)
         elif name:
             yield Skipped(f"links to {'empty files' if name in names else missing(name)}")
@@ -232,18 +236,24 @@ def _memories(note: _Note, options: Options) -> Iterator[Record]:
 
 
 def _links(body: str, folder: str) -> Iterator[tuple[str, str]]:
-    """Yield the relation and the target of each link; a target that has a relation is not named again.
+    """Yield the relation and the target of each link, relations first.
 
     The path of a file in a link is relative to the `folder` of the note.
     """
     visible = _CODE.sub(" ", body)
-    related = {}
+    related = set()
     for one in _RELATION.finditer(visible):
-        related[one["target"]] = None
-        yield one["relation"].strip(" :*_") or WIKILINK, one["target"]
-    yield from ((WIKILINK, target) for target in dict.fromkeys(_LINK.findall(visible)) if target not in related)
-    paths = (posixpath.normpath(posixpath.join(folder, unquote(path))) for path in _FILE_LINK.findall(visible))
-    yield from ((WIKILINK, path) for path in dict.fromkeys(paths))
+        name = _linked(one["target"])
+        related.add(name)
+        yield one["relation"].strip(" :*_") or WIKILINK, name
+    paths = [posixpath.normpath(posixpath.join(folder, unquote(path))) for path in _FILE_LINK.findall(visible)]
+    named = dict.fromkeys([*map(_linked, _LINK.findall(visible)), *paths])
+    yield from ((WIKILINK, name) for name in named if name not in related)
+
+
+def _linked(target: str) -> str:
+    """Return the name of the note that a wikilink leads to, without the heading and what is shown in its place."""
+    return target.partition("|")[0].partition("#")[0].strip().removesuffix(".md")
 
 
 def _tags(properties: JsonObject) -> list[str]:

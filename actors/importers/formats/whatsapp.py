@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from actors.importers.files import HEAD, text, unreadable
-from actors.importers.records import Broken, Ignored, Options, Record, Skipped, memory
+from actors.importers.records import Broken, Options, Record, Skipped, memory
 
 NAME: Final = "WhatsApp chats"
 SINGLE: Final = "a WhatsApp chat"
@@ -84,10 +84,11 @@ def _lines(content: str) -> Iterator[tuple[int, re.Match[str], str]]:
 
 
 def _messages(lines: list[tuple[int, re.Match[str], str]], file: Path, options: Options) -> Iterator[Record]:
-    days = _days([found["date"] for _, found, _ in lines])
-    if days is None:
-        problem = "its dates can be read in several ways or in none: its messages get the time of the import"
-        yield Ignored(str(file), 1, problem)
+    readings = _readings([found["date"] for _, found, _ in lines])
+    if len(readings) != 1:
+        yield _undated(file, lines, readings)
+        return
+    (days,) = readings
     chat = file.resolve().parent.name if file.stem == PHONES else file.stem
     known: Counter[tuple[str, ...]] = Counter()
     for index, (number, found, said) in enumerate(lines):
@@ -104,14 +105,27 @@ def _messages(lines: list[tuple[int, re.Match[str], str]], file: Path, options: 
                 number,
                 namespace=options.namespace,
                 session=chat,
-                created_at=f"{days[index]}T{_time(found)}" if days else None,
+                created_at=f"{days[index]}T{_time(found)}",
                 tags=["chat"],
                 metadata={"source": "whatsapp", "speaker": speaker, "title": chat},
             )
 
 
-def _days(dates: list[str]) -> list[date] | None:
-    """Return the days of messages, given as a region writes them; None where none or more than one order is possible.
+def _undated(file: Path, lines: list[tuple[int, re.Match[str], str]], readings: list[list[date]]) -> Broken:
+    """Return why a chat can't be read: there are two readings of its dates, or none."""
+    if not readings:
+        return Broken(str(file), lines[0][0], "its dates exist in no order of day and month, or are in the future")
+    index, days = next((index, days) for index, days in enumerate(zip(*readings, strict=True)) if days[0] != days[1])
+    number, found, _ = lines[index]
+    problem = (
+        f"its dates can be read in two ways ({found['date']} is {' or '.join(map(str, days))}): "
+        f"import it once it has a day after the 12th, or write its dates as {days[0]}"
+    )
+    return Broken(str(file), number, problem)
+
+
+def _readings(dates: list[str]) -> list[list[date]]:
+    """Return the days of messages, given as a region writes them, in each order of day and month that may be the right.
 
     In the right order all days exist, none is in the future, and the fewest are before that of the message above.
     """
@@ -125,7 +139,7 @@ def _days(dates: list[str]) -> list[date] | None:
         if max(days) <= today:
             possible.setdefault(sum(after < before for before, after in pairwise(days)), []).append(days)
     best = possible[min(possible)] if possible else []
-    return best[0] if len(best) == 1 or (best and best[0] == best[-1]) else None
+    return best[:1] if best and best[0] == best[-1] else best
 
 
 def _orders(written: str) -> tuple[str, ...]:

@@ -73,6 +73,8 @@ class _Reader(HTMLParser):
         """The element that each block is of, and its text."""
         self._lines: list[list[str]] = [[]]
         """The pieces of each line of the block that is being read."""
+        self._filled: set[int] = set()
+        """Which lines of that block have text, from 1: looking through the pieces at each tag takes the square."""
         self._element = ""
         self._open: Counter[str] = Counter()
         """How many elements of a kind are open."""
@@ -92,11 +94,11 @@ class _Reader(HTMLParser):
             self._read_property(dict(attrs))
         elif tag == "br":
             self._lines.append([])
-        elif tag in {"td", "th"} and any(map(str.strip, self._lines[-1])):
+        elif tag in {"td", "th"} and len(self._lines) in self._filled:
             self._lines[-1].append(CELL)
         elif tag == "img":
             self.handle_data(dict(attrs).get("alt") or "")
-        is_inner = tag in _INNER and self._element and not any(piece.strip() for line in self._lines for piece in line)
+        is_inner = tag in _INNER and self._element and not self._filled
         if tag in _INNER and self._element == "tr":
             self._lines[-1].append(PARAGRAPH)
         elif tag in _BLOCKS and not is_inner:
@@ -122,10 +124,13 @@ class _Reader(HTMLParser):
             self.title.append(data)
         else:
             self._lines[-1].append(data)
+            if data.strip():
+                self._filled.add(len(self._lines))
 
     def flush(self) -> None:
         """End the block that is being read."""
         pieces, self._lines = ["".join(line) for line in self._lines], [[]]
+        self._filled.clear()
         element, self._element = self._element, ""
         text = "".join(pieces)
         if element != "tr" or PARAGRAPH not in text or (CELL in text and len(text) <= LONGEST_ROW):

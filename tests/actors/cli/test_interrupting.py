@@ -1,5 +1,6 @@
 """Ctrl-C ends a command without a traceback, however early it comes."""
 
+import json
 import os
 import signal
 import subprocess
@@ -41,6 +42,26 @@ def test_ctrl_c_in_an_import_says_what_is_stored_and_the_next_one_goes_on(
 ) -> None:
     source = tmp_path / "notes.jsonl"
     source.write_text("".join(f'{{"content": "The buoy {number} is red."}}\n' for number in range(BATCH + 1)))
+    told = f"interrupted; {BATCH} of {BATCH + 1} memories are stored, and the same import goes on"
+    assert told in interrupt_import(tmp_path / "store", source, monkeypatch)
+    assert run_json(tmp_path / "store", "import", str(source))["stored_before"] == BATCH + 1
+
+
+@pytest.mark.parametrize("part_of", [True, False])
+def test_ctrl_c_counts_lines_of_one_id_and_sections_of_what_was_imported_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, part_of: bool
+) -> None:
+    source, whole = tmp_path / "notes.jsonl", "0b6a1f5e-6c0e-5a5c-9a9e-2f3d8d1c7b44"
+    source.write_text(json.dumps({"id": whole, "content": "The buoy is red."}))
+    run_json(tmp_path / "store", "import", str(source))
+    line = {"part_of": whole, "metadata": {"division": {"sections": BATCH}}} if part_of else {"id": whole}
+    source.write_text("".join(json.dumps({"content": "The buoy is red."} | line) + "\n" for _ in range(BATCH + 1)))
+    told = interrupt_import(tmp_path / "store", source, monkeypatch)
+    assert f"interrupted; {BATCH} of {BATCH + 1} memories are stored" in told
+
+
+def interrupt_import(store: Path, source: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Import the first batch of a source, press Ctrl-C in the second, and return what is said then."""
     add = Batch.add
 
     def interrupted(batch: Batch, answer: JsonObject) -> None:
@@ -50,10 +71,9 @@ def test_ctrl_c_in_an_import_says_what_is_stored_and_the_next_one_goes_on(
 
     with monkeypatch.context() as patched:
         patched.setattr(Batch, "add", interrupted)
-        done = run(tmp_path / "store", "import", str(source))
+        done = run(store, "import", str(source))
     assert done.exit_code == INTERRUPTED_STATUS
-    assert f"interrupted; {BATCH} of {BATCH + 1} memories are stored, and the same import goes on" in done.stderr
-    assert run_json(tmp_path / "store", "import", str(source))["stored_before"] == BATCH + 1
+    return done.stderr
 
 
 LEAVING = """

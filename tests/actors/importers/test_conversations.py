@@ -1,12 +1,12 @@
 """WhatsApp chats with their senders and times, and transcripts of meetings."""
 
+import re
 from pathlib import Path
 
 import pytest
 
 from actors.importers.markup.captions import from_captions
-from actors.importers.recogniser import recognise
-from actors.importers.records import Ignored, Options
+from actors.importers.records import Broken, FormatError
 from tests.actors.importers.test_markup import check_linear
 from tests.actors.importers.test_sources import read
 
@@ -86,20 +86,49 @@ def test_a_chat_that_has_grown_keeps_the_ids_of_its_messages(tmp_path: Path) -> 
         ("05.03.26, 10:01 - Ana: Hello\n", "2026-03-05T10:01:00"),
         ("5.3.2026 klo 10.01 - Ana: Hello\n", "2026-03-05T10:01:00"),
         ("[2026-03-05, 10:01:02] Ana: Hello\n", "2026-03-05T10:01:02"),
-        ("3/5/24, 10:01 p. m. - Ana: Hello\n4/6/24, 10:01 p. m. - Ana: Hello\n", None),
         ("2/9/25, 10:01 - Ana: Hello\n3/1/25, 10:01 - Ana: Hello\n", "2025-02-09T10:01:00"),
         ("05/05/2026, 10:01 - Ana: Hello\n", "2026-05-05T10:01:00"),
-        ("31/31/2026, 10:01 - Ana: Hello\n", None),
     ],
 )
-def test_dates_that_can_be_read_in_two_ways_are_none(tmp_path: Path, lines: str, created: str | None) -> None:
+def test_dates_are_read_in_the_order_of_a_region(tmp_path: Path, lines: str, created: str) -> None:
     file = tmp_path / "Chat WhatsApp con Ana.txt"
     file.write_text(lines, "utf-8")
-    items = read(file)[1]
-    assert items[0]["content"] == "Hello"
-    assert items[0].get("created_at") == created
-    ignored = [one for one in recognise(file, Options()).read() if isinstance(one, Ignored)]
-    assert bool(ignored) == (created is None)
+    (item, *_), broken = read(file)[1:3]
+    assert (item["content"], item["created_at"], broken) == ("Hello", created, [])
+
+
+@pytest.mark.parametrize(
+    ("lines", "line", "reason"),
+    [
+        (
+            "4/4/24, 10:01 p. m. - Ana: Hello\n\n4/6/24, 10:01 p. m. - Ana: Hello\n",
+            3,
+            (
+                "its dates can be read in two ways (4/6/24 is 2024-06-04 or 2024-04-06): "
+                "import it once it has a day after the 12th, or write its dates as 2024-06-04"
+            ),
+        ),
+        (
+            "31/31/2026, 10:01 - Ana: Hello\n",
+            1,
+            "its dates exist in no order of day and month, or are in the future",
+        ),
+    ],
+)
+def test_nothing_of_a_chat_is_imported_whose_dates_can_be_read_in_two_ways_or_in_none(
+    tmp_path: Path, lines: str, line: int, reason: str
+) -> None:
+    file = tmp_path / "Chat WhatsApp con Ana.txt"
+    file.write_text(lines, "utf-8")
+    with pytest.raises(FormatError, match=re.escape(f"line {line}: {reason}; nothing was imported")):
+        read(file)
+    (tmp_path / "bees.md").write_text("Bees.", "utf-8")
+    _, items, broken, _ = read(tmp_path)
+    assert [item["content"] for item in items] == ["bees\n\nBees."]
+    assert broken == [Broken(str(file), line, reason)]
+    if line == 3:
+        file.write_text(lines + "4/25/24, 10:01 p. m. - Ana: Hello\n", "utf-8")
+        assert [item["created_at"][:10] for item in read(file)[1]] == ["2024-04-04", "2024-04-06", "2024-04-25"]
 
 
 @pytest.mark.parametrize(
@@ -133,9 +162,25 @@ def test_a_long_transcript_is_divided_and_a_line_of_subtitles_that_stays_is_said
     items = read(tmp_path / "film.srt")[1]
     assert len(items) > 2
     assert max(len(item["content"]) for item in items) < 2_100
-    (tmp_path / "short.srt").write_bytes(SUBTITLES.replace("\n", "\r\n").encode())
-    (item,) = read(tmp_path / "short.srt")[1]
-    assert item["content"] == "short\n\nHello there."
+    for end in ("\r\n", "\r"):
+        (tmp_path / "short.srt").write_bytes(SUBTITLES.replace("\n", end).encode())
+        (item,) = read(tmp_path / "short.srt")[1]
+        assert item["content"] == "short\n\nHello there."
+
+
+@pytest.mark.parametrize(
+    ("cues", "text"),
+    [
+        ("<v Ana>We need two things\nfirst: tests</v>", "Ana: We need two things first: tests"),
+        ("<v Ana>We start.</v>\n\n-->\nNote: it rains.", "Ana: We start.\nNote: it rains."),
+        ("Ana: We need two things\nfirst: tests", "Ana: We need two things first: tests"),
+        ("if a < b and c > d then", "if a < b and c > d then"),
+        ("a List<String> of <b>two</b>", "a List<String> of two"),
+        ("<00:00:01.500><c.loud>Stop</c> <FONT color='red'>now</FONT>", "Stop now"),
+    ],
+)
+def test_colons_and_brackets_in_what_is_said_name_no_speaker_and_are_kept(cues: str, text: str) -> None:
+    assert from_captions(f"WEBVTT\n\n-->\n{cues}\n")[1] == text
 
 
 def test_captions_are_read_in_time_that_grows_with_their_length() -> None:

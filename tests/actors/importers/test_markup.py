@@ -221,6 +221,11 @@ def test_what_is_opened_and_never_closed_is_read_in_linear_time(text: str) -> No
     check_linear(from_html, text)
 
 
+@pytest.mark.parametrize("text", ["<p>", "<td><p></p></td>", "<br><p>", "<td><br></td>"])
+def test_a_row_that_stays_open_is_read_in_linear_time(text: str) -> None:
+    check_linear(lambda row: from_html(f"<table><tr>{row}"), text)
+
+
 def test_a_long_page_is_divided_at_its_headings(tmp_path: Path) -> None:
     sentences = "The beds get two litres of water each in the morning. " * 30
     (tmp_path / "log.html").write_text(

@@ -341,6 +341,26 @@ def test_markdowns_links_to_files_lead_to_the_notes_and_notions_ids_are_no_part_
     assert skipped == {"links to notes that don't exist": 1}
 
 
+def test_a_link_to_a_file_is_looked_up_as_it_is_and_drawn_once_beside_a_wikilink(tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    for name, body in {
+        "C": "A language.",
+        "C#": "Another one.",
+        "a": "[c](<C%23.md>) [[sub/b]] [[b|that]] [[B#Top]] [b](sub/b.md)",
+        "sub/b": "- uses [[C]]\n- [[C|it]]\n- follows [[c#old]]\n- uses [[c]]\n\nSee [c](../C.md).",
+    }.items():
+        (tmp_path / f"{name}.md").write_text(f"{body}\n", "utf-8")
+    items = read(tmp_path)[1]
+    drawn = Counter((source[0], relation, target.split("\n")[0]) for source, relation, target in links(items))
+    assert drawn == {
+        ("a", "links_to", "C#"): 1,
+        ("a", "links_to", "b"): 1,
+        ("b", "uses", "C"): 1,
+        ("b", "follows", "C"): 1,
+    }
+    assert sum("event" in item for item in items) == 4
+
+
 def test_a_note_whose_name_is_not_utf_8_is_read(tmp_path: Path) -> None:
     folder = os.fsencode(tmp_path)
     try:

@@ -50,7 +50,8 @@ RESTORABLE: Final = frozenset((MemoryState.FORGOTTEN, MemoryState.PRUNED))
 async def memory_import(context: Context, params: MemoryImport) -> JsonObject:
     """Store memories and events in their order; an item that was imported before isn't stored again.
 
-    `hidden_before` counts the memories that were imported before and were forgotten or pruned since.
+    `hidden_before` counts those of the memories that were imported before which were forgotten or pruned since,
+    `sections_before` the sections of texts that were imported before as a whole or in other sections.
     A memory keeps its id if that is a UUID. It was imported before if its id is known, and the id was derived from its
     source (version 5) or the content is the same.
     """
@@ -87,13 +88,14 @@ async def memory_import(context: Context, params: MemoryImport) -> JsonObject:
     await flush()
     results = [reports[index] for index in range(len(params.items))]
     stored = [one for one in results if one["success"] and "stored_before" not in one]
-    before = await _known(
-        context, {UUID(one["memory_id"]) for one in results if "stored_before" in one and "event" not in one}
-    )
+    before = [one for one in results if "stored_before" in one and "event" not in one]
+    own = [UUID(one["memory_id"]) for one in before if "part_of" not in one]
+    known = await _known(context, set(own))
     return {
         "stored": sum("event" not in one for one in stored),
-        "stored_before": len(before),
-        "hidden_before": sum(entry.state in RESTORABLE for entry in before.values()),
+        "stored_before": len(own),
+        "hidden_before": sum(id_ in known and known[id_].state in RESTORABLE for id_ in own),
+        "sections_before": len(before) - len(own),
         "events": sum("event" in one for one in stored),
         "failed": sum(not one["success"] for one in results),
         "results": results,
@@ -123,7 +125,8 @@ async def _store(
             reports[index] = item_report(index, fault)
             continue
         if before is not None:
-            reports[index] = item_report(index, before) | {"stored_before": True}
+            part_of = {} if before == one.id else {"part_of": str(before)}
+            reports[index] = item_report(index, before) | {"stored_before": True} | part_of
             continue
         items.setdefault(one.key, IngestItem(one.params, one.key, one.id, one.links, context.actor, one.stored_at))
         indexes.setdefault(one.key, []).append(index)

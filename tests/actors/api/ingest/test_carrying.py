@@ -93,6 +93,22 @@ async def test_a_line_is_stored_once_however_often_it_is_imported(context: Conte
     assert stored(context) == 5
 
 
+async def test_each_line_of_one_id_counts_and_sections_of_what_was_imported_whole_count_apart(context: Context) -> None:
+    whole = "0b6a1f5e-6c0e-5a5c-9a9e-2f3d8d1c7b44"
+    line = {"id": whole, "content": "The kettle takes four minutes. The oven takes ten."}
+    counts = ("stored", "stored_before", "sections_before", "hidden_before")
+    for expected in ((1, 1, 0, 0), (0, 2, 0, 0)):
+        told = await take_in(context, [line, line])
+        assert tuple(told[name] for name in counts) == expected
+    division = [{"metadata": {"division": {"section": number, "sections": 3}}} for number in (1, 2, 3)]
+    first = line | {"content": "The kettle takes four minutes."} | division[0]
+    others = [{"content": "The oven takes ten.", "part_of": whole} | one for one in division[1:]]
+    assert [(await take_in(context, items))["sections_before"] for items in ([first, others[0]], others[1:])] == [1, 1]
+    await memory_delete(context, parse({"id": whole}, MemoryDelete))
+    told = await take_in(context, [first, *others])
+    assert tuple(told[name] for name in counts) == (0, 1, 2, 1)
+
+
 async def test_an_import_of_what_was_forgotten_since_says_that_it_stays_hidden(context: Context) -> None:
     first = await take_in(context, LINES)
     await memory_delete(context, parse({"id": first["results"][0]["memory_id"]}, MemoryDelete))
