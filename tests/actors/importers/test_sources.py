@@ -1,17 +1,19 @@
 """Each source is recognised and read with all its fields; what is left out, and what is broken, is reported."""
 
 import os
+import random
 import sqlite3
 from collections import Counter
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
-from zipfile import ZIP_DEFLATED, ZipFile
+from zipfile import ZIP_BZIP2, ZIP_DEFLATED, ZIP_LZMA, ZIP_STORED, ZipFile
 
 import pytest
 
 from actors.api.operations.ingest.import_items import parse_item
+from actors.exporters.forms import write_markdown
 from actors.importers.files import MAX_TEXT
 from actors.importers.recogniser import recognise
 from actors.importers.records import (
@@ -582,6 +584,24 @@ def test_an_export_is_read_whatever_its_size_and_from_an_archive_up_to_a_limit(
     with pytest.raises(FormatError, match="more than 128 MB: unpack the archive and import that file"):
         read(packed)
     assert read(own)[1] == items
+
+
+@pytest.mark.parametrize("method", [ZIP_STORED, ZIP_DEFLATED, ZIP_BZIP2, ZIP_LZMA])
+def test_a_damaged_archive_is_refused_or_read(tmp_path: Path, method: int) -> None:
+    file = tmp_path / "chats.zip"
+    with ZipFile(file, "w", method) as archive:
+        archive.write(samples.chatgpt(tmp_path / "conversations.json"), "conversations.json")
+    sound, rng, refused = file.read_bytes(), random.Random(method), 0
+    for _ in range(200):
+        data = bytearray(sound)
+        place = rng.randrange(len(data))
+        data[place : place + rng.choice((0, 1, 9))] = rng.choice((b"", b"\xff\xff"))
+        file.write_bytes(data)
+        try:
+            read(file)
+        except (FormatError, OSError):  # both become a sentence
+            refused += 1
+    assert refused > 20
 
 
 @pytest.mark.parametrize("bom", [b"", b"\xef\xbb\xbf"], ids=["plain", "with a BOM"])
