@@ -17,6 +17,7 @@ from actors.importers.markup.notebooks import from_notebook
 from actors.importers.markup.outlines import from_org, from_rst
 from actors.importers.markup.word import SUFFIX as WORD
 from actors.importers.markup.word import from_word
+from actors.importers.own_notes import stated
 from actors.importers.records import Broken, Document, Ignored
 from actors.runtime.types import JsonObject
 
@@ -41,9 +42,12 @@ _FRONT: Final = re.compile(r"\A---[ \t]*\n(.*?)\n?^---[ \t]*$\n?", re.DOTALL | r
 
 
 def parse(file: Path) -> Document | Broken:
-    """Return what a file of a note says, or why it can't be read; images within its text are left out."""
+    """Return what a file of a note says, or why it can't be read.
+
+    Images within its text are left out, unless our own export wrote it.
+    """
     read = _read(file)
-    if isinstance(read, Broken):
+    if isinstance(read, Broken) or stated(read.properties) is not None:
         return read
     body, images = _IMAGE.subn(r"\1", read.body)
     return structs.replace(read, body=body, left_out=read.left_out + Counter(images=images)) if images else read

@@ -264,6 +264,56 @@ def test_a_source_that_a_note_or_a_memory_of_mem0_states_stands_beside_what_the_
     assert memory["metadata"] == {"source": "mem0", "user_id": "ole"} | stated
 
 
+OWN = {
+    "id": "00000000-0000-0000-0000-000000000001",
+    "content": "  - Hive two, as it was:\n\n![](data:image/png;base64,iVBORw0KGgo=)  \n",
+    "created_at": "2026-03-02T10:11:12+01:00",
+    "namespace": "bees",
+    "importance": 0.9,
+    "modality": "text",
+    "tags": ["hive"],
+    "metadata": {"frames": [2**63, None, {"full": 8}]},
+}
+
+
+@pytest.mark.parametrize("linked", [(), ((OWN["id"], OWN["id"], "about"),)], ids=["alone", "linked"])
+def test_a_note_of_our_own_export_is_the_memory_that_it_was(tmp_path: Path, linked: Any) -> None:
+    write_markdown(tmp_path, [OWN], linked)
+    _, (item,), broken, skipped = read(tmp_path)
+    assert (broken, skipped) == ([], {})
+    assert {name: item.get(name) for name in OWN if name != "id"} == {
+        name: value for name, value in OWN.items() if name != "id"
+    }
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "metadata: hello",
+        "metadata: [hello]",
+        "metadata: !!binary aGVsbG8=",
+        "metadata: {a: {? [b] : c}}",
+        "tags: [2024]",
+        "tags: work",
+        "namespace: [1]",
+        "session: {a: 1}",
+        "importance: high",
+        "importance: 2",
+        "modality: smell",
+        "id: 5",
+    ],
+)
+def test_a_note_that_states_what_no_memory_has_is_one_like_any_other(tmp_path: Path, line: str) -> None:
+    write_markdown(tmp_path, [{name: OWN[name] for name in OWN if name not in {"tags", "metadata"}}], ())
+    (own,) = tmp_path.rglob("*.md")
+    front = [one for one in own.read_text("utf-8").splitlines() if one.partition(":")[0] != line.partition(":")[0]]
+    (tmp_path / "edited.md").write_text("\n".join([front[0], line, *front[1:]]), "utf-8")
+    name, items, _, skipped = read(tmp_path)
+    assert name == "a folder of notes"
+    assert sorted(item.get("namespace", "") for item in items) == ["", "bees"]
+    assert skipped["images"] == 1
+
+
 def test_an_empty_note_is_no_memory_and_links_to_it_are_left_out(tmp_path: Path) -> None:
     for name, body in {
         "nothing.md": "",
