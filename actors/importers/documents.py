@@ -1,5 +1,6 @@
 """Files of notes as Markdown with properties, whatever their markup."""
 
+import json
 import re
 from collections import Counter
 from collections.abc import Callable
@@ -79,11 +80,13 @@ def _properties(front: str, file: Path) -> JsonObject | Ignored:
     """Return the properties in the front matter of a note, which begins at its second line."""
     try:
         properties = yaml.safe_load(front) or {}
+        json.dumps(properties, default=str, skipkeys=True, ensure_ascii=False).encode()
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         problem = getattr(error, "problem", None) or str(error)
         return Ignored(str(file), mark.line + 2 if mark else 1, f"{UNREADABLE} ({problem})")
-    except (ValueError, RecursionError) as error:  # of a date such as 2024-99-99, of a thousand brackets
+    except (ValueError, RecursionError) as error:
+        # Of a date such as 2024-99-99, of a thousand brackets, a list in itself, half a character: no store takes them.
         return Ignored(str(file), 1, f"{UNREADABLE} ({error})")
     if not isinstance(properties, dict):
         return Ignored(str(file), 1, f"{UNREADABLE} (no names with values)")

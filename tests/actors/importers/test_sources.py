@@ -457,6 +457,15 @@ def test_a_note_with_long_properties_is_imported_and_what_only_metadata_could_ho
     assert told == ["its property layout is too long for metadata and is left out"]
 
 
+@pytest.mark.parametrize("line", ['seen: "\\ud800"', "seen: &a [*a]"], ids=["half a character", "a circle"])
+def test_properties_that_no_store_takes_are_left_out_and_the_notes_are_imported(tmp_path: Path, line: str) -> None:
+    (tmp_path / "a.md").write_text(f"---\n{line}\n---\nFed the bees.\n", "utf-8")
+    (tmp_path / "b.md").write_text("Sold the honey.\n", "utf-8")
+    _, items, broken, _ = read(tmp_path)
+    assert [item["content"] for item in items] == ["a\n\nFed the bees.", "b\n\nSold the honey."]
+    assert broken == []
+
+
 def test_text_marked_as_utf_16_is_read(tmp_path: Path) -> None:
     (tmp_path / "key.txt").write_text("Der Schlüssel liegt unter dem Topf.", "utf-16")
     (tmp_path / "odd.txt").write_bytes("Küche".encode("utf-16")[:-1])
