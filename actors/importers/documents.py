@@ -1,5 +1,6 @@
 """Files of notes as Markdown with properties, whatever their markup."""
 
+import json
 import re
 from collections import Counter
 from collections.abc import Callable
@@ -17,6 +18,7 @@ from actors.importers.markup.notebooks import from_notebook
 from actors.importers.markup.outlines import from_org, from_rst
 from actors.importers.markup.word import SUFFIX as WORD
 from actors.importers.markup.word import from_word
+from actors.importers.own_notes import stated
 from actors.importers.records import Broken, Document, Ignored
 from actors.runtime.types import JsonObject
 
@@ -41,9 +43,12 @@ _FRONT: Final = re.compile(r"\A---[ \t]*\n(.*?)\n?^---[ \t]*$\n?", re.DOTALL | r
 
 
 def parse(file: Path) -> Document | Broken:
-    """Return what a file of a note says, or why it can't be read; images within its text are left out."""
+    """Return what a file of a note says, or why it can't be read.
+
+    Images within its text are left out, unless our own export wrote it.
+    """
     read = _read(file)
-    if isinstance(read, Broken):
+    if isinstance(read, Broken) or stated(read.properties) is not None:
         return read
     body, images = _IMAGE.subn(r"\1", read.body)
     return structs.replace(read, body=body, left_out=read.left_out + Counter(images=images)) if images else read
@@ -75,11 +80,13 @@ def _properties(front: str, file: Path) -> JsonObject | Ignored:
     """Return the properties in the front matter of a note, which begins at its second line."""
     try:
         properties = yaml.safe_load(front) or {}
+        json.dumps(properties, default=str, skipkeys=True, ensure_ascii=False).encode()
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         problem = getattr(error, "problem", None) or str(error)
         return Ignored(str(file), mark.line + 2 if mark else 1, f"{UNREADABLE} ({problem})")
-    except (ValueError, RecursionError) as error:  # of a date such as 2024-99-99, of a thousand brackets
+    except (ValueError, RecursionError) as error:
+        # Of a date such as 2024-99-99, of a thousand brackets, a list in itself, half a character: no store takes them.
         return Ignored(str(file), 1, f"{UNREADABLE} ({error})")
     if not isinstance(properties, dict):
         return Ignored(str(file), 1, f"{UNREADABLE} (no names with values)")

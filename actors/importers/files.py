@@ -6,8 +6,9 @@ import zlib
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE, lookup
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from lzma import LZMAError
 from pathlib import Path
-from typing import TypeVar
+from typing import Final, TypeVar
 from zipfile import BadZipFile, ZipFile
 
 import msgspec
@@ -23,6 +24,8 @@ MAX_TEXT = 128 << 20
 """Bytes of a text, which is read as a whole and takes several times as much memory."""
 MAX_UNPACKED = 1 << 30
 """Bytes of a document in an archive, since a small archive may hold one that fills the memory."""
+DAMAGED: Final = (BadZipFile, RuntimeError, ValueError, EOFError, LZMAError, zlib.error)
+"""What reading an archive raises that is damaged, or has a password or a method that isn't known."""
 HEAD = 65_536
 """Bytes by which a format is recognised."""
 
@@ -69,12 +72,12 @@ def document(file: Path, decoder: msgspec.json.Decoder[T]) -> T | Broken:
         data = data.removeprefix(BOM_UTF8)
         data.decode()
         return decoder.decode(data)
-    except (BadZipFile, RuntimeError, zlib.error) as error:  # a password or a method that isn't known
-        return Broken(str(file), 0, f"not an export: {error}")
     except UnicodeDecodeError as error:
         return Broken(str(file), data.count(b"\n", 0, error.start) + 1, NOT_UTF8)
     except (msgspec.DecodeError, RecursionError) as error:
         return Broken(str(file), _line(data, str(error)), f"not JSON: {error}" if _is_syntax(error) else str(error))
+    except DAMAGED as error:
+        return Broken(str(file), 0, f"not an export: {str(error) or type(error).__name__}")
 
 
 def text(file: Path) -> str | Broken:

@@ -96,7 +96,9 @@ def read_messages(files: Iterable[Path], options: Options) -> Iterator[Record]:
             continue
         if file.suffix.lower() == APPLE:
             length, _, rest = data.partition(b"\n")
-            data = rest[: int(length)] if length.strip().isdigit() else data
+            if length.strip().isdigit():
+                with suppress(ValueError):  # of thousands of digits
+                    data = rest[: int(length)]
         yield from _records(data, file, 1, options) if data.strip() else [Skipped("empty files")]
 
 

@@ -36,7 +36,7 @@ TITLES = ("title", "subject")
 DATES = ("created_at", "created", "date", "timestamp", "time")
 TAGS = ("tags",)
 
-_SEPARATOR = re.compile(r"sep=([^\w\n\"])\n")
+_SEPARATOR = re.compile(r"(\"?)sep=([^\w\r\n\"])\1\n", re.IGNORECASE)
 """The first line of a table that tells Excel what separates."""
 
 csv.field_size_limit(MAX_TEXT)
@@ -53,7 +53,7 @@ def read(file: Path, options: Options) -> Iterator[Record]:
     if isinstance(content, Broken):
         raise FormatError(f"{file}, line {content.line}: {content.reason}; nothing was imported")
     separator = _SEPARATOR.match(content)
-    delimiter = separator[1] if separator else max(DELIMITERS, key=content.partition("\n")[0].count)
+    delimiter = separator[2] if separator else max(DELIMITERS, key=content.partition("\n")[0].count)
     rows = csv.reader(StringIO(content, newline=""), delimiter=delimiter, strict=True)
     names: list[str] = []
     column = ""

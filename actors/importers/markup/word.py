@@ -5,7 +5,6 @@ comments, notes at the foot, images, headers and footers, addresses of links and
 """
 
 import posixpath
-import zlib
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +14,7 @@ from zipfile import BadZipFile, ZipFile
 
 import msgspec
 
+from actors.importers.files import DAMAGED
 from actors.importers.records import Broken, Document, moment
 
 SUFFIX: Final = ".docx"
@@ -25,6 +25,11 @@ DEEPEST: Final = 6
 """Levels of headings and items."""
 MOST_ANCESTORS: Final = 12
 """Styles that a style inherits from, each through another; in a damaged file they may go in a circle."""
+MOST_NESTED: Final = 100
+"""Elements within each other, several times as many as of a table in a table: reading takes their number times the
+length of the text."""
+MOST_DIGITS: Final = 9
+"""Digits of a number that is read."""
 LONGEST_ROW: Final = 500
 """Characters of a row that is written as a line; the cells of a longer one, such as a column of a page, follow each
 other as paragraphs."""
@@ -66,14 +71,20 @@ class _Block(msgspec.Struct, frozen=True):
 
 
 class _Builder(TreeBuilder):
-    """Builds a tree of local names; refuses a document type, which alone can define entities."""
+    """Builds a tree of local names; refuses a document type, which alone can define entities, and a deep tree."""
+
+    _depth = 0
 
     def start(self, tag: Any, attrs: dict[Any, Any], /) -> Element:
         """Open an element."""
+        self._depth += 1
+        if self._depth > MOST_NESTED:
+            raise ParseError("its elements are nested too deep")
         return super().start(_local(tag), {_local(name): value for name, value in attrs.items()})
 
     def end(self, tag: Any, /) -> Element:
         """Close an element."""
+        self._depth -= 1
         return super().end(_local(tag))
 
     def doctype(self, _name: str, _public: str | None, _system: str | None) -> None:
@@ -86,18 +97,17 @@ def from_word(file: Path) -> Document | Broken:
     try:
         with ZipFile(file) as archive:
             package = _related(archive, "")
-            main = package["officeDocument"]
+            main = package.get("officeDocument")
+            if main is None:
+                return Broken(str(file), 0, "not a Word document: it doesn't say which of its parts is the text")
             styles = _styles(archive, _related(archive, main).get("styles"))
             body = _xml(archive, main)
             made = _made(archive, package.get("core-properties"))
+        blocks = [block for block in _blocks(body, styles) if block.text]
     except BadZipFile:
         return Broken(str(file), 0, "not a Word document: save it by Word as .docx, without a password")
-    except (KeyError, ValueError, LookupError, ParseError, RuntimeError, EOFError, zlib.error) as error:
-        return Broken(str(file), 0, f"not a Word document: {error}")
-    try:
-        blocks = [block for block in _blocks(body, styles) if block.text]
-    except RecursionError:
-        return Broken(str(file), 0, "not a Word document: its elements are nested too deep")
+    except (*DAMAGED, LookupError, ParseError) as error:  # an encoding of XML that isn't known
+        return Broken(str(file), 0, f"not a Word document: {str(error) or type(error).__name__}")
     title = next((block.text for block in blocks if block.style.name == "title"), None)
     left_out = Counter(_COUNTED[one.tag] for one in body.iter() if one.tag in _COUNTED)
     text = _markdown(blocks, title)
@@ -110,7 +120,9 @@ def _local(name: str) -> str:
 
 
 def _xml(archive: ZipFile, name: str) -> Element:
-    """Return a part of a document (`ParseError`: no XML, or too much of it; `KeyError`: there is none)."""
+    """Return a part of a document (`ParseError`: there is none, no XML, or too much of it)."""
+    if name not in archive.namelist():
+        raise ParseError(f"it has no part '{name}'")
     with archive.open(name) as source:
         data = source.read(MAX_XML + 1)
     if len(data) > MAX_XML:
@@ -166,13 +178,13 @@ def _styled(properties: Element | None, style: _Style, name: str) -> _Style:
     """Return a style with what the properties of a paragraph, or a name, say otherwise."""
     heading = style.heading
     kind, _, number = name.partition(" ")
-    if kind == "heading" and number.isdecimal():
-        heading = int(number)
+    if kind == "heading" and (level := _number(number)) is not None:
+        heading = level
     is_item = style.is_item
     if properties is not None:
-        outline = _value(properties, "outlineLvl")
-        if outline is not None and outline.isdecimal():
-            heading = (int(outline) + 1) % 10  # 9 is text
+        outline = _number(_value(properties, "outlineLvl"))
+        if outline is not None:
+            heading = (outline + 1) % 10  # 9 is text
         numbering = _value(properties, "numPr/numId")
         is_item = is_item if numbering is None else numbering != "0"
     return _Style(name, heading, is_item)
@@ -181,6 +193,10 @@ def _styled(properties: Element | None, style: _Style, name: str) -> _Style:
 def _value(element: Element, path: str) -> str | None:
     found = element.find(path)
     return None if found is None else found.get("val")
+
+
+def _number(text: str | None) -> int | None:
+    return int(text) if text and len(text) <= MOST_DIGITS and text.isdecimal() else None
 
 
 def _blocks(parent: Element, styles: dict[str, _Style]) -> Iterator[_Block]:
@@ -196,14 +212,14 @@ def _blocks(parent: Element, styles: dict[str, _Style]) -> Iterator[_Block]:
 
 def _paragraph(element: Element, styles: dict[str, _Style]) -> _Block:
     properties = element.find("pPr")
-    style, level = _Style(), None
+    style, level = _Style(), 0
     if properties is not None:
         named = styles.get(_value(properties, "pStyle") or "", style)
         style = _styled(properties, named, named.name)
-        level = _value(properties, "numPr/ilvl")
+        level = _number(_value(properties, "numPr/ilvl")) or 0
     lines = "".join(_inline(element)).split("\n")
     text = "" if style.name.startswith("toc ") else "\n".join(line.rstrip() for line in lines if line.strip()).strip()
-    return _Block(text, style, min(int(level), DEEPEST) if level and level.isdecimal() else 0)
+    return _Block(text, style, min(level, DEEPEST))
 
 
 def _row(element: Element, styles: dict[str, _Style]) -> Iterator[_Block]:

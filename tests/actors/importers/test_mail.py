@@ -331,6 +331,16 @@ def test_a_message_in_a_file_of_its_own_is_that_of_a_mailbox(tmp_path: Path, suf
     assert read(mailbox(tmp_path / "m.mbox", bytes(one)))[1] == [item]
 
 
+def test_a_message_whose_length_is_a_number_of_thousands_of_digits_ends_no_import(tmp_path: Path) -> None:
+    one = composed("Frames", 1)
+    one.set_content("They are full.")
+    saved(tmp_path / "sound.emlx", one)
+    (tmp_path / "damaged.emlx").write_bytes(b"9" * 5_000 + b"\n" + bytes(one))
+    _, items, broken, _ = read(tmp_path)
+    assert [item["content"] for item in items] == ["Frames\n\nThey are full."]
+    assert [Path(one.file).name for one in broken] == ["damaged.emlx"]
+
+
 def test_a_folder_of_messages_and_notes_is_read_as_both(tmp_path: Path) -> None:
     for number in range(2):
         one = composed(f"Frame {number}", number)

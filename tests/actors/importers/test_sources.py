@@ -1,17 +1,19 @@
 """Each source is recognised and read with all its fields; what is left out, and what is broken, is reported."""
 
 import os
+import random
 import sqlite3
 from collections import Counter
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
-from zipfile import ZIP_DEFLATED, ZipFile
+from zipfile import ZIP_BZIP2, ZIP_DEFLATED, ZIP_LZMA, ZIP_STORED, ZipFile
 
 import pytest
 
 from actors.api.operations.ingest.import_items import parse_item
+from actors.exporters.forms import write_markdown
 from actors.importers.files import MAX_TEXT
 from actors.importers.recogniser import recognise
 from actors.importers.records import (
@@ -262,6 +264,56 @@ def test_a_source_that_a_note_or_a_memory_of_mem0_states_stands_beside_what_the_
     assert memory["metadata"] == {"source": "mem0", "user_id": "ole"} | stated
 
 
+OWN = {
+    "id": "00000000-0000-0000-0000-000000000001",
+    "content": "  - Hive two, as it was:\n\n![](data:image/png;base64,iVBORw0KGgo=)  \n",
+    "created_at": "2026-03-02T10:11:12+01:00",
+    "namespace": "bees",
+    "importance": 0.9,
+    "modality": "text",
+    "tags": ["hive"],
+    "metadata": {"frames": [2**63, None, {"full": 8}]},
+}
+
+
+@pytest.mark.parametrize("linked", [(), ((OWN["id"], OWN["id"], "about"),)], ids=["alone", "linked"])
+def test_a_note_of_our_own_export_is_the_memory_that_it_was(tmp_path: Path, linked: Any) -> None:
+    write_markdown(tmp_path, [OWN], linked)
+    _, (item,), broken, skipped = read(tmp_path)
+    assert (broken, skipped) == ([], {})
+    assert {name: item.get(name) for name in OWN if name != "id"} == {
+        name: value for name, value in OWN.items() if name != "id"
+    }
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "metadata: hello",
+        "metadata: [hello]",
+        "metadata: !!binary aGVsbG8=",
+        "metadata: {a: {? [b] : c}}",
+        "tags: [2024]",
+        "tags: work",
+        "namespace: [1]",
+        "session: {a: 1}",
+        "importance: high",
+        "importance: 2",
+        "modality: smell",
+        "id: 5",
+    ],
+)
+def test_a_note_that_states_what_no_memory_has_is_one_like_any_other(tmp_path: Path, line: str) -> None:
+    write_markdown(tmp_path, [{name: OWN[name] for name in OWN if name not in {"tags", "metadata"}}], ())
+    (own,) = tmp_path.rglob("*.md")
+    front = [one for one in own.read_text("utf-8").splitlines() if one.partition(":")[0] != line.partition(":")[0]]
+    (tmp_path / "edited.md").write_text("\n".join([front[0], line, *front[1:]]), "utf-8")
+    name, items, _, skipped = read(tmp_path)
+    assert name == "a folder of notes"
+    assert sorted(item.get("namespace", "") for item in items) == ["", "bees"]
+    assert skipped["images"] == 1
+
+
 def test_an_empty_note_is_no_memory_and_links_to_it_are_left_out(tmp_path: Path) -> None:
     for name, body in {
         "nothing.md": "",
@@ -423,6 +475,15 @@ def test_a_note_with_long_properties_is_imported_and_what_only_metadata_could_ho
     assert all(item["metadata"].items() >= own.items() and "summary" not in item["metadata"] for item in items)
     told = [one.reason for one in recognise(tmp_path, Options()).read() if isinstance(one, Ignored)]
     assert told == ["its property layout is too long for metadata and is left out"]
+
+
+@pytest.mark.parametrize("line", ['seen: "\\ud800"', "seen: &a [*a]"], ids=["half a character", "a circle"])
+def test_properties_that_no_store_takes_are_left_out_and_the_notes_are_imported(tmp_path: Path, line: str) -> None:
+    (tmp_path / "a.md").write_text(f"---\n{line}\n---\nFed the bees.\n", "utf-8")
+    (tmp_path / "b.md").write_text("Sold the honey.\n", "utf-8")
+    _, items, broken, _ = read(tmp_path)
+    assert [item["content"] for item in items] == ["a\n\nFed the bees.", "b\n\nSold the honey."]
+    assert broken == []
 
 
 def test_text_marked_as_utf_16_is_read(tmp_path: Path) -> None:
@@ -602,6 +663,24 @@ def test_an_export_is_read_whatever_its_size_and_from_an_archive_up_to_a_limit(
     with pytest.raises(FormatError, match="more than 128 MB: unpack the archive and import that file"):
         read(packed)
     assert read(own)[1] == items
+
+
+@pytest.mark.parametrize("method", [ZIP_STORED, ZIP_DEFLATED, ZIP_BZIP2, ZIP_LZMA])
+def test_a_damaged_archive_is_refused_or_read(tmp_path: Path, method: int) -> None:
+    file = tmp_path / "chats.zip"
+    with ZipFile(file, "w", method) as archive:
+        archive.write(samples.chatgpt(tmp_path / "conversations.json"), "conversations.json")
+    sound, rng, refused = file.read_bytes(), random.Random(method), 0
+    for _ in range(200):
+        data = bytearray(sound)
+        place = rng.randrange(len(data))
+        data[place : place + rng.choice((0, 1, 9))] = rng.choice((b"", b"\xff\xff"))
+        file.write_bytes(data)
+        try:
+            read(file)
+        except (FormatError, OSError):  # both become a sentence
+            refused += 1
+    assert refused > 20
 
 
 @pytest.mark.parametrize("bom", [b"", b"\xef\xbb\xbf"], ids=["plain", "with a BOM"])

@@ -63,6 +63,8 @@ def test_a_row_keeps_its_id_wherever_it_stands_and_a_changed_one_is_another_memo
         ('text\nhello, world\n"quoted, too"\n', ["hello, world", "quoted, too"]),
         ("text|size|a, b\nhello, world|3|\n", ["hello, world\n\nsize: 3"]),
         ("sep=;\r\ntext;a,b,c\r\nhello;3\r\n", ["hello\n\na,b,c: 3"]),
+        ("SEP=;\ntext;a,b,c\nhello;3\n", ["hello\n\na,b,c: 3"]),
+        ('\ufeff"sep=;"\r\ntext;a,b,c\r\nhello;3\r\n', ["hello\n\na,b,c: 3"]),
         ("a,body,content\n1,2,3\n", ["3\n\na: 1\nbody: 2"]),
     ],
 )

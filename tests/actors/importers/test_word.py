@@ -3,7 +3,7 @@
 import random
 from pathlib import Path
 from time import process_time
-from zipfile import ZIP_DEFLATED, ZipFile
+from zipfile import ZIP_DEFLATED, ZIP_LZMA, ZipFile
 
 import pytest
 
@@ -104,7 +104,7 @@ def document(body: str) -> str:
     return f"{HEAD}<w:document {spaces}><w:body>{body}</w:body></w:document>"
 
 
-def word(file: Path, main: str, core: str = CORE, name: str = "document.xml") -> Path:
+def word(file: Path, main: str, core: str = CORE, name: str = "document.xml", method: int = ZIP_DEFLATED) -> Path:
     """Write a document as Word does; the main part is called otherwise by Word in a browser."""
     parts = {
         "[Content_Types].xml": f'{HEAD}<Types xmlns="{PACKAGE}/content-types"/>',
@@ -114,7 +114,7 @@ def word(file: Path, main: str, core: str = CORE, name: str = "document.xml") ->
         f"word/_rels/{name}.rels": relations(("styles", "styles.xml")),
         "word/styles.xml": STYLES,
     }
-    with ZipFile(file, "w", ZIP_DEFLATED) as archive:
+    with ZipFile(file, "w", method) as archive:
         for part, content in parts.items():
             archive.writestr(part, content)
     return file
@@ -168,10 +168,11 @@ FILLED = '<!DOCTYPE d [<!ENTITY a SYSTEM "/etc/hostname">]>'
         (document("<w:p><w:r><w:t>&a;</w:t></w:r></w:p>").replace(HEAD, HEAD + FILLED), "declares a document type"),
         (document("<w:p/>" * (MAX_XML // 6)), "has more than 32 MB: save it in several documents"),
         (document("<w:ins>" * 100_000 + "</w:ins>" * 100_000), "nested too deep"),
+        (document("<w:p>" + "<w:ins>" * 200 + "<w:t/>" * 5_000_000 + "</w:ins>" * 200 + "</w:p>"), "nested too deep"),
         (document("<w:p>"), "mismatched tag"),
         ("", "no element found"),
     ],
-    ids=["entities", "a file as entity", "a bomb", "depth", "no XML", "nothing"],
+    ids=["entities", "a file as entity", "a bomb", "depth", "depth and length", "no XML", "nothing"],
 )
 def test_a_hostile_or_damaged_document_is_refused(tmp_path: Path, main: str, problem: str) -> None:
     begun = process_time()
@@ -180,11 +181,48 @@ def test_a_hostile_or_damaged_document_is_refused(tmp_path: Path, main: str, pro
     assert process_time() - begun < 30
 
 
+@pytest.mark.parametrize(
+    ("kinds", "problem"),
+    [
+        ((), "it doesn't say which of its parts is the text; nothing"),
+        ((("officeDocument", "word/none.xml"),), "it has no part 'word/none.xml'; nothing"),
+    ],
+)
+def test_an_archive_without_the_text_of_a_document_is_refused_in_a_sentence(
+    tmp_path: Path, kinds: tuple[tuple[str, str], ...], problem: str
+) -> None:
+    with ZipFile(tmp_path / "a.docx", "w") as archive:
+        archive.writestr("_rels/.rels", relations(*kinds))
+    with pytest.raises(FormatError, match=f"not a Word document: {problem}"):
+        read(tmp_path / "a.docx")
+
+
+@pytest.mark.parametrize("name", ["ilvl", "outlineLvl"])
+def test_a_level_of_thousands_of_digits_is_none(tmp_path: Path, name: str) -> None:
+    level = f'<w:{name} w:val="{"1" * 5_000}"/>'
+    paragraph = f"<w:p><w:pPr>{level}<w:numPr>{level}</w:numPr></w:pPr><w:r><w:t>Feed them.</w:t></w:r></w:p>"
+    read_ = parse(word(tmp_path / "a.docx", document(paragraph)))
+    assert isinstance(read_, Document)
+    assert read_.body == "Feed them."
+
+
 @pytest.mark.parametrize("content", [b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", b"text"])
 def test_what_is_no_archive_such_as_a_document_with_a_password_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "a.docx").write_bytes(content)
     with pytest.raises(FormatError, match=r"save it by Word as \.docx, without a password; nothing was imported"):
         read(tmp_path / "a.docx")
+
+
+def test_a_damaged_part_is_named_whatever_packed_it(tmp_path: Path) -> None:
+    file = word(tmp_path / "a.docx", document(BODY), method=ZIP_LZMA)
+    with ZipFile(file) as archive:
+        start = archive.getinfo("word/document.xml").header_offset + 30 + len("word/document.xml")
+    data = bytearray(file.read_bytes())
+    data[start + 20 : start + 120] = b"\xff" * 100
+    file.write_bytes(data)
+    read_ = parse(file)
+    assert isinstance(read_, Broken)
+    assert read_.reason.startswith("not a Word document: ")
 
 
 def test_a_damaged_document_is_read_or_named(tmp_path: Path) -> None:
