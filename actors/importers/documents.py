@@ -9,6 +9,7 @@ from typing import Final
 
 import yaml
 from msgspec import structs
+from yaml.composer import ComposerError
 
 from actors.importers.files import HYPERTEXT, text, unreadable
 from actors.importers.markup.captions import from_captions
@@ -76,17 +77,27 @@ def _read(file: Path) -> Document | Broken:
     return Document(content, properties, content[front.end() :], line)
 
 
+class _Loader(yaml.SafeLoader):
+    """Refuses aliases, by which a few lines can stand for gigabytes."""
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        """Compose the next node (`ComposerError`: it is an alias)."""
+        if self.check_event(yaml.AliasEvent):
+            raise ComposerError(None, None, "an alias", self.peek_event().start_mark)
+        return super().compose_node(parent, index)
+
+
 def _properties(front: str, file: Path) -> JsonObject | Ignored:
     """Return the properties in the front matter of a note, which begins at its second line."""
     try:
-        properties = yaml.safe_load(front) or {}
+        properties = _Loader(front).get_single_data() or {}
         json.dumps(properties, default=str, skipkeys=True, ensure_ascii=False).encode()
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         problem = getattr(error, "problem", None) or str(error)
         return Ignored(str(file), mark.line + 2 if mark else 1, f"{UNREADABLE} ({problem})")
     except (ValueError, RecursionError) as error:
-        # Of a date such as 2024-99-99, of a thousand brackets, a list in itself, half a character: no store takes them.
+        # Of a date such as 2024-99-99, of a thousand brackets, half a character: no store takes them.
         return Ignored(str(file), 1, f"{UNREADABLE} ({error})")
     if not isinstance(properties, dict):
         return Ignored(str(file), 1, f"{UNREADABLE} (no names with values)")

@@ -11,7 +11,7 @@ from actors.importers.records import Item, Options, memory
 from actors.runtime.types import JsonObject
 from events.vocabulary.values import Modality
 
-_LINKS: Final = re.compile(r"\n\n## Links\n(?:- [^\n]*\[\[[^\]\n]+\]\]\n)+\Z")
+_LINKS: Final = re.compile(r"\n\n## Links\n(?:- [^\n\[]*\[\[[^\]\n]+\]\]\n)+\Z")
 """What the export adds below the content; the links are read from the note as those of any other one."""
 
 

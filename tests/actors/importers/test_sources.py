@@ -477,7 +477,12 @@ def test_a_note_with_long_properties_is_imported_and_what_only_metadata_could_ho
     assert told == ["its property layout is too long for metadata and is left out"]
 
 
-@pytest.mark.parametrize("line", ['seen: "\\ud800"', "seen: &a [*a]"], ids=["half a character", "a circle"])
+REPEATED = "a0: &a0 [x, x]\n" + "\n".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 12))
+
+
+@pytest.mark.parametrize(
+    "line", ['seen: "\\ud800"', "seen: &a [*a]", REPEATED], ids=["half a character", "a circle", "billions of words"]
+)
 def test_properties_that_no_store_takes_are_left_out_and_the_notes_are_imported(tmp_path: Path, line: str) -> None:
     (tmp_path / "a.md").write_text(f"---\n{line}\n---\nFed the bees.\n", "utf-8")
     (tmp_path / "b.md").write_text("Sold the honey.\n", "utf-8")
