@@ -181,7 +181,7 @@ def _folder(path: Path, options: Options) -> Source:
             yield from whatsapp.read(conversations, options)
             yield from mail.read_messages(messages, options)
 
-        name = " and ".join(name for name, files in kinds.items() if files)
+        name = ", ".join(name for name, files in kinds.items() if files)
         return Source(f"a folder of {name}", (*texts, *conversations, *messages), read)
     if single := next(walk(path, (*tables.SUFFIXES, mail.SUFFIX)), None):
         raise FormatError(f"{path}: a table or a mailbox is imported by itself, not by its folder: name {single}")

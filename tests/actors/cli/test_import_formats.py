@@ -129,7 +129,7 @@ def test_a_folder_of_documents_notebooks_and_messages_is_imported_and_found_and_
     (folder / "asked.eml").write_text(ASKED, "utf-8")
     (folder / "invoice.pdf").write_bytes(b"%PDF-1.7")
     done = run_json(tmp_path / "store", "import", str(folder))
-    assert (done["source"], done["files"], done["stored"]) == ("a folder of notes and messages", 3, 3)
+    assert (done["source"], done["files"], done["stored"]) == ("a folder of notes, messages", 3, 3)
     assert done["unread"] == [{"file": "invoice.pdf", "reason": UNREAD[".pdf"]}]
     assert done["skipped"]["outputs of cells"] == 1
     found = run_json(tmp_path / "store", "search", "Is hive two strong or weak?")["results"]

@@ -142,7 +142,7 @@ def test_a_log_with_times_is_a_note(tmp_path: Path, log: str) -> None:
     (tmp_path / "server.txt").write_text(log, "utf-8")
     (tmp_path / "WhatsApp Chat.txt").write_text(ANDROID, "utf-8")
     name, items, _, _ = read(tmp_path)
-    assert name == "a folder of notes and WhatsApp chats"
+    assert name == "a folder of notes, WhatsApp chats"
     assert items[0]["content"] == log.strip()
     assert len(items) == 5
 

@@ -356,7 +356,7 @@ def test_a_folder_of_messages_and_notes_is_read_as_both(tmp_path: Path) -> None:
     assert broken.reason == "not a message: it has no header such as From, Date or Subject"
     (tmp_path / "todo.md").write_text("Buy milk.\n")
     name, items, _, _ = read(tmp_path)
-    assert (name, len(items)) == ("a folder of notes and messages", 3)
+    assert (name, len(items)) == ("a folder of notes, messages", 3)
 
 
 def test_a_mailbox_that_apple_mail_exports_as_a_folder_is_read(tmp_path: Path) -> None:
