@@ -381,6 +381,7 @@ def test_below_a_long_memory_is_what_can_be_done_with_it(site: Site, go: Go) -> 
     subprocess.run(command, capture_output=True, check=True)
     page = go("/search?q=buoys&namespace=buoys")
     page.click(".result h2 a")
+    page.wait_for_url("**/memory/**")  # and its styles, on which heights depend
     text = page.locator(".memory .content")
     assert text.evaluate("one => one.scrollHeight > 5 * one.clientHeight")
     assert page.get_by_text("Forget it").bounding_box()["y"] < 2 * page.viewport_size["height"]
