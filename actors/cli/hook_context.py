@@ -73,7 +73,7 @@ def recalled_lines(store: StoreSession, prompt: str, **scope: str) -> Iterator[s
 def _requests(prompt: str) -> Iterator[str]:
     """Yield the texts by which a prompt is searched, until one finds something: of a long prompt first its ends.
 
-    A log of thirty lines outweighs the question before or after it, and takes half a second to embed.
+    A log of thirty lines outweighs the question before or after it.
     """
     from actors.api.params.fields import MAX_QUERY
 

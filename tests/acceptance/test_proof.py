@@ -7,6 +7,7 @@ import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import pytest
@@ -102,8 +103,9 @@ def lived(server: Server) -> tuple[list[str], dict[int, dict[str, Any]]]:
         moments[moment] = told | {"found": found(server)}
 
     # The linker is done with the memories before anything is remembered: it works on in the background else.
+    until = monotonic() + PATIENCE
     while not any(one["actor"] == "linker" for one in ask(server, "audit/trail", limit=20)["events"]):
-        pass
+        assert monotonic() < until, "the linker examined nothing"
     # Nothing ignites, so no search depends on when the workspace got round to the last question.
     ask(server, "workspace/adjust_coupling", new_k=0)
     remember()
