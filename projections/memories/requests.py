@@ -15,6 +15,7 @@ from events.vocabulary import (
     MemoryReinstated,
     MemoryRestored,
     MemoryStored,
+    MemorySuperseded,
 )
 from projections.projection import digest_of, event_name, is_shredded_memory
 from projections.storage.arrays import GrowableArray
@@ -41,7 +42,7 @@ COUNT_BITS: Final = 16
 """Low bits of a stretch of events that hold its length; the bits above hold the first sequence number."""
 
 
-_DONE: Final = (MemoryForgotten, MemoryErased, MemoryRestored, MemoryReinstated, ConsolidationUndone)
+_DONE: Final = (MemoryForgotten, MemoryErased, MemoryRestored, MemoryReinstated, MemorySuperseded, ConsolidationUndone)
 """Events beside a stored memory with which the events of a request begin."""
 
 

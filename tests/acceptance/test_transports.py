@@ -129,6 +129,7 @@ def calls(one: str, other: str) -> list[tuple[str, dict[str, Any]]]:
         ("get_neighborhood", {"id": one}),
         ("audit_trail", {"memory_id": one}),
         ("search_weight_profiles", {}),
+        ("memory_supersede", {"id": other, "by": one}),
         ("memory_delete", {"id": other}),
         ("memory_restore", {"id": other}),
     ]

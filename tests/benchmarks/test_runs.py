@@ -104,8 +104,9 @@ def test_corrections_are_judged_among_other_memories(tmp_path: Path) -> None:
     graded = tmp_path / "pairs.jsonl"
     graded.write_text(json.dumps({"text_a": "A dog runs.", "text_b": "A dog is running.", "score": 5}))
     report = bench("corrections", str(write(tmp_path / "set", stream())), str(graded))
-    found, present, past, unmarked = report["sections"]["corrections"]
+    found, seen, present, past, unmarked = report["sections"]["corrections"]
     assert found["figures"]["found"] > 0.5
+    assert seen["figures"]["seen"] >= found["figures"]["found"]
     assert present["figures"]["before the older one"] >= present["figures"]["first of all"] > 0.5
     assert past["figures"]["among the first ten"] > 0.5
     assert unmarked["figures"]["marked"] < 0.1

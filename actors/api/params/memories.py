@@ -128,6 +128,12 @@ class MemoryRestore(OneMemory, frozen=True, kw_only=True):
     """Undo a soft memory_delete, a pruning, or a correction of it."""
 
 
+class MemorySupersede(OneMemory, frozen=True, kw_only=True):
+    """Say that a memory is out of date, and which one holds in its place. memory_restore undoes it."""
+
+    by: Annotated[UUID, Meta(description="The memory that holds")]
+
+
 class MemoryTag(OneMemory, frozen=True, kw_only=True):
     """Replace the tags of a memory; those that it was stored with stay in the log."""
 

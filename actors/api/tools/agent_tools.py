@@ -11,7 +11,7 @@ from functools import partial
 from actors.api.caller import Scope
 from actors.api.operations.administration import audit, calibration, export, history, maintenance
 from actors.api.operations.ingest import capture, imports
-from actors.api.operations.lifecycle import memories, namespaces, retrieval, scan
+from actors.api.operations.lifecycle import memories, namespaces, retrieval, scan, versions
 from actors.api.operations.mind import goals, runs, schedule, sleep, workspace
 from actors.api.operations.retrieval import browsing, causal_path, comparison, graph, memory_map, ranking, search
 from actors.api.tools.tool import tool
@@ -31,6 +31,7 @@ TOOLS = (
     search_tool("memory/search", search.memory_search, "results"),
     write_tool("memory/delete", memories.memory_delete, core=True, destructive=True),
     write_tool("memory/restore", memories.memory_restore, core=True),
+    write_tool("memory/supersede", versions.memory_supersede, idempotent=True),
     search_tool("memory/search_multi_perspective", ranking.memory_search_multi_perspective, "results"),
     read_tool("memory/compare", comparison.memory_compare, read_only=True),
     read_tool("memory/batch_compare", comparison.memory_batch_compare, read_only=True),

@@ -37,6 +37,15 @@ def stored(answer: JsonObject) -> None:
         change = f"{one['was']} → {one['now']}" if "was" in one and "now" in one else one["changed"]
         OUT.print(Text(f"supersedes {one['id']} ({change}): {one['content']}", "yellow"))
         OUT.print(f"if that is wrong: context-graph restore {one['id']}", style="dim")
+    for one in answer.get("similar", ()):
+        OUT.print(Text(f"similar: {one['content']}", "dim"))
+        OUT.print(f"if that is out of date: context-graph supersede {one['id']} {answer['fingerprintId']}", style="dim")
+
+
+def superseded(answer: JsonObject) -> None:
+    """Print which memory holds in the place of another."""
+    OUT.print(f"{answer['superseded_by']} holds in the place of {answer['fingerprintId']}", style="yellow")
+    OUT.print(f"to undo that: context-graph restore {answer['fingerprintId']}", style="dim")
 
 
 def found(answer: JsonObject, *, explain: bool) -> None:

@@ -1,6 +1,7 @@
 """`scripts/bench corrections`: stores statements and their corrections among others, and asks for present and past."""
 
 from datetime import UTC, datetime, timedelta
+from enum import StrEnum
 from pathlib import Path
 from random import Random
 from statistics import fmean
@@ -33,16 +34,33 @@ class Pair(NamedTuple):
     past: str
 
 
-def read_pairs(*, held_out: bool) -> list[Pair]:
-    """Return half of the pairs: those that the rules were made with, or those that were held out."""
-    lines = (HERE / "pairs.tsv").read_text("utf-8").splitlines()
-    return [Pair(*line.split("\t")) for line in lines[held_out::2]]
+class PairSet(StrEnum):
+    """The pairs that are stored."""
+
+    DEVELOPMENT = "development"
+    """Those that the rules were made with."""
+    HELD_OUT = "held-out"
+    NOTES = "notes"
+    """Notes of several clauses, written by somebody who didn't know the rules."""
 
 
-def read_neutral(documents: list[Document], graded: Path, *, held_out: bool) -> list[tuple[str, str]]:
+def _lines(name: str) -> list[list[str]]:
+    return [line.split("\t") for line in (HERE / name).read_text("utf-8").splitlines()]
+
+
+def read_pairs(chosen: PairSet) -> list[Pair]:
+    """Return statements with their corrections."""
+    if chosen is PairSet.NOTES:
+        return [Pair(*fields) for fields in _lines("notes.tsv")]
+    return [Pair(*fields) for fields in _lines("pairs.tsv")[chosen is PairSet.HELD_OUT :: 2]]
+
+
+def read_neutral(documents: list[Document], graded: Path, chosen: PairSet) -> list[tuple[str, str]]:
     """Return pairs that contradict nothing: written ones, equivalent sentences, neighbouring turns of one speaker."""
-    own = [line.split("\t") for line in (HERE / "neutral.tsv").read_text("utf-8").splitlines()]
-    pairs = [(one, other) for one, other in own[held_out::2]]
+    if chosen is PairSet.NOTES:
+        return [(one, other) for one, other in _lines("notes_neutral.tsv")]
+    held_out = chosen is PairSet.HELD_OUT
+    pairs = [(one, other) for one, other in _lines("neutral.tsv")[held_out::2]]
     random = Random(SEED + held_out)
     same = [
         (one.text_a, one.text_b) for one in read_graded_pairs(graded) if one.score >= SAME and one.text_a != one.text_b
@@ -73,6 +91,16 @@ async def _store(store: Store, texts: list[str], since: datetime, namespace: str
     return answers
 
 
+async def _correct(store: Store, texts: list[str], bar: Progress) -> list[Answer]:
+    """Store corrections one by one, as an agent does, and return what was answered of each."""
+    return [
+        await store.call(
+            "store_memory", content=text, namespace="pairs", created_at=(CORRECTED + timedelta(hours=hours)).isoformat()
+        )
+        for hours, text in enumerate(bar.track(texts, description="corrections"))
+    ]
+
+
 async def _ranks(store: Store, question: str, *memories: str) -> list[int]:
     """Return the rank of memories in the answer to a question, from 1; one below the last for those not found."""
     found = await store.call("search_graph", query=question, asked_at=ASKED, namespace="pairs", top_k=DEPTH)
@@ -88,11 +116,11 @@ async def measure(
     async with open_store(folder) as store:
         await _store(store, others, SAID - timedelta(hours=len(others)), "pairs", bar)
         earlier = await _store(store, [pair.statement for pair in pairs], SAID, "pairs", bar)
-        later = await _store(store, [pair.correction for pair in pairs], CORRECTED, "pairs", bar)
+        later = await _correct(store, [pair.correction for pair in pairs], bar)
         present: list[list[int]] = []
         past: list[list[int]] = []
         for pair, old, new in bar.track([*zip(pairs, earlier, later, strict=True)], description="questions"):
-            memories = new["memory_id"], old["memory_id"]
+            memories = new["fingerprintId"], old["memory_id"]
             present.append(await _ranks(store, pair.present, *memories))
             past.append(await _ranks(store, pair.past, *memories))
         await _store(store, [one for one, _ in neutral], SAID, "neutral", bar)
@@ -103,6 +131,9 @@ async def measure(
     ]
     found = fmean(old in ids for old, ids in marked)
     wrong = fmean(bool(ids - {old}) for old, ids in marked)
+    shown = [{one["id"] for name in ("similar", "may_supersede") for one in new.get(name, ())} for new in later]
+    seen = fmean(old["memory_id"] in ids for old, ids in zip(earlier, shown, strict=True))
+    others = fmean(len(ids - {old["memory_id"]}) for old, ids in zip(earlier, shown, strict=True))
     newer = fmean(new < old for new, old in present)
     first = fmean(new == 1 for new, _ in present)
     older = fmean(old <= DEPTH for _, old in past)
@@ -111,6 +142,7 @@ async def measure(
     return {
         "corrections": [
             Verdict("the statement is found when its correction is stored", {"found": found, "others marked": wrong}),
+            Verdict("found, or shown as similar", {"seen": seen, "others seen": others}),
             Verdict(
                 "asked for the present value, the newer one comes first (.95)",
                 {"before the older one": newer, "first of all": first},
@@ -130,14 +162,14 @@ def corrections(
     folder: DataFolder,
     graded: PairsFile,
     *,
-    held_out: Annotated[bool, Option(help="The half of the pairs that the rules were not made with.")] = True,
+    pairs: Annotated[PairSet, Option(help="The pairs that are stored.")] = PairSet.HELD_OUT,
     as_json: JsonOption = False,
 ) -> None:
     """Store statements and corrections among other memories, and ask for the present and for the past."""
     documents = find_datasets(folder)[0].documents
-    pairs = read_pairs(held_out=held_out)
-    neutral = read_neutral(documents, graded, held_out=held_out)
+    stored = read_pairs(pairs)
+    neutral = read_neutral(documents, graded, pairs)
     others = Random(SEED).sample(documents, min(OTHERS, len(documents)))
     with workplace() as (scratch, bar):
-        sections = anyio.run(measure, scratch, others, pairs, neutral, bar)
-    publish(sections, f"{len(pairs)} corrections among {len(others)} others, {len(neutral)} pairs", as_json=as_json)
+        sections = anyio.run(measure, scratch, others, stored, neutral, bar)
+    publish(sections, f"{len(stored)} corrections among {len(others)} others, {len(neutral)} pairs", as_json=as_json)

@@ -35,6 +35,23 @@ def test_store_search_history_and_status_share_one_folder(tmp_path: Path) -> Non
     assert status["latencies_ms"]["forward"]["median"] > 0, "as the last process that used a model measured them"
 
 
+def test_a_similar_memory_is_shown_with_the_command_that_calls_it_out_of_date(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    old = "The rental car for Sardinia is a Fiat Panda with full insurance."
+    stored = run_json(tmp_path, "store", old)["fingerprintId"]
+    done = run(tmp_path, "store", "They gave us a VW Polo for the days in Sardinia.")
+    assert f"similar: {old}" in done.stdout
+    advised = re.search("if that is out of date: context-graph (supersede .*)", done.stdout)
+    assert advised is not None
+    assert run(tmp_path, *advised[1].split()).exit_code == 0
+    found = run_json(tmp_path, "search", "Which rental car do we have in Sardinia?")["results"]
+    assert [one.get("superseded_by") for one in found] == [None, found[0]["fingerprintId"]]
+    assert f"context-graph restore {stored}" in run(tmp_path, *advised[1].split()).stdout
+    assert run(tmp_path, "restore", stored).exit_code == 0
+
+
 def test_status_shows_the_slowest_operations_and_all_on_request(tmp_path: Path) -> None:
     run(tmp_path, "store", "Mara's dog is called Bo.")
     hours = {f"work {number}": 3_600_000.0 * number for number in range(1, 8)}

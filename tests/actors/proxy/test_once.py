@@ -21,6 +21,7 @@ from events.vocabulary import (
     MemoryForgotten,
     MemoryRestored,
     MemoryStored,
+    MemorySuperseded,
 )
 from tests.actors.api.stream import GARDEN, Lasting
 from tests.actors.conftest import Agent, Connect
@@ -174,6 +175,17 @@ async def test_a_memory_is_restored_once_even_if_it_was_forgotten_again(sender: 
     assert await sender("memory/restore", key, id=memory) == first
     assert len(sender.told(MemoryRestored)) == 1
     assert await sender.refused("memory/restore", key, id=other) == -32602
+
+
+async def test_a_memory_is_superseded_once_even_if_it_was_reinstated(sender: Sender) -> None:
+    old = (await sender("memory/store", uuid4(), content=BEES))["fingerprintId"]
+    new = (await sender("memory/store", uuid4(), content=GARDEN[0][0]))["fingerprintId"]
+    key = uuid4()
+    first = await sender("memory/supersede", key, id=old, by=new)
+    await sender("memory/restore", uuid4(), id=old)
+    assert await sender("memory/supersede", key, id=old, by=new) == first
+    assert len(sender.told(MemorySuperseded)) == 1
+    assert await sender.refused("memory/supersede", key, id=new, by=old) == -32602
 
 
 async def planted(sender: Sender) -> list[str]:

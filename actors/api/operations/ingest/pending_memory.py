@@ -61,6 +61,8 @@ class StoredMemory(NamedTuple):
     """Whether an earlier request with the same key had stored it."""
     superseded: tuple[MemorySuperseded, ...] = ()
     """What it took the place of when it was stored."""
+    alike: tuple[tuple[UUID, float], ...] = ()
+    """As in its `Judgement`."""
 
 
 Outcome = StoredMemory | Fault

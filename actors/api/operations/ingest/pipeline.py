@@ -171,7 +171,8 @@ async def _judge_and_append(context: Context, group: Sequence[PendingMemory]) ->
             continue
         if answer.pulse is not None:
             publish_pulse(context, answer.pulse, one.item.params.namespace, answer.result.events[0].seq)
-        one.settle(await _outcome(context, one, answer.result, embeddings.milliseconds))
+        outcome = await _outcome(context, one, answer.result, embeddings.milliseconds)
+        one.settle(outcome if isinstance(outcome, Fault) else outcome._replace(alike=answer.alike))
     stored = {one.result.id: one.item.stored_at for one in group if isinstance(one.result, StoredMemory)}
     # After an `InternalFault`, which is a timeout here, the memory may still be appended.
     failed = [one for one, _ in embedded if one.id not in stored and not isinstance(one.result, InternalFault)]

@@ -4,13 +4,12 @@ from collections.abc import Sequence
 from datetime import timedelta
 from uuid import UUID, uuid5
 
-from actors.api.answers import LABEL, iso, learning, learning_inputs, rounded, start_of
+from actors.api.answers import iso, learning, learning_inputs, rounded
 from actors.api.confinement import confine_item
 from actors.api.context import (
     Context,
     append,
     confined,
-    describe,
     erased,
     find_request,
     read_entry,
@@ -19,6 +18,7 @@ from actors.api.context import (
 from actors.api.idempotency import key_conflict
 from actors.api.operations.ingest.pipeline import IngestItem, Outcome, StoredMemory, ingest, ingest_one
 from actors.api.operations.ingest.screening import secrets_in
+from actors.api.operations.lifecycle.versions import supersessions_of, versions_of
 from actors.api.params.embeddings import shape
 from actors.api.params.memories import (
     InjectContext,
@@ -36,8 +36,6 @@ from actors.runtime.types import JsonObject
 from actors.store.messages import Describe, FindCopies, RequestResult
 from events.spaces import SPACES
 from events.vocabulary import MemoryErased, MemoryForgotten, MemoryReinstated, MemoryRestored, MemoryTagged
-from events.vocabulary.codec import decompress
-from events.vocabulary.memories import STATED
 from projections.memories.catalog import Entry
 from projections.projection import MemoryState
 
@@ -57,7 +55,7 @@ def _new_item(context: Context, params: StoreMemory, key: UUID | None) -> Ingest
 async def store_memory(context: Context, params: StoreMemory) -> JsonObject:
     """Store a memory; `duplicate_of` names the oldest live memory of the same content."""
     stored = await ingest_one(context, _new_item(context, params, context.key))
-    return _stored(stored) | await _findings(context, params, stored)
+    return _stored(stored) | secrets_in(params) | await versions_of(context, stored)
 
 
 async def inject_context(context: Context, params: InjectContext) -> JsonObject:
@@ -68,7 +66,8 @@ async def inject_context(context: Context, params: InjectContext) -> JsonObject:
         _stored(stored)
         | {"rationale": params.rationale, "utl": learning(values)}
         | learning_inputs(values)
-        | await _findings(context, params, stored)
+        | secrets_in(params)
+        | await versions_of(context, stored)
     )
 
 
@@ -92,7 +91,8 @@ async def memory_inject(context: Context, params: MemoryInject) -> JsonObject:
         "created_at": iso(event.said_at),
         "teleological_summary": summary,
         **_duplicate_of(stored.duplicate_of),
-        **await _findings(context, params, stored),
+        **secrets_in(params),
+        **await versions_of(context, stored),
     }
 
 
@@ -109,8 +109,9 @@ async def memory_inject_batch(context: Context, params: MemoryInjectBatch) -> Js
             reports[index] = item_report(index, fault)
 
     async def report(index: int, outcome: Outcome) -> None:
-        findings = {} if isinstance(outcome, Fault) else await _findings(context, items[index].params, outcome)
-        reports[index] = item_report(index, outcome) | findings
+        reports[index] = item_report(index, outcome)
+        if not isinstance(outcome, Fault):
+            reports[index] |= secrets_in(items[index].params) | await supersessions_of(context, outcome)
         await context.progress(len(reports), len(params.items), "memories stored")
 
     await ingest(context, items, report)
@@ -141,26 +142,6 @@ def _stored(stored: StoredMemory) -> JsonObject:
 def _duplicate_of(twin: UUID | None) -> dict[str, str]:
     """Return the field that names the oldest live memory of the same content."""
     return {"duplicate_of": str(twin)} if twin else {}
-
-
-async def _findings(context: Context, params: StoreMemory, stored: StoredMemory) -> JsonObject:
-    """Return what the caller should know of a stored memory: its secrets, and what it superseded, with the evidence."""
-    if not stored.superseded:
-        return secrets_in(params)
-    entries = await describe(context, *(one.memory for one in stored.superseded))
-    text = decompress(stored.event.content)
-    answer = secrets_in(params)
-    for one, entry in zip(stored.superseded, entries, strict=True):
-        if one.rule == STATED:
-            answer.setdefault("supersedes", []).append(str(one.memory))
-            continue
-        evidence: JsonObject = {"id": str(one.memory), "content": start_of(entry, LABEL), "changed": one.rule}
-        if one.was and entry.body is not None:
-            evidence["was"] = entry.body.text[slice(*one.was)]
-        if one.now:
-            evidence["now"] = text[slice(*one.now)]
-        answer.setdefault("may_supersede", []).append(evidence)
-    return answer
 
 
 async def memory_delete(context: Context, params: MemoryDelete) -> JsonObject:

@@ -144,6 +144,14 @@ def forget(
     return {"id": id, "soft": not hard, "reason": reason}, forgotten
 
 
+@store_command(Panel.REMEMBER, "memory/supersede", "memories.superseded")
+def supersede(
+    id: Memory,
+    by: Annotated[MemoryId, typer.Argument(parser=MemoryId, metavar="BY", help="The memory that holds in its place.")],
+) -> None:
+    """Say that a memory is out of date, and which one holds; `restore` reverts that."""
+
+
 @store_command(Panel.INSPECT, "store/status", reads=True)
 def status(
     as_of: AsOf = None,

@@ -273,6 +273,7 @@ async def test_the_official_client_accepts_every_answer_by_its_schema(context: C
         "adjust_coupling": {"new_k": 4},
         "trigger_workspace_broadcast": {"id": fox},
         "search_weight_profiles": {},
+        "memory_supersede": {"id": fox, "by": dog},
         "memory_delete": {"id": fox},
         "memory_restore": {"id": fox},
         "get_pruning_candidates": {"salience_threshold": 1},

@@ -1,0 +1,76 @@
+"""Which memory holds in the place of which: what the answer to a store tells of it, and the client's own word."""
+
+from actors.api.answers import LABEL, rounded, start_of
+from actors.api.context import Context, append, check_live, describe, find_request, wait_until_replayed
+from actors.api.idempotency import key_conflict
+from actors.api.operations.ingest.pending_memory import StoredMemory
+from actors.api.params.memories import MemorySupersede
+from actors.api.params.parsing import invalid
+from actors.runtime.types import JsonObject
+from events.vocabulary import MemorySuperseded
+from events.vocabulary.codec import decompress
+from events.vocabulary.memories import STATED
+from projections.projection import MemoryState
+
+MAX_SIMILAR = 3
+"""Similar memories that the answer to a store shows."""
+
+
+async def versions_of(context: Context, stored: StoredMemory) -> JsonObject:
+    """Return what a stored memory superseded, and similar memories that it may supersede by the caller's judgement."""
+    return await supersessions_of(context, stored) | await _similar(context, stored)
+
+
+async def supersessions_of(context: Context, stored: StoredMemory) -> JsonObject:
+    """Return what a stored memory superseded, by the caller's word or by its text, with the evidence."""
+    answer: JsonObject = {}
+    if not stored.superseded:
+        return answer
+    entries = await describe(context, *(one.memory for one in stored.superseded))
+    text = decompress(stored.event.content)
+    for one, entry in zip(stored.superseded, entries, strict=True):
+        if one.rule == STATED:
+            answer.setdefault("supersedes", []).append(str(one.memory))
+            continue
+        evidence: JsonObject = {"id": str(one.memory), "content": start_of(entry, LABEL), "changed": one.rule}
+        if one.was and entry.body is not None:
+            evidence["was"] = entry.body.text[slice(*one.was)]
+        if one.now:
+            evidence["now"] = text[slice(*one.now)]
+        answer.setdefault("may_supersede", []).append(evidence)
+    return answer
+
+
+async def _similar(context: Context, stored: StoredMemory) -> JsonObject:
+    """Return the most similar earlier memories that still hold; copies have a field of their own."""
+    if not stored.alike:
+        return {}
+    text = decompress(stored.event.content)
+    entries = await describe(context, *(memory for memory, _ in stored.alike))
+    found = [
+        {"id": str(one.id), "content": start_of(one, LABEL), "similarity": rounded(similarity)}
+        for one, (_, similarity) in zip(entries, stored.alike, strict=True)
+        if one.state is MemoryState.LIVE and one.superseded_by is None and one.body and one.body.text != text
+    ]
+    return {"similar": found[:MAX_SIMILAR]} if found else {}
+
+
+async def memory_supersede(context: Context, params: MemorySupersede) -> JsonObject:
+    """Let a memory hold in the place of another one, which is out of date; `memory_restore` of that one undoes it."""
+    await wait_until_replayed(context)
+    old, new = await describe(context, params.id, params.by)
+    event = MemorySuperseded(memory=old.id, by=new.id, rule=STATED)
+    answer: JsonObject = {"fingerprintId": str(params.id), "superseded_by": str(params.by)}
+    if earlier := await find_request(context):
+        if [envelope.event for envelope in earlier.events] != [event]:
+            raise key_conflict()
+        return answer
+    for one in (old, new):
+        check_live(one)
+    if old.id == new.id:
+        raise invalid("by", "expected another memory than the one that is out of date", id=str(params.by))
+    if new.superseded_by is not None:
+        raise invalid("by", f"memory {params.by} is superseded itself, by {new.superseded_by}", id=str(params.by))
+    if old.superseded_by != new.id:
+        await append(context, event)
+    return answer
