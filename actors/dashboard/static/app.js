@@ -18,6 +18,18 @@ document.addEventListener("keydown", (event) => {
   field.focus();
 });
 
+// From a refused form the way back is the browser's own, which keeps what was typed; where that is, is shown.
+document.addEventListener("click", (event) => {
+  if (!event.target.closest("[data-back]") || history.length < 2) return;
+  event.preventDefault();
+  history.back();
+});
+window.addEventListener("pageshow", () => {
+  for (const field of document.querySelectorAll("details form :is(input, textarea)")) {
+    if (field.value !== field.defaultValue || field.checked !== field.defaultChecked) field.closest("details").open = true;
+  }
+});
+
 // A choice in a filter takes effect at once.
 document.addEventListener("change", (event) => {
   const form = event.target.closest("form.controls");

@@ -490,6 +490,38 @@ def test_a_memory_is_corrected_by_hand(site: Site, go: Go) -> None:
     expect(page.locator(".notice", has_text="Superseded by")).to_be_visible()
 
 
+def test_a_correction_keeps_each_line_as_it_was(site: Site, go: Go) -> None:
+    text = "\ndef depth(buoy):\n    return 3\n"
+    command = [COMMAND, "store", text, "--data", str(site.folder), "--namespace", "pier", "--json"]
+    stored = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)["fingerprintId"]
+    page = go(f"/memory/{stored}")
+    page.get_by_text("Correct it").click()
+    page.get_by_role("button", name="Store the correction").click()
+    expect(page.get_by_role("alert")).to_have_text("Nothing was stored: the text is as it was")
+    page.get_by_role("link", name="Back").click()
+    page.wait_for_url(f"**/memory/{stored}")
+    page.get_by_text("Correct it").click()
+    page.get_by_label("What holds instead").fill(text + "# in fathoms\n")
+    page.get_by_role("button", name="Store the correction").click()
+    expect(page.locator(".content")).to_contain_text("fathoms")
+    command = [COMMAND, "show", page.url.rpartition("/")[2], "--data", str(site.folder), "--json"]
+    shown = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+    assert shown["content"] == text + "# in fathoms\n"
+    site.problems = [one for one in site.problems if "400" not in one]
+
+
+def test_the_way_back_from_a_refused_form_leads_to_what_was_typed(site: Site, go: Go) -> None:
+    page = go("/sleep")
+    page.get_by_text("Change the schedule").click()
+    page.get_by_label("Deep", exact=True).fill("each full moon")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("alert")).to_contain_text("each full moon")
+    page.get_by_role("link", name="Back").click()
+    expect(page.get_by_label("Deep", exact=True)).to_be_visible()
+    expect(page.get_by_label("Deep", exact=True)).to_have_value("each full moon")
+    site.problems = [one for one in site.problems if "400" not in one]
+
+
 def test_a_run_shows_the_causes_that_it_found(site: Site, go: Go) -> None:
     for content in CAUSES:
         command = [COMMAND, "store", content, "--namespace", "farm", "--data", str(site.folder)]
