@@ -250,6 +250,10 @@ class ReadRuns(Message[RunList], frozen=True, kw_only=True):
 
     run: UUID | None = None
     limit: int | None = 10
+    offset: int = 0
+    """How many later ones are left out."""
+    mode: Mode | None = None
+    """Of the latest runs, those of this mode; None for all."""
     namespaces: frozenset[str] | None = None
     """Of the latest runs, those over one of these; None for all."""
 

@@ -9,19 +9,40 @@ from actors.api.context import Context
 from actors.api.params.fields import DEFAULT_NAMESPACE, MAX_BATCH
 from actors.dashboard.charts import line_through
 from actors.dashboard.comparisons import mark_differences
-from actors.dashboard.page import caller_of, chosen, identifier, in_background, operate, redirect, render, sees_all
+from actors.dashboard.page import (
+    caller_of,
+    chosen,
+    identifier,
+    in_background,
+    number,
+    operate,
+    redirect,
+    render,
+    sees_all,
+)
 from actors.runtime.types import JsonObject
 
 CHART = (600, 120)
 RUNS = 50
+MOST = 1_000_000
 ENDS = ("cause", "effect")
 
 
 async def sleep(request: Request) -> Response:
-    """Show the runs and the schedule."""
-    runs = await operate(request, "memory/consolidations", limit=RUNS)
+    """Show the runs, of all modes or of one, and the schedule."""
+    mode, offset = chosen(request, "mode"), number(chosen(request, "offset"), "offset", 0, 0, MOST)
+    found = await operate(request, "memory/consolidations", limit=RUNS + 1, offset=offset, mode=mode)
     state = await operate(request, "dream/status") if sees_all(request) else None
-    return render(request, "sleep.html", runs=runs["runs"], skipped=runs["skipped"], state=state)
+    return render(
+        request,
+        "sleep.html",
+        runs=found["runs"][:RUNS],
+        skipped=found["skipped"],
+        mode=mode,
+        later=None if offset == 0 else max(offset - RUNS, 0),
+        earlier=offset + RUNS if len(found["runs"]) > RUNS else None,
+        state=state,
+    )
 
 
 async def run(request: Request) -> Response:

@@ -141,6 +141,27 @@ async def test_home_tells_of_the_last_sleep_also_where_many_searches_for_causes_
         assert slept["run_id"] in home
 
 
+async def test_each_run_is_reached_behind_many_searches_for_causes(served: Served) -> None:
+    await store(served.context, "The ferry leaves at nine.")
+    slept = await call(served.context, BY_METHOD["memory/consolidate"], {"mode": "light"})
+    await linked(served.context, 120)
+    async with served.browser() as client:
+        page = (await client.get("/sleep")).text
+        seen = 0
+        while slept["run_id"] not in page:
+            seen += page.count('class="entry run"')
+            page = (await client.get(unescape(re.search('href="([^"]*)">Earlier', page)[1]))).text
+        assert seen == 100
+        assert ">Later</a>" in page
+        assert ">Earlier</a>" not in page
+        page = (await client.get("/sleep?mode=light")).text
+        assert page.count('class="entry run"') == 1
+        assert slept["run_id"] in page
+        assert "There is none" in (await client.get("/sleep?mode=deep")).text
+    found = await call(served.context, BY_METHOD["memory/consolidations"], {"mode": "link", "offset": 115})
+    assert len(found["runs"]) == 5
+
+
 async def test_home_tells_of_a_search_for_causes_where_nothing_else_ran(served: Served) -> None:
     await store(served.context, "The ferry leaves at nine.")
     await linked(served.context, 1)
