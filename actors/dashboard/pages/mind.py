@@ -76,16 +76,14 @@ async def start(request: Request) -> Response:
 
 
 async def schedule(request: Request) -> Response:
-    """Change the schedule."""
+    """Change what a form says otherwise than the schedule; the log holds nothing else."""
     form = await request.form()
-    whens: JsonObject = {mode: str(form.get(mode) or "").strip() or "off" for mode in ("light", "deep", "rem")}
-    await operate(
-        request,
-        "store/schedule",
-        **whens,
-        paused=form.get("paused") == "yes",
-        pruning_permitted=form.get("pruning") == "yes",
-    )
+    plan = (await operate(request, "dream/status"))["scheduler"]
+    asked = {mode: str(form.get(mode) or "").strip() or "off" for mode in plan["modes"]}
+    before = {mode: one["when"] or "off" for mode, one in plan["modes"].items()}
+    for name, given in (("paused", "paused"), ("pruning_permitted", "pruning")):
+        asked[name], before[name] = form.get(given) == "yes", plan[name]
+    await operate(request, "store/schedule", **{name: value for name, value in asked.items() if value != before[name]})
     return redirect(request, "/sleep")
 
 
@@ -149,7 +147,7 @@ async def discover(request: Request) -> Response:
     """Look for goals."""
     form = await request.form()
     namespace = str(form.get("namespace") or _own(request))
-    return in_background(request, "goals", "goal/discover", namespace=namespace)
+    return in_background(request, "goals", "goal/discover", namespace=namespace, max_goals=20, min_confidence=0.0)
 
 
 def _own(request: Request) -> str:

@@ -141,6 +141,21 @@ async def test_home_tells_of_the_last_sleep_also_where_many_searches_for_causes_
         assert slept["run_id"] in home
 
 
+async def test_goals_that_were_looked_for_are_shown_in_their_project(served: Served) -> None:
+    for number in range(3):
+        await store(served.context, f"The mast was painted green for the {number}th time.", namespace="yard")
+    await store(served.context, "The ferry leaves at nine.", namespace="pier")
+    async with served.browser() as client:
+        (session,) = served.server._sessions._sessions.values()
+        started = await client.post("/goals/discover", data={"csrf": session.csrf, "namespace": "pier"})
+        page = (await client.get(started.headers["location"])).text
+        while "<progress" in page:
+            page = (await client.get(started.headers["location"])).text
+        shown = re.search('href="([^"]*)">See the goals', page)
+        assert shown
+        assert "“pier”" in (await client.get(unescape(shown[1]))).text
+
+
 async def test_each_run_is_reached_behind_many_searches_for_causes(served: Served) -> None:
     await store(served.context, "The ferry leaves at nine.")
     slept = await call(served.context, BY_METHOD["memory/consolidate"], {"mode": "light"})
@@ -290,4 +305,4 @@ async def test_a_change_that_is_refused_leads_back_to_where_it_was_asked_for(ser
         for path, fields in forms.items():
             answer = await client.post(path, data={"csrf": csrf, **fields})
             assert answer.status_code == 400
-            assert f'<a href="{path.rpartition("/")[0]}">Back</a>' in answer.text
+            assert f'<a href="{path.rpartition("/")[0]}" data-back>Back</a>' in answer.text
