@@ -1,6 +1,6 @@
 """What every page needs: the operations, and the conversion of answers and faults into pages."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final
@@ -30,6 +30,7 @@ STATUS: Final = {
 """HTTP status of a fault; 500 for all others."""
 
 AS_OF: Final = "as_of"
+NO_LABELS: Final[Mapping[str, str]] = {}
 
 
 @dataclass(frozen=True)
@@ -41,10 +42,11 @@ class Shared:
     replays: Replays = field(default_factory=Replays)
 
 
-def page(handler: Handler, shared: Shared, *, whole: bool = False) -> Handler:
+def page(handler: Handler, shared: Shared, *, whole: bool = False, labels: Mapping[str, str] = NO_LABELS) -> Handler:
     """Return a handler that puts `shared` into `request.state.shared`, and shows a fault as a page.
 
-    The handler of a `whole` page shows its progress while a past moment is replayed.
+    The handler of a `whole` page shows its progress while a past moment is replayed. `labels` are what the page calls
+    parameters of its operations, which a fault names.
     """
 
     async def handle(request: Request) -> Response:
@@ -54,7 +56,10 @@ def page(handler: Handler, shared: Shared, *, whole: bool = False) -> Handler:
                 return await shared.replays.answer(request, _dated(handler), partial(_replaying, request))
             return await handler(request)
         except Fault as fault:
-            return _problem(request, fault.message, STATUS.get(fault.code, 500))
+            message = fault.message
+            for name, label in labels.items():
+                message = message.replace(f"'{name}'", f"'{label}'")
+            return _problem(request, message, STATUS.get(fault.code, 500))
 
     return handle
 

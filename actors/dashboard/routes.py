@@ -23,6 +23,12 @@ _PAGES: tuple[tuple[str, Handler], ...] = (
     ("/jobs/{id}", audit.job),
 )
 
+_LABELS: dict[str, dict[str, str]] = {
+    "/audit": {"since": "From", "until": "To", "before": "Earlier", "kind": "What"},
+    "/past": {"until": "Or by its time", "at": "Event"},
+}
+"""What pages call the parameters of their operations."""
+
 _DATA: tuple[tuple[str, Handler], ...] = (
     ("/memory/{id}/image", memories.image),
     ("/map/points", map.points),
@@ -54,7 +60,7 @@ def routes() -> list[BaseRoute]:
     """
     shared = Shared()
     return [
-        *(Route(path, page(handler, shared, whole=True), methods=["GET"]) for path, handler in _PAGES),
+        *(Route(path, page(handler, shared, whole=True, labels=_LABELS.get(path, {})), methods=["GET"]) for path, handler in _PAGES),
         *(Route(path, page(handler, shared), methods=["GET"]) for path, handler in _DATA),
         *(Route(path, page(handler, shared), methods=["POST"]) for path, handler in _CHANGES),
         Mount("/static", StaticFiles(directory=Path(__file__).parent / "static"), name="static"),

@@ -210,6 +210,20 @@ async def test_the_days_of_the_timeline_are_whole_and_both_belong_to_it(served: 
             assert f"<h1>{heading}</h1>" in page
 
 
+async def test_a_wrong_condition_of_the_audit_and_the_past_is_refused_by_the_name_of_its_field(served: Served) -> None:
+    refused = {
+        "/audit?since=whenever": "Invalid 'From': neither",
+        "/audit?since=5&until=2": "Invalid 'From': 5 is after 'To', 2",
+        "/past?time=whenever": "Invalid 'Or by its time': neither",
+    }
+    await store(served.context, "The ferry leaves at nine.")
+    async with served.browser() as client:
+        for path, problem in refused.items():
+            answer = await client.get(path)
+            assert answer.status_code == 400
+            assert problem in unescape(answer.text)
+
+
 @pytest.mark.parametrize(
     ("query", "problem"),
     [
