@@ -329,6 +329,10 @@ def test_pages_fit_a_phone_and_are_read_without_javascript(site: Site, browser: 
         page.goto(site.address + path)
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
     assert page.evaluate("[...document.querySelectorAll('.table')].every(one => one.scrollWidth <= one.clientWidth)")
+    page.set_viewport_size({"width": 320, "height": 640})
+    page.goto(site.address + PAYMENTS)
+    page.locator(".weights summary").click()
+    assert page.locator(".weights").evaluate("one => one.scrollWidth <= one.clientWidth")
     context.close()
     assert site.problems == []
 
@@ -395,6 +399,40 @@ def test_below_a_long_memory_is_what_can_be_done_with_it(site: Site, go: Go) -> 
     page.keyboard.press("End")
     page.evaluate("() => window.scrolled.then(() => null)")
     assert text.evaluate("one => one.scrollTop") > 1000
+
+
+def test_a_printed_page_holds_the_whole_text(site: Site, go: Go) -> None:
+    long = " ".join(f"Lamp {number} was lit." for number in range(1000))
+    command = [COMMAND, "store", long, "--data", str(site.folder), "--namespace", "lamps", "--json"]
+    stored = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)["fingerprintId"]
+    page = go(f"/memory/{stored}")
+    page.emulate_media(media="print")
+    assert page.locator(".memory .content").evaluate("one => one.scrollHeight <= one.clientHeight + 1")
+
+
+def test_the_colours_of_the_legend_are_those_of_the_map_where_the_system_chooses_colours(go: Go) -> None:
+    page = go("/map?colour=namespace")
+    colour = "one => getComputedStyle(one).backgroundColor"
+    spots = page.locator("#legend .spot")
+    spots.first.wait_for()
+    before = [spot.evaluate(colour) for spot in spots.all()]
+    page.emulate_media(forced_colors="active")
+    assert [spot.evaluate(colour) for spot in spots.all()] == before
+
+
+def test_a_slow_answer_is_seen_to_be_awaited(page: Page, site: Site) -> None:
+    page.goto(f"{site.address}/search?q=tokens")
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route(re.compile("profile=balanced"), hold)
+    with page.expect_request(re.compile("profile=balanced")):
+        page.locator("#profile").select_option("balanced")
+    expect(page.locator("#results")).to_have_css("opacity", "0.5")
+    held[0].continue_()
+    expect(page.locator("#results")).to_have_css("opacity", "1")
 
 
 def test_logging_out_ends_the_session(site: Site, browser: Browser) -> None:
