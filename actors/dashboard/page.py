@@ -192,6 +192,11 @@ def redirect(request: Request, path: str, **parameters: object) -> Response:
     return RedirectResponse(link(request, path, **parameters), 303)
 
 
+async def back(request: Request) -> Response:
+    """Return an answer that leads from the address of a change to the page that asks for it."""
+    return redirect(request, request.url.path.rpartition("/")[0])
+
+
 def missing(request: Request) -> Response:
     """Return the page for an address that has none."""
     return _problem(request, f"No page has the address {request.url.path}", 404)

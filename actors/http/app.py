@@ -31,7 +31,8 @@ BY_BEARER = (MCP_PATH, "/metrics")
 
 _PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Context Graph</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<link rel="icon" href="/static/icon.svg" type="image/svg+xml"><link rel="stylesheet" href="/static/style.css"></head><body><main><h1>Context Graph</h1>
+<link rel="icon" href="/static/icon.svg" type="image/svg+xml">
+<link rel="stylesheet" href="/static/style.css"></head><body><main><h1>Context Graph</h1>
 <p role="alert">{text}</p></main></body></html>
 """
 _LOGGED_OUT = "Run <code>context-graph ui</code> on the computer that holds the memories, and open the link it prints."

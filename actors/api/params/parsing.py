@@ -134,8 +134,8 @@ def _translated(error: msgspec.ValidationError, kind: type[Params]) -> InvalidPa
         return InvalidParamsFault(f"Unknown parameter '{unknown}'; known are {known}", parameter=unknown)
     parameter = path.rstrip("`")
     if limit := _TOO_LONG.fullmatch(problem):
-        most = int(limit[2])
-        return invalid(parameter, f"longer than {most:,} characters" if limit[1] == "str" else f"more than {most:,} items")
+        most = f"{int(limit[2]):,}"
+        return invalid(parameter, f"longer than {most} characters" if limit[1] == "str" else f"more than {most} items")
     if problem == "Invalid UUID":
         return invalid(parameter, FULL_ID)
     allowed = _choices(next((field.type for field in fields(kind) if field.name == parameter), None))

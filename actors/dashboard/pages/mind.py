@@ -5,6 +5,7 @@ from functools import partial
 from starlette.requests import Request
 from starlette.responses import Response
 
+from actors.api.answers import author
 from actors.api.context import Context
 from actors.api.params.fields import DEFAULT_NAMESPACE, MAX_BATCH
 from actors.dashboard.charts import line_through
@@ -71,7 +72,7 @@ async def start(request: Request) -> Response:
         partial(_with_texts, request),
         mode=str(form.get("mode") or "light"),
         dry_run=form.get("dry_run") == "yes",
-        rationale=f"by {caller_of(request).name} on the dashboard",
+        rationale=f"asked for by {author(caller_of(request).actor)}",
     )
 
 
@@ -79,11 +80,12 @@ async def schedule(request: Request) -> Response:
     """Change what a form says otherwise than the schedule; the log holds nothing else."""
     form = await request.form()
     plan = (await operate(request, "dream/status"))["scheduler"]
-    asked = {mode: str(form.get(mode) or "").strip() or "off" for mode in plan["modes"]}
-    before = {mode: one["when"] or "off" for mode, one in plan["modes"].items()}
-    for name, given in (("paused", "paused"), ("pruning_permitted", "pruning")):
-        asked[name], before[name] = form.get(given) == "yes", plan[name]
-    await operate(request, "store/schedule", **{name: value for name, value in asked.items() if value != before[name]})
+    before: JsonObject = {mode: one["when"] or "off" for mode, one in plan["modes"].items()}
+    before |= {name: plan[name] for name in ("paused", "pruning_permitted")}
+    asked: JsonObject = {mode: str(form.get(mode) or "").strip() or "off" for mode in plan["modes"]}
+    asked |= {"paused": form.get("paused") == "yes", "pruning_permitted": form.get("pruning") == "yes"}
+    changed: JsonObject = {name: value for name, value in asked.items() if value != before[name]}
+    await operate(request, "store/schedule", None, **changed)
     return redirect(request, "/sleep")
 
 

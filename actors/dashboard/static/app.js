@@ -6,7 +6,7 @@ document.addEventListener("input", (event) => {
   const slider = event.target;
   if (slider.type !== "range") return;
   const output = slider.dataset.output ? document.getElementById(slider.dataset.output) : slider.nextElementSibling;
-  if (output) output.value = slider.value;
+  if (output) output.value = Number(slider.value).toLocaleString("en");
   if (slider.name.startsWith("w_")) document.getElementById("profile").value = "custom";
 }, true);
 

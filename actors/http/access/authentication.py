@@ -192,8 +192,11 @@ class Authentication:
         checked = await _checked(scope, receive, session.csrf)
         if checked is None:
             self.refused("form", None, _address(scope))
-            raise RefusedError(403, "Nothing was changed: the form is from before this browser logged in again. "
-                "Go back, copy what you typed, and load the page again")
+            raise RefusedError(
+                403,
+                "Nothing was changed: the form is from before this browser logged in again. "
+                "Go back, copy what you typed, and load the page again",
+            )
         return checked
 
     async def _verify(self, token: str) -> AccessToken | None:

@@ -165,7 +165,8 @@ async def test_each_run_is_reached_behind_many_searches_for_causes(served: Serve
         seen = 0
         while slept["run_id"] not in page:
             seen += page.count('class="entry run"')
-            page = (await client.get(unescape(re.search('href="([^"]*)">Earlier', page)[1]))).text
+            (earlier,) = re.findall('href="([^"]*)">Earlier', page)
+            page = (await client.get(unescape(earlier))).text
         assert seen == 100
         assert ">Later</a>" in page
         assert ">Earlier</a>" not in page
@@ -208,6 +209,39 @@ async def test_the_days_of_the_timeline_are_whole_and_both_belong_to_it(served: 
             page = (await client.get(f"/timeline?{query}")).text
             assert [one for one in times if f"The {one} barge" in page] == words.split(), query
             assert f"<h1>{heading}</h1>" in page
+
+
+async def test_the_address_of_a_form_leads_to_its_page(served: Served) -> None:
+    memory = await store(served.context, "The ferry leaves at nine.")
+    forms = (f"/memory/{memory}/supersede", f"/memory/{memory}/erase", "/sleep/schedule", "/goals/discover")
+    async with served.browser() as client:
+        for path in (*forms, "/audit/verify"):
+            answer = await client.get(path)
+            assert (answer.status_code, answer.headers["location"]) == (303, path.rpartition("/")[0])
+            assert (await client.get(answer.headers["location"])).status_code == 200
+
+
+async def test_sessions_that_are_not_listed_are_told_of_and_reached(served: Served) -> None:
+    for number in range(41):
+        await store(served.context, f"Turn of talk {number}.", session=f"talk-{number:02}")
+    async with served.browser() as client:
+        page = (await client.get("/timeline")).text
+        assert page.count("session=talk-") - page.count('class="tag" href') == 40
+        more = re.search('href="([^"]*)">Show more sessions', page)
+        assert more
+        whole = (await client.get(unescape(more[1]))).text
+    assert all(f">talk-{number:02}<" in whole for number in range(41))
+    assert "Show more sessions" not in whole
+
+
+async def test_an_empty_store_says_so_and_where_it_is(served: Served) -> None:
+    async with served.browser() as client:
+        assert str(served.context.hub.folder) in (await client.get("/")).text
+        assert "There is nothing to search yet" in (await client.get("/search?q=ferry")).text
+        await store(served.context, "The ferry leaves at nine.")
+        past = (await client.get("/?as_of=1")).text
+    assert "Nothing was stored then" in past
+    assert "context-graph install" not in past
 
 
 async def test_a_wrong_condition_of_the_audit_and_the_past_is_refused_by_the_name_of_its_field(served: Served) -> None:
