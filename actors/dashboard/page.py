@@ -59,7 +59,9 @@ def page(handler: Handler, shared: Shared, *, whole: bool = False, labels: Mappi
             message = fault.message
             for name, label in labels.items():
                 message = message.replace(f"'{name}'", f"'{label}'")
-            return _problem(request, message, STATUS.get(fault.code, 500))
+            return _problem(
+                request, message, STATUS.get(fault.code, 500), no_moment=fault.data.get("parameter") == AS_OF
+            )
 
     return handle
 
@@ -202,10 +204,12 @@ def missing(request: Request) -> Response:
     return _problem(request, f"No page has the address {request.url.path}", 404)
 
 
-def _problem(request: Request, message: str, status: int) -> Response:
+def _problem(request: Request, message: str, status: int, *, no_moment: bool = False) -> Response:
+    """Return the page of a fault; with `no_moment`, what was asked for is no moment, and links lead to the present."""
     # A fault of a page that another request began to make comes without the time which that request found.
     found = {"title": "This did not work", "message": message, "status": status, "as_of_time": None}
-    return render(request, "problem.html", status, **found)
+    leads = {AS_OF: None} if no_moment else {}
+    return render(request, "problem.html", status, **found, leads=leads)
 
 
 def _replaying(request: Request, progress: ReplayProgress) -> Response:

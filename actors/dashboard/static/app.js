@@ -32,8 +32,8 @@ window.addEventListener("pageshow", () => {
 
 // A choice in a filter takes effect at once.
 document.addEventListener("change", (event) => {
-  const form = event.target.closest("form.controls");
-  if (form && event.target.tagName === "SELECT") form.requestSubmit();
+  const chosen = event.target, form = chosen.closest("form.controls, form#search");
+  if (form && chosen.tagName === "SELECT" && !chosen.hasAttribute("hx-get") && form.checkValidity()) form.requestSubmit();
 });
 
 // A refused request is shown in the place of what it was for.

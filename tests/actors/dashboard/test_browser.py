@@ -69,6 +69,17 @@ def test_moving_a_slider_ranks_the_results_again_at_once(go: Go) -> None:
     expect(page.get_by_text("All weights are 0")).to_be_visible()
 
 
+def test_the_project_of_a_search_takes_effect_at_once(go: Go) -> None:
+    page = go("/search")
+    page.get_by_label("Project").select_option("home")  # before there is a question, nothing is asked
+    page.get_by_role("searchbox").fill("Where is the boathouse key?")
+    page.get_by_role("button", name="Search").click()
+    page.locator(".result").first.wait_for()
+    page.get_by_label("Project").select_option("shop")
+    page.wait_for_url("**namespace=shop**")
+    expect(page.locator(".result .tag.project").first).to_have_text("shop")
+
+
 def test_a_memory_is_forgotten_and_restored(site: Site, go: Go) -> None:
     page = go(f"/memory/{site.ids[10]}")
     page.get_by_text("Forget it…").click()

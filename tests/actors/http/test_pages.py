@@ -211,6 +211,18 @@ async def test_the_days_of_the_timeline_are_whole_and_both_belong_to_it(served: 
             assert f"<h1>{heading}</h1>" in page
 
 
+async def test_an_error_leads_away_from_a_moment_that_is_none(served: Served) -> None:
+    await store(served.context, "The ferry leaves at nine.")
+    wrong, right = "as_of=whenever", f"as_of={served.context.hub.log.head.seq}"
+    async with served.browser() as client:
+        for query, kept in ((wrong, ""), (f"{right}&since=whenever", right)):
+            answer = await client.get(f"/audit?{query}")
+            assert answer.status_code == 400
+            main = answer.text.partition("<main")[2].partition("</main>")[0]
+            links = re.findall('href="([^"]*)"', main)
+            assert links == [f"/audit{kept and '?'}{kept}", f"/{kept and '?'}{kept}"]
+
+
 async def test_the_address_of_a_form_leads_to_its_page(served: Served) -> None:
     memory = await store(served.context, "The ferry leaves at nine.")
     forms = (f"/memory/{memory}/supersede", f"/memory/{memory}/erase", "/sleep/schedule", "/goals/discover")
