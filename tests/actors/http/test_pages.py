@@ -9,6 +9,7 @@ from uuid import UUID
 import pytest
 
 from actors.api.context import Context, wait_until_ready
+from actors.api.parts import SPACE_NAMES
 from actors.api.tools.agent_tools import BY_METHOD
 from actors.api.tools.dispatch import call
 from actors.cli.views.memories import found as show_found
@@ -209,6 +210,20 @@ async def test_the_days_of_the_timeline_are_whole_and_both_belong_to_it(served: 
             page = (await client.get(f"/timeline?{query}")).text
             assert [one for one in times if f"The {one} barge" in page] == words.split(), query
             assert f"<h1>{heading}</h1>" in page
+
+
+async def test_the_search_says_what_each_view_compares_without_a_pointer(served: Served) -> None:
+    async with served.browser() as client:
+        page = unescape((await client.get("/search")).text)
+    assert all(f"<dt>{name}</dt><dd>{compares}</dd>" in page for name, compares in SPACE_NAMES.values())
+
+
+async def test_a_timeline_is_named_by_what_it_shows(served: Served) -> None:
+    await store(served.context, "The ferry leaves at nine.", session="pier & co")
+    async with served.browser() as client:
+        page = unescape((await client.get("/timeline?session=pier+%26+co")).text)
+    assert "<title>Session “pier & co” · Context Graph</title>" in page
+    assert "<h1>Session “pier & co”</h1>" in page
 
 
 async def test_an_error_leads_away_from_a_moment_that_is_none(served: Served) -> None:
