@@ -9,7 +9,7 @@ from uuid import UUID
 import pytest
 
 from actors.api.context import Context, wait_until_ready
-from actors.api.parts import SPACE_NAMES
+from actors.api.parts import SPACE_NAMES, did
 from actors.api.tools.agent_tools import BY_METHOD
 from actors.api.tools.dispatch import call
 from actors.cli.views.memories import found as show_found
@@ -155,6 +155,23 @@ async def test_goals_that_were_looked_for_are_shown_in_their_project(served: Ser
         shown = re.search('href="([^"]*)">See the goals', page)
         assert shown
         assert "“pier”" in (await client.get(unescape(shown[1]))).text
+
+
+async def test_the_end_of_a_run_tells_all_that_its_own_page_tells(served: Served) -> None:
+    for text in ("The ferry leaves at nine.", "The ferry  leaves at nine.", "The mast was painted green."):
+        await store(served.context, text)
+    async with served.browser() as client:
+        (session,) = served.server._sessions._sessions.values()
+        asked = {"csrf": session.csrf, "mode": "rem"}
+        for dry_run, told in (("yes", "A run would have this outcome: 1 merged"), ("no", "3 memories looked at: 1 merged")):
+            started = await client.post("/sleep/start", data=asked | {"dry_run": dry_run})
+            page = (await client.get(started.headers["location"])).text
+            while "<progress" in page:
+                page = (await client.get(started.headers["location"])).text
+            assert told in page
+        (latest, *_) = (await call(served.context, BY_METHOD["memory/consolidations"], {}))["runs"]
+        assert f"3 memories looked at: {did(latest['counts'])}." in page
+        assert f": {did(latest['counts'])}." in (await client.get(f"/sleep/{latest['run_id']}")).text
 
 
 async def test_each_run_is_reached_behind_many_searches_for_causes(served: Served) -> None:
