@@ -1,5 +1,6 @@
 """What every page needs: the operations, and the conversion of answers and faults into pages."""
 
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -30,6 +31,8 @@ STATUS: Final = {
 """HTTP status of a fault; 500 for all others."""
 
 AS_OF: Final = "as_of"
+_NAMED: Final = re.compile(r", named by '\w+'$")
+"""Which parameter of an operation named what is missing: a page has no such names."""
 NO_LABELS: Final[Mapping[str, str]] = {}
 
 
@@ -56,7 +59,7 @@ def page(handler: Handler, shared: Shared, *, whole: bool = False, labels: Mappi
                 return await shared.replays.answer(request, _dated(handler), partial(_replaying, request))
             return await handler(request)
         except Fault as fault:
-            message = fault.message
+            message = _NAMED.sub("", fault.message)
             for name, label in labels.items():
                 message = message.replace(f"'{name}'", f"'{label}'")
             return _problem(

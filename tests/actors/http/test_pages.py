@@ -163,7 +163,8 @@ async def test_the_end_of_a_run_tells_all_that_its_own_page_tells(served: Served
     async with served.browser() as client:
         (session,) = served.server._sessions._sessions.values()
         asked = {"csrf": session.csrf, "mode": "rem"}
-        for dry_run, told in (("yes", "A run would have this outcome: 1 merged"), ("no", "3 memories looked at: 1 merged")):
+        outcomes = {"yes": "A run would have this outcome: 1 merged", "no": "3 memories looked at: 1 merged"}
+        for dry_run, told in outcomes.items():
             started = await client.post("/sleep/start", data=asked | {"dry_run": dry_run})
             page = (await client.get(started.headers["location"])).text
             while "<progress" in page:
@@ -241,6 +242,14 @@ async def test_a_timeline_is_named_by_what_it_shows(served: Served) -> None:
         page = unescape((await client.get("/timeline?session=pier+%26+co")).text)
     assert "<title>Session “pier & co” · Context Graph</title>" in page
     assert "<h1>Session “pier & co”</h1>" in page
+
+
+async def test_a_memory_that_is_missing_is_told_by_its_id_alone(served: Served) -> None:
+    for path, what in (("memory", "Memory"), ("sleep", "Run")):
+        async with served.browser() as client:
+            answer = await client.get(f"/{path}/{LOST}")
+        assert answer.status_code == 404
+        assert f'role="alert">{what} not found: {LOST}</p>' in answer.text
 
 
 async def test_an_error_leads_away_from_a_moment_that_is_none(served: Served) -> None:
