@@ -237,9 +237,10 @@ class Consolidator(ProjectionActor[ConsolidatorProjections]):
 
     def _read_runs(self, message: ReadRuns) -> RunList:
         if message.run is None:
-            wanted = message.namespaces
+            wanted, mode = message.namespaces, message.mode
             seen = (run for run in self._runs.latest() if wanted is None or run.namespace in wanted)
-            runs = tuple(islice(seen, message.limit))
+            chosen = islice((run for run in seen if mode in {None, run.mode}), message.offset, None)
+            runs = tuple(islice(chosen, message.limit))
         else:
             run = self._runs.get(message.run)
             if run is None:

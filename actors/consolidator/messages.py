@@ -222,6 +222,8 @@ class MoveMemories(Cancellable[MoveResult], frozen=True, kw_only=True):
     memories: tuple[UUID, ...] = ()
     dry_run: bool = False
     rationale: str | None = None
+    actor: str = "front"
+    """Author of the events."""
 
 
 class StartScheduledRun(Message[None], frozen=True, kw_only=True):
@@ -243,6 +245,8 @@ class UndoRun(Message[UndoResult], frozen=True, kw_only=True):
     memory: UUID | None = None
     request: UUID = msgspec.field(default_factory=uuid4)
     """Correlation id of the events that are appended."""
+    actor: str = "front"
+    """Author of the events."""
 
 
 class ReadRuns(Message[RunList], frozen=True, kw_only=True):
@@ -250,6 +254,10 @@ class ReadRuns(Message[RunList], frozen=True, kw_only=True):
 
     run: UUID | None = None
     limit: int | None = 10
+    offset: int = 0
+    """How many later ones are left out."""
+    mode: Mode | None = None
+    """Of the latest runs, those of this mode; None for all."""
     namespaces: frozenset[str] | None = None
     """Of the latest runs, those over one of these; None for all."""
 

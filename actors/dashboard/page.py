@@ -1,6 +1,7 @@
 """What every page needs: the operations, and the conversion of answers and faults into pages."""
 
-from collections.abc import Awaitable, Callable
+import re
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final
@@ -30,6 +31,9 @@ STATUS: Final = {
 """HTTP status of a fault; 500 for all others."""
 
 AS_OF: Final = "as_of"
+_NAMED: Final = re.compile(r", named by '\w+'$")
+"""Which parameter of an operation named what is missing: a page has no such names."""
+NO_LABELS: Final[Mapping[str, str]] = {}
 
 
 @dataclass(frozen=True)
@@ -41,10 +45,11 @@ class Shared:
     replays: Replays = field(default_factory=Replays)
 
 
-def page(handler: Handler, shared: Shared, *, whole: bool = False) -> Handler:
+def page(handler: Handler, shared: Shared, *, whole: bool = False, labels: Mapping[str, str] = NO_LABELS) -> Handler:
     """Return a handler that puts `shared` into `request.state.shared`, and shows a fault as a page.
 
-    The handler of a `whole` page shows its progress while a past moment is replayed.
+    The handler of a `whole` page shows its progress while a past moment is replayed. `labels` are what the page calls
+    parameters of its operations, which a fault names.
     """
 
     async def handle(request: Request) -> Response:
@@ -54,7 +59,12 @@ def page(handler: Handler, shared: Shared, *, whole: bool = False) -> Handler:
                 return await shared.replays.answer(request, _dated(handler), partial(_replaying, request))
             return await handler(request)
         except Fault as fault:
-            return _problem(request, fault.message, STATUS.get(fault.code, 500))
+            message = _NAMED.sub("", fault.message)
+            for name, label in labels.items():
+                message = message.replace(f"'{name}'", f"'{label}'")
+            return _problem(
+                request, message, STATUS.get(fault.code, 500), no_moment=fault.data.get("parameter") == AS_OF
+            )
 
     return handle
 
@@ -187,15 +197,22 @@ def redirect(request: Request, path: str, **parameters: object) -> Response:
     return RedirectResponse(link(request, path, **parameters), 303)
 
 
+async def back(request: Request) -> Response:
+    """Return an answer that leads from the address of a change to the page that asks for it."""
+    return redirect(request, request.url.path.rpartition("/")[0])
+
+
 def missing(request: Request) -> Response:
     """Return the page for an address that has none."""
     return _problem(request, f"No page has the address {request.url.path}", 404)
 
 
-def _problem(request: Request, message: str, status: int) -> Response:
+def _problem(request: Request, message: str, status: int, *, no_moment: bool = False) -> Response:
+    """Return the page of a fault; with `no_moment`, what was asked for is no moment, and links lead to the present."""
     # A fault of a page that another request began to make comes without the time which that request found.
     found = {"title": "This did not work", "message": message, "status": status, "as_of_time": None}
-    return render(request, "problem.html", status, **found)
+    leads = {AS_OF: None} if no_moment else {}
+    return render(request, "problem.html", status, **found, leads=leads)
 
 
 def _replaying(request: Request, progress: ReplayProgress) -> Response:

@@ -5,7 +5,7 @@ from pathlib import Path
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from actors.dashboard.page import Handler, Shared, page
+from actors.dashboard.page import Handler, Shared, back, page
 from actors.dashboard.pages import audit, map, memories, mind, search, timeline  # noqa: A004
 
 _PAGES: tuple[tuple[str, Handler], ...] = (
@@ -22,6 +22,12 @@ _PAGES: tuple[tuple[str, Handler], ...] = (
     ("/audit", audit.audit),
     ("/jobs/{id}", audit.job),
 )
+
+_LABELS: dict[str, dict[str, str]] = {
+    "/audit": {"since": "From", "until": "To", "before": "Earlier", "kind": "What"},
+    "/past": {"until": "Or by its time", "at": "Event"},
+}
+"""What pages call the parameters of their operations."""
 
 _DATA: tuple[tuple[str, Handler], ...] = (
     ("/memory/{id}/image", memories.image),
@@ -53,9 +59,12 @@ def routes() -> list[BaseRoute]:
     caller may do and see is decided where operations are dispatched.
     """
     shared = Shared()
+    pages = [(path, page(handler, shared, whole=True, labels=_LABELS.get(path, {}))) for path, handler in _PAGES]
     return [
-        *(Route(path, page(handler, shared, whole=True), methods=["GET"]) for path, handler in _PAGES),
         *(Route(path, page(handler, shared), methods=["GET"]) for path, handler in _DATA),
         *(Route(path, page(handler, shared), methods=["POST"]) for path, handler in _CHANGES),
+        # Where a form was refused, its address is in the browser's bar; loaded again it leads back to the form.
+        *(Route(path, page(back, shared), methods=["GET"]) for path, _ in _CHANGES),
+        *(Route(path, handler, methods=["GET"]) for path, handler in pages),
         Mount("/static", StaticFiles(directory=Path(__file__).parent / "static"), name="static"),
     ]

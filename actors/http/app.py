@@ -14,7 +14,7 @@ from actors.api.context import Context, wait_until_replayed
 from actors.api.operations.administration.maintenance import COUNTED
 from actors.comparator.messages import ReadIndexes
 from actors.dashboard.page import missing
-from actors.http.access.authentication import MCP_PATH, SESSION_SECONDS, Sessions, cookie_name
+from actors.http.access.authentication import MCP_PATH, SAFE, SESSION_SECONDS, Sessions, cookie_name
 from actors.http.guard import RefusedError, refusal
 from actors.hub.hub import Hub
 from actors.runtime.ask import ask
@@ -31,10 +31,12 @@ BY_BEARER = (MCP_PATH, "/metrics")
 
 _PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Context Graph</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="icon" href="/static/icon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="/static/style.css"></head><body><main><h1>Context Graph</h1>
 <p role="alert">{text}</p></main></body></html>
 """
 _LOGGED_OUT = "Run <code>context-graph ui</code> on the computer that holds the memories, and open the link it prints."
+_NOTHING_DONE = "Nothing was changed, because this browser is not logged in. " + _LOGGED_OUT
 _LINK_SPENT = "This link was used before, or is older than five minutes. " + _LOGGED_OUT
 
 
@@ -55,10 +57,11 @@ class RequireCaller:
         path: str = scope["path"]
         app = self._app
         if caller is NOBODY and not path.startswith(PUBLIC):
-            if path in BY_BEARER or scope["method"] != "GET":
+            if path in BY_BEARER:
                 app = JSONResponse({"error": "invalid_token"}, 401, self._challenge)
             else:
-                app = HTMLResponse(_PAGE.format(text=_LOGGED_OUT), 401)
+                text = _LOGGED_OUT if scope["method"] in SAFE else _NOTHING_DONE
+                app = HTMLResponse(_PAGE.format(text=text), 401)
         await app(scope, receive, send)
 
 
@@ -86,12 +89,13 @@ def build_app(
         # Starlette accepts HEAD wherever GET is; a link preview must not use up the login link.
         if request.method == "HEAD":
             return Response(status_code=405, headers={"allow": "GET"})
-        cookie = sessions.log_in(request.query_params.get("token", ""))
-        logged_in(request.client.host if request.client else "", refused=cookie is None)
-        if cookie is None:
-            return HTMLResponse(_PAGE.format(text=_LINK_SPENT), 403)
-        answer = RedirectResponse("/", 303)
         name = cookie_name(request.scope)
+        before = request.cookies.get(name, "")
+        cookie = sessions.log_in(request.query_params.get("token", ""), before)
+        logged_in(request.client.host if request.client else "", refused=cookie is None)
+        answer = RedirectResponse("/", 303)
+        if cookie is None:  # opened twice by a browser, a link still leads to the pages
+            return answer if sessions.get(before) else HTMLResponse(_PAGE.format(text=_LINK_SPENT), 403)
         answer.set_cookie(name, cookie, int(SESSION_SECONDS), httponly=True, samesite="strict", secure=tls)
         return answer
 

@@ -140,7 +140,7 @@ class Scheduler(ProjectionActor[SchedulerProjections]):
             events.append(PruningPermitted(permitted=message.permitted))
         if not events:
             return self._state()
-        append = Append.of(events, "front")
+        append = Append.of(events, message.actor)
         self._store.tell(append)
         reply = self._pending_changes[append.correlation_id] = Reply[ScheduleState]()
         return reply

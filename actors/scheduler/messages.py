@@ -51,6 +51,8 @@ class ChangeSchedule(Message[ScheduleState], frozen=True, kw_only=True):
     """Whether all scheduled sleep is paused."""
     permitted: bool | None = None
     """Whether scheduled runs may prune, and merge what isn't an exact copy."""
+    actor: str = "front"
+    """Author of the events."""
 
 
 SchedulerMessage: TypeAlias = Tick | ReadSchedule | ChangeSchedule | Appended | ProjectionMessage

@@ -37,7 +37,7 @@ class Params(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
 P = TypeVar("P", bound=Params)
 
-_TOO_LONG = re.compile(r"Expected `str` of length <= (\d+)")
+_TOO_LONG = re.compile(r"Expected `(str|array)` of length <= (\d+)")
 _NUMBER = re.compile(r"\d{9}")
 NO_TIME = "not an ISO 8601 time, such as 2026-05-02T14:30"
 FULL_ID = "not a full id: give all of its 36 characters, as they stand in answers"
@@ -134,7 +134,8 @@ def _translated(error: msgspec.ValidationError, kind: type[Params]) -> InvalidPa
         return InvalidParamsFault(f"Unknown parameter '{unknown}'; known are {known}", parameter=unknown)
     parameter = path.rstrip("`")
     if limit := _TOO_LONG.fullmatch(problem):
-        return invalid(parameter, f"longer than {int(limit[1]):,} characters")
+        most = f"{int(limit[2]):,}"
+        return invalid(parameter, f"longer than {most} characters" if limit[1] == "str" else f"more than {most} items")
     if problem == "Invalid UUID":
         return invalid(parameter, FULL_ID)
     allowed = _choices(next((field.type for field in fields(kind) if field.name == parameter), None))

@@ -54,7 +54,7 @@ def move(clients: ActorClients, request: MoveMemories) -> Sliced[MoveResult]:
             memories=result.count,
             milliseconds=(perf_counter() - start) * 1e3,
         )
-        clients.append((started, *moved, finished), actor="front", correlation=request.run)
+        clients.append((started, *moved, finished), actor=request.actor, correlation=request.run)
     return result
 
 

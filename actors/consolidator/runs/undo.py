@@ -49,7 +49,7 @@ def undo(clients: ActorClients, runs: Runs, request: UndoRun) -> UndoResult:
             events += previous
             stars.append(adjusted.namespace)
     back = list(moves_back(clients, run))
-    clients.append([*events, *back], actor="front", correlation=request.request)
+    clients.append([*events, *back], actor=request.actor, correlation=request.request)
     return UndoResult(
         run=run,
         restored=(*restored, *(one for moved in back for one in moved.memories)),

@@ -104,20 +104,32 @@ async def tag(request: Request) -> Response:
 
 
 async def supersede(request: Request) -> Response:
-    """Store a correction of a memory, with its circumstances; that of an image is a text."""
+    """Store a correction of a memory, with its circumstances; that of an image is a text.
+
+    Raises:
+        InvalidParamsFault: The text is the same.
+    """
     form = await request.form()
     asked = identifier(request)
     found = await operate(request, "memory/retrieve", id=asked)
+    content = _with_line_feeds(str(form.get("content") or ""))
+    if content == _with_line_feeds(found["content"]):
+        raise InvalidParamsFault("Nothing was stored: the text is as it was", parameter="content")
     stored = await operate(
         request,
         "memory/store",
-        content=str(form.get("content") or ""),
+        content=content,
         supersedes=[asked],
         modality="text" if found["modality"] == "image" else found["modality"],
         rationale=str(form.get("reason") or "").strip() or "a correction by hand",
         **{name: found[name] for name in ("namespace", "tags", "importance", "memory_type", "metadata")},
     )
     return redirect(request, f"/memory/{stored['fingerprintId']}")
+
+
+def _with_line_feeds(text: str) -> str:
+    """Return a text with the line breaks that it was stored with: a browser sends each as CR LF."""
+    return text.replace("\r\n", "\n")
 
 
 async def _versions(request: Request, found: JsonObject) -> dict[str, str]:

@@ -5,23 +5,45 @@ from functools import partial
 from starlette.requests import Request
 from starlette.responses import Response
 
+from actors.api.answers import author
 from actors.api.context import Context
 from actors.api.params.fields import DEFAULT_NAMESPACE, MAX_BATCH
 from actors.dashboard.charts import line_through
 from actors.dashboard.comparisons import mark_differences
-from actors.dashboard.page import caller_of, chosen, identifier, in_background, operate, redirect, render, sees_all
+from actors.dashboard.page import (
+    caller_of,
+    chosen,
+    identifier,
+    in_background,
+    number,
+    operate,
+    redirect,
+    render,
+    sees_all,
+)
 from actors.runtime.types import JsonObject
 
 CHART = (600, 120)
 RUNS = 50
+MOST = 1_000_000
 ENDS = ("cause", "effect")
 
 
 async def sleep(request: Request) -> Response:
-    """Show the runs and the schedule."""
-    runs = await operate(request, "memory/consolidations", limit=RUNS)
+    """Show the runs, of all modes or of one, and the schedule."""
+    mode, offset = chosen(request, "mode"), number(chosen(request, "offset"), "offset", 0, 0, MOST)
+    found = await operate(request, "memory/consolidations", limit=RUNS + 1, offset=offset, mode=mode)
     state = await operate(request, "dream/status") if sees_all(request) else None
-    return render(request, "sleep.html", runs=runs["runs"], skipped=runs["skipped"], state=state)
+    return render(
+        request,
+        "sleep.html",
+        runs=found["runs"][:RUNS],
+        skipped=found["skipped"],
+        mode=mode,
+        later=None if offset == 0 else max(offset - RUNS, 0),
+        earlier=offset + RUNS if len(found["runs"]) > RUNS else None,
+        state=state,
+    )
 
 
 async def run(request: Request) -> Response:
@@ -50,21 +72,20 @@ async def start(request: Request) -> Response:
         partial(_with_texts, request),
         mode=str(form.get("mode") or "light"),
         dry_run=form.get("dry_run") == "yes",
-        rationale=f"by {caller_of(request).name} on the dashboard",
+        rationale=f"asked for by {author(caller_of(request).actor)}",
     )
 
 
 async def schedule(request: Request) -> Response:
-    """Change the schedule."""
+    """Change what a form says otherwise than the schedule; the log holds nothing else."""
     form = await request.form()
-    whens: JsonObject = {mode: str(form.get(mode) or "").strip() or "off" for mode in ("light", "deep", "rem")}
-    await operate(
-        request,
-        "store/schedule",
-        **whens,
-        paused=form.get("paused") == "yes",
-        pruning_permitted=form.get("pruning") == "yes",
-    )
+    plan = (await operate(request, "dream/status"))["scheduler"]
+    before: JsonObject = {mode: one["when"] or "off" for mode, one in plan["modes"].items()}
+    before |= {name: plan[name] for name in ("paused", "pruning_permitted")}
+    asked: JsonObject = {mode: str(form.get(mode) or "").strip() or "off" for mode in plan["modes"]}
+    asked |= {"paused": form.get("paused") == "yes", "pruning_permitted": form.get("pruning") == "yes"}
+    changed: JsonObject = {name: value for name, value in asked.items() if value != before[name]}
+    await operate(request, "store/schedule", None, **changed)
     return redirect(request, "/sleep")
 
 
@@ -128,7 +149,7 @@ async def discover(request: Request) -> Response:
     """Look for goals."""
     form = await request.form()
     namespace = str(form.get("namespace") or _own(request))
-    return in_background(request, "goals", "goal/discover", namespace=namespace)
+    return in_background(request, "goals", "goal/discover", namespace=namespace, max_goals=20, min_confidence=0.0)
 
 
 def _own(request: Request) -> str:

@@ -17,6 +17,8 @@ LINKING = "link"
 PAGE = 40
 SHOWN_DAYS = 120
 SESSIONS = 40
+MOST_SESSIONS = 1_000
+"""Of a page that shows more of them."""
 MOST = 10_000_000
 FROM, TO = "From", "To"
 """What the page calls the first and the last day, both of which are shown."""
@@ -31,7 +33,8 @@ async def timeline(request: Request) -> Response:
     if day and last and last < day:
         raise InvalidParamsFault(f"Invalid '{TO}': {last} is before '{FROM}', {day}", parameter="last")
     offset = number(chosen(request, "offset"), "offset", 0, 0, MOST)
-    calendar = await operate(request, "store/calendar", namespace=namespace, sessions=SESSIONS)
+    sessions = number(chosen(request, "sessions"), "sessions", SESSIONS, 1, MOST_SESSIONS)
+    calendar = await operate(request, "store/calendar", namespace=namespace, sessions=MOST_SESSIONS)
     found = await operate(
         request,
         "memory/list",
@@ -48,7 +51,8 @@ async def timeline(request: Request) -> Response:
         request,
         "timeline.html",
         chart=bars_of_days(calendar["days"], SHOWN_DAYS, datetime.now().astimezone().date()),
-        sessions=calendar["sessions"],
+        sessions=calendar["sessions"][:sessions],
+        more_sessions=MOST_SESSIONS if len(calendar["sessions"]) > sessions else None,
         namespaces=calendar["namespaces"],
         memories=found["memories"],
         total=found["total"],

@@ -6,7 +6,7 @@ document.addEventListener("input", (event) => {
   const slider = event.target;
   if (slider.type !== "range") return;
   const output = slider.dataset.output ? document.getElementById(slider.dataset.output) : slider.nextElementSibling;
-  if (output) output.value = slider.value;
+  if (output) output.value = Number(slider.value).toLocaleString("en");
   if (slider.name.startsWith("w_")) document.getElementById("profile").value = "custom";
 }, true);
 
@@ -18,10 +18,22 @@ document.addEventListener("keydown", (event) => {
   field.focus();
 });
 
+// From a refused form the way back is the browser's own, which keeps what was typed; where that is, is shown.
+document.addEventListener("click", (event) => {
+  if (!event.target.closest("[data-back]") || history.length < 2) return;
+  event.preventDefault();
+  history.back();
+});
+window.addEventListener("pageshow", () => {
+  for (const field of document.querySelectorAll("details form :is(input, textarea)")) {
+    if (field.value !== field.defaultValue || field.checked !== field.defaultChecked) field.closest("details").open = true;
+  }
+});
+
 // A choice in a filter takes effect at once.
 document.addEventListener("change", (event) => {
-  const form = event.target.closest("form.controls");
-  if (form && event.target.tagName === "SELECT") form.requestSubmit();
+  const chosen = event.target, form = chosen.closest("form.controls, form#search");
+  if (form && chosen.tagName === "SELECT" && !chosen.hasAttribute("hx-get") && form.checkValidity()) form.requestSubmit();
 });
 
 // A refused request is shown in the place of what it was for.

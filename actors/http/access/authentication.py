@@ -70,14 +70,19 @@ class Sessions:
         _limit(self._links)
         return token
 
-    def log_in(self, token: str) -> str | None:
-        """Use up a link, and return the cookie of a new session; None if the link is unknown, used or too old."""
+    def log_in(self, token: str, before: str = "") -> str | None:
+        """Use up a link, and return the cookie of a new session; None if the link is unknown, used or too old.
+
+        `before` is the browser's cookie until now: pages of the same caller that are still open stay usable.
+        """
         caller, ends_at = self._links.pop(token, (None, 0.0))
         if caller is None or self._clock() > ends_at:
             return None
         cookie = secrets.token_urlsafe(32)
         ends_at = self._clock() + SESSION_SECONDS
-        self._sessions[cookie] = Session(caller=caller, csrf=secrets.token_urlsafe(32), ends_at=ends_at)
+        earlier = self.get(before)
+        csrf = earlier.csrf if earlier and earlier.caller == caller else secrets.token_urlsafe(32)
+        self._sessions[cookie] = Session(caller=caller, csrf=csrf, ends_at=ends_at)
         _limit(self._sessions)
         return cookie
 
@@ -187,7 +192,11 @@ class Authentication:
         checked = await _checked(scope, receive, session.csrf)
         if checked is None:
             self.refused("form", None, _address(scope))
-            raise RefusedError(403, "The form is out of date; load the page again")
+            raise RefusedError(
+                403,
+                "Nothing was changed: the form is from before this browser logged in again. "
+                "Go back, copy what you typed, and load the page again",
+            )
         return checked
 
     async def _verify(self, token: str) -> AccessToken | None:

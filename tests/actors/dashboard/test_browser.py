@@ -69,6 +69,17 @@ def test_moving_a_slider_ranks_the_results_again_at_once(go: Go) -> None:
     expect(page.get_by_text("All weights are 0")).to_be_visible()
 
 
+def test_the_project_of_a_search_takes_effect_at_once(go: Go) -> None:
+    page = go("/search")
+    page.get_by_label("Project").select_option("home")  # before there is a question, nothing is asked
+    page.get_by_role("searchbox").fill("Where is the boathouse key?")
+    page.get_by_role("button", name="Search").click()
+    page.locator(".result").first.wait_for()
+    page.get_by_label("Project").select_option("shop")
+    page.wait_for_url("**namespace=shop**")
+    expect(page.locator(".result .tag.project").first).to_have_text("shop")
+
+
 def test_a_memory_is_forgotten_and_restored(site: Site, go: Go) -> None:
     page = go(f"/memory/{site.ids[10]}")
     page.get_by_text("Forget it…").click()
@@ -329,6 +340,10 @@ def test_pages_fit_a_phone_and_are_read_without_javascript(site: Site, browser: 
         page.goto(site.address + path)
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
     assert page.evaluate("[...document.querySelectorAll('.table')].every(one => one.scrollWidth <= one.clientWidth)")
+    page.set_viewport_size({"width": 320, "height": 640})
+    page.goto(site.address + PAYMENTS)
+    page.locator(".weights summary").click()
+    assert page.locator(".weights").evaluate("one => one.scrollWidth <= one.clientWidth")
     context.close()
     assert site.problems == []
 
@@ -395,6 +410,40 @@ def test_below_a_long_memory_is_what_can_be_done_with_it(site: Site, go: Go) -> 
     page.keyboard.press("End")
     page.evaluate("() => window.scrolled.then(() => null)")
     assert text.evaluate("one => one.scrollTop") > 1000
+
+
+def test_a_printed_page_holds_the_whole_text(site: Site, go: Go) -> None:
+    long = " ".join(f"Lamp {number} was lit." for number in range(1000))
+    command = [COMMAND, "store", long, "--data", str(site.folder), "--namespace", "lamps", "--json"]
+    stored = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)["fingerprintId"]
+    page = go(f"/memory/{stored}")
+    page.emulate_media(media="print")
+    assert page.locator(".memory .content").evaluate("one => one.scrollHeight <= one.clientHeight + 1")
+
+
+def test_the_colours_of_the_legend_are_those_of_the_map_where_the_system_chooses_colours(go: Go) -> None:
+    page = go("/map?colour=namespace")
+    colour = "one => getComputedStyle(one).backgroundColor"
+    spots = page.locator("#legend .spot")
+    spots.first.wait_for()
+    before = [spot.evaluate(colour) for spot in spots.all()]
+    page.emulate_media(forced_colors="active")
+    assert [spot.evaluate(colour) for spot in spots.all()] == before
+
+
+def test_a_slow_answer_is_seen_to_be_awaited(page: Page, site: Site) -> None:
+    page.goto(f"{site.address}/search?q=tokens")
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route(re.compile("profile=balanced"), hold)
+    with page.expect_request(re.compile("profile=balanced")):
+        page.locator("#profile").select_option("balanced")
+    expect(page.locator("#results")).to_have_css("opacity", "0.5")
+    held[0].continue_()
+    expect(page.locator("#results")).to_have_css("opacity", "1")
 
 
 def test_logging_out_ends_the_session(site: Site, browser: Browser) -> None:
@@ -488,6 +537,38 @@ def test_a_memory_is_corrected_by_hand(site: Site, go: Go) -> None:
     expect(page.locator(".content")).to_contain_text("v2.4.0")
     page.locator(".facts a", has_text="v2.3.0").click()
     expect(page.locator(".notice", has_text="Superseded by")).to_be_visible()
+
+
+def test_a_correction_keeps_each_line_as_it_was(site: Site, go: Go) -> None:
+    text = "\ndef depth(buoy):\n    return 3\n"
+    command = [COMMAND, "store", text, "--data", str(site.folder), "--namespace", "pier", "--json"]
+    stored = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)["fingerprintId"]
+    page = go(f"/memory/{stored}")
+    page.get_by_text("Correct it").click()
+    page.get_by_role("button", name="Store the correction").click()
+    expect(page.get_by_role("alert")).to_have_text("Nothing was stored: the text is as it was")
+    page.get_by_role("link", name="Back").click()
+    page.wait_for_url(f"**/memory/{stored}")
+    page.get_by_text("Correct it").click()
+    page.get_by_label("What holds instead").fill(text + "# in fathoms\n")
+    page.get_by_role("button", name="Store the correction").click()
+    expect(page.locator(".content")).to_contain_text("fathoms")
+    command = [COMMAND, "show", page.url.rpartition("/")[2], "--data", str(site.folder), "--json"]
+    shown = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+    assert shown["content"] == text + "# in fathoms\n"
+    site.problems = [one for one in site.problems if "400" not in one]
+
+
+def test_the_way_back_from_a_refused_form_leads_to_what_was_typed(site: Site, go: Go) -> None:
+    page = go("/sleep")
+    page.get_by_text("Change the schedule").click()
+    page.get_by_label("Deep", exact=True).fill("each full moon")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("alert")).to_contain_text("each full moon")
+    page.get_by_role("link", name="Back").click()
+    expect(page.get_by_label("Deep", exact=True)).to_be_visible()
+    expect(page.get_by_label("Deep", exact=True)).to_have_value("each full moon")
+    site.problems = [one for one in site.problems if "400" not in one]
 
 
 def test_a_run_shows_the_causes_that_it_found(site: Site, go: Go) -> None:

@@ -51,6 +51,25 @@ async def test_a_change_from_a_browser_needs_the_token_of_its_session(served: Se
         assert (await client.get("/")).status_code == 401
 
 
+async def test_pages_that_are_open_stay_usable_when_their_browser_logs_in_again(served: Served) -> None:
+    async with served.browser() as client:
+        (session,) = served.server._sessions._sessions.values()
+        link = await served.server.login_link()
+        for _ in range(2):  # the second time the link is used, which changes nothing for who is logged in
+            again = await client.get(link)
+            assert (again.status_code, again.headers["location"]) == (303, "/")
+        assert (await client.post("/past/changes", data={"csrf": session.csrf, "at": "1"})).status_code == 303
+
+
+async def test_a_form_of_a_browser_that_is_logged_out_is_answered_by_a_page(served: Served) -> None:
+    async with served.client() as client:
+        answer = await client.post("/sleep/start", data={"csrf": "of an earlier server"})
+        assert answer.status_code == 401
+        assert answer.headers["content-type"].startswith("text/html")
+        assert "Nothing was changed" in answer.text
+        assert "context-graph ui" in answer.text
+
+
 async def test_a_browser_session_is_worth_nothing_to_programs(served: Served) -> None:
     async with served.browser() as client:
         assert (await client.get("/mcp")).status_code == 401

@@ -50,6 +50,36 @@ async def test_calls_that_name_what_the_caller_does_not_see_are_in_the_audit(con
     assert "discover_goals" in said["http:prober"]
 
 
+async def test_what_a_key_moves_takes_back_and_schedules_is_its_own_in_the_audit(
+    context: Context, serve: Serve
+) -> None:
+    await store(context, "The ferry to Amrum leaves at seven.", namespace="north")
+    async with serve(context) as served, served.agent(served.key("keeper")) as agent:
+        moved = await agent.request("namespace/move", kind="rename", source="north", target="sea")
+        await agent.call("undo_consolidation", run_id=moved["run_id"])
+        await agent.request("store/schedule", light="90m", paused=True)
+    trail = (await call(context, BY_METHOD["audit/trail"], {}))["events"]
+    theirs = {one["kind"] for one in trail if one["actor"] == "http:keeper"}
+    assert theirs >= {"memories_moved", "consolidation_undone", "schedule_changed", "schedule_switched"}
+
+
+async def test_a_form_of_the_schedule_leaves_in_the_audit_what_it_changed_and_no_more(
+    context: Context, serve: Serve
+) -> None:
+    same = {"light": "0 * * * *", "deep": "30 3 * * *", "rem": "30 4 * * sun"}
+    async with serve(context) as served, served.browser() as browser:
+        (session,) = served.server._sessions._sessions.values()
+        for changed in ({}, {"deep": "off"}, {"deep": "off", "pruning": "yes"}):
+            form = same | changed | {"csrf": session.csrf}
+            assert (await browser.post("/sleep/schedule", data=form)).status_code == 303
+    trail = (await call(context, BY_METHOD["audit/trail"], {}))["events"]
+    theirs = [one["what"] for one in trail if one["actor"] == "http:ui" and one["kind"] != "requests_counted"]
+    assert theirs == [
+        "scheduled sleep may prune, and merge what is no exact copy",
+        "deep sleep was set to never",
+    ]
+
+
 async def test_thousands_of_guesses_are_one_event(context: Context, serve: Serve) -> None:
     async with serve(context) as served, served.client() as client:
         guesses = ({"authorization": f"Bearer guess{number}"} for number in range(1_000))

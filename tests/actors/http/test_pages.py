@@ -9,6 +9,7 @@ from uuid import UUID
 import pytest
 
 from actors.api.context import Context, wait_until_ready
+from actors.api.parts import SPACE_NAMES, did
 from actors.api.tools.agent_tools import BY_METHOD
 from actors.api.tools.dispatch import call
 from actors.cli.views.memories import found as show_found
@@ -141,6 +142,61 @@ async def test_home_tells_of_the_last_sleep_also_where_many_searches_for_causes_
         assert slept["run_id"] in home
 
 
+async def test_goals_that_were_looked_for_are_shown_in_their_project(served: Served) -> None:
+    for number in range(3):
+        await store(served.context, f"The mast was painted green for the {number}th time.", namespace="yard")
+    await store(served.context, "The ferry leaves at nine.", namespace="pier")
+    async with served.browser() as client:
+        (session,) = served.server._sessions._sessions.values()
+        started = await client.post("/goals/discover", data={"csrf": session.csrf, "namespace": "pier"})
+        page = (await client.get(started.headers["location"])).text
+        while "<progress" in page:
+            page = (await client.get(started.headers["location"])).text
+        shown = re.search('href="([^"]*)">See the goals', page)
+        assert shown
+        assert "“pier”" in (await client.get(unescape(shown[1]))).text
+
+
+async def test_the_end_of_a_run_tells_all_that_its_own_page_tells(served: Served) -> None:
+    for text in ("The ferry leaves at nine.", "The ferry  leaves at nine.", "The mast was painted green."):
+        await store(served.context, text)
+    async with served.browser() as client:
+        (session,) = served.server._sessions._sessions.values()
+        asked = {"csrf": session.csrf, "mode": "rem"}
+        outcomes = {"yes": "A run would have this outcome: 1 merged", "no": "3 memories looked at: 1 merged"}
+        for dry_run, told in outcomes.items():
+            started = await client.post("/sleep/start", data=asked | {"dry_run": dry_run})
+            page = (await client.get(started.headers["location"])).text
+            while "<progress" in page:
+                page = (await client.get(started.headers["location"])).text
+            assert told in page
+        (latest, *_) = (await call(served.context, BY_METHOD["memory/consolidations"], {}))["runs"]
+        assert f"3 memories looked at: {did(latest['counts'])}." in page
+        assert f": {did(latest['counts'])}." in (await client.get(f"/sleep/{latest['run_id']}")).text
+
+
+async def test_each_run_is_reached_behind_many_searches_for_causes(served: Served) -> None:
+    await store(served.context, "The ferry leaves at nine.")
+    slept = await call(served.context, BY_METHOD["memory/consolidate"], {"mode": "light"})
+    await linked(served.context, 120)
+    async with served.browser() as client:
+        page = (await client.get("/sleep")).text
+        seen = 0
+        while slept["run_id"] not in page:
+            seen += page.count('class="entry run"')
+            (earlier,) = re.findall('href="([^"]*)">Earlier', page)
+            page = (await client.get(unescape(earlier))).text
+        assert seen == 100
+        assert ">Later</a>" in page
+        assert ">Earlier</a>" not in page
+        page = (await client.get("/sleep?mode=light")).text
+        assert page.count('class="entry run"') == 1
+        assert slept["run_id"] in page
+        assert "There is none" in (await client.get("/sleep?mode=deep")).text
+    found = await call(served.context, BY_METHOD["memory/consolidations"], {"mode": "link", "offset": 115})
+    assert len(found["runs"]) == 5
+
+
 async def test_home_tells_of_a_search_for_causes_where_nothing_else_ran(served: Served) -> None:
     await store(served.context, "The ferry leaves at nine.")
     await linked(served.context, 1)
@@ -172,6 +228,87 @@ async def test_the_days_of_the_timeline_are_whole_and_both_belong_to_it(served: 
             page = (await client.get(f"/timeline?{query}")).text
             assert [one for one in times if f"The {one} barge" in page] == words.split(), query
             assert f"<h1>{heading}</h1>" in page
+
+
+async def test_the_search_says_what_each_view_compares_without_a_pointer(served: Served) -> None:
+    async with served.browser() as client:
+        page = unescape((await client.get("/search")).text)
+    assert all(f"<dt>{name}</dt><dd>{compares}</dd>" in page for name, compares in SPACE_NAMES.values())
+
+
+async def test_a_timeline_is_named_by_what_it_shows(served: Served) -> None:
+    await store(served.context, "The ferry leaves at nine.", session="pier & co")
+    async with served.browser() as client:
+        page = unescape((await client.get("/timeline?session=pier+%26+co")).text)
+    assert "<title>Session “pier & co” · Context Graph</title>" in page
+    assert "<h1>Session “pier & co”</h1>" in page
+
+
+async def test_a_memory_that_is_missing_is_told_by_its_id_alone(served: Served) -> None:
+    for path, what in (("memory", "Memory"), ("sleep", "Run")):
+        async with served.browser() as client:
+            answer = await client.get(f"/{path}/{LOST}")
+        assert answer.status_code == 404
+        assert f'role="alert">{what} not found: {LOST}</p>' in answer.text
+
+
+async def test_an_error_leads_away_from_a_moment_that_is_none(served: Served) -> None:
+    await store(served.context, "The ferry leaves at nine.")
+    wrong, right = "as_of=whenever", f"as_of={served.context.hub.log.head.seq}"
+    async with served.browser() as client:
+        for query, kept in ((wrong, ""), (f"{right}&since=whenever", right)):
+            answer = await client.get(f"/audit?{query}")
+            assert answer.status_code == 400
+            main = answer.text.partition("<main")[2].partition("</main>")[0]
+            links = re.findall('href="([^"]*)"', main)
+            assert links == [f"/audit{kept and '?'}{kept}", f"/{kept and '?'}{kept}"]
+
+
+async def test_the_address_of_a_form_leads_to_its_page(served: Served) -> None:
+    memory = await store(served.context, "The ferry leaves at nine.")
+    forms = (f"/memory/{memory}/supersede", f"/memory/{memory}/erase", "/sleep/schedule", "/goals/discover")
+    async with served.browser() as client:
+        for path in (*forms, "/audit/verify"):
+            answer = await client.get(path)
+            assert (answer.status_code, answer.headers["location"]) == (303, path.rpartition("/")[0])
+            assert (await client.get(answer.headers["location"])).status_code == 200
+
+
+async def test_sessions_that_are_not_listed_are_told_of_and_reached(served: Served) -> None:
+    for number in range(41):
+        await store(served.context, f"Turn of talk {number}.", session=f"talk-{number:02}")
+    async with served.browser() as client:
+        page = (await client.get("/timeline")).text
+        assert page.count("session=talk-") - page.count('class="tag" href') == 40
+        more = re.search('href="([^"]*)">Show more sessions', page)
+        assert more
+        whole = (await client.get(unescape(more[1]))).text
+    assert all(f">talk-{number:02}<" in whole for number in range(41))
+    assert "Show more sessions" not in whole
+
+
+async def test_an_empty_store_says_so_and_where_it_is(served: Served) -> None:
+    async with served.browser() as client:
+        assert str(served.context.hub.folder) in (await client.get("/")).text
+        assert "There is nothing to search yet" in (await client.get("/search?q=ferry")).text
+        await store(served.context, "The ferry leaves at nine.")
+        past = (await client.get("/?as_of=1")).text
+    assert "Nothing was stored then" in past
+    assert "context-graph install" not in past
+
+
+async def test_a_wrong_condition_of_the_audit_and_the_past_is_refused_by_the_name_of_its_field(served: Served) -> None:
+    refused = {
+        "/audit?since=whenever": "Invalid 'From': neither",
+        "/audit?since=5&until=2": "Invalid 'From': 5 is after 'To', 2",
+        "/past?time=whenever": "Invalid 'Or by its time': neither",
+    }
+    await store(served.context, "The ferry leaves at nine.")
+    async with served.browser() as client:
+        for path, problem in refused.items():
+            answer = await client.get(path)
+            assert answer.status_code == 400
+            assert problem in unescape(answer.text)
 
 
 @pytest.mark.parametrize(
@@ -269,4 +406,4 @@ async def test_a_change_that_is_refused_leads_back_to_where_it_was_asked_for(ser
         for path, fields in forms.items():
             answer = await client.post(path, data={"csrf": csrf, **fields})
             assert answer.status_code == 400
-            assert f'<a href="{path.rpartition("/")[0]}">Back</a>' in answer.text
+            assert f'<a href="{path.rpartition("/")[0]}" data-back>Back</a>' in answer.text

@@ -46,6 +46,7 @@ async def namespace_move(context: Context, params: NamespaceMove) -> JsonObject:
         memories=params.ids,
         dry_run=params.dry_run,
         rationale=params.rationale,
+        actor=context.actor,
     )
     result = await ask(context.hub.consolidator, wanted, LONG_TIMEOUT)
     if any(one.target != params.target for one in result.moved):

@@ -19,7 +19,7 @@ from actors.runtime.types import JsonObject
 from actors.store.messages import Describe
 from events.vocabulary import CausesLinked, ConsolidationSkipped, MemoriesMerged, PatternDiscovered
 from events.vocabulary.causes import CausalLink
-from events.vocabulary.values import Pruned, Salience
+from events.vocabulary.values import Mode, Pruned, Salience
 from projections.memories.entries import Entry
 from projections.mind.runs import Run
 
@@ -38,6 +38,8 @@ class ListConsolidations(Reading, frozen=True, kw_only=True):
 
     run_id: Annotated[UUID | None, Meta(description="This one, memory by memory")] = None
     limit: Annotated[int, Meta(ge=1, le=100, description="Runs")] = 10
+    offset: Annotated[int, Meta(ge=0, le=1_000_000, description="Later runs to leave out")] = 0
+    mode: Annotated[Mode | None, Meta(description="Only of this mode")] = None
 
 
 class GetPruningCandidates(Reading, frozen=True, kw_only=True):
@@ -51,7 +53,9 @@ class GetPruningCandidates(Reading, frozen=True, kw_only=True):
 async def list_consolidations(context: Context, params: ListConsolidations) -> JsonObject:
     """Return what runs did and why; one that is named, memory by memory."""
     await wait_until_replayed(context)
-    wanted = ReadRuns(run=params.run_id, limit=params.limit, namespaces=context.visible)
+    wanted = ReadRuns(
+        run=params.run_id, limit=params.limit, offset=params.offset, mode=params.mode, namespaces=context.visible
+    )
     found = await ask(context.hub.consolidator, wanted)
     if params.run_id is None:
         summaries = [summary(run, running=run.run == found.running) for run in found.runs]

@@ -79,7 +79,7 @@ async def store_schedule(context: Context, params: ChangeSchedules) -> JsonObjec
     target = None if params.anchor is None or params.anchor.lower() == NEVER else params.anchor
     if params.anchor is not None:
         await _check_anchor(context, target)
-    change = ChangeSchedule(whens=wanted, paused=params.paused, permitted=params.pruning_permitted)
+    change = ChangeSchedule(whens=wanted, paused=params.paused, permitted=params.pruning_permitted, actor=context.actor)
     await ask(context.hub.scheduler, change)
     backups, anchors = context.hub.backups, context.hub.anchors
     try:

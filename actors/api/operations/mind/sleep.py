@@ -104,7 +104,7 @@ async def undo_consolidation(context: Context, params: UndoConsolidation) -> Jso
     if before := await find_request(context):
         found = await _earlier_undo(context, params, before)
     else:
-        undo = UndoRun(run=params.run_id, memory=params.memory_id, request=context.correlation_id)
+        undo = UndoRun(run=params.run_id, memory=params.memory_id, request=context.correlation_id, actor=context.actor)
         found = await ask(context.hub.consolidator, undo)
     return {
         "run_id": str(found.run.run),

@@ -50,6 +50,7 @@ async def store_map(context: Context, params: StoreMap) -> JsonObject:
     goals: list[GoalDiscovered] = []
     for namespace in dict.fromkeys(columns.namespaces[code] for code in np.unique(columns.namespace).tolist()):
         goals += (await ask(context.hub.comparator, ReadGoals(namespace=namespace))).goals
+    goals.sort(key=lambda goal: -len(goal.members))
     salience = None
     if params.salience:
         memories = columns.memories
@@ -70,7 +71,7 @@ def _plane(
     `ids` is Base64 of 16 bytes for each, since 100,000 texts would take ten times as long. `points` is Base64 of
     columns of little-endian numbers, one after the other: x and y in [0, 65535], age in days (each uint16), namespace,
     goal, and salience in [0, 255] (each uint8). Codes of namespaces and goals are positions in `namespaces` and
-    `goals`, or 255.
+    `goals`, the largest first, or 255.
 
     `columns` hold vectors; `salience`, in [0, 1] of each memory, may be left out; ages count to `now`.
     """
@@ -82,8 +83,10 @@ def _plane(
     count = len(memories)
     places = np.full((count, 2), 32_767, np.uint16) if count < 2 else _project(columns.vectors[rows])
     age = np.clip((microseconds(now) - columns.created[rows]) // DAY, 0, MAX_AGE).astype(np.uint16)
-    used, namespace_codes = np.unique(columns.namespace[rows], return_inverse=True)
-    names = [columns.namespaces[code] for code in used.tolist()]
+    used, codes, sizes = np.unique(columns.namespace[rows], return_inverse=True, return_counts=True)
+    by_size = np.argsort(-sizes, kind="stable")
+    names = [columns.namespaces[code] for code in used[by_size].tolist()]
+    namespace_codes = np.argsort(by_size)[codes]
     place_of = {memory: place for place, memory in enumerate(memories)} if goals else {}
     goal_codes = np.full(count, NONE, np.uint8)
     for code, goal in enumerate(goals[:NONE]):

@@ -53,6 +53,8 @@ def consolidations(
         RunId | None, typer.Argument(parser=RunId, metavar="RUN", help="Show this run, memory by memory.")
     ] = None,
     limit: Annotated[int, typer.Option(help="1 to 100.")] = 10,
+    offset: Annotated[int, typer.Option(help="Later runs to leave out.")] = 0,
+    mode: Annotated[str | None, typer.Option(help="light, deep, rem, dream, link or move; default: all.")] = None,
 ) -> None:
     """Show what the latest runs did and why."""
 

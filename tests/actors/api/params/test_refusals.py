@@ -52,6 +52,7 @@ def _without(field: str) -> dict[str, Any]:
         (GOOD | {"content": ""}, "Content cannot be empty"),
         (GOOD | {"content": " \n\t\u2003"}, "Content cannot be empty"),
         (GOOD | {"content": "x" * 65_537}, "Invalid 'content': longer than 65,536 characters"),
+        (GOOD | {"tags": [f"tag {number}" for number in range(65)]}, "Invalid 'tags': more than 64 items"),
         (GOOD | {"content": 7}, "Invalid 'content': expected `str`, got `int`"),
         (GOOD | {"content": "half a \ud800"}, "Invalid 'content': a lone surrogate is not text"),
         (GOOD | {"importance": "high"}, "Invalid 'importance': expected `float`, got `str`"),

@@ -107,6 +107,18 @@ async def test_the_map_puts_what_is_alike_together(context: Context) -> None:
     assert base64.b64decode(again["points"])[: 4 * count] == data[: 4 * count]
 
 
+async def test_the_map_lists_the_largest_namespaces_first(context: Context) -> None:
+    """The page has ten colours."""
+    for name, count in (("attic", 1), ("boat", 3), ("cellar", 2)):
+        for number in range(count):
+            await store(context, f"Shelf {number} of the {name} was cleared.", namespace=name)
+    found = await ask(context, "store/map")
+    data, count = base64.b64decode(found["points"]), 6
+    assert found["namespaces"] == ["boat", "cellar", "attic"]
+    codes = np.frombuffer(data, np.uint8, count, 6 * count)
+    assert [found["namespaces"][code] for code in codes] == ["attic", *["boat"] * 3, *["cellar"] * 2]
+
+
 async def test_an_empty_store_has_an_empty_list_calendar_and_map(context: Context) -> None:
     assert (await ask(context, "memory/list"))["memories"] == []
     assert (await ask(context, "store/calendar"))["total"] == 0
