@@ -41,6 +41,11 @@ class Projection(Protocol):
         ...
 
 
+def is_client(actor: str) -> bool:
+    """Return whether the author of an event is an agent or a command, here or over HTTP."""
+    return actor == "front" or actor.startswith("http:")
+
+
 def is_shredded_memory(event: object) -> bool:
     """Tell whether this event takes the place of a `MemoryStored` whose key is destroyed or that is lost."""
     return isinstance(event, Shredded | EventLost) and is_memory(event.kind)

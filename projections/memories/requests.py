@@ -17,17 +17,11 @@ from events.vocabulary import (
     MemoryStored,
     MemorySuperseded,
 )
-from projections.projection import digest_of, event_name, is_shredded_memory
+from projections.projection import digest_of, event_name, is_client, is_shredded_memory
 from projections.storage.arrays import GrowableArray
 
 LATEST: Final = 10_000
 """Requests that are kept: a proxy sends a request again within moments, and has no more than 64 under way."""
-
-FRONT: Final = "front"
-"""The author of events that a request appends."""
-
-HTTP: Final = "http:"
-"""What the author of events begins with that a request over HTTP appends, before the name of the caller."""
 
 IMPORTER: Final = "import"
 """The author of imported events other than memories: links and what happened to memories. Each has a derived key."""
@@ -60,7 +54,7 @@ class Requests:
         key, event = envelope.correlation_id, envelope.event
         if envelope.actor == IMPORTER:
             self._derived.add(key, envelope.seq)
-        if envelope.actor != FRONT and not envelope.actor.startswith(HTTP):
+        if not is_client(envelope.actor):
             return
         is_memory = isinstance(event, MemoryStored) or is_shredded_memory(event)
         if key.version == DERIVED and (is_memory or self._derived.is_last(key)):

@@ -17,7 +17,7 @@ from events.vocabulary import (
     ScheduleSwitched,
 )
 from events.vocabulary.values import Mode, Outcome
-from projections.projection import digest_of, is_shredded_memory
+from projections.projection import digest_of, is_client, is_shredded_memory
 
 DEFAULT: Final[dict[Mode, str | None]] = {Mode.LIGHT: "0 * * * *", Mode.DEEP: "30 3 * * *", Mode.REM: "30 4 * * sun"}
 """Hourly, nightly and weekly, the deepest last. Dreams aren't scheduled."""
@@ -31,9 +31,6 @@ INCLUDED: Final[dict[Mode, tuple[Mode, ...]]] = {
     Mode.MOVE: (),
 }
 """The scheduled modes whose work a run of each mode includes."""
-
-CLIENT_ACTOR: Final = "front"
-"""`Envelope.actor` of what a client requested."""
 
 MAX_SKIPS: Final = 10
 """Number of skipped runs that are kept."""
@@ -73,7 +70,7 @@ class Schedule:
         """Fold the next event of the log."""
         at = envelope.at
         self.since = self.since or at
-        if envelope.actor == CLIENT_ACTOR:
+        if is_client(envelope.actor):
             self.active_at = at
         match envelope.event:
             case MemoryStored():

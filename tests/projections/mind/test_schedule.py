@@ -135,9 +135,10 @@ def test_repeating_a_setting_changes_nothing():
     assert [schedule.due_after(mode) for mode in schedule.when] == [at(1)] * 3
 
 
-def test_only_events_of_clients_are_activity():
+@pytest.mark.parametrize("client", ["front", "http:ci"])
+def test_only_events_of_clients_are_activity(client: str) -> None:
     log = history(STORED, FORGOTTEN, FORGOTTEN)
-    log[1] = msgspec.structs.replace(log[1], actor="front")
+    log[1] = msgspec.structs.replace(log[1], actor=client)
     log[2] = msgspec.structs.replace(log[2], actor="scheduler")
     schedule = folded(Schedule(), log)
     assert (schedule.since, schedule.stored_at, schedule.active_at) == (at(1), at(1), at(2))
