@@ -9,7 +9,7 @@ import psycopg
 from psycopg import errors
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from events.postgres.address import without_password
+from events.postgres.address import check_encoded, no_url, without_password
 from events.storage.log import LogAwayError, LogError, LogFullError
 
 Connection: TypeAlias = psycopg.Connection[tuple[Any, ...]]
@@ -49,11 +49,13 @@ def connect(url: str) -> Connection:
         LogAwayError: the server can't be reached, or refuses the connection; the message says why.
         LogError: the URL is invalid, or the server is older than `MIN_VERSION`.
     """
+    check_encoded(url)
     shown = without_password(url)
     try:
         chosen = make_conninfo("", **{**_CONNECT, **conninfo_to_dict(url)})
     except psycopg.ProgrammingError as error:
-        raise LogError(f"{shown} is no URL of a PostgreSQL database: {reason(error)}") from None
+        what = reason(error).partition(': "')[0]  # then libpq repeats what it didn't understand, also a password
+        raise no_url(what) from None
     try:
         connection = psycopg.connect(chosen, autocommit=True)
     except psycopg.Error as error:
