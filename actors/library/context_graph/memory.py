@@ -46,7 +46,7 @@ class Memory:
 
     Raises:
         ContextGraphError: The hub can't be started.
-        ValueError: A key without a URL, or the reverse.
+        ValueError: A key without a URL, or the reverse; an empty `data`; a key with characters that are in none.
     """
 
     def __init__(
@@ -68,6 +68,8 @@ class Memory:
         else:
             from actors.proxy.serve_command import data_folder
 
+            if data is not None and not os.fspath(data):  # as a path, it would be the current folder
+                raise ValueError("data is empty: name a folder, or leave it out")
             self._open = partial(SocketTransport, data_folder(None if data is None else Path(data)), namespace)
         self._transport = self._open()
         self._process = os.getpid()
@@ -79,6 +81,8 @@ class Memory:
         *,
         rationale: str | None = None,
         tags: str | Sequence[str] = (),
+        supersedes: str | Sequence[str] = (),
+        link_to: str | Sequence[str] = (),
         session: str | None = None,
         metadata: Mapping[str, Any] | None = None,
         created_at: date | str | None = None,
@@ -90,6 +94,8 @@ class Memory:
             content: The text.
             rationale: Why it is worth remembering.
             tags: One, or several.
+            supersedes: The id of a memory that it corrects, or several ids.
+            link_to: The id of a related memory, or several ids.
             session: The conversation that it is a turn of.
             metadata: Further fields.
             created_at: When it was said; now by default. A `datetime` without a zone is local, an ISO 8601 text without
@@ -105,7 +111,9 @@ class Memory:
             content=content,
             **_given(
                 rationale=rationale,
-                tags=_tags(tags),
+                tags=_several(tags),
+                supersedes=_several(supersedes),
+                link_to=_several(link_to),
                 session=session,
                 metadata=None if metadata is None else dict(metadata),
                 created_at=created_at,
@@ -118,7 +126,7 @@ class Memory:
         self, query: str, *, limit: int = 10, tags: str | Sequence[str] = (), session: str | None = None, **more: Any
     ) -> list[Found]:
         """Return the memories that answer a question, the best first; further arguments as of `search_graph`."""
-        given = _given(tags=_tags(tags), session=session, **{"top_k": limit} | more)
+        given = _given(tags=_several(tags), session=session, **{"top_k": limit} | more)
         answer = self.call("search_graph", query=query, **given)
         return [Found(one["fingerprintId"], one["content"], one["similarity"], one) for one in answer["results"]]
 
@@ -241,9 +249,9 @@ class AsyncMemory:
         self.opened.close()
 
 
-def _tags(tags: str | Sequence[str]) -> list[str] | None:
-    """Return tags as a list, a text as one tag; None without any."""
-    return ([tags] if isinstance(tags, str) else [*tags]) or None
+def _several(texts: str | Sequence[str]) -> list[str] | None:
+    """Return texts as a list, also one that stands alone; None without any."""
+    return ([texts] if isinstance(texts, str) else [*texts]) or None
 
 
 def _iso_time(value: object) -> str:
