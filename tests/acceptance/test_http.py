@@ -15,6 +15,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from threading import Thread
 from typing import Any, ClassVar
+from uuid import uuid4
 
 import pytest
 from context_graph import AsyncMemory, ContextGraphError, Memory
@@ -391,6 +392,16 @@ def test_the_tools_of_an_agent_framework_are_made_of_typed_functions_with_docstr
     ]
     assert stored in tools["forget_memory"](memory_id=stored, reason="changed")
     assert tools["recall"](question="Who is the vet?") == []
+
+
+def test_an_agent_is_told_what_is_wrong_with_its_arguments_and_goes_on(opened: Opened) -> None:
+    remember, recall, forget = opened("mistaken").tools()
+    assert "cannot be empty" in remember("", reason="asked for often")
+    assert "100" in recall("Who is the vet?", limit=500)
+    assert "not a full id" in forget("the vet", reason="changed")
+    assert "not found" in forget(str(uuid4()), reason="changed")
+    with Memory(url="http://127.0.0.1:1", key="cg_a_b") as away, pytest.raises(ContextGraphError, match="be reached"):
+        away.tools()[1]("Who is the vet?")
 
 
 @pytest.mark.parametrize("example", sorted(EXAMPLES.glob("*_agent.py")), ids=lambda path: path.stem)

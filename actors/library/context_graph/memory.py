@@ -14,13 +14,15 @@ from pathlib import Path
 from typing import Any, Concatenate, NamedTuple, ParamSpec, Self, TypeVar
 
 from actors.runtime.types import JsonObject
-from context_graph.transports import CLOSED, HttpTransport, SocketTransport, Transport
+from context_graph.transports import CLOSED, ContextGraphError, HttpTransport, SocketTransport, Transport
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 TIMEOUT = 300.0
 """Seconds for one call over HTTP: the first one may wait until the models are loaded."""
+MENDABLE = (-32602, -32010)
+"""Codes of an invalid argument and of an unknown memory: the agent that chose them can choose others."""
 
 
 class Found(NamedTuple):
@@ -125,7 +127,19 @@ class Memory:
     def search(
         self, query: str, *, limit: int = 10, tags: str | Sequence[str] = (), session: str | None = None, **more: Any
     ) -> list[Found]:
-        """Return the memories that answer a question, the best first; further arguments as of `search_graph`."""
+        """Return the memories that answer a question, the best first; further arguments are those of `search_graph`.
+
+        Args:
+            query: A question or keywords.
+            limit: How many to return at most, 1 to 100; `top_k` of `search_graph`.
+            tags: One that they have, or several, all of which they have.
+            session: The conversation that they are turns of.
+            **more: Further arguments of `search_graph`.
+
+        Raises:
+            ContextGraphError: It can't be answered.
+            RuntimeError: The store is closed.
+        """
         given = _given(tags=_several(tags), session=session, **{"top_k": limit} | more)
         answer = self.call("search_graph", query=query, **given)
         return [Found(one["fingerprintId"], one["content"], one["similarity"], one) for one in answer["results"]]
@@ -154,9 +168,10 @@ class Memory:
         """Return functions for an agent, with types and docstrings: `remember`, `recall` and `forget_memory`.
 
         Frameworks that make tools of functions take them as they are, LangGraph as `tools=memory.tools()`, the OpenAI
-        Agents SDK as `tools=[function_tool(one) for one in memory.tools()]`.
+        Agents SDK as `tools=[function_tool(one) for one in memory.tools()]`. Wrong arguments are told to the model.
         """
 
+        @_telling
         def remember(content: str, reason: str) -> str:
             """Store a fact, a decision or a preference for later conversations, and return its id.
 
@@ -166,15 +181,17 @@ class Memory:
             """
             return self.store(content, rationale=reason)
 
+        @_telling
         def recall(question: str, limit: int = 5) -> list[str]:
             """Find what was remembered, before answering about anything said, decided or learned earlier.
 
             Args:
                 question: A question or keywords.
-                limit: How many memories to return at most.
+                limit: How many memories to return at most, 1 to 100.
             """
             return [f"{found.id}: {found.content}" for found in self.search(question, limit=limit)]
 
+        @_telling
         def forget_memory(memory_id: str, reason: str) -> str:
             """Take a memory out of every search, when it is wrong or the user asks to forget it.
 
@@ -208,6 +225,21 @@ def _in_thread(
     @wraps(method)
     async def call(own: AsyncMemory, /, *arguments: P.args, **more: P.kwargs) -> R:  # `get` has an argument `memory`
         return await asyncio.to_thread(method, own.opened, *arguments, **more)
+
+    return call
+
+
+def _telling(tool: Callable[P, R]) -> Callable[P, R | str]:
+    """Return a tool that answers with what is wrong where the model chose its arguments badly."""
+
+    @wraps(tool)
+    def call(*arguments: P.args, **more: P.kwargs) -> R | str:
+        try:
+            return tool(*arguments, **more)
+        except ContextGraphError as error:
+            if error.code not in MENDABLE:
+                raise
+            return f"Error: {error.message}"
 
     return call
 
