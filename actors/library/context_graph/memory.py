@@ -44,7 +44,7 @@ class Memory:
         url: Of a server instead, with `/mcp` at its end or without.
         key: For the server.
         namespace: Of calls that name none.
-        timeout: Seconds for one call to the server.
+        timeout: Seconds for one call to the server; a call to the hub on this machine has none.
 
     Raises:
         ContextGraphError: The hub can't be started.
