@@ -1,5 +1,7 @@
 """A PostgreSQL server for tests, from a wheel: one for a run of the suite, with a database for each test module."""
 
+import os
+import signal
 import socket
 import ssl
 import subprocess
@@ -24,6 +26,21 @@ class Server(wheel.Server):
     def restore(self, dump: str, database: str) -> None:
         """Load a dump into an empty database."""
         self._run("psql", "--quiet", "--set", "ON_ERROR_STOP=1", "--dbname", self.url(database), given=dump)
+
+    @contextmanager
+    def frozen(self) -> Iterator[None]:
+        """Stop all processes of the server by a signal: connections stay open, and nothing is answered."""
+        pids = [int((self.data / "postmaster.pid").read_text().split()[0])]
+        pids += [pid for (pid,) in self.execute("SELECT pid FROM pg_stat_activity")]
+        for pid in pids:
+            with suppress(ProcessLookupError):  # of the query itself
+                os.kill(pid, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            for pid in pids:
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGCONT)
 
     def _run(self, program: str, *arguments: str, given: str | None = None) -> str:
         command = [str(self._server.bin_path / program), *arguments]

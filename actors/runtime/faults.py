@@ -63,6 +63,12 @@ DISK_FULL = (
 )
 """Message of a change that the log refused for want of room."""
 
+SERVER_FULL = (
+    "Storage failed: nothing was written, since the disk of the log's PostgreSQL server is full; memories can still be "
+    "searched"
+)
+"""The same of a shared log, whose disk is on another machine."""
+
 
 class EmbeddingFault(Fault):
     """At least one of the thirteen embeddings failed, so nothing was stored (ARCH-01)."""

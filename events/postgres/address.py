@@ -19,6 +19,8 @@ ADDRESS: Final = "log.url"
 _SCHEMES: Final = ("postgresql", "postgres")
 _PASSWORD: Final = re.compile(r"(?<=://)([^:@/]*):[^@/]*@(?:[^@/?]*@)*")
 """User and password as libpq finds them: up to an `@` before the first slash, also after a question mark."""
+_ENCODED: Final = re.compile(r"\w+://(?:[^@/]*@)?[^@?]*(?:\?(?:[\w.%]+=.*)?)?", re.DOTALL)
+"""An address in which libpq finds the user and password that were meant: a sign that ends them too early is encoded."""
 _SECRETS: Final = frozenset({"password", "sslpassword", "oauth_client_secret", "scram_client_key", "scram_server_key"})
 """Parameters of libpq that nobody else may know."""
 
@@ -45,6 +47,20 @@ def is_url(text: str) -> bool:
     return text.partition("://")[0] in _SCHEMES and "://" in text
 
 
+def no_url(why: str) -> LogError:
+    """Return the error of an address that can't be read, which may hold a password at any place."""
+    return LogError(
+        f"the address of the log is no URL of a PostgreSQL database: {why}; in a user or password, write % as %25, "
+        "@ as %40, / as %2F and ? as %3F"
+    )
+
+
+def check_encoded(url: str) -> None:
+    """Check that no sign of a user or password is taken for the host (`LogError`, which repeats nothing of them)."""
+    if not _ENCODED.fullmatch(url):
+        raise no_url("it has an @, / or ? too many")
+
+
 def without_password(url: str) -> str:
     """Return an address as it may be shown and stored: the same text, less its secrets."""
     address, _, query = _PASSWORD.sub(r"\1@", url, count=1).partition("?")
@@ -56,11 +72,12 @@ def log_address(folder: Path) -> str | None:
     """Return the address of the log that the hub of a folder works on; None for a log in the folder itself.
 
     Raises:
-        LogError: the chosen or remembered address is none of a server.
+        LogError: the chosen or remembered address is none of a server, or has a sign that must be encoded.
     """
     if url := os.environ.get(VARIABLE):
         if not is_url(url):
             raise LogError("--log must be the URL of a PostgreSQL database, as postgresql://user@host/database")
+        check_encoded(url)
         return url
     return _remembered(folder)
 

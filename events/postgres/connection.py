@@ -3,14 +3,17 @@
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from threading import Lock
-from typing import Any, Final, TypeAlias
+from time import monotonic
+from typing import Any, Final, TypeAlias, TypeVar
 
 import psycopg
 from psycopg import errors
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from events.postgres.address import without_password
+from events.postgres.address import check_encoded, no_url, without_password
 from events.storage.log import LogAwayError, LogError, LogFullError
+
+R = TypeVar("R")
 
 Connection: TypeAlias = psycopg.Connection[tuple[Any, ...]]
 
@@ -41,6 +44,36 @@ _DURABLE: Final = (
 _IDLE: Final = 4
 """Connections that are kept for the next reader."""
 
+SILENCE: Final = 20.0
+"""Seconds in which a server that owes an answer must say something; a lock is waited for ten seconds.
+
+A stopped server, a disk that hangs, or a proxy that passes nothing on keeps the connection open, so that nothing else
+would end the wait, and with it that of all searches.
+"""
+
+
+class _BoundedConnection(psycopg.Connection[tuple[Any, ...]]):
+    """A connection that is closed when the server is silent for too long (`psycopg.OperationalError`)."""
+
+    def wait(self, gen: Generator[Any, Any, R], *arguments: Any, **more: Any) -> R:
+        """Wait for what is going on at the connection."""
+        return super().wait(self._bounded(gen), *arguments, **more)
+
+    def _bounded(self, gen: Generator[Any, Any, R]) -> Generator[Any, Any, R]:
+        heard_at = monotonic()
+        try:
+            state = next(gen)
+            while True:
+                ready = yield state
+                if ready:
+                    heard_at = monotonic()
+                elif monotonic() > heard_at + SILENCE:
+                    self.pgconn.finish()
+                    raise psycopg.OperationalError(f"the server was silent for {SILENCE:.0f} s")
+                state = gen.send(ready)
+        except StopIteration as end:
+            return end.value
+
 
 def connect(url: str) -> Connection:
     """Open a connection in autocommit mode.
@@ -49,13 +82,15 @@ def connect(url: str) -> Connection:
         LogAwayError: the server can't be reached, or refuses the connection; the message says why.
         LogError: the URL is invalid, or the server is older than `MIN_VERSION`.
     """
+    check_encoded(url)
     shown = without_password(url)
     try:
         chosen = make_conninfo("", **{**_CONNECT, **conninfo_to_dict(url)})
     except psycopg.ProgrammingError as error:
-        raise LogError(f"{shown} is no URL of a PostgreSQL database: {reason(error)}") from None
+        what = reason(error).partition(': "')[0]  # then libpq repeats what it didn't understand, also a password
+        raise no_url(what) from None
     try:
-        connection = psycopg.connect(chosen, autocommit=True)
+        connection = _BoundedConnection.connect(chosen, autocommit=True)
     except psycopg.Error as error:
         raise LogAwayError(f"{shown} can't be opened: {reason(error)}") from None
     with _closed_on_error(connection), translated():
@@ -124,16 +159,20 @@ class ReaderPool:
             connection.close()
 
     def _take(self) -> Connection | None:
-        """Return an idle connection that the server hasn't closed meanwhile."""
-        while True:
-            with self._lock:
-                if not self._idle:
-                    return None
-                connection = self._idle.pop()
-            with suppress(psycopg.Error):
-                connection.execute("")
-                return connection
-            connection.close()
+        """Return an idle connection that the server hasn't closed meanwhile; without an answer, none is kept."""
+        with self._lock:
+            connection = self._idle.pop() if self._idle else None
+        if connection is None:
+            return None
+        with suppress(psycopg.Error):
+            connection.execute("")
+            return connection
+        connection.close()
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for other in idle:
+            other.close()
+        return None
 
 
 @contextmanager

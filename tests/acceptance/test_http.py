@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import pickle
 import subprocess
 import sys
 import time
@@ -14,6 +15,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from threading import Thread
 from typing import Any, ClassVar
+from uuid import uuid4
 
 import pytest
 from context_graph import AsyncMemory, ContextGraphError, Memory
@@ -173,6 +175,35 @@ stop()
     assert done.stdout == "2\n", done.stderr
 
 
+def test_a_program_goes_on_once_a_hub_can_start_again(data: Path) -> None:
+    program = f"""
+import os, subprocess
+from context_graph import ContextGraphError, Memory
+from pathlib import Path
+
+folder = Path({str(data)!r})
+os.chdir(folder.parent)
+with Memory(folder.name) as memory:
+    memory.store("A quay.")
+    os.chdir("/")
+    for _ in range(2):
+        subprocess.run([{COMMAND!r}, "stop", "--data", folder], check=True, capture_output=True)
+        (folder / "format").rename(folder / "kept")
+        (folder / "format").write_text("999")
+        try:
+            memory.search("quay")
+        except ContextGraphError as error:
+            print(error.code)
+        (folder / "kept").replace(folder / "format")
+        print(memory.search("quay")[0].content)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=PATIENCE, check=False
+    )
+    run("stop", "--data", str(data))
+    assert done.stdout == "-32004\nA quay.\n" * 2, done.stderr
+
+
 def test_a_call_is_answered_by_the_next_hub_where_its_own_is_killed(data: Path) -> None:
     program = f"""
 from threading import Timer
@@ -302,6 +333,40 @@ def test_a_key_and_a_url_belong_together(arguments: dict[str, str]) -> None:
         Memory(**arguments)  # pyright: ignore[reportArgumentType]
 
 
+def test_an_empty_name_of_a_folder_is_not_the_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ValueError, match="data is empty"):
+        Memory("")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_key_may_come_with_the_end_of_its_line_and_is_never_shown(folder: Path, url: str) -> None:
+    key = create_key(folder, "from-a-file", "--scope", "read", "-n", "*")
+    with Memory(url=url, key=f"{key}\n") as memory:
+        memory.search("anything")
+    for wrong in (f"{key}\nx", "cg_…"):
+        with pytest.raises(ValueError, match="key has characters") as refused:
+            Memory(url=url, key=wrong)
+        assert wrong not in str(refused.value)
+
+
+def test_an_error_comes_back_from_another_process(opened: Opened) -> None:
+    with pytest.raises(ContextGraphError) as refused:
+        opened("pickled").store("")
+    error = pickle.loads(pickle.dumps(refused.value))  # noqa: S301 -- as `multiprocessing` does
+    assert (str(error), error.code, error.data) == ("Content cannot be empty", -32602, refused.value.data)
+
+
+def test_what_a_memory_corrects_and_follows_may_be_one_id(opened: Opened, request: pytest.FixtureRequest) -> None:
+    memory = opened(f"corrected-{request.node.callspec.params['opened']}")
+    first = memory.store("The ferry leaves at nine.")
+    noted = memory.store("The ferry is late in winter.", link_to=first)
+    second = memory.store("The ferry leaves at ten, not at nine.", supersedes=first)
+    third = memory.store("The ferry leaves at eleven, not at ten.", supersedes=[second], link_to=[noted])
+    assert (memory.get(second)["supersedes"], memory.get(third)["supersedes"]) == ([first], [second])
+    assert (memory.get(noted)["links"], memory.get(third)["links"]) == ([first], [noted])
+
+
 @pytest.mark.parametrize("end", ["", "/", "/mcp", "/mcp/"])
 def test_an_invalid_key_is_told_as_one(url: str, end: str) -> None:
     told = pytest.raises(ContextGraphError, match="the key is unknown, revoked or expired")
@@ -327,6 +392,16 @@ def test_the_tools_of_an_agent_framework_are_made_of_typed_functions_with_docstr
     ]
     assert stored in tools["forget_memory"](memory_id=stored, reason="changed")
     assert tools["recall"](question="Who is the vet?") == []
+
+
+def test_an_agent_is_told_what_is_wrong_with_its_arguments_and_goes_on(opened: Opened) -> None:
+    remember, recall, forget = opened("mistaken").tools()
+    assert "cannot be empty" in remember("", reason="asked for often")
+    assert "100" in recall("Who is the vet?", limit=500)
+    assert "not a full id" in forget("the vet", reason="changed")
+    assert "not found" in forget(str(uuid4()), reason="changed")
+    with Memory(url="http://127.0.0.1:1", key="cg_a_b") as away, pytest.raises(ContextGraphError, match="be reached"):
+        away.tools()[1]("Who is the vet?")
 
 
 @pytest.mark.parametrize("example", sorted(EXAMPLES.glob("*_agent.py")), ids=lambda path: path.stem)

@@ -14,13 +14,15 @@ from pathlib import Path
 from typing import Any, Concatenate, NamedTuple, ParamSpec, Self, TypeVar
 
 from actors.runtime.types import JsonObject
-from context_graph.transports import CLOSED, HttpTransport, SocketTransport, Transport
+from context_graph.transports import CLOSED, ContextGraphError, HttpTransport, SocketTransport, Transport
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 TIMEOUT = 300.0
 """Seconds for one call over HTTP: the first one may wait until the models are loaded."""
+MENDABLE = (-32602, -32010)
+"""Codes of an invalid argument and of an unknown memory: the agent that chose them can choose others."""
 
 
 class Found(NamedTuple):
@@ -42,11 +44,11 @@ class Memory:
         url: Of a server instead, with `/mcp` at its end or without.
         key: For the server.
         namespace: Of calls that name none.
-        timeout: Seconds for one call to the server.
+        timeout: Seconds for one call to the server; a call to the hub on this machine has none.
 
     Raises:
         ContextGraphError: The hub can't be started.
-        ValueError: A key without a URL, or the reverse.
+        ValueError: A key without a URL, or the reverse; an empty `data`; a key with characters that are in none.
     """
 
     def __init__(
@@ -68,6 +70,8 @@ class Memory:
         else:
             from actors.proxy.serve_command import data_folder
 
+            if data is not None and not os.fspath(data):  # as a path, it would be the current folder
+                raise ValueError("data is empty: name a folder, or leave it out")
             self._open = partial(SocketTransport, data_folder(None if data is None else Path(data)), namespace)
         self._transport = self._open()
         self._process = os.getpid()
@@ -79,6 +83,8 @@ class Memory:
         *,
         rationale: str | None = None,
         tags: str | Sequence[str] = (),
+        supersedes: str | Sequence[str] = (),
+        link_to: str | Sequence[str] = (),
         session: str | None = None,
         metadata: Mapping[str, Any] | None = None,
         created_at: date | str | None = None,
@@ -90,6 +96,8 @@ class Memory:
             content: The text.
             rationale: Why it is worth remembering.
             tags: One, or several.
+            supersedes: The id of a memory that it corrects, or several ids.
+            link_to: The id of a related memory, or several ids.
             session: The conversation that it is a turn of.
             metadata: Further fields.
             created_at: When it was said; now by default. A `datetime` without a zone is local, an ISO 8601 text without
@@ -105,7 +113,9 @@ class Memory:
             content=content,
             **_given(
                 rationale=rationale,
-                tags=_tags(tags),
+                tags=_several(tags),
+                supersedes=_several(supersedes),
+                link_to=_several(link_to),
                 session=session,
                 metadata=None if metadata is None else dict(metadata),
                 created_at=created_at,
@@ -117,8 +127,20 @@ class Memory:
     def search(
         self, query: str, *, limit: int = 10, tags: str | Sequence[str] = (), session: str | None = None, **more: Any
     ) -> list[Found]:
-        """Return the memories that answer a question, the best first; further arguments as of `search_graph`."""
-        given = _given(tags=_tags(tags), session=session, **{"top_k": limit} | more)
+        """Return the memories that answer a question, the best first; further arguments are those of `search_graph`.
+
+        Args:
+            query: A question or keywords.
+            limit: How many to return at most, 1 to 100; `top_k` of `search_graph`.
+            tags: One that they have, or several, all of which they have.
+            session: The conversation that they are turns of.
+            **more: Further arguments of `search_graph`.
+
+        Raises:
+            ContextGraphError: It can't be answered.
+            RuntimeError: The store is closed.
+        """
+        given = _given(tags=_several(tags), session=session, **{"top_k": limit} | more)
         answer = self.call("search_graph", query=query, **given)
         return [Found(one["fingerprintId"], one["content"], one["similarity"], one) for one in answer["results"]]
 
@@ -146,9 +168,10 @@ class Memory:
         """Return functions for an agent, with types and docstrings: `remember`, `recall` and `forget_memory`.
 
         Frameworks that make tools of functions take them as they are, LangGraph as `tools=memory.tools()`, the OpenAI
-        Agents SDK as `tools=[function_tool(one) for one in memory.tools()]`.
+        Agents SDK as `tools=[function_tool(one) for one in memory.tools()]`. Wrong arguments are told to the model.
         """
 
+        @_telling
         def remember(content: str, reason: str) -> str:
             """Store a fact, a decision or a preference for later conversations, and return its id.
 
@@ -158,15 +181,17 @@ class Memory:
             """
             return self.store(content, rationale=reason)
 
+        @_telling
         def recall(question: str, limit: int = 5) -> list[str]:
             """Find what was remembered, before answering about anything said, decided or learned earlier.
 
             Args:
                 question: A question or keywords.
-                limit: How many memories to return at most.
+                limit: How many memories to return at most, 1 to 100.
             """
             return [f"{found.id}: {found.content}" for found in self.search(question, limit=limit)]
 
+        @_telling
         def forget_memory(memory_id: str, reason: str) -> str:
             """Take a memory out of every search, when it is wrong or the user asks to forget it.
 
@@ -200,6 +225,21 @@ def _in_thread(
     @wraps(method)
     async def call(own: AsyncMemory, /, *arguments: P.args, **more: P.kwargs) -> R:  # `get` has an argument `memory`
         return await asyncio.to_thread(method, own.opened, *arguments, **more)
+
+    return call
+
+
+def _telling(tool: Callable[P, R]) -> Callable[P, R | str]:
+    """Return a tool that answers with what is wrong where the model chose its arguments badly."""
+
+    @wraps(tool)
+    def call(*arguments: P.args, **more: P.kwargs) -> R | str:
+        try:
+            return tool(*arguments, **more)
+        except ContextGraphError as error:
+            if error.code not in MENDABLE:
+                raise
+            return f"Error: {error.message}"
 
     return call
 
@@ -241,9 +281,9 @@ class AsyncMemory:
         self.opened.close()
 
 
-def _tags(tags: str | Sequence[str]) -> list[str] | None:
-    """Return tags as a list, a text as one tag; None without any."""
-    return ([tags] if isinstance(tags, str) else [*tags]) or None
+def _several(texts: str | Sequence[str]) -> list[str] | None:
+    """Return texts as a list, also one that stands alone; None without any."""
+    return ([texts] if isinstance(texts, str) else [*texts]) or None
 
 
 def _iso_time(value: object) -> str:

@@ -45,10 +45,13 @@ class ContextGraphError(Exception):
     """
 
     def __init__(self, code: int, message: str, data: object = None) -> None:
-        super().__init__(message)
+        super().__init__(code, message, data)  # what pickle gives to the copy in another process
         self.code = code
         self.message = message
         self.data = data
+
+    def __str__(self) -> str:
+        return self.message
 
 
 class Transport(Protocol):
@@ -68,10 +71,10 @@ class SocketTransport:
 
     def __init__(self, folder: Path, namespace: str | None) -> None:
         from actors.proxy.client import ClientError
-        from actors.proxy.launcher import HubError, HubLauncher
+        from actors.proxy.launcher import HubError
 
         self._turn = threading.Lock()
-        self._launcher = HubLauncher(folder, [])
+        self._folder = folder.absolute()
         self._namespace = namespace
         self._failures = (HubError, ClientError, OSError)
         self._closed = False
@@ -118,12 +121,14 @@ class SocketTransport:
 
     def _connect(self) -> Client:
         from actors.proxy.client import Client
+        from actors.proxy.launcher import HubLauncher
 
+        launcher = HubLauncher(self._folder, [])  # one that failed to start a hub fails for ever
         deadline = monotonic() + LONGEST_END
         while True:
-            self._launcher.wait()
+            launcher.wait()
             try:
-                return Client(self._launcher.folder, LONGEST, self._namespace)
+                return Client(self._folder, LONGEST, self._namespace)
             except ConnectionError:  # the socket of a hub that was killed accepts until all of its files are closed
                 if monotonic() > deadline:
                     raise
@@ -140,6 +145,9 @@ class HttpTransport:
 
         self._url = f"{url.rstrip('/').removesuffix('/mcp')}/mcp"
         self._meta = {} if namespace is None else {PROJECT: namespace}
+        key = key.strip()  # of the file that it was read from
+        if not (key.isascii() and key.isprintable()):
+            raise ValueError("key has characters that are in no key")
         self._client = httpx2.Client(headers=headers(f"Bearer {key}"), timeout=timeout)
         self._failures = httpx2.HTTPError
 

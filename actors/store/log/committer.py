@@ -10,7 +10,7 @@ from uuid import UUID
 import msgspec
 
 from actors.runtime.actor import EXIT_UNCERTAIN, LOGGER, ActorRef
-from actors.runtime.faults import DISK_FULL, StorageFault
+from actors.runtime.faults import DISK_FULL, SERVER_FULL, StorageFault
 from actors.runtime.messages import Appended, AppendRejected
 from actors.runtime.metrics import Latencies
 from actors.store.log.commit import PendingAppend, unreadable
@@ -62,6 +62,8 @@ class Committer:
         self._flush_told = False
         self.erasures = Erasures(log, snapshots)
         self._away: LogError | None = None
+        self._unreached: LogError | None = None
+        """Why the latest attempt to take the turn failed, until the server is reached again."""
         self._uncertain: list[PendingAppend] = []
         """During whose commit the server was lost."""
         self._uncertain_until = 0.0
@@ -74,8 +76,14 @@ class Committer:
         return None if self._away is None else away_fault(self._away)
 
     def take_turn(self) -> StorageFault | None:
-        """Fold the events of other hubs, then take the turn to append until the next flush, or return why not."""
+        """Fold the events of other hubs, then take the turn to append until the next flush, or return why not.
+
+        After an attempt that failed, the follower must reach the server first: each one may take seconds, for which all
+        that the store is asked waits.
+        """
         if self._shared is not None and not self._shared.in_turn:
+            if self._unreached is not None:
+                return away_fault(self._unreached)
             try:
                 while events := self._shared.follow():
                     self._fold_others(events)
@@ -83,6 +91,7 @@ class Committer:
                 self._settle_uncertain()
             except LogAwayError as error:
                 self._shared.give_back()
+                self._unreached = error
                 return away_fault(error)
         if not self._flush_told:
             self._flush_told = True
@@ -107,7 +116,7 @@ class Committer:
                 envelopes = self._log.append(drafts)
         except LogFullError as error:
             LOGGER.error("nothing was stored: %s", error)
-            self.refuse(pending, StorageFault(DISK_FULL))
+            self.refuse(pending, StorageFault(DISK_FULL if self._shared is None else SERVER_FULL))
         except LogAwayError as error:
             self.refuse(pending, away_fault(error))
         except LogUncertainError:
@@ -173,7 +182,7 @@ class Committer:
         except LogAwayError as error:
             self.lose(error)
             return
-        self._away = None
+        self._away = self._unreached = None
         if events:
             self._store.tell(FollowLog())
         elif self._uncertain:

@@ -4,12 +4,14 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
+from threading import current_thread
 from time import monotonic
 from typing import Any
 from uuid import UUID, uuid4
 
 import msgspec
 import pytest
+from psycopg.errors import DiskFull
 from typer.testing import CliRunner
 
 from actors.api.context import Context
@@ -27,7 +29,7 @@ from actors.hub.reembed import built_beside, reembed
 from actors.runtime.faults import StorageFault
 from actors.store.messages import ReadDigests, ReadStatus, TakeSnapshot
 from actors.store.snapshot_files import Snapshots
-from events.postgres import rows, writer
+from events.postgres import connection, rows, writer
 from events.postgres.log import PostgresLog
 from events.postgres.snapshot_keys import OFFLINE, Known, OfflineKeys
 from events.postgres.writer import Writer
@@ -167,6 +169,54 @@ async def test_without_the_server_searches_go_on_and_stores_fail_at_once(opened:
             await store(here, "the second ferry leaves at ten")
         assert caught.value.code == -32004
         assert caught.value.data["retry_after_ms"] > 0
+        assert (await store_status(here))["log"]["lag"]["reason"]
+    deadline = monotonic() + BOUND
+    while True:
+        try:
+            await store(here, "the third ferry leaves at eleven")
+            break
+        except StorageFault:
+            assert monotonic() < deadline
+    assert here.hub.store.ask(ReadStatus(), timeout=BOUND).live == 2
+
+
+async def test_a_full_disk_of_the_server_is_told_as_its_own(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    here = Context(opened("here"))
+
+    def full(*_: object) -> None:
+        raise DiskFull("could not extend file")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(rows, "insert", full)
+        with pytest.raises(StorageFault, match="the disk of the log's PostgreSQL server is full"):
+            await store(here, "the ferry leaves the eastern harbour at nine")
+    await store(here, "the ferry leaves the eastern harbour at nine")
+
+
+async def test_a_server_that_does_not_answer_delays_no_search(
+    opened: Open, postgres: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection, "SILENCE", 0.5)
+    here = Context(opened("here"))
+    memory = await store(here, "the ferry leaves the eastern harbour at nine")
+    attempts: list[str] = []
+    connect = connection.connect
+
+    def counted(url: str) -> connection.Connection:
+        attempts.append(current_thread().name)
+        return connect(url)
+
+    monkeypatch.setattr(connection, "connect", counted)
+    monkeypatch.setattr(writer, "connect", counted)
+    with postgres.frozen():
+        with pytest.raises(StorageFault):
+            await store(here, "the second ferry leaves at ten")
+        attempts.clear()
+        for _ in range(5):
+            assert [one["fingerprintId"] for one in await search(here, "when does the boat sail")] == [memory]
+            with pytest.raises(StorageFault):
+                await store(here, "the second ferry leaves at ten")
+        assert not attempts
         assert (await store_status(here))["log"]["lag"]["reason"]
     deadline = monotonic() + BOUND
     while True:

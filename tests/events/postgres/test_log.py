@@ -8,6 +8,7 @@ import psycopg
 import pytest
 
 from events.crypto.keys import KeyUnreadableError
+from events.postgres import connection
 from events.postgres.log import PostgresLog
 from events.postgres.writer import Writer
 from events.storage.log import (
@@ -203,3 +204,18 @@ def test_a_commit_that_was_lost_on_its_way_is_not_found_afterwards(log: Postgres
         log.append([draft(forgotten())])
     assert log.begin() == ()
     assert log.append([draft(forgotten())])[0].seq == 2
+
+
+def test_a_server_that_is_silent_counts_as_away(
+    open_log: Open, postgres: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection, "SILENCE", 0.5)
+    log, other = open_log(), open_log("two")
+    fill(log, 2)
+    assert list(other.follow())
+    with postgres.frozen():
+        for use in (log.begin, other.follow, lambda: log.append([draft(forgotten())]), lambda: list(other.read())):
+            with pytest.raises(LogAwayError):
+                use()
+    assert log.append([draft(forgotten())])[0].seq == 3
+    assert [envelope.seq for envelope in other.follow()] == [3]

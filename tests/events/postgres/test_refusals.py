@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from events.postgres import connection
-from events.postgres.address import without_password
+from events.postgres.address import VARIABLE, check_remembered, remember_address, without_password
 from events.postgres.log import PostgresLog
 from events.storage.log import LogError
 from tests.postgres import Server
@@ -42,6 +42,23 @@ def test_a_database_that_does_not_exist_is_named(postgres: Server, tmp_path: Pat
 def test_a_server_that_does_not_exist_is_named(tmp_path: Path) -> None:
     assert "can't be opened" in refused(f"postgresql://me@/memories?host={tmp_path}", tmp_path)
     assert "no URL" in refused("postgresql://me@/memories?colour=blue", tmp_path)
+
+
+@pytest.mark.parametrize("password", ["50%secret", "sec@ret", "se#/secret", "54/secret", "a?b/secret", "/secret"])
+@pytest.mark.parametrize("rest", ["db:5432/log", "[::1", "[::1]x/log"])
+def test_a_password_that_is_not_encoded_is_never_shown(
+    password: str, rest: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = f"postgresql://me:{password}@{rest}"
+    said = refused(url, tmp_path)
+    assert "secret" not in said
+    assert "ret@" not in said
+    assert "@ as %40" in said
+    remember_address(tmp_path, "postgresql://me@db/log")
+    monkeypatch.setenv(VARIABLE, url)
+    with pytest.raises(LogError) as error:
+        check_remembered(tmp_path)
+    assert password not in str(error.value)
 
 
 def test_an_old_server_is_refused(
