@@ -13,7 +13,11 @@ import anyio
 import anyio.to_thread
 import jwt
 from mcp.server.auth.provider import AccessToken, TokenVerifier
+from mcp.server.auth.routes import build_resource_metadata_url, create_protected_resource_routes
+from pydantic import AnyHttpUrl, ConfigDict, TypeAdapter
+from starlette.routing import Route
 
+from actors.api.caller import Scope
 from actors.api.params.http import is_loopback
 from actors.api.params.parsing import invalid
 from actors.http.access.keys import PREFIX
@@ -33,6 +37,9 @@ KEYS_SECONDS = 300
 MAX_METADATA = 1 << 20
 """Limit of the issuer's metadata, in bytes."""
 
+_URL = TypeAdapter(AnyHttpUrl, config=ConfigDict(url_preserve_empty_path=True))
+"""`AnyHttpUrl(text)` adds a slash to a URL without a path; clients and issuers compare these URLs to the letter."""
+
 
 class IssuerVerifier(TokenVerifier):
     """Verifies the tokens of an issuer.
@@ -41,13 +48,15 @@ class IssuerVerifier(TokenVerifier):
     the claim `aud`.
 
     Raises:
-        InvalidParamsFault: The issuer's URL is neither.
+        InvalidParamsFault: The issuer's URL is neither, or the audience is no URL.
     """
 
     def __init__(self, issuer: str, audience: str) -> None:
         parts = urlsplit(issuer)
         if parts.scheme != "https" and not (parts.scheme == "http" and is_loopback(parts.hostname or "")):
             raise invalid("oauth_issuer", "expected a URL with https")
+        if urlsplit(audience).scheme not in {"http", "https"} or not urlsplit(audience).hostname:
+            raise invalid("oauth_audience", "expected the URL of this server, as https://memory.example.org/mcp")
         self._issuer = issuer
         self._audience = audience
         self._keys: jwt.PyJWKClient | None = None
@@ -117,6 +126,13 @@ class IssuerVerifier(TokenVerifier):
                 case _:
                     continue
         raise OSError(f"{self._issuer} publishes no metadata")
+
+
+def resource_metadata(issuer: str, audience: str) -> tuple[str, list[Route]]:
+    """Return the URL at which programs find their issuer (RFC 9728), and its routes."""
+    resource = _URL.validate_python(audience)
+    routes = create_protected_resource_routes(resource, [_URL.validate_python(issuer)], list(Scope))
+    return str(build_resource_metadata_url(resource)), routes
 
 
 def _away() -> RefusedError:

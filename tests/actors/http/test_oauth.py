@@ -120,13 +120,23 @@ async def test_a_token_that_lacks_anything_permits_nothing(
         assert "/.well-known/oauth-protected-resource/mcp" in refused.headers["www-authenticate"]
 
 
+@pytest.mark.parametrize("audience", [AUDIENCE, "https://memory.example.org"])
 async def test_programs_find_the_issuer_by_the_metadata_of_the_server(
-    context: Context, serve: Serve, issuer: Issuer, listen: HttpListen
+    context: Context, serve: Serve, issuer: Issuer, audience: str
 ) -> None:
+    listen = HttpListen(address="127.0.0.1:0", oauth_issuer=issuer.url, oauth_audience=audience)
     async with serve(context, listen) as served, served.client() as client:
-        metadata = (await client.get("/.well-known/oauth-protected-resource/mcp")).json()
-    assert metadata["resource"] == AUDIENCE
-    assert [url.rstrip("/") for url in metadata["authorization_servers"]] == [issuer.url]
+        challenge = (await client.post("/mcp", json={})).headers["www-authenticate"]
+        place = challenge.split('"')[-2].removeprefix("https://memory.example.org")
+        metadata = (await client.get(place)).json()
+    # To the letter: clients compare both with what the issuer says of itself and of its tokens.
+    assert (metadata["resource"], metadata["authorization_servers"]) == (audience, [issuer.url])
+
+
+@pytest.mark.parametrize("audience", ["memory", "memory.example.org/mcp", "https:///mcp"])
+def test_an_audience_that_is_no_url_is_refused_by_name(issuer: Issuer, audience: str) -> None:
+    with pytest.raises(InvalidParamsFault, match="oauth_audience"):
+        IssuerVerifier(issuer.url, audience)
 
 
 async def test_an_issuer_that_cannot_be_reached_lets_nobody_in_and_blames_no_token(
