@@ -128,6 +128,22 @@ async def test_a_token_that_lacks_anything_permits_nothing(
         assert "/.well-known/oauth-protected-resource/mcp" in refused.headers["www-authenticate"]
 
 
+@pytest.mark.parametrize(("lacks", "told"), [("scope", "read, write and admin"), ("namespaces", "claim namespaces")])
+async def test_the_log_tells_what_a_valid_token_lacks(
+    context: Context,
+    serve: Serve,
+    issuer: Issuer,
+    listen: HttpListen,
+    caplog: pytest.LogCaptureFixture,
+    lacks: str,
+    told: str,
+) -> None:
+    with caplog.at_level("INFO", "context-graph"):
+        async with serve(context, listen) as served, served.client(issuer.token(**{lacks: None})) as client:
+            assert (await client.post("/mcp", json={})).status_code == 401
+    assert told in caplog.text
+
+
 @pytest.mark.parametrize("audience", [AUDIENCE, "https://memory.example.org"])
 async def test_programs_find_the_issuer_by_the_metadata_of_the_server(
     context: Context, serve: Serve, issuer: Issuer, audience: str

@@ -32,6 +32,11 @@ if TYPE_CHECKING:
 PATIENCE = 10.0
 """Seconds that a server waits for the store: a hook of the previous session may still have it open."""
 
+OAUTH_HELP = (
+    "Accept access tokens (JWT) of this authorization server. Their scope is read, write or admin; their claim "
+    "namespaces lists what they open (* is all)."
+)
+
 MaxLag = Annotated[float | None, exported_option(serve_command.MAX_LAG, min=0.001)]
 Offline = Annotated[bool | None, exported_option(serve_command.OFFLINE)]
 Limit = Annotated[list[str] | None, typer_option(serve_command.LIMIT)]
@@ -72,8 +77,11 @@ def serve(
     tls_key: Annotated[Path | None, typer.Option(help="Its private key.")] = None,
     behind_proxy: Annotated[bool, typer.Option("--behind-proxy", help="A server in front of this speaks TLS.")] = False,
     allow_host: Annotated[list[str] | None, typer.Option(help="Name of this server, as clients write it.")] = None,
-    oauth_issuer: Annotated[str | None, typer.Option(metavar="URL", help="Accept tokens of this server.")] = None,
-    oauth_audience: Annotated[str | None, typer.Option(metavar="URL", help="That were issued for this URL.")] = None,
+    oauth_issuer: Annotated[str | None, typer.Option(metavar="URL", help=OAUTH_HELP)] = None,
+    oauth_audience: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="URL of the MCP server for which they are issued, as https://HOST/mcp."),
+    ] = None,
 ) -> None:
     """Serve MCP on standard input and output to an agent's client, through the hub, which is started if necessary."""
     options = serve_options(embedder, models, limit or (), priming=priming, sleep=sleep, namespaces=names(namespaces))
