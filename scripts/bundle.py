@@ -32,7 +32,7 @@ def manifest() -> dict[str, Any]:
             "entry_point": "actors/__main__.py",
             "mcp_config": {
                 "command": "uv",
-                "args": ["run", "--directory", "${__dirname}", project["name"], "serve"],
+                "args": ["run", "--no-dev", "--directory", "${__dirname}", project["name"], "serve"],
             },
         },
         "tools_generated": True,

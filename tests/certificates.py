@@ -12,8 +12,11 @@ from cryptography.x509.oid import NameOID
 LOOPBACK = "127.0.0.1"
 
 
-def write_certificate(folder: Path, name: str) -> tuple[Path, Path]:
-    """Write a certificate for 127.0.0.1, and its key, as `name.pem` and `name.key`; return both paths."""
+def write_certificate(folder: Path, name: str, passphrase: bytes | None = None) -> tuple[Path, Path]:
+    """Write a certificate for 127.0.0.1, and its key, as `name.pem` and `name.key`; return both paths.
+
+    The key is encrypted with the passphrase, if there is one.
+    """
     key = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, LOOPBACK)])
     now = datetime.now(UTC)
@@ -27,6 +30,6 @@ def write_certificate(folder: Path, name: str) -> tuple[Path, Path]:
     )
     paths = folder / f"{name}.pem", folder / f"{name}.key"
     paths[0].write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
-    plain = serialization.NoEncryption()
-    paths[1].write_bytes(key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, plain))
+    encryption = serialization.BestAvailableEncryption(passphrase) if passphrase else serialization.NoEncryption()
+    paths[1].write_bytes(key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, encryption))
     return paths

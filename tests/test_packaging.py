@@ -100,7 +100,9 @@ def test_the_bundle_holds_what_its_manifest_starts(tmp_path: Path) -> None:
     assert {str(path.relative_to(ROOT)) for path in (ROOT / "actors" / "clients").glob("skills/*/*.md")} <= names
     assert (manifest["name"], manifest["version"]) == (PROJECT["name"], PROJECT["version"])
     assert manifest["server"]["type"] == "uv"
-    assert manifest["server"]["mcp_config"]["args"][-2:] == [next(iter(PROJECT["scripts"])), "serve"]
+    options = manifest["server"]["mcp_config"]["args"]
+    assert options[-2:] == [next(iter(PROJECT["scripts"])), "serve"]
+    assert "--no-dev" in options, "uv would install the tools of developers too"
 
 
 def test_the_image_runs_the_server_as_no_root_with_a_health_check_and_without_the_build_stage() -> None:

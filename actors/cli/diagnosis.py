@@ -15,7 +15,7 @@ from time import monotonic
 
 import msgspec
 
-from actors.cli.checks import Check, failed, passed, warned
+from actors.cli.checks import Check, Verdict, failed, passed, warned
 from actors.cli.client_checks import check_clients
 from actors.runtime.types import JsonObject
 from events.wording import counted
@@ -39,9 +39,11 @@ def diagnose(folder: Path) -> Iterator[Check]:
     yield passed("python", f"{platform.python_version()} at {sys.executable} on {platform.platform()}")
     yield _packages()
     yield _weights()
-    yield from _folder(folder)
-    yield from _store(folder)
-    yield _errors(folder)
+    place = [*_folder(folder)]
+    yield from place
+    if all(check.verdict != Verdict.FAILED for check in place):
+        yield from _store(folder)
+        yield _errors(folder)
     yield from check_clients()
 
 
@@ -93,10 +95,15 @@ def _folder(folder: Path) -> Iterator[Check]:
     """Check the store's folder: rights, room, length of the path."""
     from actors.proxy.endpoint import MAX_SOCKET_PATH, SOCKET
 
-    if not folder.exists():
+    if not os.path.lexists(folder):
+        above = next(one for one in folder.absolute().parents if one.exists())
+        if not _may_write(above):
+            problem = f"{folder} can't be made: {above} is no folder that this user can write to"
+            yield failed("folder", problem, "choose another folder by --data or CONTEXT_GRAPH_DATA")
+            return
         yield warned("folder", f"{folder} does not exist", "the first server or `context-graph store` creates it")
         return
-    if not folder.is_dir() or not os.access(folder, os.R_OK | os.W_OK | os.X_OK):
+    if not _may_write(folder):
         yield failed("folder", f"{folder} is no folder that this user can write to", "give its owner all rights to it")
         return
     open_files = [file.name for file in folder.iterdir() if stat.S_IMODE(file.lstat().st_mode) & 0o077]
@@ -119,6 +126,11 @@ def _folder(folder: Path) -> Iterator[Check]:
         )
     else:
         yield passed("socket", f"{length} of {MAX_SOCKET_PATH} bytes")
+
+
+def _may_write(folder: Path) -> bool:
+    """Return whether it is a folder that this user can read and write."""
+    return folder.is_dir() and os.access(folder, os.R_OK | os.W_OK | os.X_OK)
 
 
 def _store(folder: Path) -> Iterator[Check]:
@@ -154,7 +166,9 @@ def _hub(folder: Path) -> Check:
         return warned("hub", "it runs, but its hub.json is missing", "end its clients; the next one starts another hub")
     if info.version != own:
         return warned(
-            "hub", f"process {info.pid} is of version {info.version}, not {own}", "end its clients; it ends after them"
+            "hub",
+            f"process {info.pid} is of version {info.version}, not {own}",
+            "context-graph stop: the next request starts one of this version",
         )
     http = f"HTTP at {info.http}" if info.http else "no HTTP; `context-graph ui` starts it"
     return passed("hub", f"process {info.pid} of version {info.version} answers; {http}")

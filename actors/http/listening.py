@@ -5,6 +5,7 @@ import socket
 import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import anyio
 import uvicorn
@@ -129,7 +130,22 @@ def _config(app: ASGIApp, params: HttpListen) -> uvicorn.Config:
         ssl_keyfile=params.tls_key,
     )
     try:
+        if params.tls_cert is not None and params.tls_key is not None:
+            _check_files(params.tls_cert, params.tls_key)
         config.load()
     except (OSError, ssl.SSLError) as error:
-        raise invalid("tls_cert", f"the certificate or its key can't be used: {error}") from None
+        problem = f"{params.tls_cert} can't be used with the key {params.tls_key}: {error}"
+        raise invalid("tls_cert", problem) from None
     return config
+
+
+def _check_files(certificate: str, key: str) -> None:
+    """Raise `InvalidParamsFault` for what `ssl` would refuse without naming the file, or ask a terminal for."""
+    for name, file in (("tls_cert", certificate), ("tls_key", key)):
+        try:
+            content = Path(file).read_bytes()
+        except OSError as error:
+            raise invalid(name, reason(error)) from None
+        if name == "tls_key" and b"ENCRYPTED" in content:
+            problem = f"{file} has a passphrase; `openssl pkey -in FILE` writes the key without"
+            raise invalid(name, problem)

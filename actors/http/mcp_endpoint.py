@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from mcp.server import Server, ServerRequestContext
-from mcp.server.streamable_http import EventCallback, EventMessage, EventStore
+from mcp.server.auth.middleware.bearer_auth import AuthorizationContext
+from mcp.server.streamable_http import EventCallback, EventMessage, EventStore, StreamableHTTPServerTransport
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp_types import JSONRPCMessage
 from starlette.datastructures import Headers, MutableHeaders
@@ -18,12 +19,15 @@ from actors.api.mcp.server import McpHandlers
 from actors.api.mcp.session_project import SessionProject
 from actors.api.tools.rate_limits import Limits
 from actors.http.guard import MAX_BODY
+from actors.runtime.actor import LOGGER
 
 MAX_MESSAGES = 256
 """Number of messages in a buffer."""
 MAX_BYTES = 4 << 20
 """Bytes of all messages in a buffer; the latest message is kept whatever its size."""
 MAX_SESSIONS = 1_000
+MAX_SESSIONS_OF_ONE = 250
+"""Open sessions of one caller: a program that never ends its own locks no other caller out."""
 RETRY_MS = 1_000
 """Milliseconds after which a client reconnects to a broken stream."""
 
@@ -83,6 +87,13 @@ class McpSessions(StreamableHTTPSessionManager):
     @event_store.setter
     def event_store(self, value: object) -> None:
         """Ignore the manager's default."""
+
+    def _admit_session(self, requestor: AuthorizationContext | None) -> StreamableHTTPServerTransport | None:
+        """Register a new session; None if there are too many, or too many of its owner."""
+        if sum(owner == requestor for owner in self._session_owners.values()) >= MAX_SESSIONS_OF_ONE:
+            LOGGER.warning("%s has %d open sessions", requestor and requestor["client_id"], MAX_SESSIONS_OF_ONE)
+            return None
+        return super()._admit_session(requestor)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle a request; the text of an exception is cut from the SDK's answer to an invalid message."""

@@ -157,13 +157,11 @@ class HttpServer:
 
     def _app(self, params: HttpListen, sessions: McpSessions) -> ASGIApp:
         from mcp.server.auth.provider import TokenVerifier
-        from mcp.server.auth.routes import build_resource_metadata_url, create_protected_resource_routes
-        from pydantic import AnyHttpUrl
         from starlette.routing import BaseRoute, Route
 
         from actors.dashboard.routes import routes as pages
         from actors.http.access.authentication import MCP_PATH, Authentication, KeyVerifier
-        from actors.http.access.oauth import IssuerVerifier
+        from actors.http.access.oauth import IssuerVerifier, resource_metadata
         from actors.http.app import RequireCaller, build_app, metrics
         from actors.http.guard import Guard
         from actors.http.listening import hosts_of
@@ -175,9 +173,8 @@ class HttpServer:
         metadata_url = None
         if params.oauth_issuer is not None and params.oauth_audience is not None:
             verifiers.append(IssuerVerifier(params.oauth_issuer, params.oauth_audience))
-            resource = AnyHttpUrl(params.oauth_audience)
-            metadata_url = str(build_resource_metadata_url(resource))
-            routes += create_protected_resource_routes(resource, [AnyHttpUrl(params.oauth_issuer)], list(Permission))
+            metadata_url, published = resource_metadata(params.oauth_issuer, params.oauth_audience)
+            routes += published
         app: ASGIApp = build_app(self._context, self._sessions, routes, answers, self._logged_in, tls=secure)
         app = RequireCaller(app, metadata_url)
         app = _with_context(app, self._context, self._hold)

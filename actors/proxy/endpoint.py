@@ -151,13 +151,16 @@ def connect(folder: Path, seconds: float | None = None) -> socket.socket:
 
     Raises:
         FileNotFoundError, ConnectionRefusedError: No hub listens.
-        PermissionError: Another user does; nothing was sent.
+        PermissionError: Another user does, or this one may not enter the folder; nothing was sent.
     """
     with ExitStack() as unfinished:
         connection = unfinished.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
         connection.settimeout(seconds)
         with socket_path(folder) as path:
-            connection.connect(str(path))
+            try:
+                connection.connect(str(path))
+            except PermissionError as error:  # names no file
+                raise PermissionError(error.errno, error.strerror, str(folder)) from None
         if not is_own(connection):
             raise PermissionError(f"another user listens in {folder}")
         unfinished.pop_all()

@@ -200,7 +200,8 @@ def test_a_running_hub_is_asked_and_one_of_another_version_is_a_warning(home: Pa
     assert [name for name, text in packed.items() if MEMORY in text or "mara" in text or str(home) in text] == []
     info = data / HUB_INFO
     info.write_text(info.read_text().replace('"version":"', '"version":"0.0.0+'))
-    assert doctor(home, data)[1]["hub"]["verdict"] == "warning"
+    other_version = doctor(home, data)[1]["hub"]
+    assert (other_version["verdict"], other_version["advice"].partition(":")[0]) == ("warning", "context-graph stop")
     # It would go on for the browser.
     subprocess.run([COMMAND, "stop", "--data", str(data)], check=True, capture_output=True, timeout=PATIENCE)
 
@@ -209,6 +210,14 @@ def test_without_a_store_nothing_is_created(home: Path, tmp_path: Path) -> None:
     status, checks = doctor(home, tmp_path / "nothing")
     assert (status, checks["folder"]["verdict"]) == (0, "warning")
     assert not (tmp_path / "nothing").exists()
+
+
+def test_a_folder_that_cannot_be_made_fails(home: Path, tmp_path: Path) -> None:
+    occupied = tmp_path / "occupied"
+    occupied.write_text("no folder")
+    status, checks = doctor(home, occupied / "store")
+    assert (status, checks["folder"]["verdict"]) == (1, "failed")
+    assert f"{occupied} is no folder" in checks["folder"]["found"]
 
 
 def test_a_store_that_is_missing_or_of_an_earlier_format_is_left_so_by_the_check_of_its_clients(

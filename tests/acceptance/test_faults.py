@@ -229,6 +229,36 @@ def test_a_folder_or_file_without_write_permission_is_reported_in_one_sentence(
     assert {path: data for path, data in files(store).items() if path not in (LOCK, LOG)} == before
 
 
+@pytest.mark.parametrize("command", ["store", "search"])
+def test_a_command_names_the_folder_that_its_user_may_not_enter(
+    store: Path, unprivileged: tuple[str, ...], command: str
+) -> None:
+    store.chmod(0o000)
+    try:
+        asked = [*unprivileged, COMMAND, command, "a sentence", "--data", str(store)]
+        done = subprocess.run(asked, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    finally:
+        store.chmod(0o700)
+    (line,) = done.stderr.splitlines()
+    assert done.returncode == 1
+    assert f"Permission denied: {store}" in line
+
+
+def test_doctor_finds_no_fault_but_that_of_a_folder_that_its_user_may_not_enter(
+    store: Path, unprivileged: tuple[str, ...]
+) -> None:
+    store.chmod(0o000)
+    try:
+        asked = [*unprivileged, COMMAND, "doctor", "--json", "--data", str(store)]
+        done = subprocess.run(asked, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    finally:
+        store.chmod(0o700)
+    failed = {
+        check["name"]: check["found"] for check in json.loads(done.stdout)["checks"] if check["verdict"] == "failed"
+    }
+    assert failed == {"folder": f"{store} is no folder that this user can write to"}
+
+
 def told_alone(folder: Path, *, through: tuple[str, ...] = (), **environment: str) -> str:
     """Serve alone; return the one line with which it refuses to."""
     done = subprocess.run(

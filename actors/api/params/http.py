@@ -1,6 +1,7 @@
 """Parameters of operations on the HTTP server of a hub; they come over its own socket only."""
 
 import ipaddress
+import re
 from typing import Protocol
 
 from actors.api.caller import Caller
@@ -39,6 +40,8 @@ class HttpListen(Params, frozen=True, kw_only=True):
             raise invalid("tls_cert", "a certificate and its key belong together: give --tls-cert and --tls-key")
         if (self.oauth_issuer is None) != (self.oauth_audience is None):
             raise invalid("oauth_issuer", "give the issuer and, as --oauth-audience, the URL of this server")
+        if not all(_is_host(name) for name in self.allow_hosts):
+            raise invalid("allow_host", "expected a name without scheme and port, as memory.example.org")
         if not (is_loopback(host) or self.tls or self.behind_proxy):
             problem = f"{host} can be reached from other machines; give --tls-cert and --tls-key, or --behind-proxy"
             raise invalid("address", problem)
@@ -86,6 +89,15 @@ class WebServer(Protocol):
     def take_replay(self, caller: Caller) -> None:
         """Count a replay of the log for `as_of`; raise `RateLimitFault` if there are too many of the caller."""
         ...
+
+
+def _is_host(name: str) -> bool:
+    """Return whether a text is the name or the address of a machine, and nothing beside."""
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return re.fullmatch(r"[^\s/:@\[\]]+", name) is not None
+    return True
 
 
 def is_loopback(host: str) -> bool:

@@ -23,6 +23,7 @@ from actors.api.caller import NOBODY, Caller, Scope, highest
 from actors.http.access.keys import Keys
 from actors.http.access.requests import RETRY_SECONDS, Rates
 from actors.http.guard import RefusedError
+from actors.runtime.actor import LOGGER
 from actors.runtime.faults import RateLimitFault
 
 LINK_SECONDS = 300.0
@@ -222,6 +223,10 @@ def caller_of(access: AccessToken) -> Caller | None:
     scope = highest(access.scopes)
     named = (access.claims or {}).get(NAMESPACES)
     if scope is None or not isinstance(named, list) or not named or not all(isinstance(one, str) for one in named):
+        problem = (
+            "no scope of read, write and admin" if scope is None else f"no list of names as its claim {NAMESPACES}"
+        )
+        LOGGER.info("a token was refused: it has %s", problem)
         return None
     return Caller(name=access.client_id, scope=scope, namespaces=None if "*" in named else frozenset(named))
 

@@ -44,7 +44,7 @@ async def compare_transports(folder: Path, texts: Sequence[str]) -> dict[str, di
         if answer.is_error:
             raise RuntimeError(str(answer.content))
 
-    command = ("serve", "--http", "127.0.0.1:0", "--data", str(folder), "--namespace", "default")
+    command = ("serve", "--http", "127.0.0.1:0", "--data", str(folder))
     with serving(*command, settings=SETTINGS) as url:
         async with _clients(folder, url) as clients:
             for client in clients.values():  # the models load, and connections are made

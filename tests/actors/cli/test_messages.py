@@ -181,6 +181,27 @@ def test_an_empty_choice_of_models_is_refused_by_the_name_of_its_option(
     assert not (tmp_path / "new").exists()
 
 
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (("--tls-cert", "server.pem", "--tls-key", "server.key"), "--tls-cert needs --http"),
+        (("--behind-proxy",), "--behind-proxy needs --http"),
+        (("--oauth-issuer", "https://login.example.org"), "--oauth-issuer needs --http"),
+        (("127.0.0.1:8765",), "HOST:PORT needs --http"),
+        (("--http", "--namespace", "crew"), "--namespace has no effect with --http"),
+        (("--http", "--tools", "core"), "--tools has no effect with --http"),
+        (("--http", "--linger", "5"), "--linger has no effect with --http"),
+    ],
+    ids=repr,
+)
+def test_an_option_that_would_have_no_effect_on_the_server_is_refused(
+    tmp_path: Path, options: tuple[str, ...], told: str
+) -> None:
+    done = run(tmp_path / "store", "serve", *options)
+    assert (done.exit_code, told in " ".join(done.stderr.replace("│", " ").split())) == (2, True), done.output
+    assert not (tmp_path / "store").exists()
+
+
 @pytest.mark.parametrize("form", ["jsonl", "memories", "parquet"])
 def test_an_export_takes_the_place_of_a_file_only_where_that_is_said(store: Path, tmp_path: Path, form: str) -> None:
     file = tmp_path / "kept"

@@ -211,6 +211,13 @@ def test_a_malformed_address_is_refused(address: str) -> None:
         HttpListen(address=address).check()
 
 
+@pytest.mark.parametrize("name", ["https://memory.example.org", "memory.example.org:8443", "memory.example.org/", ""])
+def test_a_name_that_no_client_could_be_served_under_is_refused(name: str) -> None:
+    HttpListen(allow_hosts=("Memory.example.org", "memory", "10.0.0.7", "fd00::7")).check()
+    with pytest.raises(InvalidParamsFault, match=r"allow_host.*without scheme and port"):
+        HttpListen(allow_hosts=(name,)).check()
+
+
 async def test_a_context_without_a_caller_s_rights_reads_nothing(served: Served) -> None:
     nobody = served.server._context
     calls = {"search/graph": {"query": "x"}, "store/status": {}, "http/login": {}, "store/diff": {"a": 1}}

@@ -52,6 +52,24 @@ async def test_twenty_clients_at_once_lose_and_mix_up_nothing(served: Served) ->
         assert all(f"of hall {number % 5} belongs" in content for _, content in results)
 
 
+async def test_a_key_whose_sessions_never_end_locks_no_other_key_out(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("actors.http.mcp_endpoint.MAX_SESSIONS_OF_ONE", 3)
+    begin = {"jsonrpc": "2.0", "id": 1, "method": "initialize"}
+    begin["params"] = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
+    accept = {"accept": "application/json, text/event-stream"}
+    async with (
+        served.client(served.key("runaway"), **accept) as runaway,
+        served.client(served.key("other"), **accept) as other,
+    ):
+        begun = [await runaway.post("/mcp", json=begin) for _ in range(4)]
+        assert [one.status_code for one in begun] == [200, 200, 200, 503]
+        assert (await other.post("/mcp", json=begin)).status_code == 200
+        await runaway.delete("/mcp", headers={"mcp-session-id": begun[0].headers["mcp-session-id"]})
+        assert (await runaway.post("/mcp", json=begin)).status_code == 200
+
+
 async def test_a_reconnecting_client_gets_the_later_messages_of_its_own_stream() -> None:
 
     buffer = ReplayBuffer()

@@ -15,6 +15,7 @@ from jwt.algorithms import RSAAlgorithm
 from actors.api.context import Context
 from actors.api.params.http import HttpListen
 from actors.http.access.oauth import IssuerVerifier
+from actors.http.guard import RefusedError
 from actors.runtime.faults import InvalidParamsFault
 from tests.actors.http.conftest import Serve
 
@@ -30,6 +31,9 @@ class Issuer:
     def __init__(self, url: str) -> None:
         self.url = url
         self.key = rsa.generate_private_key(public_exponent=65_537, key_size=2_048)
+        self.away = False
+        self.refusals = 0
+        """Requests while it was away."""
 
     def documents(self) -> dict[str, Any]:
         """Return what it publishes, by path."""
@@ -41,7 +45,7 @@ class Issuer:
         metadata = {"issuer": self.url, "jwks_uri": f"{self.url}/keys"}
         return {"/.well-known/oauth-authorization-server": metadata, "/keys": {"keys": [public]}}
 
-    def token(self, key: Any = None, algorithm: str = "RS256", **changes: Any) -> str:
+    def token(self, key: Any = None, algorithm: str = "RS256", key_id: str = KEY_ID, **changes: Any) -> str:
         """Return a token for an hour; a claim of None is left out."""
         claims = {
             "iss": self.url,
@@ -52,7 +56,7 @@ class Issuer:
             "exp": datetime.now(UTC) + timedelta(hours=1),
         }
         claims = {name: value for name, value in (claims | changes).items() if value is not None}
-        return jwt.encode(claims, key or self.key, algorithm, headers={"kid": KEY_ID})
+        return jwt.encode(claims, key or self.key, algorithm, headers={"kid": key_id})
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +64,8 @@ def issuer() -> Iterator[Issuer]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             document = found.documents().get(self.path)
-            self.send_response(404 if document is None else 200)
+            found.refusals += found.away
+            self.send_response(503 if found.away else 404 if document is None else 200)
             self.end_headers()
             self.wfile.write(json.dumps(document).encode())
 
@@ -103,13 +108,16 @@ async def test_a_token_permits_its_scope_in_its_namespaces(
         {"iss": "https://other.example.org"},
         {"sub": None},
         {"scope": "openid"},
+        {"scope": 5},
+        {"sub": "anna\ud800"},
+        {"namespaces": ["team\ud800"]},
         {"namespaces": None},
         {"namespaces": []},
         {"namespaces": "team"},
         {"key": rsa.generate_private_key(public_exponent=65_537, key_size=2_048)},
         {"key": "a secret of thirty-two bytes or more", "algorithm": "HS256"},
     ],
-    ids=" ".join,
+    ids=repr,
 )
 async def test_a_token_that_lacks_anything_permits_nothing(
     context: Context, serve: Serve, issuer: Issuer, listen: HttpListen, changes: dict[str, Any]
@@ -120,13 +128,39 @@ async def test_a_token_that_lacks_anything_permits_nothing(
         assert "/.well-known/oauth-protected-resource/mcp" in refused.headers["www-authenticate"]
 
 
-async def test_programs_find_the_issuer_by_the_metadata_of_the_server(
-    context: Context, serve: Serve, issuer: Issuer, listen: HttpListen
+@pytest.mark.parametrize(("lacks", "told"), [("scope", "read, write and admin"), ("namespaces", "claim namespaces")])
+async def test_the_log_tells_what_a_valid_token_lacks(
+    context: Context,
+    serve: Serve,
+    issuer: Issuer,
+    listen: HttpListen,
+    caplog: pytest.LogCaptureFixture,
+    lacks: str,
+    told: str,
 ) -> None:
+    with caplog.at_level("INFO", "context-graph"):
+        async with serve(context, listen) as served, served.client(issuer.token(**{lacks: None})) as client:
+            assert (await client.post("/mcp", json={})).status_code == 401
+    assert told in caplog.text
+
+
+@pytest.mark.parametrize("audience", [AUDIENCE, "https://memory.example.org"])
+async def test_programs_find_the_issuer_by_the_metadata_of_the_server(
+    context: Context, serve: Serve, issuer: Issuer, audience: str
+) -> None:
+    listen = HttpListen(address="127.0.0.1:0", oauth_issuer=issuer.url, oauth_audience=audience)
     async with serve(context, listen) as served, served.client() as client:
-        metadata = (await client.get("/.well-known/oauth-protected-resource/mcp")).json()
-    assert metadata["resource"] == AUDIENCE
-    assert [url.rstrip("/") for url in metadata["authorization_servers"]] == [issuer.url]
+        challenge = (await client.post("/mcp", json={})).headers["www-authenticate"]
+        place = challenge.split('"')[-2].removeprefix("https://memory.example.org")
+        metadata = (await client.get(place)).json()
+    # To the letter: clients compare both with what the issuer says of itself and of its tokens.
+    assert (metadata["resource"], metadata["authorization_servers"]) == (audience, [issuer.url])
+
+
+@pytest.mark.parametrize("audience", ["memory", "memory.example.org/mcp", "https:///mcp"])
+def test_an_audience_that_is_no_url_is_refused_by_name(issuer: Issuer, audience: str) -> None:
+    with pytest.raises(InvalidParamsFault, match="oauth_audience"):
+        IssuerVerifier(issuer.url, audience)
 
 
 async def test_an_issuer_that_cannot_be_reached_lets_nobody_in_and_blames_no_token(
@@ -139,6 +173,29 @@ async def test_an_issuer_that_cannot_be_reached_lets_nobody_in_and_blames_no_tok
         assert int(answers[-1].headers["retry-after"]) > 0
         async with served.client(served.key("ci")) as valid:
             assert (await valid.get("/metrics")).status_code == 200
+
+
+async def test_an_issuer_that_is_away_locks_nobody_out_whose_key_is_known(
+    issuer: Issuer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    verifier = IssuerVerifier(issuer.url, AUDIENCE)
+    assert await verifier.verify_token(issuer.token()) is not None
+    assert verifier._keys is not None
+    verifier._keys.cooldown_duration = 0
+    monkeypatch.setattr(issuer, "away", True)
+    with pytest.raises(RefusedError, match="can't be reached"):
+        await verifier.verify_token(issuer.token(key_id="unknown"))
+    assert await verifier.verify_token(issuer.token()) is not None
+    with pytest.raises(RefusedError, match="can't be reached"):
+        await verifier.verify_token(issuer.token(key_id="unknown"))
+    assert issuer.refusals == 1, "a server that is away is asked at every token"
+
+
+async def test_the_clock_of_an_issuer_may_be_some_seconds_fast(issuer: Issuer) -> None:
+    verifier = IssuerVerifier(issuer.url, AUDIENCE)
+    for seconds, is_valid in ((10, True), (600, False)):
+        issued = datetime.now(UTC) + timedelta(seconds=seconds)
+        assert (await verifier.verify_token(issuer.token(iat=issued, nbf=issued)) is not None) == is_valid
 
 
 def test_an_issuer_without_tls_on_another_machine_is_refused() -> None:

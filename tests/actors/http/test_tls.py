@@ -38,12 +38,20 @@ async def test_agents_and_browsers_are_served_by_tls_and_nobody_without(
                 await plain.get(f"{served.url}/healthz".replace("https", "http"))
 
 
-async def test_a_certificate_that_fits_no_key_is_refused_by_name(
+async def test_a_certificate_that_cannot_be_used_is_refused_by_its_file_and_what_is_wrong(
     context: Context, serve: Serve, tmp_path: Path
 ) -> None:
-    certificate = str(write_certificate(tmp_path, "server")[0])
-    other = write_certificate(tmp_path, "other")[1]
-    for key in (str(other), str(tmp_path / "missing.key")):
-        with pytest.RaisesGroup(pytest.RaisesExc(InvalidParamsFault, match="tls_cert")):
-            async with serve(context, HttpListen(address="127.0.0.1:0", tls_cert=certificate, tls_key=key)):
+    certificate, key = map(str, write_certificate(tmp_path, "server"))
+    other = str(write_certificate(tmp_path, "other")[1])
+    encrypted = str(write_certificate(tmp_path, "encrypted", b"a passphrase")[1])
+    missing = str(tmp_path / "missing")
+    wrong = {
+        (certificate, other): f"tls_cert.*{certificate}.*{other}",
+        (missing, key): f"tls_cert.*No such file.*{missing}",
+        (certificate, missing): f"tls_key.*No such file.*{missing}",
+        (certificate, encrypted): f"tls_key.*{encrypted}.*passphrase",
+    }
+    for (given, given_key), told in wrong.items():
+        with pytest.RaisesGroup(pytest.RaisesExc(InvalidParamsFault, match=told)):
+            async with serve(context, HttpListen(address="127.0.0.1:0", tls_cert=given, tls_key=given_key)):
                 pass

@@ -29,8 +29,17 @@ if TYPE_CHECKING:
     from actors.proxy.client import Client
     from actors.proxy.endpoint import HubInfo, ServeOptions
 
+HTTP_ALONE = ("address", "tls_cert", "tls_key", "behind_proxy", "allow_host", "oauth_issuer", "oauth_audience")
+"""Parameters of `serve` that need `--http`."""
+STDIO_ALONE = ("namespace", "tools", "linger")
+"""Parameters of `serve` that have no effect with `--http`: keys name what they open."""
 PATIENCE = 10.0
 """Seconds that a server waits for the store: a hook of the previous session may still have it open."""
+
+OAUTH_HELP = (
+    "Accept access tokens (JWT) of this authorization server. Their scope is read, write or admin; their claim "
+    "namespaces lists what they open (* is all)."
+)
 
 MaxLag = Annotated[float | None, exported_option(serve_command.MAX_LAG, min=0.001)]
 Offline = Annotated[bool | None, exported_option(serve_command.OFFLINE)]
@@ -45,6 +54,7 @@ Level = Annotated[LogLevel, typer_option(serve_command.LOG_LEVEL)]
 
 @app.command(rich_help_panel=Panel.CONNECT)
 def serve(
+    context: typer.Context,
     data: Data = None,
     _log: Log = None,
     embedder: Embedder = ModelProfile.EMBEDDED,
@@ -72,12 +82,16 @@ def serve(
     tls_key: Annotated[Path | None, typer.Option(help="Its private key.")] = None,
     behind_proxy: Annotated[bool, typer.Option("--behind-proxy", help="A server in front of this speaks TLS.")] = False,
     allow_host: Annotated[list[str] | None, typer.Option(help="Name of this server, as clients write it.")] = None,
-    oauth_issuer: Annotated[str | None, typer.Option(metavar="URL", help="Accept tokens of this server.")] = None,
-    oauth_audience: Annotated[str | None, typer.Option(metavar="URL", help="That were issued for this URL.")] = None,
+    oauth_issuer: Annotated[str | None, typer.Option(metavar="URL", help=OAUTH_HELP)] = None,
+    oauth_audience: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="URL of the MCP server for which they are issued, as https://HOST/mcp."),
+    ] = None,
 ) -> None:
     """Serve MCP on standard input and output to an agent's client, through the hub, which is started if necessary."""
     options = serve_options(embedder, models, limit or (), priming=priming, sleep=sleep, namespaces=names(namespaces))
     folder = data_folder(data)
+    _check_together(context, http=http)
     if http:
         wanted = {
             "address": address,
@@ -89,8 +103,6 @@ def serve(
             "oauth_audience": oauth_audience,
         }
         _serve_http(folder.absolute(), options, log_level, wanted)
-    elif address is not None:
-        raise typer.BadParameter(f"unexpected argument {address}; it belongs to --http")
     elif standalone or not proxy_supported():
         _serve_alone(folder, options, tools, log_level, namespace)
     else:
@@ -147,6 +159,16 @@ def stop(
 
     folder = folder.absolute()
     return {"folder": str(folder), "stopped": stop_hub(folder, timeout)}
+
+
+def _check_together(context: typer.Context, *, http: bool) -> None:
+    """Raise `BadParameter` for what is given, but not by a variable, and has no effect beside `--http` or without."""
+    for parameter in context.command.params:
+        alone = parameter.name in (STDIO_ALONE if http else HTTP_ALONE)
+        source = context.get_parameter_source(parameter.name or "")
+        if alone and getattr(source, "name", "") == "COMMANDLINE":
+            name = parameter.opts[0] if parameter.param_type_name == "option" else parameter.metavar
+            raise typer.BadParameter(f"{name} {'has no effect with' if http else 'needs'} --http")
 
 
 def _serve_http(folder: Path, options: ServeOptions, log_level: LogLevel, wanted: JsonObject) -> None:
