@@ -100,8 +100,7 @@ def test_no_acknowledged_memory_is_lost_by_kill_9(servers: Callable[[], Server],
         stored = {str(envelope.id) for envelope in envelopes if isinstance(envelope.event, MemoryStored)}
         assert acknowledged.keys() <= stored
         assert all(len(e.event.fingerprint.embeddings) == 13 for e in envelopes if isinstance(e.event, MemoryStored))
-    server = servers()
-    server.initialize()
+    server = servers().greeted()
     for memory, content in chance.sample(sorted(acknowledged.items()), 5):
         assert server.call("memory_retrieve", id=memory)["structuredContent"]["content"] == content
     (found,) = server.call("search_graph", query=content, top_k=1)["structuredContent"]["results"]
@@ -129,8 +128,7 @@ def killed(folder: Path, moment: float | None, tool: str, **arguments: Any) -> t
 
     Returns the seconds from the call to the kill, and whether it had answered.
     """
-    server = Server(folder)
-    server.initialize()
+    server = Server(folder).greeted()
     server.call("list_consolidations")  # the log is replayed by then
     call = {"name": tool, "arguments": arguments}
     start = perf_counter()
@@ -186,8 +184,7 @@ def listed(server: Server) -> list[dict[str, Any]]:
 @contextmanager
 def in_use(folder: Path) -> Iterator[Server]:
     """Serve what was left in a new process."""
-    server = Server(folder)
-    server.initialize()
+    server = Server(folder).greeted()
     yield server
     server.close()
 
@@ -195,8 +192,7 @@ def in_use(folder: Path) -> Iterator[Server]:
 @pytest.fixture(scope="module")
 def tidied(tmp_path_factory: pytest.TempPathFactory) -> Tidied:
     before, after = tmp_path_factory.mktemp("before") / "data", tmp_path_factory.mktemp("after") / "data"
-    server = Server(before)
-    server.initialize()
+    server = Server(before).greeted()
     tell(server)
     server.close()
     copied(before, after)
