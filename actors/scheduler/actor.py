@@ -29,16 +29,8 @@ from actors.scheduler.messages import (
     Tick,
 )
 from actors.store.messages import Append
+from events import vocabulary as ev
 from events.storage.log import Envelope
-from events.vocabulary import (
-    ConsolidationFinished,
-    ConsolidationSkipped,
-    ConsolidationStarted,
-    Event,
-    PruningPermitted,
-    ScheduleChanged,
-    ScheduleSwitched,
-)
 from events.vocabulary.values import Mode, Trigger
 from projections.mind.schedule import Schedule
 from projections.registry import SchedulerProjections
@@ -133,11 +125,11 @@ class Scheduler(ProjectionActor[SchedulerProjections]):
                 "Invalid mode: dreams aren't scheduled, only light, deep and rem", parameter="mode"
             )
         timing.check(message.whens, self._tz)
-        events: list[Event] = [ScheduleChanged(mode=mode, when=when) for mode, when in message.whens.items()]
+        events: list[ev.Event] = [ev.ScheduleChanged(mode=mode, when=when) for mode, when in message.whens.items()]
         if message.paused is not None:
-            events.append(ScheduleSwitched(paused=message.paused))
+            events.append(ev.ScheduleSwitched(paused=message.paused))
         if message.permitted is not None:
-            events.append(PruningPermitted(permitted=message.permitted))
+            events.append(ev.PruningPermitted(permitted=message.permitted))
         if not events:
             return self._state()
         append = Append.of(events, "front")
@@ -154,10 +146,10 @@ class Scheduler(ProjectionActor[SchedulerProjections]):
         relevant = False
         for envelope in envelopes:
             match envelope.event:
-                case ConsolidationStarted(trigger=trigger) | ConsolidationSkipped(trigger=trigger):
+                case ev.ConsolidationStarted(trigger=trigger) | ev.ConsolidationSkipped(trigger=trigger):
                     self._sleep_pending = self._sleep_pending and trigger is Trigger.REQUEST
                     relevant = True
-                case ConsolidationFinished() | ScheduleChanged() | ScheduleSwitched():
+                case ev.ConsolidationFinished() | ev.ScheduleChanged() | ev.ScheduleSwitched():
                     relevant = True
                 case _:
                     pass
