@@ -19,15 +19,8 @@ from actors.runtime.faults import UNWRITTEN, InvalidParamsFault, StorageFault
 from actors.runtime.messages import Appended, AppendRejected, LoadSnapshot, ProjectionMessage
 from actors.runtime.projection_actor import ProjectionActor
 from actors.runtime.reply import Reply
+from actors.scheduler import messages as msg
 from actors.scheduler import timing
-from actors.scheduler.messages import (
-    ChangeSchedule,
-    Planned,
-    ReadSchedule,
-    SchedulerMessage,
-    ScheduleState,
-    Tick,
-)
 from actors.store.messages import Append
 from events import vocabulary as ev
 from events.storage.log import Envelope
@@ -64,7 +57,7 @@ class Scheduler(ProjectionActor[SchedulerProjections]):
         self._given_tz = tz
         self._sleep_pending = False
         """Whether a `StartScheduledRun` was sent whose result isn't in the log yet."""
-        self._pending_changes: dict[UUID, Reply[ScheduleState]] = {}
+        self._pending_changes: dict[UUID, Reply[msg.ScheduleState]] = {}
         self._scheduled = scheduled
         self._timer: Timer | None = None
         self._quiet_until = datetime.min.replace(tzinfo=UTC)
@@ -85,14 +78,14 @@ class Scheduler(ProjectionActor[SchedulerProjections]):
             self._timer.cancel()
             self._timer.join()
 
-    def on_receive(self, message: SchedulerMessage) -> object:
+    def on_receive(self, message: msg.SchedulerMessage) -> object:
         """Route a message."""
         match message:
-            case Tick():
+            case msg.Tick():
                 return self._tick()
-            case ReadSchedule():
+            case msg.ReadSchedule():
                 return self._state()
-            case ChangeSchedule():
+            case msg.ChangeSchedule():
                 return self._change(message)
             case Appended(envelopes=envelopes, replayed=replayed):
                 return self._appended(envelopes, replayed=replayed)
@@ -118,7 +111,7 @@ class Scheduler(ProjectionActor[SchedulerProjections]):
                 )
         self._arm()
 
-    def _change(self, message: ChangeSchedule) -> Reply[ScheduleState] | ScheduleState:
+    def _change(self, message: msg.ChangeSchedule) -> Reply[msg.ScheduleState] | msg.ScheduleState:
         """Append a change; the reply is resolved when its events return from the log."""
         if Mode.DREAM in message.whens:
             raise InvalidParamsFault(
@@ -134,7 +127,7 @@ class Scheduler(ProjectionActor[SchedulerProjections]):
             return self._state()
         append = Append.of(events, "front")
         self._store.tell(append)
-        reply = self._pending_changes[append.correlation_id] = Reply[ScheduleState]()
+        reply = self._pending_changes[append.correlation_id] = Reply[msg.ScheduleState]()
         return reply
 
     def _appended(self, envelopes: tuple[Envelope, ...], *, replayed: bool) -> None:
@@ -191,13 +184,13 @@ class Scheduler(ProjectionActor[SchedulerProjections]):
     def _wake(self) -> None:
         """Send a `Tick`; runs in the timer's thread."""
         with suppress(pykka.ActorDeadError):
-            self.actor_ref.tell(Tick())
+            self.actor_ref.tell(msg.Tick())
 
-    def _state(self) -> ScheduleState:
+    def _state(self) -> msg.ScheduleState:
         schedule, now = self._schedule, self._clock()
-        return ScheduleState(
+        return msg.ScheduleState(
             modes=tuple(
-                Planned(
+                msg.Planned(
                     mode=mode,
                     when=when,
                     next=timing.next_run(schedule, mode, now, self._tz),
