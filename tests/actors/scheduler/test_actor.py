@@ -18,12 +18,7 @@ from actors.runtime.faults import InvalidParamsFault
 from actors.runtime.messages import Appended, Message
 from actors.scheduler import actor
 from actors.scheduler.actor import Scheduler, local_zone
-from actors.scheduler.messages import (
-    ChangeSchedule,
-    ReadSchedule,
-    ScheduleState,
-    Tick,
-)
+from actors.scheduler.messages import ChangeSchedule, ReadSchedule, ScheduleState, Tick
 from actors.store.messages import Append
 from events import vocabulary as ev
 from events.storage.log import Envelope
