@@ -25,12 +25,10 @@ class Kind(StrEnum):
 
 
 class Space(msgspec.Struct, frozen=True):
-    """One of the thirteen: `key` is its name in events and answers, `purpose` the value that it is aligned with."""
+    """One of the thirteen: `key` is its name in events and answers."""
 
     key: str
-    name: str
     kind: Kind
-    purpose: str
 
 
 E1: Final = "e1_semantic"
@@ -54,19 +52,19 @@ E13: Final = "e13_splade"
 """Expanded terms."""
 
 SPACES: Final[tuple[Space, ...]] = (
-    Space(E1, "Semantic", Kind.DENSE, "V_meaning"),
-    Space(E2, "Temporal-Recent", Kind.DENSE, "V_freshness"),
-    Space(E3, "Temporal-Periodic", Kind.DENSE, "V_periodicity"),
-    Space(E4, "Temporal-Positional", Kind.DENSE, "V_ordering"),
-    Space(E5, "Causal", Kind.DIRECTED, "V_causality"),
-    Space(E6, "Sparse", Kind.SPARSE, "V_selectivity"),
-    Space(E7, "Code", Kind.DENSE, "V_correctness"),
-    Space(E8, "Graph", Kind.DENSE, "V_connectivity"),
-    Space(E9, "Hyperdimensional", Kind.BINARY, "V_robustness"),
-    Space(E10, "Multimodal", Kind.DENSE, "V_multimodality"),
-    Space(E11, "Entity", Kind.DENSE, "V_factuality"),
-    Space(E12, "Late-Interaction", Kind.TOKENS, "V_precision"),
-    Space(E13, "Expansion", Kind.SPARSE, "V_keyword_precision"),
+    Space(E1, Kind.DENSE),
+    Space(E2, Kind.DENSE),
+    Space(E3, Kind.DENSE),
+    Space(E4, Kind.DENSE),
+    Space(E5, Kind.DIRECTED),
+    Space(E6, Kind.SPARSE),
+    Space(E7, Kind.DENSE),
+    Space(E8, Kind.DENSE),
+    Space(E9, Kind.BINARY),
+    Space(E10, Kind.DENSE),
+    Space(E11, Kind.DENSE),
+    Space(E12, Kind.TOKENS),
+    Space(E13, Kind.SPARSE),
 )
 
 INDEX: Final[dict[str, int]] = {space.key: index for index, space in enumerate(SPACES)}

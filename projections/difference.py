@@ -8,17 +8,8 @@ from uuid import UUID
 
 import msgspec
 
+from events import vocabulary as ev
 from events.storage.log import Envelope
-from events.vocabulary import (
-    ConsolidationUndone,
-    Event,
-    GoalAdjusted,
-    GoalDiscovered,
-    MemoryErased,
-    MemoryRestored,
-    MemoryStored,
-    NorthStarChosen,
-)
 from events.vocabulary.values import Mode, Step
 from projections.graph.relations import drawn_links
 from projections.memories.lifecycle import Lifecycle
@@ -61,9 +52,9 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
     recovered: dict[Recovery, tuple[UUID, ...]]
     links: tuple[Step, ...]
     """Added in between; without those that were undone, or lost an end by erasure."""
-    goals: tuple[GoalDiscovered, ...]
+    goals: tuple[ev.GoalDiscovered, ...]
     """Discovered in between and still existing."""
-    north_stars: dict[str, tuple[GoalDiscovered | None, GoalDiscovered | None]]
+    north_stars: dict[str, tuple[ev.GoalDiscovered | None, ev.GoalDiscovered | None]]
     """Of each namespace where it differs, before and after."""
     schedule: tuple[ScheduleSettings, ScheduleSettings]
     """Before and after."""
@@ -78,7 +69,7 @@ class _Status(NamedTuple):
 
 class _Moment(NamedTuple):
     statuses: dict[UUID, _Status]
-    north_stars: dict[str, GoalDiscovered | None]
+    north_stars: dict[str, ev.GoalDiscovered | None]
     schedule: ScheduleSettings
     goals: frozenset[UUID]
 
@@ -98,11 +89,11 @@ class _Fold:
 
     def apply(self, envelope: Envelope) -> None:
         event = envelope.event
-        if isinstance(event, MemoryStored) or is_shredded_memory(event):
+        if isinstance(event, ev.MemoryStored) or is_shredded_memory(event):
             self.stored[envelope.id] = None
-        if isinstance(event, GoalDiscovered):
+        if isinstance(event, ev.GoalDiscovered):
             self.discovered[event.goal] = None
-        if isinstance(event, NorthStarChosen | GoalAdjusted):
+        if isinstance(event, ev.NorthStarChosen | ev.GoalAdjusted):
             self.namespaces.add(event.namespace)
         for change in self.lifecycle.apply(envelope):
             if change.after is MemoryState.LIVE:
@@ -160,27 +151,27 @@ def _in_state(statuses: Mapping[UUID, _Status], state: MemoryState) -> tuple[UUI
     return tuple(memory for memory, status in statuses.items() if status.state is state)
 
 
-def _goal_id(goal: GoalDiscovered | None) -> UUID | None:
+def _goal_id(goal: ev.GoalDiscovered | None) -> UUID | None:
     return None if goal is None else goal.goal
 
 
-def _recovery(event: Event) -> Recovery:
+def _recovery(event: ev.Event) -> Recovery:
     match event:
-        case MemoryRestored():
+        case ev.MemoryRestored():
             return Recovery.RESTORED
-        case MemoryErased():
+        case ev.MemoryErased():
             return Recovery.FREED
         case _:
             return Recovery.UNDONE
 
 
-def _update_links(links: dict[Step, UUID | None], event: Event) -> None:
+def _update_links(links: dict[Step, UUID | None], event: ev.Event) -> None:
     """Add the links that an event draws, each with its run, and remove those that it takes away."""
     links.update((link.step, run) for link, run in drawn_links(event))
     match event:
-        case ConsolidationUndone(run=undone, memories=()):
+        case ev.ConsolidationUndone(run=undone, memories=()):
             removed = [step for step, run in links.items() if run == undone]
-        case MemoryErased(memory=memory):
+        case ev.MemoryErased(memory=memory):
             removed = [step for step in links if memory in {step.source, step.target}]
         case _:
             return

@@ -14,31 +14,12 @@ from typing import assert_never
 import msgspec
 import pykka
 
+from actors.consolidator import messages as msg
 from actors.consolidator.clients import ActorClients
 from actors.consolidator.clustering import MIN_SIZE
 from actors.consolidator.goals.manager import GoalManager
 from actors.consolidator.jobs import JobQueue, Sliced
 from actors.consolidator.judgement.salience import totals
-from actors.consolidator.messages import (
-    SALIENCE_THRESHOLD,
-    Consolidate,
-    ConsolidatorMessage,
-    CorrectDrift,
-    DreamState,
-    FindGoals,
-    MeasureDrift,
-    MoveMemories,
-    MoveResult,
-    ReadCandidates,
-    ReadDream,
-    ReadRuns,
-    ReadSalience,
-    RunList,
-    RunResult,
-    StartScheduledRun,
-    StopRuns,
-    UndoRun,
-)
 from actors.consolidator.runs.execution import RunExecution
 from actors.consolidator.runs.moves import move
 from actors.consolidator.runs.planner import RunPlanner
@@ -97,42 +78,42 @@ class Consolidator(ProjectionActor[ConsolidatorProjections]):
         return self._projections.runs
 
     def on_receive(  # noqa: C901, PLR0911, PLR0912 -- a case a message
-        self, message: ConsolidatorMessage | AlignMemories | NextSlice
+        self, message: msg.ConsolidatorMessage | AlignMemories | NextSlice
     ) -> object:
         """Route a message."""
         match message:
-            case FindGoals():
+            case msg.FindGoals():
                 return self._jobs.add(message, self._goals.discover(message))
-            case CorrectDrift():
+            case msg.CorrectDrift():
                 return self._jobs.add(message, self._goals.correct_drift(message))
-            case Consolidate():
+            case msg.Consolidate():
                 return self._consolidate(message)
-            case MoveMemories():
+            case msg.MoveMemories():
                 return self._jobs.add(message, self._move(message))
-            case ReadCandidates(namespace=namespace, salience_threshold=threshold):
-                request = Consolidate(mode=Mode.LIGHT, namespace=namespace, salience_threshold=threshold)
+            case msg.ReadCandidates(namespace=namespace, salience_threshold=threshold):
+                request = msg.Consolidate(mode=Mode.LIGHT, namespace=namespace, salience_threshold=threshold)
                 planner = RunPlanner(self._clients, self._goals, request, self._clock())
                 return self._jobs.add(message, planner.candidates())
             case NextSlice():
                 return self._jobs.execute_slice()
-            case MeasureDrift(namespace=namespace, memories=memories, record=record):
+            case msg.MeasureDrift(namespace=namespace, memories=memories, record=record):
                 measure = self._goals.record_drift if record else self._goals.measure_drift
                 return measure(namespace, memories)
-            case StartScheduledRun():
+            case msg.StartScheduledRun():
                 with suppress(pykka.ActorDeadError, StorageFault):  # the log is closed or full
                     self._start_scheduled(message)
                 return None
             case QueryReceived(at=at):
                 return self._query_received(at)
-            case StopRuns():
+            case msg.StopRuns():
                 return self._stop_runs()
-            case UndoRun():
+            case msg.UndoRun():
                 return undo(self._clients, self._runs, message)
-            case ReadRuns():
+            case msg.ReadRuns():
                 return self._read_runs(message)
-            case ReadDream():
+            case msg.ReadDream():
                 return self._read_dream()
-            case ReadSalience(memories=memories):
+            case msg.ReadSalience(memories=memories):
                 usages = self._clients.ask_store(ReadUsages(memories=memories))
                 return tuple(totals(usages, self._clients.ask_workspace(CountIgnitions()), self._clock()).tolist())
             case AlignMemories(namespace=namespace):
@@ -172,7 +153,7 @@ class Consolidator(ProjectionActor[ConsolidatorProjections]):
             case _:
                 return ()
 
-    def _consolidate(self, message: Consolidate) -> Reply[RunResult]:
+    def _consolidate(self, message: msg.Consolidate) -> Reply[msg.RunResult]:
         if message.pause:
             self._check_pause(message.pause)
         execution = RunExecution(self._clients, self._goals, message, self._clock)
@@ -194,9 +175,9 @@ class Consolidator(ProjectionActor[ConsolidatorProjections]):
 
     def _count_dreams(self) -> int:
         """Return the number of active and queued dreams."""
-        return sum(isinstance(one, Consolidate) and one.mode is Mode.DREAM for one in self._jobs.messages())
+        return sum(isinstance(one, msg.Consolidate) and one.mode is Mode.DREAM for one in self._jobs.messages())
 
-    def _execute(self, execution: RunExecution) -> Sliced[RunResult]:
+    def _execute(self, execution: RunExecution) -> Sliced[msg.RunResult]:
         """Execute a run, and measure its duration."""
         self._active = execution
         try:
@@ -205,12 +186,12 @@ class Consolidator(ProjectionActor[ConsolidatorProjections]):
         finally:
             self._active = None
 
-    def _move(self, message: MoveMemories) -> Sliced[MoveResult]:
+    def _move(self, message: msg.MoveMemories) -> Sliced[msg.MoveResult]:
         if earlier := self._runs.get(message.run):  # the request was sent again
-            return MoveResult(run=earlier.run, moved=earlier.moved, dry_run=False)
+            return msg.MoveResult(run=earlier.run, moved=earlier.moved, dry_run=False)
         return (yield from move(self._clients, message))
 
-    def _start_scheduled(self, message: StartScheduledRun) -> None:
+    def _start_scheduled(self, message: msg.StartScheduledRun) -> None:
         """Queue a scheduled run, unless a job is active."""
         mode, trigger = message.mode, message.trigger
         if self._stopped:
@@ -220,7 +201,9 @@ class Consolidator(ProjectionActor[ConsolidatorProjections]):
             self._clients.append([skipped], actor="scheduler")
             return
         self._consolidate(
-            Consolidate(mode=mode, trigger=trigger, thorough=message.thorough, salience_threshold=SALIENCE_THRESHOLD)
+            msg.Consolidate(
+                mode=mode, trigger=trigger, thorough=message.thorough, salience_threshold=msg.SALIENCE_THRESHOLD
+            )
         )
 
     def _query_received(self, at: float) -> None:
@@ -235,7 +218,7 @@ class Consolidator(ProjectionActor[ConsolidatorProjections]):
         while self._jobs:
             self._jobs.interrupt("the store was closed")
 
-    def _read_runs(self, message: ReadRuns) -> RunList:
+    def _read_runs(self, message: msg.ReadRuns) -> msg.RunList:
         if message.run is None:
             wanted, mode = message.namespaces, message.mode
             seen = (run for run in self._runs.latest() if wanted is None or run.namespace in wanted)
@@ -247,7 +230,7 @@ class Consolidator(ProjectionActor[ConsolidatorProjections]):
                 raise NotFoundFault(f"Run not found: {message.run}", run_id=str(message.run))
             runs = (run,)
         # The words of a pattern with few members left would reveal those that were erased.
-        return RunList(
+        return msg.RunList(
             runs=runs,
             patterns={
                 run.run: tuple(one for one in self._runs.patterns_of(run.run) if len(one.members) >= MIN_SIZE)
@@ -257,11 +240,11 @@ class Consolidator(ProjectionActor[ConsolidatorProjections]):
             running=self._active and self._active.run,
         )
 
-    def _read_dream(self) -> DreamState:
+    def _read_dream(self) -> msg.DreamState:
         active = self._active
         done = [run for run in self._runs.latest() if run.finished and not run.params.dry_run]
         dreams = [run for run in done if run.mode in {Mode.REM, Mode.DREAM}]
-        return DreamState(
+        return msg.DreamState(
             mode=active and active.request.mode,
             running=active and self._runs.get(active.run),
             phase=active and active.phase,

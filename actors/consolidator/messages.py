@@ -11,14 +11,7 @@ import msgspec
 from actors.consolidator.goals.drift import Drift, DriftStrategy, Trend
 from actors.runtime.messages import Answer, Appended, Cancellable, Message, ProjectionMessage, QueryReceived
 from actors.runtime.settings import MoveKind
-from events.vocabulary import (
-    ConsolidationFinished,
-    ConsolidationSkipped,
-    GoalDiscovered,
-    MemoriesMerged,
-    MemoriesMoved,
-    PatternDiscovered,
-)
+from events import vocabulary as ev
 from events.vocabulary.values import Mode, Pruned, Salience, Trigger
 from projections.mind.goals import DriftRecord
 from projections.mind.runs import Run
@@ -33,9 +26,9 @@ ProgressCallback: TypeAlias = Callable[[int, int], object]
 class GoalDiscovery(Answer, frozen=True, kw_only=True):
     """Result of a discovery."""
 
-    goals: tuple[GoalDiscovered, ...]
+    goals: tuple[ev.GoalDiscovered, ...]
     """The most confident first."""
-    star: GoalDiscovered | None
+    star: ev.GoalDiscovered | None
     """The North Star from now on."""
     chosen: bool
     """Whether this discovery chose it."""
@@ -113,10 +106,10 @@ class DreamPhase(StrEnum):
 class RunResult(Answer, frozen=True, kw_only=True):
     """What a run did, or a dry run would have done."""
 
-    finished: ConsolidationFinished
-    merged: tuple[MemoriesMerged, ...]
+    finished: ev.ConsolidationFinished
+    merged: tuple[ev.MemoriesMerged, ...]
     pruned: tuple[Pruned, ...]
-    patterns: tuple[PatternDiscovered, ...]
+    patterns: tuple[ev.PatternDiscovered, ...]
     drifts: dict[str, Drift]
 
 
@@ -135,8 +128,8 @@ class RunList(Answer, frozen=True, kw_only=True):
     """Runs, the latest first, their patterns, and the runs that the scheduler skipped."""
 
     runs: tuple[Run, ...]
-    patterns: dict[UUID, tuple[PatternDiscovered, ...]]
-    skipped: tuple[tuple[datetime, ConsolidationSkipped], ...]
+    patterns: dict[UUID, tuple[ev.PatternDiscovered, ...]]
+    skipped: tuple[tuple[datetime, ev.ConsolidationSkipped], ...]
     running: UUID | None
 
 
@@ -201,7 +194,7 @@ class MoveResult(Answer, frozen=True, kw_only=True):
     """What a move did, or a dry run would do."""
 
     run: UUID
-    moved: tuple[MemoriesMoved, ...]
+    moved: tuple[ev.MemoriesMoved, ...]
     """One for each source."""
     dry_run: bool
 

@@ -11,18 +11,8 @@ from typing import Any, Protocol, assert_never
 
 import msgspec
 
+from actors.embedder import messages as msg
 from actors.embedder.jobs import EmbeddingJob, Plan, Rows, advance, attempt, select_slice
-from actors.embedder.messages import (
-    Content,
-    EmbedContent,
-    EmbeddedContent,
-    EmbeddedMemory,
-    EmbeddedQuery,
-    EmbedderMessage,
-    EmbedMemory,
-    EmbedQuery,
-    LoadModels,
-)
 from actors.runtime.actor import ActorInbox
 from actors.runtime.faults import EmbeddingFault, Fault
 from actors.runtime.messages import Appended, ProjectionMessage
@@ -53,20 +43,20 @@ class Profile(Protocol):
         """Number format of the packaged model; None without it."""
         ...
 
-    def plan_content(self, content: Content) -> Plan[EmbeddedContent]:
+    def plan_content(self, content: msg.Content) -> Plan[msg.EmbeddedContent]:
         """Return the plan that embeds a content, or an image with its caption, apart from any store."""
         ...
 
     def complete(
-        self, request: EmbedMemory, content: EmbeddedContent, sessions: Sessions, start: float
-    ) -> EmbeddedMemory:
+        self, request: msg.EmbedMemory, content: msg.EmbeddedContent, sessions: Sessions, start: float
+    ) -> msg.EmbeddedMemory:
         """Return a memory with what its session, links and names add to its content; advance the session.
 
         `start` is the time at which the work began, by `perf_counter`.
         """
         ...
 
-    def plan_query(self, request: EmbedQuery, sessions: Sessions) -> Plan[EmbeddedQuery]:
+    def plan_query(self, request: msg.EmbedQuery, sessions: Sessions) -> Plan[msg.EmbeddedQuery]:
         """Return the plan that embeds a query."""
         ...
 
@@ -79,10 +69,10 @@ class Profile(Protocol):
         ...
 
 
-def plan_memory(profile: Profile, request: EmbedMemory, sessions: Sessions) -> Plan[EmbeddedMemory]:
+def plan_memory(profile: Profile, request: msg.EmbedMemory, sessions: Sessions) -> Plan[msg.EmbeddedMemory]:
     """Return the plan that embeds a memory."""
     start = perf_counter()
-    content = Content(request.content, request.modality, request.created_at, request.image)
+    content = msg.Content(request.content, request.modality, request.created_at, request.image)
     embedded = yield from profile.plan_content(content)
     yield None  # the previous turn of the session determines the position
     return profile.complete(request, embedded, sessions, start)
@@ -144,12 +134,12 @@ class Embedder(ProjectionActor[EmbedderProjections]):
             self._profile.stop_threads()
         self._profile = None
 
-    def on_receive(self, message: EmbedderMessage | RunSlice) -> object:
+    def on_receive(self, message: msg.EmbedderMessage | RunSlice) -> object:
         """Route a message."""
         match message:
-            case LoadModels():
+            case msg.LoadModels():
                 return self._loaded().models
-            case EmbedMemory():
+            case msg.EmbedMemory():
                 session = None if message.session is None else (message.namespace, message.session)
                 plan = plan_memory(self._loaded(), message, self._projections.sessions)
                 previous = [job for job in self._jobs if session is not None and job.session == session]
@@ -157,9 +147,9 @@ class Embedder(ProjectionActor[EmbedderProjections]):
                 return self._accept(
                     EmbeddingJob(plan, message.on_progress, message.cancelled, session=session, predecessor=predecessor)
                 )
-            case EmbedContent(content=content):
+            case msg.EmbedContent(content=content):
                 return self._accept(EmbeddingJob(self._loaded().plan_content(content)))
-            case EmbedQuery():
+            case msg.EmbedQuery():
                 plan = self._loaded().plan_query(message, self._projections.sessions)
                 return self._accept(EmbeddingJob(plan, cancelled=message.cancelled, is_query=True))
             case RunSlice():

@@ -13,7 +13,7 @@ from uuid import UUID
 import msgspec
 
 from events import vocabulary as ev
-from projections.mind.runs import Run
+from projections.mind.runs import Run, merges_without
 
 Carried: TypeAlias = (
     ev.MemoriesLinked
@@ -54,13 +54,8 @@ def without(event: ev.Event, gone: AbstractSet[UUID]) -> ev.Event | None:
         case ev.MemoryRecalled() | ev.ConsolidationUndone(memories=[_, *_]):
             left = tuple(one for one in event.memories if one not in gone)
             return msgspec.structs.replace(event, memories=left) if left else None
-        case ev.MemoriesMerged(survivor=survivor, absorbed=absorbed, similarities=similarities):
-            pairs = [pair for pair in zip(absorbed, similarities, strict=True) if pair[0] not in gone]
-            if survivor in gone or not pairs:
-                return None
-            return msgspec.structs.replace(
-                event, absorbed=tuple(one for one, _ in pairs), similarities=tuple(one for _, one in pairs)
-            )
+        case ev.MemoriesMerged() as merge:
+            return next(merges_without([merge], gone), None)
         case ev.MemoriesPruned(pruned=pruned):
             kept = tuple(one for one in pruned if one.memory not in gone)
             return msgspec.structs.replace(event, pruned=kept) if kept else None

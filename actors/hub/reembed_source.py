@@ -11,22 +11,8 @@ import msgspec
 from actors.api.answers import body_of
 from actors.embedder.messages import Content
 from actors.exporters.history import mentioned, without
+from events import vocabulary as ev
 from events.storage.log import Log
-from events.vocabulary import (
-    ConsolidationFinished,
-    ConsolidationStarted,
-    Event,
-    MemoriesLinked,
-    MemoriesMerged,
-    MemoriesPruned,
-    MemoryReinstated,
-    MemoryStored,
-    MemorySuperseded,
-    MemoryTagged,
-    PruningPermitted,
-    ScheduleChanged,
-    ScheduleSwitched,
-)
 from projections.memories.catalog import Catalog
 from projections.memories.entries import Entry
 from projections.projection import MemoryState
@@ -35,11 +21,16 @@ BATCH = 48
 """Memories that are embedded together, as many as the embedder's inbox takes at once."""
 
 Kept: TypeAlias = (
-    ScheduleChanged | ScheduleSwitched | PruningPermitted | MemorySuperseded | MemoryReinstated | MemoryTagged
+    ev.ScheduleChanged
+    | ev.ScheduleSwitched
+    | ev.PruningPermitted
+    | ev.MemorySuperseded
+    | ev.MemoryReinstated
+    | ev.MemoryTagged
 )
 """Events that the new log takes over as they are, unless a memory that they name was erased."""
 
-OfRuns: TypeAlias = ConsolidationStarted | MemoriesMerged | MemoriesPruned | ConsolidationFinished
+OfRuns: TypeAlias = ev.ConsolidationStarted | ev.MemoriesMerged | ev.MemoriesPruned | ev.ConsolidationFinished
 """Events of which it takes over what still hides memories."""
 
 
@@ -57,11 +48,11 @@ class History(msgspec.Struct, frozen=True):
     memories: tuple[Entry, ...]
     """In the order in which they are ingested."""
     stored: dict[UUID, StoredBy]
-    initial_links: dict[UUID, tuple[MemoriesLinked, ...]]
+    initial_links: dict[UUID, tuple[ev.MemoriesLinked, ...]]
     """Links that a memory was stored with."""
-    later: tuple[MemoriesLinked, ...]
+    later: tuple[ev.MemoriesLinked, ...]
     """Links that were drawn afterwards, in order."""
-    slept: tuple[Event, ...]
+    slept: tuple[ev.Event, ...]
     """What runs of the consolidator hid and still hide: of each that it began, what it merged and pruned, its end.
 
     And the schedule of runs, which memories superseded which, and what was tagged otherwise.
@@ -81,8 +72,8 @@ def history_of(log: Log) -> History:
     """Read a whole log, which checks its chain; erased memories are left out, also as ends of links."""
     catalog = Catalog()
     stored: dict[UUID, StoredBy] = {}
-    links: list[tuple[UUID | None, MemoriesLinked]] = []
-    slept: list[Event] = []
+    links: list[tuple[UUID | None, ev.MemoriesLinked]] = []
+    slept: list[ev.Event] = []
     since: datetime | None = None
     until: datetime | None = None
     for envelope in log.read():
@@ -90,17 +81,17 @@ def history_of(log: Log) -> History:
         since = since or envelope.at
         until = envelope.at
         match envelope.event:
-            case MemoryStored(tags=tags):
+            case ev.MemoryStored(tags=tags):
                 stored[envelope.id] = StoredBy(envelope.correlation_id, tags)
-            case MemoriesLinked() as drawn:
+            case ev.MemoriesLinked() as drawn:
                 links.append((envelope.causation_id, drawn))
             case event if isinstance(event, OfRuns | Kept):
                 slept.append(event)
             case _:
                 pass
     entries = {memory: entry for memory in stored if (entry := catalog.get(memory)).body is not None}
-    initial_links: dict[UUID, tuple[MemoriesLinked, ...]] = {}
-    later: list[MemoriesLinked] = []
+    initial_links: dict[UUID, tuple[ev.MemoriesLinked, ...]] = {}
+    later: list[ev.MemoriesLinked] = []
     for cause, drawn in links:
         link = msgspec.structs.replace(drawn, targets=tuple(target for target in drawn.targets if target in entries))
         if link.source not in entries or not link.targets:
@@ -121,19 +112,19 @@ def history_of(log: Log) -> History:
     )
 
 
-def _still_hiding(events: Iterable[Event], entries: Mapping[UUID, Entry]) -> Iterator[Event]:
+def _still_hiding(events: Iterable[ev.Event], entries: Mapping[UUID, Entry]) -> Iterator[ev.Event]:
     """Yield the events of runs that still hide memories, without what was undone, and of schedule and versions."""
     run_of = {memory: entry.run for memory, entry in entries.items() if entry.run is not None}
     hiding = {*run_of.values()}
     for event in events:
         match event:
-            case ConsolidationStarted(run=run) | ConsolidationFinished(run=run) if run in hiding:
+            case ev.ConsolidationStarted(run=run) | ev.ConsolidationFinished(run=run) if run in hiding:
                 yield event
-            case MemoriesMerged(run=run, survivor=survivor, absorbed=absorbed):
+            case ev.MemoriesMerged(run=run, survivor=survivor, absorbed=absorbed):
                 gone = {one for one in absorbed if run_of.get(one) != run or entries[one].merged_into != survivor}
                 if left := without(event, gone):
                     yield left
-            case MemoriesPruned(run=run, pruned=pruned):
+            case ev.MemoriesPruned(run=run, pruned=pruned):
                 gone = {one.memory for one in pruned if run_of.get(one.memory) != run}
                 if left := without(event, gone):
                     yield left
@@ -144,7 +135,9 @@ def _still_hiding(events: Iterable[Event], entries: Mapping[UUID, Entry]) -> Ite
                 pass
 
 
-def ingest_order(entries: Iterable[Entry], initial_links: dict[UUID, tuple[MemoriesLinked, ...]]) -> tuple[Entry, ...]:
+def ingest_order(
+    entries: Iterable[Entry], initial_links: dict[UUID, tuple[ev.MemoriesLinked, ...]]
+) -> tuple[Entry, ...]:
     """Return memories in the order given, but each after the turn before it and after those it was stored with.
 
     Stores that ran side by side may have reached the log in another order than they were embedded in.

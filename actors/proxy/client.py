@@ -78,7 +78,8 @@ class Client:
             if answer.get("id") != self._last_id or "method" in answer:
                 continue  # a notification, or a request of the server for something that we don't offer
             if "error" in answer:
-                raise _answered(answer["error"])
+                error = answer["error"]
+                raise ClientError(str(error.get("message")), error.get("code"), error.get("data"))
             return answer["result"]
 
     def wait_closed(self) -> None:
@@ -130,7 +131,3 @@ class Client:
         if left <= 0:
             raise TimeoutError("the server took too long")
         return left
-
-
-def _answered(error: JsonObject) -> ClientError:
-    return ClientError(str(error.get("message")), error.get("code"), error.get("data"))

@@ -19,26 +19,11 @@ from actors.runtime.faults import UNWRITTEN, InvalidParamsFault, StorageFault
 from actors.runtime.messages import Appended, AppendRejected, LoadSnapshot, ProjectionMessage
 from actors.runtime.projection_actor import ProjectionActor
 from actors.runtime.reply import Reply
+from actors.scheduler import messages as msg
 from actors.scheduler import timing
-from actors.scheduler.messages import (
-    ChangeSchedule,
-    Planned,
-    ReadSchedule,
-    SchedulerMessage,
-    ScheduleState,
-    Tick,
-)
 from actors.store.messages import Append
+from events import vocabulary as ev
 from events.storage.log import Envelope
-from events.vocabulary import (
-    ConsolidationFinished,
-    ConsolidationSkipped,
-    ConsolidationStarted,
-    Event,
-    PruningPermitted,
-    ScheduleChanged,
-    ScheduleSwitched,
-)
 from events.vocabulary.values import Mode, Trigger
 from projections.mind.schedule import Schedule
 from projections.registry import SchedulerProjections
@@ -72,7 +57,7 @@ class Scheduler(ProjectionActor[SchedulerProjections]):
         self._given_tz = tz
         self._sleep_pending = False
         """Whether a `StartScheduledRun` was sent whose result isn't in the log yet."""
-        self._pending_changes: dict[UUID, Reply[ScheduleState]] = {}
+        self._pending_changes: dict[UUID, Reply[msg.ScheduleState]] = {}
         self._scheduled = scheduled
         self._timer: Timer | None = None
         self._quiet_until = datetime.min.replace(tzinfo=UTC)
@@ -93,14 +78,14 @@ class Scheduler(ProjectionActor[SchedulerProjections]):
             self._timer.cancel()
             self._timer.join()
 
-    def on_receive(self, message: SchedulerMessage) -> object:
+    def on_receive(self, message: msg.SchedulerMessage) -> object:
         """Route a message."""
         match message:
-            case Tick():
+            case msg.Tick():
                 return self._tick()
-            case ReadSchedule():
+            case msg.ReadSchedule():
                 return self._state()
-            case ChangeSchedule():
+            case msg.ChangeSchedule():
                 return self._change(message)
             case Appended(envelopes=envelopes, replayed=replayed):
                 return self._appended(envelopes, replayed=replayed)
@@ -126,23 +111,23 @@ class Scheduler(ProjectionActor[SchedulerProjections]):
                 )
         self._arm()
 
-    def _change(self, message: ChangeSchedule) -> Reply[ScheduleState] | ScheduleState:
+    def _change(self, message: msg.ChangeSchedule) -> Reply[msg.ScheduleState] | msg.ScheduleState:
         """Append a change; the reply is resolved when its events return from the log."""
         if Mode.DREAM in message.whens:
             raise InvalidParamsFault(
                 "Invalid mode: dreams aren't scheduled, only light, deep and rem", parameter="mode"
             )
         timing.check(message.whens, self._tz)
-        events: list[Event] = [ScheduleChanged(mode=mode, when=when) for mode, when in message.whens.items()]
+        events: list[ev.Event] = [ev.ScheduleChanged(mode=mode, when=when) for mode, when in message.whens.items()]
         if message.paused is not None:
-            events.append(ScheduleSwitched(paused=message.paused))
+            events.append(ev.ScheduleSwitched(paused=message.paused))
         if message.permitted is not None:
-            events.append(PruningPermitted(permitted=message.permitted))
+            events.append(ev.PruningPermitted(permitted=message.permitted))
         if not events:
             return self._state()
         append = Append.of(events, message.actor)
         self._store.tell(append)
-        reply = self._pending_changes[append.correlation_id] = Reply[ScheduleState]()
+        reply = self._pending_changes[append.correlation_id] = Reply[msg.ScheduleState]()
         return reply
 
     def _appended(self, envelopes: tuple[Envelope, ...], *, replayed: bool) -> None:
@@ -154,10 +139,10 @@ class Scheduler(ProjectionActor[SchedulerProjections]):
         relevant = False
         for envelope in envelopes:
             match envelope.event:
-                case ConsolidationStarted(trigger=trigger) | ConsolidationSkipped(trigger=trigger):
+                case ev.ConsolidationStarted(trigger=trigger) | ev.ConsolidationSkipped(trigger=trigger):
                     self._sleep_pending = self._sleep_pending and trigger is Trigger.REQUEST
                     relevant = True
-                case ConsolidationFinished() | ScheduleChanged() | ScheduleSwitched():
+                case ev.ConsolidationFinished() | ev.ScheduleChanged() | ev.ScheduleSwitched():
                     relevant = True
                 case _:
                     pass
@@ -199,13 +184,13 @@ class Scheduler(ProjectionActor[SchedulerProjections]):
     def _wake(self) -> None:
         """Send a `Tick`; runs in the timer's thread."""
         with suppress(pykka.ActorDeadError):
-            self.actor_ref.tell(Tick())
+            self.actor_ref.tell(msg.Tick())
 
-    def _state(self) -> ScheduleState:
+    def _state(self) -> msg.ScheduleState:
         schedule, now = self._schedule, self._clock()
-        return ScheduleState(
+        return msg.ScheduleState(
             modes=tuple(
-                Planned(
+                msg.Planned(
                     mode=mode,
                     when=when,
                     next=timing.next_run(schedule, mode, now, self._tz),

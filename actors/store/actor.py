@@ -15,23 +15,11 @@ from actors.runtime.messages import Appended, ProjectionMessage, SnapshotWritten
 from actors.runtime.metrics import Latencies
 from actors.runtime.projection_actor import ProjectionActor
 from actors.runtime.reply import Reply, gather
+from actors.store import messages as msg
 from actors.store.log.commit import answered, event_time, pending_append
 from actors.store.log.committer import Committer, Flush
 from actors.store.log.following import Follower, FollowerMessage, FollowLog, LogLost, away_fault, check_runs
 from actors.store.log.replay import fold_log, read_digests
-from actors.store.messages import (
-    Append,
-    AppendMemories,
-    Declare,
-    FindRequests,
-    GoneError,
-    ReadDigests,
-    Replay,
-    RequestResult,
-    Reserve,
-    StoreMessage,
-    TakeSnapshot,
-)
 from actors.store.queries import answer, find_request, find_superseded, same_models
 from actors.store.snapshot_files import Snapshots
 from actors.store.snapshot_policy import (
@@ -78,7 +66,7 @@ class Store(ProjectionActor[StoreProjections]):
         self._read_only = read_only
         self._snapshots = None if snapshots is None else SnapshotPolicy(snapshots, self.actor_ref, ends=ends)
         self._replayed = False
-        self._held: list[tuple[Append | AppendMemories, Reply[object]]] = []
+        self._held: list[tuple[msg.Append | msg.AppendMemories, Reply[object]]] = []
         """Appends that came before the log was verified."""
         self._clock = clock
         self._commits = Committer(
@@ -106,16 +94,18 @@ class Store(ProjectionActor[StoreProjections]):
         except LogError as error:  # nothing is lost: the next start merges the write-ahead log
             LOGGER.warning("the log was closed without a checkpoint; the next start makes up for it: %s", error)
 
-    def on_receive(self, message: StoreMessage | Flush | FollowerMessage | SnapshotEvent | ProjectionMessage) -> object:
+    def on_receive(
+        self, message: msg.StoreMessage | Flush | FollowerMessage | SnapshotEvent | ProjectionMessage
+    ) -> object:
         """Route a message."""
         match message:
-            case Append() | AppendMemories():
+            case msg.Append() | msg.AppendMemories():
                 return self._on_append(message)
-            case FindRequests(keys=keys):
+            case msg.FindRequests(keys=keys):
                 self._commits.flush()  # events of the request may be pending
                 self._commits.follow()  # or another hub may have appended them
                 return tuple(find_request(self._log, self._catalog, key) for key in keys)
-            case Reserve(ids=ids):
+            case msg.Reserve(ids=ids):
                 with suppress(LogError):  # the append makes missing keys, and reports the error
                     self._log.reserve(ids)
                 return None
@@ -123,14 +113,14 @@ class Store(ProjectionActor[StoreProjections]):
                 return self._commits.flush()
             case FollowLog() | LogLost():
                 return self._on_follower(message)
-            case Declare():
+            case msg.Declare():
                 return self._declare(message)
-            case Replay(owners=owners):
+            case msg.Replay(owners=owners):
                 self._commits.owners = owners
                 return self._replay()
-            case ReadDigests():
+            case msg.ReadDigests():
                 return read_digests(self._log.head.seq, self._tellers().values())
-            case TakeSnapshot(after=after):
+            case msg.TakeSnapshot(after=after):
                 return self._take_snapshot(after)
             case SnapshotWritten() | IdleReached() | SnapshotSynced() | SnapshotBroken() | LogVerified():
                 return self._on_snapshot_event(message)
@@ -148,13 +138,13 @@ class Store(ProjectionActor[StoreProjections]):
         if self._commits.absence is not None:
             self._release()
 
-    def _on_append(self, message: Append | AppendMemories) -> Reply[object]:
+    def _on_append(self, message: msg.Append | msg.AppendMemories) -> Reply[object]:
         """Queue an append; while the log isn't verified, hold it, unless its server is away."""
         if self._snapshots is not None and not self._snapshots.verified and self._commits.absence is None:
             self._snapshots.hurry()
             self._held.append((message, Reply()))
             return self._held[-1][1]
-        if isinstance(message, Append):
+        if isinstance(message, msg.Append):
             return self._append(message)
         return gather([self._append_memory(append) for append in message.appends], list)
 
@@ -163,13 +153,13 @@ class Store(ProjectionActor[StoreProjections]):
         held, self._held = self._held, []
         for message, reply in held:
             try:
-                if unverified and isinstance(message, AppendMemories):
+                if unverified and isinstance(message, msg.AppendMemories):
                     raise StorageFault("Storage failed: the store is closing")
                 reply.set(self._on_append(message))
-            except (Fault, GoneError) as error:
+            except (Fault, msg.GoneError) as error:
                 reply.set_exception((type(error), error, None))
 
-    def _append_memory(self, message: Append) -> Reply[RequestResult | StorageFault]:
+    def _append_memory(self, message: msg.Append) -> Reply[msg.RequestResult | StorageFault]:
         """Queue a memory, unless an earlier request with the same key stored it."""
         if message.once and self._take_turn() is None:
             if any(one.drafts[0].correlation_id == message.correlation_id for one in self._commits.pending):
@@ -184,7 +174,7 @@ class Store(ProjectionActor[StoreProjections]):
                 return answered(result=StorageFault(f"Storage failed: memory {message.id} exists already"))
         return self._append(message, is_memory=True)
 
-    def _append(self, message: Append, *, is_memory: bool = False) -> Reply[Any]:
+    def _append(self, message: msg.Append, *, is_memory: bool = False) -> Reply[Any]:
         """Queue events. Messages in the inbox by then join them in one commit."""
         fault = self._take_turn()
         if message.live and fault is None:
@@ -204,13 +194,13 @@ class Store(ProjectionActor[StoreProjections]):
         self._commits.pending.append(pending)
         return pending.reply
 
-    def _check_consolidator(self, message: Append) -> StorageFault | None:
+    def _check_consolidator(self, message: msg.Append) -> StorageFault | None:
         """Return why a consolidation run can't be begun or finished here; let this hub take over if it can."""
         events = (message.event, *message.consequences)
         checked = check_runs(events, self._projections.lease, self._follower)
         if not isinstance(checked, ConsolidatorChanged):
             return checked
-        change = Append.of([checked], "store", message.correlation_id)
+        change = msg.Append.of([checked], "store", message.correlation_id)
         self._commits.pending.append(pending_append(change, self._clock(), is_memory=False))
         self._commits.flush()
         return self._take_turn()
@@ -226,7 +216,7 @@ class Store(ProjectionActor[StoreProjections]):
         """Raise `GoneError` if a memory that an append depends on was deleted after the append was decided."""
         self._commits.flush()
         if gone := tuple(memory for memory in memories if self._catalog.get(memory).state is not MemoryState.LIVE):
-            raise GoneError(gone)
+            raise msg.GoneError(gone)
 
     def _replay(self) -> Head:
         """Apply the log, and finish erasures that a crash cut off between the event and the key."""
@@ -282,7 +272,7 @@ class Store(ProjectionActor[StoreProjections]):
             if isinstance(message, LogVerified | SnapshotBroken):
                 self._release()
 
-    def _declare(self, message: Declare) -> Reply[object] | None:
+    def _declare(self, message: msg.Declare) -> Reply[object] | None:
         """Log the models of a new store; of another one, check that they are those it was made with."""
         wanted = SpacesDeclared(profile=message.profile, spaces=message.spaces)
         if self._take_turn() is None:  # another hub may have declared them meanwhile
@@ -292,4 +282,4 @@ class Store(ProjectionActor[StoreProjections]):
             return None
         if self._read_only is not None:
             raise NotFoundFault("Nothing was stored yet then")
-        return self._append(Append(id=uuid4(), event=wanted, actor="store", correlation_id=uuid4(), at=message.at))
+        return self._append(msg.Append(id=uuid4(), event=wanted, actor="store", correlation_id=uuid4(), at=message.at))

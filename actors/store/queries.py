@@ -7,23 +7,7 @@ from uuid import UUID
 from msgspec.structs import replace
 
 from actors.runtime.faults import NotFoundFault, StorageFault
-from actors.store.messages import (
-    Append,
-    Describe,
-    FindByPrefix,
-    FindCopies,
-    FindMemories,
-    Query,
-    ReadErased,
-    ReadEvents,
-    ReadHistory,
-    ReadLive,
-    ReadMoved,
-    ReadStatus,
-    ReadUsages,
-    RequestResult,
-    Status,
-)
+from actors.store import messages as msg
 from actors.text.statements.labels import find_correction_in
 from events.storage.log import Envelope, Log
 from events.vocabulary import MemoriesMoved, MemoryErased, MemoryStored, MemorySuperseded, SpacesDeclared
@@ -36,37 +20,37 @@ ID_DIGITS = 32
 """Hexadecimal digits of an id."""
 
 
-def answer(message: Query, log: Log, catalog: Catalog, declared: SpacesDeclared | None) -> object:
+def answer(message: msg.Query, log: Log, catalog: Catalog, declared: SpacesDeclared | None) -> object:
     """Answer as the messages say; an unknown memory is a `NotFoundFault`, what can't be read a `LogError`."""
     match message:
-        case Describe(memories=memories, own=own):
+        case msg.Describe(memories=memories, own=own):
             read = catalog.get if own else catalog.resolve
             return tuple(read(_known(catalog, memory)) for memory in memories)
-        case FindMemories(memories=memories):
+        case msg.FindMemories(memories=memories):
             return tuple(catalog.get(memory) if memory in catalog else None for memory in memories)
-        case FindCopies(memory=memory):
+        case msg.FindCopies(memory=memory):
             body = _live_entry(catalog, memory).body
             return (
                 () if body is None else tuple(map(catalog.get, catalog.by_sha(body.sha256, body.namespace, body.image)))
             )
-        case FindByPrefix(digits=digits):
+        case msg.FindByPrefix(digits=digits):
             shift, first = 4 * (ID_DIGITS - len(digits)), int(digits, 16)
             return tuple(memory for memory in catalog if memory.int >> shift == first)
-        case ReadUsages(memories=memories):
+        case msg.ReadUsages(memories=memories):
             return catalog.usages(memories)
-        case ReadLive(memories=memories):
+        case msg.ReadLive(memories=memories):
             seqs = dict.fromkeys(_live_entry(catalog, memory).seq for memory in memories)
             found = {envelope.seq: envelope for envelope in log.get(seqs)}
             return tuple(found[seq] for seq in seqs)
-        case ReadHistory(memory=memory):
+        case msg.ReadHistory(memory=memory):
             return tuple(log.get(catalog.get(_known(catalog, memory)).events))
-        case ReadEvents(seqs=seqs):
+        case msg.ReadEvents(seqs=seqs):
             return tuple(log.get(seqs))
-        case ReadErased(stored_until=seq):
+        case msg.ReadErased(stored_until=seq):
             return _erased_after(log, catalog, seq)
-        case ReadMoved(stored_until=seq):
+        case msg.ReadMoved(stored_until=seq):
             return tuple(_moved_after(log, catalog, seq))
-        case ReadStatus():
+        case msg.ReadStatus():
             return _status(log, catalog, declared)
         case _:
             assert_never(message)
@@ -100,10 +84,10 @@ def _moved_after(log: Log, catalog: Catalog, seq: int) -> Iterator[Envelope]:
             yield replace(one, event=replace(one.event, run=None, memories=memories))
 
 
-def _status(log: Log, catalog: Catalog, declared: SpacesDeclared | None) -> Status:
+def _status(log: Log, catalog: Catalog, declared: SpacesDeclared | None) -> msg.Status:
     states = catalog.states()
     lost = sum(entry.is_lost for entry in catalog.erased())
-    return Status(
+    return msg.Status(
         live=states[MemoryState.LIVE],
         forgotten=states[MemoryState.FORGOTTEN],
         pruned=states[MemoryState.PRUNED],
@@ -117,19 +101,19 @@ def _status(log: Log, catalog: Catalog, declared: SpacesDeclared | None) -> Stat
     )
 
 
-def find_request(log: Log, catalog: Catalog, key: UUID) -> RequestResult | None:
+def find_request(log: Log, catalog: Catalog, key: UUID) -> msg.RequestResult | None:
     """Return what an earlier request with this key appended, if there was one."""
     events = tuple(log.get(catalog.requested(key)))
     return request_result(catalog, events, repeated=True) if events else None
 
 
-def request_result(catalog: Catalog, events: tuple[Envelope, ...], *, repeated: bool = False) -> RequestResult:
+def request_result(catalog: Catalog, events: tuple[Envelope, ...], *, repeated: bool = False) -> msg.RequestResult:
     """Return the result of a request, with the oldest live memory of the same content."""
     first = events[0]
     oldest = None
     if isinstance(first.event, MemoryStored):
         oldest = next(catalog.by_sha(first.event.sha256, first.event.namespace, first.event.image), None)
-    return RequestResult(events=events, duplicate_of=None if oldest == first.id else oldest, repeated=repeated)
+    return msg.RequestResult(events=events, duplicate_of=None if oldest == first.id else oldest, repeated=repeated)
 
 
 def same_models(declared: SpacesDeclared, wanted: SpacesDeclared) -> bool:
@@ -152,7 +136,7 @@ def other_models(declared: SpacesDeclared, wanted: SpacesDeclared) -> StorageFau
     )
 
 
-def find_superseded(message: Append, catalog: Catalog) -> Iterator[MemorySuperseded]:
+def find_superseded(message: msg.Append, catalog: Catalog) -> Iterator[MemorySuperseded]:
     """Yield what a new memory supersedes by its text: statements of the same speaker that still hold."""
     stored = message.event
     if not isinstance(stored, MemoryStored):

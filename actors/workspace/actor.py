@@ -15,22 +15,9 @@ from actors.runtime.metrics import Latencies
 from actors.runtime.projection_actor import ProjectionActor
 from actors.runtime.reply import Reply, gather
 from actors.store.messages import Append, AppendMemories, RequestResult
+from actors.workspace import messages as msg
 from actors.workspace.focus import FocusTask, decide
 from actors.workspace.learning import emotional_weight, judge
-from actors.workspace.messages import (
-    Attention,
-    Broadcast,
-    CountIgnitions,
-    IngestResult,
-    JudgeAndAppend,
-    Judgement,
-    QueryAnswered,
-    ReadAttention,
-    ReadPulse,
-    SetCoupling,
-    UnjudgedMemory,
-    WorkspaceMessage,
-)
 from actors.workspace.pulse import ingest_result, pulse_of
 from events.spaces import SEMANTIC
 from events.storage.log import Envelope
@@ -89,29 +76,29 @@ class Workspace(ProjectionActor[WorkspaceProjections]):
         """Cancel the timer."""
         self._debounce.cancel()
 
-    def on_receive(self, message: WorkspaceMessage | ProcessTasks) -> Any:
+    def on_receive(self, message: msg.WorkspaceMessage | ProcessTasks) -> Any:
         """Route a message."""
         match message:
-            case JudgeAndAppend():
+            case msg.JudgeAndAppend():
                 return self._judge_and_append(message)
-            case QueryAnswered(embeddings=embeddings, text=text, keys=keys, namespace=namespace, results=results):
+            case msg.QueryAnswered(embeddings=embeddings, text=text, keys=keys, namespace=namespace, results=results):
                 best = results[:MAX_CANDIDATES]
                 focus = Resonate(focus=embeddings, text=text, keys=keys, namespace=namespace, memories=best)
                 return self._schedule(focus)
-            case Broadcast(memory=memory, namespace=namespace, force=force):
+            case msg.Broadcast(memory=memory, namespace=namespace, force=force):
                 focus = Resonate(
                     focus=memory, keys=MEANING, namespace=namespace, memories=(memory,), nearest=MAX_CANDIDATES
                 )
                 return self._enqueue(FocusTask(focus=focus, force=force))
-            case SetCoupling(coupling=coupling):
+            case msg.SetCoupling(coupling=coupling):
                 return self._enqueue(FocusTask(coupling=coupling))
-            case ReadAttention():
+            case msg.ReadAttention():
                 return self._enqueue(FocusTask())
             case ProcessTasks():
                 return self._process_tasks() if self._debounce.elapsed() else None
-            case CountIgnitions():
+            case msg.CountIgnitions():
                 return dict(self._projections.workspace.ignitions)
-            case ReadPulse(namespace=namespace):
+            case msg.ReadPulse(namespace=namespace):
                 learner = self._projections.learner
                 return pulse_of(learner.last(namespace), learner.undreamt(namespace))
             case Appended(envelopes=envelopes):
@@ -123,7 +110,7 @@ class Workspace(ProjectionActor[WorkspaceProjections]):
             case _:
                 assert_never(message)
 
-    def _judge_and_append(self, message: JudgeAndAppend) -> list[IngestResult | Fault] | Reply[object]:
+    def _judge_and_append(self, message: msg.JudgeAndAppend) -> list[msg.IngestResult | Fault] | Reply[object]:
         """Judge memories and hand them to the store, whose answer resolves the reply."""
         judged = [
             outcome
@@ -137,7 +124,7 @@ class Workspace(ProjectionActor[WorkspaceProjections]):
         namespaces = {one.new.namespace for one in message.memories}
         undreamt = Counter({name: self._projections.learner.undreamt(name) for name in namespaces})
 
-        def results(answers: list[list[RequestResult | Fault]]) -> list[IngestResult | Fault]:
+        def results(answers: list[list[RequestResult | Fault]]) -> list[msg.IngestResult | Fault]:
             remaining = iter(answers[0])
             return [one if isinstance(one, Fault) else ingest_result(one, next(remaining), undreamt) for one in judged]
 
@@ -146,7 +133,7 @@ class Workspace(ProjectionActor[WorkspaceProjections]):
         )
         return gather([appended], results)
 
-    def _judge(self, memories: tuple[UnjudgedMemory, ...]) -> list[Append | Fault]:
+    def _judge(self, memories: tuple[msg.UnjudgedMemory, ...]) -> list[Append | Fault]:
         """Judge a few memories, each by itself."""
         with self._latencies.timed("judge"):
             found: tuple[Neighbours | Fault, ...] = self._asked(FindNeighbours(new=tuple(one.new for one in memories)))
@@ -159,14 +146,14 @@ class Workspace(ProjectionActor[WorkspaceProjections]):
                 self._judged.pop(one.id, None)
         return judged
 
-    def _judgement(self, memory: UnjudgedMemory, near: Neighbours) -> Judgement:
+    def _judgement(self, memory: msg.UnjudgedMemory, near: Neighbours) -> msg.Judgement:
         new = memory.new
         learning = judge(near.similarities, near.closest, emotional_weight(new.content))
         foreseen = self._projections.learner.predict(learning.entropy, learning.coherence)
         self._judged[new.id] = near.nearest
         if len(self._judged) > UNCLAIMED:
             self._judged.popitem(last=False)
-        return Judgement(
+        return msg.Judgement(
             purpose=near.purpose,
             north_star=near.north_star,
             johari=rows_of_memory(learning, new.fingerprint),
@@ -205,9 +192,9 @@ class Workspace(ProjectionActor[WorkspaceProjections]):
         self._in_progress = None
         return task
 
-    def _enqueue(self, task: FocusTask) -> Reply[Attention]:
+    def _enqueue(self, task: FocusTask) -> Reply[msg.Attention]:
         """Process a command after the pending tasks, without delay."""
-        reply: Reply[Attention] = Reply()
+        reply: Reply[msg.Attention] = Reply()
         self._tasks.append(msgspec.structs.replace(task, reply=reply))
         self._process_tasks()
         return reply
@@ -244,7 +231,7 @@ class Workspace(ProjectionActor[WorkspaceProjections]):
             return
         state, learner = self._projections.workspace, self._projections.learner
         task.reply.set(
-            Attention(
+            msg.Attention(
                 coupling=state.coupling,
                 focus=state.focus,
                 focused_at=state.focused_at,

@@ -11,15 +11,7 @@ from actors.comparator.messages import Resonances, Resonate
 from actors.runtime.reply import Reply
 from actors.workspace.kuramoto import order_parameters
 from actors.workspace.messages import Attention
-from events.vocabulary import (
-    CouplingAdjusted,
-    Event,
-    FocusMoved,
-    MemoryFaded,
-    MemoryIgnited,
-    WorkspaceConflicted,
-    WorkspaceEmptied,
-)
+from events import vocabulary as ev
 from events.vocabulary.values import WIDTH, Resonance
 from projections.mind.workspace import CAPACITY, FADING_THRESHOLD, IGNITION_THRESHOLD, WorkspaceState
 
@@ -35,7 +27,7 @@ class FocusTask(msgspec.Struct, frozen=True, kw_only=True):
     """The sender's reply. A later focus replaces a task without one."""
 
 
-def decide(task: FocusTask, state: WorkspaceState, compare: Callable[[Resonate], Resonances]) -> list[Event]:
+def decide(task: FocusTask, state: WorkspaceState, compare: Callable[[Resonate], Resonances]) -> list[ev.Event]:
     """Return the events of a task; `compare` returns the scores of memories against a focus.
 
     Raises:
@@ -48,13 +40,13 @@ def decide(task: FocusTask, state: WorkspaceState, compare: Callable[[Resonate],
     subject = task.focus.focus if isinstance(task.focus.focus, UUID) else None
     memories = tuple(dict.fromkeys((*task.focus.memories, *state.ignited)))
     found = compare(msgspec.structs.replace(task.focus, memories=memories))
-    focus = FocusMoved(subject=subject, namespace=task.focus.namespace, coupling=state.coupling, candidates=())
+    focus = ev.FocusMoved(subject=subject, namespace=task.focus.namespace, coupling=state.coupling, candidates=())
     return _measure(state, focus, found.memories, found.scores, forced=subject if task.force else None)
 
 
-def _change_coupling(state: WorkspaceState, coupling: float) -> list[Event]:
+def _change_coupling(state: WorkspaceState, coupling: float) -> list[ev.Event]:
     """Measure the last focus again. Memories not measured against it leave, since their order is unknown."""
-    adjusted = CouplingAdjusted(previous=state.coupling, coupling=coupling)
+    adjusted = ev.CouplingAdjusted(previous=state.coupling, coupling=coupling)
     if state.focus is None:  # its subject was erased, or there was none yet
         return [adjusted, *update_workspace(state, {}, drop_unmeasured=True)]
     focus = msgspec.structs.replace(state.focus, coupling=coupling)
@@ -65,13 +57,13 @@ def _change_coupling(state: WorkspaceState, coupling: float) -> list[Event]:
 
 def _measure(
     state: WorkspaceState,
-    focus: FocusMoved,
+    focus: ev.FocusMoved,
     memories: tuple[UUID, ...],
     scores: npt.NDArray[np.float32],
     *,
     forced: UUID | None = None,
     drop_unmeasured: bool = False,
-) -> list[Event]:
+) -> list[ev.Event]:
     """Return the focus with the order parameter of each memory, descending, and the changes of the workspace."""
     orders = order_parameters(scores, focus.coupling)
     candidates = tuple(
@@ -85,7 +77,7 @@ def _measure(
 
 def update_workspace(
     state: WorkspaceState, orders: Mapping[UUID, float], forced: UUID | None = None, *, drop_unmeasured: bool = False
-) -> tuple[Event, ...]:
+) -> tuple[ev.Event, ...]:
     """Return the changes of the workspace after a new focus: fadings, ignitions, then conflict or emptiness.
 
     A memory ignites at r >= `IGNITION_THRESHOLD` and fades at r < `FADING_THRESHOLD`; between the two it stays as it
@@ -112,20 +104,20 @@ def update_workspace(
 
 def _changes(
     state: WorkspaceState, orders: Mapping[UUID, float], after: Mapping[UUID, float], forced: UUID | None
-) -> tuple[Event, ...]:
+) -> tuple[ev.Event, ...]:
     """Return the events that turn the state into one with these memories and their orders."""
-    changes: list[Event] = [
-        MemoryFaded(memory=memory, order=orders.get(memory, held.order))
+    changes: list[ev.Event] = [
+        ev.MemoryFaded(memory=memory, order=orders.get(memory, held.order))
         for memory, held in state.ignited.items()
         if memory not in after
     ]
     changes += [
-        MemoryIgnited(memory=memory, order=order, forced=memory == forced and order < IGNITION_THRESHOLD)
+        ev.MemoryIgnited(memory=memory, order=order, forced=memory == forced and order < IGNITION_THRESHOLD)
         for memory, order in after.items()
         if memory not in state.ignited
     ]
     if changes and not after:
-        changes.append(WorkspaceEmptied())
+        changes.append(ev.WorkspaceEmptied())
     elif changes and len(after) > 1:
-        changes.append(WorkspaceConflicted(memories=tuple(sorted(after, key=after.__getitem__, reverse=True))))
+        changes.append(ev.WorkspaceConflicted(memories=tuple(sorted(after, key=after.__getitem__, reverse=True))))
     return tuple(changes)

@@ -14,19 +14,7 @@ from events.crypto.images import ImageFiles
 from events.crypto.key_file import remove_leftovers
 from events.crypto.keys import KeyRing, KeyUnreadableError
 from events.recovery.salvage import Salvage, Spare, describe_damage, readable_keys
-from events.storage import database, replacement
-from events.storage.chain import (
-    GENESIS,
-    Row,
-    build_rows,
-    decode_rows,
-    encode_drafts,
-    envelope_of,
-    key_chain,
-    read_row,
-    to_utc,
-    verify_row,
-)
+from events.storage import chain, database, replacement
 from events.storage.durable import HeadFile, check_files, check_private, latest_head
 from events.storage.format import check_format, write_format
 from events.storage.log import Draft, Envelope, Head, LogBehindError, LogCorruptError, LogDamagedError, LogError
@@ -87,7 +75,7 @@ class DuckDBLog:
                 self._head_file = stack.enter_context(closing(HeadFile(folder / "head", self._keys.chain)))
                 self._head = self._recover()
                 write_format(folder)
-                rekeyed = key_chain(self._head, self._keys, self._head_file)
+                rekeyed = chain.key_chain(self._head, self._keys, self._head_file)
             except OSError as error:
                 raise LogError(f"the log can't be opened: {reason(error)}") from error
             self.append(rekeyed)
@@ -110,7 +98,7 @@ class DuckDBLog:
 
     snapshot_keys = keys
 
-    def rows(self, first: int, last: int) -> Iterator[Row]:
+    def rows(self, first: int, last: int) -> Iterator[chain.Row]:
         """Yield the rows from `first` to `last`, unverified and in pages; missing ones are left out."""
         with self.cursor() as cursor:
             yield from database.select_pages(cursor, first, last)
@@ -130,7 +118,7 @@ class DuckDBLog:
     def head_at(self, seq: int) -> Head:
         """Return the head after event `seq`, 0 for the empty log; `LogCorruptError` beyond its end."""
         if not seq:
-            return GENESIS
+            return chain.GENESIS
         if self._salvage is not None and seq in self._salvage.lost:
             return Head(seq, bytes(32))
         with self.cursor() as cursor:
@@ -139,7 +127,7 @@ class DuckDBLog:
     def seq_at(self, moment: datetime, last: int | None = None) -> int:
         """Return the last seq, up to `last`, whose `at` isn't after the moment; 0 if there is none."""
         with self.cursor() as cursor:
-            return database.select_seq(cursor, to_utc(moment), self._head.seq if last is None else last)
+            return database.select_seq(cursor, chain.to_utc(moment), self._head.seq if last is None else last)
 
     def reserve(self, ids: Collection[UUID]) -> None:
         """Store keys for events to come (`LogError`); the id of an erased event is a ValueError."""
@@ -162,10 +150,10 @@ class DuckDBLog:
             raise LogError("an append failed and its outcome is unknown: open the log again")
         if not drafts:
             return ()
-        encoded = encode_drafts(drafts)
+        encoded = chain.encode_drafts(drafts)
         self._room.take(sum(len(each.plain) for each in encoded))
         try:
-            rows = build_rows(self._head, encoded, self._keys)
+            rows = chain.build_rows(self._head, encoded, self._keys)
             with self._writing:
                 database.insert(self._writer, rows, self._parse)
             self._head_file.write(rows[-1].head)
@@ -174,7 +162,7 @@ class DuckDBLog:
             raise LogError(f"an append failed and its outcome is unknown: {reason(error)}") from error
         self._head = rows[-1].head
         self._unfolded += sum(len(row.data) for row in rows)
-        return tuple(envelope_of(row, draft.event) for row, draft in zip(rows, drafts, strict=True))
+        return tuple(chain.envelope_of(row, draft.event) for row, draft in zip(rows, drafts, strict=True))
 
     def read(self, after: int = 0, last: int | None = None) -> Iterator[Envelope]:
         """Yield the events after `after`, up to `last` or the present end, and verify the chain (`LogCorruptError`)."""
@@ -186,7 +174,7 @@ class DuckDBLog:
             return
         if after < end.seq:
             rows = self.rows(after + 1, end.seq)
-            for count, envelope in enumerate(decode_rows(self.head_at(after), end, rows, self._keys)):
+            for count, envelope in enumerate(chain.decode_rows(self.head_at(after), end, rows, self._keys)):
                 if not count % _RELEASE_EVERY:
                     self._release_memory()
                 yield envelope
@@ -202,7 +190,7 @@ class DuckDBLog:
             rows = database.select(cursor, wanted, self._parse)
         if missing := set(wanted) - {row.seq for row in rows}:
             raise LogCorruptError(min(missing), "it is missing")
-        return [read_row(row, self._keys) for row in rows]
+        return [chain.read_row(row, self._keys) for row in rows]
 
     def shred(self, ids: Collection[UUID]) -> None:
         """Destroy the keys of these events (crypto-shredding); unknown ids and repeats are no error."""
@@ -253,8 +241,8 @@ class DuckDBLog:
         with self.cursor() as cursor:
             row = database.select_last(cursor)
             if row is not None:
-                verify_row(row, self._keys)
-            head = row.head if row else GENESIS
+                chain.verify_row(row, self._keys)
+            head = row.head if row else chain.GENESIS
             # The head file is on the disk before the keys have a chain key, and a chain key before a first record.
             if self._head_file.acknowledged is None and (head.seq or self._keys.chain or any(self._keys.ids())):
                 raise LogDamagedError(f"the head file is missing: nothing says if the log goes on after {head.seq}")
@@ -271,14 +259,14 @@ class DuckDBLog:
             self._head_file.write(head)
         return head
 
-    def _row(self, cursor: duckdb.DuckDBPyConnection, seq: int) -> Row:
+    def _row(self, cursor: duckdb.DuckDBPyConnection, seq: int) -> chain.Row:
         if self._salvage is None:
             rows = database.select(cursor, [seq], self._parse)
         else:
             rows = database.select_range(cursor, seq, seq)
         if not rows:
             raise LogCorruptError(seq, "it is missing")
-        verify_row(rows[0], self._keys)
+        chain.verify_row(rows[0], self._keys)
         return rows[0]
 
     def _release_memory(self) -> None:

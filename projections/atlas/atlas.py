@@ -129,7 +129,7 @@ class Atlas(Fingerprints):
         return {
             "fingerprints": int((~self.facets.erased).sum()),
             "e1_prefix": self._prefix.count(),
-            "inverted": self._sparse(E13).count(),
+            "inverted": self._of_kind(E13, SparseSpace).count(),
             "purpose": self.purposes.count(),
         }
 
@@ -202,23 +202,23 @@ class Atlas(Fingerprints):
 
     def recall_sparse(self, key: str, query: Sparse, count: int, eligible: Mask) -> Rows:
         """Return up to `count` eligible rows that share a term with the query, best first; BM25 ranks plain counts."""
-        space = self._sparse(key)
+        space = self._of_kind(key, SparseSpace)
         return (space.recall_bm25 if key == E6 else space.recall_cosine)(query, count, eligible)
 
     def known_share(self, key: str, query: Sparse, eligible: Mask) -> float:
         """Return the share of a query's terms that occur in some eligible row."""
-        return self._sparse(key).known_share(query, eligible)
+        return self._of_kind(key, SparseSpace).known_share(query, eligible)
 
     def coverage(self, key: str, query: Sparse, rows: Rows) -> Scores:
         """Return the share of a query's terms, all alike, that each row contains, in [0, 1], shape (rows,)."""
-        space = self._sparse(key)
+        space = self._of_kind(key, SparseSpace)
         shares = np.zeros(space.width, np.float32)
         shares[query.ids] = 1 / max(1, len(query.ids))
         return space.coverage(shares, rows)
 
     def holders(self, key: str, terms: npt.NDArray[np.uint16], eligible: Mask) -> npt.NDArray[np.intp]:
         """Return the number of eligible rows that contain each of these terms, shape (terms,)."""
-        return self._sparse(key).holders(terms, eligible)
+        return self._of_kind(key, SparseSpace).holders(terms, eligible)
 
     def digest(self) -> bytes:
         """Return the SHA-256 of all spaces, filter columns, time mentions, states, clusters and ids."""
@@ -245,7 +245,7 @@ class Atlas(Fingerprints):
 
     def _entity_relevance(self, terms: Embedding, rows: Rows, hints: QueryHints) -> Scores:
         """Return how well these rows match the terms, times and speakers of a query, shape (rows,)."""
-        space = self._sparse(E6)
+        space = self._of_kind(E6, SparseSpace)
         scores = space.coverage(space.shares(of_kind(terms, Sparse, E6)), rows)
         if hints.intervals:
             scores += _TIME_WEIGHT * self.time_mentions.time_scores(hints.intervals, rows)

@@ -1,7 +1,7 @@
 """Fingerprints by row: each of the thirteen spaces stores one part of them."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final, assert_never
+from typing import Final, TypeVar, assert_never
 from uuid import UUID
 
 import numpy as np
@@ -20,6 +20,8 @@ from projections.spaces.sparse import SparseSpace
 from projections.spaces.tokens import TokenSpace
 from projections.spaces.windowed import Span, WindowedSpace
 from projections.storage.arrays import Rows, Scores
+
+S = TypeVar("S", bound=SpaceStore)
 
 NULLABLE: Final = frozenset({E4, E8})
 """The spaces that have nothing to say of some memories, whose score is then NaN."""
@@ -125,7 +127,7 @@ class Fingerprints:
                 return space.scores(embedding.array, rows)
             case TokenSpace() as space, Tokens():
                 rows = np.arange(len(self)) if rows is None else rows
-                return space.max_sim(embedding, rows, weighted=True)
+                return space.max_sim(embedding, rows)
             case _:
                 raise TypeError(f"{key} can't take {type(embedding).__name__}")
 
@@ -153,17 +155,11 @@ class Fingerprints:
 
     def containment(self, one: Tokens, others: Sequence[Tokens]) -> Scores:
         """Return how much of a text each other one contains, or it of them, by rare wordpieces, shape (others,)."""
-        space = self._space(E12)
-        if not isinstance(space, TokenSpace):
-            raise TypeError(f"{E12} has no tokens")
-        return space.containment(one, others)
+        return self._of_kind(E12, TokenSpace).containment(one, others)
 
     def token_scores(self, query_tokens: Embedding, rows: Rows) -> Float32:
         """Return the share of each query token in the E12 scores of these rows, shape (rows, query tokens)."""
-        space = self._spaces[E12]
-        if not isinstance(space, TokenSpace):
-            raise TypeError(f"{E12} has no tokens")
-        return space.token_scores(of_kind(query_tokens, Tokens, E12), rows, weighted=True)
+        return self._of_kind(E12, TokenSpace).token_scores(of_kind(query_tokens, Tokens, E12), rows)
 
     def passage_cosines(self, query_e1: Embedding, rows: Rows) -> Scores:
         """Return the E1 cosine in [0, 1] of each passage of these rows, row by row."""
@@ -176,7 +172,7 @@ class Fingerprints:
         """
         if not self._stems or query_terms is None:
             return np.full(int(self.passage_counts(rows).sum()), np.nan, np.float32)
-        shares = self._sparse(E6).shares(of_kind(query_terms, Sparse, E6))
+        shares = self._of_kind(E6, SparseSpace).shares(of_kind(query_terms, Sparse, E6))
         return self._passage_terms.coverage(shares, rows)
 
     def passage_span(self, row: int, passage: int) -> Span:
@@ -189,7 +185,7 @@ class Fingerprints:
 
     def term_counts(self, rows: Rows) -> Scores:
         """Return the number of terms of each of these rows, repeated ones included, shape (rows,)."""
-        return self._sparse(E6).lengths.take(rows)
+        return self._of_kind(E6, SparseSpace).lengths.take(rows)
 
     def prepare(self) -> None:
         """Build the inverted indexes, which the next search would otherwise wait for."""
@@ -206,10 +202,11 @@ class Fingerprints:
         """Return a space, up to date."""
         return self._spaces[key]
 
-    def _sparse(self, key: str) -> SparseSpace:
+    def _of_kind(self, key: str, kind: type[S]) -> S:
+        """Return a space that stores this kind of embedding (`TypeError`)."""
         space = self._spaces[key]
-        if not isinstance(space, SparseSpace):
-            raise TypeError(f"{key} isn't sparse")
+        if not isinstance(space, kind):
+            raise TypeError(f"{key} is no {kind.__name__}")
         return space
 
 

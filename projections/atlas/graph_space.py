@@ -7,17 +7,10 @@ from uuid import UUID
 import numpy as np
 import numpy.typing as npt
 
+from events import vocabulary as ev
 from events.quantization import Levels, directions, levels
 from events.spaces import E1, E8
 from events.storage.log import Envelope
-from events.vocabulary import (
-    ConsolidationUndone,
-    LinksStrengthened,
-    MemoriesMoved,
-    MemoryErased,
-    MemoryStored,
-    SpacesDeclared,
-)
 from events.vocabulary.values import Step
 from projections.atlas.facets import Facets
 from projections.graph.clusters import Clusters
@@ -50,7 +43,7 @@ class Parts(NamedTuple):
         return MergedRows(self.ids, self.rows, self.lifecycle)
 
 
-def follows_connections(declared: SpacesDeclared) -> bool:
+def follows_connections(declared: ev.SpacesDeclared) -> bool:
     """Tell whether E8 of a store is made of other memories' E1; in profile `full` it is a text's own, by its model."""
     models = {model.key: model for model in declared.spaces}
     e8 = models[E8]
@@ -101,9 +94,9 @@ class ConnectedContext:
     def before(self, envelope: Envelope, parts: Parts) -> None:
         """Note which turns an event is about to separate from others."""
         match envelope.event:
-            case MemoryErased(memory=memory):
+            case ev.MemoryErased(memory=memory):
                 self._touch_turns(parts, [parts.rows[memory]])
-            case MemoriesMoved(memories=memories):
+            case ev.MemoriesMoved(memories=memories):
                 self._touch_turns(parts, [parts.rows[memory] for memory in memories])
             case _:
                 pass
@@ -116,22 +109,22 @@ class ConnectedContext:
         connections.stale.update(rows[memory] for memory in clustered)
         self._regroup(parts, [change for change in changes if MemoryState.MERGED in {change.before, change.after}])
         match envelope.event:
-            case MemoryStored() as stored:
+            case ev.MemoryStored() as stored:
                 parts.space.clear(rows[envelope.id])  # earlier versions stored what a memory was connected with then
                 connections.mention(rows[envelope.id], stored.namespace, stored.names, merged)
                 if stored.session is not None:
                     self._touch_turns(parts, [rows[envelope.id]])
-            case LinksStrengthened(links=links, run=run):
+            case ev.LinksStrengthened(links=links, run=run):
                 for link in links:
                     if arc := _arc(parts, link.step):
                         connections.strengthen(arc, Strength(link.weight, link.confidence), run, merged)
-            case ConsolidationUndone(run=run, memories=()):
+            case ev.ConsolidationUndone(run=run, memories=()):
                 connections.undo(run, merged)
-            case MemoriesMoved(memories=memories, target=target):
+            case ev.MemoriesMoved(memories=memories, target=target):
                 for memory in memories:
                     connections.move(rows[memory], target, merged)
                 self._touch_turns(parts, [rows[memory] for memory in memories])
-            case MemoryErased(memory=memory):
+            case ev.MemoryErased(memory=memory):
                 connections.erase(rows[memory], merged)
                 self.refresh(parts)  # no vector may hold what was erased
             case event:

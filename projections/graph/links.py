@@ -8,14 +8,8 @@ from uuid import UUID
 
 import msgspec
 
+from events import vocabulary as ev
 from events.storage.log import Envelope
-from events.vocabulary import (
-    ConsolidationUndone,
-    GoalDiscovered,
-    LinksStrengthened,
-    LinksTraversed,
-    MemoryErased,
-)
 from events.vocabulary.values import Step, Strengthened
 from projections.graph.clusters import Clusters
 from projections.graph.relations import CLUSTER, Link, drawn_links
@@ -69,19 +63,19 @@ class Links:
         self._lifecycle.apply(envelope)
         self._clusters.apply(envelope)
         match envelope.event:
-            case GoalDiscovered(members=(hub, *members), centrality=(_, *centrality), run=run):
+            case ev.GoalDiscovered(members=(hub, *members), centrality=(_, *centrality), run=run):
                 for member, weight in zip(members, centrality, strict=True):
                     self._draw(_Drawing(Link(member, hub, CLUSTER, weight), run))
-            case LinksStrengthened(run=run, links=links):
+            case ev.LinksStrengthened(run=run, links=links):
                 for strengthened in links:
                     self._strengthen(run, strengthened)
-            case LinksTraversed(steps=steps):
+            case ev.LinksTraversed(steps=steps):
                 self._traversals.update(step for step in steps if self._has_ends(step))
                 if len(steps) >= SHORTCUT_STEPS and all(map(self._has_ends, steps)):
                     self._paths[steps] += 1
-            case ConsolidationUndone(run=run, memories=()):
+            case ev.ConsolidationUndone(run=run, memories=()):
                 self._undo(run)
-            case MemoryErased(memory=memory):
+            case ev.MemoryErased(memory=memory):
                 self._erase(memory)
             case event if is_shredded_memory(event):
                 self._erase(envelope.id)

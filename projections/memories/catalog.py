@@ -11,15 +11,7 @@ import numpy as np
 from events.storage.log import Envelope
 from events.vocabulary import EventLost, MemoriesMoved, MemoryRecalled, MemoryStored, MemoryTagged, PurposesRealigned
 from events.vocabulary.values import Image
-from projections.memories.entries import (
-    Body,
-    Entry,
-    StoredEntries,
-    Usage,
-    Worth,
-    erased_entry,
-    merged_entry,
-)
+from projections.memories.entries import Body, Entry, StoredEntries, Usage, Worth, erased_entry, merged_entry
 from projections.memories.lifecycle import (
     Lifecycle,
     StateChange,

@@ -5,15 +5,8 @@ from uuid import UUID
 
 import msgspec
 
+from events import vocabulary as ev
 from events.storage.log import Envelope
-from events.vocabulary import (
-    CausalClausesFound,
-    DerivedEventsErased,
-    GoalDiscovered,
-    MemoryErased,
-    MemoryTagged,
-    PatternDiscovered,
-)
 from projections.projection import digest_of
 
 
@@ -36,18 +29,18 @@ class DerivedEvents:
     def apply(self, envelope: Envelope) -> None:
         """Fold the next event of the log."""
         match envelope.event:
-            case GoalDiscovered(members=members) | PatternDiscovered(members=members):
+            case ev.GoalDiscovered(members=members) | ev.PatternDiscovered(members=members):
                 self._members[envelope.id] = {*members} - self._erased
                 for member in self._members[envelope.id]:
                     self._serving.setdefault(member, set()).add(envelope.id)
-            case CausalClausesFound(memory=memory) | MemoryTagged(memory=memory):
+            case ev.CausalClausesFound(memory=memory) | ev.MemoryTagged(memory=memory):
                 self._members[envelope.id] = {memory} - self._erased
                 self._serving.setdefault(memory, set()).add(envelope.id)
-            case MemoryErased(memory=memory):
+            case ev.MemoryErased(memory=memory):
                 self._erased.add(memory)
                 for event in self._serving.pop(memory, ()):
                     self._members[event].discard(memory)
-            case DerivedEventsErased(events=events):
+            case ev.DerivedEventsErased(events=events):
                 for event in events:
                     self._members.pop(event, None)
             case _:

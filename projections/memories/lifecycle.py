@@ -6,23 +6,8 @@ from uuid import UUID
 
 import msgspec
 
+from events import vocabulary as ev
 from events.storage.log import Envelope
-from events.vocabulary import (
-    CausesLinked,
-    ConsolidationUndone,
-    Event,
-    MemoriesLinked,
-    MemoriesMerged,
-    MemoriesPruned,
-    MemoriesReplayed,
-    MemoryErased,
-    MemoryFaded,
-    MemoryForgotten,
-    MemoryIgnited,
-    MemoryReinstated,
-    MemoryRestored,
-    MemorySuperseded,
-)
 from projections.projection import MemoryState, digest_of
 
 
@@ -70,21 +55,21 @@ class Lifecycle:
     def apply(self, envelope: Envelope) -> tuple[StateChange, ...]:
         """Fold the next event of the log; return what changed, each memory once."""
         match envelope.event:
-            case MemoryForgotten(memory=memory) if self.state(memory) in {MemoryState.LIVE, MemoryState.PRUNED}:
+            case ev.MemoryForgotten(memory=memory) if self.state(memory) in {MemoryState.LIVE, MemoryState.PRUNED}:
                 return self._transition((memory,), self.state(memory), _Status(MemoryState.FORGOTTEN))
-            case MemoryRestored(memory=memory) if self.state(memory) in {MemoryState.FORGOTTEN, MemoryState.PRUNED}:
+            case ev.MemoryRestored(memory=memory) if self.state(memory) in {MemoryState.FORGOTTEN, MemoryState.PRUNED}:
                 return self._transition((memory,), self.state(memory), _LIVE)
-            case MemoriesPruned(run=run, pruned=pruned):
+            case ev.MemoriesPruned(run=run, pruned=pruned):
                 memories = (one.memory for one in pruned)
                 return self._transition(memories, MemoryState.LIVE, _Status(MemoryState.PRUNED, run))
-            case MemoriesMerged(run=run, survivor=survivor, absorbed=absorbed) if (
+            case ev.MemoriesMerged(run=run, survivor=survivor, absorbed=absorbed) if (
                 self.state(survivor) is MemoryState.LIVE
             ):
                 memories = (memory for memory in absorbed if memory != survivor)
                 return self._transition(memories, MemoryState.LIVE, _Status(MemoryState.MERGED, run, survivor))
-            case ConsolidationUndone() as undone:
+            case ev.ConsolidationUndone() as undone:
                 return self._undo(undone)
-            case MemoryErased(memory=memory):
+            case ev.MemoryErased(memory=memory):
                 freed = tuple(self._absorbed.get(memory, ()))
                 erased = self._transition((memory,), self.state(memory), _Status(MemoryState.ERASED))
                 return erased + self._transition(freed, MemoryState.MERGED, _LIVE)
@@ -130,7 +115,7 @@ class Lifecycle:
             yield child
             stack += reversed(self._absorbed.get(child, {}))
 
-    def _undo(self, undone: ConsolidationUndone) -> tuple[StateChange, ...]:
+    def _undo(self, undone: ev.ConsolidationUndone) -> tuple[StateChange, ...]:
         hidden = tuple(self._hidden.get(undone.run, ()))
         if undone.memories:
             selected = {*undone.memories}
@@ -171,27 +156,27 @@ class Lifecycle:
                     del index[key]
 
 
-def concerned(event: Event) -> Iterator[UUID]:
+def concerned(event: ev.Event) -> Iterator[UUID]:
     """Yield the memories that an event concerns, recalls and measurements aside."""
     match event:
         case (
-            MemoryForgotten(memory=memory)
-            | MemoryRestored(memory=memory)
-            | MemoryReinstated(memory=memory)
-            | MemoryErased(memory=memory)
-            | MemoryIgnited(memory=memory)
-            | MemoryFaded(memory=memory)
+            ev.MemoryForgotten(memory=memory)
+            | ev.MemoryRestored(memory=memory)
+            | ev.MemoryReinstated(memory=memory)
+            | ev.MemoryErased(memory=memory)
+            | ev.MemoryIgnited(memory=memory)
+            | ev.MemoryFaded(memory=memory)
         ):
             yield memory
-        case MemorySuperseded(memory=memory, by=by):
+        case ev.MemorySuperseded(memory=memory, by=by):
             yield from (memory, by)
-        case CausesLinked(links=links):
+        case ev.CausesLinked(links=links):
             yield from dict.fromkeys(end for link in links for end in (link.source, link.target))
-        case MemoriesLinked(source=first, targets=others) | MemoriesMerged(survivor=first, absorbed=others):
+        case ev.MemoriesLinked(source=first, targets=others) | ev.MemoriesMerged(survivor=first, absorbed=others):
             yield from (first, *others)
-        case MemoriesPruned(pruned=pruned):
+        case ev.MemoriesPruned(pruned=pruned):
             yield from (one.memory for one in pruned)
-        case MemoriesReplayed(memories=memories) | ConsolidationUndone(memories=memories):
+        case ev.MemoriesReplayed(memories=memories) | ev.ConsolidationUndone(memories=memories):
             yield from memories
         case _:
             pass
@@ -205,19 +190,19 @@ def changed(changes: tuple[StateChange, ...]) -> Iterator[UUID]:
             yield change.previous_survivor
 
 
-def restores_single_memories(event: Event) -> bool:
+def restores_single_memories(event: ev.Event) -> bool:
     """Tell whether an event makes chosen memories live, rather than undoing a whole run."""
-    return isinstance(event, MemoryRestored) or (isinstance(event, ConsolidationUndone) and bool(event.memories))
+    return isinstance(event, ev.MemoryRestored) or (isinstance(event, ev.ConsolidationUndone) and bool(event.memories))
 
 
-def reasons_of(event: Event) -> dict[UUID, str | None]:
+def reasons_of(event: ev.Event) -> dict[UUID, str | None]:
     """Return why an event excludes memories from search."""
     match event:
-        case MemoryForgotten(memory=memory, reason=reason) | MemoryErased(memory=memory, reason=reason):
+        case ev.MemoryForgotten(memory=memory, reason=reason) | ev.MemoryErased(memory=memory, reason=reason):
             return {memory: reason}
-        case MemoriesMerged(survivor=survivor, absorbed=absorbed):
+        case ev.MemoriesMerged(survivor=survivor, absorbed=absorbed):
             return dict.fromkeys(absorbed, f"merged into {survivor}")
-        case MemoriesPruned(pruned=pruned):
+        case ev.MemoriesPruned(pruned=pruned):
             return {one.memory: f"pruned: salience {one.salience.total:.2f}" for one in pruned}
         case _:
             return {}

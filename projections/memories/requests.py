@@ -7,16 +7,8 @@ from uuid import UUID
 import msgspec
 import numpy as np
 
+from events import vocabulary as ev
 from events.storage.log import Envelope
-from events.vocabulary import (
-    ConsolidationUndone,
-    MemoryErased,
-    MemoryForgotten,
-    MemoryReinstated,
-    MemoryRestored,
-    MemoryStored,
-    MemorySuperseded,
-)
 from projections.projection import digest_of, event_name, is_client, is_shredded_memory
 from projections.storage.arrays import GrowableArray
 
@@ -36,7 +28,14 @@ COUNT_BITS: Final = 16
 """Low bits of a stretch of events that hold its length; the bits above hold the first sequence number."""
 
 
-_DONE: Final = (MemoryForgotten, MemoryErased, MemoryRestored, MemoryReinstated, MemorySuperseded, ConsolidationUndone)
+_DONE: Final = (
+    ev.MemoryForgotten,
+    ev.MemoryErased,
+    ev.MemoryRestored,
+    ev.MemoryReinstated,
+    ev.MemorySuperseded,
+    ev.ConsolidationUndone,
+)
 """Events beside a stored memory with which the events of a request begin."""
 
 
@@ -56,7 +55,7 @@ class Requests:
             self._derived.add(key, envelope.seq)
         if not is_client(envelope.actor):
             return
-        is_memory = isinstance(event, MemoryStored) or is_shredded_memory(event)
+        is_memory = isinstance(event, ev.MemoryStored) or is_shredded_memory(event)
         if key.version == DERIVED and (is_memory or self._derived.is_last(key)):
             self._derived.add(key, envelope.seq)
             return

@@ -8,16 +8,8 @@ from uuid import UUID
 
 import msgspec
 
+from events import vocabulary as ev
 from events.storage.log import Envelope
-from events.vocabulary import (
-    ConsolidationUndone,
-    DriftDetected,
-    GoalAdjusted,
-    GoalDiscovered,
-    MemoriesMoved,
-    MemoryErased,
-    NorthStarChosen,
-)
 from projections.memories.lifecycle import Lifecycle
 from projections.memories.placement import Placement, swap_keys
 from projections.projection import MemoryState, digest_of
@@ -37,11 +29,11 @@ class DriftRecord(msgspec.Struct, frozen=True):
     """A drift finding and its time."""
 
     at: datetime
-    drift: DriftDetected
+    drift: ev.DriftDetected
 
 
 class _Known(msgspec.Struct, frozen=True):
-    goal: GoalDiscovered
+    goal: ev.GoalDiscovered
     discovery: UUID
     """Correlation id of the request, shared by all goals that it discovered."""
 
@@ -81,30 +73,30 @@ class Goals:
         self._lifecycle.apply(envelope)
         self._placement.apply(envelope)
         match envelope.event:
-            case GoalDiscovered() as goal:
+            case ev.GoalDiscovered() as goal:
                 self._discover(goal, envelope.correlation_id)
-            case NorthStarChosen(namespace=namespace, goal=chosen):
+            case ev.NorthStarChosen(namespace=namespace, goal=chosen):
                 self._choices.setdefault(namespace, []).append(_Choice(chosen))
-            case GoalAdjusted(namespace=namespace, goal=chosen, run=run):
+            case ev.GoalAdjusted(namespace=namespace, goal=chosen, run=run):
                 self._choices.setdefault(namespace, []).append(_Choice(chosen, run))
-            case ConsolidationUndone(run=run, memories=()):
+            case ev.ConsolidationUndone(run=run, memories=()):
                 self._undo(run)
-            case DriftDetected() as drift:
+            case ev.DriftDetected() as drift:
                 findings = (*self._findings.get(drift.namespace, ()), DriftRecord(envelope.at, drift))
                 self._findings[drift.namespace] = findings[-MAX_DRIFTS:]
-            case MemoriesMoved(source=source, target=target, renamed=True):
+            case ev.MemoriesMoved(source=source, target=target, renamed=True):
                 self._rename(source, target)
-            case MemoryErased(memory=memory):
+            case ev.MemoryErased(memory=memory):
                 self._remove_member(memory)
             case _:
                 pass
 
-    def get(self, goal: UUID) -> GoalDiscovered | None:
+    def get(self, goal: UUID) -> ev.GoalDiscovered | None:
         """Return a goal of any discovery with the members that are left; None if it is unknown or none is."""
         known = self._goals.get(goal)
         return None if known is None else self._with_members_left(known.goal)
 
-    def current(self, namespace: str) -> tuple[GoalDiscovered, ...]:
+    def current(self, namespace: str) -> tuple[ev.GoalDiscovered, ...]:
         """Return the goals of the latest discovery in a namespace, preceded by its North Star if that is older."""
         found = [known for known in self._goals.values() if known.goal.namespace == namespace]
         goals = (self._with_members_left(known.goal) for known in found if known.discovery == found[-1].discovery)
@@ -112,7 +104,7 @@ class Goals:
         star = self.north_star(namespace)
         return latest if star is None or star in latest else (star, *latest)
 
-    def north_star(self, namespace: str) -> GoalDiscovered | None:
+    def north_star(self, namespace: str) -> ev.GoalDiscovered | None:
         """Return the North Star; None before one is chosen, and while none of its members is live."""
         choices = reversed(self._choices.get(namespace, ()))
         chosen = next((choice.goal for choice in choices if choice.goal in self._goals), None)
@@ -155,7 +147,7 @@ class Goals:
             if self._lifecycle.state(root) is MemoryState.LIVE:
                 yield root
 
-    def _discover(self, goal: GoalDiscovered, discovery: UUID) -> None:
+    def _discover(self, goal: ev.GoalDiscovered, discovery: UUID) -> None:
         if (earlier := self._goals.pop(goal.goal, None)) is not None:
             for member in earlier.goal.members:
                 self._serving[member].remove(goal.goal)
@@ -184,7 +176,7 @@ class Goals:
             else:
                 del self._goals[goal_id]
 
-    def _with_members_left(self, goal: GoalDiscovered) -> GoalDiscovered | None:
+    def _with_members_left(self, goal: ev.GoalDiscovered) -> ev.GoalDiscovered | None:
         """Return a goal with the members that are in its namespace; None if there is none."""
         if not self._placement:
             return goal
@@ -202,7 +194,7 @@ class Goals:
         swap_keys(self._findings, source, target)
 
 
-def _with_members(goal: GoalDiscovered, pairs: list[tuple[UUID, float]]) -> GoalDiscovered | None:
+def _with_members(goal: ev.GoalDiscovered, pairs: list[tuple[UUID, float]]) -> ev.GoalDiscovered | None:
     if not pairs:
         return None
     members, centrality = zip(*pairs, strict=True)
@@ -223,14 +215,14 @@ class NorthStars:
     def apply(self, envelope: Envelope) -> None:
         """Fold the next event of the log."""
         match envelope.event:
-            case NorthStarChosen(namespace=namespace, goal=goal):
+            case ev.NorthStarChosen(namespace=namespace, goal=goal):
                 self.chosen[namespace] = goal
-            case GoalAdjusted(run=run, namespace=namespace, previous=previous, goal=goal):
+            case ev.GoalAdjusted(run=run, namespace=namespace, previous=previous, goal=goal):
                 self.chosen[namespace] = goal
                 self._before.setdefault(run, {})[namespace] = previous
-            case ConsolidationUndone(run=run, memories=()):
+            case ev.ConsolidationUndone(run=run, memories=()):
                 self.chosen |= self._before.get(run, {})
-            case MemoriesMoved(source=source, target=target, renamed=True):
+            case ev.MemoriesMoved(source=source, target=target, renamed=True):
                 for goals in (self.chosen, *self._before.values()):
                     swap_keys(goals, source, target)
             case _:

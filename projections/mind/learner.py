@@ -15,16 +15,8 @@ from uuid import UUID
 import msgspec
 import numpy as np
 
+from events import vocabulary as ev
 from events.storage.log import Envelope
-from events.vocabulary import (
-    ConsolidationFinished,
-    ConsolidationStarted,
-    MemoriesMoved,
-    MemoryErased,
-    MemoryForgotten,
-    MemoryRecalled,
-    MemoryStored,
-)
 from events.vocabulary.values import Learning, Mode, Outcome, Quadrant
 from projections.memories.placement import swap_keys
 from projections.mind.johari import THRESHOLD
@@ -107,24 +99,24 @@ class Learner:
     def apply(self, envelope: Envelope) -> None:
         """Fold the next event of the log."""
         match envelope.event:
-            case MemoryStored() as stored:
+            case ev.MemoryStored() as stored:
                 self._count_interaction()
                 self._learn(envelope.id, stored)
-            case MemoryRecalled(memories=memories):
+            case ev.MemoryRecalled(memories=memories):
                 self._count_interaction()
                 for memory in memories:
                     self._settle(memory, recalled=True)
-            case MemoryForgotten(memory=memory):
+            case ev.MemoryForgotten(memory=memory):
                 self._open.pop(memory, None)
-            case MemoriesMoved(memories=memories, source=source, target=target):
+            case ev.MemoriesMoved(memories=memories, source=source, target=target):
                 self._namespaces.array[rows_of_ids(self._learners, memories)] = _hash(target)
                 if envelope.event.renamed:
                     swap_keys(self._dreamt, _hash(source), _hash(target))
-            case MemoryErased(memory=memory):
+            case ev.MemoryErased(memory=memory):
                 self._erase(memory)
-            case ConsolidationStarted(run=run, mode=Mode.REM | Mode.DREAM, dry_run=False, namespace=namespace):
+            case ev.ConsolidationStarted(run=run, mode=Mode.REM | Mode.DREAM, dry_run=False, namespace=namespace):
                 self._dreams[run] = _hash(namespace), self._interactions
-            case ConsolidationFinished(run=run, outcome=outcome) if run in self._dreams:
+            case ev.ConsolidationFinished(run=run, outcome=outcome) if run in self._dreams:
                 namespace, seen = self._dreams.pop(run)
                 if outcome is Outcome.FINISHED:
                     self._dreamt[namespace] = seen
@@ -221,7 +213,7 @@ class Learner:
         left = self._learnings.lengths > 0
         return np.flatnonzero(left if namespace is None else left & (self._namespaces.array == _hash(namespace)))
 
-    def _learn(self, memory: UUID, stored: MemoryStored) -> None:
+    def _learn(self, memory: UUID, stored: ev.MemoryStored) -> None:
         learning = stored.learning
         self._learners.append(np.frombuffer(memory.bytes, np.uint8))
         self._learnings.append(_encoder.encode(learning))

@@ -7,25 +7,8 @@ from uuid import UUID
 
 import msgspec
 
+from events import vocabulary as ev
 from events.storage.log import Envelope
-from events.vocabulary import (
-    ClustersFormed,
-    ConsolidationFinished,
-    ConsolidationSkipped,
-    ConsolidationStarted,
-    ConsolidationUndone,
-    ConsolidatorChanged,
-    GoalAdjusted,
-    LinksStrengthened,
-    MemoriesMerged,
-    MemoriesMoved,
-    MemoriesPruned,
-    MemoriesReplayed,
-    MemoryErased,
-    PatternDiscovered,
-    PurposesRealigned,
-    ShortcutsDrawn,
-)
 from events.vocabulary.values import Mode, Outcome, Pruned, Shortcut, Strengthened, Trigger
 from projections.projection import digest_of
 
@@ -36,23 +19,23 @@ MAX_SKIPPED: Final = 100
 class Run(msgspec.Struct, frozen=True, kw_only=True):
     """A run and its decisions; ids of memories that were erased since are kept."""
 
-    params: ConsolidationStarted
+    params: ev.ConsolidationStarted
     started_at: datetime
-    finished: ConsolidationFinished | None = None
+    finished: ev.ConsolidationFinished | None = None
     finished_at: datetime | None = None
     undone_at: datetime | None = None
     """When the whole run was undone."""
     undone: tuple[UUID, ...] = ()
     """Memories for which alone it was undone."""
-    merged: tuple[MemoriesMerged, ...] = ()
+    merged: tuple[ev.MemoriesMerged, ...] = ()
     pruned: tuple[Pruned, ...] = ()
     clusters: int = 0
     """Number of clusters that it formed."""
     strengthened: tuple[Strengthened, ...] = ()
     shortcuts: tuple[Shortcut, ...] = ()
     replayed: tuple[UUID, ...] = ()
-    adjusted: tuple[GoalAdjusted, ...] = ()
-    moved: tuple[MemoriesMoved, ...] = ()
+    adjusted: tuple[ev.GoalAdjusted, ...] = ()
+    moved: tuple[ev.MemoriesMoved, ...] = ()
     realigned: tuple[int, ...] = ()
     """Sequence numbers of its `PurposesRealigned` events."""
     events: tuple[int, ...] = ()
@@ -86,7 +69,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
         return done and not self.params.dry_run and self.undone_at is None
 
     @property
-    def active_merges(self) -> tuple[MemoriesMerged, ...]:
+    def active_merges(self) -> tuple[ev.MemoriesMerged, ...]:
         """Its merges that aren't undone, without absorbed memories for which alone it was undone."""
         if self.undone_at is not None:
             return ()
@@ -105,10 +88,10 @@ class Runs:
     """
 
     _runs: dict[UUID, Run]
-    _patterns: dict[UUID, PatternDiscovered]
+    _patterns: dict[UUID, ev.PatternDiscovered]
     _showing: dict[UUID, list[UUID]]
     """Patterns by member."""
-    _skipped: tuple[tuple[datetime, ConsolidationSkipped], ...]
+    _skipped: tuple[tuple[datetime, ev.ConsolidationSkipped], ...]
     _erased: set[UUID]
 
     def __init__(self) -> None:
@@ -122,22 +105,22 @@ class Runs:
         """Fold the next event of the log; a decision of a run that didn't start is a KeyError."""
         event = envelope.event
         match event:
-            case ConsolidationStarted(run=run):
+            case ev.ConsolidationStarted(run=run):
                 self._runs[run] = Run(params=event, started_at=envelope.at)
-            case ConsolidationFinished(run=run):
+            case ev.ConsolidationFinished(run=run):
                 self._change(run, finished=event, finished_at=envelope.at)
-            case ConsolidationUndone(run=run, memories=()):
+            case ev.ConsolidationUndone(run=run, memories=()):
                 self._change(run, undone_at=envelope.at)
-            case PatternDiscovered():
+            case ev.PatternDiscovered():
                 self._discover(event)
-            case ConsolidationSkipped():
+            case ev.ConsolidationSkipped():
                 self._skipped = (*self._skipped, (envelope.at, event))[-MAX_SKIPPED:]
-            case MemoryErased(memory=memory):
+            case ev.MemoryErased(memory=memory):
                 self._erased.add(memory)
                 self._remove_member(memory)
             case _:
                 self._add_decision(envelope)
-        run = event.run if isinstance(event, ConsolidationUndone) else envelope.correlation_id
+        run = event.run if isinstance(event, ev.ConsolidationUndone) else envelope.correlation_id
         if run in self._runs:
             self._add(run, "events", (envelope.seq,))
 
@@ -149,11 +132,11 @@ class Runs:
         """Return all runs, the latest start first."""
         return tuple(reversed(self._runs.values()))
 
-    def skipped(self) -> tuple[tuple[datetime, ConsolidationSkipped], ...]:
+    def skipped(self) -> tuple[tuple[datetime, ev.ConsolidationSkipped], ...]:
         """Return the latest scheduled runs that never began, with the time of the event, the oldest first."""
         return self._skipped
 
-    def patterns_of(self, run: UUID) -> tuple[PatternDiscovered, ...]:
+    def patterns_of(self, run: UUID) -> tuple[ev.PatternDiscovered, ...]:
         """Return the patterns that a run found, undone or not; none of an unknown run."""
         return tuple(found for found in self._patterns.values() if found.run == run)
 
@@ -169,25 +152,25 @@ class Runs:
 
     def _add_decision(self, envelope: Envelope) -> None:
         match envelope.event:
-            case ConsolidationUndone(run=run, memories=memories):
+            case ev.ConsolidationUndone(run=run, memories=memories):
                 self._add(run, "undone", memories)
-            case MemoriesMerged(run=run) as merge:
+            case ev.MemoriesMerged(run=run) as merge:
                 self._add(run, "merged", (merge,))
-            case MemoriesPruned(run=run, pruned=pruned):
+            case ev.MemoriesPruned(run=run, pruned=pruned):
                 self._add(run, "pruned", pruned)
-            case ClustersFormed(run=run, clusters=clusters):
+            case ev.ClustersFormed(run=run, clusters=clusters):
                 self._add(run, "clusters", len(clusters))
-            case LinksStrengthened(run=run, links=links):
+            case ev.LinksStrengthened(run=run, links=links):
                 self._add(run, "strengthened", links)
-            case ShortcutsDrawn(run=run, shortcuts=shortcuts):
+            case ev.ShortcutsDrawn(run=run, shortcuts=shortcuts):
                 self._add(run, "shortcuts", shortcuts)
-            case MemoriesReplayed(run=run, memories=memories):
+            case ev.MemoriesReplayed(run=run, memories=memories):
                 self._add(run, "replayed", memories)
-            case GoalAdjusted(run=run) as adjusted:
+            case ev.GoalAdjusted(run=run) as adjusted:
                 self._add(run, "adjusted", (adjusted,))
-            case PurposesRealigned(run=UUID() as run):
+            case ev.PurposesRealigned(run=UUID() as run):
                 self._add(run, "realigned", (envelope.seq,))
-            case MemoriesMoved(run=UUID() as run) as moved:
+            case ev.MemoriesMoved(run=UUID() as run) as moved:
                 self._add(run, "moved", (moved,))
             case _:
                 pass
@@ -199,7 +182,7 @@ class Runs:
         """Append to a tuple of a run, or add to a count."""
         self._change(run, **{field: getattr(self._runs[run], field) + more})
 
-    def _discover(self, pattern: PatternDiscovered) -> None:
+    def _discover(self, pattern: ev.PatternDiscovered) -> None:
         self._patterns[pattern.pattern] = pattern
         for member in pattern.members:
             self._showing.setdefault(member, []).append(pattern.pattern)
@@ -217,7 +200,7 @@ class Runs:
                 del self._patterns[pattern_id]
 
 
-def merges_without(merges: Iterable[MemoriesMerged], memories: Container[UUID]) -> Iterator[MemoriesMerged]:
+def merges_without(merges: Iterable[ev.MemoriesMerged], memories: Container[UUID]) -> Iterator[ev.MemoriesMerged]:
     """Yield merges without some memories; a merge that they leave without its survivor or all absorbed ones is none."""
     for merge in merges:
         pairs = [pair for pair in zip(merge.absorbed, merge.similarities, strict=True) if pair[0] not in memories]
@@ -226,7 +209,7 @@ def merges_without(merges: Iterable[MemoriesMerged], memories: Container[UUID]) 
             yield msgspec.structs.replace(merge, absorbed=absorbed, similarities=similarities)
 
 
-def hidden_by(merged: Iterable[MemoriesMerged], pruned: Iterable[Pruned], memory: UUID | None) -> set[UUID]:
+def hidden_by(merged: Iterable[ev.MemoriesMerged], pruned: Iterable[Pruned], memory: UUID | None) -> set[UUID]:
     """Return the memories that were absorbed or pruned; with `memory`, only it and what it absorbed."""
     absorbed = {one for merge in merged for one in merge.absorbed if memory is None or memory in {one, merge.survivor}}
     return absorbed | {one.memory for one in pruned if memory is None or one.memory == memory}
@@ -238,7 +221,7 @@ class ConsolidatorLease:
     A hub that was stopped during a run and goes on after another one has taken over finds its run missing here.
     """
 
-    latest: ConsolidatorChanged | None
+    latest: ev.ConsolidatorChanged | None
     """None where the log isn't shared, or nothing was consolidated yet."""
     _runs: set[UUID]
 
@@ -249,12 +232,12 @@ class ConsolidatorLease:
     def apply(self, envelope: Envelope) -> None:
         """Fold the next event of the log."""
         match envelope.event:
-            case ConsolidatorChanged() as changed:
+            case ev.ConsolidatorChanged() as changed:
                 self.latest = changed
                 self._runs = set()
-            case ConsolidationStarted(run=run):
+            case ev.ConsolidationStarted(run=run):
                 self._runs.add(run)
-            case ConsolidationFinished(run=run):
+            case ev.ConsolidationFinished(run=run):
                 self._runs.discard(run)
             case _:
                 pass

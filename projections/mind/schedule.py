@@ -6,16 +6,8 @@ from uuid import UUID
 
 import msgspec
 
+from events import vocabulary as ev
 from events.storage.log import Envelope
-from events.vocabulary import (
-    ConsolidationFinished,
-    ConsolidationSkipped,
-    ConsolidationStarted,
-    MemoryStored,
-    PruningPermitted,
-    ScheduleChanged,
-    ScheduleSwitched,
-)
 from events.vocabulary.values import Mode, Outcome
 from projections.projection import digest_of, is_client, is_shredded_memory
 
@@ -50,9 +42,9 @@ class Schedule:
     """Time of the last event that a client caused."""
     stored_at: datetime | None
     """Time of the last stored memory."""
-    skips: tuple[tuple[datetime, ConsolidationSkipped], ...]
+    skips: tuple[tuple[datetime, ev.ConsolidationSkipped], ...]
     """The latest scheduled runs that never began, with their time, the oldest first."""
-    _started: dict[UUID, tuple[datetime, ConsolidationStarted]]
+    _started: dict[UUID, tuple[datetime, ev.ConsolidationStarted]]
     """Unfinished runs over the whole store, dry runs excepted."""
     _last: dict[Mode, datetime]
     _awaited: dict[Mode, datetime]
@@ -73,24 +65,24 @@ class Schedule:
         if is_client(envelope.actor):
             self.active_at = at
         match envelope.event:
-            case MemoryStored():
+            case ev.MemoryStored():
                 self.stored_at = at
-            case ScheduleChanged(mode=mode, when=when) if self.when[mode] != when:
+            case ev.ScheduleChanged(mode=mode, when=when) if self.when[mode] != when:
                 self.when[mode] = when
                 self._awaited[mode] = at
-            case ScheduleSwitched(paused=paused) if self.paused != paused:
+            case ev.ScheduleSwitched(paused=paused) if self.paused != paused:
                 self.paused = paused
                 self._restart(tuple(self.when), at)
-            case PruningPermitted(permitted=permitted):
+            case ev.PruningPermitted(permitted=permitted):
                 self.permitted = permitted
-            case ConsolidationStarted(namespace=None, dry_run=False) as started:
+            case ev.ConsolidationStarted(namespace=None, dry_run=False) as started:
                 self._started[started.run] = at, started
                 self._restart(INCLUDED[started.mode], at)
-            case ConsolidationFinished(run=run, outcome=outcome) if run in self._started:
+            case ev.ConsolidationFinished(run=run, outcome=outcome) if run in self._started:
                 began_at, started = self._started.pop(run)
                 if outcome is Outcome.FINISHED:
                     self._last.update(dict.fromkeys(INCLUDED[started.mode], began_at))
-            case ConsolidationSkipped(mode=mode) as skipped:
+            case ev.ConsolidationSkipped(mode=mode) as skipped:
                 self.skips = (*self.skips, (at, skipped))[-MAX_SKIPS:]
                 self._restart(INCLUDED[mode], at)
             case event if is_shredded_memory(event):

@@ -8,20 +8,8 @@ from uuid import UUID
 
 import msgspec
 
+from events import vocabulary as ev
 from events.storage.log import Envelope
-from events.vocabulary import (
-    CouplingAdjusted,
-    FocusMoved,
-    MemoriesMerged,
-    MemoriesPruned,
-    MemoriesReplayed,
-    MemoryErased,
-    MemoryFaded,
-    MemoryForgotten,
-    MemoryIgnited,
-    WorkspaceConflicted,
-    WorkspaceEmptied,
-)
 from projections.memories.lifecycle import Lifecycle
 from projections.projection import MemoryState, digest_of
 
@@ -64,7 +52,7 @@ class WorkspaceState:
     """State of the workspace; a memory leaves it when it is excluded from search."""
 
     coupling: float
-    focus: FocusMoved | None
+    focus: ev.FocusMoved | None
     focused_at: datetime | None
     ignited: dict[UUID, IgnitedMemory]
     """In the order of ignition."""
@@ -91,19 +79,19 @@ class WorkspaceState:
         changes = self._lifecycle.apply(envelope)
         self._exclude({change.memory for change in changes if change.after is not MemoryState.LIVE}, envelope.at)
         match envelope.event:
-            case CouplingAdjusted(coupling=coupling):
+            case ev.CouplingAdjusted(coupling=coupling):
                 self.coupling = coupling
-            case FocusMoved() as focus:
+            case ev.FocusMoved() as focus:
                 self._move_focus(focus, envelope.at)
-            case MemoryIgnited() as ignited:
+            case ev.MemoryIgnited() as ignited:
                 self._ignite(ignited, envelope.at)
-            case MemoryFaded(memory=memory, order=order):
+            case ev.MemoryFaded(memory=memory, order=order):
                 self._fade(FadedMemory(memory, order, envelope.at))
-            case WorkspaceConflicted(memories=memories):
+            case ev.WorkspaceConflicted(memories=memories):
                 self.conflict = self._rivals(memories)
-            case WorkspaceEmptied():
+            case ev.WorkspaceEmptied():
                 self.emptied_at = envelope.at
-            case MemoriesReplayed(memories=memories):
+            case ev.MemoriesReplayed(memories=memories):
                 for memory in memories:
                     self.faded.pop(memory, None)
             case _:
@@ -121,14 +109,14 @@ class WorkspaceState:
         )
         return digest_of(msgspec.msgpack.encode(state), self._lifecycle.digest())
 
-    def _move_focus(self, focus: FocusMoved, at: datetime) -> None:
+    def _move_focus(self, focus: ev.FocusMoved, at: datetime) -> None:
         self.focus, self.focused_at = focus, at
         self._remove_erased_from_focus()
         for candidate in focus.candidates:
             if ignited := self.ignited.get(candidate.memory):
                 self.ignited[candidate.memory] = msgspec.structs.replace(ignited, order=candidate.order)
 
-    def _ignite(self, event: MemoryIgnited, at: datetime) -> None:
+    def _ignite(self, event: ev.MemoryIgnited, at: datetime) -> None:
         memory = event.memory
         if self._lifecycle.state(memory) is not MemoryState.LIVE:  # excluded between the decision and its event
             return
@@ -195,13 +183,13 @@ class Priming:
     def apply(self, envelope: Envelope) -> None:
         """Fold the next event of the log."""
         match envelope.event:
-            case MemoryIgnited(memory=memory, order=order):
+            case ev.MemoryIgnited(memory=memory, order=order):
                 self.orders[memory] = order
-            case MemoryFaded(memory=memory) | MemoryForgotten(memory=memory) | MemoryErased(memory=memory):
+            case ev.MemoryFaded(memory=memory) | ev.MemoryForgotten(memory=memory) | ev.MemoryErased(memory=memory):
                 self._remove((memory,))
-            case MemoriesMerged(absorbed=absorbed):
+            case ev.MemoriesMerged(absorbed=absorbed):
                 self._remove(absorbed)
-            case MemoriesPruned(pruned=pruned):
+            case ev.MemoriesPruned(pruned=pruned):
                 self._remove(one.memory for one in pruned)
             case _:
                 pass

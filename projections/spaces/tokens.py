@@ -73,16 +73,13 @@ class TokenSpace:
             array[span] = 0
         self._slices.clear(row)
 
-    def max_sim(self, query: Tokens, rows: Rows, *, weighted: bool) -> Scores:
-        """Return MaxSim of the query to these rows: the mean over its tokens of their best cosine, in [0, 1].
+    def max_sim(self, query: Tokens, rows: Rows) -> Scores:
+        """Return MaxSim of the query to these rows: the mean of the best cosine of its tokens by idf, in [0, 1]."""
+        return max_sim_of(self.token_scores(query, rows))
 
-        `weighted` weights tokens by the idf of their wordpieces.
-        """
-        return max_sim_of(self.token_scores(query, rows, weighted=weighted))
-
-    def token_scores(self, query: Tokens, rows: Rows, *, weighted: bool) -> npt.NDArray[np.float32]:
+    def token_scores(self, query: Tokens, rows: Rows) -> npt.NDArray[np.float32]:
         """Return the share of each query token in the MaxSim of these rows, shape (rows, query tokens)."""
-        weights = self._frequency.idf(query.ids) if weighted else np.ones(len(query.ids), np.float32)
+        weights = self._frequency.idf(query.ids)
         scores = np.empty((len(rows), len(query.ids)), np.float32)
         for block, cosines, lengths in self._cosines(query, rows):
             scores[block] = _row_maxima(cosines, lengths)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import monotonic
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import pytest
 
@@ -90,6 +90,11 @@ class Server:
         )
         self.send(json.dumps({"jsonrpc": "2.0", "method": "notifications/initialized"}))
         return answer["result"]
+
+    def greeted(self) -> Self:
+        """Shake hands, and return itself."""
+        self.initialize()
+        return self
 
     def call(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
         """Call a tool and return its result."""

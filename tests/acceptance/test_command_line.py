@@ -39,8 +39,7 @@ def test_a_command_that_opened_the_store_leaves_a_hub_for_the_next_ones(tmp_path
 def test_a_running_hub_with_another_log_or_other_models_is_not_taken_for_what_was_asked(
     data: Path, window: Open, tmp_path: Path
 ) -> None:
-    server = window()
-    server.initialize()
+    server = window().greeted()
     server.call("store_memory", content="Bo is afraid of thunder.")
     assert run(data, "backup", str(tmp_path / "backup")).exit_code == 0
     address = "postgresql://keeper@db.example/other"

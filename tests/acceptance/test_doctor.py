@@ -178,8 +178,7 @@ def test_a_client_without_its_hooks_is_a_warning(home: Path, store: Path) -> Non
 
 
 def test_a_running_hub_is_asked_and_one_of_another_version_is_a_warning(home: Path, window: Open, data: Path) -> None:
-    server = window()
-    server.initialize()
+    server = window().greeted()
     server.call("store_memory", content=MEMORY, namespace="mara")
     (data / LOG).write_text(
         f"context-graph: ERROR store_memory failed\nTraceback: {MEMORY}\ncontext-graph: INFO {MEMORY}\n"

@@ -170,8 +170,7 @@ def test_with_a_limit_of_the_size_of_files_nothing_is_stored_searches_go_on_and_
 def test_a_write_that_fails_in_the_middle_ends_the_hub_but_is_answered_and_loses_nothing(
     window: Open, data: Path
 ) -> None:
-    server = window()
-    server.initialize()
+    server = window().greeted()
     ids = [server.call("store_memory", content=HELLO)["structuredContent"]["fingerprintId"]]
     (hub,) = hubs(data)
     with limited_files(data, hub, server.process.pid):  # the next hub inherits it of the pipe
@@ -362,8 +361,7 @@ def test_a_hub_replaces_its_disposable_files_when_they_are_damaged(
     for name in (HUB_INFO, LOCK, "latencies.json"):
         garbage(store / name)
     (store / LOG).write_bytes(os.urandom(2 * MAX_LOG))
-    server = window()
-    server.initialize()
+    server = window().greeted()
     assert contents(server, template) == [f"{HELLO} 0", f"{HELLO} 1"]
     assert read_hub_info(store)
     assert (store / LOG).stat().st_size < MAX_LOG
@@ -373,8 +371,7 @@ def test_damaged_keys_are_reported_and_no_memory_is_taken_for_erased(
     window: Open, store: Path, template: Template
 ) -> None:
     garbage(store / "keys")
-    server = window()
-    server.initialize()
+    server = window().greeted()
     error = server.request("memory/retrieve", id=str(template.memories[0]))["error"]
     assert error["code"] == -32004
     assert "lost, because the store was damaged: " in error["message"]
@@ -398,8 +395,7 @@ def test_with_damaged_models_operations_that_need_none_still_work(
         last = file.read(1)
         file.seek(-1, os.SEEK_END)
         file.write(bytes([last[0] ^ 1]))
-    server = window(environment={"PYTHONPATH": str(package.parent)})
-    server.initialize()
+    server = window(environment={"PYTHONPATH": str(package.parent)}).greeted()
     for method, arguments in (("memory/store", {"content": HELLO}), ("search/graph", {"query": HELLO})):
         error = server.request(method, **arguments)["error"]
         assert error["code"] == -32005
@@ -499,8 +495,7 @@ def test_a_standalone_server_that_is_told_to_end_does_so_though_its_input_stays_
 
 
 def test_a_sleep_during_which_the_hub_is_told_to_end_is_answered_by_the_next_one(window: Open, store: Path) -> None:
-    server = window()
-    server.initialize()
+    server = window().greeted()
     (hub,) = hubs(store)
     server.send(json.dumps({"jsonrpc": "2.0", "id": 9, "method": "memory/consolidate", "params": {"mode": "deep"}}))
     os.kill(hub, signal.SIGTERM)

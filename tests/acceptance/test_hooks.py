@@ -456,9 +456,7 @@ def test_a_memory_that_looks_like_an_instruction_is_one_quoted_line(served: tupl
     assert json.loads(line[line.index('"') :]) == " ".join(ORDER.split())
 
 
-def test_tool_use_is_captured_only_on_request_and_without_file_contents(
-    served: tuple[Path, Server],
-) -> None:
+def test_tool_use_is_captured_only_on_request_and_without_file_contents(served: tuple[Path, Server]) -> None:
     data, server = served
 
     def records() -> list[str]:

@@ -70,14 +70,12 @@ def test_a_file_that_is_imported_three_times_and_killed_once_is_stored_once(
     servers: Callable[[], Server], tmp_path: Path, count: int
 ) -> None:
     items = lines(count)
-    server = servers()
-    server.initialize()
+    server = servers().greeted()
     import_until_killed(server, items[: count // 2])
     survived = len([*stored(tmp_path / "data")])
     assert count // 2 - BATCH < survived <= count // 2
 
-    server = servers()
-    server.initialize()
+    server = servers().greeted()
     second = import_all(server, items)
     assert second == {"stored": count - survived, "stored_before": survived, "failed": 0}
     third = import_all(server, items)

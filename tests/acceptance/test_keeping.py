@@ -37,8 +37,7 @@ def kept(made: Path, tmp_path: Path) -> Path:
 def served(kept: Path, servers: Callable[[], Server]) -> Iterator[Server]:
     """A server on such a store."""
     assert kept.name == "data", "where servers look"
-    server = servers()
-    server.initialize()
+    server = servers().greeted()
     server.call("memory_search", query="dog")
     yield server
     server.close()
@@ -246,8 +245,7 @@ def test_a_damaged_store_is_read_as_far_as_it_can_be_proved_and_repaired_into_a_
 
 def test_doctor_fails_while_a_hub_serves_a_damaged_store_read_only(kept: Path, servers: Callable[[], Server]) -> None:
     damage_first_memory(kept)
-    server = servers()
-    server.initialize()
+    server = servers().greeted()
     server.call("memory_search", query="dog")
     done = run(kept, "doctor", "--json")
     (log,) = (check for check in json.loads(done.stdout)["checks"] if check["name"] == "log")

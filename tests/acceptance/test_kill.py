@@ -13,14 +13,9 @@ from uuid import UUID, uuid4
 
 import pytest
 
+from events import vocabulary as ev
 from events.storage.duckdb_log import DuckDBLog
 from events.storage.log import Draft
-from events.vocabulary import (
-    ConsolidationUndone,
-    MemoriesMerged,
-    MemoriesPruned,
-    MemoryStored,
-)
 from events.vocabulary.values import Counts, Mode
 from projections.memories.catalog import Catalog
 from projections.mind.runs import Run, Runs
@@ -35,7 +30,7 @@ SEED = 20_261_121
 DEEP = {"mode": "deep"}
 LATE = 1.2
 """Kills come up to this share of the time that the work usually takes, so that some come just after its end."""
-DECISIONS = (MemoriesMerged, MemoriesPruned)
+DECISIONS = (ev.MemoriesMerged, ev.MemoriesPruned)
 
 KILLS = pytest.mark.parametrize("kills", [1, pytest.param(20, marks=pytest.mark.slow)])
 
@@ -97,11 +92,10 @@ def test_no_acknowledged_memory_is_lost_by_kill_9(servers: Callable[[], Server],
         log = DuckDBLog(tmp_path / "data")
         envelopes = list(log.read())  # checks the chain
         log.close()
-        stored = {str(envelope.id) for envelope in envelopes if isinstance(envelope.event, MemoryStored)}
+        stored = {str(envelope.id) for envelope in envelopes if isinstance(envelope.event, ev.MemoryStored)}
         assert acknowledged.keys() <= stored
-        assert all(len(e.event.fingerprint.embeddings) == 13 for e in envelopes if isinstance(e.event, MemoryStored))
-    server = servers()
-    server.initialize()
+        assert all(len(e.event.fingerprint.embeddings) == 13 for e in envelopes if isinstance(e.event, ev.MemoryStored))
+    server = servers().greeted()
     for memory, content in chance.sample(sorted(acknowledged.items()), 5):
         assert server.call("memory_retrieve", id=memory)["structuredContent"]["content"] == content
     (found,) = server.call("search_graph", query=content, top_k=1)["structuredContent"]["results"]
@@ -129,8 +123,7 @@ def killed(folder: Path, moment: float | None, tool: str, **arguments: Any) -> t
 
     Returns the seconds from the call to the kill, and whether it had answered.
     """
-    server = Server(folder)
-    server.initialize()
+    server = Server(folder).greeted()
     server.call("list_consolidations")  # the log is replayed by then
     call = {"name": tool, "arguments": arguments}
     start = perf_counter()
@@ -151,10 +144,10 @@ def left_in(folder: Path) -> Left:
         runs.apply(envelope)
     events = [envelope.event for envelope in envelopes]
     return Left(
-        states={one.id: catalog.get(one.id).state for one in envelopes if isinstance(one.event, MemoryStored)},
+        states={one.id: catalog.get(one.id).state for one in envelopes if isinstance(one.event, ev.MemoryStored)},
         runs=tuple(run for run in runs.latest() if run.params.mode is not Mode.LINK),
         decisions=sum(isinstance(event, DECISIONS) for event in events),
-        undone=sum(isinstance(event, ConsolidationUndone) for event in events),
+        undone=sum(isinstance(event, ev.ConsolidationUndone) for event in events),
     )
 
 
@@ -186,8 +179,7 @@ def listed(server: Server) -> list[dict[str, Any]]:
 @contextmanager
 def in_use(folder: Path) -> Iterator[Server]:
     """Serve what was left in a new process."""
-    server = Server(folder)
-    server.initialize()
+    server = Server(folder).greeted()
     yield server
     server.close()
 
@@ -195,8 +187,7 @@ def in_use(folder: Path) -> Iterator[Server]:
 @pytest.fixture(scope="module")
 def tidied(tmp_path_factory: pytest.TempPathFactory) -> Tidied:
     before, after = tmp_path_factory.mktemp("before") / "data", tmp_path_factory.mktemp("after") / "data"
-    server = Server(before)
-    server.initialize()
+    server = Server(before).greeted()
     tell(server)
     server.close()
     copied(before, after)

@@ -76,8 +76,7 @@ def test_the_hub_logs_the_level_of_the_environment_to_its_log(
     window: Open, data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CONTEXT_GRAPH_LOG_LEVEL", "debug")
-    server = window()
-    server.initialize()
+    server = window().greeted()
     server.call("store_memory", content=CONTENT)
     log = (data / LOG).read_text()
     assert {"EmbedMemory", "JudgeAndAppend", "AppendMemories"} <= correlations(log).keys()

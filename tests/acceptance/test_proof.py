@@ -30,8 +30,7 @@ ERASED_WORDS = ("zwickelvalve", "knurrtag", "quarrelsome")
 
 @pytest.fixture
 def server(servers: Callable[[], Server]) -> Iterator[Server]:
-    server = servers()
-    server.initialize()
+    server = servers().greeted()
     yield server
     server.close()
 
@@ -165,8 +164,7 @@ def test_a_history_tells_the_erasure_of_a_merged_memory_from_that_of_the_memory_
 def test_no_file_of_a_store_is_for_others_even_in_a_folder_that_is(tmp_path: Path) -> None:
     folder = tmp_path / "open to all"
     folder.mkdir(mode=0o755)
-    server = Server(folder)
-    server.initialize()
+    server = Server(folder).greeted()
     server.call("store_memory", content=PUMP)
     assert run(folder, "backup", str(tmp_path / "backup")).exit_code == 0
     while_open = {path.name: path.stat().st_mode & 0o077 for path in folder.iterdir()}

@@ -98,8 +98,7 @@ def nothing(rude: Rude) -> None:
 def test_a_client_that_floods_or_stalls_delays_nobody_and_fills_no_memory(
     window: Open, data: Path, how: Callable[[Rude], None], times: int
 ) -> None:
-    server = window()
-    server.initialize()
+    server = window().greeted()
     memory = server.call("store_memory", content=HELLO)["structuredContent"]["fingerprintId"]
     server.request("search/graph", query=HELLO)
     (hub,) = hubs(data)

@@ -42,16 +42,14 @@ async def test_a_memory_survives_a_restart_and_is_found_by_the_official_client(t
 @pytest.mark.slow
 @pytest.mark.requirement("INTEG-001/delete/survives-restart")
 def test_deleted_memories_stay_deleted(servers: Callable[[], Server]) -> None:
-    server = servers()
-    server.initialize()
+    server = servers().greeted()
     kept, forgotten, erased = (
         server.call("store_memory", content=f"{FOX} {n}")["structuredContent"]["fingerprintId"] for n in range(3)
     )
     server.call("memory_delete", id=forgotten)
     server.call("memory_delete", id=erased, soft=False)
     server.close()
-    again = servers()
-    again.initialize()
+    again = servers().greeted()
     results = again.call("search_graph", query=FOX)["structuredContent"]["results"]
     assert [hit["fingerprintId"] for hit in results] == [kept]
     assert again.call("memory_retrieve", id=erased)["structuredContent"]["error"]["code"] == -32010
@@ -59,8 +57,7 @@ def test_deleted_memories_stay_deleted(servers: Callable[[], Server]) -> None:
 
 @pytest.mark.requirement("INTEG-001/protocol/server-lives-on", "STORE-001/pulse-on-every-answer")
 def test_broken_lines_are_answered_and_the_server_lives_on(servers: Callable[[], Server]) -> None:
-    server = servers()
-    server.initialize()
+    server = servers().greeted()
     for line, code in (
         ("{not json", -32700),
         ('"a string"', -32600),
@@ -103,16 +100,14 @@ def test_initialize_and_tools_list_need_no_model(servers: Callable[[], Server]) 
 
 
 def test_a_second_server_on_the_same_folder_says_who_has_it(servers: Callable[[], Server]) -> None:
-    first = servers()
-    first.initialize()
+    first = servers().greeted()
     second = servers()
     assert second.process.wait(timeout=PATIENCE) == 1
     first.close()
 
 
 def test_progress_is_reported_while_models_load(servers: Callable[[], Server]) -> None:
-    server = servers()
-    server.initialize()
+    server = servers().greeted()
     server.send(
         json.dumps(
             {
@@ -147,8 +142,7 @@ def cancel(server: Server, request: int | str) -> None:
 
 
 def test_a_number_and_the_same_digits_as_text_are_two_ids(servers: Callable[[], Server]) -> None:
-    server = servers()
-    server.initialize()
+    server = servers().greeted()
     server.call("store_memory", content=FOX)
     search = {"name": "search_graph", "arguments": {"query": FOX}}
     for stored, (storing, searching) in enumerate((("9001", 9001), (9001, "9001")), start=1):
@@ -162,8 +156,7 @@ def test_a_number_and_the_same_digits_as_text_are_two_ids(servers: Callable[[], 
 
 
 def test_a_cancelled_store_is_never_answered_and_leaves_nothing(servers: Callable[[], Server]) -> None:
-    server = servers()
-    server.initialize()
+    server = servers().greeted()
     server.call("store_memory", content=FOX)
 
     store_until_windows_are_embedded(server, 98)
@@ -171,8 +164,7 @@ def test_a_cancelled_store_is_never_answered_and_leaves_nothing(servers: Callabl
     assert server.call("search_graph", query=FOX)["structuredContent"]["count"] == 1, "this is the next answer"
     store_until_windows_are_embedded(server, 99)
     server.close()
-    again = servers()
-    again.initialize()
+    again = servers().greeted()
     count = again.call("search_graph", query=FOX)["structuredContent"]["count"]
     assert count == 2, "the end of input cancels nothing"
     again.close()

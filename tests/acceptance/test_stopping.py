@@ -28,8 +28,7 @@ def call(number: int, text: str) -> str:
 
 
 def test_stop_lets_requests_end_and_an_open_window_starts_a_hub_when_it_needs_one(window: Open, data: Path) -> None:
-    server = window("--linger", "600")
-    server.initialize()
+    server = window("--linger", "600").greeted()
     (pid,) = hubs(data)
     for number in range(100, 108):
         server.send(call(number, f"The {number}th bicycle of the courier has blue mudguards."))
@@ -49,8 +48,7 @@ def test_stop_lets_requests_end_and_an_open_window_starts_a_hub_when_it_needs_on
 
 
 def test_stop_ends_a_server_without_a_hub(data: Path, window: Open) -> None:
-    alone = window("--standalone")
-    alone.initialize()
+    alone = window("--standalone").greeted()
     listens(data)
     answer = json.loads(run(data, "stop", "--json").stdout)
     assert answer["stopped"] == alone.process.pid
@@ -58,8 +56,7 @@ def test_stop_ends_a_server_without_a_hub(data: Path, window: Open) -> None:
 
 
 def test_a_hub_that_a_signal_stopped_is_named_with_the_command_that_lets_it_go_on(window: Open, data: Path) -> None:
-    server = window()
-    server.initialize()
+    server = window().greeted()
     (pid,) = hubs(data)
     os.kill(pid, signal.SIGSTOP)
     try:
@@ -76,20 +73,17 @@ def test_a_hub_that_a_signal_stopped_is_named_with_the_command_that_lets_it_go_o
 
 
 def test_a_socket_that_is_deleted_is_made_again_and_the_hub_stays(window: Open, data: Path) -> None:
-    server = window()
-    server.initialize()
+    server = window().greeted()
     info = read_hub_info(data)
     (data / SOCKET).unlink()
-    second = window()
-    second.initialize()
+    second = window().greeted()
     assert hubs(data) == [info.pid if info else None]
     assert (data / SOCKET).stat().st_mode & 0o777 == 0o600
     assert stored(server) == stored(second) == 0
 
 
 def test_requests_before_the_end_of_input_are_answered(window: Open, data: Path) -> None:
-    server = window()
-    server.initialize()
+    server = window().greeted()
     for number in range(5):
         server.send(call(number, f"Parcel {number} lies in the cellar of the bakery."))
     assert server.process.stdin

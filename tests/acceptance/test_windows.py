@@ -51,15 +51,13 @@ def test_eight_windows_that_open_at_once_on_an_empty_folder_have_one_hub(window:
 
 
 def test_a_hub_ends_by_itself_after_its_last_client_and_the_next_one_finds_everything(window: Open, data: Path) -> None:
-    first = window()
-    first.initialize()
+    first = window().greeted()
     memory = first.call("store_memory", content=FOX)["structuredContent"]["fingerprintId"]
     first.close()
     gone(data)
     assert not (data / SOCKET).exists()
     assert not (data / HUB_INFO).exists()
-    again = window()
-    again.initialize()
+    again = window().greeted()
     assert again.call("memory_retrieve", id=memory)["structuredContent"]["content"] == FOX
 
 
@@ -69,8 +67,7 @@ def test_a_hub_that_is_told_to_end_does_so_cleanly_and_its_clients_go_on_with_th
 ) -> None:
     hub = subprocess.Popen([COMMAND, "hub", "--data", str(data), "--linger", "600"], stderr=subprocess.PIPE)
     listens(data)
-    server = window()
-    server.initialize()
+    server = window().greeted()
     assert hubs(data) == [hub.pid]
     memory = server.call("store_memory", content=FOX)["structuredContent"]["fingerprintId"]
     hub.send_signal(number)
@@ -118,8 +115,7 @@ def test_when_the_hub_is_killed_every_request_is_answered_once_and_none_is_done_
 
 
 def test_a_memory_is_stored_once_if_the_hub_is_killed_between_commit_and_answer(window: Open, data: Path) -> None:
-    server = window()
-    server.initialize()
+    server = window().greeted()
     server.call("store_memory", content=FOX)
     head = data / "head"
     for number in range(2):
@@ -136,8 +132,7 @@ def test_a_memory_is_stored_once_if_the_hub_is_killed_between_commit_and_answer(
 
 
 def test_a_request_with_the_client_s_own_key_is_done_once_by_two_hubs(window: Open, data: Path) -> None:
-    server = window()
-    server.initialize()
+    server = window().greeted()
     key = {"_meta": {REQUEST_KEY: str(uuid4())}}
     first = server.request("memory/store", content=FOX, **key)["result"]["fingerprintId"]
     killed_hub(data)
@@ -222,8 +217,7 @@ def test_a_limit_on_a_tool_that_does_not_exist_is_told_by_its_name(data: Path) -
 
 
 def test_other_models_than_those_of_the_running_hub_are_refused(window: Open, data: Path) -> None:
-    server = window()
-    server.initialize()
+    server = window().greeted()
     assert "'embedded', not 'full'" in refused(data, "--embedder", "full")
     assert server.request("tools/list")["result"]["tools"], "and the one that runs goes on"
 
@@ -242,8 +236,7 @@ def test_options_that_a_running_hub_was_not_started_with_are_told_and_do_not_hol
 
 
 def test_a_line_without_an_end_ends_its_own_pipe_with_an_error(window: Open) -> None:
-    server = window()
-    server.initialize()
+    server = window().greeted()
     assert server.process.stdin
     with suppress(BrokenPipeError):  # it reads no more than it must
         server.process.stdin.write(b"x" * (MAX_LINE + 1_000_000))
@@ -256,10 +249,8 @@ def test_a_line_without_an_end_ends_its_own_pipe_with_an_error(window: Open) -> 
 
 
 def test_a_window_beside_a_standalone_server_shares_its_store_and_outlives_it(window: Open, data: Path) -> None:
-    alone = Server(data)
-    alone.initialize()
-    server = window()
-    server.initialize()
+    alone = Server(data).greeted()
+    server = window().greeted()
     memory = server.call("store_memory", content=FOX)["structuredContent"]["fingerprintId"]
     assert hubs(data) == []
     alone.close()

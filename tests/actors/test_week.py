@@ -30,16 +30,8 @@ from actors.hub.hub import Hub
 from actors.scheduler import actor
 from actors.scheduler.messages import ChangeSchedule, ReadSchedule, ScheduleState, Tick
 from actors.store.messages import Append, Describe
+from events import vocabulary as ev
 from events.storage.log import Envelope
-from events.vocabulary import (
-    ConsolidationFinished,
-    ConsolidationSkipped,
-    ConsolidationStarted,
-    MemoriesMerged,
-    MemoriesPruned,
-    MemoryErased,
-    SpacesDeclared,
-)
 from events.vocabulary.values import Mode, Outcome, Trigger
 from projections.atlas.atlas import Atlas
 from projections.graph.links import Links
@@ -141,7 +133,7 @@ class Week:
         return self.hub.scheduler.ask(message, timeout=BOUND)
 
     def erase(self, name: str) -> None:
-        erased = MemoryErased(memory=self.ids[name])
+        erased = ev.MemoryErased(memory=self.ids[name])
         append = Append(id=UUID(int=77), event=erased, actor="front", correlation_id=UUID(int=78))
         self.hub.store.ask(append, timeout=BOUND)
 
@@ -330,7 +322,7 @@ def test_a_quarter_of_an_hour_without_anybody_brings_one_light_sleep(week: Week)
 
 
 def test_a_run_that_is_due_during_another_is_dropped_with_a_note(week: Week):
-    skipped = [one for one in week.log.told if isinstance(one.event, ConsolidationSkipped)]
+    skipped = [one for one in week.log.told if isinstance(one.event, ev.ConsolidationSkipped)]
     assert [(one.at, one.actor) for one in skipped] == [(at(3, 14), "scheduler")]
     assert (skipped[0].event.mode, skipped[0].event.trigger) == (LIGHT, Trigger.SCHEDULE)
     assert week.between(at(3, 13), at(3, 15)) == [(at(3, 15), LIGHT, Trigger.SCHEDULE)]
@@ -354,13 +346,13 @@ def test_with_leave_trivia_are_pruned_and_near_copies_merged(trusted: Week):
 
 
 def test_without_leave_nothing_is_pruned_and_only_exact_copies_are_merged(careful: Week):
-    assert careful.found(MemoriesPruned) == []
+    assert careful.found(ev.MemoriesPruned) == []
     assert careful.states("trivial") == {MemoryState.LIVE}
     assert careful.states("near") == {MemoryState.LIVE}
     assert careful.states("copy") == {MemoryState.MERGED}
-    absorbed = {one for merged in careful.found(MemoriesMerged) for one in merged.absorbed}
+    absorbed = {one for merged in careful.found(ev.MemoriesMerged) for one in merged.absorbed}
     assert absorbed == {careful.ids[f"copy {day}"] for day in COPIED}
-    assert {score for merged in careful.found(MemoriesMerged) for score in merged.similarities} == {1.0}
+    assert {score for merged in careful.found(ev.MemoriesMerged) for score in merged.similarities} == {1.0}
 
 
 def test_what_was_told_again_is_answered_by_what_it_repeats(trusted: Week):
@@ -379,7 +371,7 @@ def test_every_memory_that_is_protected_or_matters_is_there_or_answered_for(week
 
 
 def test_whatever_was_pruned_mattered_too_little_and_was_protected_by_nothing(trusted: Week):
-    pruned = [one for event in trusted.found(MemoriesPruned) for one in event.pruned]
+    pruned = [one for event in trusted.found(ev.MemoriesPruned) for one in event.pruned]
     trivial = {f"trivial {day}" for day in range(7)} | {f"young {day}" for day in range(6)}
     assert {one.memory for one in pruned} == {trusted.ids[name] for name in trivial}
     assert max(one.salience.total for one in pruned) < SALIENCE_THRESHOLD
@@ -390,7 +382,7 @@ def test_a_memory_that_matters_little_is_kept_until_it_is_a_day_old(trusted: Wee
     pruned = {
         one.memory: envelope.at
         for envelope in trusted.log.told
-        if isinstance(envelope.event, MemoriesPruned)
+        if isinstance(envelope.event, ev.MemoriesPruned)
         for one in envelope.event.pruned
     }
     ages = [pruned[memory] - told for memory, told in young.items() if memory in pruned]
@@ -399,8 +391,8 @@ def test_a_memory_that_matters_little_is_kept_until_it_is_a_day_old(trusted: Wee
 
 
 def test_nothing_is_pruned_or_merged_twice(week: Week):
-    hidden = [one for event in week.found(MemoriesMerged) for one in event.absorbed]
-    hidden += [one.memory for event in week.found(MemoriesPruned) for one in event.pruned]
+    hidden = [one for event in week.found(ev.MemoriesMerged) for one in event.absorbed]
+    hidden += [one.memory for event in week.found(ev.MemoriesPruned) for one in event.pruned]
     assert len(hidden) == len(set(hidden))
     assert hidden
 
@@ -409,21 +401,23 @@ def test_each_run_says_how_many_memories_it_left(week: Week):
     catalog, runs = Catalog(), {run.run for run in week.runs()}
     for envelope in week.log.told:
         catalog.apply(envelope)
-        if isinstance(envelope.event, ConsolidationFinished) and envelope.event.run in runs:
+        if isinstance(envelope.event, ev.ConsolidationFinished) and envelope.event.run in runs:
             assert envelope.event.memories == catalog.namespaces().total()
 
 
 def test_runs_follow_each_other_one_at_a_time(week: Week):
     runs = {run.run for run in week.runs()}
-    ends = [one.event for one in week.log.told if isinstance(one.event, ConsolidationStarted | ConsolidationFinished)]
+    ends = [
+        one.event for one in week.log.told if isinstance(one.event, ev.ConsolidationStarted | ev.ConsolidationFinished)
+    ]
     ends = [event for event in ends if event.run in runs]
     assert len(ends) > 300
     for one, other in pairwise(ends):
-        assert isinstance(one, ConsolidationStarted) == (one.run == other.run)
+        assert isinstance(one, ev.ConsolidationStarted) == (one.run == other.run)
 
 
 def test_whoever_reads_the_log_at_the_end_knows_what_those_know_who_heard_of_it_as_it_happened(week: Week):
-    (declared,) = week.found(SpacesDeclared)
+    (declared,) = week.found(ev.SpacesDeclared)
     for fresh in (Catalog, Links, Goals, WorkspaceState, Runs, Schedule, lambda: Atlas.of(declared)):
         heard, read = fresh(), fresh()
         before = read.digest()

@@ -7,16 +7,7 @@ from uuid import UUID
 
 from events.crypto.chain_key import ChainKey
 from events.crypto.keys import KeyRing
-from events.storage.chain import (
-    GENESIS,
-    Row,
-    build_rows,
-    decode_rows,
-    encode_drafts,
-    envelope_of,
-    read_row,
-    to_utc,
-)
+from events.storage.chain import GENESIS, Row, build_rows, decode_rows, encode_drafts, envelope_of, read_row, to_utc
 from events.storage.log import Draft, Envelope, Head, LogCorruptError, LogError
 
 

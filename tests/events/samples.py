@@ -13,32 +13,10 @@ from uuid import UUID, uuid4
 import numpy as np
 import numpy.typing as npt
 
+from events import vocabulary as ev
 from events.fingerprint import Bits, Dense, Directed, Embedding, Fingerprint, Sparse, Tokens
 from events.spaces import SPACES, Kind
 from events.storage.log import Draft
-from events.vocabulary import (
-    CausalClausesFound,
-    CausesLinked,
-    ClustersFormed,
-    ConsolidationFinished,
-    ConsolidationSkipped,
-    ConsolidationStarted,
-    ConsolidationUndone,
-    ConsolidatorChanged,
-    Event,
-    GoalAdjusted,
-    LinksStrengthened,
-    MemoriesMerged,
-    MemoriesMoved,
-    MemoriesPruned,
-    MemoriesReplayed,
-    MemoryStored,
-    PatternDiscovered,
-    PruningPermitted,
-    ScheduleChanged,
-    ScheduleSwitched,
-    ShortcutsDrawn,
-)
 from events.vocabulary.causes import CausalLink, Clause, Phrase
 from events.vocabulary.codec import compress
 from events.vocabulary.values import (
@@ -114,7 +92,7 @@ def random_fingerprint(seed: int, *, tokens: int = 8, terms: int = 12) -> Finger
     )
 
 
-def stored(content: str = "The tide is high at noon.", **overrides: Any) -> MemoryStored:
+def stored(content: str = "The tide is high at noon.", **overrides: Any) -> ev.MemoryStored:
     """Return a small valid memory, whose fingerprint is seeded by its content unless one is given."""
     digest = hashlib.sha256(content.encode()).digest()
     fields: dict[str, Any] = {
@@ -138,10 +116,10 @@ def stored(content: str = "The tide is high at noon.", **overrides: Any) -> Memo
     }
     if "fingerprint" not in fields:
         fields["fingerprint"] = random_fingerprint(int.from_bytes(digest[:4]))
-    return MemoryStored(**fields)
+    return ev.MemoryStored(**fields)
 
 
-def draft(event: Event, **overrides: Any) -> Draft:
+def draft(event: ev.Event, **overrides: Any) -> Draft:
     """Wrap an event for appending, with random ids and at `NOON` unless told otherwise."""
     fields: dict[str, Any] = {
         "id": uuid4(),
@@ -160,14 +138,14 @@ ONE, TWO, THREE, FOUR = (UUID(int=number) for number in range(101, 105))
 
 def started(
     run: UUID, mode: Mode = Mode.LIGHT, trigger: Trigger = Trigger.REQUEST, **fields: Any
-) -> ConsolidationStarted:
+) -> ev.ConsolidationStarted:
     """Return the beginning of a run over all namespaces."""
     told: dict[str, Any] = {"namespace": None, "salience_threshold": 0.3, "max_memories": 0, "dry_run": False}
-    return ConsolidationStarted(run=run, mode=mode, trigger=trigger, **told | {"thorough": True} | fields)
+    return ev.ConsolidationStarted(run=run, mode=mode, trigger=trigger, **told | {"thorough": True} | fields)
 
 
-SLEEP: Final[tuple[Event, ...]] = (
-    ConsolidationStarted(
+SLEEP: Final[tuple[ev.Event, ...]] = (
+    ev.ConsolidationStarted(
         run=RUN,
         mode=Mode.DREAM,
         trigger=Trigger.IDLE,
@@ -178,17 +156,17 @@ SLEEP: Final[tuple[Event, ...]] = (
         thorough=True,
         rationale="much was said today",
     ),
-    MemoriesMerged(run=RUN, survivor=ONE, absorbed=(TWO, THREE), similarities=(1.0, 0.97)),
-    MemoriesPruned(
+    ev.MemoriesMerged(run=RUN, survivor=ONE, absorbed=(TWO, THREE), similarities=(1.0, 0.97)),
+    ev.MemoriesPruned(
         run=RUN,
         pruned=(Pruned(FOUR, Salience(importance=0.1, recency=0.05, access=0.04, alignment=0.02, ignition=0.01)),),
     ),
-    MemoriesMoved(run=RUN, source="sea", target="ocean", memories=(ONE, TWO), renamed=True),
-    ClustersFormed(run=RUN, namespace="sea", clusters=(Group((ONE, TWO), (0.9, 0.8)),)),
-    LinksStrengthened(run=RUN, links=(Strengthened(Step(ONE, TWO, "cites"), 0.75, 0.6),)),
-    ShortcutsDrawn(run=RUN, shortcuts=(Shortcut(Step(ONE, FOUR, "shortcut"), 0.5, 0.8, (TWO, THREE)),)),
-    MemoriesReplayed(run=RUN, memories=(ONE, TWO)),
-    CausalClausesFound(
+    ev.MemoriesMoved(run=RUN, source="sea", target="ocean", memories=(ONE, TWO), renamed=True),
+    ev.ClustersFormed(run=RUN, namespace="sea", clusters=(Group((ONE, TWO), (0.9, 0.8)),)),
+    ev.LinksStrengthened(run=RUN, links=(Strengthened(Step(ONE, TWO, "cites"), 0.75, 0.6),)),
+    ev.ShortcutsDrawn(run=RUN, shortcuts=(Shortcut(Step(ONE, FOUR, "shortcut"), 0.5, 0.8, (TWO, THREE)),)),
+    ev.MemoriesReplayed(run=RUN, memories=(ONE, TWO)),
+    ev.CausalClausesFound(
         memory=ONE,
         rules=1,
         clauses=(
@@ -199,7 +177,7 @@ SLEEP: Final[tuple[Event, ...]] = (
             ),
         ),
     ),
-    CausesLinked(
+    ev.CausesLinked(
         run=RUN,
         examined=(ONE, TWO),
         links=(
@@ -207,7 +185,7 @@ SLEEP: Final[tuple[Event, ...]] = (
             CausalLink(ONE, TWO, "e5", 0.7),
         ),
     ),
-    PatternDiscovered(
+    ev.PatternDiscovered(
         run=RUN,
         pattern=UUID(int=105),
         namespace="sea",
@@ -217,8 +195,8 @@ SLEEP: Final[tuple[Event, ...]] = (
         coherence=0.85,
         confidence=0.7,
     ),
-    GoalAdjusted(run=RUN, namespace="sea", previous=UUID(int=106), goal=UUID(int=107), level=DriftLevel.HIGH),
-    ConsolidationFinished(
+    ev.GoalAdjusted(run=RUN, namespace="sea", previous=UUID(int=106), goal=UUID(int=107), level=DriftLevel.HIGH),
+    ev.ConsolidationFinished(
         run=RUN,
         outcome=Outcome.FINISHED,
         counts=Counts(looked_at=4, merged=2, pruned=1, clusters=1, goals_adjusted=1, moved=3),
@@ -226,11 +204,11 @@ SLEEP: Final[tuple[Event, ...]] = (
         milliseconds=12.5,
         reason="none",
     ),
-    ConsolidationUndone(run=RUN, memories=(TWO,)),
-    ConsolidatorChanged(epoch=3, hub=TWO, host="harbour, process 12"),
-    ConsolidationSkipped(mode=Mode.REM, trigger=Trigger.MADE_UP, reason="something else was under way"),
-    ScheduleChanged(mode=Mode.DEEP, when="0 3 * * *"),
-    ScheduleSwitched(paused=True),
-    PruningPermitted(permitted=True),
+    ev.ConsolidationUndone(run=RUN, memories=(TWO,)),
+    ev.ConsolidatorChanged(epoch=3, hub=TWO, host="harbour, process 12"),
+    ev.ConsolidationSkipped(mode=Mode.REM, trigger=Trigger.MADE_UP, reason="something else was under way"),
+    ev.ScheduleChanged(mode=Mode.DEEP, when="0 3 * * *"),
+    ev.ScheduleSwitched(paused=True),
+    ev.PruningPermitted(permitted=True),
 )
 """One of each event of sleep, no field of which has its default."""

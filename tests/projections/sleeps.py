@@ -7,31 +7,8 @@ from uuid import UUID
 import msgspec
 from hypothesis import strategies as st
 
+from events import vocabulary as ev
 from events.storage.log import Envelope
-from events.vocabulary import (
-    ClustersFormed,
-    ConsolidationUndone,
-    Event,
-    GoalAdjusted,
-    GoalDiscovered,
-    LinksStrengthened,
-    LinksTraversed,
-    MemoriesLinked,
-    MemoriesMerged,
-    MemoriesMoved,
-    MemoriesPruned,
-    MemoriesReplayed,
-    MemoryErased,
-    MemoryFaded,
-    MemoryForgotten,
-    MemoryIgnited,
-    MemoryRecalled,
-    MemoryRestored,
-    NorthStarChosen,
-    ShortcutsDrawn,
-    Shredded,
-    WorkspaceEmptied,
-)
 from events.vocabulary.values import DriftLevel, GoalLevel, Group, Pruned, Salience, Shortcut, Step, Strengthened
 from tests.events.samples import stored
 from tests.projections.history import history, memory_id, read_later
@@ -41,50 +18,50 @@ STORED = [stored(f"memory {n}", tags=(f"t{n}",), session="s", position=n) for n 
 """The memories, with a tag of its own each: the first events of every history."""
 IDS = [memory_id(n) for n in range(1, COUNT + 1)]
 RUNS = [UUID(int=n) for n in range(1_001, 1_005)]
-NOTHING: Final = WorkspaceEmptied()
+NOTHING: Final = ev.WorkspaceEmptied()
 """Takes the place of an event that doesn't happen, so that all others keep their numbers and times."""
 GOALS = [UUID(int=n) for n in range(2_001, 2_005)]
 SALIENCE = Salience(importance=0.1, recency=0.05, access=0.04, alignment=0.02, ignition=0.0)
 
 
-def pruned(run: UUID, *memories: UUID) -> MemoriesPruned:
-    return MemoriesPruned(run=run, pruned=tuple(Pruned(memory, SALIENCE) for memory in memories))
+def pruned(run: UUID, *memories: UUID) -> ev.MemoriesPruned:
+    return ev.MemoriesPruned(run=run, pruned=tuple(Pruned(memory, SALIENCE) for memory in memories))
 
 
-def merged(run: UUID, survivor: UUID, *absorbed: UUID) -> MemoriesMerged:
-    return MemoriesMerged(run=run, survivor=survivor, absorbed=absorbed, similarities=(1.0,) * len(absorbed))
+def merged(run: UUID, survivor: UUID, *absorbed: UUID) -> ev.MemoriesMerged:
+    return ev.MemoriesMerged(run=run, survivor=survivor, absorbed=absorbed, similarities=(1.0,) * len(absorbed))
 
 
-def undone(run: UUID, *memories: UUID) -> ConsolidationUndone:
-    return ConsolidationUndone(run=run, memories=memories)
+def undone(run: UUID, *memories: UUID) -> ev.ConsolidationUndone:
+    return ev.ConsolidationUndone(run=run, memories=memories)
 
 
-def erased(memory: UUID) -> MemoryErased:
-    return MemoryErased(memory=memory)
+def erased(memory: UUID) -> ev.MemoryErased:
+    return ev.MemoryErased(memory=memory)
 
 
-def forgotten(memory: UUID) -> MemoryForgotten:
-    return MemoryForgotten(memory=memory)
+def forgotten(memory: UUID) -> ev.MemoryForgotten:
+    return ev.MemoryForgotten(memory=memory)
 
 
-def restored(memory: UUID) -> MemoryRestored:
-    return MemoryRestored(memory=memory)
+def restored(memory: UUID) -> ev.MemoryRestored:
+    return ev.MemoryRestored(memory=memory)
 
 
-def linked(source: UUID, target: UUID, weight: float = 0.5, relation: str = "link_to") -> MemoriesLinked:
-    return MemoriesLinked(source=source, targets=(target,), relation=relation, weight=weight)
+def linked(source: UUID, target: UUID, weight: float = 0.5, relation: str = "link_to") -> ev.MemoriesLinked:
+    return ev.MemoriesLinked(source=source, targets=(target,), relation=relation, weight=weight)
 
 
 def group(*members: UUID) -> Group:
     return Group(members, tuple(round(0.95 - 0.1 * place, 2) for place in range(len(members))))
 
 
-def formed(run: UUID, *groups: Group, namespace: str = "default") -> ClustersFormed:
-    return ClustersFormed(run=run, namespace=namespace, clusters=groups)
+def formed(run: UUID, *groups: Group, namespace: str = "default") -> ev.ClustersFormed:
+    return ev.ClustersFormed(run=run, namespace=namespace, clusters=groups)
 
 
-def goal(identity: UUID, members: tuple[UUID, ...], run: UUID | None = None) -> GoalDiscovered:
-    return GoalDiscovered(
+def goal(identity: UUID, members: tuple[UUID, ...], run: UUID | None = None) -> ev.GoalDiscovered:
+    return ev.GoalDiscovered(
         goal=identity,
         namespace="default",
         level=GoalLevel.TACTICAL,
@@ -99,39 +76,41 @@ def goal(identity: UUID, members: tuple[UUID, ...], run: UUID | None = None) -> 
     )
 
 
-def adjusted(run: UUID, chosen: UUID) -> GoalAdjusted:
-    return GoalAdjusted(run=run, namespace="default", previous=GOALS[0], goal=chosen, level=DriftLevel.HIGH)
+def adjusted(run: UUID, chosen: UUID) -> ev.GoalAdjusted:
+    return ev.GoalAdjusted(run=run, namespace="default", previous=GOALS[0], goal=chosen, level=DriftLevel.HIGH)
 
 
-def choose(chosen: UUID) -> NorthStarChosen:
-    return NorthStarChosen(namespace="default", goal=chosen)
+def choose(chosen: UUID) -> ev.NorthStarChosen:
+    return ev.NorthStarChosen(namespace="default", goal=chosen)
 
 
-def moved(source: str, target: str, *memories: UUID, run: UUID | None = None, renamed: bool = False) -> MemoriesMoved:
-    return MemoriesMoved(run=run, source=source, target=target, memories=memories, renamed=renamed)
+def moved(
+    source: str, target: str, *memories: UUID, run: UUID | None = None, renamed: bool = False
+) -> ev.MemoriesMoved:
+    return ev.MemoriesMoved(run=run, source=source, target=target, memories=memories, renamed=renamed)
 
 
-def log_of(*events: Event) -> list[Envelope]:
+def log_of(*events: ev.Event) -> list[Envelope]:
     """Wrap the memories and then these events.
 
     A goal that was discovered before isn't again, and only memories that are in a namespace form clusters and leave it.
     """
     seen: set[UUID] = set()
     places = dict.fromkeys(IDS, "default")
-    kept: list[Event] = []
+    kept: list[ev.Event] = []
     for event in events:
         happens = True
-        if isinstance(event, GoalDiscovered):
+        if isinstance(event, ev.GoalDiscovered):
             happens = event.goal not in seen
             seen.add(event.goal)
-        if isinstance(event, MemoriesMoved):
+        if isinstance(event, ev.MemoriesMoved):
             there = [memory for memory, place in places.items() if place == event.source]
             leaving = there if event.renamed else [memory for memory in there if memory in event.memories]
             happens = bool(leaving) and event.source != event.target
             if happens:
                 event = msgspec.structs.replace(event, memories=tuple(leaving))  # noqa: PLW2901 -- the event as it is kept
                 places |= dict.fromkeys(leaving, event.target)
-        if isinstance(event, ClustersFormed):
+        if isinstance(event, ev.ClustersFormed):
             named = event.namespace
             there = [[one for one in each.members if places[one] == named] for each in event.clusters]
             happens = any(there)
@@ -143,11 +122,11 @@ def log_of(*events: Event) -> list[Envelope]:
 def read_last(log: Iterable[Envelope]) -> list[Envelope]:
     """Return what a reader of the log gets once also the goals are shredded of which every member is erased."""
     log = read_later(log)
-    gone = {envelope.event.memory for envelope in log if isinstance(envelope.event, MemoryErased)}
-    shredded = Shredded(kind="goal_discovered.1")
+    gone = {envelope.event.memory for envelope in log if isinstance(envelope.event, ev.MemoryErased)}
+    shredded = ev.Shredded(kind="goal_discovered.1")
     return [
         msgspec.structs.replace(envelope, event=shredded)
-        if isinstance(envelope.event, GoalDiscovered) and gone.issuperset(envelope.event.members)
+        if isinstance(envelope.event, ev.GoalDiscovered) and gone.issuperset(envelope.event.members)
         else envelope
         for envelope in log
     ]
@@ -175,20 +154,20 @@ OF_A_RUN = st.one_of(
     st.builds(lambda run, memories: merged(run, *memories), _run, _set),
     st.builds(lambda run, groups, namespace: formed(run, *groups, namespace=namespace), _run, _groups, _namespace),
     st.builds(
-        lambda run, step, weight: LinksStrengthened(run=run, links=(Strengthened(step, weight, 0.9),)),
+        lambda run, step, weight: ev.LinksStrengthened(run=run, links=(Strengthened(step, weight, 0.9),)),
         _run,
         _step,
         _weight,
     ),
-    st.builds(lambda run, shortcut: ShortcutsDrawn(run=run, shortcuts=(shortcut,)), _run, _shortcut),
+    st.builds(lambda run, shortcut: ev.ShortcutsDrawn(run=run, shortcuts=(shortcut,)), _run, _shortcut),
     st.builds(goal, _goal, _set.map(tuple), _run),
     st.builds(adjusted, _run, _goal),
 )
 """What runs do, and the undoing of a run takes back."""
 NEUTRAL = st.one_of(
     st.builds(linked, _id, _id, _weight),
-    st.builds(lambda steps: LinksTraversed(steps=tuple(steps)), st.lists(_step, min_size=1, max_size=4)),
-    st.builds(lambda memories: MemoryRecalled(memories=memories, query_sha256=b""), _some),
+    st.builds(lambda steps: ev.LinksTraversed(steps=tuple(steps)), st.lists(_step, min_size=1, max_size=4)),
+    st.builds(lambda memories: ev.MemoryRecalled(memories=memories, query_sha256=b""), _some),
 )
 """What happens to memories whatever their state, and does the same whether a run is undone later or not."""
 OF_A_LIFE = st.one_of(
@@ -208,8 +187,8 @@ OF_A_LIFE = st.one_of(
         _some,
         st.booleans(),
     ),
-    st.builds(lambda memory: MemoryIgnited(memory=memory, order=0.9), _id),
-    st.builds(lambda memory: MemoryFaded(memory=memory, order=0.5), _id),
-    st.builds(lambda run, memories: MemoriesReplayed(run=run, memories=memories), _run, _some),
+    st.builds(lambda memory: ev.MemoryIgnited(memory=memory, order=0.9), _id),
+    st.builds(lambda memory: ev.MemoryFaded(memory=memory, order=0.5), _id),
+    st.builds(lambda run, memories: ev.MemoriesReplayed(run=run, memories=memories), _run, _some),
 )
 """All that can happen."""

@@ -6,15 +6,8 @@ from uuid import UUID
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from events import vocabulary as ev
 from events.storage.log import Envelope
-from events.vocabulary import (
-    MemoryErased,
-    MemoryRecalled,
-    PruningPermitted,
-    ScheduleChanged,
-    ScheduleSwitched,
-    ShortcutsDrawn,
-)
 from events.vocabulary.values import Mode, Shortcut, Step
 from projections.difference import Difference, Recovery, difference
 from projections.memories.lifecycle import Lifecycle
@@ -150,7 +143,7 @@ def test_a_memory_stored_in_between_is_listed_as_stored_and_by_its_state():
 
 def test_links_are_those_that_are_still_drawn():
     shortcut = Step(X, T, "shortcut")
-    drawn = ShortcutsDrawn(run=FIRST, shortcuts=(Shortcut(shortcut, 0.5, 0.5, (Y,)),))
+    drawn = ev.ShortcutsDrawn(run=FIRST, shortcuts=(Shortcut(shortcut, 0.5, 0.5, (Y,)),))
     log = log_of(linked(S, T), linked(X, Y), drawn, linked(U, X), erased(U), undone(FIRST))
     assert of(log, KEPT + 1, KEPT + 3).links == (Step(X, Y, "link_to"), shortcut)
     assert of(log, KEPT + 1, KEPT + 5).links == (Step(X, Y, "link_to"), shortcut), "an end of the last one is erased"
@@ -171,7 +164,9 @@ def test_goals_and_north_stars_are_given_before_and_after():
 
 def test_the_schedule_is_given_before_and_after():
     log = log_of(
-        ScheduleChanged(mode=Mode.DEEP, when="90m"), ScheduleSwitched(paused=True), PruningPermitted(permitted=True)
+        ev.ScheduleChanged(mode=Mode.DEEP, when="90m"),
+        ev.ScheduleSwitched(paused=True),
+        ev.PruningPermitted(permitted=True),
     )
     before, after = of(log, KEPT, len(log)).schedule
     assert (before.when[Mode.DEEP], after.when[Mode.DEEP]) == ("30 3 * * *", "90m")
@@ -179,6 +174,6 @@ def test_the_schedule_is_given_before_and_after():
 
 
 def test_events_are_counted_by_name_also_when_shredded():
-    log = log_of(MemoryRecalled(memories=(X,), query_sha256=b""), MemoryErased(memory=Y))
+    log = log_of(ev.MemoryRecalled(memories=(X,), query_sha256=b""), ev.MemoryErased(memory=Y))
     expected = {"memory_stored": KEPT, "memory_recalled": 1, "memory_erased": 1}
     assert of(log, 0, len(log)).event_counts == of(read_later(log), 0, len(log)).event_counts == expected

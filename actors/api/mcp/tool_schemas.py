@@ -12,8 +12,6 @@ from actors.api.tools.tool import Tool
 from actors.runtime.settings import ToolSet
 from actors.runtime.types import JsonObject
 
-Schema = JsonObject
-
 
 @cache
 def listed(tools: ToolSet = ToolSet.ALL) -> list[types.Tool]:
@@ -31,12 +29,12 @@ def listed(tools: ToolSet = ToolSet.ALL) -> list[types.Tool]:
     ]
 
 
-def schema_of(name: str) -> Schema | None:
+def schema_of(name: str) -> JsonObject | None:
     """Return the schema of a listed tool's parameters; None for another name."""
     return next((tool.input_schema for tool in listed() if tool.name == name), None)
 
 
-def input_schema(kind: type[Params]) -> Schema:
+def input_schema(kind: type[Params]) -> JsonObject:
     """Return the JSON Schema of parameters, with `"type": "object"` at the root, as MCP requires."""
     (root,), components = msgspec.json.schema_components([kind])
     schema = _inlined(root, components)
@@ -45,7 +43,7 @@ def input_schema(kind: type[Params]) -> Schema:
     return schema
 
 
-def output_schema(returns: str) -> Schema:
+def output_schema(returns: str) -> JsonObject:
     """Return the JSON Schema of an answer: an object with the field that agents use next.
 
     The field is not required, since clients validate the answer of a failed call against the same schema.
@@ -53,7 +51,7 @@ def output_schema(returns: str) -> Schema:
     return {"type": "object"} | ({"properties": {returns: {}}} if returns else {})
 
 
-def _inlined(schema: Schema, components: dict[str, Schema]) -> Schema:
+def _inlined(schema: JsonObject, components: dict[str, JsonObject]) -> JsonObject:
     """Return a schema without references, names of classes, and the null of a parameter that may be left out."""
     if "$ref" in schema:
         target = components[schema["$ref"].rpartition("/")[2]]

@@ -56,26 +56,6 @@ from actors.comparator.messages.search import (
 )
 from actors.runtime.messages import Appended, ProjectionMessage
 
-__all__ = [
-    "SURE",
-    "Comparison",
-    "Edges",
-    "Found",
-    "GoalState",
-    "Hit",
-    "Indexes",
-    "Match",
-    "Neighbours",
-    "NewMemory",
-    "RankByQuery",
-    "Ranked",
-    "Relevance",
-    "Resonances",
-    "SpaceScore",
-    "StageReport",
-    "Walks",
-]
-
 ComparatorMessage: TypeAlias = (
     FindNeighbours
     | Resonate

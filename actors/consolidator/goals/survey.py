@@ -10,16 +10,7 @@ import numpy as np
 from actors.comparator.messages import ReadVectors, ScorePairs
 from actors.consolidator.clients import ActorClients
 from actors.consolidator.clustering import MIN_MEMORIES, MIN_SIZE, Cluster, cluster_vectors
-from actors.consolidator.goals.discovery import (
-    NAMED_COHERENCE,
-    Similarities,
-    confidence,
-    distinguishing,
-    is_goal,
-    level,
-    north_star,
-    parents,
-)
+from actors.consolidator.goals import discovery
 from actors.consolidator.goals.terms import Topic, extract_topics, index_terms
 from actors.consolidator.jobs import Sliced
 from actors.consolidator.messages import ProgressCallback
@@ -99,15 +90,15 @@ def survey(
     if len(read) < MIN_MEMORIES:
         return Survey()
     ids, texts, vectors = zip(*read, strict=True)
-    clusters = yield from cluster_vectors(np.stack(vectors), MIN_MEMORIES, NAMED_COHERENCE)
+    clusters = yield from cluster_vectors(np.stack(vectors), MIN_MEMORIES, discovery.NAMED_COHERENCE)
     index = yield from index_terms(texts)
     topics = yield from extract_topics(index, [cluster.members for cluster in clusters])
     found = [
         (cluster, topic)
         for cluster, topic in zip(clusters, topics, strict=True)
-        if is_goal(cluster.coherence, topic.topicality)
+        if discovery.is_goal(cluster.coherence, topic.topicality)
     ][:MAX_GOALS]
-    leading = north_star(
+    leading = discovery.north_star(
         [len(cluster.members) for cluster, _ in found],
         [cluster.coherence for cluster, _ in found],
         [topic.topicality for _, topic in found],
@@ -153,7 +144,7 @@ def _contrasted(clusters: Sequence[Cluster], count: int) -> tuple[list[int], Row
     return places, np.array(groups + [-1] * (len(places) - len(groups)), np.int64)
 
 
-def _score(clients: ActorClients, memories: Sequence[UUID]) -> Sliced[Similarities]:
+def _score(clients: ActorClients, memories: Sequence[UUID]) -> Sliced[discovery.Similarities]:
     """Return the similarities of memories to each other, each pair scored once."""
     count = len(memories)
     scores = np.ones((count, count, len(SPACES)), np.float32)
@@ -170,11 +161,11 @@ def _goals(
     namespace: str,
     ids: Sequence[UUID],
     chosen: Sequence[tuple[Cluster, Topic]],
-    scores: Similarities,
+    scores: discovery.Similarities,
     groups: Rows,
 ) -> list[GoalDiscovered]:
-    levels = [level(len(cluster.members), cluster.coherence) for cluster, _ in chosen]
-    spaces = [distinguishing(scores, groups, number) for number in range(len(chosen))]
+    levels = [discovery.level(len(cluster.members), cluster.coherence) for cluster, _ in chosen]
+    spaces = [discovery.distinguishing(scores, groups, number) for number in range(len(chosen))]
     goals = [uuid4() for _ in chosen]
     return [
         GoalDiscovered(
@@ -186,9 +177,11 @@ def _goals(
             members=tuple(ids[place] for place in cluster.members),
             centrality=cluster.centrality,
             coherence=cluster.coherence,
-            confidence=confidence(len(cluster.members), cluster.coherence, len(spaces[number])),
+            confidence=discovery.confidence(len(cluster.members), cluster.coherence, len(spaces[number])),
             spaces=spaces[number],
             parent=None if parent is None else goals[parent],
         )
-        for number, ((cluster, topic), parent) in enumerate(zip(chosen, parents(levels, scores, groups), strict=True))
+        for number, ((cluster, topic), parent) in enumerate(
+            zip(chosen, discovery.parents(levels, scores, groups), strict=True)
+        )
     ]

@@ -16,16 +16,7 @@ from actors.consolidator.messages import DriftReport
 from actors.consolidator.runs.plan import NamespaceScope, RunPlan
 from actors.consolidator.runs.replay import derive_shortcuts, select_replays, strengthen_links
 from actors.workspace.messages import ReadAttention
-from events.vocabulary import (
-    Event,
-    GoalAdjusted,
-    GoalDiscovered,
-    LinksStrengthened,
-    NorthStarChosen,
-    PatternDiscovered,
-    PurposesRealigned,
-    ShortcutsDrawn,
-)
+from events import vocabulary as ev
 from events.vocabulary.values import DriftLevel
 
 MAX_NAMESPACES: Final = 10
@@ -51,8 +42,8 @@ def plan_nrem(clients: ActorClients, plan: RunPlan, scopes: Sequence[NamespaceSc
     yield
     links = [link for link in walks.links if link.source in remaining and link.target in remaining]
     strengthened = strengthen_links(links, activity)
-    plan.strengthened = LinksStrengthened(run=plan.run, links=strengthened)
-    plan.shortcuts = ShortcutsDrawn(run=plan.run, shortcuts=derive_shortcuts(walks.paths, links, strengthened))
+    plan.strengthened = ev.LinksStrengthened(run=plan.run, links=strengthened)
+    plan.shortcuts = ev.ShortcutsDrawn(run=plan.run, shortcuts=derive_shortcuts(walks.paths, links, strengthened))
 
 
 def plan_rem(
@@ -69,10 +60,10 @@ def plan_rem(
     plan.patterns = sorted(plan.patterns, key=lambda pattern: -pattern.confidence)[:MAX_PATTERNS]
 
 
-def patterns_of(survey: Survey, run: UUID) -> tuple[PatternDiscovered, ...]:
+def patterns_of(survey: Survey, run: UUID) -> tuple[ev.PatternDiscovered, ...]:
     """Return the goals of a survey as patterns, without a North Star that is too small for one."""
     return tuple(
-        PatternDiscovered(
+        ev.PatternDiscovered(
             run=run,
             pattern=uuid4(),
             namespace=goal.namespace,
@@ -101,23 +92,23 @@ def _correct_drift(clients: ActorClients, goals: GoalManager, plan: RunPlan, sco
     for event in events:
         yield
         plan.adjusted.append(_undoable(clients, plan.run, scope.namespace, before, event))
-    if not any(isinstance(event, NorthStarChosen) for event in events):
+    if not any(isinstance(event, ev.NorthStarChosen) for event in events):
         plan.adjusted.append(_adjustment(plan.run, scope.namespace, before, before.star))
 
 
-def _undoable(clients: ActorClients, run: UUID, namespace: str, before: DriftReport, event: Event) -> Event:
+def _undoable(clients: ActorClients, run: UUID, namespace: str, before: DriftReport, event: ev.Event) -> ev.Event:
     """Return an event of a correction with its run, and with what an undo needs to restore."""
     match event:
-        case GoalDiscovered():
+        case ev.GoalDiscovered():
             return msgspec.structs.replace(event, run=run)
-        case NorthStarChosen(goal=goal):
+        case ev.NorthStarChosen(goal=goal):
             return _adjustment(run, namespace, before, goal)
-        case PurposesRealigned(memories=memories):
+        case ev.PurposesRealigned(memories=memories):
             previous = clients.ask_comparator(ReadPurposes(memories=memories)).astype("<f4").tobytes()
             return msgspec.structs.replace(event, run=run, previous=previous)
         case _:
             raise TypeError(f"no correction writes {type(event).__name__}")
 
 
-def _adjustment(run: UUID, namespace: str, before: DriftReport, goal: UUID) -> GoalAdjusted:
-    return GoalAdjusted(run=run, namespace=namespace, previous=before.star, goal=goal, level=before.current.level)
+def _adjustment(run: UUID, namespace: str, before: DriftReport, goal: UUID) -> ev.GoalAdjusted:
+    return ev.GoalAdjusted(run=run, namespace=namespace, previous=before.star, goal=goal, level=before.current.level)

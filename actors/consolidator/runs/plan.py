@@ -8,18 +8,7 @@ import msgspec
 
 from actors.consolidator.goals.drift import Drift
 from actors.linker.messages import ExaminedCauses
-from events.vocabulary import (
-    ClustersFormed,
-    Event,
-    GoalAdjusted,
-    GoalDiscovered,
-    LinksStrengthened,
-    MemoriesMerged,
-    MemoriesPruned,
-    MemoriesReplayed,
-    PatternDiscovered,
-    ShortcutsDrawn,
-)
+from events import vocabulary as ev
 from events.vocabulary.values import Counts, Pruned
 from projections.memories.entries import Entry
 from projections.mind.runs import merges_without
@@ -45,14 +34,14 @@ class RunPlan(msgspec.Struct):
 
     run: UUID
     looked_at: int = 0
-    merged: list[MemoriesMerged] = msgspec.field(default_factory=list)
+    merged: list[ev.MemoriesMerged] = msgspec.field(default_factory=list)
     pruned: list[Pruned] = msgspec.field(default_factory=list)
-    clusters: list[ClustersFormed] = msgspec.field(default_factory=list)
-    strengthened: LinksStrengthened | None = None
-    shortcuts: ShortcutsDrawn | None = None
+    clusters: list[ev.ClustersFormed] = msgspec.field(default_factory=list)
+    strengthened: ev.LinksStrengthened | None = None
+    shortcuts: ev.ShortcutsDrawn | None = None
     replayed: tuple[UUID, ...] = ()
-    patterns: list[PatternDiscovered] = msgspec.field(default_factory=list)
-    adjusted: list[Event] = msgspec.field(default_factory=list)
+    patterns: list[ev.PatternDiscovered] = msgspec.field(default_factory=list)
+    adjusted: list[ev.Event] = msgspec.field(default_factory=list)
     causes: list[ExaminedCauses] = msgspec.field(default_factory=list)
     drifts: dict[str, Drift] = msgspec.field(default_factory=dict)
 
@@ -81,22 +70,22 @@ class RunPlan(msgspec.Struct):
             strengthened=len(self.strengthened.links) if self.strengthened else 0,
             shortcuts=len(self.shortcuts.shortcuts) if self.shortcuts else 0,
             replayed=len(self.replayed),
-            goals_adjusted=sum(isinstance(event, GoalAdjusted) for event in self.adjusted),
+            goals_adjusted=sum(isinstance(event, ev.GoalAdjusted) for event in self.adjusted),
             causes=sum(len(found.linked.links) for found in self.causes),
         )
 
-    def events(self) -> Iterator[Event]:
+    def events(self) -> Iterator[ev.Event]:
         """Yield the events to write in one transaction."""
         yield from self.merged
         if self.pruned:
-            yield MemoriesPruned(run=self.run, pruned=tuple(self.pruned))
+            yield ev.MemoriesPruned(run=self.run, pruned=tuple(self.pruned))
         yield from self.clusters
         if self.strengthened and self.strengthened.links:
             yield self.strengthened
         if self.shortcuts and self.shortcuts.shortcuts:
             yield self.shortcuts
         if self.replayed:
-            yield MemoriesReplayed(run=self.run, memories=self.replayed)
+            yield ev.MemoriesReplayed(run=self.run, memories=self.replayed)
         yield from self.patterns
         yield from self.adjusted
         for found in self.causes:
@@ -112,6 +101,6 @@ class RunPlan(msgspec.Struct):
             self.adjusted = []
 
 
-def _members(event: Event) -> tuple[UUID, ...]:
+def _members(event: ev.Event) -> tuple[UUID, ...]:
     """Return the memories whose words an event contains."""
-    return event.members if isinstance(event, GoalDiscovered | PatternDiscovered) else ()
+    return event.members if isinstance(event, ev.GoalDiscovered | ev.PatternDiscovered) else ()

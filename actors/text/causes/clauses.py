@@ -8,34 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from actors.text.causes.patterns import (
-    BACKWARD,
-    CONDITION,
-    DENIED,
-    FINITE,
-    FIRST_PERSON,
-    FORWARD,
-    HAPPENED,
-    HYPOTHETICAL,
-    IS_SO,
-    JOINING,
-    LABEL,
-    NAMING,
-    NO_CLAUSE,
-    NO_PROSE,
-    OPENING,
-    PASSIVE,
-    PASSIVE_FORMS,
-    PERFECT,
-    POSSESSED,
-    PRONOUN,
-    REFERENCE,
-    REFERRING,
-    SENTENCE,
-    TIME,
-    VERBAL,
-    WORD,
-)
+from actors.text.causes import patterns
 from actors.text.causes.spans import Span, first_clause, is_claimed, last_clause, main_comma, skip_leading, trimmed
 from actors.text.causes.subjects import head_noun, names_happening
 from actors.text.causes.words import DETERMINER, any_of
@@ -85,8 +58,8 @@ def causal_clauses(text: str) -> tuple[CausalClause, ...]:
     found: list[CausalClause] = []
     previous: Span | None = None
     read = 0
-    label = LABEL.match(text)
-    for match in SENTENCE.finditer(text, label.end() if label else 0):
+    label = patterns.LABEL.match(text)
+    for match in patterns.SENTENCE.finditer(text, label.end() if label else 0):
         sentence = match.span()
         is_prose = len(match.group()) <= MAX_SENTENCE
         if is_prose and not match.group().rstrip("\"'”)").endswith("?"):
@@ -103,55 +76,55 @@ def causal_clauses(text: str) -> tuple[CausalClause, ...]:
 
 def sentence_around(text: str, span: Span) -> str:
     """Return the sentences that a span of the text touches."""
-    sentences = [match.span() for match in SENTENCE.finditer(text)]
+    sentences = [match.span() for match in patterns.SENTENCE.finditer(text)]
     touched = [one for one in sentences if one[0] < span[1] and span[0] < one[1]] or [(0, len(text))]
     return text[touched[0][0] : touched[-1][1]]
 
 
 def count_words(phrase: str) -> int:
     """Return the number of words that are no stop words."""
-    words = (word.casefold() for word in WORD.findall(phrase))
+    words = (word.casefold() for word in patterns.WORD.findall(phrase))
     return sum(word not in STOP_WORDS and len(word) > 1 for word in words)
 
 
 def is_statement(text: str) -> bool:
     """Tell whether a text is one short sentence that states something: no question, caption or fragment."""
-    sentences = SENTENCE.findall(text)
+    sentences = patterns.SENTENCE.findall(text)
     return (
         len(sentences) == 1
         and not text.rstrip().endswith(("?", ":"))
-        and not NO_PROSE.search(text)
-        and len(WORD.findall(text)) in STATEMENT_WORDS
-        and FINITE.search(text) is not None
+        and not patterns.NO_PROSE.search(text)
+        and len(patterns.WORD.findall(text)) in STATEMENT_WORDS
+        and patterns.FINITE.search(text) is not None
     )
 
 
 def tells_event(text: str) -> bool:
     """Tell whether a text tells what happened or goes on: "The lake froze over.", not "Lakes are deep."."""
-    return HAPPENED.search(text) is not None
+    return patterns.HAPPENED.search(text) is not None
 
 
 def is_first_person(phrase: str) -> bool:
     """Tell whether a phrase is about its speaker, so that the same words of another speaker say something else."""
-    return bool(FIRST_PERSON.search(phrase))
+    return bool(patterns.FIRST_PERSON.search(phrase))
 
 
 def _clauses(text: str, sentence: Span, previous: Span | None) -> Iterator[CausalClause]:
     """Yield the clauses of one sentence."""
     start, end = sentence
-    if CONDITION.match(text, start, end):
+    if patterns.CONDITION.match(text, start, end):
         return
-    for name, pattern in NAMING:
+    for name, pattern in patterns.NAMING:
         if naming := pattern.match(text, start, end):
             yield from _accepted(text, name, naming.span("cause"), naming.span("effect"))
             return
     begin = skip_leading(text, start, end)
-    if (referring := REFERRING.match(text, start, end)) and not IS_SO.search(referring.group()):
+    if (referring := patterns.REFERRING.match(text, start, end)) and not patterns.IS_SO.search(referring.group()):
         if previous is not None:
             yield from _accepted(text, referring, _outcome(text, previous), _main_clause(text, (referring.end(), end)))
         yield from _inner_clauses(text, (referring.end(), end))
         return
-    if opening := OPENING.match(text, begin, end):
+    if opening := patterns.OPENING.match(text, begin, end):
         comma = main_comma(text, opening.end(), end)
         if comma is not None and _is_cause(text, opening, (opening.end(), comma), (comma + 1, end)):
             effect = (comma + 1, end)
@@ -197,15 +170,15 @@ def _refers(before: str, match: re.Match[str]) -> bool:
     """Tell whether the subject of a connective is "this", or an "it" that did something: the sentence before."""
     connective = match.group().lower().lstrip(", ")
     if connective.startswith("this "):
-        return FINITE.search(before) is None
-    is_it = before.lower().endswith("it") and connective.startswith(("is ", "was ")) and match.re is FORWARD
-    return REFERENCE.fullmatch(before) is not None and not is_it
+        return patterns.FINITE.search(before) is None
+    is_it = before.lower().endswith("it") and connective.startswith(("is ", "was ")) and match.re is patterns.FORWARD
+    return patterns.REFERENCE.fullmatch(before) is not None and not is_it
 
 
 def _first_connective(text: str, start: int, end: int) -> tuple[re.Match[str], bool] | None:
     """Return the first connective inside a part, and whether the cause stands before it."""
     candidates: list[tuple[re.Match[str], bool]] = []
-    for pattern, forward in ((BACKWARD, False), (JOINING, True), (FORWARD, True)):
+    for pattern, forward in ((patterns.BACKWARD, False), (patterns.JOINING, True), (patterns.FORWARD, True)):
         for match in pattern.finditer(text, start + 1, end):
             if _is_causal(text, match, start, end, forward=forward):
                 candidates.append((match, forward))
@@ -216,27 +189,27 @@ def _first_connective(text: str, start: int, end: int) -> tuple[re.Match[str], b
 def _is_causal(text: str, match: re.Match[str], start: int, end: int, *, forward: bool) -> bool:
     """Tell whether a connective inside a part has its causal meaning there."""
     before, word = text[start : match.start()].rstrip(), match.group().lower().lstrip(", ")
-    is_verb = match.re is FORWARD or VERBAL.match(word) is not None
-    if DENIED.search(text[start : match.start()]) or (
-        is_verb and (HYPOTHETICAL.search(before) or is_claimed(text, start, match.start()))
+    is_verb = match.re is patterns.FORWARD or patterns.VERBAL.match(word) is not None
+    if patterns.DENIED.search(text[start : match.start()]) or (
+        is_verb and (patterns.HYPOTHETICAL.search(before) or is_claimed(text, start, match.start()))
     ):
         return False
-    if word.endswith(PASSIVE_FORMS) and PASSIVE.search(before):
+    if word.endswith(patterns.PASSIVE_FORMS) and patterns.PASSIVE.search(before):
         return False
     rest = text[match.end() : end]
-    if IS_SO.search(word):
+    if patterns.IS_SO.search(word):
         if _NOTHING.match(rest):
             return True
-        words = WORD.findall(rest)
+        words = patterns.WORD.findall(rest)
         second = rest.find(words[1]) if len(words) > 1 else end
-        return not NO_CLAUSE.match(rest) and FINITE.search(rest, second) is not None
+        return not patterns.NO_CLAUSE.match(rest) and patterns.FINITE.search(rest, second) is not None
     if _LEAD.search(word) and _WAY.search(before) and _PLACE.match(rest):
         return names_happening(head_noun(before))
     verb = word.split()[-2:][0]  # "which results in", "causes"
     if forward and verb in _NOUNS:
         return _BEFORE_NOUN.search(before) is None
     if word in {"thanks to", "due to"}:
-        return len(WORD.findall(before)) > 1
+        return len(patterns.WORD.findall(before)) > 1
     return True
 
 
@@ -246,9 +219,13 @@ def _is_cause(text: str, match: re.Match[str], cause: Span, effect: Span) -> boo
     if word != "since":
         return True
     subordinate, main = text[slice(*cause)], text[slice(*effect)]
-    if TIME.match(subordinate) and POSSESSED.match(subordinate) is None:
+    if patterns.TIME.match(subordinate) and patterns.POSSESSED.match(subordinate) is None:
         return False
-    return bool(FINITE.search(subordinate) and len(WORD.findall(subordinate)) > 2 and not PERFECT.search(main))
+    return bool(
+        patterns.FINITE.search(subordinate)
+        and len(patterns.WORD.findall(subordinate)) > 2
+        and not patterns.PERFECT.search(main)
+    )
 
 
 def _accepted(text: str, connective: str | re.Match[str], cause: Span, effect: Span) -> Iterator[CausalClause]:
@@ -266,7 +243,7 @@ def _name(connective: str | re.Match[str]) -> str:
 
 
 def _is_recognisable(phrase: str) -> bool:
-    return count_words(phrase) >= MIN_WORDS and len(phrase) <= MAX_CHARACTERS and not PRONOUN.fullmatch(phrase)
+    return count_words(phrase) >= MIN_WORDS and len(phrase) <= MAX_CHARACTERS and not patterns.PRONOUN.fullmatch(phrase)
 
 
 def _main_clause(text: str, part: Span) -> Span:
@@ -288,7 +265,7 @@ def _divided(text: str, part: Span) -> tuple[Span, tuple[re.Match[str], bool] | 
     """Return the part without an opening subordinate clause, and its first inner connective."""
     start, end = part
     start = skip_leading(text, start, end)
-    if opening := OPENING.match(text, start, end):
+    if opening := patterns.OPENING.match(text, start, end):
         comma = main_comma(text, opening.end(), end)
         if comma is not None:
             start = comma + 1

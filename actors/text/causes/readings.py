@@ -10,17 +10,9 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Final
 
+from actors.text.causes import openings
 from actors.text.causes.degrees import read_degree, read_first_degree
 from actors.text.causes.happenings import read_happening
-from actors.text.causes.openings import (
-    REACH,
-    has_failed,
-    is_after_reason,
-    is_as_reason,
-    is_when_reason,
-    may_be_reason,
-    read_opening,
-)
 from actors.text.causes.patterns import CONDITION, FINITE, HYPOTHETICAL
 from actors.text.causes.spans import Reading, Span, first_clause, last_clause, main_comma, skip_leading
 from actors.text.causes.subjects import head_noun, is_activity, is_no_actor, names_happening
@@ -106,8 +98,8 @@ def readings(text: str, sentence: Span) -> Iterator[Reading]:
     begin = skip_leading(text, start, end)
     for read, place in (
         (_adverb, begin),
-        (read_opening, start),  # "after" would be skipped
-        (read_opening, begin),
+        (openings.read_opening, start),  # "after" would be skipped
+        (openings.read_opening, begin),
         (read_first_degree, start),  # "so" would be skipped
         (read_degree, begin),
         (_trailing, begin),
@@ -149,7 +141,7 @@ def _had_to(text: str, start: int, end: int) -> Reading | None:
     for match in islice(_HAD_TO.finditer(text, start, end), MAX_PLACES):
         cause = last_clause(text, (start, match.start()))
         told = text[slice(*cause)].strip()
-        if has_failed(told):
+        if openings.has_failed(told):
             return Reading(match["adverb"].lower(), cause, first_clause(text, (match.end(), end)))
     return None
 
@@ -159,14 +151,14 @@ def _trailing(text: str, start: int, end: int) -> Reading | None:
     for match in _INNER_AS.finditer(text, start + 1, end):
         cause = text[match.start() : end].lstrip(" ,")
         if (
-            not _NO_REASON.search(text[max(start, match.start() - REACH) : match.start()])
-            and may_be_reason(cause)
-            and is_as_reason(cause[3:], "")
+            not _NO_REASON.search(text[max(start, match.start() - openings.REACH) : match.start()])
+            and openings.may_be_reason(cause)
+            and openings.is_as_reason(cause[3:], "")
         ):
             return Reading("as", (match.end(), end), last_clause(text, (start, match.start())))
     for match in _INNER_AFTER.finditer(text, start + 1, end):
         main, name = last_clause(text, (start, match.start())), match["name"].lower()
-        is_reason = is_after_reason if name == "after" else is_when_reason
+        is_reason = openings.is_after_reason if name == "after" else openings.is_when_reason
         if is_reason(text[match.end() : end], text[slice(*main)]):
             return Reading(name, (match.end(), end), main)
     if match := _FEELING.search(text, start + 1, end):

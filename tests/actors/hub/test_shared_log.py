@@ -29,6 +29,7 @@ from actors.hub.reembed import built_beside, reembed
 from actors.runtime.faults import StorageFault
 from actors.store.messages import ReadDigests, ReadStatus, TakeSnapshot
 from actors.store.snapshot_files import Snapshots
+from events import vocabulary as ev
 from events.postgres import connection, rows, writer
 from events.postgres.log import PostgresLog
 from events.postgres.snapshot_keys import OFFLINE, Known, OfflineKeys
@@ -36,15 +37,6 @@ from events.postgres.writer import Writer
 from events.recovery.salvage import DAMAGED
 from events.storage import chain
 from events.storage.log import LogAwayError, LogError, LogUncertainError
-from events.vocabulary import (
-    ConsolidationFinished,
-    ConsolidationStarted,
-    ConsolidatorChanged,
-    Event,
-    MemoryForgotten,
-    MemoryRecalled,
-    MemoryRestored,
-)
 from tests.actors.conftest import loaded, search, store
 from tests.actors.store.test_store import append
 from tests.events.samples import SLEEP, draft
@@ -309,7 +301,9 @@ async def test_one_hub_consolidates_and_another_only_after_it_is_gone(
             break
         except StorageFault:
             assert monotonic() < deadline
-    changes = [envelope.event for envelope in there.hub.log.read() if isinstance(envelope.event, ConsolidatorChanged)]
+    changes = [
+        envelope.event for envelope in there.hub.log.read() if isinstance(envelope.event, ev.ConsolidatorChanged)
+    ]
     assert [change.epoch for change in changes] == [1, 2]
 
 
@@ -321,22 +315,22 @@ async def test_a_hub_that_was_overtaken_during_its_run_changes_nothing(opened: O
         (sample,) = (event for event in SLEEP if isinstance(event, kind))
         hub.store.ask(append(msgspec.structs.replace(sample, run=of)), timeout=BOUND)
 
-    tell(here, ConsolidationStarted, run)
+    tell(here, ev.ConsolidationStarted, run)
     # As the server does where a process is stopped.
     postgres.execute("SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'")
     deadline = monotonic() + BOUND
     while True:
         try:
-            tell(there, ConsolidationStarted, later)
+            tell(there, ev.ConsolidationStarted, later)
             break
         except StorageFault:
             assert monotonic() < deadline
     with pytest.raises(StorageFault, match="has taken over the consolidation"):
-        tell(here, ConsolidationFinished, run)
-    tell(there, ConsolidationFinished, later)
+        tell(here, ev.ConsolidationFinished, run)
+    tell(there, ev.ConsolidationFinished, later)
     known(here, there.log.head.seq)
     events = [envelope.event for envelope in here.log.read()]
-    assert [event.run for event in events if isinstance(event, ConsolidationFinished)] == [later]
+    assert [event.run for event in events if isinstance(event, ev.ConsolidationFinished)] == [later]
 
 
 async def test_a_hub_starts_from_its_own_snapshot_and_folds_what_others_stored_since(
@@ -483,10 +477,10 @@ async def test_an_event_of_a_newer_version_stops_an_older_hub_and_is_named(
     newer = PostgresLog(address, tmp_path / "newer")
     try:
         newer.begin()
-        (before,) = newer.append([draft(MemoryRecalled(memories=(UUID(memory),), query_sha256=bytes(32)))])
+        (before,) = newer.append([draft(ev.MemoryRecalled(memories=(UUID(memory),), query_sha256=bytes(32)))])
         with monkeypatch.context() as patched:
             patched.setattr(chain, "kind_of", lambda _event: "memory_dreamt_of.1")
-            (unknown,) = newer.append([draft(MemoryRestored(memory=UUID(memory)))])
+            (unknown,) = newer.append([draft(ev.MemoryRestored(memory=UUID(memory)))])
         known(here.hub, before.seq)
         with pytest.raises(StorageFault, match=rf"event {unknown.seq} .* memory_dreamt_of.1, which a newer version"):
             await store(here, "the second ferry leaves at ten")
@@ -509,12 +503,12 @@ async def test_a_field_that_a_newer_version_added_is_left_out_by_an_older_one(
         with monkeypatch.context() as patched:
             encode = chain.encode
 
-            def encode_more(event: Event) -> bytes:
+            def encode_more(event: ev.Event) -> bytes:
                 fields = msgspec.msgpack.decode(encode(event), type=dict[str, Any])
                 return msgspec.msgpack.encode(fields | {"mood": "calm"})
 
             patched.setattr(chain, "encode", encode_more)
-            (forgotten,) = newer.append([draft(MemoryForgotten(memory=UUID(memory)))])
+            (forgotten,) = newer.append([draft(ev.MemoryForgotten(memory=UUID(memory)))])
         known(here.hub, forgotten.seq)
         assert await search(here, "when does the boat sail") == []
         second = await store(here, "the second ferry leaves at ten")

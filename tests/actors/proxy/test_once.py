@@ -12,17 +12,8 @@ from actors.api.tools.rate_limits import Limits
 from actors.proxy.endpoint import REQUEST_KEY
 from actors.runtime.ask import ask
 from actors.store.messages import Append
+from events import vocabulary as ev
 from events.storage.log import Envelope
-from events.vocabulary import (
-    ConsolidationStarted,
-    ConsolidationUndone,
-    Event,
-    MemoryErased,
-    MemoryForgotten,
-    MemoryRestored,
-    MemoryStored,
-    MemorySuperseded,
-)
 from tests.actors.api.stream import GARDEN, Lasting
 from tests.actors.conftest import Agent, Connect
 from tests.events.memory_log import MemoryLog
@@ -49,7 +40,7 @@ class Sender:
         """Call a method under a key, and return the code of the error."""
         return (await self.agent.request_refused(method, **arguments, _meta={REQUEST_KEY: str(key)}))["code"]
 
-    async def append(self, event: Event, correlation: UUID) -> None:
+    async def append(self, event: ev.Event, correlation: UUID) -> None:
         """Append an event as another actor would."""
         append = Append(id=uuid4(), event=event, actor="consolidator", correlation_id=correlation)
         await ask(self._operations.hub.store, append)
@@ -83,7 +74,7 @@ async def test_a_memory_is_stored_once_and_answered_with_the_same_id(
     first = await sender(method, key, content=BEES, **more)
     again = await sender(method, key, content=BEES, **more)
     assert _but_for_times(first) == _but_for_times(again)
-    (stored,) = sender.told(MemoryStored)
+    (stored,) = sender.told(ev.MemoryStored)
     assert (stored.correlation_id, str(stored.id)) == (key, first[field])
     other = await sender(method, uuid4(), content=BEES, **more)
     assert other[field] != first[field], "another request is another memory"
@@ -107,7 +98,7 @@ async def test_the_same_key_for_another_memory_is_refused(sender: Sender, other:
     key = uuid4()
     await sender("memory/store", key, content=BEES)
     assert await sender.refused("memory/store", key, **other) == -32602
-    assert len(sender.told(MemoryStored)) == 1
+    assert len(sender.told(ev.MemoryStored)) == 1
 
 
 async def test_the_same_key_for_a_memory_that_is_linked_otherwise_is_refused(sender: Sender) -> None:
@@ -137,7 +128,7 @@ async def test_the_same_request_twice_at_once_is_done_once(sender: Sender) -> No
         for _ in range(4):
             group.start_soon(ask)
     assert len(set(answers)) == 1
-    assert len(sender.told(MemoryStored)) == 1
+    assert len(sender.told(ev.MemoryStored)) == 1
 
 
 async def test_each_item_of_a_batch_is_stored_once(sender: Sender) -> None:
@@ -147,14 +138,14 @@ async def test_each_item_of_a_batch_is_stored_once(sender: Sender) -> None:
     whole = await sender("memory/inject_batch", key, items=items)
     again = await sender("memory/inject_batch", key, items=items)
     assert whole == again
-    stored = sender.told(MemoryStored)
+    stored = sender.told(ev.MemoryStored)
     assert {one.correlation_id for one in stored} == {uuid5(key, str(index)) for index in range(4)}
     assert len(stored) == 4
     mixed = await sender("memory/inject_batch", key, items=[*items[:3], {"content": "something else"}])
     assert [one["success"] for one in mixed["results"]] == [True, True, True, False]
 
 
-@pytest.mark.parametrize(("soft", "kind"), [(True, MemoryForgotten), (False, MemoryErased)])
+@pytest.mark.parametrize(("soft", "kind"), [(True, ev.MemoryForgotten), (False, ev.MemoryErased)])
 async def test_a_memory_is_deleted_once(sender: Sender, soft: bool, kind: type) -> None:
     memory = (await sender("memory/store", uuid4(), content=BEES))["fingerprintId"]
     key = uuid4()
@@ -173,7 +164,7 @@ async def test_a_memory_is_restored_once_even_if_it_was_forgotten_again(sender: 
     first = await sender("memory/restore", key, id=memory)
     await sender("memory/delete", uuid4(), id=memory)
     assert await sender("memory/restore", key, id=memory) == first
-    assert len(sender.told(MemoryRestored)) == 1
+    assert len(sender.told(ev.MemoryRestored)) == 1
     assert await sender.refused("memory/restore", key, id=other) == -32602
 
 
@@ -184,7 +175,7 @@ async def test_a_memory_is_superseded_once_even_if_it_was_reinstated(sender: Sen
     first = await sender("memory/supersede", key, id=old, by=new)
     await sender("memory/restore", uuid4(), id=old)
     assert await sender("memory/supersede", key, id=old, by=new) == first
-    assert len(sender.told(MemorySuperseded)) == 1
+    assert len(sender.told(ev.MemorySuperseded)) == 1
     assert await sender.refused("memory/supersede", key, id=new, by=old) == -32602
 
 
@@ -201,7 +192,7 @@ async def test_a_run_is_done_once_and_has_the_key_as_its_id(sender: Sender) -> N
     assert (first["run_id"], first["merged_count"]) == (str(key), 2)
     again = await sender("memory/consolidate", key, mode="light")
     assert again == first
-    assert len(sender.told(ConsolidationStarted)) == 1
+    assert len(sender.told(ev.ConsolidationStarted)) == 1
     assert await sender.refused("memory/consolidate", key, mode="deep") == -32602
 
 
@@ -211,7 +202,7 @@ async def test_a_dream_is_dreamt_once(sender: Sender) -> None:
     first = await sender("dream/trigger", key, rationale="to see", blocking=True)
     again = await sender("dream/trigger", key, rationale="to see", blocking=True)
     assert (again["run_id"], again["outcome"]) == (first["run_id"], first["outcome"]) == (str(key), "finished")
-    assert len(sender.told(ConsolidationStarted)) == 1
+    assert len(sender.told(ev.ConsolidationStarted)) == 1
 
 
 async def test_a_run_that_was_cut_off_begins_again_under_its_id(sender: Sender) -> None:
@@ -231,7 +222,7 @@ async def test_a_run_is_undone_once_and_the_same_is_told_of_it(sender: Sender) -
     again = await sender("memory/undo_consolidation", key, run_id=run)
     assert {*first.pop("restored")} == {*again.pop("restored")} == {*memories[2:]}
     assert first == again
-    assert len(sender.told(ConsolidationUndone)) == 1
+    assert len(sender.told(ev.ConsolidationUndone)) == 1
     assert await sender.refused("memory/undo_consolidation", key, run_id=run, memory_id=memories[2]) == -32602
     assert await sender.refused("memory/undo_consolidation", uuid4(), run_id=run) == -32602, "it was undone already"
 
@@ -256,4 +247,4 @@ async def test_what_was_done_is_known_after_a_restart(start: Callable[..., Any],
 
 async def test_a_key_that_is_no_uuid_is_refused(sender: Sender) -> None:
     assert await sender.refused("memory/store", "soon", content=BEES) == -32602
-    assert sender.told(MemoryStored) == []
+    assert sender.told(ev.MemoryStored) == []

@@ -5,14 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from actors.proxy.project import (
-    ProjectError,
-    claims,
-    find_project,
-    find_root_project,
-    git_common_dir,
-    serving_project,
-)
+from actors.proxy.project import ProjectError, claims, find_project, find_root_project, git_common_dir, serving_project
 
 
 def git(folder: Path, *arguments: str) -> str:

@@ -18,23 +18,10 @@ from actors.runtime.faults import InvalidParamsFault
 from actors.runtime.messages import Appended, Message
 from actors.scheduler import actor
 from actors.scheduler.actor import Scheduler, local_zone
-from actors.scheduler.messages import (
-    ChangeSchedule,
-    ReadSchedule,
-    ScheduleState,
-    Tick,
-)
+from actors.scheduler.messages import ChangeSchedule, ReadSchedule, ScheduleState, Tick
 from actors.store.messages import Append
+from events import vocabulary as ev
 from events.storage.log import Envelope
-from events.vocabulary import (
-    ConsolidationFinished,
-    ConsolidationSkipped,
-    Event,
-    MemoryForgotten,
-    PruningPermitted,
-    ScheduleChanged,
-    ScheduleSwitched,
-)
 from events.vocabulary.values import Counts, Mode, Outcome, Trigger
 from tests.events.samples import started, stored
 
@@ -44,7 +31,7 @@ BOUND = 60.0
 LIGHT, DEEP, REM, DREAM, *_ = Mode
 MONDAY = datetime(2026, 1, 5, 0, 10, tzinfo=UTC)
 STEP = timedelta(minutes=5)
-TOUCHED = MemoryForgotten(memory=UUID(int=1))
+TOUCHED = ev.MemoryForgotten(memory=UUID(int=1))
 STORED = stored()
 
 
@@ -113,11 +100,11 @@ class FakeConsolidator(Actor):
             case outcome:
                 self.outcome = outcome
 
-    def _events(self, message: StartScheduledRun) -> list[Event]:
+    def _events(self, message: StartScheduledRun) -> list[ev.Event]:
         if self.outcome is None:
-            return [ConsolidationSkipped(mode=message.mode, trigger=message.trigger, reason="busy")]
+            return [ev.ConsolidationSkipped(mode=message.mode, trigger=message.trigger, reason="busy")]
         begun = started(uuid4(), message.mode, message.trigger, thorough=message.thorough)
-        finished = ConsolidationFinished(
+        finished = ev.ConsolidationFinished(
             run=begun.run, outcome=self.outcome, counts=Counts(), memories=1, milliseconds=1.0
         )
         return [begun, finished]
@@ -148,7 +135,7 @@ class Nights:
         ):
             ref.ask(message, timeout=BOUND)
 
-    def happen(self, event: Event, who: str = "front") -> None:
+    def happen(self, event: ev.Event, who: str = "front") -> None:
         self.store.tell(Append(id=uuid4(), event=event, actor=who, correlation_id=uuid4()))
         self.settle()
 
@@ -274,7 +261,9 @@ def test_nothing_more_is_told_until_the_log_says_what_came_of_the_last(nights: N
     nights.store.tell(None)
     nights.live(on(0, 1))
     nights.store.tell(nights.scheduler)
-    asked_for = ConsolidationSkipped(mode=DREAM, trigger=Trigger.REQUEST, reason="another one's run says nothing of it")
+    asked_for = ev.ConsolidationSkipped(
+        mode=DREAM, trigger=Trigger.REQUEST, reason="another one's run says nothing of it"
+    )
     nights.happen(asked_for)
     nights.live(on(0, 3))
     assert nights.slept() == {(LIGHT, Trigger.SCHEDULE): 1}
@@ -308,10 +297,10 @@ def test_what_somebody_changes_is_written_down_as_theirs_and_answered_when_it_ho
     nights.say(ChangeSchedule(paused=True))
     nights.say(ChangeSchedule(permitted=True))
     assert [(envelope.actor, envelope.event) for envelope in nights.log[1:]] == [
-        ("front", ScheduleChanged(mode=LIGHT, when="90m")),
-        ("front", ScheduleChanged(mode=LIGHT, when=None)),
-        ("front", ScheduleSwitched(paused=True)),
-        ("front", PruningPermitted(permitted=True)),
+        ("front", ev.ScheduleChanged(mode=LIGHT, when="90m")),
+        ("front", ev.ScheduleChanged(mode=LIGHT, when=None)),
+        ("front", ev.ScheduleSwitched(paused=True)),
+        ("front", ev.PruningPermitted(permitted=True)),
     ]
 
 
@@ -394,8 +383,8 @@ def test_nothing_wakes_it_before_the_replay_has_been_over_for_a_minute(nights: N
         later.settle()
         later.now += timedelta(seconds=1)
     assert timer.at == [on(4, 9, 21) + timedelta(seconds=number) for number in range(len(nights.log))]
-    later.happen(PruningPermitted(permitted=True))
-    later.happen(ScheduleChanged(mode=LIGHT, when="5m"))
+    later.happen(ev.PruningPermitted(permitted=True))
+    later.happen(ev.ScheduleChanged(mode=LIGHT, when="5m"))
     assert timer.at[-1] == timer.at[len(nights.log) - 1]
     assert later.told == []
 

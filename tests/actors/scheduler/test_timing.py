@@ -9,15 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.scheduler.timing import IDLE, LATE, due, idle_at, next_run, parse_when, wake_at
+from events import vocabulary as ev
 from events.storage.log import Envelope
-from events.vocabulary import (
-    ConsolidationFinished,
-    ConsolidationSkipped,
-    Event,
-    MemoryForgotten,
-    ScheduleChanged,
-    ScheduleSwitched,
-)
 from events.vocabulary.values import Counts, Mode, Outcome, Trigger
 from projections.mind.schedule import Schedule
 from tests.events.samples import draft, started, stored
@@ -25,11 +18,11 @@ from tests.events.samples import draft, started, stored
 LIGHT, DEEP, REM, DREAM, *_ = Mode
 MONDAY = datetime(2026, 1, 5, tzinfo=UTC)
 """A midnight."""
-TOUCHED = MemoryForgotten(memory=UUID(int=1))
+TOUCHED = ev.MemoryForgotten(memory=UUID(int=1))
 STORED = stored()
 
 
-def after(*told: tuple[datetime, str, Event]) -> Schedule:
+def after(*told: tuple[datetime, str, ev.Event]) -> Schedule:
     """Fold events, each with its time and actor."""
     schedule = Schedule()
     for seq, (at, actor, event) in enumerate(told, start=1):
@@ -52,26 +45,28 @@ def on(day: int, hour: int = 0, minute: int = 0, second: int = 0) -> datetime:
     return MONDAY + timedelta(days=day, hours=hour, minutes=minute, seconds=second)
 
 
-def begun(at: datetime) -> tuple[datetime, str, Event]:
+def begun(at: datetime) -> tuple[datetime, str, ev.Event]:
     return at, "store", TOUCHED
 
 
-def changed(at: datetime, mode: Mode, when: str | None) -> tuple[datetime, str, Event]:
-    return at, "front", ScheduleChanged(mode=mode, when=when)
+def changed(at: datetime, mode: Mode, when: str | None) -> tuple[datetime, str, ev.Event]:
+    return at, "front", ev.ScheduleChanged(mode=mode, when=when)
 
 
-def ran(at: datetime, mode: Mode, outcome: Outcome | None = Outcome.FINISHED) -> list[tuple[datetime, str, Event]]:
+def ran(at: datetime, mode: Mode, outcome: Outcome | None = Outcome.FINISHED) -> list[tuple[datetime, str, ev.Event]]:
     """Return a run of half a minute; one without outcome was cut off."""
     run = UUID(int=int(at.timestamp()))
     begun = started(run, mode, Trigger.SCHEDULE, thorough=False)
-    told: list[tuple[datetime, str, Event]] = [(at, "scheduler", begun)]
+    told: list[tuple[datetime, str, ev.Event]] = [(at, "scheduler", begun)]
     if outcome is not None:
-        finished = ConsolidationFinished(run=run, outcome=outcome, counts=Counts(), memories=1, milliseconds=30_000.0)
+        finished = ev.ConsolidationFinished(
+            run=run, outcome=outcome, counts=Counts(), memories=1, milliseconds=30_000.0
+        )
         told.append((at + timedelta(seconds=30), "scheduler", finished))
     return told
 
 
-def only(mode: Mode, when: str, at: datetime) -> list[tuple[datetime, str, Event]]:
+def only(mode: Mode, when: str, at: datetime) -> list[tuple[datetime, str, ev.Event]]:
     """Return a log that begins with a schedule of one mode alone."""
     return [changed(at, one, when if one is mode else None) for one in (LIGHT, DEEP, REM)]
 
@@ -139,7 +134,7 @@ def test_days_of_the_week_are_those_of_cron(field: str, days: list[int]):
                     at=now,
                     actor="scheduler",
                     correlation_id=UUID(int=9),
-                    event=ConsolidationSkipped(mode=DEEP, trigger=Trigger.SCHEDULE, reason="busy"),
+                    event=ev.ConsolidationSkipped(mode=DEEP, trigger=Trigger.SCHEDULE, reason="busy"),
                 )
             )
         now = max(at, now + timedelta(minutes=1))
@@ -191,7 +186,7 @@ def test_what_failed_is_tried_again_at_its_next_time_and_not_at_once(outcome: Ou
 
 
 def test_what_was_skipped_is_tried_again_at_its_next_time_and_not_at_once():
-    skipped = ConsolidationSkipped(mode=LIGHT, trigger=Trigger.SCHEDULE, reason="busy")
+    skipped = ev.ConsolidationSkipped(mode=LIGHT, trigger=Trigger.SCHEDULE, reason="busy")
     schedule = after(begun(on(0)), (on(0, 1), "scheduler", skipped))
     assert due(schedule, on(0, 1, 59), UTC) is None
     assert due(schedule, on(0, 2), UTC) == (LIGHT, Trigger.SCHEDULE)
@@ -216,15 +211,15 @@ def test_what_is_overdue_is_next_now_and_what_is_never_or_paused_has_no_next():
     log = [begun(on(0))]
     assert next_run(after(*log), DEEP, on(2), UTC) == on(2)
     assert next_run(after(*log, changed(on(0, 1), DEEP, None)), DEEP, on(2), UTC) is None
-    paused = after(*log, (on(0, 1), "front", ScheduleSwitched(paused=True)))
+    paused = after(*log, (on(0, 1), "front", ev.ScheduleSwitched(paused=True)))
     assert [next_run(paused, mode, on(2), UTC) for mode in paused.when] == [None] * 3
     assert wake_at(paused, on(2), UTC) is None
 
 
 def test_while_paused_nothing_is_due_and_what_was_called_off_is_not_made_up():
-    log = [begun(on(0)), (on(0, 1), "front", STORED), (on(0, 1), "front", ScheduleSwitched(paused=True))]
+    log = [begun(on(0)), (on(0, 1), "front", STORED), (on(0, 1), "front", ev.ScheduleSwitched(paused=True))]
     assert [due(after(*log), on(day, 12), UTC) for day in range(1, 9)] == [None] * 8
-    log.append((on(3, 12, 5), "front", ScheduleSwitched(paused=False)))
+    log.append((on(3, 12, 5), "front", ev.ScheduleSwitched(paused=False)))
     assert due(after(*log), on(3, 12, 10), UTC) is None
     assert due(after(*log), on(3, 13), UTC) == (LIGHT, Trigger.SCHEDULE)
 

@@ -9,15 +9,7 @@ import pytest
 
 from actors.runtime.faults import NotFoundFault
 from actors.store.messages import Append, Describe, GoneError, ReadHistory
-from events.vocabulary import (
-    ConsolidationUndone,
-    Event,
-    MemoriesMerged,
-    MemoriesPruned,
-    MemoryErased,
-    MemoryForgotten,
-    MemoryRestored,
-)
+from events import vocabulary as ev
 from events.vocabulary.values import Pruned, Salience
 from projections.memories.entries import Entry
 from projections.projection import MemoryState
@@ -57,12 +49,12 @@ class Kept:
         )
 
 
-def pruned(memory: UUID) -> Event:
-    return MemoriesPruned(run=RUN, pruned=(Pruned(memory, SALIENCE),))
+def pruned(memory: UUID) -> ev.Event:
+    return ev.MemoriesPruned(run=RUN, pruned=(Pruned(memory, SALIENCE),))
 
 
-def merged(survivor: UUID, absorbed: UUID) -> Event:
-    return MemoriesMerged(run=RUN, survivor=survivor, absorbed=(absorbed,), similarities=(1.0,))
+def merged(survivor: UUID, absorbed: UUID) -> ev.Event:
+    return ev.MemoriesMerged(run=RUN, survivor=survivor, absorbed=(absorbed,), similarities=(1.0,))
 
 
 @pytest.fixture
@@ -78,7 +70,7 @@ def test_what_needs_memories_that_are_there_is_written(kept: Kept) -> None:
     assert kept.describe(kept.ids[3]).state is MemoryState.PRUNED
 
 
-@pytest.mark.parametrize("deletion", [MemoryForgotten, MemoryErased])
+@pytest.mark.parametrize("deletion", [ev.MemoryForgotten, ev.MemoryErased])
 def test_nothing_is_written_of_what_needs_a_memory_that_is_gone_and_the_gone_are_named(
     kept: Kept, deletion: Any
 ) -> None:
@@ -88,7 +80,7 @@ def test_nothing_is_written_of_what_needs_a_memory_that_is_gone_and_the_gone_are
     with pytest.raises(GoneError) as caught:
         kept(kept.decide(*kept.ids))
     assert caught.value.memories == kept.ids[1:3]
-    kept(append(MemoryRestored(memory=kept.ids[0])))  # whatever was pending would be committed with it
+    kept(append(ev.MemoryRestored(memory=kept.ids[0])))  # whatever was pending would be committed with it
     assert kept.log.head.seq == before.seq + 1
     assert len(kept.listener.ask("heard?", timeout=PATIENCE)) == len(heard) + 1
     assert kept.describe(kept.ids[3]).state is MemoryState.LIVE
@@ -97,7 +89,7 @@ def test_nothing_is_written_of_what_needs_a_memory_that_is_gone_and_the_gone_are
 def test_a_deletion_that_waits_for_the_same_commit_counts(kept: Kept) -> None:
     kept.log.may_go_on.clear()
     busy = kept.asking(append(stored("another memory")))
-    deletion = kept.asking(append(MemoryForgotten(memory=kept.ids[1])))
+    deletion = kept.asking(append(ev.MemoryForgotten(memory=kept.ids[1])))
     decided = kept.asking(kept.decide(*kept.ids))
     kept.log.may_go_on.set()
     busy.get(timeout=PATIENCE)
@@ -114,7 +106,7 @@ def test_a_deletion_that_comes_after_it_doesn_t_take_it_back(kept: Kept) -> None
     kept.log.may_go_on.clear()
     busy = kept.asking(append(stored("another memory")))
     decided = kept.asking(kept.decide(*kept.ids))
-    deletion = kept.asking(append(MemoryForgotten(memory=kept.ids[2])))
+    deletion = kept.asking(append(ev.MemoryForgotten(memory=kept.ids[2])))
     kept.log.may_go_on.set()
     for reply in (busy, decided, deletion):
         reply.get(timeout=PATIENCE)
@@ -146,9 +138,9 @@ def test_a_merged_memory_is_described_by_its_survivor_unless_its_own_entry_is_wa
 def test_a_chain_of_merges_is_described_by_its_last_survivor_and_an_undo_ends_that(kept: Kept) -> None:
     one, two, three, _ = kept.ids
     kept(append(merged(two, one)))
-    kept(append(MemoriesMerged(run=UUID(int=2), survivor=three, absorbed=(two,), similarities=(1.0,))))
+    kept(append(ev.MemoriesMerged(run=UUID(int=2), survivor=three, absorbed=(two,), similarities=(1.0,))))
     assert kept.describe(one).id == three
-    kept(append(ConsolidationUndone(run=UUID(int=2))))
+    kept(append(ev.ConsolidationUndone(run=UUID(int=2))))
     assert kept.describe(one).id == two
     assert kept.describe(three).lineage == ()
 

@@ -30,19 +30,12 @@ from actors.runtime.snapshot_io import EncryptedReader, EncryptedWriter
 from actors.store import snapshot_files, snapshot_policy
 from actors.store.messages import Append, Describe, ReadDigests, ReadStatus, TakeSnapshot
 from actors.store.snapshot_files import ASIDE, MANIFEST, Loaded, Manifest, Snapshots
+from events import vocabulary as ev
 from events.crypto.keys import KeyRing
 from events.fingerprint import Dense
 from events.recovery.salvage import SPARE
 from events.storage.duckdb_log import DuckDBLog
 from events.storage.log import Head
-from events.vocabulary import (
-    GoalDiscovered,
-    MemoryErased,
-    MemoryForgotten,
-    MemoryStored,
-    Shredded,
-    SpacesDeclared,
-)
 from events.vocabulary.values import SpaceModel
 from projections.registry import digests, rebuild
 from tests.events.samples import DIMENSIONS, draft, stored
@@ -50,7 +43,7 @@ from tests.projections.sleeps import goal
 from tests.sampling import sampled
 
 BOUND = 60.0
-DECLARED = SpacesDeclared(
+DECLARED = ev.SpacesDeclared(
     profile="embedded", spaces=tuple(SpaceModel(key, "sample", "ab", size) for key, size in DIMENSIONS.items())
 )
 OWNERS = ("store", "comparator", "workspace", "embedder", "consolidator", "scheduler")
@@ -125,7 +118,7 @@ def written(tmp_path: Path) -> tuple[Path, dict[str, str]]:
     """A closed store with a snapshot of all of it, and its digests."""
     with kept(tmp_path) as store:
         ids = fill(store)
-        store.append(MemoryForgotten(memory=ids[3]))
+        store.append(ev.MemoryForgotten(memory=ids[3]))
         assert store.snapshot()
         return tmp_path, store.digests()[1]
 
@@ -138,7 +131,7 @@ def test_all_owners_answer_for_the_same_event_and_a_replay_says_the_same(tmp_pat
         ids = fill(store)
         pending = [store.hub.store.ask(ReadDigests(), block=False)]
         for memory in ids[:3]:
-            store.append(MemoryForgotten(memory=memory))
+            store.append(ev.MemoryForgotten(memory=memory))
             pending.append(store.hub.store.ask(ReadDigests(), block=False))
         for reply in pending:
             seq, told = reply.get(timeout=BOUND)
@@ -415,10 +408,10 @@ def test_a_snapshot_that_does_not_follow_from_the_log_is_set_aside_and_only_an_e
         assert (aside.suffix, problem.file) == (ASIDE, f"snapshot/{aside.name}")
         assert len(caplog.records) == 1 - starts
     with kept(folder) as store:
-        first = next(one.id for one in store.hub.log.read() if isinstance(one.event, MemoryStored))
+        first = next(one.id for one in store.hub.log.read() if isinstance(one.event, ev.MemoryStored))
         assert store.snapshot(0)
         assert aside.exists()
-        store.append(MemoryErased(memory=first))
+        store.append(ev.MemoryErased(memory=first))
         assert none_is_left(folder)
         assert not store.hub.log.keys.has(UUID(aside.stem))
 
@@ -574,8 +567,8 @@ def spread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_what_is_read_later_changes_nothing(spread: Path) -> None:
     with kept(spread) as store:
         ids = [store.append(stored(f"later {n}", session="talk", position=n)) for n in range(12, 20)]
-        store.append(MemoryForgotten(memory=ids[3]))
-        store.append(MemoryErased(memory=ids[4], reason="a test"))
+        store.append(ev.MemoryForgotten(memory=ids[3]))
+        store.append(ev.MemoryErased(memory=ids[4], reason="a test"))
         told = store.digests()
         assert told[1] == digests(rebuild(store.hub.log.read()))
 
@@ -645,7 +638,7 @@ def noting(noted: list[Any], what: Callable[..., Any]) -> Callable[..., Any]:
 # ── erasure ─────────────────────────────────────────────────────────────────────────────────────────
 
 
-def traces(memory: MemoryStored) -> list[bytes]:
+def traces(memory: ev.MemoryStored) -> list[bytes]:
     """Return what must not be left of a memory: its text, and its vectors."""
     vectors = [memory.fingerprint.take(key, Dense).vector for key in ("e1_semantic", "e7_code", "e10_multimodal")]
     return [b"third flowerpot", memory.content, memory.sha256, *vectors, *(vector[100:132] for vector in vectors)]
@@ -686,7 +679,7 @@ def test_nothing_of_an_erased_memory_is_in_any_file_before_or_after_a_restart_or
     assert all(trace in unsealed(tmp_path) for trace in (SECRET.content, *traces(SECRET)[3:6]))
     with kept(tmp_path) as store:
         before = only(tmp_path)
-        store.append(MemoryErased(memory=secret))
+        store.append(ev.MemoryErased(memory=secret))
         assert none_is_left(tmp_path)
         assert not store.hub.log.keys.has(UUID(before.name))
         assert [trace for trace in traces(SECRET) if trace in held_by(tmp_path)] == []
@@ -707,7 +700,7 @@ def test_an_erasure_that_a_crash_cut_off_is_finished_at_the_start_and_takes_the_
         assert store.snapshot()
     path = only(tmp_path)
     log = DuckDBLog(tmp_path)
-    log.append([draft(MemoryErased(memory=secret))])
+    log.append([draft(ev.MemoryErased(memory=secret))])
     log.close()
     with kept(tmp_path) as store:
         assert not path.exists()
@@ -734,7 +727,7 @@ def test_an_erasure_while_a_snapshot_is_written_leaves_nothing_of_it(
         secret = store.append(SECRET)
         taken = store.hub.store.ask(TakeSnapshot(), block=False)
         assert reached.wait(BOUND)
-        store.append(MemoryErased(memory=secret))
+        store.append(ev.MemoryErased(memory=secret))
         assert none_is_left(tmp_path)
         may_go_on.set()
         assert taken.get(timeout=BOUND) is False
@@ -746,20 +739,20 @@ def test_the_key_of_a_goal_goes_with_its_last_member(tmp_path: Path, *, cut_off:
     with kept(tmp_path) as store:
         one, two, *_ = fill(store)
         found = store.append(goal(uuid4(), (one, two)))
-        store.append(MemoryErased(memory=one))
+        store.append(ev.MemoryErased(memory=one))
         seq = store.hub.log.head.seq - 1
-        assert isinstance(store.hub.log.get([seq])[0].event, GoalDiscovered)
+        assert isinstance(store.hub.log.get([seq])[0].event, ev.GoalDiscovered)
         if not cut_off:
-            store.append(MemoryErased(memory=two))
+            store.append(ev.MemoryErased(memory=two))
             assert not store.hub.log.keys.has(found)
             live = store.digests()[1]
     if cut_off:
         log = DuckDBLog(tmp_path)
-        log.append([draft(MemoryErased(memory=two))])
+        log.append([draft(ev.MemoryErased(memory=two))])
         log.close()
         with kept(tmp_path) as store:
             live = store.digests()[1]
     with kept(tmp_path) as store:
         assert not store.hub.log.keys.has(found)
-        assert isinstance(store.hub.log.get([seq])[0].event, Shredded)
+        assert isinstance(store.hub.log.get([seq])[0].event, ev.Shredded)
         assert store.digests()[1] == live == digests(rebuild(store.hub.log.read()))

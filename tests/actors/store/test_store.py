@@ -14,19 +14,9 @@ from actors.runtime.actor import Actor
 from actors.runtime.faults import NotFoundFault, StorageFault
 from actors.runtime.messages import Appended
 from actors.runtime.metrics import Latencies
+from actors.store import messages as msg
 from actors.store.actor import Store
 from actors.store.log import committer
-from actors.store.messages import (
-    Append,
-    AppendMemories,
-    Declare,
-    Describe,
-    ReadErased,
-    ReadHistory,
-    ReadStatus,
-    Replay,
-    RequestResult,
-)
 from events.storage.duckdb_log import DuckDBLog
 from events.storage.log import Envelope, Log, LogCorruptError, LogError
 from events.vocabulary import MemoriesLinked, MemoryErased, MemoryForgotten, Shredded
@@ -74,12 +64,12 @@ class Counting(MemoryLog):
 def start(log: Log) -> tuple[pykka.ActorRef[Any], pykka.ActorRef[Any]]:
     listener = Listener.start()
     store = Store.start(log, Latencies(), utc_now)
-    store.ask(Replay(owners=(listener,)), timeout=PATIENCE)
+    store.ask(msg.Replay(owners=(listener,)), timeout=PATIENCE)
     return store, listener
 
 
-def append(event: Any, *consequences: Any) -> Append:
-    return Append(id=uuid4(), event=event, consequences=consequences, actor="test", correlation_id=uuid4())
+def append(event: Any, *consequences: Any) -> msg.Append:
+    return msg.Append(id=uuid4(), event=event, consequences=consequences, actor="test", correlation_id=uuid4())
 
 
 def test_what_waits_together_is_committed_together() -> None:
@@ -116,7 +106,7 @@ def test_each_of_those_who_wait_gets_what_it_appended_whatever_follows_from_othe
     link = MemoriesLinked(source=first.id, targets=(first.id,), relation="link_to", weight=1.0)
     messages = [append(stored(f"memory {n}"), *[link] * (n % 3)) for n in range(6)]
     if together:
-        futures = [store.ask(AppendMemories(appends=tuple(messages)), block=False)]
+        futures = [store.ask(msg.AppendMemories(appends=tuple(messages)), block=False)]
     else:
         futures = [store.ask(message, block=False) for message in messages]
     log.may_go_on.set()
@@ -175,8 +165,8 @@ def test_an_event_that_cannot_be_read_back_is_the_fault_of_none_but_itself(*, to
     store, listener = start(Scratched())
     messages = [msgspec.structs.replace(append(stored(f"memory {n}")), read_back=True) for n in range(6)]
     if together:
-        results = store.ask(AppendMemories(appends=tuple(messages)), timeout=PATIENCE)
-        answers = [one.events[0] if isinstance(one, RequestResult) else one for one in results]
+        results = store.ask(msg.AppendMemories(appends=tuple(messages)), timeout=PATIENCE)
+        answers = [one.events[0] if isinstance(one, msg.RequestResult) else one for one in results]
     else:
         answers = [answered(future) for future in [store.ask(message, block=False) for message in messages]]
     failed = {number for number, answer in enumerate(answers, start=1) if isinstance(answer, StorageFault)}
@@ -206,7 +196,7 @@ def test_a_memory_and_its_links_are_one_commit() -> None:
     first = store.ask(append(stored("first")), timeout=PATIENCE).id
     message = append(stored("second"))
     links = MemoriesLinked(source=message.id, targets=(first,), relation="link_to", weight=1.0)
-    message = Append(
+    message = msg.Append(
         id=message.id, event=message.event, consequences=(links,), actor="test", correlation_id=message.correlation_id
     )
     store.ask(message, timeout=PATIENCE)
@@ -221,9 +211,9 @@ def test_a_restart_knows_what_the_log_knows() -> None:
     store, _ = start(log)
     ids = [store.ask(append(stored(f"memory {n}")), timeout=PATIENCE).id for n in range(300)]
     store.ask(append(MemoryForgotten(memory=ids[0])), timeout=PATIENCE)
-    before = store.ask(ReadStatus(), timeout=PATIENCE)
+    before = store.ask(msg.ReadStatus(), timeout=PATIENCE)
     again, listener = start(log)
-    assert again.ask(ReadStatus(), timeout=PATIENCE) == before
+    assert again.ask(msg.ReadStatus(), timeout=PATIENCE) == before
     assert before.live == 299
     assert [envelope.id for envelope in listener.ask("heard?", timeout=PATIENCE)[:300]] == ids
 
@@ -236,24 +226,24 @@ def test_an_erased_memory_cannot_be_read_and_a_cut_off_erasure_is_finished_at_th
     log.append([draft(MemoryErased(memory=memory))])  # the crash came before the key was destroyed
     again, _ = start(log)
     assert isinstance(log.get([1])[0].event, Shredded)
-    assert again.ask(Describe(memories=(memory,)), timeout=PATIENCE)[0].state is MemoryState.ERASED
+    assert again.ask(msg.Describe(memories=(memory,)), timeout=PATIENCE)[0].state is MemoryState.ERASED
 
 
 def test_other_models_are_refused_by_name() -> None:
     store, _ = start(MemoryLog())
     first = (SpaceModel("e1_semantic", "small", "aa", 384), SpaceModel("e6_sparse", "stems", "bb", 100))
     other = (SpaceModel("e1_semantic", "large", "cc", 1024), first[1])
-    store.ask(Declare(profile="embedded", spaces=first), timeout=PATIENCE)
-    assert store.ask(Declare(profile="embedded", spaces=first), timeout=PATIENCE) is None
+    store.ask(msg.Declare(profile="embedded", spaces=first), timeout=PATIENCE)
+    assert store.ask(msg.Declare(profile="embedded", spaces=first), timeout=PATIENCE) is None
     with pytest.raises(StorageFault, match="e1_semantic") as caught:
-        store.ask(Declare(profile="full", spaces=other), timeout=PATIENCE)
+        store.ask(msg.Declare(profile="full", spaces=other), timeout=PATIENCE)
     assert caught.value.data == {"spaces": ["e1_semantic"]}
 
 
 def test_an_unknown_memory_is_named() -> None:
     store, _ = start(MemoryLog())
     unknown = uuid4()
-    for message in (ReadHistory(memory=unknown), Describe(memories=(unknown,))):
+    for message in (msg.ReadHistory(memory=unknown), msg.Describe(memories=(unknown,))):
         with pytest.raises(NotFoundFault, match=str(unknown)):
             store.ask(message, timeout=PATIENCE)
 
@@ -265,7 +255,7 @@ def test_each_memory_is_read_once_for_an_answer(*, own: bool, monkeypatch: pytes
     read: list[UUID] = []
     get = Catalog.get
     monkeypatch.setattr(Catalog, "get", lambda self, memory: (read.append(memory), get(self, memory))[1])
-    found = store.ask(Describe(memories=memories, own=own), timeout=PATIENCE)
+    found = store.ask(msg.Describe(memories=memories, own=own), timeout=PATIENCE)
     assert tuple(read) == tuple(entry.id for entry in found) == memories
 
 
@@ -276,7 +266,7 @@ def test_the_erasures_after_a_moment_are_of_memories_that_were_stored_before_it(
         [draft(merged(uuid4(), older, newer)), draft(MemoryErased(memory=newer)), draft(MemoryErased(memory=older))]
     )
     store, listener = start(log)
-    found = store.ask(ReadErased(stored_until=1), timeout=PATIENCE)
+    found = store.ask(msg.ReadErased(stored_until=1), timeout=PATIENCE)
     assert [one.event.memory for one in found] == [older]
     store.stop()
     listener.stop()

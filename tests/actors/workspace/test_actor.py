@@ -21,19 +21,8 @@ from actors.runtime.messages import Appended
 from actors.runtime.metrics import Latencies
 from actors.store.messages import Append, AppendMemories, RequestResult
 from actors.workspace import actor
+from actors.workspace import messages as msg
 from actors.workspace.actor import MAX_CANDIDATES, UNCLAIMED, Workspace
-from actors.workspace.messages import (
-    Attention,
-    Broadcast,
-    IngestResult,
-    JudgeAndAppend,
-    Judgement,
-    QueryAnswered,
-    ReadAttention,
-    ReadPulse,
-    SetCoupling,
-    UnjudgedMemory,
-)
 from events.fingerprint import Embedding
 from events.spaces import SEMANTIC
 from events.storage.log import Draft, Envelope
@@ -49,7 +38,7 @@ BOUND = 60.0
 ONE, TWO, THREE, NEW, UNKNOWN = (UUID(int=number) for number in (1, 2, 3, 50, 404))
 ELSEWHERE = UUID(int=0)
 """The correlation id of a request that is not the workspace's."""
-READ = ReadAttention()
+READ = msg.ReadAttention()
 FINGERPRINT = random_fingerprint(7)
 QUESTION: dict[str, Embedding] = {"e1_semantic": query()["e1_semantic"]}
 
@@ -87,7 +76,7 @@ class FakeStore(Actor):
         super().__init__()
         self._appends = appends
 
-    def on_receive(self, message: Append | AppendMemories | ReadPulse) -> list[RequestResult] | None:
+    def on_receive(self, message: Append | AppendMemories | msg.ReadPulse) -> list[RequestResult] | None:
         if isinstance(message, Append):
             self._appends.put(message)
         if not isinstance(message, AppendMemories):
@@ -102,9 +91,9 @@ def written(append: Append) -> Envelope:
     )
 
 
-def unjudged(memory: UUID, build_append: Callable[[UUID, Judgement], Append]) -> UnjudgedMemory:
+def unjudged(memory: UUID, build_append: Callable[[UUID, msg.Judgement], Append]) -> msg.UnjudgedMemory:
     new = NewMemory(id=memory, content="The tide.", fingerprint=FINGERPRINT, namespace="n", created_at=NOON)
-    return UnjudgedMemory(new=new, build_append=partial(build_append, memory))
+    return msg.UnjudgedMemory(new=new, build_append=partial(build_append, memory))
 
 
 class Mind:
@@ -123,29 +112,29 @@ class Mind:
     def query(self, text: str = "the tide", **more: Any) -> None:
         """Report an answered query."""
         fields: dict[str, Any] = {"keys": frozenset({"e1_semantic"}), "namespace": "n", "results": (ONE, TWO), **more}
-        self.workspace.tell(QueryAnswered(text=text, embeddings=QUESTION, **fields))
+        self.workspace.tell(msg.QueryAnswered(text=text, embeddings=QUESTION, **fields))
 
     def reading(self, message: object = READ) -> "pykka.Future[Any]":
         """Send a message and return the future of its answer."""
         return self.workspace.ask(message, block=False)
 
-    def judge(self, memory: UUID) -> Judgement:
+    def judge(self, memory: UUID) -> msg.Judgement:
         (judgement,) = self.judge_each(memory)
-        assert isinstance(judgement, Judgement)
+        assert isinstance(judgement, msg.Judgement)
         return judgement
 
-    def judge_each(self, *memories: UUID) -> list[Judgement | Fault]:
+    def judge_each(self, *memories: UUID) -> list[msg.Judgement | Fault]:
         """Judge memories, which the store only pretends to append; return the judgement or fault of each."""
-        judged: dict[UUID, Judgement] = {}
+        judged: dict[UUID, msg.Judgement] = {}
 
-        def build_append(memory: UUID, judgement: Judgement) -> Append:
+        def build_append(memory: UUID, judgement: msg.Judgement) -> Append:
             judged[memory] = judgement
             return Append(id=memory, event=stored("The tide."), actor="test", correlation_id=memory)
 
-        message = JudgeAndAppend(memories=tuple(unjudged(memory, build_append) for memory in memories))
+        message = msg.JudgeAndAppend(memories=tuple(unjudged(memory, build_append) for memory in memories))
         answers = self.workspace.ask(message, timeout=BOUND)
         return [
-            judged[memory] if isinstance(answer, IngestResult) else answer
+            judged[memory] if isinstance(answer, msg.IngestResult) else answer
             for memory, answer in zip(memories, answers, strict=True)
         ]
 
@@ -156,7 +145,7 @@ class Mind:
     def work_off(self) -> None:
         """Wait until both have processed their messages."""
         for ref in (self.workspace, self.store):
-            ref.ask(ReadPulse(namespace=None), timeout=BOUND)
+            ref.ask(msg.ReadPulse(namespace=None), timeout=BOUND)
 
     def nothing_more(self) -> bool:
         """Return whether there is no further append."""
@@ -187,7 +176,7 @@ class Mind:
             envelopes.append(Envelope(seq=self._seq, **msgspec.structs.asdict(drafted)))
         self.workspace.tell(Appended(envelopes=tuple(envelopes)))
 
-    def settled(self, reply: "pykka.Future[Any]") -> Attention:
+    def settled(self, reply: "pykka.Future[Any]") -> msg.Attention:
         """Commit all appends until there is an answer."""
         while self.waits(reply):
             self.commit(self.decided())
@@ -248,14 +237,14 @@ def test_the_answer_to_a_store_carries_the_pulse_of_the_memory(mind: Mind):
     event: MemoryStored = stored("The tide.")
     event = msgspec.structs.replace(event, learning=msgspec.structs.replace(event.learning, entropy=0.25))
     append = Append(id=NEW, event=event, actor="test", correlation_id=NEW)
-    message = JudgeAndAppend(memories=(unjudged(NEW, lambda _memory, _judgement: append),))
+    message = msg.JudgeAndAppend(memories=(unjudged(NEW, lambda _memory, _judgement: append),))
     (answer,) = mind.workspace.ask(message, timeout=BOUND)
     assert (answer.pulse.entropy, answer.result.events[0].id) == (0.25, NEW)
 
 
 def test_nothing_of_a_cancelled_request_is_appended(mind: Mind):
     append = Append(id=NEW, event=stored("The tide."), actor="test", correlation_id=NEW)
-    message = JudgeAndAppend(memories=(unjudged(NEW, lambda _memory, _judgement: append),))
+    message = msg.JudgeAndAppend(memories=(unjudged(NEW, lambda _memory, _judgement: append),))
     message.cancelled.set()
     (answer,) = mind.workspace.ask(message, timeout=BOUND)
     assert isinstance(answer, StorageFault)
@@ -327,7 +316,7 @@ def test_nothing_is_decided_while_an_append_is_in_progress(mind: Mind):
     before = mind.reading()
     first = mind.decided()
     mind.query("second")
-    adjusted = mind.reading(SetCoupling(coupling=0.0))
+    adjusted = mind.reading(msg.SetCoupling(coupling=0.0))
     after = mind.reading()
     assert mind.nothing_more()
     assert [wanted.text for wanted in mind.asked] == ["first"]
@@ -349,7 +338,7 @@ def test_nothing_is_decided_while_an_append_is_in_progress(mind: Mind):
 
 
 def test_a_focus_is_measured_with_the_coupling_set_before_it(mind: Mind):
-    adjusted = mind.reading(SetCoupling(coupling=7.0))
+    adjusted = mind.reading(msg.SetCoupling(coupling=7.0))
     mind.query()
     reply = mind.reading()
     mind.commit(mind.decided())
@@ -365,7 +354,7 @@ def test_reading_the_attention_processes_earlier_queries_first(mind: Mind):
     assert mind.nothing_more()
     assert mind.waits(reply)
     mind.commit(wanted)
-    now: Attention = reply.get(timeout=BOUND)
+    now: msg.Attention = reply.get(timeout=BOUND)
     assert now.focus == focus_of(wanted)
     assert [one.memory for one in now.ignited] == [ONE]
 
@@ -382,8 +371,8 @@ def test_a_decision_is_one_request_of_the_workspace(mind: Mind):
 def test_a_new_coupling_measures_the_last_focus_again_without_the_comparator(mind: Mind):
     mind.query()
     mind.settled(mind.reading())
-    weak = mind.settled(mind.reading(SetCoupling(coupling=0.0)))
-    strong = mind.settled(mind.reading(SetCoupling(coupling=10.0)))
+    weak = mind.settled(mind.reading(msg.SetCoupling(coupling=0.0)))
+    strong = mind.settled(mind.reading(msg.SetCoupling(coupling=10.0)))
     assert len(mind.asked) == 1
     assert weak.focus is not None
     assert strong.focus is not None
@@ -398,11 +387,11 @@ def test_a_new_coupling_measures_the_last_focus_again_without_the_comparator(min
 
 
 def test_a_broadcast_makes_a_memory_the_focus_and_answers_after_the_commit(mind: Mind):
-    reply = mind.reading(Broadcast(memory=ONE, namespace="n", force=False))
+    reply = mind.reading(msg.Broadcast(memory=ONE, namespace="n", force=False))
     wanted = mind.decided()
     assert mind.waits(reply)
     mind.commit(wanted)
-    now: Attention = reply.get(timeout=BOUND)
+    now: msg.Attention = reply.get(timeout=BOUND)
     assert now.focus is not None
     assert now.focus.subject == ONE
     assert [one.memory for one in now.ignited] == [ONE]
@@ -410,8 +399,8 @@ def test_a_broadcast_makes_a_memory_the_focus_and_answers_after_the_commit(mind:
 
 
 def test_a_memory_with_a_low_order_enters_by_force_alone(mind: Mind):
-    assert mind.settled(mind.reading(Broadcast(memory=TWO, namespace="n", force=False))).ignited == ()
-    forced = mind.settled(mind.reading(Broadcast(memory=TWO, namespace="n", force=True)))
+    assert mind.settled(mind.reading(msg.Broadcast(memory=TWO, namespace="n", force=False))).ignited == ()
+    forced = mind.settled(mind.reading(msg.Broadcast(memory=TWO, namespace="n", force=True)))
     assert [one.memory for one in forced.ignited] == [TWO]
     assert forced.ignited[0].order < IGNITION_THRESHOLD
     assert len(forced.ignited) <= CAPACITY
@@ -424,8 +413,8 @@ def test_a_broadcast_of_an_unknown_memory_is_an_error_reply_and_the_actor_lives_
         mind.query()
         mind.reading()
         under_way = mind.decided()
-    reply = mind.reading(Broadcast(memory=UNKNOWN, namespace="n", force=True))
-    after = mind.reading(Broadcast(memory=ONE, namespace="n", force=False))
+    reply = mind.reading(msg.Broadcast(memory=UNKNOWN, namespace="n", force=True))
+    after = mind.reading(msg.Broadcast(memory=ONE, namespace="n", force=False))
     if under_way is not None:
         mind.commit(under_way)
     with pytest.raises(NotFoundFault, match=str(UNKNOWN)):
@@ -444,7 +433,7 @@ def timers() -> set[threading.Thread]:
 def test_stopping_leaves_no_timer(mind: Mind):
     before = timers()
     mind.query()
-    mind.workspace.ask(ReadPulse(namespace=None), timeout=BOUND)
+    mind.workspace.ask(msg.ReadPulse(namespace=None), timeout=BOUND)
     (timer,) = timers() - before
     mind.workspace.stop(timeout=BOUND)
     assert not timer.is_alive()
@@ -454,27 +443,27 @@ def test_queries_in_a_row_share_one_timer(mind: Mind):
     before = timers()
     for number in range(5):
         mind.query(str(number))
-    mind.workspace.ask(ReadPulse(namespace=None), timeout=BOUND)
+    mind.workspace.ask(msg.ReadPulse(namespace=None), timeout=BOUND)
     assert len(timers() - before) == 1
 
 
 def test_without_a_focus_another_coupling_empties_the_workspace(mind: Mind):
     mind.happen(MemoryIgnited(memory=ONE, order=0.9))
     assert mind.settled(mind.reading()).focus is None
-    after = mind.settled(mind.reading(SetCoupling(coupling=0.0)))
+    after = mind.settled(mind.reading(msg.SetCoupling(coupling=0.0)))
     assert (after.coupling, after.ignited, [one.memory for one in after.queued]) == (0.0, (), [ONE])
 
 
-@pytest.mark.parametrize("notice", [Mind.query, lambda mind: mind.reading(SetCoupling(coupling=1.0))])
+@pytest.mark.parametrize("notice", [Mind.query, lambda mind: mind.reading(msg.SetCoupling(coupling=1.0))])
 def test_the_workspace_outlives_the_store(mind: Mind, notice: Callable[[Mind], Any]):
     mind.store.stop(timeout=BOUND)
     notice(mind)
     mind.reading()
-    assert mind.workspace.ask(ReadPulse(namespace=None), timeout=BOUND).suggested_action
+    assert mind.workspace.ask(msg.ReadPulse(namespace=None), timeout=BOUND).suggested_action
 
 
 def test_the_pulse_is_that_of_the_memory_that_was_stored_last(mind: Mind):
-    assert mind.workspace.ask(ReadPulse(namespace=None), timeout=BOUND).entropy == 1.0
+    assert mind.workspace.ask(msg.ReadPulse(namespace=None), timeout=BOUND).entropy == 1.0
     told: MemoryStored = stored("The tide.")
     mind.happen(msgspec.structs.replace(told, learning=msgspec.structs.replace(told.learning, entropy=0.25)))
-    assert mind.workspace.ask(ReadPulse(namespace=None), timeout=BOUND).entropy == 0.25
+    assert mind.workspace.ask(msg.ReadPulse(namespace=None), timeout=BOUND).entropy == 0.25

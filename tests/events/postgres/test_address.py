@@ -4,14 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from events.postgres.address import (
-    ADDRESS,
-    VARIABLE,
-    check_remembered,
-    log_address,
-    remember_address,
-    without_password,
-)
+from events.postgres.address import ADDRESS, VARIABLE, check_remembered, log_address, remember_address, without_password
 from events.storage.log import LogError
 
 

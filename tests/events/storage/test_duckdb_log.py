@@ -15,7 +15,7 @@ import pytest
 
 from events.crypto import wrapping
 from events.crypto.keys import KeyRing
-from events.storage import database, duckdb_log
+from events.storage import chain, database, duckdb_log
 from events.storage.chain import GENESIS
 from events.storage.duckdb_log import DuckDBLog
 from events.storage.durable import DurableFile, HeadFile
@@ -441,7 +441,7 @@ def test_a_log_whose_creation_was_killed_is_created(
         (HeadFile, "write"),
         (duckdb_log, "write_format"),
         (Path, "replace"),
-        (duckdb_log, "key_chain"),
+        (chain, "key_chain"),
         (KeyRing, "key_chain"),
     ]
     for number in range(len(steps)):

@@ -11,41 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import UNSET
 
+from events import vocabulary as ev
 from events.fingerprint import Dense, Fingerprint, Passage, Tokens
 from events.local_time import offset_of
 from events.quantization import directions, levels
 from events.spaces import SPACES
 from events.storage.log import LogError
-from events.vocabulary import (
-    ChainKeyed,
-    CouplingAdjusted,
-    DerivedEventsErased,
-    DriftDetected,
-    Event,
-    EventLost,
-    FocusMoved,
-    GoalDiscovered,
-    LinksTraversed,
-    MemoriesLinked,
-    MemoryErased,
-    MemoryFaded,
-    MemoryForgotten,
-    MemoryIgnited,
-    MemoryRecalled,
-    MemoryReinstated,
-    MemoryRestored,
-    MemoryStored,
-    MemorySuperseded,
-    MemoryTagged,
-    NorthStarChosen,
-    PurposesRealigned,
-    RequestsCounted,
-    Shredded,
-    SimilaritiesCalibrated,
-    SpacesDeclared,
-    WorkspaceConflicted,
-    WorkspaceEmptied,
-)
 from events.vocabulary.codec import KINDS, UnknownKindError, compress, decode, decompress, encode, is_sealed, kind_of
 from events.vocabulary.values import WIDTH, DriftLevel, GoalLevel, Resonance, SpaceCurve, SpaceModel, Step
 from tests.events.samples import NOON, SLEEP, random_fingerprint, stored, unit
@@ -56,19 +27,19 @@ FINGERPRINT = random_fingerprint(7)
 GOAL = UUID("0d3b6c5e-6d1c-4f0e-9c39-1c1a4f0f5a11")
 SCORES = np.linspace(0, 1, WIDTH).astype("<f4")
 
-SAMPLES: list[Event] = [
-    SpacesDeclared(profile="embedded", spaces=(SpaceModel("e1_semantic", "sample", "00" * 32, 384),)),
-    SimilaritiesCalibrated(texts=400, related=91, curves=(SpaceCurve("e1_semantic", "00" * 32, 0.2, 0.5),)),
+SAMPLES: list[ev.Event] = [
+    ev.SpacesDeclared(profile="embedded", spaces=(SpaceModel("e1_semantic", "sample", "00" * 32, 384),)),
+    ev.SimilaritiesCalibrated(texts=400, related=91, curves=(SpaceCurve("e1_semantic", "00" * 32, 0.2, 0.5),)),
     stored("Ebbe und Flut", session="s", position=3, tags=("a", "b"), rationale="why", north_star=GOAL),
-    MemoriesLinked(source=MEMORY, targets=(UUID(int=0), UUID(int=2**128 - 1)), relation="cites", weight=0.25),
-    LinksTraversed(steps=(Step(MEMORY, GOAL, "cites"), Step(GOAL, MEMORY, "causes"))),
-    MemoryRecalled(memories=(MEMORY,), query_sha256=bytes(32)),
-    MemoryForgotten(memory=MEMORY),
-    MemoryRestored(memory=MEMORY),
-    MemoryErased(memory=MEMORY, reason="asked for"),
-    MemorySuperseded(memory=MEMORY, by=GOAL, rule="number", was=(3, 5), now=(0, 2)),
-    MemoryReinstated(memory=MEMORY),
-    GoalDiscovered(
+    ev.MemoriesLinked(source=MEMORY, targets=(UUID(int=0), UUID(int=2**128 - 1)), relation="cites", weight=0.25),
+    ev.LinksTraversed(steps=(Step(MEMORY, GOAL, "cites"), Step(GOAL, MEMORY, "causes"))),
+    ev.MemoryRecalled(memories=(MEMORY,), query_sha256=bytes(32)),
+    ev.MemoryForgotten(memory=MEMORY),
+    ev.MemoryRestored(memory=MEMORY),
+    ev.MemoryErased(memory=MEMORY, reason="asked for"),
+    ev.MemorySuperseded(memory=MEMORY, by=GOAL, rule="number", was=(3, 5), now=(0, 2)),
+    ev.MemoryReinstated(memory=MEMORY),
+    ev.GoalDiscovered(
         goal=GOAL,
         namespace="sea",
         level=GoalLevel.STRATEGIC,
@@ -81,9 +52,9 @@ SAMPLES: list[Event] = [
         spaces=("e1_semantic", "e6_sparse"),
         parent=UUID(int=3),
     ),
-    NorthStarChosen(namespace="sea", goal=GOAL, previous=UUID(int=3)),
-    PurposesRealigned(goal=GOAL, memories=(MEMORY, UUID(int=2)), purposes=SCORES.tobytes() + SCORES[::-1].tobytes()),
-    DriftDetected(
+    ev.NorthStarChosen(namespace="sea", goal=GOAL, previous=UUID(int=3)),
+    ev.PurposesRealigned(goal=GOAL, memories=(MEMORY, UUID(int=2)), purposes=SCORES.tobytes() + SCORES[::-1].tobytes()),
+    ev.DriftDetected(
         namespace="sea",
         goal=GOAL,
         level=DriftLevel.MEDIUM,
@@ -91,24 +62,24 @@ SAMPLES: list[Event] = [
         spaces=tuple(map(float, SCORES)),
         memories=100,
     ),
-    FocusMoved(
+    ev.FocusMoved(
         subject=None,
         namespace="sea",
         coupling=3.5,
         candidates=(Resonance(MEMORY, SCORES.tobytes(), 0.9), Resonance(GOAL, SCORES[::-1].tobytes(), 0.3)),
     ),
-    MemoryIgnited(memory=MEMORY, order=0.6, forced=True),
-    MemoryFaded(memory=MEMORY, order=0.25),
-    WorkspaceConflicted(memories=(MEMORY, GOAL)),
-    EventLost(kind="memory_stored.3", why="its content doesn't match its hash"),
-    ChainKeyed(plain=12),
-    DerivedEventsErased(events=(MEMORY, GOAL)),
-    MemoryTagged(memory=MEMORY, tags=("ferry", "amrum"), was=("ferry",)),
-    RequestsCounted(
+    ev.MemoryIgnited(memory=MEMORY, order=0.6, forced=True),
+    ev.MemoryFaded(memory=MEMORY, order=0.25),
+    ev.WorkspaceConflicted(memories=(MEMORY, GOAL)),
+    ev.EventLost(kind="memory_stored.3", why="its content doesn't match its hash"),
+    ev.ChainKeyed(plain=12),
+    ev.DerivedEventsErased(events=(MEMORY, GOAL)),
+    ev.MemoryTagged(memory=MEMORY, tags=("ferry", "amrum"), was=("ferry",)),
+    ev.RequestsCounted(
         caller=None, since=datetime(2026, 3, 9, tzinfo=UTC), calls={}, refused={"token": 3}, addresses=("127.0.0.1",)
     ),
-    WorkspaceEmptied(),
-    CouplingAdjusted(previous=3.0, coupling=7.5),
+    ev.WorkspaceEmptied(),
+    ev.CouplingAdjusted(previous=3.0, coupling=7.5),
     *SLEEP,
 ]
 
@@ -187,7 +158,7 @@ def test_there_is_a_sample_of_every_kind():
 
 
 @pytest.mark.parametrize("event", SAMPLES, ids=kind_of)
-def test_every_kind_comes_back_equal(event: Event):
+def test_every_kind_comes_back_equal(event: ev.Event):
     assert decode(kind_of(event), encode(event)) == event
 
 
@@ -227,8 +198,8 @@ def test_a_memory_in_utc_has_the_bytes_of_one_of_an_earlier_version():
 
 
 def test_a_uuid_takes_sixteen_bytes():
-    assert MEMORY.bytes in encode(MemoryForgotten(memory=MEMORY))
-    assert str(MEMORY).encode() not in encode(MemoryForgotten(memory=MEMORY))
+    assert MEMORY.bytes in encode(ev.MemoryForgotten(memory=MEMORY))
+    assert str(MEMORY).encode() not in encode(ev.MemoryForgotten(memory=MEMORY))
 
 
 def test_an_integer_beyond_64_bits_is_refused():
@@ -245,14 +216,14 @@ def test_an_unknown_kind_is_named(kind: str):
 
 def test_data_of_another_kind_are_refused():
     with pytest.raises(msgspec.DecodeError):
-        decode("memory_restored.1", encode(MemoryErased(memory=MEMORY)))
+        decode("memory_restored.1", encode(ev.MemoryErased(memory=MEMORY)))
     with pytest.raises(msgspec.DecodeError):
         decode("memory_restored.1", b"\x81")
 
 
 def test_what_only_readers_meet_is_never_written():
     with pytest.raises(UnknownKindError, match="Shredded"):
-        encode(Shredded(kind="memory_stored.1"))
+        encode(ev.Shredded(kind="memory_stored.1"))
 
 
 def test_what_holds_the_words_of_memories_is_sealed_in_every_version():
@@ -285,7 +256,7 @@ def reworded(fields: dict[str, Any]) -> tuple[str, dict[str, Any]]:
 def test_an_event_of_an_old_tag_is_brought_up_to_date_step_by_step():
     upcasters = {"memory_dropped.1": renamed, "memory_forgotten.0": reworded}
     data = msgspec.msgpack.Encoder(uuid_format="bytes").encode(Dropped(MEMORY, "stale"))
-    assert decode("memory_dropped.1", data, upcasters) == MemoryForgotten(memory=MEMORY, reason="Stale")
+    assert decode("memory_dropped.1", data, upcasters) == ev.MemoryForgotten(memory=MEMORY, reason="Stale")
     with pytest.raises(UnknownKindError, match="memory_dropped"):
         decode("memory_dropped.1", data)
     with pytest.raises(UnknownKindError, match=r"memory_forgotten\.0"):
@@ -294,10 +265,10 @@ def test_an_event_of_an_old_tag_is_brought_up_to_date_step_by_step():
 
 def test_an_event_without_a_later_field_gets_its_default():
     data = msgspec.msgpack.encode({"type": "memory_forgotten.1", "memory": MEMORY.bytes, "unheard_of": 1})
-    assert decode("memory_forgotten.1", data) == MemoryForgotten(memory=MEMORY, reason=None)
+    assert decode("memory_forgotten.1", data) == ev.MemoryForgotten(memory=MEMORY, reason=None)
 
 
-def in_int8(event: MemoryStored) -> dict[str, Any]:
+def in_int8(event: ev.MemoryStored) -> dict[str, Any]:
     """Return the fields of a memory as version 2 had them: the entries of its tokens had a byte each."""
     fields = msgspec.msgpack.decode(msgspec.msgpack.Encoder(uuid_format="bytes").encode(event))
     (tokens,) = (one for one in fields["fingerprint"]["embeddings"] if one["type"] == "tokens")
@@ -312,7 +283,9 @@ def alike(one: Fingerprint, other: Fingerprint) -> float:
     return float((both[0] * both[1]).sum(axis=1).min())
 
 
-def in_float16(event: MemoryStored, rng: np.random.Generator) -> tuple[dict[str, Any], list[npt.NDArray[np.float32]]]:
+def in_float16(
+    event: ev.MemoryStored, rng: np.random.Generator
+) -> tuple[dict[str, Any], list[npt.NDArray[np.float32]]]:
     """Return the fields of a memory as version 1 had them, with other vectors, in float16, and these vectors."""
     fields = in_int8(event)
     vectors: list[npt.NDArray[np.float32]] = []
@@ -323,7 +296,7 @@ def in_float16(event: MemoryStored, rng: np.random.Generator) -> tuple[dict[str,
     return fields | {"type": "memory_stored.1"}, vectors
 
 
-def vectors_of(event: MemoryStored) -> list[npt.NDArray[np.float32]]:
+def vectors_of(event: ev.MemoryStored) -> list[npt.NDArray[np.float32]]:
     held = (*event.fingerprint.embeddings, *event.passages)
     fields = [getattr(one, name) for one in held for name in ("vector", "cause", "effect") if hasattr(one, name)]
     return [directions(np.frombuffer(field, np.int8)) for field in fields]
@@ -335,7 +308,7 @@ def test_a_memory_whose_vectors_were_stored_in_float16_is_read_as_one_of_today()
     )
     fields, vectors = in_float16(event, np.random.default_rng(1))
     again = decode("memory_stored.1", msgspec.msgpack.encode(fields))
-    assert isinstance(again, MemoryStored)
+    assert isinstance(again, ev.MemoryStored)
     assert len(vectors) == len(vectors_of(again)) == 11
     assert min(float(one @ other) for one, other in zip(vectors, vectors_of(again), strict=True)) > 0.9998
     vectorless = {"fingerprint": event.fingerprint, "passages": event.passages}
@@ -351,7 +324,7 @@ def test_a_memory_whose_tokens_were_stored_in_int8_is_read_as_one_of_today():
     data = lz4.block.compress(msgspec.msgpack.encode(in_int8(event)), store_size=True)
     assert len(data) > len(encode(event))
     again = decode("memory_stored.2", data)
-    assert isinstance(again, MemoryStored)
+    assert isinstance(again, ev.MemoryStored)
     assert msgspec.structs.replace(again, fingerprint=FINGERPRINT) == event
     for key in (space.key for space in SPACES):
         if key == "e12_late_interaction":
@@ -375,7 +348,7 @@ def test_a_memory_that_was_stored_before_there_were_goals_and_forecasts_comes_wi
     del fields["north_star"], fields["passages"]
     del fields["learning"]["usefulness"]
     again = decode("memory_stored.1", msgspec.msgpack.encode(fields))
-    assert isinstance(again, MemoryStored)
+    assert isinstance(again, ev.MemoryStored)
     assert again.north_star is None
     assert again.passages == ()
     assert again.learning.usefulness is None
@@ -395,9 +368,9 @@ def test_a_memory_that_was_cut_off_is_refused(cut: int):
 
 
 def test_a_purpose_is_read_by_its_memory():
-    (realigned,) = (event for event in SAMPLES if isinstance(event, PurposesRealigned))
+    (realigned,) = (event for event in SAMPLES if isinstance(event, ev.PurposesRealigned))
     again = decode("purposes_realigned.1", encode(realigned))
-    assert isinstance(again, PurposesRealigned)
+    assert isinstance(again, ev.PurposesRealigned)
     assert again.rows() == [tuple(SCORES.tolist()), tuple(SCORES[::-1].tolist())]
     assert again.of(UUID(int=2)) == tuple(SCORES[::-1].tolist())
     with pytest.raises(ValueError, match="not in tuple"):
@@ -407,7 +380,7 @@ def test_a_purpose_is_read_by_its_memory():
 @pytest.mark.parametrize("size", [0, 4 * WIDTH - 1, 4 * WIDTH + 4])
 def test_purposes_and_resonances_that_are_not_one_figure_for_each_space_are_refused(size: int):
     with pytest.raises(ValueError, match="1 memories need"):
-        PurposesRealigned(goal=GOAL, memories=(MEMORY,), purposes=bytes(size))
+        ev.PurposesRealigned(goal=GOAL, memories=(MEMORY,), purposes=bytes(size))
     with pytest.raises(ValueError, match="float32 are"):
         Resonance(MEMORY, bytes(size), 0.5)
     data = msgspec.msgpack.encode(

@@ -6,17 +6,9 @@ import msgspec
 import numpy as np
 import pytest
 
+from events import vocabulary as ev
 from events.fingerprint import Dense
 from events.spaces import SPACES
-from events.vocabulary import (
-    Event,
-    MemoryErased,
-    MemoryForgotten,
-    MemoryRestored,
-    MemoryStored,
-    PurposesRealigned,
-    SpacesDeclared,
-)
 from events.vocabulary.values import WIDTH, SpaceModel
 from projections.atlas.atlas import Atlas
 from projections.atlas.facets import Filter
@@ -40,8 +32,8 @@ def test_rows_follow_arrival():
 
 def test_a_forgotten_memory_is_not_found_until_it_is_restored():
     query = MEMORIES[4].fingerprint
-    events = (*MEMORIES, MemoryForgotten(memory=memory_id(5)), MemoryForgotten(memory=memory_id(5)))
-    forgotten, restored = atlas_of(*events), atlas_of(*events, MemoryRestored(memory=memory_id(5)))
+    events = (*MEMORIES, ev.MemoryForgotten(memory=memory_id(5)), ev.MemoryForgotten(memory=memory_id(5)))
+    forgotten, restored = atlas_of(*events), atlas_of(*events, ev.MemoryRestored(memory=memory_id(5)))
     before = atlas_of(*MEMORIES)
     for space in SPACES:
         assert 4 not in found(forgotten, space.key, query[space.key], count=30)
@@ -50,16 +42,16 @@ def test_a_forgotten_memory_is_not_found_until_it_is_restored():
     assert restored.digest() == before.digest()
 
 
-@pytest.mark.parametrize("before", [(), (MemoryForgotten(memory=memory_id(4)),)])
-def test_an_erased_memory_leaves_an_empty_row_however_late_the_log_is_replayed(before: tuple[Event, ...]):
+@pytest.mark.parametrize("before", [(), (ev.MemoryForgotten(memory=memory_id(4)),)])
+def test_an_erased_memory_leaves_an_empty_row_however_late_the_log_is_replayed(before: tuple[ev.Event, ...]):
     long = msgspec.structs.replace(MEMORIES[3], passages=(passage(98, 0, 500),), tags=("t",), session="s")
     log = history(
         *MEMORIES[:3],
         long,
         *before,
-        MemoryErased(memory=memory_id(4)),
-        MemoryErased(memory=memory_id(4)),
-        MemoryRestored(memory=memory_id(4)),
+        ev.MemoryErased(memory=memory_id(4)),
+        ev.MemoryErased(memory=memory_id(4)),
+        ev.MemoryRestored(memory=memory_id(4)),
         *MEMORIES[4:],
     )
     live, later = (folded(Atlas(DIMENSIONS), each) for each in (log, read_later(log)))
@@ -73,7 +65,7 @@ def test_an_erased_memory_leaves_an_empty_row_however_late_the_log_is_replayed(b
 
 
 def test_erased_content_is_overwritten_in_memory():
-    atlas = atlas_of(MEMORIES[0], MEMORIES[1], MemoryErased(memory=memory_id(1)))
+    atlas = atlas_of(MEMORIES[0], MEMORIES[1], ev.MemoryErased(memory=memory_id(1)))
     for space in SPACES:
         if space.key != "e9_hdc":  # where all-zero bits agree with half of any others
             (score,) = atlas.scores(space.key, MEMORIES[0].fingerprint[space.key], np.array([0]))
@@ -81,15 +73,15 @@ def test_erased_content_is_overwritten_in_memory():
 
 
 def test_two_replays_give_the_same_atlas():
-    events = (*MEMORIES, MemoryForgotten(memory=memory_id(2)))
+    events = (*MEMORIES, ev.MemoryForgotten(memory=memory_id(2)))
     assert atlas_of(*events).digest() == atlas_of(*events).digest()
     assert atlas_of(*MEMORIES).digest() != atlas_of(*events).digest()
     assert atlas_of(*MEMORIES[:5]).digest() != atlas_of(*reversed(MEMORIES[:5])).digest()
 
 
-def declaration(**dimensions: int) -> SpacesDeclared:
+def declaration(**dimensions: int) -> ev.SpacesDeclared:
     sizes = {**DIMENSIONS, **dimensions}
-    return SpacesDeclared(
+    return ev.SpacesDeclared(
         profile="test", spaces=tuple(SpaceModel(key, "random", "", size) for key, size in sizes.items())
     )
 
@@ -106,11 +98,11 @@ def test_an_atlas_takes_its_dimensions_from_the_declaration_and_refuses_others()
 GOAL = memory_id(4_711)
 
 
-def realigned(purposes: dict[int, float], goal: UUID = GOAL) -> PurposesRealigned:
+def realigned(purposes: dict[int, float], goal: UUID = GOAL) -> ev.PurposesRealigned:
     """Return the event that measures these rows anew, each the same in all spaces."""
     rows = np.array([[alignment] * WIDTH for alignment in purposes.values()], "<f4")
     memories = tuple(memory_id(row + 1) for row in purposes)
-    return PurposesRealigned(goal=goal, memories=memories, purposes=rows.tobytes())
+    return ev.PurposesRealigned(goal=goal, memories=memories, purposes=rows.tobytes())
 
 
 def alignments(atlas: Atlas) -> list[float]:
@@ -133,9 +125,9 @@ def test_a_realigned_memory_equals_one_stored_with_that_purpose():
 
 
 def test_a_forgotten_memory_is_realigned_too():
-    events = (MEMORIES[0], MemoryForgotten(memory=memory_id(1)), realigned({0: 0.5}))
+    events = (MEMORIES[0], ev.MemoryForgotten(memory=memory_id(1)), realigned({0: 0.5}))
     assert alignments(atlas_of(*events)) == [0.5]
-    assert alignments(atlas_of(*events, MemoryRestored(memory=memory_id(1)))) == [0.5]
+    assert alignments(atlas_of(*events, ev.MemoryRestored(memory=memory_id(1)))) == [0.5]
 
 
 @pytest.mark.parametrize("measured", ["before", "after", "before and after"])
@@ -143,7 +135,7 @@ def test_an_erased_memory_has_no_purpose_live_or_replayed(measured: str):
     log = history(
         *MEMORIES[:2],
         *([realigned({0: 0.25, 1: 0.25})] if "before" in measured else []),
-        MemoryErased(memory=memory_id(1)),
+        ev.MemoryErased(memory=memory_id(1)),
         *([realigned({0: 0.5, 1: 0.5})] if "after" in measured else []),
     )
     live, later = (folded(Atlas(DIMENSIONS), each) for each in (log, read_later(log)))
@@ -155,7 +147,7 @@ def test_an_erased_memory_has_no_purpose_live_or_replayed(measured: str):
 
 
 def test_membership_is_having_a_row():
-    atlas = atlas_of(*MEMORIES[:2], MemoryErased(memory=memory_id(1)))
+    atlas = atlas_of(*MEMORIES[:2], ev.MemoryErased(memory=memory_id(1)))
     assert memory_id(1) in atlas
     assert memory_id(2) in atlas
     assert memory_id(4) not in atlas
@@ -205,7 +197,7 @@ def test_a_survivor_is_found_by_the_tags_of_its_chain_until_that_is_undone():
     assert without.survivor(ONE) == ONE
 
 
-def leaning(member: MemoryStored, middle: MemoryStored, centrality: float) -> np.ndarray:
+def leaning(member: ev.MemoryStored, middle: ev.MemoryStored, centrality: float) -> np.ndarray:
     mixed = member.fingerprint.take("e8_graph", Dense).array.astype(np.float64)
     mixed += HUB_SHARE * centrality * e1(middle).astype(np.float64)
     return mixed / np.linalg.norm(mixed)

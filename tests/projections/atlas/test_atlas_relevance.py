@@ -5,12 +5,9 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 
+from events import vocabulary as ev
 from events.fingerprint import Dense, Sparse
 from events.spaces import SPACES
-from events.vocabulary import (
-    MemoryErased,
-    MemoryStored,
-)
 from projections.atlas.atlas import _SPEAKER_WEIGHT, _TIME_WEIGHT, Atlas
 from projections.time.expressions import find_intervals
 from projections.time.time_mentions import NO_HINTS, QueryHints
@@ -48,7 +45,7 @@ def test_for_a_named_time_recency_scores_time_mentions():
     assert other < same_week < told
 
 
-def worded(*terms: int) -> MemoryStored:
+def worded(*terms: int) -> ev.MemoryStored:
     """Return a memory that holds these terms of E6."""
     return with_embedding(TOLD[2], "e6_sparse", Sparse.of(dict.fromkeys(terms, 1.0)))
 
@@ -100,7 +97,7 @@ def test_of_the_terms_of_a_query_the_share_that_an_eligible_memory_has_is_known(
 
 
 def test_an_erased_memory_has_no_times_and_no_speaker():
-    atlas = atlas_of(*TOLD, MemoryErased(memory=memory_id(2)))
+    atlas = atlas_of(*TOLD, ev.MemoryErased(memory=memory_id(2)))
     assert len(atlas.time_mentions.speakers(frozenset({"ben"}))) == 0
     assert len(atlas.time_mentions.speakers(frozenset({"ana"}))) == 1
     assert relevance(atlas, "e2_temporal_recent", DAY_BEFORE)[1] == 0.0

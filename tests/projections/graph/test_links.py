@@ -1,15 +1,6 @@
 import msgspec
 
-from events.vocabulary import (
-    CausesLinked,
-    Event,
-    GoalDiscovered,
-    LinksStrengthened,
-    LinksTraversed,
-    MemoriesLinked,
-    MemoryErased,
-    ShortcutsDrawn,
-)
+from events import vocabulary as ev
 from events.vocabulary.causes import CausalLink
 from events.vocabulary.values import GoalLevel, Shortcut, Step, Strengthened
 from projections.graph.links import Links
@@ -24,17 +15,17 @@ LOG = history(
     SAMPLE,
     SAMPLE,
     SAMPLE,
-    MemoriesLinked(source=ONE, targets=(TWO, THREE), relation="supports", weight=0.4),
-    MemoriesLinked(source=THREE, targets=(TWO,), relation="causes", weight=0.8),
-    MemoriesLinked(source=ONE, targets=(TWO,), relation="supports", weight=0.9),
+    ev.MemoriesLinked(source=ONE, targets=(TWO, THREE), relation="supports", weight=0.4),
+    ev.MemoriesLinked(source=THREE, targets=(TWO,), relation="causes", weight=0.8),
+    ev.MemoriesLinked(source=ONE, targets=(TWO,), relation="supports", weight=0.9),
 )
-ERASED = [*LOG, *history(*(envelope.event for envelope in LOG), MemoryErased(memory=ONE))[-1:]]
+ERASED = [*LOG, *history(*(envelope.event for envelope in LOG), ev.MemoryErased(memory=ONE))[-1:]]
 CAUSED, TURN = Step(THREE, TWO, "causes"), Step(ONE, TWO, "next")
 
 
-def goal(members: dict, number: int = 9) -> GoalDiscovered:
+def goal(members: dict, number: int = 9) -> ev.GoalDiscovered:
     """A goal with these members and how central each is."""
-    return GoalDiscovered(
+    return ev.GoalDiscovered(
         goal=memory_id(number),
         namespace="home",
         level=GoalLevel.TACTICAL,
@@ -64,8 +55,8 @@ def test_edges_from_causes_to_effects_carry_their_evidence_until_their_run_is_un
     again = CausalLink(ONE, TWO, "so", 0.6, ONE, (0, 9), (13, 30))
     first, second = RUNS[:2]
     log = [
-        CausesLinked(run=first, examined=(ONE, TWO), links=(found,)),
-        CausesLinked(run=second, examined=(), links=(again,)),
+        ev.CausesLinked(run=first, examined=(ONE, TWO), links=(found,)),
+        ev.CausesLinked(run=second, examined=(), links=(again,)),
     ]
     both = folded(Links(), history(SAMPLE, SAMPLE, SAMPLE, *log))
     assert both.outgoing(ONE) == (Link(ONE, TWO, "causes", 0.6, evidence=again, run=second),)
@@ -105,21 +96,25 @@ def test_a_goal_of_one_memory_draws_no_edge():
 
 def test_an_erased_member_leaves_no_edge_of_its_goal_behind():
     events = (SAMPLE, SAMPLE, SAMPLE, goal({TWO: 0.9, ONE: 0.7, THREE: 0.6}))
-    log = history(*events, MemoryErased(memory=ONE))
+    log = history(*events, ev.MemoryErased(memory=ONE))
     links = folded(Links(), log)
     assert links.incoming(TWO) == (Link(THREE, TWO, "cluster", 0.6),)
     assert folded(Links(), read_later(log)).digest() == links.digest()
-    assert folded(Links(), history(*events, MemoryErased(memory=TWO))).outgoing(THREE) == ()
+    assert folded(Links(), history(*events, ev.MemoryErased(memory=TWO))).outgoing(THREE) == ()
 
 
 def test_an_edge_to_an_erased_memory_is_not_added():
-    late = (goal({ONE: 0.9, TWO: 0.8}), MemoriesLinked(source=TWO, targets=(ONE,), relation="link_to", weight=1.0))
-    links = folded(Links(), history(SAMPLE, SAMPLE, MemoryErased(memory=ONE), *late))
+    late = (goal({ONE: 0.9, TWO: 0.8}), ev.MemoriesLinked(source=TWO, targets=(ONE,), relation="link_to", weight=1.0))
+    links = folded(Links(), history(SAMPLE, SAMPLE, ev.MemoryErased(memory=ONE), *late))
     assert links.outgoing(TWO) == links.incoming(ONE) == ()
 
 
 def test_every_traversal_of_an_edge_counts():
-    log = [*(envelope.event for envelope in LOG), LinksTraversed(steps=(CAUSED, TURN)), LinksTraversed(steps=(CAUSED,))]
+    log = [
+        *(envelope.event for envelope in LOG),
+        ev.LinksTraversed(steps=(CAUSED, TURN)),
+        ev.LinksTraversed(steps=(CAUSED,)),
+    ]
     links = folded(Links(), history(*log))
     assert links.outgoing(THREE) == (Link(THREE, TWO, "causes", 0.8, traversals=2),)
     assert links.incoming(TWO)[1].traversals == 2
@@ -128,22 +123,22 @@ def test_every_traversal_of_an_edge_counts():
 
 
 def test_a_step_between_turns_counts_though_no_edge_is_stored_for_it():
-    links = folded(Links(), history(SAMPLE, SAMPLE, LinksTraversed(steps=(TURN,))))
+    links = folded(Links(), history(SAMPLE, SAMPLE, ev.LinksTraversed(steps=(TURN,))))
     assert links._traversals[TURN] == 1
     assert links._traversals[CAUSED] == 0
     assert links.outgoing(ONE) == ()
 
 
 def test_an_edge_that_is_drawn_again_keeps_its_count():
-    drawn = MemoriesLinked(source=THREE, targets=(TWO,), relation="causes", weight=0.8)
-    again = MemoriesLinked(source=THREE, targets=(TWO,), relation="causes", weight=0.6)
-    links = folded(Links(), history(SAMPLE, SAMPLE, SAMPLE, drawn, LinksTraversed(steps=(CAUSED,)), again))
+    drawn = ev.MemoriesLinked(source=THREE, targets=(TWO,), relation="causes", weight=0.8)
+    again = ev.MemoriesLinked(source=THREE, targets=(TWO,), relation="causes", weight=0.6)
+    links = folded(Links(), history(SAMPLE, SAMPLE, SAMPLE, drawn, ev.LinksTraversed(steps=(CAUSED,)), again))
     assert links.outgoing(THREE) == (Link(THREE, TWO, "causes", 0.6, traversals=1),)
 
 
 def test_steps_to_an_erased_memory_are_neither_kept_nor_counted_again():
-    walked = LinksTraversed(steps=(CAUSED, TURN))
-    log = history(SAMPLE, SAMPLE, SAMPLE, walked, MemoryErased(memory=ONE), walked)
+    walked = ev.LinksTraversed(steps=(CAUSED, TURN))
+    log = history(SAMPLE, SAMPLE, SAMPLE, walked, ev.MemoryErased(memory=ONE), walked)
     links = folded(Links(), log)
     assert links._traversals[TURN] == 0
     assert links._traversals[CAUSED] == 2
@@ -162,7 +157,7 @@ FIRST, SECOND, *_ = RUNS
 FOUR = memory_id(4)
 
 
-def woken(*events: Event) -> Links:
+def woken(*events: ev.Event) -> Links:
     return folded(Links(), history(*[SAMPLE] * 4, *events))
 
 
@@ -182,10 +177,10 @@ def test_an_edge_resolves_to_the_last_survivor_and_sums_traversals():
     first, second = Step(FOUR, ONE, "link_to"), Step(FOUR, THREE, "link_to")
     links = woken(
         linked(FOUR, ONE, 0.4),
-        LinksTraversed(steps=(first,)),
+        ev.LinksTraversed(steps=(first,)),
         merged(FIRST, TWO, ONE),
         merged(SECOND, THREE, TWO),
-        LinksTraversed(steps=(second,)),
+        ev.LinksTraversed(steps=(second,)),
     )
     assert links.outgoing(FOUR) == links.incoming(ONE) == (Link(FOUR, THREE, "link_to", 0.4, traversals=2),)
     assert links.traversed_links() == links.outgoing(FOUR)
@@ -223,8 +218,8 @@ def test_undoing_a_goal_leaves_the_spoke_that_was_drawn_before_it():
     assert woken(first, second, undone(FIRST)).digest() == woken(first).digest()
 
 
-def strengthened(run: object, step: Step, weight: float, confidence: float = 0.9) -> LinksStrengthened:
-    return LinksStrengthened(run=run, links=(Strengthened(step, weight, confidence),))
+def strengthened(run: object, step: Step, weight: float, confidence: float = 0.9) -> ev.LinksStrengthened:
+    return ev.LinksStrengthened(run=run, links=(Strengthened(step, weight, confidence),))
 
 
 def test_an_edge_has_the_weight_of_the_latest_run_that_is_not_undone():
@@ -246,7 +241,7 @@ def test_a_merged_edge_can_be_strengthened():
 
 def test_shortcuts_are_edges_of_their_kind_until_their_run_is_undone():
     step = Step(ONE, FOUR, "causal_shortcut")
-    drawn = ShortcutsDrawn(run=FIRST, shortcuts=(Shortcut(step, 0.3, 0.8, (TWO, THREE)),))
+    drawn = ev.ShortcutsDrawn(run=FIRST, shortcuts=(Shortcut(step, 0.3, 0.8, (TWO, THREE)),))
     assert woken(drawn).outgoing(ONE) == woken(drawn).incoming(FOUR) == (Link(ONE, FOUR, "causal_shortcut", 0.3, 0.8),)
     assert woken(drawn, undone(FIRST)).digest() == woken().digest()
     assert relation_kind("causal_shortcut") is RelationKind.CAUSAL
@@ -255,8 +250,8 @@ def test_shortcuts_are_edges_of_their_kind_until_their_run_is_undone():
 
 def test_long_paths_are_counted_unless_they_contain_an_erased_memory():
     one, two, three = Step(ONE, TWO, "causes"), Step(TWO, THREE, "causes"), Step(THREE, FOUR, "causes")
-    long, back = LinksTraversed(steps=(one, two, three)), LinksTraversed(steps=(three, two, one))
-    events = (back, long, long, LinksTraversed(steps=(one, two)))
+    long, back = ev.LinksTraversed(steps=(one, two, three)), ev.LinksTraversed(steps=(three, two, one))
+    events = (back, long, long, ev.LinksTraversed(steps=(one, two)))
     links = woken(*events)
     assert links.traversed_paths() == [((one, two, three), 2), ((three, two, one), 1)]
     assert links.digest() != woken(*events[1:]).digest()
@@ -265,7 +260,7 @@ def test_long_paths_are_counted_unless_they_contain_an_erased_memory():
 
 def test_only_traversed_edges_are_candidates_for_strengthening():
     drawn = (linked(ONE, TWO), linked(TWO, THREE), formed(FIRST, group(FOUR, ONE)))
-    walked = LinksTraversed(steps=(Step(TWO, THREE, "link_to"), Step(ONE, FOUR, "cluster"), TURN))
+    walked = ev.LinksTraversed(steps=(Step(TWO, THREE, "link_to"), Step(ONE, FOUR, "cluster"), TURN))
     assert woken(*drawn, walked).traversed_links() == (
         Link(ONE, FOUR, "cluster", 0.85, traversals=1),
         Link(TWO, THREE, "link_to", 0.5, traversals=1),

@@ -3,19 +3,7 @@ from datetime import timedelta
 import numpy as np
 import pytest
 
-from events.vocabulary import (
-    ClustersFormed,
-    MemoriesLinked,
-    MemoriesReplayed,
-    MemoryErased,
-    MemoryFaded,
-    MemoryForgotten,
-    MemoryIgnited,
-    MemoryRecalled,
-    MemoryRestored,
-    MemoryStored,
-    PurposesRealigned,
-)
+from events import vocabulary as ev
 from events.vocabulary.values import WIDTH
 from projections.memories.catalog import Catalog
 from projections.projection import MemoryState
@@ -49,9 +37,9 @@ def test_the_same_content_is_found_again_in_its_namespace_alone():
 
 
 def test_recalls_and_links_are_counted_and_dated():
-    linked = MemoriesLinked(source=ONE, targets=(TWO,), relation="related", weight=1.0)
+    linked = ev.MemoriesLinked(source=ONE, targets=(TWO,), relation="related", weight=1.0)
     catalog = folded(
-        Catalog(), history(TIDE, MOON, linked, *[MemoryRecalled(memories=(TWO, ONE), query_sha256=b"")] * 2)
+        Catalog(), history(TIDE, MOON, linked, *[ev.MemoryRecalled(memories=(TWO, ONE), query_sha256=b"")] * 2)
     )
     entry = catalog.get(ONE)
     assert (entry.access_count, entry.last_accessed) == (2, NOON + timedelta(minutes=5))
@@ -63,9 +51,9 @@ def test_a_forgotten_memory_is_no_duplicate_until_it_is_restored():
     log = history(
         TIDE,
         MOON,
-        MemoryForgotten(memory=ONE, reason="outdated"),
-        MemoryForgotten(memory=ONE),
-        MemoryRestored(memory=ONE),
+        ev.MemoryForgotten(memory=ONE, reason="outdated"),
+        ev.MemoryForgotten(memory=ONE),
+        ev.MemoryRestored(memory=ONE),
     )
     forgotten = folded(Catalog(), log[:4])
     entry = forgotten.get(ONE)
@@ -79,9 +67,9 @@ def test_a_forgotten_memory_is_no_duplicate_until_it_is_restored():
     assert restored.namespaces().total() == 2
 
 
-@pytest.mark.parametrize("before", [(), (MemoryForgotten(memory=ONE),)])
+@pytest.mark.parametrize("before", [(), (ev.MemoryForgotten(memory=ONE),)])
 def test_an_erased_memory_keeps_only_its_events_and_stays_erased(before: tuple):
-    events = (TIDE, MOON, *before, MemoryErased(memory=ONE, reason="asked"), MemoryRestored(memory=ONE))
+    events = (TIDE, MOON, *before, ev.MemoryErased(memory=ONE, reason="asked"), ev.MemoryRestored(memory=ONE))
     catalog = folded(Catalog(), history(*events))
     entry = catalog.get(ONE)
     assert (entry.state, entry.body, entry.reason) == (MemoryState.ERASED, None, "asked")
@@ -92,18 +80,18 @@ def test_an_erased_memory_keeps_only_its_events_and_stays_erased(before: tuple):
 
 def test_an_event_about_an_unknown_memory_is_an_error():
     with pytest.raises(KeyError):
-        folded(Catalog(), history(TIDE, MemoryForgotten(memory=memory_id(9))))
+        folded(Catalog(), history(TIDE, ev.MemoryForgotten(memory=memory_id(9))))
 
 
 def test_a_replay_gives_the_same_catalog_even_after_an_erasure():
-    other: MemoryStored = stored("Low tide.", metadata={"b": 1, "a": [2]})
+    other: ev.MemoryStored = stored("Low tide.", metadata={"b": 1, "a": [2]})
     log = history(
         TIDE,
         other,
-        MemoriesLinked(source=ONE, targets=(TWO,), relation="related", weight=1.0),
-        MemoryRecalled(memories=(ONE, TWO), query_sha256=b"q"),
-        MemoryErased(memory=ONE),
-        MemoryRecalled(memories=(TWO,), query_sha256=b"q"),
+        ev.MemoriesLinked(source=ONE, targets=(TWO,), relation="related", weight=1.0),
+        ev.MemoryRecalled(memories=(ONE, TWO), query_sha256=b"q"),
+        ev.MemoryErased(memory=ONE),
+        ev.MemoryRecalled(memories=(TWO,), query_sha256=b"q"),
     )
     assert folded(Catalog(), log).digest() == folded(Catalog(), log).digest()
     assert folded(Catalog(), read_later(log)).digest() == folded(Catalog(), log).digest()
@@ -115,11 +103,11 @@ def test_a_replay_gives_the_same_catalog_even_after_an_erasure():
 GOAL = memory_id(4_711)
 
 
-def realigned(**purposes: float) -> PurposesRealigned:
+def realigned(**purposes: float) -> ev.PurposesRealigned:
     """Return the event that measures these memories anew, each the same in all spaces."""
     memories = {"one": ONE, "two": TWO, "three": THREE}
     rows = np.array([[alignment] * WIDTH for alignment in purposes.values()], "<f4")
-    return PurposesRealigned(goal=GOAL, memories=tuple(map(memories.__getitem__, purposes)), purposes=rows.tobytes())
+    return ev.PurposesRealigned(goal=GOAL, memories=tuple(map(memories.__getitem__, purposes)), purposes=rows.tobytes())
 
 
 def test_a_memory_has_the_purpose_that_was_measured_last():
@@ -135,19 +123,19 @@ def test_a_memory_has_the_purpose_that_was_measured_last():
 
 
 def test_ignitions_and_fadings_are_events_of_that_memory_only():
-    ignition, fading = MemoryIgnited(memory=TWO, order=0.9), MemoryFaded(memory=TWO, order=0.4)
+    ignition, fading = ev.MemoryIgnited(memory=TWO, order=0.9), ev.MemoryFaded(memory=TWO, order=0.4)
     catalog = folded(
-        Catalog(), history(TIDE, MOON, ignition, fading, MemoryIgnited(memory=ONE, order=0.8, forced=True))
+        Catalog(), history(TIDE, MOON, ignition, fading, ev.MemoryIgnited(memory=ONE, order=0.8, forced=True))
     )
     assert catalog.get(TWO).events == (2, 3, 4)
     assert catalog.get(ONE).events == (1, 5)
     assert catalog.get(TWO).access_count == 0
     with pytest.raises(KeyError):
-        folded(Catalog(), history(TIDE, MemoryIgnited(memory=TWO, order=0.9)))
+        folded(Catalog(), history(TIDE, ev.MemoryIgnited(memory=TWO, order=0.9)))
 
 
 def test_a_forgotten_memory_is_measured_too_and_keeps_that_when_it_is_restored():
-    log = history(TIDE, MemoryForgotten(memory=ONE), realigned(one=0.5), MemoryRestored(memory=ONE))
+    log = history(TIDE, ev.MemoryForgotten(memory=ONE), realigned(one=0.5), ev.MemoryRestored(memory=ONE))
     assert folded(Catalog(), log).get(ONE).purpose == (0.5,) * WIDTH
 
 
@@ -157,9 +145,9 @@ def test_an_erased_memory_has_no_purpose_live_or_replayed(measured: str):
         TIDE,
         MOON,
         *([realigned(one=0.5, two=0.25)] if "before" in measured else []),
-        MemoryIgnited(memory=ONE, order=0.9),
-        MemoryErased(memory=ONE),
-        MemoryFaded(memory=ONE, order=0.1),
+        ev.MemoryIgnited(memory=ONE, order=0.9),
+        ev.MemoryErased(memory=ONE),
+        ev.MemoryFaded(memory=ONE, order=0.1),
         *([realigned(one=0.75, two=0.5)] if "after" in measured else []),
     )
     live, later = folded(Catalog(), log), folded(Catalog(), read_later(log))
@@ -178,8 +166,8 @@ HIGH = stored("High tide.", tags=("sea", "high"))
 SPRING = stored("Spring tide.", tags=("spring",))
 
 
-def recalled(memory: object) -> MemoryRecalled:
-    return MemoryRecalled(memories=(memory,), query_sha256=b"")
+def recalled(memory: object) -> ev.MemoryRecalled:
+    return ev.MemoryRecalled(memories=(memory,), query_sha256=b"")
 
 
 def test_a_survivor_has_the_tags_accesses_and_ids_of_what_it_absorbed():
@@ -262,7 +250,7 @@ def test_an_erased_survivor_takes_none_of_what_it_absorbed_with_it():
 
 
 def test_a_replay_is_part_of_a_life_and_a_cluster_is_not():
-    log = history(LOW, MemoriesReplayed(run=FIRST, memories=(ONE,)))
+    log = history(LOW, ev.MemoriesReplayed(run=FIRST, memories=(ONE,)))
     assert folded(Catalog(), log).get(ONE).events == (1, 2)
-    clusters = ClustersFormed(run=FIRST, namespace="default", clusters=())
+    clusters = ev.ClustersFormed(run=FIRST, namespace="default", clusters=())
     assert folded(Catalog(), history(LOW, clusters)).digest() == folded(Catalog(), history(LOW)).digest()

@@ -7,18 +7,7 @@ from events.vocabulary import Event
 from projections.memories.lifecycle import Lifecycle, StateChange
 from projections.projection import MemoryState
 from tests.projections.history import folded, history
-from tests.projections.sleeps import (
-    IDS,
-    OF_A_LIFE,
-    RUNS,
-    erased,
-    forgotten,
-    log_of,
-    merged,
-    pruned,
-    restored,
-    undone,
-)
+from tests.projections.sleeps import IDS, OF_A_LIFE, RUNS, erased, forgotten, log_of, merged, pruned, restored, undone
 
 X, Y, S, T, *_ = IDS
 FIRST, SECOND, *_ = RUNS

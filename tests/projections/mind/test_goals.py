@@ -4,17 +4,8 @@ from uuid import UUID
 import msgspec
 import pytest
 
+from events import vocabulary as ev
 from events.storage.log import Envelope
-from events.vocabulary import (
-    DriftDetected,
-    Event,
-    GoalDiscovered,
-    MemoryErased,
-    MemoryForgotten,
-    MemoryRestored,
-    NorthStarChosen,
-    Shredded,
-)
 from events.vocabulary.values import WIDTH, DriftLevel, GoalLevel
 from projections.mind.goals import EXEMPLARS, MAX_DRIFTS, DriftRecord, Goals, NorthStars
 from tests.events.samples import stored
@@ -26,7 +17,7 @@ MEMORIES = 12
 TIDES, MOONS, BOATS = (UUID(int=number) for number in (901, 902, 903))
 
 
-def goal(identity: UUID, *members: int, **fields: Any) -> GoalDiscovered:
+def goal(identity: UUID, *members: int, **fields: Any) -> ev.GoalDiscovered:
     told: dict[str, Any] = {
         "goal": identity,
         "namespace": "default",
@@ -40,26 +31,26 @@ def goal(identity: UUID, *members: int, **fields: Any) -> GoalDiscovered:
         "spaces": ("e1_semantic",),
         **fields,
     }
-    return GoalDiscovered(**told)
+    return ev.GoalDiscovered(**told)
 
 
-def choose(identity: UUID, previous: UUID | None = None, namespace: str = "default") -> NorthStarChosen:
-    return NorthStarChosen(namespace=namespace, goal=identity, previous=previous)
+def choose(identity: UUID, previous: UUID | None = None, namespace: str = "default") -> ev.NorthStarChosen:
+    return ev.NorthStarChosen(namespace=namespace, goal=identity, previous=previous)
 
 
-def forget(number: int) -> MemoryForgotten:
-    return MemoryForgotten(memory=memory_id(number))
+def forget(number: int) -> ev.MemoryForgotten:
+    return ev.MemoryForgotten(memory=memory_id(number))
 
 
-def restore(number: int) -> MemoryRestored:
-    return MemoryRestored(memory=memory_id(number))
+def restore(number: int) -> ev.MemoryRestored:
+    return ev.MemoryRestored(memory=memory_id(number))
 
 
-def erase(number: int) -> MemoryErased:
-    return MemoryErased(memory=memory_id(number))
+def erase(number: int) -> ev.MemoryErased:
+    return ev.MemoryErased(memory=memory_id(number))
 
 
-def log_of(*requests: tuple[Event, ...] | Event) -> list[Envelope]:
+def log_of(*requests: tuple[ev.Event, ...] | ev.Event) -> list[Envelope]:
     """Wrap twelve memories and then these requests, each of one event or of several with the same correlation id."""
     events, correlations = [SAMPLE] * MEMORIES, [UUID(int=1)] * MEMORIES
     for number, request in enumerate(requests, start=2):
@@ -72,7 +63,7 @@ def log_of(*requests: tuple[Event, ...] | Event) -> list[Envelope]:
     ]
 
 
-def after(*requests: tuple[Event, ...] | Event) -> Goals:
+def after(*requests: tuple[ev.Event, ...] | ev.Event) -> Goals:
     return folded(Goals(), log_of(*requests))
 
 
@@ -86,10 +77,10 @@ def numbers(goals: Goals, identity: UUID, count: int = EXEMPLARS) -> list[int]:
 
 def without_words(log: list[Envelope], *identities: UUID) -> list[Envelope]:
     """Return what a reader of the log gets once these goals are shredded."""
-    shredded = Shredded(kind="goal_discovered.1")
+    shredded = ev.Shredded(kind="goal_discovered.1")
     return [
         msgspec.structs.replace(envelope, event=shredded)
-        if isinstance(envelope.event, GoalDiscovered) and envelope.event.goal in identities
+        if isinstance(envelope.event, ev.GoalDiscovered) and envelope.event.goal in identities
         else envelope
         for envelope in log
     ]
@@ -168,8 +159,8 @@ def test_a_choice_of_a_goal_that_cannot_be_read_means_no_star():
     assert ids(goals) == [TIDES]
 
 
-def drift(similarity: float, namespace: str = "default") -> DriftDetected:
-    return DriftDetected(
+def drift(similarity: float, namespace: str = "default") -> ev.DriftDetected:
+    return ev.DriftDetected(
         namespace=namespace,
         goal=TIDES,
         level=DriftLevel.LOW,
@@ -206,7 +197,7 @@ LIFE = (
         ((erase(3), erase(2), erase(4), erase(5)), (TIDES, MOONS)),
     ],
 )
-def test_a_replay_after_erasures_gives_the_same_goals(departures: tuple[Event, ...], shredded: tuple[UUID, ...]):
+def test_a_replay_after_erasures_gives_the_same_goals(departures: tuple[ev.Event, ...], shredded: tuple[UUID, ...]):
     log = log_of(*LIFE, *departures)
     later = read_later(log)
     assert (
@@ -222,7 +213,7 @@ def test_a_replay_after_erasures_gives_the_same_goals(departures: tuple[Event, .
 @pytest.mark.parametrize(
     "more", [goal(UUID(int=904), 8), choose(MOONS), drift(0.5), forget(8), restore(2), erase(8), erase(3)]
 )
-def test_every_change_of_goals_changes_the_digest(more: Event):
+def test_every_change_of_goals_changes_the_digest(more: ev.Event):
     assert after(*LIFE, more).digest() != after(*LIFE).digest()
 
 
@@ -282,7 +273,7 @@ def chosen_after(*events: object) -> dict[str, UUID]:
 
 
 def test_the_goal_that_was_chosen_last_counts_in_its_namespace():
-    elsewhere = NorthStarChosen(namespace="sea", goal=GOALS[2])
+    elsewhere = ev.NorthStarChosen(namespace="sea", goal=GOALS[2])
     assert chosen_after(choose(GOALS[0]), choose(GOALS[1]), elsewhere) == {"default": GOALS[1], "sea": GOALS[2]}
 
 

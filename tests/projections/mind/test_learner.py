@@ -6,15 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from events.vocabulary import (
-    ConsolidationFinished,
-    Event,
-    MemoryErased,
-    MemoryForgotten,
-    MemoryRecalled,
-    MemoryStored,
-    Shredded,
-)
+from events import vocabulary as ev
 from events.vocabulary.values import Counts, Mode, Outcome
 from projections.mind.learner import _RECENT, HORIZON, PRIOR, Learner, Stage, stage_at
 from tests.events.samples import started, stored
@@ -22,25 +14,25 @@ from tests.projections.history import folded, history, memory_id, read_later
 
 ONE, TWO = memory_id(1), memory_id(2)
 SAMPLE = stored()
-IDLE = MemoryRecalled(memories=(), query_sha256=b"")
+IDLE = ev.MemoryRecalled(memories=(), query_sha256=b"")
 
 
-def memory(**learning: Any) -> MemoryStored:
+def memory(**learning: Any) -> ev.MemoryStored:
     """Return a memory that is judged as told, here of the Open window; `usefulness` is what was foreseen of it."""
     fields = {"entropy": 0.2, "coherence": 0.8, **learning}
     return msgspec.structs.replace(SAMPLE, learning=msgspec.structs.replace(SAMPLE.learning, **fields))
 
 
-def recall(*numbers: int) -> MemoryRecalled:
-    return MemoryRecalled(memories=tuple(memory_id(number) for number in numbers), query_sha256=b"")
+def recall(*numbers: int) -> ev.MemoryRecalled:
+    return ev.MemoryRecalled(memories=tuple(memory_id(number) for number in numbers), query_sha256=b"")
 
 
-def after(*events: Event) -> Learner:
+def after(*events: ev.Event) -> Learner:
     return folded(Learner(), history(*events))
 
 
 def test_stores_and_recalls_are_interactions_and_nothing_else_is():
-    learner = after(SAMPLE, SAMPLE, recall(1, 2), MemoryForgotten(memory=ONE), MemoryErased(memory=ONE))
+    learner = after(SAMPLE, SAMPLE, recall(1, 2), ev.MemoryForgotten(memory=ONE), ev.MemoryErased(memory=ONE))
     assert learner.interactions == 3
 
 
@@ -75,8 +67,8 @@ def test_the_last_learning_is_that_of_the_latest_memory_that_is_not_erased():
     events = (memory(entropy=0.1), memory(entropy=0.9))
     assert Learner().last() is None
     assert after(*events).last() == events[1].learning
-    assert after(*events, MemoryErased(memory=TWO)).last() == events[0].learning
-    assert after(*events, MemoryErased(memory=TWO), MemoryErased(memory=ONE)).last() is None
+    assert after(*events, ev.MemoryErased(memory=TWO)).last() == events[0].learning
+    assert after(*events, ev.MemoryErased(memory=TWO), ev.MemoryErased(memory=ONE)).last() is None
 
 
 def test_there_is_no_accuracy_before_a_forecast_is_settled():
@@ -97,14 +89,14 @@ def test_a_recall_counts_up_to_the_end_of_the_horizon_and_no_longer(waited: int,
     assert learner.settled == 1
 
 
-@pytest.mark.parametrize("gone", [MemoryForgotten, MemoryErased])
-def test_the_forecast_of_a_forgotten_memory_is_never_settled(gone: type[Event]):
+@pytest.mark.parametrize("gone", [ev.MemoryForgotten, ev.MemoryErased])
+def test_the_forecast_of_a_forgotten_memory_is_never_settled(gone: type[ev.Event]):
     learner = after(memory(usefulness=0.9), gone(memory=ONE), recall(1), *[IDLE] * (HORIZON + 1))
     assert (learner.accuracy, learner.settled) == (None, 0)
 
 
 def test_accuracy_looks_back_on_the_latest_forecasts_alone():
-    events: list[Event] = [memory(usefulness=0.0), recall(1)]
+    events: list[ev.Event] = [memory(usefulness=0.0), recall(1)]
     assert after(*events).accuracy == pytest.approx(0.0)
     for _ in range(_RECENT):
         events += [memory(usefulness=1.0), recall(len(events) + 1)]
@@ -129,21 +121,21 @@ def test_recalls_raise_and_misses_lower_predictions_in_the_same_window_only():
 
 def test_erasing_a_memory_removes_its_learning():
     events = (memory(usefulness=0.5), memory(usefulness=0.5), recall(1))
-    with_it, without = after(*events), after(*events, MemoryErased(memory=ONE))
+    with_it, without = after(*events), after(*events, ev.MemoryErased(memory=ONE))
     assert without.settled == 0
     assert without.predict(0.2, 0.8) < with_it.predict(0.2, 0.8)
     assert without.interactions == with_it.interactions
 
 
 def test_a_shredded_memory_is_an_interaction_and_a_shredded_goal_is_none():
-    assert after(Shredded(kind="memory_stored.1")).interactions == 1
-    assert after(Shredded(kind="goal_discovered.1")).interactions == 0
+    assert after(ev.Shredded(kind="memory_stored.1")).interactions == 1
+    assert after(ev.Shredded(kind="goal_discovered.1")).interactions == 0
 
 
 @st.composite
-def lives(draw: st.DrawFn) -> list[Event]:
+def lives(draw: st.DrawFn) -> list[ev.Event]:
     """Return stores, recalls and departures of memories in any order, with pauses that outlast the horizon."""
-    events: list[Event] = []
+    events: list[ev.Event] = []
     numbers: list[int] = []
     for kind in draw(st.lists(st.sampled_from("sssrrrfep"), max_size=30)):
         number = draw(st.sampled_from(numbers)) if numbers else None
@@ -157,12 +149,12 @@ def lives(draw: st.DrawFn) -> list[Event]:
         elif number is not None and kind == "r":
             events.append(recall(number, number))
         elif number is not None:
-            events.append({"f": MemoryForgotten, "e": MemoryErased}[kind](memory=memory_id(number)))
+            events.append({"f": ev.MemoryForgotten, "e": ev.MemoryErased}[kind](memory=memory_id(number)))
     return events
 
 
 @given(lives(), st.floats(0, 1), st.floats(0, 1))
-def test_a_replay_after_erasures_gives_the_same_learning(events: list[Event], entropy: float, coherence: float):
+def test_a_replay_after_erasures_gives_the_same_learning(events: list[ev.Event], entropy: float, coherence: float):
     log = history(*events)
     live, later = folded(Learner(), log), folded(Learner(), read_later(log))
     assert later.digest() == live.digest() == folded(Learner(), log).digest()
@@ -171,16 +163,16 @@ def test_a_replay_after_erasures_gives_the_same_learning(events: list[Event], en
     assert 0 <= live.predict(entropy, coherence) <= 1 + 1e-9
 
 
-@pytest.mark.parametrize("more", [memory(), recall(1), MemoryForgotten(memory=ONE), MemoryErased(memory=ONE)])
-def test_every_change_of_learning_changes_the_digest(more: Event):
+@pytest.mark.parametrize("more", [memory(), recall(1), ev.MemoryForgotten(memory=ONE), ev.MemoryErased(memory=ONE)])
+def test_every_change_of_learning_changes_the_digest(more: ev.Event):
     assert after(memory(usefulness=0.5), more).digest() != after(memory(usefulness=0.5)).digest()
 
 
 def test_a_dream_has_seen_the_memories_of_its_namespace_that_were_stored_before_it_began():
-    def dream(number: int, namespace: str | None, outcome: Outcome = Outcome.FINISHED) -> tuple[Event, Event]:
+    def dream(number: int, namespace: str | None, outcome: Outcome = Outcome.FINISHED) -> tuple[ev.Event, ev.Event]:
         run = memory_id(900 + number)
         begun = started(run, Mode.DREAM, namespace=namespace)
-        return begun, ConsolidationFinished(run=run, outcome=outcome, counts=Counts(), memories=2, milliseconds=1.0)
+        return begun, ev.ConsolidationFinished(run=run, outcome=outcome, counts=Counts(), memories=2, milliseconds=1.0)
 
     ours, theirs = (stored(f"of {name}", namespace=name) for name in ("ours", "theirs"))
     begun, ended = dream(1, "ours")

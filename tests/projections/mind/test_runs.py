@@ -4,24 +4,7 @@ from uuid import UUID
 import msgspec
 import pytest
 
-from events.vocabulary import (
-    ClustersFormed,
-    ConsolidationFinished,
-    ConsolidationSkipped,
-    ConsolidationStarted,
-    ConsolidationUndone,
-    Event,
-    GoalAdjusted,
-    LinksStrengthened,
-    MemoriesMerged,
-    MemoriesPruned,
-    MemoriesReplayed,
-    MemoryErased,
-    PatternDiscovered,
-    PurposesRealigned,
-    ShortcutsDrawn,
-    Shredded,
-)
+from events import vocabulary as ev
 from events.vocabulary.values import (
     WIDTH,
     Counts,
@@ -47,18 +30,18 @@ STEP = Step(A, B, "semantic")
 SALIENCE = Salience(importance=0.1, recency=0.05, access=0.0, alignment=0.0, ignition=0.0)
 
 
-def start(run: UUID, **fields: Any) -> ConsolidationStarted:
+def start(run: UUID, **fields: Any) -> ev.ConsolidationStarted:
     return started(run, **{"mode": Mode.DEEP} | fields)
 
 
-def finish(run: UUID) -> ConsolidationFinished:
-    return ConsolidationFinished(
+def finish(run: UUID) -> ev.ConsolidationFinished:
+    return ev.ConsolidationFinished(
         run=run, outcome=Outcome.FINISHED, counts=Counts(merged=1), memories=4, milliseconds=12.5
     )
 
 
-def pattern(identity: UUID, run: UUID, *members: UUID, namespace: str = "default") -> PatternDiscovered:
-    return PatternDiscovered(
+def pattern(identity: UUID, run: UUID, *members: UUID, namespace: str = "default") -> ev.PatternDiscovered:
+    return ev.PatternDiscovered(
         run=run,
         pattern=identity,
         namespace=namespace,
@@ -70,41 +53,43 @@ def pattern(identity: UUID, run: UUID, *members: UUID, namespace: str = "default
     )
 
 
-def erase(memory: UUID) -> MemoryErased:
-    return MemoryErased(memory=memory)
+def erase(memory: UUID) -> ev.MemoryErased:
+    return ev.MemoryErased(memory=memory)
 
 
 def pruned(memory: UUID) -> Pruned:
     return Pruned(memory=memory, salience=SALIENCE)
 
 
-def after(*events: Event) -> Runs:
+def after(*events: ev.Event) -> Runs:
     return folded(Runs(), history(*events))
 
 
-MERGE = MemoriesMerged(run=FIRST, survivor=A, absorbed=(B, C), similarities=(1.0, 0.97))
-DECISIONS: dict[str, tuple[Event, Any]] = {
+MERGE = ev.MemoriesMerged(run=FIRST, survivor=A, absorbed=(B, C), similarities=(1.0, 0.97))
+DECISIONS: dict[str, tuple[ev.Event, Any]] = {
     "merged": (MERGE, (MERGE,)),
-    "pruned": (MemoriesPruned(run=FIRST, pruned=(pruned(D),)), (pruned(D),)),
+    "pruned": (ev.MemoriesPruned(run=FIRST, pruned=(pruned(D),)), (pruned(D),)),
     "clusters": (
-        ClustersFormed(run=FIRST, namespace="default", clusters=(Group((A, D), (0.9, 0.8)), Group((E,), (1.0,)))),
+        ev.ClustersFormed(run=FIRST, namespace="default", clusters=(Group((A, D), (0.9, 0.8)), Group((E,), (1.0,)))),
         2,
     ),
     "strengthened": (
-        LinksStrengthened(run=FIRST, links=(Strengthened(STEP, 0.6, 0.8),)),
+        ev.LinksStrengthened(run=FIRST, links=(Strengthened(STEP, 0.6, 0.8),)),
         (Strengthened(STEP, 0.6, 0.8),),
     ),
     "shortcuts": (
-        ShortcutsDrawn(run=FIRST, shortcuts=(Shortcut(STEP, 0.2, 0.7, (C,)),)),
+        ev.ShortcutsDrawn(run=FIRST, shortcuts=(Shortcut(STEP, 0.2, 0.7, (C,)),)),
         (Shortcut(STEP, 0.2, 0.7, (C,)),),
     ),
-    "replayed": (MemoriesReplayed(run=FIRST, memories=(D, E)), (D, E)),
+    "replayed": (ev.MemoriesReplayed(run=FIRST, memories=(D, E)), (D, E)),
     "adjusted": (
-        adjusted := GoalAdjusted(run=FIRST, namespace="default", previous=TIDES, goal=MOONS, level=DriftLevel.HIGH),
+        adjusted := ev.GoalAdjusted(run=FIRST, namespace="default", previous=TIDES, goal=MOONS, level=DriftLevel.HIGH),
         (adjusted,),
     ),
     "realigned": (
-        PurposesRealigned(goal=MOONS, memories=(A,), purposes=bytes(4 * WIDTH), run=FIRST, previous=bytes(4 * WIDTH)),
+        ev.PurposesRealigned(
+            goal=MOONS, memories=(A,), purposes=bytes(4 * WIDTH), run=FIRST, previous=bytes(4 * WIDTH)
+        ),
         (2,),
     ),
 }
@@ -142,14 +127,14 @@ def test_decisions_of_one_kind_add_up(field: str):
 
 
 def test_purposes_that_no_run_measured_belong_to_none():
-    measured = PurposesRealigned(goal=MOONS, memories=(A,), purposes=bytes(4 * WIDTH))
+    measured = ev.PurposesRealigned(goal=MOONS, memories=(A,), purposes=bytes(4 * WIDTH))
     run = after(start(FIRST), measured).get(FIRST)
     assert run is not None
     assert run.realigned == ()
 
 
 def test_an_undone_run_leaves_only_its_record():
-    log = history(start(FIRST), MERGE, DECISIONS["pruned"][0], finish(FIRST), ConsolidationUndone(run=FIRST))
+    log = history(start(FIRST), MERGE, DECISIONS["pruned"][0], finish(FIRST), ev.ConsolidationUndone(run=FIRST))
     run = folded(Runs(), log).get(FIRST)
     assert run is not None
     assert run.undone_at == log[-1].at
@@ -168,8 +153,8 @@ def test_an_undone_run_leaves_only_its_record():
     ],
 )
 def test_undoing_a_run_for_single_memories_leaves_the_rest(undone: tuple[UUID, ...], merged: Any, left: Any):
-    lost = MemoriesPruned(run=FIRST, pruned=(pruned(D), pruned(E)))
-    undoings = [ConsolidationUndone(run=FIRST, memories=(memory,)) for memory in undone]
+    lost = ev.MemoriesPruned(run=FIRST, pruned=(pruned(D), pruned(E)))
+    undoings = [ev.ConsolidationUndone(run=FIRST, memories=(memory,)) for memory in undone]
     run = after(start(FIRST), MERGE, lost, finish(FIRST), *undoings).get(FIRST)
     assert run is not None
     assert (run.undone, run.undone_at) == (undone, None)
@@ -187,14 +172,14 @@ def test_patterns_are_listed_by_the_run_that_found_them():
 
 def test_a_run_that_was_undone_still_lists_its_patterns():
     tides, boats = pattern(TIDES, FIRST, A), pattern(BOATS, SECOND, D)
-    runs = after(start(FIRST), tides, start(SECOND), boats, finish(SECOND), ConsolidationUndone(run=SECOND))
+    runs = after(start(FIRST), tides, start(SECOND), boats, finish(SECOND), ev.ConsolidationUndone(run=SECOND))
     assert runs.patterns_of(FIRST) == (tides,)
     assert runs.patterns_of(SECOND) == (boats,)
 
 
 def test_a_run_that_is_undone_for_one_memory_keeps_its_patterns():
     tides = pattern(TIDES, FIRST, A)
-    assert after(start(FIRST), tides, ConsolidationUndone(run=FIRST, memories=(B,))).patterns_of(FIRST) == (tides,)
+    assert after(start(FIRST), tides, ev.ConsolidationUndone(run=FIRST, memories=(B,))).patterns_of(FIRST) == (tides,)
 
 
 def test_a_pattern_lists_no_erased_member_and_is_gone_with_its_last():
@@ -217,7 +202,7 @@ def test_the_record_of_a_run_outlives_the_memories_in_it():
 
 def test_the_latest_runs_that_never_began_are_kept_with_their_times():
     events = [
-        ConsolidationSkipped(mode=Mode.LIGHT, trigger=Trigger.SCHEDULE, reason=str(number))
+        ev.ConsolidationSkipped(mode=Mode.LIGHT, trigger=Trigger.SCHEDULE, reason=str(number))
         for number in range(MAX_SKIPPED + 5)
     ]
     log = history(*events)
@@ -244,12 +229,12 @@ LIFE = (
     ],
 )
 def test_a_replay_after_erasures_gives_the_same_runs_and_patterns(
-    departures: tuple[Event, ...], shredded: tuple[UUID, ...]
+    departures: tuple[ev.Event, ...], shredded: tuple[UUID, ...]
 ):
     log = history(*LIFE, *departures)
     later = [
-        msgspec.structs.replace(envelope, event=Shredded(kind="pattern_discovered.1"))
-        if isinstance(envelope.event, PatternDiscovered) and envelope.event.pattern in shredded
+        msgspec.structs.replace(envelope, event=ev.Shredded(kind="pattern_discovered.1"))
+        if isinstance(envelope.event, ev.PatternDiscovered) and envelope.event.pattern in shredded
         else envelope
         for envelope in log
     ]
@@ -262,13 +247,13 @@ def test_a_replay_after_erasures_gives_the_same_runs_and_patterns(
     [
         start(SECOND),
         pattern(BOATS, FIRST, E),
-        ConsolidationUndone(run=FIRST),
-        ConsolidationUndone(run=FIRST, memories=(B,)),
-        ConsolidationSkipped(mode=Mode.LIGHT, trigger=Trigger.IDLE, reason="busy"),
+        ev.ConsolidationUndone(run=FIRST),
+        ev.ConsolidationUndone(run=FIRST, memories=(B,)),
+        ev.ConsolidationSkipped(mode=Mode.LIGHT, trigger=Trigger.IDLE, reason="busy"),
         erase(E),
         erase(B),
         *(event for event, _ in DECISIONS.values()),
     ],
 )
-def test_every_change_of_runs_changes_the_digest(more: Event):
+def test_every_change_of_runs_changes_the_digest(more: ev.Event):
     assert after(*LIFE, more).digest() != after(*LIFE).digest()

@@ -5,17 +5,7 @@ from uuid import UUID
 import msgspec
 import pytest
 
-from events.vocabulary import (
-    ConsolidationFinished,
-    ConsolidationSkipped,
-    ConsolidationStarted,
-    Event,
-    MemoryErased,
-    MemoryForgotten,
-    PruningPermitted,
-    ScheduleChanged,
-    ScheduleSwitched,
-)
+from events import vocabulary as ev
 from events.vocabulary.values import Counts, Mode, Outcome, Trigger
 from projections.mind.schedule import MAX_SKIPS, Schedule
 from tests.events.samples import started, stored
@@ -24,23 +14,23 @@ from tests.projections.history import folded, history, memory_id, read_later
 LIGHT, DEEP, REM, DREAM, *_ = Mode
 RUN = UUID(int=801)
 STORED = stored()
-FORGOTTEN = MemoryForgotten(memory=memory_id(1))
+FORGOTTEN = ev.MemoryForgotten(memory=memory_id(1))
 """Something that happens and has nothing to do with sleep."""
 
 
-def start(mode: Mode = LIGHT, run: UUID = RUN, **fields: Any) -> ConsolidationStarted:
+def start(mode: Mode = LIGHT, run: UUID = RUN, **fields: Any) -> ev.ConsolidationStarted:
     return started(run, mode, **{"trigger": Trigger.SCHEDULE, "thorough": False} | fields)
 
 
-def finish(outcome: Outcome = Outcome.FINISHED, run: UUID = RUN) -> ConsolidationFinished:
-    return ConsolidationFinished(run=run, outcome=outcome, counts=Counts(), memories=4, milliseconds=12.5)
+def finish(outcome: Outcome = Outcome.FINISHED, run: UUID = RUN) -> ev.ConsolidationFinished:
+    return ev.ConsolidationFinished(run=run, outcome=outcome, counts=Counts(), memories=4, milliseconds=12.5)
 
 
-def skip(mode: Mode, reason: str = "busy") -> ConsolidationSkipped:
-    return ConsolidationSkipped(mode=mode, trigger=Trigger.SCHEDULE, reason=reason)
+def skip(mode: Mode, reason: str = "busy") -> ev.ConsolidationSkipped:
+    return ev.ConsolidationSkipped(mode=mode, trigger=Trigger.SCHEDULE, reason=reason)
 
 
-def after(*events: Event) -> Schedule:
+def after(*events: ev.Event) -> Schedule:
     return folded(Schedule(), history(*events))
 
 
@@ -57,23 +47,23 @@ def test_before_the_log_begins_only_the_defaults_are_known():
 
 
 def test_two_schedules_share_nothing():
-    changed = after(ScheduleChanged(mode=LIGHT, when=None))
+    changed = after(ev.ScheduleChanged(mode=LIGHT, when=None))
     assert (changed.when[LIGHT], after().when[LIGHT]) == (None, "0 * * * *")
 
 
 def test_the_latest_setting_is_valid():
     schedule = after(
-        ScheduleChanged(mode=DEEP, when="2h"),
-        ScheduleChanged(mode=DEEP, when=None),
-        ScheduleSwitched(paused=True),
-        PruningPermitted(permitted=True),
+        ev.ScheduleChanged(mode=DEEP, when="2h"),
+        ev.ScheduleChanged(mode=DEEP, when=None),
+        ev.ScheduleSwitched(paused=True),
+        ev.PruningPermitted(permitted=True),
     )
     assert (schedule.when[DEEP], schedule.paused, schedule.permitted) == (None, True, True)
     schedule = after(
-        ScheduleSwitched(paused=True),
-        PruningPermitted(permitted=True),
-        ScheduleSwitched(paused=False),
-        PruningPermitted(permitted=False),
+        ev.ScheduleSwitched(paused=True),
+        ev.PruningPermitted(permitted=True),
+        ev.ScheduleSwitched(paused=False),
+        ev.PruningPermitted(permitted=False),
     )
     assert (schedule.paused, schedule.permitted) == (False, False)
 
@@ -124,14 +114,14 @@ def test_a_run_that_was_skipped_counts_as_an_attempt_and_is_shown():
 
 
 def test_times_cancelled_by_a_change_of_the_schedule_are_not_due():
-    schedule = after(FORGOTTEN, ScheduleChanged(mode=DEEP, when="0 5 * * *"))
+    schedule = after(FORGOTTEN, ev.ScheduleChanged(mode=DEEP, when="0 5 * * *"))
     assert {mode: schedule.due_after(mode) for mode in schedule.when} == {LIGHT: at(1), DEEP: at(2), REM: at(1)}
-    schedule = after(ScheduleSwitched(paused=True), FORGOTTEN, ScheduleSwitched(paused=False))
+    schedule = after(ev.ScheduleSwitched(paused=True), FORGOTTEN, ev.ScheduleSwitched(paused=False))
     assert [schedule.due_after(mode) for mode in schedule.when] == [at(3)] * 3
 
 
 def test_repeating_a_setting_changes_nothing():
-    schedule = after(FORGOTTEN, ScheduleChanged(mode=DEEP, when="30 3 * * *"), ScheduleSwitched(paused=False))
+    schedule = after(FORGOTTEN, ev.ScheduleChanged(mode=DEEP, when="30 3 * * *"), ev.ScheduleSwitched(paused=False))
     assert [schedule.due_after(mode) for mode in schedule.when] == [at(1)] * 3
 
 
@@ -144,11 +134,11 @@ def test_only_events_of_clients_are_activity(client: str) -> None:
     assert (schedule.since, schedule.stored_at, schedule.active_at) == (at(1), at(1), at(2))
 
 
-LIFE = (STORED, start(DEEP), finish(), STORED, ScheduleChanged(mode=REM, when="7d"), start(LIGHT, UUID(int=802)))
+LIFE = (STORED, start(DEEP), finish(), STORED, ev.ScheduleChanged(mode=REM, when="7d"), start(LIGHT, UUID(int=802)))
 
 
 def test_a_replay_after_erasures_gives_the_same_schedule():
-    log = history(*LIFE, MemoryErased(memory=memory_id(4)))
+    log = history(*LIFE, ev.MemoryErased(memory=memory_id(4)))
     schedule = folded(Schedule(), log)
     assert schedule.stored_at == at(4)
     assert schedule.digest() == folded(Schedule(), read_later(log)).digest()
@@ -162,10 +152,10 @@ def test_a_replay_after_erasures_gives_the_same_schedule():
         finish(Outcome.FINISHED, UUID(int=802)),
         finish(Outcome.FAILED, UUID(int=802)),
         skip(LIGHT),
-        ScheduleChanged(mode=REM, when=None),
-        ScheduleSwitched(paused=True),
-        PruningPermitted(permitted=True),
+        ev.ScheduleChanged(mode=REM, when=None),
+        ev.ScheduleSwitched(paused=True),
+        ev.PruningPermitted(permitted=True),
     ],
 )
-def test_every_change_of_the_schedule_changes_the_digest(more: Event):
+def test_every_change_of_the_schedule_changes_the_digest(more: ev.Event):
     assert after(*LIFE, more).digest() != after(*LIFE).digest()

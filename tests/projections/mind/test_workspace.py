@@ -4,18 +4,7 @@ from uuid import UUID
 import numpy as np
 import pytest
 
-from events.vocabulary import (
-    CouplingAdjusted,
-    Event,
-    FocusMoved,
-    MemoriesReplayed,
-    MemoryErased,
-    MemoryFaded,
-    MemoryForgotten,
-    MemoryIgnited,
-    WorkspaceConflicted,
-    WorkspaceEmptied,
-)
+from events import vocabulary as ev
 from events.vocabulary.values import WIDTH, Resonance
 from projections.mind.workspace import DEFAULT_COUPLING, MAX_FADED, FadedMemory, IgnitedMemory, WorkspaceState
 from tests.events.samples import NOON, stored
@@ -26,23 +15,23 @@ ONE, TWO, THREE = memory_id(1), memory_id(2), memory_id(3)
 SAMPLE = stored()
 
 
-def ignited(memory: UUID, order: float = 0.9, *, forced: bool = False) -> MemoryIgnited:
-    return MemoryIgnited(memory=memory, order=order, forced=forced)
+def ignited(memory: UUID, order: float = 0.9, *, forced: bool = False) -> ev.MemoryIgnited:
+    return ev.MemoryIgnited(memory=memory, order=order, forced=forced)
 
 
-def faded(memory: UUID, order: float = 0.6) -> MemoryFaded:
-    return MemoryFaded(memory=memory, order=order)
+def faded(memory: UUID, order: float = 0.6) -> ev.MemoryFaded:
+    return ev.MemoryFaded(memory=memory, order=order)
 
 
-def focus(subject: UUID | None = None, **orders: float) -> FocusMoved:
+def focus(subject: UUID | None = None, **orders: float) -> ev.FocusMoved:
     """Return a focus whose candidates are `one`, `two` or `three` with the order given."""
     names = {"one": ONE, "two": TWO, "three": THREE}
     scores = np.full(WIDTH, 0.5, "<f4").tobytes()
     candidates = tuple(Resonance(names[name], scores, order) for name, order in orders.items())
-    return FocusMoved(subject=subject, namespace="main", coupling=3.0, candidates=candidates)
+    return ev.FocusMoved(subject=subject, namespace="main", coupling=3.0, candidates=candidates)
 
 
-def state_of(*events: Event) -> WorkspaceState:
+def state_of(*events: ev.Event) -> WorkspaceState:
     return folded(WorkspaceState(), history(*events))
 
 
@@ -58,7 +47,7 @@ def test_a_new_workspace_is_empty_and_couples_by_default():
 
 
 def test_the_last_adjustment_of_the_coupling_holds():
-    adjustments = [CouplingAdjusted(previous=3.0, coupling=5.0), CouplingAdjusted(previous=5.0, coupling=1.5)]
+    adjustments = [ev.CouplingAdjusted(previous=3.0, coupling=5.0), ev.CouplingAdjusted(previous=5.0, coupling=1.5)]
     assert state_of(*adjustments).coupling == 1.5
 
 
@@ -112,36 +101,38 @@ def test_the_queue_drops_the_oldest():
 
 
 def test_a_conflict_lasts_while_two_of_its_memories_are_in():
-    entered = [ignited(ONE), ignited(TWO), ignited(THREE), WorkspaceConflicted(memories=(THREE, ONE, TWO))]
+    entered = [ignited(ONE), ignited(TWO), ignited(THREE), ev.WorkspaceConflicted(memories=(THREE, ONE, TWO))]
     assert state_of(*entered).conflict == (THREE, ONE, TWO)
     assert state_of(*entered, faded(ONE)).conflict == (THREE, TWO)
-    assert state_of(*entered, faded(ONE), MemoryForgotten(memory=TWO)).conflict == ()
+    assert state_of(*entered, faded(ONE), ev.MemoryForgotten(memory=TWO)).conflict == ()
 
 
 def test_the_workspace_is_empty_from_the_event_until_something_enters():
-    emptied = [ignited(ONE), faded(ONE), WorkspaceEmptied()]
+    emptied = [ignited(ONE), faded(ONE), ev.WorkspaceEmptied()]
     assert state_of(*emptied).emptied_at == minute(3)
     assert state_of(*emptied, ignited(TWO)).emptied_at is None
 
 
 def test_a_forgotten_memory_is_neither_in_nor_replayed():
-    state = state_of(ignited(ONE), ignited(TWO), faded(TWO), MemoryForgotten(memory=ONE), MemoryForgotten(memory=TWO))
+    state = state_of(
+        ignited(ONE), ignited(TWO), faded(TWO), ev.MemoryForgotten(memory=ONE), ev.MemoryForgotten(memory=TWO)
+    )
     assert state.ignited == {}
     assert state.faded == {}
     assert state.ignitions == {ONE: 1, TWO: 1}
 
 
 def test_a_memory_that_was_forgotten_before_it_faded_is_not_replayed():
-    assert state_of(ignited(ONE), MemoryForgotten(memory=ONE), faded(ONE)).faded == {}
+    assert state_of(ignited(ONE), ev.MemoryForgotten(memory=ONE), faded(ONE)).faded == {}
 
 
 @pytest.mark.parametrize("late", [False, True], ids=["erased afterwards", "erased before"])
 def test_an_erased_memory_leaves_no_trace_in_the_workspace(late: bool):
-    erased = MemoryErased(memory=ONE)
+    erased = ev.MemoryErased(memory=ONE)
     lived = [
         ignited(ONE),
         ignited(TWO),
-        WorkspaceConflicted(memories=(ONE, TWO)),
+        ev.WorkspaceConflicted(memories=(ONE, TWO)),
         focus(one=0.9, two=0.8),
         ignited(THREE),
         faded(THREE),
@@ -156,7 +147,7 @@ def test_an_erased_memory_leaves_no_trace_in_the_workspace(late: bool):
 
 @pytest.mark.parametrize("late", [False, True], ids=["erased afterwards", "erased before"])
 def test_a_focus_on_an_erased_memory_is_removed(late: bool):
-    events = [MemoryErased(memory=ONE), focus(subject=ONE, two=0.9)]
+    events = [ev.MemoryErased(memory=ONE), focus(subject=ONE, two=0.9)]
     state = state_of(*(events if late else reversed(events)))
     assert state.focus is None
     assert state.focused_at is None
@@ -172,7 +163,7 @@ def test_a_replay_after_erasures_gives_the_same_workspace():
         *(event for memory in many for event in (ignited(memory), faded(memory))),
         ignited(TWO),
         focus(one=0.7, two=0.9),
-        MemoryErased(memory=ONE),
+        ev.MemoryErased(memory=ONE),
     )
     live, later = WorkspaceState(), WorkspaceState()
     for envelope in log:
@@ -185,14 +176,14 @@ def test_a_replay_after_erasures_gives_the_same_workspace():
 @pytest.mark.parametrize(
     "event",
     [
-        CouplingAdjusted(previous=3.0, coupling=4.0),
+        ev.CouplingAdjusted(previous=3.0, coupling=4.0),
         focus(one=0.9),
         ignited(TWO),
         faded(ONE),
-        MemoryErased(memory=THREE),
+        ev.MemoryErased(memory=THREE),
     ],
 )
-def test_every_change_shows_in_the_digest(event: Event):
+def test_every_change_shows_in_the_digest(event: ev.Event):
     assert state_of(ignited(ONE), event).digest() != state_of(ignited(ONE)).digest()
 
 
@@ -202,7 +193,7 @@ FIRST = RUNS[0]
 
 
 @pytest.mark.parametrize("gone", [pruned(FIRST, ONE, TWO), merged(FIRST, THREE, ONE, TWO)])
-def test_a_pruned_or_merged_memory_leaves_like_a_forgotten_one(gone: Event):
+def test_a_pruned_or_merged_memory_leaves_like_a_forgotten_one(gone: ev.Event):
     lived = (ignited(ONE), ignited(TWO), faded(TWO), focus(one=0.9, two=0.8, three=0.7))
     state = state_of(*lived, gone)
     assert (state.ignited, state.faded, state.emptied_at) == ({}, {}, minute(5))
@@ -214,4 +205,4 @@ def test_a_pruned_or_merged_memory_leaves_like_a_forgotten_one(gone: Event):
 
 def test_a_replayed_memory_leaves_the_queue():
     lived = (ignited(ONE), ignited(TWO), faded(ONE), faded(TWO))
-    assert list(state_of(*lived, MemoriesReplayed(run=FIRST, memories=(ONE, THREE))).faded) == [TWO]
+    assert list(state_of(*lived, ev.MemoriesReplayed(run=FIRST, memories=(ONE, THREE))).faded) == [TWO]

@@ -39,21 +39,11 @@ def idf(piece: int, memories: list[Tokens]) -> float:
     return math.log((len(memories) - holders + 0.5) / (holders + 0.5) + 1)
 
 
-def test_max_sim_is_the_mean_of_the_best_cosines(memories: list[Tokens]):
-    query, rows = memories[11], np.arange(60)
-    expected = [cosines(query, memory).max(axis=1).mean() for memory in memories]
-    np.testing.assert_allclose(
-        store_of(memories).max_sim(query, rows, weighted=False), np.clip(expected, 0, 1), rtol=1e-5
-    )
-
-
-def test_weighted_max_sim_counts_rare_wordpieces_more(memories: list[Tokens]):
+def test_max_sim_is_the_mean_of_the_best_cosines_in_which_rare_wordpieces_count_more(memories: list[Tokens]):
     query, rows = memories[11], np.array([59, 11, 3])
     weights = np.array([idf(piece, memories) for piece in query.ids.tolist()])
     expected = [cosines(query, memories[row]).max(axis=1) @ weights / weights.sum() for row in rows]
-    np.testing.assert_allclose(
-        store_of(memories).max_sim(query, rows, weighted=True), np.clip(expected, 0, 1), rtol=1e-4
-    )
+    np.testing.assert_allclose(store_of(memories).max_sim(query, rows), np.clip(expected, 0, 1), rtol=1e-4)
 
 
 def test_symmetric_similarity_is_the_mean_of_both_directions(memories: list[Tokens]):
@@ -84,8 +74,7 @@ def test_containment_is_the_larger_of_the_weighted_max_sims_in_both_directions(m
 def test_a_memory_matches_itself_fully(memories: list[Tokens]):
     store, row = store_of(memories), np.array([20])
     for similarity in (
-        store.max_sim(memories[20], row, weighted=False),
-        store.max_sim(memories[20], row, weighted=True),
+        store.max_sim(memories[20], row),
         store.symmetric(memories[20], row),
     ):
         assert similarity[0] == pytest.approx(1, abs=1e-5)
@@ -100,7 +89,7 @@ def test_scores_do_not_depend_on_how_many_rows_are_scored_at_once(
     found: list[Scores] = []
     for pairs in (10**9, 7 * tokens, 1):
         monkeypatch.setattr(projections.spaces.tokens, "_BLOCK_PAIRS", pairs)
-        found += [store.max_sim(query, rows, weighted=True), store.symmetric(query, rows)]
+        found += [store.max_sim(query, rows), store.symmetric(query, rows)]
     np.testing.assert_array_equal(found[2:], found[:2] * 2)
 
 
@@ -110,7 +99,7 @@ def test_a_cleared_row_leaves_what_a_row_without_content_leaves(memories: list[T
     store.clear(7)
     assert store.digest() == store_of([None if row == 7 else memory for row, memory in enumerate(memories)]).digest()
     rows = np.array([6, 7, 8])
-    scores = store.max_sim(memories[7], rows, weighted=False)
+    scores = store.max_sim(memories[7], rows)
     assert scores[1] == 0
     assert (scores[[0, 2]] > 0).all()
     assert store.symmetric(memories[7], rows)[1] == 0
@@ -124,4 +113,4 @@ def test_excluded_rows_do_not_count_in_the_idf_of_wordpieces(memories: list[Toke
     kept = memories[:30]
     weights = np.array([idf(piece, kept) for piece in query.ids.tolist()])
     expected = [cosines(query, memory).max(axis=1) @ weights / weights.sum() for memory in kept]
-    np.testing.assert_allclose(store.max_sim(query, np.arange(30), weighted=True), np.clip(expected, 0, 1), rtol=1e-4)
+    np.testing.assert_allclose(store.max_sim(query, np.arange(30)), np.clip(expected, 0, 1), rtol=1e-4)

@@ -19,18 +19,8 @@ from actors.runtime.ask import ask
 from actors.runtime.faults import NotFoundFault
 from actors.runtime.types import JsonObject
 from actors.store.messages import FindMemories, FindRequests, ReadEvents, ReadStatus
+from events import vocabulary as ev
 from events.storage.log import Envelope
-from events.vocabulary import (
-    ConsolidationFinished,
-    ConsolidationStarted,
-    ConsolidationUndone,
-    MemoriesLinked,
-    MemoriesMoved,
-    MemoryErased,
-    MemoryStored,
-    Shredded,
-    SpacesDeclared,
-)
 from projections.memories.entries import Body, Entry
 from projections.projection import MemoryState, event_name
 
@@ -45,9 +35,9 @@ DESCRIBED = 100
 EMBEDDED = 20
 """Memories on a page with embeddings: some 100 KB each as JSON."""
 _CARRIED = get_args(Carried)
-_RUN = (ConsolidationStarted, ConsolidationFinished, ConsolidationUndone)
+_RUN = (ev.ConsolidationStarted, ev.ConsolidationFinished, ev.ConsolidationUndone)
 """Events of a run that may name no memory."""
-_NOT_COUNTED = (SpacesDeclared, MemoryErased, MemoriesMoved, Shredded)
+_NOT_COUNTED = (ev.SpacesDeclared, ev.MemoryErased, ev.MemoriesMoved, ev.Shredded)
 """Events that an export leaves out without saying so: what they are about isn't there, or each line says it."""
 
 
@@ -131,12 +121,12 @@ async def store_export(context: Context, params: StoreExport) -> JsonObject:
         if room <= 0 and one.causation_id not in initial_links:
             end = one.seq - 1
             break
-        if isinstance(one.event, MemoryStored):
+        if isinstance(one.event, ev.MemoryStored):
             if entry := entries.get(one.id):
                 line = _memory_line(one, one.event, entry, initial_links[one.id], gone)
                 lines.append(line | await _image(context, entry))
                 room -= _size(lines[-1])
-        elif isinstance(one.event, MemoriesLinked) and one.causation_id in initial_links:
+        elif isinstance(one.event, ev.MemoriesLinked) and one.causation_id in initial_links:
             continue  # it is in the line of its memory
         elif isinstance(one.event, _CARRIED):
             if getattr(one.event, "run", None) not in others and (kept := without(one.event, gone)):
@@ -168,12 +158,14 @@ def _whole_requests(envelopes: Sequence[Envelope], last: int) -> Sequence[Envelo
     return [one for one in envelopes if one.seq <= end]
 
 
-def _initial_links(envelopes: Sequence[Envelope]) -> dict[UUID, list[MemoriesLinked]]:
+def _initial_links(envelopes: Sequence[Envelope]) -> dict[UUID, list[ev.MemoriesLinked]]:
     """Return the links that each memory was stored with, of all memories that these events store."""
-    links: dict[UUID, list[MemoriesLinked]] = {one.id: [] for one in envelopes if isinstance(one.event, MemoryStored)}
+    links: dict[UUID, list[ev.MemoriesLinked]] = {
+        one.id: [] for one in envelopes if isinstance(one.event, ev.MemoryStored)
+    }
     for one in envelopes:
         cause = one.causation_id
-        if isinstance(one.event, MemoriesLinked) and cause is not None and cause in links:
+        if isinstance(one.event, ev.MemoriesLinked) and cause is not None and cause in links:
             links[cause].append(one.event)
     return links
 
@@ -192,20 +184,20 @@ def _size(line: JsonObject) -> int:
 async def _embeddings(context: Context, entry: Entry) -> JsonObject:
     """Return the embeddings of a memory, as JSON by space."""
     (envelope,) = await ask(context.hub.store, ReadEvents(seqs=(entry.seq,)))
-    if not isinstance(envelope.event, MemoryStored):  # erased meanwhile
+    if not isinstance(envelope.event, ev.MemoryStored):  # erased meanwhile
         return {}
     graph = (await ask(context.hub.comparator, ReadLinks(memory=entry.id))).graph
     return {key: encode(one) for key, one in with_graph(envelope.event.fingerprint, graph).items()}
 
 
 def _named(envelope: Envelope) -> set[UUID]:
-    if isinstance(envelope.event, MemoryStored):
+    if isinstance(envelope.event, ev.MemoryStored):
         return {envelope.id}
     return mentioned(envelope.event) if isinstance(envelope.event, _CARRIED) else set()
 
 
 def _memory_line(
-    envelope: Envelope, stored: MemoryStored, entry: Entry, links: list[MemoriesLinked], gone: set[UUID]
+    envelope: Envelope, stored: ev.MemoryStored, entry: Entry, links: list[ev.MemoriesLinked], gone: set[UUID]
 ) -> JsonObject:
     """Return a memory as it was stored, in its present namespace, with its initial links."""
     kept = [link for one in links if (link := without(one, gone)) is not None]

@@ -9,17 +9,7 @@ from msgspec import Meta
 from actors.api.answers import pick
 from actors.api.context import Context, find_request, ignore_progress, reporter, wait_until_replayed
 from actors.api.idempotency import key_conflict
-from actors.api.operations.mind.runs import (
-    MAX_SHOWN,
-    Entries,
-    Threshold,
-    find_run,
-    known_entries,
-    memories_in,
-    merge,
-    pattern,
-    pruned,
-)
+from actors.api.operations.mind import runs
 from actors.api.params.fields import NamespaceFilter, Reason
 from actors.api.params.parsing import Params
 from actors.consolidator.messages import SALIENCE_THRESHOLD, Consolidate, DreamPhase, RunResult, UndoResult, UndoRun
@@ -46,7 +36,7 @@ class ConsolidateMemories(Params, frozen=True, kw_only=True):
     """
 
     mode: Annotated[SleepMode, Meta(description="How deep")] = SleepMode.LIGHT
-    salience_threshold: Threshold = SALIENCE_THRESHOLD
+    salience_threshold: runs.Threshold = SALIENCE_THRESHOLD
     max_memories: Annotated[int, Meta(ge=0, le=1_000_000_000, description="Latest only; 0 for all")] = 0
     dry_run: Annotated[bool, Meta(description="Change nothing")] = False
     namespace: NamespaceFilter = None
@@ -94,8 +84,8 @@ async def consolidate_memories(context: Context, params: ConsolidateMemories) ->
         on_progress=reporter(context.progress),
     )
     slept: RunResult = await _earlier_run(context, wanted) or await ask(context.hub.consolidator, wanted, LONG_TIMEOUT)
-    shown = memories_in(slept.merged[:MAX_SHOWN], slept.pruned[:MAX_SHOWN])
-    return _consolidation(wanted, slept, await known_entries(context, shown))
+    shown = runs.memories_in(slept.merged[: runs.MAX_SHOWN], slept.pruned[: runs.MAX_SHOWN])
+    return _consolidation(wanted, slept, await runs.known_entries(context, shown))
 
 
 async def undo_consolidation(context: Context, params: UndoConsolidation) -> JsonObject:
@@ -146,7 +136,7 @@ async def _earlier_run(context: Context, wanted: Consolidate) -> RunResult | Non
 
     One that was cut off or stopped changed nothing, and a dry run changes nothing, so these begin again.
     """
-    found = None if context.key is None else await find_run(context, wanted.run)
+    found = None if context.key is None else await runs.find_run(context, wanted.run)
     if found is None:
         return None
     (run,) = found.runs
@@ -167,14 +157,14 @@ async def _earlier_run(context: Context, wanted: Consolidate) -> RunResult | Non
 async def _earlier_undo(context: Context, params: UndoConsolidation, before: RequestResult) -> UndoResult:
     """Return what this very request took back, as far as nothing else happened to it since."""
     memory = params.memory_id
-    found = await find_run(context, params.run_id)
+    found = await runs.find_run(context, params.run_id)
     if found is None or before.events[0].event != ConsolidationUndone(
         run=params.run_id, memories=() if memory is None else (memory,)
     ):
         raise key_conflict()
     (run,) = found.runs
     moved = {one for moved in run.moved for one in moved.memories}
-    entries = (await known_entries(context, hidden_by(run.merged, run.pruned, memory) | moved)).values()
+    entries = (await runs.known_entries(context, hidden_by(run.merged, run.pruned, memory) | moved)).values()
     again = {one.event.goal for one in before.events if isinstance(one.event, PurposesRealigned)}
     return UndoResult(
         run=run,
@@ -184,7 +174,7 @@ async def _earlier_undo(context: Context, params: UndoConsolidation, before: Req
     )
 
 
-def _consolidation(wanted: Consolidate, run: RunResult, entries: Entries) -> JsonObject:
+def _consolidation(wanted: Consolidate, run: RunResult, entries: runs.Entries) -> JsonObject:
     """Return what a run did as an answer."""
     finished, counts = run.finished, run.finished.counts
     return {
@@ -195,7 +185,7 @@ def _consolidation(wanted: Consolidate, run: RunResult, entries: Entries) -> Jso
         "pruned_count": counts.pruned,
         "merged_count": counts.merged,
         "clusters_discovered": counts.clusters,
-        "new_patterns": [pattern(one) for one in run.patterns],
+        "new_patterns": [runs.pattern(one) for one in run.patterns],
         "final_memory_count": finished.memories,
         "duration_ms": round(finished.milliseconds),
         "memories_looked_at": counts.looked_at,
@@ -206,8 +196,8 @@ def _consolidation(wanted: Consolidate, run: RunResult, entries: Entries) -> Jso
         "drift": [
             {"namespace": namespace, **pick(found, "level", "similarity")} for namespace, found in run.drifts.items()
         ],
-        "merges": [merge(one, entries) for one in run.merged[:MAX_SHOWN]],
-        "merges_not_shown": max(0, len(run.merged) - MAX_SHOWN),
-        "pruned": [pruned(one, entries) for one in run.pruned[:MAX_SHOWN]],
-        "pruned_not_shown": max(0, len(run.pruned) - MAX_SHOWN),
+        "merges": [runs.merge(one, entries) for one in run.merged[: runs.MAX_SHOWN]],
+        "merges_not_shown": max(0, len(run.merged) - runs.MAX_SHOWN),
+        "pruned": [runs.pruned(one, entries) for one in run.pruned[: runs.MAX_SHOWN]],
+        "pruned_not_shown": max(0, len(run.pruned) - runs.MAX_SHOWN),
     }

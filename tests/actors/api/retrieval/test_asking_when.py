@@ -35,9 +35,7 @@ async def first(context: Context, query: str, **more: Any) -> dict[str, Any]:
     return (await search(context, query, asked_at=ASKED, profile="auto", **more))[0]
 
 
-async def test_a_named_day_ranks_its_memories_above_those_with_more_matching_words(
-    context: Context,
-) -> None:
+async def test_a_named_day_ranks_its_memories_above_those_with_more_matching_words(context: Context) -> None:
     that_day = "I had a picnic with Ana by the river."
     other_day = "I did it with Ana in the garden."
     await told(context, (other_day, "2023-06-20T12:00:00Z"), (that_day, "2023-05-08T12:00:00Z"))
@@ -138,9 +136,7 @@ async def test_a_year_within_a_named_range_is_found(context: Context) -> None:
     assert best["contributions"]["e2_temporal_recent"] > 0
 
 
-async def test_fact_checking_ranks_the_fact_of_the_named_years_first(
-    context: Context,
-) -> None:
+async def test_fact_checking_ranks_the_fact_of_the_named_years_first(context: Context) -> None:
     clubs = {
         year: f"{club} had Miguel Torres in its team in {year}."
         for year, club in ((2005, "Lorca"), (2008, "Elche"), (2011, "Cadiz"), (2016, "Huesca"))

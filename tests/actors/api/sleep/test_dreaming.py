@@ -7,15 +7,8 @@ import pytest
 
 from actors.api.operations.administration.maintenance import store_status
 from actors.embedder.profiles.embedded import EmbeddedProfile
+from events import vocabulary as ev
 from events.spaces import INDEX
-from events.vocabulary import (
-    ClustersFormed,
-    GoalAdjusted,
-    MemoriesLinked,
-    MemoryStored,
-    PatternDiscovered,
-    PurposesRealigned,
-)
 from events.vocabulary.values import Outcome
 from tests.actors.api.conftest import Bed
 from tests.actors.api.sleeper import (
@@ -135,7 +128,7 @@ async def test_members_of_a_group_are_linked_and_e8_knows_them_until_the_run_is_
         assert kinds(sleeper.log, start) == {"ConsolidationStarted": 1, "ConsolidationFinished": 1}
         assert await near_a_boat(sleeper) == before
         answer = await sleeper("deep")
-        (formed,) = found(sleeper.log, ClustersFormed)
+        (formed,) = found(sleeper.log, ev.ClustersFormed)
         assert answer["clusters_discovered"] == len(formed.clusters) == dry["clusters_discovered"]
         middle, member, *_ = map(str, formed.clusters[0].members)
         path = await sleeper.mind("find_causal_path", start_concept=member, end_concept=middle, path_type="semantic")
@@ -157,7 +150,7 @@ async def test_the_groups_of_a_later_run_take_the_place_of_the_earlier_ones(bed:
         second = await sleeper("deep")
         assert second["clusters_discovered"] == first["clusters_discovered"] > 0
         assert await near_a_boat(sleeper) == grouped, "they are the same groups"
-        members = [str(one) for group in found(sleeper.log, ClustersFormed)[-1].clusters for one in group.members]
+        members = [str(one) for group in found(sleeper.log, ev.ClustersFormed)[-1].clusters for one in group.members]
         edges = [edge for one in members for edge in (await sleeper.memory(one))["edges"] if edge["forward"]]
         assert len(edges) == len(members) - second["clusters_discovered"], "one edge to the middle of each group"
 
@@ -169,7 +162,7 @@ async def test_patterns_name_the_topics_and_are_no_memories(bed: Bed, topics: La
         answer = await sleeper("rem", salience_threshold=0)
         patterns = answer["new_patterns"]
         assert 0 < len(patterns) <= 10
-        assert len(found(sleeper.log, PatternDiscovered)) == len(patterns)
+        assert len(found(sleeper.log, ev.PatternDiscovered)) == len(patterns)
         for pattern in patterns:
             assert TOPICS[pattern["namespace"]] & {*pattern["description"].replace(",", "").casefold().split()}
             assert pattern["memory_count"] == len(pattern["members"]) >= 5
@@ -228,7 +221,7 @@ async def test_goals_follow_a_drift_that_is_significant_until_the_run_is_undone(
         ]
         assert drift["level"] in {"Medium", "High", "Critical"}
         assert answer["goals_adjusted"] == 1
-        (adjusted,) = found(sleeper.log, GoalAdjusted)
+        (adjusted,) = found(sleeper.log, ev.GoalAdjusted)
         assert str(adjusted.previous) == drift["north_star_id"]
         now = await sleeper.mind("get_alignment_drift", memories=100)
         assert now["north_star_id"] == str(adjusted.goal)
@@ -258,7 +251,7 @@ async def test_what_is_stored_after_the_undo_is_measured_against_the_first_north
         assert drift["north_star_id"] == star
         purposes = [(await sleeper.memory(one.id))["purposeVector"] for one in (asleep_told, new)]
         assert np.allclose(purposes[0], purposes[1], atol=0.05), "both against the same members"
-        assert any(event.goal.hex == star.replace("-", "") for event in found(sleeper.log, PurposesRealigned))
+        assert any(event.goal.hex == star.replace("-", "") for event in found(sleeper.log, ev.PurposesRealigned))
 
 
 async def test_drift_that_is_not_significant_changes_no_goal(
@@ -274,14 +267,14 @@ async def test_drift_that_is_not_significant_changes_no_goal(
         (drift,) = answer["drift"]
         assert drift["level"] in {"None", "Low"}
         assert answer["goals_adjusted"] == 0
-        assert found(log, GoalAdjusted) == []
+        assert found(log, ev.GoalAdjusted) == []
 
 
 async def test_what_is_erased_while_a_run_dreams_is_in_no_pattern_and_no_group(bed: Bed, village: Lasting) -> None:
     with bed(copy_of(village)) as sleeper:
         foreseen = (await sleeper("rem", dry_run=True))["new_patterns"]
         erased = [pattern["members"][0] for pattern in foreseen]
-        erased += [str(one.source) for one in found(sleeper.log, MemoriesLinked)]
+        erased += [str(one.source) for one in found(sleeper.log, ev.MemoriesLinked)]
         erased = [*dict.fromkeys(erased)][:5]
 
         async def erase() -> None:
@@ -310,7 +303,9 @@ async def test_what_is_erased_while_a_run_dreams_is_in_no_pattern_and_no_group(b
 
 async def test_what_is_erased_while_goals_are_adjusted_stays_erased(bed: Bed, drifting: Lasting) -> None:
     with bed(copy_of(drifting)) as sleeper:
-        everything = [str(envelope.id) for envelope in sleeper.log.read() if isinstance(envelope.event, MemoryStored)]
+        everything = [
+            str(envelope.id) for envelope in sleeper.log.read() if isinstance(envelope.event, ev.MemoryStored)
+        ]
         before = (await sleeper.mind("get_alignment_drift"))["north_star_id"]
 
         async def erase() -> None:

@@ -39,15 +39,7 @@ from projections.atlas.fingerprints import Fingerprints
 from projections.memories.sessions import Sessions
 from projections.storage.arrays import Rows
 from scripts.train.calibration import run_plan
-from tests.actors.comparator.similar_memories import (
-    KEYS,
-    QUESTION,
-    atlas_of,
-    like,
-    memory,
-    query,
-    varied,
-)
+from tests.actors.comparator.similar_memories import KEYS, QUESTION, atlas_of, like, memory, query, varied
 from tests.events.samples import NOON, stored
 from tests.projections.history import history, memory_id
 

@@ -5,15 +5,7 @@ import pytest
 from actors.comparator.graph.edges import find_neighbourhood, find_paths
 from actors.comparator.messages import FindNeighbourhood, FindPaths
 from actors.runtime.settings import PathKind
-from events.vocabulary import (
-    Event,
-    LinksTraversed,
-    MemoriesLinked,
-    MemoryErased,
-    MemoryForgotten,
-    MemoryRestored,
-    MemoryStored,
-)
+from events import vocabulary as ev
 from projections.atlas.atlas import Atlas
 from projections.graph.links import Links
 from projections.graph.relations import CAUSES, LINK_TO, NEXT, TURN_WEIGHT
@@ -26,7 +18,7 @@ ONE, TWO, THREE = map(memory_id, range(1, 4))
 class Graph:
     """What a comparator holds after these events, as it is walked."""
 
-    def __init__(self, *events: Event) -> None:
+    def __init__(self, *events: ev.Event) -> None:
         self.atlas, self.links = Atlas(DIMENSIONS), Links()
         for envelope in history(*events):
             self.atlas.apply(envelope)
@@ -46,19 +38,19 @@ class Graph:
         return {one.memory.int: (one.edge.relation, one.edge.forward) for one in found}
 
 
-def memories(count: int) -> list[MemoryStored]:
+def memories(count: int) -> list[ev.MemoryStored]:
     return [stored(f"memory {number}") for number in range(count)]
 
 
-def turns(*positions: int, session: str = "talk", namespace: str = "default") -> list[MemoryStored]:
+def turns(*positions: int, session: str = "talk", namespace: str = "default") -> list[ev.MemoryStored]:
     return [
         stored(f"{namespace} {session} {place}", session=session, position=place, namespace=namespace)
         for place in positions
     ]
 
 
-def linked(source: int, *targets: int, relation: str = LINK_TO, weight: float = 1.0) -> MemoriesLinked:
-    return MemoriesLinked(
+def linked(source: int, *targets: int, relation: str = LINK_TO, weight: float = 1.0) -> ev.MemoriesLinked:
+    return ev.MemoriesLinked(
         source=memory_id(source), targets=tuple(map(memory_id, targets)), relation=relation, weight=weight
     )
 
@@ -71,9 +63,9 @@ def test_links_are_traversed_in_both_directions():
     assert graph.near(1) == {2: (LINK_TO, True)}
 
 
-@pytest.mark.parametrize("gone", [MemoryForgotten(memory=TWO), MemoryErased(memory=TWO)])
+@pytest.mark.parametrize("gone", [ev.MemoryForgotten(memory=TWO), ev.MemoryErased(memory=TWO)])
 @pytest.mark.parametrize("between", [[*memories(3)], [*turns(0, 1, 2)]])
-def test_memories_that_are_not_eligible_are_not_traversed(between: list[MemoryStored], gone: Event):
+def test_memories_that_are_not_eligible_are_not_traversed(between: list[ev.MemoryStored], gone: ev.Event):
     edges = [] if between[0].session else [linked(1, 2), linked(2, 3)]
     assert Graph(*between, *edges).paths(1, 3) == ["123"]
     graph = Graph(*between, *edges, gone)
@@ -82,9 +74,9 @@ def test_memories_that_are_not_eligible_are_not_traversed(between: list[MemorySt
 
 
 def test_a_restored_memory_is_traversed_again():
-    gone = [*memories(3), linked(1, 2), linked(2, 3), MemoryForgotten(memory=TWO)]
+    gone = [*memories(3), linked(1, 2), linked(2, 3), ev.MemoryForgotten(memory=TWO)]
     assert Graph(*gone).paths(1, 3) == []
-    assert Graph(*gone, MemoryRestored(memory=TWO)).paths(1, 3) == ["123"]
+    assert Graph(*gone, ev.MemoryRestored(memory=TWO)).paths(1, 3) == ["123"]
 
 
 def test_the_turns_of_a_session_are_edges_both_ways():
@@ -144,7 +136,7 @@ def test_traversals_change_no_path():
     wanted = FindPaths(start=ONE, end=THREE, namespace=None, max_hops=4, kind=PathKind.ANY, alternatives=0)
     found = find_paths(graph.atlas, graph.links, wanted)
     steps = tuple(edge.step for edge in found.paths[0].edges)
-    walked = Graph(*drawn, LinksTraversed(steps=steps))
+    walked = Graph(*drawn, ev.LinksTraversed(steps=steps))
     assert walked.paths(1, 3) == ["123"]
     assert [walked.links._traversals[step] for step in steps] == [1, 1]
 

@@ -6,12 +6,8 @@ from actors.comparator.messages import MeasurePurposes
 from actors.consolidator.goals.drift import Drift
 from actors.consolidator.goals.manager import LATEST, GoalManager
 from actors.consolidator.messages import FindGoals, GoalDiscovery
+from events import vocabulary as ev
 from events.fingerprint import Fingerprint
-from events.vocabulary import (
-    DriftDetected,
-    NorthStarChosen,
-    PurposesRealigned,
-)
 from events.vocabulary.values import DriftLevel
 from tests.actors.comparator.similar_memories import KEYS, like
 from tests.actors.consolidator.asleep import Night, worked_off
@@ -34,17 +30,17 @@ def about(night: Night, topic: Fingerprint, word: str, count: int) -> list[UUID]
 def choose(night: Night, members: list[UUID]) -> None:
     """Let memories be measured against a North Star from now on."""
     exemplars = tuple(members[:8])
-    night.append(goal(STAR, exemplars), NorthStarChosen(namespace="default", goal=STAR))
+    night.append(goal(STAR, exemplars), ev.NorthStarChosen(namespace="default", goal=STAR))
     every = tuple(members)
     rows = night.clients.ask_comparator(MeasurePurposes(goal=STAR, exemplars=exemplars, memories=every))
-    night.append(PurposesRealigned(goal=STAR, memories=every, purposes=rows.astype("<f4").tobytes()))
+    night.append(ev.PurposesRealigned(goal=STAR, memories=every, purposes=rows.astype("<f4").tobytes()))
 
 
 def test_without_a_north_star_there_is_no_drift(night: Night):
     about(night, HARBOUR, "harbour", 9)
     assert GoalManager(night.clients).measure_drift("default", LATEST) is None
     assert GoalManager(night.clients).record_drift("default", LATEST) is None
-    assert night.envelopes(DriftDetected) == []
+    assert night.envelopes(ev.DriftDetected) == []
 
 
 def test_drift_leaves_out_the_memories_that_a_run_hides(night: Night):
@@ -65,12 +61,12 @@ def test_a_level_of_drift_is_recorded_once_and_only_for_the_latest_hundred(night
     about(night, GARDEN, "garden", 9)
     mine = GoalManager(night.clients)
     mine.record_drift("default", 5)
-    assert night.envelopes(DriftDetected) == []
+    assert night.envelopes(ev.DriftDetected) == []
     first = mine.record_drift("default", LATEST)
     assert first is not None
     again = mine.record_drift("default", LATEST)
     assert again is not None
-    (noted,) = night.envelopes(DriftDetected)
+    (noted,) = night.envelopes(ev.DriftDetected)
     assert noted.event.level is first.current.level is not DriftLevel.NONE
     assert len(first.recorded) == len(again.recorded) == 1
 

@@ -10,15 +10,7 @@ from actors.consolidator.judgement import assessment
 from actors.consolidator.judgement.assessment import assess
 from actors.consolidator.messages import Assessment
 from actors.workspace.messages import ReadAttention
-from events.vocabulary import (
-    ConsolidationUndone,
-    MemoriesLinked,
-    MemoryErased,
-    MemoryFaded,
-    MemoryIgnited,
-    MemoryRecalled,
-    MemoryRestored,
-)
+from events import vocabulary as ev
 from tests.actors.consolidator.asleep import BOUND, LONG_AGO, NOW, Night, wanted
 from tests.events.samples import started
 from tests.projections.sleeps import goal, merged, pruned
@@ -34,20 +26,20 @@ def judge(
 
 def recall(night: Night, memory: UUID, times: int) -> None:
     for _ in range(times):
-        night.append(MemoryRecalled(memories=(memory,), query_sha256=b""))
+        night.append(ev.MemoryRecalled(memories=(memory,), query_sha256=b""))
 
 
 def ignite(night: Night, memory: UUID, times: int) -> None:
     for _ in range(times):
-        night.append(MemoryIgnited(memory=memory, order=0.9))
-        night.append(MemoryFaded(memory=memory, order=0.5))
+        night.append(ev.MemoryIgnited(memory=memory, order=0.9))
+        night.append(ev.MemoryFaded(memory=memory, order=0.5))
     night.hub.workspace.ask(ReadAttention(), timeout=BOUND)
 
 
 def link(night: Night, memory: UUID, times: int) -> None:
     for number in range(times):
         other = night.store(f"Something about it, {number} {uuid4()}.")
-        night.append(MemoriesLinked(source=other, targets=(memory,), relation="link_to", weight=1.0))
+        night.append(ev.MemoriesLinked(source=other, targets=(memory,), relation="link_to", weight=1.0))
 
 
 def test_accesses_of_what_a_memory_is_about_to_absorb_count_as_its_own(night: Night):
@@ -118,8 +110,8 @@ def test_what_somebody_brought_back_protects_itself_and_what_is_about_to_absorb_
     one, two, other = night.trivial("A gull."), night.trivial("A gull!"), night.trivial("A mast.")
     run = begun(night)
     night.append(pruned(run, two, other))
-    night.append(MemoryRestored(memory=two))
-    night.append(ConsolidationUndone(run=run))
+    night.append(ev.MemoryRestored(memory=two))
+    night.append(ev.ConsolidationUndone(run=run))
     found = judge(night, one, two, other)
     assert {memory: one.protection for memory, one in found.items()} == {one: None, two: "restored", other: None}
     assert judge(night, one, two, absorbed={one: (two,)})[one].protection == "restored"
@@ -177,6 +169,6 @@ def test_however_many_memories_there_are_each_is_judged_once(night: Night, monke
 
 def test_what_was_erased_can_t_be_assess(night: Night):
     memory = night.trivial("A gull.")
-    night.append(MemoryErased(memory=memory))
+    night.append(ev.MemoryErased(memory=memory))
     with pytest.raises(ValueError, match=str(memory)):
         judge(night, memory)

@@ -15,14 +15,7 @@ from actors.consolidator.jobs import RunInterrupted
 from actors.consolidator.messages import Consolidate
 from actors.consolidator.runs.execution import RunExecution
 from actors.runtime.actor import Actor
-from events.vocabulary import (
-    ConsolidationFinished,
-    ConsolidationStarted,
-    MemoriesMerged,
-    MemoriesPruned,
-    MemoryErased,
-    MemoryForgotten,
-)
+from events import vocabulary as ev
 from events.vocabulary.values import Counts, Mode, Outcome, Trigger
 from projections.projection import MemoryState
 from tests.actors.consolidator.asleep import BOUND, NOW, Night, asleep, wanted, worked_off
@@ -70,8 +63,8 @@ def planted(tmp_path: Path) -> Iterator[Planted]:
 
 def hidden(written: list[Any]) -> set[UUID]:
     """Return the memories that what a run wrote hides."""
-    absorbed = {one for event in written if isinstance(event, MemoriesMerged) for one in event.absorbed}
-    pruned = {one.memory for event in written if isinstance(event, MemoriesPruned) for one in event.pruned}
+    absorbed = {one for event in written if isinstance(event, ev.MemoriesMerged) for one in event.absorbed}
+    pruned = {one.memory for event in written if isinstance(event, ev.MemoriesPruned) for one in event.pruned}
     assert absorbed.isdisjoint(pruned)
     return absorbed | pruned
 
@@ -80,8 +73,8 @@ def test_a_finished_run_wrote_all_that_its_counts_say(planted: Planted):
     message = wanted()
     _, slept = worked_off(planted.execution(message).work())
     started, *decided, finished = planted.night.written(message.run)
-    assert isinstance(started, ConsolidationStarted)
-    assert isinstance(finished, ConsolidationFinished)
+    assert isinstance(started, ev.ConsolidationStarted)
+    assert isinstance(finished, ev.ConsolidationFinished)
     gone = {planted.copies[1], planted.more[1], planted.near[1], *planted.trivia}
     assert hidden(decided) == gone
     assert (finished.counts.merged, finished.counts.pruned) == (3, 2)
@@ -148,14 +141,14 @@ def test_what_is_deleted_after_it_was_decided_is_left_out_and_the_counts_agree_w
     for _ in range(slices):
         next(work)
     night = planted.night
-    night.append(MemoryErased(memory=planted.copies[1]))
-    night.append(MemoryForgotten(memory=planted.more[0]))
-    night.append(MemoryForgotten(memory=planted.trivia[0]))
+    night.append(ev.MemoryErased(memory=planted.copies[1]))
+    night.append(ev.MemoryForgotten(memory=planted.more[0]))
+    night.append(ev.MemoryForgotten(memory=planted.trivia[0]))
     with pytest.raises(StopIteration) as stopped:
         next(work)
     _, *decided, finished = night.written(message.run)
     assert hidden(decided) == {planted.near[1], planted.trivia[1]}
-    assert isinstance(finished, ConsolidationFinished)
+    assert isinstance(finished, ev.ConsolidationFinished)
     assert (finished.counts.merged, finished.counts.pruned) == (1, 1)
     assert stopped.value.value.finished.counts == finished.counts
     assert {one.survivor for one in stopped.value.value.merged} == {planted.near[0]}

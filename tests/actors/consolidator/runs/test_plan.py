@@ -7,17 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.consolidator.runs.plan import RunPlan
-from events.vocabulary import (
-    ClustersFormed,
-    Event,
-    GoalAdjusted,
-    LinksStrengthened,
-    MemoriesMerged,
-    MemoriesPruned,
-    MemoriesReplayed,
-    PatternDiscovered,
-    ShortcutsDrawn,
-)
+from events import vocabulary as ev
 from events.vocabulary.values import Counts, Pruned
 from tests.projections.sleeps import SALIENCE, adjusted, goal, group
 
@@ -25,22 +15,22 @@ RUN = UUID(int=1)
 MEMORIES = [UUID(int=number) for number in range(10, 30)]
 
 
-def counted(events: Collection[Event], looked_at: int) -> Counts:
+def counted(events: Collection[ev.Event], looked_at: int) -> Counts:
     """Count what events do, one by one."""
 
-    def total(kind: type[Event], field: str) -> int:
+    def total(kind: type[ev.Event], field: str) -> int:
         return sum(len(getattr(event, field)) for event in events if isinstance(event, kind))
 
     return Counts(
         looked_at=looked_at,
-        merged=total(MemoriesMerged, "absorbed"),
-        pruned=total(MemoriesPruned, "pruned"),
-        clusters=total(ClustersFormed, "clusters"),
-        patterns=sum(isinstance(event, PatternDiscovered) for event in events),
-        strengthened=total(LinksStrengthened, "links"),
-        shortcuts=total(ShortcutsDrawn, "shortcuts"),
-        replayed=total(MemoriesReplayed, "memories"),
-        goals_adjusted=sum(isinstance(event, GoalAdjusted) for event in events),
+        merged=total(ev.MemoriesMerged, "absorbed"),
+        pruned=total(ev.MemoriesPruned, "pruned"),
+        clusters=total(ev.ClustersFormed, "clusters"),
+        patterns=sum(isinstance(event, ev.PatternDiscovered) for event in events),
+        strengthened=total(ev.LinksStrengthened, "links"),
+        shortcuts=total(ev.ShortcutsDrawn, "shortcuts"),
+        replayed=total(ev.MemoriesReplayed, "memories"),
+        goals_adjusted=sum(isinstance(event, ev.GoalAdjusted) for event in events),
     )
 
 
@@ -48,19 +38,19 @@ def counted(events: Collection[Event], looked_at: int) -> Counts:
 def plans(draw: st.DrawFn) -> RunPlan:
     """Return what a run may decide: sets of memories that are merged, and others that are pruned."""
     order = draw(st.permutations(MEMORIES))
-    merged: list[MemoriesMerged] = []
+    merged: list[ev.MemoriesMerged] = []
     for size in draw(st.lists(st.integers(2, 4), max_size=3)):
         survivor, *absorbed = order[:size]
         order = order[size:]
         scores = tuple(0.9 + place / 100 for place in range(len(absorbed)))
-        merged.append(MemoriesMerged(run=RUN, survivor=survivor, absorbed=tuple(absorbed), similarities=scores))
+        merged.append(ev.MemoriesMerged(run=RUN, survivor=survivor, absorbed=tuple(absorbed), similarities=scores))
     pruned = [Pruned(memory, SALIENCE) for memory in order[: draw(st.integers(0, 4))]]
     return RunPlan(
         run=RUN,
         looked_at=len(MEMORIES),
         merged=merged,
         pruned=pruned,
-        clusters=[ClustersFormed(run=RUN, namespace="n", clusters=(group(*order[4:6]), group(*order[6:8])))],
+        clusters=[ev.ClustersFormed(run=RUN, namespace="n", clusters=(group(*order[4:6]), group(*order[6:8])))],
         replayed=tuple(order[4 : 4 + draw(st.integers(0, 2))]),
         adjusted=[adjusted(RUN, UUID(int=2))] * draw(st.integers(0, 2)),
     )
@@ -95,15 +85,17 @@ def test_whatever_is_given_up_neither_is_written_nor_counts_nor_is_needed(plan: 
 
 def test_nothing_decided_is_nothing_written():
     plan = RunPlan(
-        run=RUN, strengthened=LinksStrengthened(run=RUN, links=()), shortcuts=ShortcutsDrawn(run=RUN, shortcuts=())
+        run=RUN,
+        strengthened=ev.LinksStrengthened(run=RUN, links=()),
+        shortcuts=ev.ShortcutsDrawn(run=RUN, shortcuts=()),
     )
     assert list(plan.events()) == []
     assert plan.counts == Counts()
     assert plan.required == ()
 
 
-def pattern(number: int, *members: UUID) -> PatternDiscovered:
-    return PatternDiscovered(
+def pattern(number: int, *members: UUID) -> ev.PatternDiscovered:
+    return ev.PatternDiscovered(
         run=RUN,
         pattern=UUID(int=number),
         namespace="n",

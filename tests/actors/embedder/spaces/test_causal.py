@@ -53,9 +53,7 @@ def test_any_input_gives_two_different_unit_vectors(heads: CausalHeads, seed: in
     assert cause @ effect < 0.99
 
 
-def test_causes_and_effects_find_each_other_among_the_first_two(
-    vectors: Vectors,
-):
+def test_causes_and_effects_find_each_other_among_the_first_two(vectors: Vectors):
     _, causes, _ = vectors([cause for cause, _ in PAIRS])
     _, _, effects = vectors([effect for _, effect in PAIRS])
     scores = causes @ effects.T
@@ -65,9 +63,7 @@ def test_causes_and_effects_find_each_other_among_the_first_two(
         assert (better == 0).sum() >= 4, better
 
 
-def test_causal_vectors_separate_cause_and_effect_better_than_similarity(
-    vectors: Vectors,
-):
+def test_causal_vectors_separate_cause_and_effect_better_than_similarity(vectors: Vectors):
     e1_causes, causes, _ = vectors([cause for cause, _ in PAIRS])
     e1_effects, _, effects = vectors([effect for _, effect in PAIRS])
 

@@ -7,12 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.text.queries import dates
-from actors.text.queries.query_hints import (
-    asks_for_latest,
-    causal_direction,
-    causal_subject,
-    extract_hints,
-)
+from actors.text.queries.query_hints import asks_for_latest, causal_direction, causal_subject, extract_hints
 from projections.spaces.directed import Direction
 from projections.time.expressions import find_intervals
 
