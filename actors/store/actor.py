@@ -20,7 +20,7 @@ from actors.store.log.commit import answered, event_time, pending_append
 from actors.store.log.committer import Committer, Flush
 from actors.store.log.following import Follower, FollowerMessage, FollowLog, LogLost, away_fault, check_runs
 from actors.store.log.replay import fold_log, read_digests
-from actors.store.queries import answer, find_request, find_superseded, same_models
+from actors.store.queries import answer, compare_alike, find_request, same_models
 from actors.store.snapshot_files import Snapshots
 from actors.store.snapshot_policy import (
     MIN_EVENTS,
@@ -186,11 +186,11 @@ class Store(ProjectionActor[StoreProjections]):
             pending = pending_append(message, self._clock(), is_memory=is_memory)
             self._commits.refuse([pending], fault)
             return pending.reply
-        if message.alike:  # in this turn: another hub may have superseded them too
-            consequences = (*message.consequences, *find_superseded(message, self._catalog))
-            message = msgspec.structs.replace(message, consequences=consequences)
+        # In this turn: another hub may have superseded them too.
+        superseded, similar = compare_alike(message, self._catalog)
+        message = msgspec.structs.replace(message, consequences=(*message.consequences, *superseded))
         at = event_time(message, self._clock(), self._commits.pending, self._log)
-        pending = pending_append(message, at, is_memory=is_memory)
+        pending = pending_append(message, at, is_memory=is_memory)._replace(similar=tuple(similar))
         self._commits.pending.append(pending)
         return pending.reply
 

@@ -110,6 +110,15 @@ class Append(Message[Envelope], frozen=True, kw_only=True):
         )
 
 
+class Similar(Answer, frozen=True, kw_only=True):
+    """A memory that may be about the same matter as a new one, and says something else."""
+
+    memory: UUID
+    text: str
+    similarity: float
+    """In E1, calibrated."""
+
+
 class RequestResult(Answer, frozen=True, kw_only=True):
     """The events that a request appended, now or when it came for the first time."""
 
@@ -119,6 +128,8 @@ class RequestResult(Answer, frozen=True, kw_only=True):
     """The oldest live memory with the same content and namespace, if the first event stored another one."""
     repeated: bool = False
     """Whether an earlier request with the same key had appended them."""
+    similar: tuple[Similar, ...] = ()
+    """Of the memories that a new one is alike, those that still hold."""
 
 
 class AppendMemories(Message[list[RequestResult | Fault]], frozen=True, kw_only=True):

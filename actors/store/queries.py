@@ -107,13 +107,16 @@ def find_request(log: Log, catalog: Catalog, key: UUID) -> msg.RequestResult | N
     return request_result(catalog, events, repeated=True) if events else None
 
 
-def request_result(catalog: Catalog, events: tuple[Envelope, ...], *, repeated: bool = False) -> msg.RequestResult:
+def request_result(
+    catalog: Catalog, events: tuple[Envelope, ...], similar: tuple[msg.Similar, ...] = (), *, repeated: bool = False
+) -> msg.RequestResult:
     """Return the result of a request, with the oldest live memory of the same content."""
     first = events[0]
     oldest = None
     if isinstance(first.event, MemoryStored):
         oldest = next(catalog.by_sha(first.event.sha256, first.event.namespace, first.event.image), None)
-    return msg.RequestResult(events=events, duplicate_of=None if oldest == first.id else oldest, repeated=repeated)
+    twin = None if oldest == first.id else oldest
+    return msg.RequestResult(events=events, duplicate_of=twin, repeated=repeated, similar=similar)
 
 
 def same_models(declared: SpacesDeclared, wanted: SpacesDeclared) -> bool:
@@ -136,15 +139,26 @@ def other_models(declared: SpacesDeclared, wanted: SpacesDeclared) -> StorageFau
     )
 
 
-def find_superseded(message: msg.Append, catalog: Catalog) -> Iterator[MemorySuperseded]:
-    """Yield what a new memory supersedes by its text: statements of the same speaker that still hold."""
+def compare_alike(message: msg.Append, catalog: Catalog) -> tuple[list[MemorySuperseded], list[msg.Similar]]:
+    """Return what a new memory supersedes by its text, and what else it is alike; all of it still holds.
+
+    Only a statement of the same speaker is superseded. A copy is neither.
+    """
+    superseded: list[MemorySuperseded] = []
+    similar: list[msg.Similar] = []
     stored = message.event
-    if not isinstance(stored, MemoryStored):
-        return
+    if not (message.alike and isinstance(stored, MemoryStored)):
+        return superseded, similar
     later, said_by = decompress(stored.content), stored.metadata.get("speaker")
     for memory, similarity in message.alike:
         earlier, speaker = catalog.utterance(memory) or (None, None)
-        if earlier is None or speaker != said_by:
+        if earlier is None:
             continue
-        if found := find_correction_in(earlier, later, speaker, similarity):
-            yield MemorySuperseded(memory=memory, by=message.id, rule=found.rule, was=found.was, now=found.now)
+        found = find_correction_in(earlier, later, speaker, similarity) if speaker == said_by else None
+        if found:
+            superseded.append(
+                MemorySuperseded(memory=memory, by=message.id, rule=found.rule, was=found.was, now=found.now)
+            )
+        elif earlier != later:
+            similar.append(msg.Similar(memory=memory, text=earlier, similarity=similarity))
+    return superseded, similar

@@ -126,7 +126,7 @@ class Workspace(ProjectionActor[WorkspaceProjections]):
 
         def results(answers: list[list[RequestResult | Fault]]) -> list[msg.IngestResult | Fault]:
             remaining = iter(answers[0])
-            return [one if isinstance(one, Fault) else ingest_result(one, next(remaining), undreamt) for one in judged]
+            return [one if isinstance(one, Fault) else ingest_result(next(remaining), undreamt) for one in judged]
 
         appended = cast(
             "Reply[list[RequestResult | Fault]]", self._store.ask(AppendMemories(appends=appends), block=False)

@@ -25,7 +25,7 @@ class Judgement(Answer, frozen=True, kw_only=True):
     johari: tuple[JohariRow, ...]
     learning: Learning
     alike: tuple[tuple[UUID, float], ...] = ()
-    """Earlier memories on which its text bears, which may correct them: the most similar in E1, calibrated."""
+    """Memories whose statements its text may correct, with their similarity in E1, calibrated."""
 
 
 class Attention(Answer, frozen=True, kw_only=True):
@@ -74,8 +74,6 @@ class IngestResult(Answer, frozen=True, kw_only=True):
     result: RequestResult
     pulse: Pulse | None
     """The pulse of the memory's judgement; None if the memory was erased since."""
-    alike: tuple[tuple[UUID, float], ...] = ()
-    """As in its `Judgement`; empty for an earlier request."""
 
 
 class JudgeAndAppend(Cancellable[list[IngestResult | Fault]], frozen=True, kw_only=True):

@@ -3,7 +3,7 @@
 from collections import Counter
 
 from actors.runtime.faults import Fault
-from actors.store.messages import Append, RequestResult
+from actors.store.messages import RequestResult
 from actors.workspace.learning import learning_score
 from actors.workspace.messages import IngestResult, Pulse
 from events.vocabulary import MemoryStored
@@ -41,13 +41,12 @@ def pulse_of(learning: Learning | None, undreamt: int) -> Pulse:
     )
 
 
-def ingest_result(append: Append, result: RequestResult | Fault, undreamt: Counter[str]) -> IngestResult | Fault:
-    """Add the judgement to the store's answer, and count the memory; runs in the store's thread."""
+def ingest_result(result: RequestResult | Fault, undreamt: Counter[str]) -> IngestResult | Fault:
+    """Add the pulse to the store's answer, and count the memory; runs in the store's thread."""
     if isinstance(result, Fault):
         return result
     event = result.events[0].event
     if not isinstance(event, MemoryStored):
         return IngestResult(result=result, pulse=None)
     undreamt[event.namespace] += not result.repeated
-    alike = () if result.repeated else append.alike
-    return IngestResult(result=result, pulse=pulse_of(event.learning, undreamt[event.namespace]), alike=alike)
+    return IngestResult(result=result, pulse=pulse_of(event.learning, undreamt[event.namespace]))

@@ -7,7 +7,7 @@ from uuid import uuid4
 
 from actors.runtime.faults import StorageFault
 from actors.runtime.reply import Reply
-from actors.store.messages import Append, RequestResult
+from actors.store.messages import Append, RequestResult, Similar
 from events.storage.log import Draft, Envelope, Log, LogAwayError, LogError
 from events.vocabulary import SpacesDeclared
 
@@ -22,6 +22,8 @@ class PendingAppend(NamedTuple):
     is_memory: bool
     """Whether the reply is a `RequestResult`, or a fault as a value: one of several in `AppendMemories`."""
     reply: Reply[Any]
+    similar: tuple[Similar, ...] = ()
+    """As in the `RequestResult`."""
 
     def answer(self, outcome: RequestResult | StorageFault) -> None:
         """Resolve the reply."""

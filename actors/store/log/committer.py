@@ -16,6 +16,7 @@ from actors.runtime.metrics import Latencies
 from actors.store.log.commit import PendingAppend, unreadable
 from actors.store.log.erasures import Erasures, erasure_of_derived
 from actors.store.log.following import RETRY_AFTER_MS, FollowLog, away_fault
+from actors.store.messages import RequestResult
 from actors.store.queries import request_result
 from actors.store.snapshot_policy import SnapshotPolicy
 from events.storage.log import Envelope, Log, LogAwayError, LogError, LogFullError, LogUncertainError, SharedLog
@@ -140,9 +141,7 @@ class Committer:
             appended, faults = [], {}
         except (LogError, OSError):
             self._exit_uncertain()
-        outcomes = [
-            faults.get(events[0].seq) or request_result(self._projections().catalog, events) for _, events in appended
-        ]
+        outcomes = [faults.get(events[0].seq) or self._result(one, events) for one, events in appended]
         # After the read-back, which the work of the other actors would delay.
         self.tell(Appended(envelopes=envelopes))
         if self._snapshots is not None:
@@ -230,11 +229,14 @@ class Committer:
             events = tuple(self._found[draft.id] for draft in one.drafts if draft.id in self._found)
             if events:
                 faults = unreadable(self._log, events[:1] if one.read_back else ())
-                one.answer(faults.get(events[0].seq) or request_result(self._projections().catalog, events))
+                one.answer(faults.get(events[0].seq) or self._result(one, events))
             else:
                 self.refuse([one], away_fault("the connection was lost before the commit"))
             del self._uncertain[0]
         self._found = {}
+
+    def _result(self, one: PendingAppend, events: tuple[Envelope, ...]) -> RequestResult:
+        return request_result(self._projections().catalog, events, one.similar)
 
     def fail_uncertain(self) -> None:
         """Refuse the uncertain appends; the log isn't asked any more what became of them."""

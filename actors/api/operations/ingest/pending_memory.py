@@ -16,7 +16,7 @@ from actors.api.params.memories import StoreMemory
 from actors.comparator.messages import NewMemory
 from actors.embedder.messages import EmbeddedMemory, EmbedMemory
 from actors.runtime.faults import Fault, InvalidParamsFault, NotFoundFault
-from actors.store.messages import Append
+from actors.store.messages import Append, Similar
 from actors.workspace.messages import Judgement, UnjudgedMemory
 from events.fingerprint import Fingerprint
 from events.local_time import offset_of
@@ -61,8 +61,8 @@ class StoredMemory(NamedTuple):
     """Whether an earlier request with the same key had stored it."""
     superseded: tuple[MemorySuperseded, ...] = ()
     """What it took the place of when it was stored."""
-    alike: tuple[tuple[UUID, float], ...] = ()
-    """As in its `Judgement`."""
+    similar: tuple[Similar, ...] = ()
+    """Earlier memories on the same matter that it doesn't supersede."""
 
 
 Outcome = StoredMemory | Fault

@@ -171,8 +171,7 @@ async def _judge_and_append(context: Context, group: Sequence[PendingMemory]) ->
             continue
         if answer.pulse is not None:
             publish_pulse(context, answer.pulse, one.item.params.namespace, answer.result.events[0].seq)
-        outcome = await _outcome(context, one, answer.result, embeddings.milliseconds)
-        one.settle(outcome if isinstance(outcome, Fault) else outcome._replace(alike=answer.alike))
+        one.settle(await _outcome(context, one, answer.result, embeddings.milliseconds))
     stored = {one.result.id: one.item.stored_at for one in group if isinstance(one.result, StoredMemory)}
     # After an `InternalFault`, which is a timeout here, the memory may still be appended.
     failed = [one for one, _ in embedded if one.id not in stored and not isinstance(one.result, InternalFault)]
@@ -201,7 +200,13 @@ async def _outcome(context: Context, one: PendingMemory, result: RequestResult, 
             await _check_same(context, one, first, consequences)
         superseded = tuple(event for one in consequences if isinstance(event := one.event, MemorySuperseded))
         return StoredMemory(
-            first.id, stored_event(first), milliseconds, result.duplicate_of, result.repeated, superseded
+            id=first.id,
+            event=stored_event(first),
+            embedding_ms=milliseconds,
+            duplicate_of=result.duplicate_of,
+            repeated=result.repeated,
+            superseded=superseded,
+            similar=result.similar,
         )
     except Fault as fault:
         return fault

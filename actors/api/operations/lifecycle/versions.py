@@ -7,10 +7,10 @@ from actors.api.operations.ingest.pending_memory import StoredMemory
 from actors.api.params.memories import MemorySupersede
 from actors.api.params.parsing import invalid
 from actors.runtime.types import JsonObject
+from actors.text.plain_excerpts import plain_excerpt
 from events.vocabulary import MemorySuperseded
 from events.vocabulary.codec import decompress
 from events.vocabulary.memories import STATED
-from projections.projection import MemoryState
 
 MAX_SIMILAR = 3
 """Similar memories that the answer to a store shows."""
@@ -18,7 +18,11 @@ MAX_SIMILAR = 3
 
 async def versions_of(context: Context, stored: StoredMemory) -> JsonObject:
     """Return what a stored memory superseded, and similar memories that it may supersede by the caller's judgement."""
-    return await supersessions_of(context, stored) | await _similar(context, stored)
+    similar = [
+        {"id": str(one.memory), "content": plain_excerpt(one.text, LABEL), "similarity": rounded(one.similarity)}
+        for one in stored.similar[:MAX_SIMILAR]
+    ]
+    return await supersessions_of(context, stored) | ({"similar": similar} if similar else {})
 
 
 async def supersessions_of(context: Context, stored: StoredMemory) -> JsonObject:
@@ -39,20 +43,6 @@ async def supersessions_of(context: Context, stored: StoredMemory) -> JsonObject
             evidence["now"] = text[slice(*one.now)]
         answer.setdefault("may_supersede", []).append(evidence)
     return answer
-
-
-async def _similar(context: Context, stored: StoredMemory) -> JsonObject:
-    """Return the most similar earlier memories that still hold; copies have a field of their own."""
-    if not stored.alike:
-        return {}
-    text = decompress(stored.event.content)
-    entries = await describe(context, *(memory for memory, _ in stored.alike))
-    found = [
-        {"id": str(one.id), "content": start_of(one, LABEL), "similarity": rounded(similarity)}
-        for one, (_, similarity) in zip(entries, stored.alike, strict=True)
-        if one.state is MemoryState.LIVE and one.superseded_by is None and one.body and one.body.text != text
-    ]
-    return {"similar": found[:MAX_SIMILAR]} if found else {}
 
 
 async def memory_supersede(context: Context, params: MemorySupersede) -> JsonObject:
