@@ -117,7 +117,7 @@ async def test_a_token_permits_its_scope_in_its_namespaces(
         {"key": rsa.generate_private_key(public_exponent=65_537, key_size=2_048)},
         {"key": "a secret of thirty-two bytes or more", "algorithm": "HS256"},
     ],
-    ids=repr,
+    ids="+".join,
 )
 async def test_a_token_that_lacks_anything_permits_nothing(
     context: Context, serve: Serve, issuer: Issuer, listen: HttpListen, changes: dict[str, Any]
