@@ -144,7 +144,7 @@ UNLISTED = [
 
 CORE = {
     *("inject_context", "memory_inject_batch", "search_graph", "memory_retrieve", "memory_delete", "memory_restore"),
-    *("get_neighborhood", "discover_goals", "audit_trail", "undo_consolidation"),
+    *("memory_supersede", "get_neighborhood", "discover_goals", "audit_trail"),
 }
 
 
