@@ -129,9 +129,9 @@ class MemoryRestore(OneMemory, frozen=True, kw_only=True):
 
 
 class MemorySupersede(OneMemory, frozen=True, kw_only=True):
-    """Say that a memory is out of date, and which one holds in its place. memory_restore undoes it."""
+    """Say which memory holds in place of one that is out of date."""
 
-    by: Annotated[UUID, Meta(description="The memory that holds")]
+    by: Annotated[UUID, Meta(description="The one that holds")]
 
 
 class MemoryTag(OneMemory, frozen=True, kw_only=True):
