@@ -125,11 +125,11 @@ class MemoryDelete(OneMemory, frozen=True, kw_only=True):
 
 
 class MemoryRestore(OneMemory, frozen=True, kw_only=True):
-    """Undo a soft memory_delete, a pruning, or a correction of it."""
+    """Undo a soft memory_delete, a pruning or a correction."""
 
 
 class MemorySupersede(OneMemory, frozen=True, kw_only=True):
-    """Say which memory holds in place of one that is out of date."""
+    """Say which memory holds instead of an outdated one."""
 
     by: Annotated[UUID, Meta(description="The one that holds")]
 

@@ -32,7 +32,7 @@ NO_GOALS = (
 
 
 class DiscoverGoals(Params, frozen=True, kw_only=True):
-    """Find the goals that the memories of a namespace serve.
+    """Find the goals that memories serve.
 
     The first call also chooses the North Star.
     """
