@@ -24,7 +24,7 @@ def test_a_thousand_hostile_messages_do_no_harm() -> None:
     assert report["failures"] == []
     assert report["passed"], f"grown by {report['growth_mb']} MB"
     assert report["messages"] == 1_000
-    assert report["stored"] > 5, "enough was stored to be lost"
+    assert report["stored"] > 2, "something was stored to be lost"
     assert {"ok", "-32700", "-32600", "-32601", "-32602", "-32010"} <= report["codes"].keys()
 
 

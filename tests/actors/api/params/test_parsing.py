@@ -31,6 +31,7 @@ SOUND: dict[str, Any] = {
     "query": "the tide",
     "items": ["one", {"content": "two"}],
     "id": ONE,
+    "by": OTHER,
     "memory_a": ONE,
     "memory_b": OTHER,
     "memory_id": ONE,
@@ -86,7 +87,7 @@ def camel(name: str) -> str:
 def needed(kind: type[Params]) -> dict[str, Any]:
     """Return sound arguments without which an operation can't be called."""
     wanted = {"content", "rationale", "query", "reference", "targets", "space_index", "query_type", "weights"}
-    wanted |= {"purpose_vector", "id"}
+    wanted |= {"purpose_vector", "id", "by"}
     return {name: SOUND[name] for name in kind.__struct_fields__ if name in wanted}
 
 
