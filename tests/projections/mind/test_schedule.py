@@ -13,6 +13,7 @@ from events.vocabulary import (
     MemoryErased,
     MemoryForgotten,
     PruningPermitted,
+    RequestsCounted,
     ScheduleChanged,
     ScheduleSwitched,
 )
@@ -142,6 +143,14 @@ def test_only_events_of_clients_are_activity(client: str) -> None:
     log[2] = msgspec.structs.replace(log[2], actor="scheduler")
     schedule = folded(Schedule(), log)
     assert (schedule.since, schedule.stored_at, schedule.active_at) == (at(1), at(1), at(2))
+
+
+@pytest.mark.parametrize(("caller", "active_at"), [("ci", at(2)), (None, None)])
+def test_what_strangers_are_refused_is_no_activity(caller: str | None, active_at: datetime | None) -> None:
+    counted = RequestsCounted(caller=caller, since=at(1), calls={}, refused={"token": 1})
+    log = history(STORED, counted)
+    log[1] = msgspec.structs.replace(log[1], actor=f"http:{caller or 'nobody'}")
+    assert folded(Schedule(), log).active_at == active_at
 
 
 LIFE = (STORED, start(DEEP), finish(), STORED, ScheduleChanged(mode=REM, when="7d"), start(LIGHT, UUID(int=802)))
