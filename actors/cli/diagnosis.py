@@ -96,7 +96,7 @@ def _folder(folder: Path) -> Iterator[Check]:
     from actors.proxy.endpoint import MAX_SOCKET_PATH, SOCKET
 
     if not os.path.lexists(folder):
-        above = next(one for one in folder.absolute().parents if one.exists())
+        above = next(one for one in folder.absolute().parents if os.path.lexists(one))
         if not _may_write(above):
             problem = f"{folder} can't be made: {above} is no folder that this user can write to"
             yield failed("folder", problem, "choose another folder by --data or CONTEXT_GRAPH_DATA")
@@ -130,7 +130,8 @@ def _folder(folder: Path) -> Iterator[Check]:
 
 def _may_write(folder: Path) -> bool:
     """Return whether it is a folder that this user can read and write."""
-    return folder.is_dir() and os.access(folder, os.R_OK | os.W_OK | os.X_OK)
+    # `Path` raises `PermissionError` below a folder that may not be entered, until Python 3.14.
+    return os.path.isdir(folder) and os.access(folder, os.R_OK | os.W_OK | os.X_OK)
 
 
 def _store(folder: Path) -> Iterator[Check]:

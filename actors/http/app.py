@@ -57,7 +57,7 @@ class RequireCaller:
         path: str = scope["path"]
         app = self._app
         if caller is NOBODY and not path.startswith(PUBLIC):
-            if path in BY_BEARER:
+            if path.rstrip("/") in BY_BEARER:
                 app = JSONResponse({"error": "invalid_token"}, 401, self._challenge)
             else:
                 text = _LOGGED_OUT if scope["method"] in SAFE else _NOTHING_DONE

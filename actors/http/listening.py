@@ -6,6 +6,7 @@ import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from stat import S_ISREG
 
 import anyio
 import uvicorn
@@ -143,7 +144,8 @@ def _check_files(certificate: str, key: str) -> None:
     """Raise `InvalidParamsFault` for what `ssl` would refuse without naming the file, or ask a terminal for."""
     for name, file in (("tls_cert", certificate), ("tls_key", key)):
         try:
-            content = Path(file).read_bytes()
+            is_file = S_ISREG(Path(file).stat().st_mode)
+            content = Path(file).read_bytes() if is_file else b""  # a pipe can be read only once
         except OSError as error:
             raise invalid(name, reason(error)) from None
         if name == "tls_key" and b"ENCRYPTED" in content:

@@ -96,7 +96,7 @@ def claim(name: str, path: Path, store: Path) -> str:
 
     If the project that has the name no longer exists, another one takes over its namespace: it was moved.
     """
-    if not store.is_dir():
+    if not os.path.isdir(store):  # no error where its parent may not be entered: the hub says so
         return name
     path = path.resolve()
     for candidate in chain([name], (f"{name}-{number}" for number in count(2))):

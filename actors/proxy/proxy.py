@@ -167,13 +167,14 @@ class Proxy:
         if info is None:
             return
         self._options_checked = True
-        from importlib.metadata import version
+        from importlib.metadata import PackageNotFoundError, version
 
-        own = version("context-graph")
-        if info.version != own:
-            print_notice(
-                f"the hub is of version {info.version}, not {own}; it is replaced once all its clients have ended"
-            )
+        with suppress(PackageNotFoundError):  # it is being replaced
+            own = version("context-graph")
+            if info.version != own:
+                print_notice(
+                    f"the hub is of version {info.version}, not {own}; it is replaced once all its clients have ended"
+                )
         for name in ("limits", "priming", "sleep"):
             actual, wanted = getattr(info.options, name), getattr(self._options, name)
             if actual != wanted:

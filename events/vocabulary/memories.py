@@ -142,12 +142,12 @@ class MemoryErased(Event, frozen=True, kw_only=True, tag="memory_erased.1"):
 
 
 class MemorySuperseded(Event, frozen=True, kw_only=True, tag="memory_superseded.1"):
-    """A later memory took the place of an earlier one: asked for the present, the later one holds."""
+    """A memory took the place of another, mostly an earlier one: asked for the present, that one holds."""
 
     memory: UUID
-    """The earlier one."""
+    """The one that is out of date."""
     by: UUID
-    """The later one."""
+    """The one that holds, which a client may have stored before the other."""
     rule: str
     """What shows it: `STATED`, or the kind of the value that differs between their texts."""
     was: Span | None = None

@@ -40,7 +40,9 @@ class Supersessions:
         """Fold the next event of the log; return whether it may have changed them."""
         match envelope.event:
             case MemorySuperseded(memory=memory, by=by):
-                self._later.setdefault(memory, {})[by] = None
+                later = self._later.setdefault(memory, {})
+                later.pop(by, None)  # named again, it is the latest
+                later[by] = None
                 self._before.setdefault(by, {})[memory] = None
                 self._reinstated.pop(memory, None)
                 return True
@@ -63,7 +65,8 @@ class Supersessions:
     def successor(self, memory: UUID, lifecycle: Lifecycle, is_present: Callable[[UUID], bool]) -> UUID | None:
         """Return the latest present memory that superseded this one, directly or over others; None without any.
 
-        Memories that superseded each other in a circle, which only an import or a merge can bring about, all hold.
+        Memories that superseded each other in a circle all hold: an import, a merge, or requests at the same time can
+        bring one about.
 
         The memory is a survivor, or not merged. `is_present` tells whether a memory counts.
         """

@@ -62,7 +62,8 @@ class Schedule:
         """Fold the next event of the log."""
         at = envelope.at
         self.since = self.since or at
-        if is_client(envelope.actor):
+        is_refusal = isinstance(envelope.event, ev.RequestsCounted) and envelope.event.caller is None  # of strangers
+        if is_client(envelope.actor) and not is_refusal:
             self.active_at = at
         match envelope.event:
             case ev.MemoryStored():

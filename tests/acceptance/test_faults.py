@@ -258,6 +258,46 @@ def test_doctor_finds_no_fault_but_that_of_a_folder_that_its_user_may_not_enter(
     assert failed == {"folder": f"{store} is no folder that this user can write to"}
 
 
+@pytest.fixture
+def shut_off(tmp_path: Path) -> Iterator[Path]:
+    """A folder that doesn't exist, in one inside of a folder that nobody may enter."""
+    closed = tmp_path / "closed"
+    (closed / "deep").mkdir(parents=True)
+    closed.chmod(0o000)
+    yield closed / "deep" / "store"
+    closed.chmod(0o700)
+
+
+def test_doctor_tells_of_a_folder_in_one_that_its_user_may_not_enter(
+    shut_off: Path, tmp_path: Path, unprivileged: tuple[str, ...]
+) -> None:
+    link = tmp_path / "link"
+    link.symlink_to(shut_off)
+    for folder in (shut_off, link):
+        asked = [*unprivileged, COMMAND, "doctor", "--json", "--data", str(folder)]
+        done = subprocess.run(asked, capture_output=True, text=True, timeout=PATIENCE, check=False)
+        checks = {check["name"]: check for check in json.loads(done.stdout)["checks"]}
+        assert (checks["folder"]["verdict"], str(folder) in checks["folder"]["found"]) == ("failed", True)
+
+
+def test_a_session_of_a_project_is_told_of_a_folder_in_one_that_its_user_may_not_enter(
+    shut_off: Path, tmp_path: Path, unprivileged: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("CONTEXT_GRAPH_NAMESPACE", raising=False)
+    (tmp_path / "project" / ".git").mkdir(parents=True)
+    done = subprocess.run(
+        [*unprivileged, COMMAND, "serve", "--data", str(shut_off)],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+        cwd=tmp_path / "project",
+    )
+    (line,) = done.stderr.splitlines()
+    assert (done.returncode, str(shut_off) in line, "Permission denied" in line) == (1, True, True)
+
+
 def told_alone(folder: Path, *, through: tuple[str, ...] = (), **environment: str) -> str:
     """Serve alone; return the one line with which it refuses to."""
     done = subprocess.run(

@@ -1,6 +1,7 @@
 """Many windows on one store: each a pipe of its own, all of them before the same hub, which may die at any moment."""
 
 import json
+import os
 import select
 import signal
 import subprocess
@@ -233,6 +234,29 @@ def test_options_that_a_running_hub_was_not_started_with_are_told_and_do_not_hol
     assert told == (
         "context-graph: the hub was started with other options, which hold: priming False instead of True\n"
     )
+
+
+def test_a_session_goes_on_while_its_package_is_replaced(window: Open, data: Path, tmp_path: Path) -> None:
+    window().initialize()
+    (tmp_path / "sitecustomize.py").write_text("""
+import importlib.metadata
+
+def version(name):
+    raise importlib.metadata.PackageNotFoundError(name)
+
+importlib.metadata.version = version
+""")
+    session = subprocess.Popen(
+        [COMMAND, "serve", "--data", str(data), "--priming"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=os.environ | {"PYTHONPATH": str(tmp_path)},
+    )
+    assert session.stderr
+    told = session.stderr.readline().decode()
+    answer, rest = session.communicate(b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n', timeout=PATIENCE)
+    assert (told.partition(":")[0], json.loads(answer)["result"], rest) == ("context-graph", {}, b"")
 
 
 def test_a_line_without_an_end_ends_its_own_pipe_with_an_error(window: Open) -> None:

@@ -128,7 +128,7 @@ def undone(answer: JsonObject) -> None:
 def runs(answer: JsonObject) -> None:
     """Print the latest runs, or a single one memory by memory."""
     if not answer["runs"]:
-        OUT.print("there was no run yet")
+        OUT.print("no run to show")
         return
     table = columns("started", "mode", "by", "what it did", "outcome", collapse_padding=True)
     for run in answer["runs"]:

@@ -3,6 +3,7 @@
 A token permits what its `scope` names (`read`, `write`, `admin`) in the namespaces that its claim `namespaces` lists.
 """
 
+import http.client
 import json
 import urllib.error
 import urllib.request
@@ -33,8 +34,6 @@ ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES
 WELL_KNOWN = ("oauth-authorization-server", "openid-configuration")
 TIMEOUT = 5.0
 """Seconds for one request to the issuer."""
-AWAY = (jwt.PyJWKClientConnectionError, OSError)
-"""What an issuer raises that can't be reached."""
 AGAIN_SECONDS = 10
 """After which an issuer that couldn't be reached is asked again; until then tokens of unknown keys are answered 503."""
 KEYS_SECONDS = 300
@@ -56,9 +55,12 @@ class _Keys(jwt.PyJWKClient):
         self._asking = asking
 
     def fetch_data(self) -> Any:
-        """Ask the issuer."""
+        """Ask the issuer (`OSError` for one that is away, or answers something else)."""
         with self._asking():
-            return super().fetch_data()
+            try:
+                return super().fetch_data()
+            except (jwt.PyJWTError, ValueError) as error:
+                raise OSError(str(error)) from error
 
 
 class IssuerVerifier(TokenVerifier):
@@ -95,7 +97,7 @@ class IssuerVerifier(TokenVerifier):
         try:
             async with self._turn:  # one request to the issuer at a time
                 claims = await anyio.to_thread.run_sync(self._claims, token)
-        except AWAY:
+        except OSError:
             problem = "The issuer of access tokens can't be reached; try again later"
             raise RefusedError(503, problem, {"retry-after": str(AGAIN_SECONDS)}) from None
         except (jwt.PyJWTError, ValueError) as error:
@@ -139,7 +141,7 @@ class IssuerVerifier(TokenVerifier):
             raise ConnectionError("the issuer was away a moment ago")
         try:
             yield
-        except AWAY as error:
+        except OSError as error:
             LOGGER.warning("the issuer %s can't be reached: %s", self._issuer, error)
             self._away_until = monotonic() + AGAIN_SECONDS
             raise
@@ -154,7 +156,7 @@ class IssuerVerifier(TokenVerifier):
             try:
                 with urllib.request.urlopen(request, timeout=TIMEOUT) as answer:  # noqa: S310
                     metadata = json.loads(answer.read(MAX_METADATA))
-            except (urllib.error.HTTPError, ValueError):
+            except (urllib.error.HTTPError, http.client.HTTPException, ValueError):
                 continue
             match metadata:
                 case {"issuer": self._issuer, "jwks_uri": str(keys)}:

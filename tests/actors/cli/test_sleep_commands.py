@@ -40,6 +40,8 @@ def test_a_dry_run_a_run_and_its_undo_work_from_the_command_line(tmp_path: Path,
     assert (done["mode"], done["merged_count"], done["pruned_count"], done["final_memory_count"]) == ("deep", 1, 1, 1)
     listed = run_json(tmp_path, "consolidations")["runs"]
     assert [one["dry_run"] for one in listed] == [False, True]
+    for none in (("--mode", "rem"), ("--offset", "2")):
+        assert run(tmp_path, "consolidations", *none).stdout == "no run to show\n"
     one_by_one = run(tmp_path, "consolidations", done["run_id"]).stdout
     for part in (told["twin"], told["kept"], told["sock"], "recency"):
         assert part in one_by_one.replace("\n", "")

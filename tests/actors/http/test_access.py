@@ -70,6 +70,14 @@ async def test_a_form_of_a_browser_that_is_logged_out_is_answered_by_a_page(serv
         assert "context-graph ui" in answer.text
 
 
+@pytest.mark.parametrize("path", ["/mcp", "/mcp/", "/metrics"])
+async def test_a_program_without_a_token_is_told_what_it_lacks(served: Served, path: str) -> None:
+    async with served.client() as client:
+        answer = await client.post(path, json={})
+        assert (answer.status_code, answer.json()) == (401, {"error": "invalid_token"})
+        assert answer.headers["www-authenticate"].startswith("Bearer")
+
+
 async def test_a_browser_session_is_worth_nothing_to_programs(served: Served) -> None:
     async with served.browser() as client:
         assert (await client.get("/mcp")).status_code == 401

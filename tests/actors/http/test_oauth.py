@@ -191,6 +191,16 @@ async def test_an_issuer_that_is_away_locks_nobody_out_whose_key_is_known(
     assert issuer.refusals == 1, "a server that is away is asked at every token"
 
 
+@pytest.mark.parametrize("keys", ["in maintenance", {"keys": []}], ids=repr)
+async def test_an_issuer_whose_keys_cannot_be_read_blames_no_token(
+    issuer: Issuer, monkeypatch: pytest.MonkeyPatch, keys: object
+) -> None:
+    documents = issuer.documents() | {"/keys": keys}
+    monkeypatch.setattr(issuer, "documents", lambda: documents)
+    with pytest.raises(RefusedError, match="can't be reached"):
+        await IssuerVerifier(issuer.url, AUDIENCE).verify_token(issuer.token())
+
+
 async def test_the_clock_of_an_issuer_may_be_some_seconds_fast(issuer: Issuer) -> None:
     verifier = IssuerVerifier(issuer.url, AUDIENCE)
     for seconds, is_valid in ((10, True), (600, False)):

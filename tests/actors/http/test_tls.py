@@ -1,5 +1,6 @@
 """TLS by the server itself."""
 
+import os
 import ssl
 from pathlib import Path
 
@@ -55,3 +56,17 @@ async def test_a_certificate_that_cannot_be_used_is_refused_by_its_file_and_what
         with pytest.RaisesGroup(pytest.RaisesExc(InvalidParamsFault, match=told)):
             async with serve(context, HttpListen(address="127.0.0.1:0", tls_cert=given, tls_key=given_key)):
                 pass
+
+
+async def test_a_certificate_and_its_key_may_come_from_pipes(context: Context, serve: Serve, tmp_path: Path) -> None:
+    ends: list[int] = []
+    for file in write_certificate(tmp_path, "server"):
+        end, written = os.pipe()
+        ends.append(end)
+        os.write(written, file.read_bytes())
+        os.close(written)
+    certificate, key = (f"/dev/fd/{end}" for end in ends)
+    async with serve(context, HttpListen(address="127.0.0.1:0", tls_cert=certificate, tls_key=key)) as served:
+        assert served.url.startswith("https://")
+    for end in ends:
+        os.close(end)

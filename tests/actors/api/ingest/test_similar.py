@@ -14,6 +14,7 @@ pytestmark = pytest.mark.anyio
 
 PANDA = "The rental car for Sardinia is a Fiat Panda with full insurance, picked up at Olbia airport."
 POLO = "They gave us a VW Polo for the days in Sardinia."
+CORSA = "For Sardinia the hirer has reserved an Opel Corsa for us."
 QUESTION = "Which rental car do we have in Sardinia?"
 
 
@@ -62,3 +63,10 @@ async def test_a_memory_holds_in_the_place_of_another_live_one_that_nothing_supe
     for arguments in ({"id": panda, "by": gone}, {"id": panda, "by": str(uuid4())}, {"id": gone, "by": polo}):
         assert isinstance(await refused(mind, "memory_supersede", **arguments), NotFoundFault)
     assert mind.hub.log.head == before
+
+
+async def test_of_two_memories_that_supersede_one_the_one_that_was_named_last_holds(mind: Mind) -> None:
+    panda, polo, corsa = await kept(mind, PANDA), await kept(mind, POLO), await kept(mind, CORSA)
+    for by in (polo, corsa, polo):
+        assert (await mind("memory_supersede", id=panda, by=by))["superseded_by"] == by
+        assert (await mind("memory_retrieve", id=panda))["superseded_by"] == by
