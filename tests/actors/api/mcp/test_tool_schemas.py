@@ -1,6 +1,7 @@
 """The list of tools: complete, valid, true, and small enough to be paid for in every conversation."""
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 from actors.api.context import Context
 from actors.api.mcp import tool_schemas
+from actors.api.mcp.texts import INSTRUCTIONS
 from actors.api.params.fields import Reading
 from actors.api.params.parsing import parse
 from actors.api.tools.agent_tools import BY_METHOD, BY_NAME, TOOLS
@@ -291,3 +293,9 @@ async def test_the_official_client_accepts_every_answer_by_its_schema(context: C
             calls["undo_consolidation"]["run_id"] = answer["run_id"]
         jsonschema.validate(answer, listed[name].output_schema)
         assert answer["_cognitive_pulse"]["suggested_action"]
+
+
+def test_the_instructions_name_tools_of_the_core_alone() -> None:
+    named = {tool.name for tool in LISTED_TOOLS if re.search(rf"\b{tool.name}\b", INSTRUCTIONS)}
+    assert "memory_supersede" in named
+    assert named <= CORE
