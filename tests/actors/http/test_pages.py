@@ -6,6 +6,8 @@ from html import unescape
 from pathlib import Path
 from uuid import UUID
 
+import anyio
+import httpx2
 import pytest
 
 from actors.api.context import Context, wait_until_ready
@@ -142,6 +144,14 @@ async def test_home_tells_of_the_last_sleep_also_where_many_searches_for_causes_
         assert slept["run_id"] in home
 
 
+async def finished(client: httpx2.AsyncClient, address: str) -> str:
+    """Return the page of a job once it has ended."""
+    with anyio.fail_after(60):
+        while "<progress" in (page := (await client.get(address)).text):
+            pass
+    return page
+
+
 async def test_goals_that_were_looked_for_are_shown_in_their_project(served: Served) -> None:
     for number in range(3):
         await store(served.context, f"The mast was painted green for the {number}th time.", namespace="yard")
@@ -149,9 +159,7 @@ async def test_goals_that_were_looked_for_are_shown_in_their_project(served: Ser
     async with served.browser() as client:
         (session,) = served.server._sessions._sessions.values()
         started = await client.post("/goals/discover", data={"csrf": session.csrf, "namespace": "pier"})
-        page = (await client.get(started.headers["location"])).text
-        while "<progress" in page:
-            page = (await client.get(started.headers["location"])).text
+        page = await finished(client, started.headers["location"])
         shown = re.search('href="([^"]*)">See the goals', page)
         assert shown
         assert "“pier”" in (await client.get(unescape(shown[1]))).text
@@ -166,9 +174,7 @@ async def test_the_end_of_a_run_tells_all_that_its_own_page_tells(served: Served
         outcomes = {"yes": "A run would have this outcome: 1 merged", "no": "3 memories looked at: 1 merged"}
         for dry_run, told in outcomes.items():
             started = await client.post("/sleep/start", data=asked | {"dry_run": dry_run})
-            page = (await client.get(started.headers["location"])).text
-            while "<progress" in page:
-                page = (await client.get(started.headers["location"])).text
+            page = await finished(client, started.headers["location"])
             assert told in page
         (latest, *_) = (await call(served.context, BY_METHOD["memory/consolidations"], {}))["runs"]
         assert f"3 memories looked at: {did(latest['counts'])}." in page

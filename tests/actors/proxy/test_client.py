@@ -2,6 +2,7 @@ import json
 import os
 import socket
 import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from pathlib import Path
@@ -15,8 +16,9 @@ from events.storage.duckdb_log import DuckDBLog
 from events.storage.log import LogError
 
 NOBODY = 65_534
-SERVER = """
-import socket, sys
+SERVER = f"""
+import os, socket
+os.setuid({NOBODY})
 listener = socket.socket(socket.AF_UNIX)
 listener.bind("hub.sock")
 listener.listen()
@@ -28,8 +30,8 @@ print(listener.accept()[0].recv(1_000), flush=True)
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root can run a server as another user")
 def test_nothing_is_sent_to_a_server_of_another_user(tmp_path: Path) -> None:
     tmp_path.chmod(0o777)
-    command = ["/usr/bin/env", "python3", "-c", SERVER]
-    with subprocess.Popen(command, cwd=tmp_path, user=NOBODY, stdout=subprocess.PIPE, text=True) as server:
+    command = [sys.executable, "-c", SERVER]  # becomes the other user by itself, who may not reach this interpreter
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
         assert server.stdout.readline() == "listening\n"
         with pytest.raises(PermissionError, match="another user"):

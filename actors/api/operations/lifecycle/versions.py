@@ -6,7 +6,9 @@ from actors.api.idempotency import key_conflict
 from actors.api.operations.ingest.pending_memory import StoredMemory
 from actors.api.params.memories import MemorySupersede
 from actors.api.params.parsing import invalid
+from actors.runtime.ask import ask
 from actors.runtime.types import JsonObject
+from actors.store.messages import FindCopies
 from actors.text.plain_excerpts import plain_excerpt
 from events.vocabulary import MemorySuperseded
 from events.vocabulary.codec import decompress
@@ -46,13 +48,16 @@ async def supersessions_of(context: Context, stored: StoredMemory) -> JsonObject
 
 
 async def memory_supersede(context: Context, params: MemorySupersede) -> JsonObject:
-    """Let a memory hold in the place of another one, which is out of date; `memory_restore` of that one undoes it."""
+    """Let a memory hold in the place of another one, which is out of date; `memory_restore` of that one undoes it.
+
+    Copies of what is out of date are out of date too.
+    """
     await wait_until_replayed(context)
     old, new = await describe(context, params.id, params.by)
     event = MemorySuperseded(memory=old.id, by=new.id, rule=STATED)
     answer: JsonObject = {"fingerprintId": str(params.id), "superseded_by": str(params.by)}
     if earlier := await find_request(context):
-        if [envelope.event for envelope in earlier.events] != [event]:
+        if earlier.events[0].event != event:
             raise key_conflict()
         return answer
     for one in (old, new):
@@ -62,5 +67,7 @@ async def memory_supersede(context: Context, params: MemorySupersede) -> JsonObj
     if new.superseded_by is not None:
         raise invalid("by", f"memory {params.by} is superseded itself, by {new.superseded_by}", id=str(params.by))
     if old.superseded_by != new.id:
-        await append(context, event)
+        copies = await ask(context.hub.store, FindCopies(memory=old.id))
+        outdated = dict.fromkeys((old.id, *(one.id for one in copies if one.id != new.id)))
+        await append(context, *(MemorySuperseded(memory=one, by=new.id, rule=STATED) for one in outdated))
     return answer

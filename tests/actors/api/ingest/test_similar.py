@@ -44,6 +44,14 @@ async def test_only_what_still_holds_and_says_something_else_is_shown(mind: Mind
     assert {one["content"] for one in shown["similar"]} == {POLO}
 
 
+async def test_copies_are_out_of_date_together_and_hold_together_again(mind: Mind) -> None:
+    panda, copy, polo = await kept(mind, PANDA), await kept(mind, PANDA), await kept(mind, POLO)
+    await mind("memory_supersede", id=copy, by=polo)
+    shown = [(await mind("memory_retrieve", id=one))["superseded_by"] for one in (panda, copy)]
+    assert shown == [polo, polo]
+    assert (await mind("memory_restore", id=panda))["restoredWith"] == [copy]
+
+
 async def test_an_earlier_memory_may_hold_in_the_place_of_a_later_one(mind: Mind) -> None:
     polo, panda = await kept(mind, POLO), await kept(mind, PANDA)
     await mind("memory_supersede", id=panda, by=polo)
