@@ -71,7 +71,7 @@ class Actors(msgspec.Struct, frozen=True):
 
 
 class ActorOptions(TypedDict, total=False):
-    """Arguments of `start_actors` that whoever opens a store chooses."""
+    """Arguments of `start_actors` that are chosen where a store is opened."""
 
     priming: bool
     scheduled: bool

@@ -1,7 +1,7 @@
 """The chain key of a store: it authenticates rows and heads, and signs anchors.
 
-Whoever lacks it can neither change an event, nor append, remove or reorder one, without `verify` noticing. Each use has
-a key of its own, derived by HMAC-SHA256 from one secret that lies in the header of the key file.
+`verify` notices each event that was changed, appended, removed or reordered without it. Each use has a key of its own,
+derived by HMAC-SHA256 from one secret that lies in the header of the key file.
 """
 
 import hmac

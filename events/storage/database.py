@@ -64,7 +64,7 @@ _TRIGGERS: Final = tuple(
     "INSERT INTO log.main.guard SELECT error('the log is append-only')"
     for action in ("UPDATE", "DELETE")
 )
-"""Against accidents. The hash chain is what detects a change by somebody who drops them."""
+"""Against accidents. The hash chain detects a change for which they were dropped."""
 
 _SELECT: Final = f"""SELECT {", ".join(f'"{column}"' for column in Row._fields)} FROM log.main.log"""
 _PARSED: Final = 32

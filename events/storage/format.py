@@ -95,5 +95,5 @@ def _encode(number: int) -> bytes:
 def _backup_format_of(folder: Path) -> int:
     try:
         return msgspec.json.decode((folder / MANIFEST).read_bytes(), type=_Manifest).format
-    except (FileNotFoundError, msgspec.DecodeError):  # whoever needs the whole manifest says what is wrong with it
+    except (FileNotFoundError, msgspec.DecodeError):  # what reads the whole manifest reports the error
         return 1

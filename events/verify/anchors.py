@@ -1,7 +1,7 @@
 """Anchors: short signed heads that a person keeps elsewhere, and that prove what came before them.
 
-A head's hash covers all events before it, so a log that contains it was neither changed nor cut before it, also not by
-somebody who has every key. The signature (Ed25519, by a key that follows from the chain key) tells whose head it is.
+A head's hash covers all events before it, so a log that contains it was neither changed nor cut before it, not even
+with every key. The signature (Ed25519, by a key that follows from the chain key) tells whose head it is.
 """
 
 import re

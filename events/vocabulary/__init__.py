@@ -1,7 +1,7 @@
 """The vocabulary: all kinds of events, in the past tense, versioned by tag.
 
 Fields are only ever added, with a default; a changed meaning takes a new tag and an upcaster
-(`events.vocabulary.upcasting`). An event holds whatever came from a model, the clock, a random generator, a threshold
+(`events.vocabulary.upcasting`). An event holds what came from a model, the clock, a random generator, a threshold
 or a person; what a projection can derive isn't stored.
 """
 # pyright: reportUnusedImport=false

@@ -168,6 +168,6 @@ class MemoryTagged(Event, frozen=True, kw_only=True, tag="memory_tagged.1"):
 
 
 class MemoryReinstated(Event, frozen=True, kw_only=True, tag="memory_reinstated.1"):
-    """A superseded memory holds again: whatever superseded it no longer does."""
+    """A superseded memory holds again: nothing supersedes it any more."""
 
     memory: UUID

@@ -61,7 +61,7 @@ class Neighbour(NamedTuple):
     weight: float
     """In [0, 2]."""
     anywhere: bool
-    """Whether it may be of another namespace. Whoever sees this end need not see the other, but its author drew it."""
+    """Whether the link may lead to another namespace: its author saw both ends, other callers may not."""
 
 
 class MergedRows:

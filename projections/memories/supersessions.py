@@ -14,7 +14,7 @@ from projections.projection import digest_of
 class Supersessions:
     """The supersessions in force, resolved to the survivors of merged memories.
 
-    They hold whatever state their memories are in; who asks says which memories count as present. So a correction that
+    They hold in any state of their memories; an argument says which memories count as present. So a correction that
     is forgotten gives the earlier memory its place back, and one that is restored takes it again.
     """
 

@@ -43,7 +43,7 @@ class QueryHints(msgspec.Struct, frozen=True, kw_only=True):
     intervals: tuple[Interval, ...] = ()
     """Times that it names, as calendar time."""
     time_only: bool = False
-    """Whether it asks for whatever is of these times: it names nothing else that a memory could be about."""
+    """Whether it asks for all memories of these times: it names nothing else that a memory could be about."""
     latest: bool = False
     """Whether it asks for the latest of what was said of its subject, or for how things are now."""
     recurring: tuple[datetime, ...] = ()
@@ -53,7 +53,7 @@ class QueryHints(msgspec.Struct, frozen=True, kw_only=True):
     end: bool = False
     """Whether it asks for the end of its session."""
     unknown: Interval | None = None
-    """The time from when it was asked until now, of which whoever asked can't have known; None if it is asked now."""
+    """The time between the question and now, of which the question can't know; None if it is asked now."""
     subject: str = ""
     """Its subject, where that is shorter than its text."""
     words: frozenset[str] = frozenset()

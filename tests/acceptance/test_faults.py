@@ -1,4 +1,4 @@
-"""What goes wrong around a store: each fault has one clear answer, and whatever was acknowledged survives it."""
+"""What goes wrong around a store: each fault has one clear answer, and what was acknowledged survives it."""
 
 import json
 import os
@@ -112,7 +112,7 @@ def disk(tmp_path: Path) -> Iterator[Path]:
         or shutil.which("mount") is None
         or subprocess.run(mount, capture_output=True, check=False).returncode
     ):
-        pytest.skip("no disk of its own can be had")
+        pytest.skip("mounting a disk of a chosen size needs root and `mount`")
     yield folder
     subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
@@ -204,11 +204,11 @@ def limited_files(data: Path, *processes: int) -> Iterator[None]:
 
 @pytest.fixture
 def unprivileged() -> tuple[str, ...]:
-    """What a command line begins with so that modes of files hold for whoever runs it."""
+    """What a command line begins with so that modes of files hold for root too."""
     if os.geteuid():
         return ()
     if shutil.which("setpriv") is None:
-        pytest.skip("modes of files don't hold for this user")
+        pytest.skip("root passes over modes of files, and `setpriv`, which forbids that, is missing")
     return ("setpriv", "--bounding-set=-dac_override,-dac_read_search")
 
 

@@ -1,4 +1,4 @@
-"""kill -9: whatever was acknowledged is there, and nothing is half stored, half tidied up or half taken back."""
+"""kill -9: what was acknowledged is there, and nothing is half stored, half tidied up or half taken back."""
 
 import json
 import random

@@ -1,7 +1,7 @@
 """What the time of a memory adds to its rank beside the space of times (E2).
 
-- A question for whatever is of a time ("What happened last week?") has no subject, so neither the spaces of meaning nor
-  the learned relevance say anything of its answer. Memories of that time come first, and answer it.
+- A question for all memories of a time ("What happened last week?") has no subject, so neither the spaces of meaning
+  nor the learned relevance say anything of its answer. Memories of that time come first, and answer it.
 - A question for the latest ("Who is the chair now?"): of the best memories, the later ones rank higher.
 - A question that was asked in the past: what is from after it ranks lower.
 """
@@ -24,12 +24,12 @@ NEAR_BEST: Final = 1.5
 """How far below the best a memory may rank, in standard deviations of the fused scores, to be about the subject too;
 and what the latest of these ranks higher than the earliest."""
 LATER_PENALTY: Final = 2.0
-"""What a memory from after the time of a question ranks lower, in standard deviations of the fused scores: whoever
-asked as of that day could not mean it."""
+"""What a memory from after the time of a question ranks lower, in standard deviations of the fused scores: a
+question of that day can't mean it."""
 LATER_SLACK: Final = timedelta(days=1)
 """A memory of the day of the question may be what it is about."""
 ANSWERED: Final = Relevance(probability=1.0, confidence=Confidence.CONFIDENT)
-"""Whatever is of the time answers a question for it."""
+"""Any memory of the time answers a question for it."""
 
 
 def of_period(atlas: Atlas, hints: QueryHints, rows: Rows) -> Mask:

@@ -41,7 +41,7 @@ class PairSet(StrEnum):
     """Those that the rules were made with."""
     HELD_OUT = "held-out"
     NOTES = "notes"
-    """Notes of several clauses, written by somebody who didn't know the rules."""
+    """Notes of several clauses, written by a language model that saw none of the rules."""
 
 
 def _lines(name: str) -> list[list[str]]:
@@ -162,14 +162,16 @@ def corrections(
     folder: DataFolder,
     graded: PairsFile,
     *,
-    pairs: Annotated[PairSet, Option(help="The pairs that are stored.")] = PairSet.HELD_OUT,
+    chosen: Annotated[
+        PairSet, Option("--set", help="The statements and corrections that are stored.")
+    ] = PairSet.HELD_OUT,
     as_json: JsonOption = False,
 ) -> None:
     """Store statements and corrections among other memories, and ask for the present and for the past."""
     documents = find_datasets(folder)[0].documents
-    stored = read_pairs(pairs)
-    neutral = read_neutral(documents, graded, pairs)
+    pairs = read_pairs(chosen)
+    neutral = read_neutral(documents, graded, chosen)
     others = Random(SEED).sample(documents, min(OTHERS, len(documents)))
     with workplace() as (scratch, bar):
-        sections = anyio.run(measure, scratch, others, stored, neutral, bar)
-    publish(sections, f"{len(stored)} corrections among {len(others)} others, {len(neutral)} pairs", as_json=as_json)
+        sections = anyio.run(measure, scratch, others, pairs, neutral, bar)
+    publish(sections, f"{len(pairs)} corrections among {len(others)} others, {len(neutral)} pairs", as_json=as_json)

@@ -38,7 +38,7 @@ class ScriptedModel(Model):
 
     def stream_response(self, *_: object, **__: object) -> AsyncIterator[Any]:
         """Refuse: the interface demands it, and `Runner.run_sync` doesn't call it."""
-        raise NotImplementedError
+        raise NotImplementedError  # abstract in `Model`, and never called here
 
 
 set_tracing_disabled(disabled=True)  # traces would leave this machine

@@ -1,4 +1,4 @@
-"""The consolidator as an actor: one job after the other, and whoever asks meanwhile is answered between two slices."""
+"""The consolidator as an actor: one job after the other; requests are answered between two slices."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -357,7 +357,7 @@ async def test_what_was_cut_off_by_the_end_of_the_server_is_left_unanswered(tmp_
             rude = await anyio.to_thread.run_sync(Rude, tmp_path)
             group.start_soon(receive)
             await begun.wait()
-    assert told == [b""], "whoever asked asks the next server"
+    assert told == [b""], "the client sends the request to the next server"
 
 
 async def test_a_cancellation_that_names_true_cancels_not_the_request_of_id_one() -> None:

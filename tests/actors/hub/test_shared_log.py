@@ -152,6 +152,18 @@ async def test_what_one_hub_erases_no_other_can_read_not_even_from_its_snapshot(
     assert not list((tmp_path / "there" / "snapshot").iterdir())
 
 
+async def stored_again(here: Context) -> None:
+    """Store a second memory once the server is reached again."""
+    deadline = monotonic() + BOUND
+    while True:
+        try:
+            await store(here, "the third ferry leaves at eleven")
+            break
+        except StorageFault:
+            assert monotonic() < deadline
+    assert here.hub.store.ask(ReadStatus(), timeout=BOUND).live == 2
+
+
 async def test_without_the_server_searches_go_on_and_stores_fail_at_once(opened: Open, postgres: Server) -> None:
     here = Context(opened("here"))
     memory = await store(here, "the ferry leaves the eastern harbour at nine")
@@ -162,14 +174,7 @@ async def test_without_the_server_searches_go_on_and_stores_fail_at_once(opened:
         assert caught.value.code == -32004
         assert caught.value.data["retry_after_ms"] > 0
         assert (await store_status(here))["log"]["lag"]["reason"]
-    deadline = monotonic() + BOUND
-    while True:
-        try:
-            await store(here, "the third ferry leaves at eleven")
-            break
-        except StorageFault:
-            assert monotonic() < deadline
-    assert here.hub.store.ask(ReadStatus(), timeout=BOUND).live == 2
+    await stored_again(here)
 
 
 async def test_a_full_disk_of_the_server_is_told_as_its_own(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -210,14 +215,7 @@ async def test_a_server_that_does_not_answer_delays_no_search(
                 await store(here, "the second ferry leaves at ten")
         assert not attempts
         assert (await store_status(here))["log"]["lag"]["reason"]
-    deadline = monotonic() + BOUND
-    while True:
-        try:
-            await store(here, "the third ferry leaves at eleven")
-            break
-        except StorageFault:
-            assert monotonic() < deadline
-    assert here.hub.store.ask(ReadStatus(), timeout=BOUND).live == 2
+    await stored_again(here)
 
 
 async def test_an_answer_that_may_be_older_than_it_may_be_says_so(

@@ -1,4 +1,4 @@
-"""Replies tell whoever waits for them, however they come about."""
+"""Replies resolve every wait for them, in whichever way they are set."""
 
 import anyio
 import pykka

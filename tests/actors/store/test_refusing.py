@@ -1,4 +1,4 @@
-"""A store that takes nothing, being the past or on a full disk: whoever waits is told, and nobody waits for ever."""
+"""A store that takes nothing, of the past or on a full disk: each request is answered with an error, at once."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""Forgeries by somebody who can write every file of a store, but lacks its keys, fail `verify`."""
+"""Forgeries with write access to every file of a store, but without its keys, fail `verify`."""
 
 import hashlib
 import shutil

@@ -259,7 +259,7 @@ async def test_requests_for_the_same_moment_share_one_view(mind: Mind, monkeypat
     assert {memory for found in answers for memory in found} <= {fox, dog}
     assert opened == [last, first, last]
     await ask(last)
-    assert opened == [last, first, last], "it stays open for whoever asks next"
+    assert opened == [last, first, last], "it stays open for the next request"
 
 
 async def test_an_idle_view_is_closed(mind: Mind, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -276,7 +276,7 @@ async def test_an_idle_view_is_closed(mind: Mind, monkeypatch: pytest.MonkeyPatc
     await hits(mind, "fox", as_of=await now(mind))
     with anyio.fail_after(60):
         await closed.wait()
-    assert await hits(mind, "fox", as_of=await now(mind)), "and opened again for whoever asks then"
+    assert await hits(mind, "fox", as_of=await now(mind)), "and a later request opens it again"
 
 
 async def test_a_long_replay_reports_how_far_it_is(mind: Mind, monkeypatch: pytest.MonkeyPatch) -> None:

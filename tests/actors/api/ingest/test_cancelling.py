@@ -1,4 +1,4 @@
-"""Cancellation: whoever gives up stops the work, not only the waiting, and everybody else goes on."""
+"""Cancellation: a cancelled request stops its work, not only its wait, and the other requests go on."""
 
 import threading
 from collections.abc import Callable, Iterator

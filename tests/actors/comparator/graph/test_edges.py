@@ -145,6 +145,6 @@ def test_memories_of_other_namespaces_are_not_traversed():
     foreign = [stored("here"), stored("there", namespace="elsewhere"), stored("here too")]
     graph = Graph(*foreign, linked(1, 2), linked(2, 3))
     assert graph.near(1) == {}
-    assert graph.paths(1, 3) == ["123"], "whoever asks for no namespace in particular walks through all"
+    assert graph.paths(1, 3) == ["123"], "without a namespace, paths lead through all"
     wanted = FindPaths(start=ONE, end=THREE, namespace="default", max_hops=4, kind=PathKind.ANY, alternatives=0)
     assert find_paths(graph.atlas, graph.links, wanted).paths == ()
