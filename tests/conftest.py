@@ -25,9 +25,12 @@ SLOW_MODULES = """
     actors/api/administration/test_calibrating.py
     actors/api/administration/test_past.py
     actors/api/administration/test_replaying.py
+    actors/api/graph/test_causes.py
+    actors/api/graph/test_graph.py
     actors/api/ingest/test_bulk_import.py
     actors/api/ingest/test_long_memories.py
     actors/api/ingest/test_storing.py
+    actors/api/ingest/test_superseding.py
     actors/api/mcp/test_hostile.py
     actors/api/mind/test_goals.py
     actors/api/mind/test_mind_holds.py
@@ -35,14 +38,22 @@ SLOW_MODULES = """
     actors/api/mind/test_workspace.py
     actors/api/params/test_parsing.py
     actors/api/params/test_refusals.py
+    actors/api/retrieval/test_asking_when.py
+    actors/api/retrieval/test_auto.py
     actors/api/retrieval/test_paging.py
+    actors/api/retrieval/test_relevance.py
+    actors/api/retrieval/test_searching.py
     actors/api/retrieval/test_weighing.py
     actors/api/sleep/test_consolidating.py
     actors/api/sleep/test_dreaming.py
     actors/api/sleep/test_dreams.py
     actors/api/sleep/test_kept.py
     actors/api/sleep/test_undoing.py
+    actors/cli/test_audit_commands.py
     actors/cli/test_commands.py
+    actors/cli/test_memory_ids.py
+    actors/cli/test_messages.py
+    actors/cli/test_own_export.py
     actors/cli/test_sleep_commands.py
     actors/comparator/compare/test_neighbours.py
     actors/comparator/compare/test_strategies.py
@@ -52,27 +63,36 @@ SLOW_MODULES = """
     actors/dashboard/test_browser.py
     actors/embedder/models/test_backbone.py
     actors/embedder/models/test_full_models.py
+    actors/embedder/models/test_memory.py
     actors/embedder/models/test_sentence_model.py
     actors/embedder/pool/test_pools.py
     actors/embedder/profiles/test_full.py
     actors/embedder/profiles/test_image_space.py
     actors/embedder/profiles/test_precision.py
     actors/embedder/spaces/test_temporal.py
+    actors/http/test_access.py
     actors/http/test_counting.py
     actors/http/test_crowd.py
     actors/http/test_hostile.py
+    actors/http/test_isolated_pages.py
     actors/http/test_isolation.py
+    actors/http/test_oauth.py
+    actors/http/test_pages.py
     actors/hub/test_earlier_versions.py
     actors/hub/test_move.py
     actors/hub/test_reembed.py
     actors/hub/test_shared_log.py
+    actors/importers/test_mail.py
+    actors/importers/test_markup.py
     actors/router/test_router.py
     actors/scheduler/test_actor.py
+    actors/store/test_indexes.py
     actors/store/test_snapshot_files.py
     actors/store/test_spare_memories.py
     actors/test_week.py
     actors/test_week_accounted.py
     actors/text/queries/test_recurring_dates.py
+    events/postgres/test_log.py
     events/recovery/test_backup.py
     events/recovery/test_opening.py
     events/recovery/test_salvage.py

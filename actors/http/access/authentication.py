@@ -3,6 +3,7 @@
 import hmac
 import secrets
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from time import monotonic
@@ -42,6 +43,8 @@ SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 """Methods that change nothing."""
 MCP_PATH = "/mcp"
 """Path that accepts bearer tokens only, no browser session."""
+STREAM_CHECK_SECONDS = 30.0
+"""Seconds between the checks of the token of a stream that stays open."""
 HASHING_AT_ONCE = 1
 """Limit of concurrent hashes of unknown keys: a flood of guesses takes one processor and 16 MB."""
 
@@ -160,8 +163,9 @@ class Authentication:
         state = scope.setdefault("state", {})
         state["caller"], state["csrf"] = NOBODY, ""
         cookie = Request(scope).cookies.get(cookie_name(scope), "")
+        token = bearer(Headers(scope=scope))
         try:
-            if (token := bearer(Headers(scope=scope))) is not None:
+            if token is not None:
                 await self._admit_token(scope, token)
             elif (session := self.sessions.get(cookie)) is not None and scope["path"] != MCP_PATH:
                 receive = await self._admit_session(scope, receive, session)
@@ -169,7 +173,21 @@ class Authentication:
                 self.rates.take(_address(scope))
         except RateLimitFault as fault:
             raise RefusedError(429, fault.message, {"retry-after": str(RETRY_SECONDS)}) from None
-        await self.app(scope, receive, send)
+        if token is None or scope["method"] != "GET" or scope["path"] != MCP_PATH:
+            await self.app(scope, receive, send)
+            return
+        async with anyio.create_task_group() as stream:
+            stream.start_soon(self._end_when_invalid, token, stream.cancel_scope)
+            await self.app(scope, receive, send)
+            stream.cancel_scope.cancel()
+
+    async def _end_when_invalid(self, token: str, stream: anyio.CancelScope) -> None:
+        """Cancel a stream once its token is revoked or expired."""
+        while True:
+            await anyio.sleep(STREAM_CHECK_SECONDS)
+            with suppress(RefusedError):  # the issuer is away, so the token isn't known to be invalid
+                if await self._verify(token) is None:
+                    stream.cancel()
 
     async def _admit_token(self, scope: HttpScope, token: str) -> None:
         """Set the caller whom a token belongs to."""

@@ -1,13 +1,25 @@
 """MCP over HTTP: the official client does what it does over stdio."""
 
+from contextlib import suppress
+
+import anyio
+import httpx2
 import pytest
 
 from actors.api.caller import Scope
 from actors.api.mcp.tool_schemas import listed
+from actors.http.access import authentication
 from tests.actors.conftest import IN_EACH_ERA
 from tests.actors.http.conftest import Served
 
 pytestmark = pytest.mark.anyio
+
+INITIALIZE = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}},
+}
 
 
 @IN_EACH_ERA
@@ -57,14 +69,26 @@ async def test_a_request_outside_of_a_session_is_told_what_it_lacks(served: Serv
 
 
 async def test_a_session_belongs_to_the_key_that_began_it(served: Served) -> None:
-    body = {"jsonrpc": "2.0", "id": 1, "method": "initialize"}
-    body["params"] = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
     accept = {"accept": "application/json, text/event-stream"}
     async with served.client(served.key("one"), **accept) as client:
-        begun = await client.post("/mcp", json=body)
+        begun = await client.post("/mcp", json=INITIALIZE)
         assert begun.status_code == 200
         session = {"mcp-session-id": begun.headers["mcp-session-id"], "mcp-protocol-version": "2025-06-18"}
         ping = {"jsonrpc": "2.0", "id": 2, "method": "ping"}
         async with served.client(served.key("two"), **accept) as other:
             assert (await other.post("/mcp", json=ping, headers=session)).status_code == 404
         assert (await client.post("/mcp", json=ping, headers=session)).status_code == 200
+
+
+async def test_a_stream_ends_when_its_key_is_revoked(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(authentication, "STREAM_CHECK_SECONDS", 0.05)
+    async with served.client(served.key("gone"), accept="application/json, text/event-stream") as client:
+        begun = await client.post("/mcp", json=INITIALIZE)
+        session = {"mcp-session-id": begun.headers["mcp-session-id"], "mcp-protocol-version": "2025-06-18"}
+        with anyio.fail_after(60), suppress(httpx2.RemoteProtocolError):
+            async with client.stream("GET", "/mcp", headers=session) as stream:
+                assert stream.status_code == 200
+                served.keys.revoke("gone")
+                async for _ in stream.aiter_bytes():
+                    pass
+        assert (await client.get("/mcp", headers=session)).status_code == 401
