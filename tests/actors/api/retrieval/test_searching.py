@@ -236,7 +236,7 @@ async def test_the_words_of_a_question_are_stemmed_once_for_all_results(
     context: Context, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for text in MEMORIES:
-        await store(context, f"{text} And then much happened that matters to nobody here. " * 60)
+        await store(context, f"{text} And then much happened that matters to nobody here. " * 20)
     stemmed: list[str] = []
 
     def counting(text: str) -> list[str]:
