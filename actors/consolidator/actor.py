@@ -221,9 +221,14 @@ class Consolidator(ProjectionActor[ConsolidatorProjections]):
     def _read_runs(self, message: msg.ReadRuns) -> msg.RunList:
         if message.run is None:
             wanted, mode = message.namespaces, message.mode
-            seen = (run for run in self._runs.latest() if wanted is None or run.namespace in wanted)
-            chosen = islice((run for run in seen if mode in {None, run.mode}), message.offset, None)
-            runs = tuple(islice(chosen, message.limit))
+            chosen = (
+                run
+                for run in self._runs.latest()
+                if (wanted is None or run.namespace in wanted)
+                and mode in {None, run.mode}
+                and not (message.changed and run.changed_nothing)
+            )
+            runs = tuple(islice(islice(chosen, message.offset, None), message.limit))
         else:
             run = self._runs.get(message.run)
             if run is None:

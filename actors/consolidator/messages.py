@@ -251,6 +251,8 @@ class ReadRuns(Message[RunList], frozen=True, kw_only=True):
     """How many later ones are left out."""
     mode: Mode | None = None
     """Of the latest runs, those of this mode; None for all."""
+    changed: bool = False
+    """Of the latest runs, only those that did something, failed, or didn't finish."""
     namespaces: frozenset[str] | None = None
     """Of the latest runs, those over one of these; None for all."""
 

@@ -62,6 +62,12 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
         return None if self.moved else self.params.namespace
 
     @property
+    def changed_nothing(self) -> bool:
+        """Whether it finished and did nothing, or would have."""
+        finished = self.finished
+        return finished is not None and finished.outcome is Outcome.FINISHED and not finished.counts.any_change
+
+    @property
     def can_be_undone(self) -> bool:
         """Whether it left anything to undo."""
         finished = self.finished

@@ -30,9 +30,12 @@ ENDS = ("cause", "effect")
 
 
 async def sleep(request: Request) -> Response:
-    """Show the runs, of all modes or of one, and the schedule."""
+    """Show the runs, of all modes or of one, and the schedule; runs that changed nothing only if that is chosen."""
     mode, offset = chosen(request, "mode"), number(chosen(request, "offset"), "offset", 0, 0, MOST)
-    found = await operate(request, "memory/consolidations", limit=RUNS + 1, offset=offset, mode=mode)
+    idle = chosen(request, "idle")
+    found = await operate(
+        request, "memory/consolidations", limit=RUNS + 1, offset=offset, mode=mode, changed=idle is None
+    )
     state = await operate(request, "dream/status") if sees_all(request) else None
     return render(
         request,
@@ -40,6 +43,7 @@ async def sleep(request: Request) -> Response:
         runs=found["runs"][:RUNS],
         skipped=found["skipped"],
         mode=mode,
+        idle=idle,
         later=None if offset == 0 else max(offset - RUNS, 0),
         earlier=offset + RUNS if len(found["runs"]) > RUNS else None,
         state=state,

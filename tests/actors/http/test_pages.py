@@ -186,7 +186,7 @@ async def test_each_run_is_reached_behind_many_searches_for_causes(served: Serve
     slept = await call(served.context, BY_METHOD["memory/consolidate"], {"mode": "light"})
     await linked(served.context, 120)
     async with served.browser() as client:
-        page = (await client.get("/sleep")).text
+        page = (await client.get("/sleep?idle=yes")).text
         seen = 0
         while slept["run_id"] not in page:
             seen += page.count('class="entry run"')
@@ -195,12 +195,28 @@ async def test_each_run_is_reached_behind_many_searches_for_causes(served: Serve
         assert seen == 100
         assert ">Later</a>" in page
         assert ">Earlier</a>" not in page
-        page = (await client.get("/sleep?mode=light")).text
+        page = (await client.get("/sleep?mode=light&idle=yes")).text
         assert page.count('class="entry run"') == 1
         assert slept["run_id"] in page
         assert "There is none" in (await client.get("/sleep?mode=deep")).text
     found = await call(served.context, BY_METHOD["memory/consolidations"], {"mode": "link", "offset": 115})
     assert len(found["runs"]) == 5
+
+
+async def test_runs_that_changed_nothing_are_listed_only_if_that_is_chosen(served: Served) -> None:
+    async def sleep() -> str:
+        return (await call(served.context, BY_METHOD["memory/consolidate"], {"mode": "light"}))["run_id"]
+
+    async with served.browser() as client:
+        assert "No run changed anything yet" in (await client.get("/sleep")).text
+        for _ in range(2):
+            await store(served.context, "The ferry leaves at nine.")
+        merged, idle = await sleep(), await sleep()
+        page, whole = [(await client.get(path)).text for path in ("/sleep", "/sleep?idle=yes")]
+    assert [run in page for run in (merged, idle)] == [True, False]
+    assert [run in whole for run in (merged, idle)] == [True, True]
+    listed = await call(served.context, BY_METHOD["memory/consolidations"], {"changed": True})
+    assert [one["run_id"] for one in listed["runs"]] == [merged]
 
 
 async def test_home_tells_of_a_search_for_causes_where_nothing_else_ran(served: Served) -> None:

@@ -40,6 +40,7 @@ class ListConsolidations(Reading, frozen=True, kw_only=True):
     limit: Annotated[int, Meta(ge=1, le=100, description="Runs")] = 10
     offset: Annotated[int, Meta(ge=0, le=1_000_000, description="Later runs to leave out")] = 0
     mode: Annotated[Mode | None, Meta(description="Only of this mode")] = None
+    changed: Annotated[bool, Meta(description="Leave out runs that changed nothing")] = False
 
 
 class GetPruningCandidates(Reading, frozen=True, kw_only=True):
@@ -54,7 +55,12 @@ async def list_consolidations(context: Context, params: ListConsolidations) -> J
     """Return what runs did and why; one that is named, memory by memory."""
     await wait_until_replayed(context)
     wanted = ReadRuns(
-        run=params.run_id, limit=params.limit, offset=params.offset, mode=params.mode, namespaces=context.visible
+        run=params.run_id,
+        limit=params.limit,
+        offset=params.offset,
+        mode=params.mode,
+        changed=params.changed,
+        namespaces=context.visible,
     )
     found = await ask(context.hub.consolidator, wanted)
     if params.run_id is None:

@@ -55,6 +55,8 @@ def consolidations(
     limit: Annotated[int, typer.Option(help="1 to 100.")] = 10,
     offset: Annotated[int, typer.Option(help="Later runs to leave out.")] = 0,
     mode: Annotated[str | None, typer.Option(help="light, deep, rem, dream, link or move; default: all.")] = None,
+    *,
+    changed: Annotated[bool, typer.Option("--changed", help="Leave out runs that changed nothing.")] = False,
 ) -> None:
     """Show what the latest runs did and why."""
 
