@@ -18,8 +18,8 @@ from actors.runtime.types import JsonObject
 
 T = TypeVar("T")
 
-CONVERSATIONS = "conversations.json"
-"""The file of an exported archive that holds the conversations."""
+CONVERSATIONS = re.compile(r"conversations(?:-\d+)?\.json")
+"""The names of the files of an export that hold the conversations; ChatGPT divides many into numbered ones."""
 MAX_TEXT = 128 << 20
 """Bytes of a text, which is read as a whole and takes several times as much memory."""
 MAX_UNPACKED = 1 << 30
@@ -61,14 +61,30 @@ def lines(file: Path, decoder: msgspec.json.Decoder[T]) -> Iterator[tuple[int, T
                 yield Broken(str(file), number, f"not JSON: {error}" if _is_syntax(error) else str(error))
 
 
-def document(file: Path, decoder: msgspec.json.Decoder[T]) -> T | Broken:
-    """Return the value of a file that is one JSON document, also of one that is packed in a ZIP archive."""
+def documents(file: Path, decoder: msgspec.json.Decoder[T]) -> Iterator[T | Broken]:
+    """Yield the value of a file that is one JSON document, or those of the conversations in a ZIP archive."""
+    packed: list[str | None] = [None]
+    if _is_packed(file):
+        with suppress(OSError, *DAMAGED), ZipFile(file) as archive:  # which reading the first one reports
+            packed = [*conversations(archive)] or packed
+    for name in packed:
+        yield document(file, decoder, name)
+
+
+def conversations(archive: ZipFile) -> list[str]:
+    """Return the names of the files in an archive that hold conversations, in order."""
+    return sorted(name for name in archive.namelist() if CONVERSATIONS.fullmatch(name.rpartition("/")[2]))
+
+
+def document(file: Path, decoder: msgspec.json.Decoder[T], packed: str | None = None) -> T | Broken:
+    """Return the value of a file that is one JSON document, or in a ZIP archive that of the named or the first one."""
     data = b""
     try:
-        data = _bytes(file)
+        data = _bytes(file, packed)
         if _is_packed(file) and len(data) > MAX_UNPACKED:
             size = f"more than {MAX_UNPACKED >> 20:,} MB"
-            return Broken(str(file), 0, f"{CONVERSATIONS} has {size}: unpack the archive and import that file")
+            named = packed or "conversations.json"
+            return Broken(str(file), 0, f"{named} has {size}: unpack the archive and import that file")
         data = data.removeprefix(BOM_UTF8)
         data.decode()
         return decoder.decode(data)
@@ -147,14 +163,14 @@ def _is_packed(file: Path) -> bool:
     return file.suffix.lower() == ".zip"
 
 
-def _bytes(file: Path) -> bytes:
-    """Return the bytes of a file, or of the conversations in an archive, up to one more than `MAX_UNPACKED`."""
+def _bytes(file: Path, packed: str | None) -> bytes:
+    """Return the bytes of a file, or of conversations in an archive, up to one more than `MAX_UNPACKED`."""
     if not _is_packed(file):
         return file.read_bytes()
     with ZipFile(file) as archive:
-        names = [name for name in archive.namelist() if name.rpartition("/")[2] == CONVERSATIONS]
+        names = [packed] if packed else conversations(archive)
         if not names:
-            raise BadZipFile(f"no {CONVERSATIONS} in the archive: unpack it and import its folder")
+            raise BadZipFile("no conversations.json in the archive: unpack it and import its folder")
         with archive.open(names[0]) as source:
             return source.read(MAX_UNPACKED + 1)
 

@@ -61,6 +61,7 @@ class Format(NamedTuple):
 LINES = (
     Format(claude_transcripts.NAME, claude_transcripts.matches, claude_transcripts.read, ""),
     Format(agent_sessions.CODEX, agent_sessions.is_codex, agent_sessions.read_codex, "rollout-"),
+    Format(agent_sessions.GEMINI, agent_sessions.is_gemini_lines, agent_sessions.read_gemini_lines, "session-"),
     Format(memory_servers.OFFICIAL, memory_servers.is_official, memory_servers.read_official),
 )
 """Formats of JSON lines besides our own."""
@@ -151,23 +152,31 @@ def _lines(path: Path, options: Options) -> Source:
     raise FormatError(f"{path}, line 1: unknown format; known are {KNOWN}")
 
 
-def _document(path: Path, options: Options) -> Source:
+def _document(path: Path, options: Options, *others: Path) -> Source:
+    """Recognise a JSON document; `others` are further parts of the same export."""
     value = document(path, _json)
     if isinstance(value, Broken):
         raise _refusal(value)
     for known in DOCUMENTS:
         if known.matches(value):
-            return _source(known.name, path, known.read, options)
+            files = (path, *others)
+            return Source(known.name, files, partial(_sessions, [(known, files)], options))
     raise FormatError(f"{path}, line 1: unknown format; known are {KNOWN}")
 
 
 def _folder(path: Path, options: Options) -> Source:
-    for known in (*LINES, *DOCUMENTS):
-        if known.prefix is not None:
-            files = tuple(_session_files(path, known, options))
+    for name in dict.fromkeys(known.name for known in (*LINES, *DOCUMENTS) if known.prefix is not None):
+        found: list[tuple[Format, tuple[Path, ...]]] = []
+        for known in (*LINES, *DOCUMENTS):
+            files = tuple(_session_files(path, known, options)) if known.name == name else ()
             if any(_recognised(file, known) for file in islice(files, PROBED)):
-                return Source(known.name, files, partial(_sessions, known, files, options))
-    for inner in (CONVERSATIONS, "claude-mem.db", "memory.jsonl", "memory.json", mail.APPLES):
+                found.append((known, files))
+        if found:
+            return Source(name, tuple(file for _, files in found for file in files), partial(_sessions, found, options))
+    exported = sorted(file for file in path.iterdir() if CONVERSATIONS.fullmatch(file.name) and file.is_file())
+    if exported:
+        return _document(exported[0], options, *exported[1:])
+    for inner in ("claude-mem.db", "memory.jsonl", "memory.json", mail.APPLES):
         if (path / inner).is_file():
             return _file(path / inner, options)
     texts, messages = [*walk(path, documents.SUFFIXES)], [*walk(path, mail.MESSAGE)]
@@ -222,9 +231,9 @@ def _recognised(file: Path, wanted: Format) -> bool:
     return False
 
 
-def _sessions(known: Format, files: Iterable[Path], options: Options) -> Iterator[Record]:
-    """Yield the records of session files; a file of JSON that is no session is skipped."""
-    for file in files:
+def _sessions(found: Iterable[tuple[Format, Iterable[Path]]], options: Options) -> Iterator[Record]:
+    """Yield the records of session files in the formats of a program; a file of JSON that is no session is skipped."""
+    for known, file in ((known, file) for known, files in found for file in files):
         try:
             if file.suffix == ".jsonl" and first_lines(file) and not _recognised(file, known):
                 yield Skipped("files that are no sessions")

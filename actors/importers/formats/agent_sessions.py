@@ -1,11 +1,13 @@
 """Sessions of Codex and Gemini CLI.
 
 Codex writes `~/.codex/sessions/YYYY/MM/DD/rollout-*.jsonl` (codex-rs/protocol/src/protocol.rs, `RolloutLine`), Gemini
-CLI `~/.gemini/tmp/<hash of the project>/chats/session-*.json` (packages/core/src/services/chatRecordingService.ts).
+CLI `~/.gemini/tmp/<project>/chats/session-*.jsonl` (packages/core/src/services/chatRecordingService.ts). Its earlier
+versions wrote one JSON document, `session-*.json`, below a hash of the project.
 """
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -17,11 +19,18 @@ from actors.runtime.types import JsonObject
 CODEX = "Codex sessions"
 GEMINI = "Gemini CLI sessions"
 
+PROJECT = ".project_root"
+"""The file of Gemini CLI, above its chats, that says which folder they are about."""
+
 _BOILERPLATE = re.compile(
-    r"\A\s*(?:<(user_instructions|environment_context|permissions instructions|collaboration_mode|turn_aborted)\b"
-    r"|# AGENTS\.md instructions)"
+    r"\A\s*(?:<(user_instructions|environment_context|permissions instructions|collaboration_mode|turn_aborted|skill"
+    r"|user_shell_command|subagent_notification)\b|# AGENTS\.md instructions)"
 )
 """Prefixes of turns that Codex writes itself."""
+_REQUEST = re.compile(r"\A\s*# Context from my IDE setup:.*?^## My request for Codex:\s*", re.DOTALL | re.MULTILINE)
+"""What an editor writes before a person's turn."""
+_SESSION_CONTEXT = "<session_context>"
+"""How the turn begins that Gemini CLI writes itself."""
 
 
 class _CodexLine(msgspec.Struct):
@@ -33,6 +42,8 @@ class _CodexLine(msgspec.Struct):
 class _GeminiMessage(msgspec.Struct, rename="camel"):
     type: str
     content: str | list[object] | JsonObject = ""
+    display_content: str | list[object] | JsonObject | None = None
+    """What was typed, where the content has the files that it names."""
     id: str | None = None
     timestamp: str | None = None
     model: str | None = None
@@ -50,6 +61,7 @@ class _GeminiSession(msgspec.Struct, rename="camel"):
 
 _codex = msgspec.json.Decoder(_CodexLine)
 _gemini = msgspec.json.Decoder(_GeminiSession)
+_lines = msgspec.json.Decoder(JsonObject)
 
 
 def is_codex(first: list[JsonObject]) -> bool:
@@ -60,6 +72,11 @@ def is_codex(first: list[JsonObject]) -> bool:
 def is_gemini(value: object) -> bool:
     """Tell whether a JSON document is a session of Gemini CLI."""
     return isinstance(value, dict) and {"sessionId", "messages"} <= value.keys()
+
+
+def is_gemini_lines(first: list[JsonObject]) -> bool:
+    """Tell whether the first lines of a file are those of a session of Gemini CLI."""
+    return any({"sessionId", "projectHash"} <= line.keys() and not is_gemini(line) for line in first)
 
 
 def read_codex(file: Path, options: Options) -> Iterator[Record]:
@@ -83,7 +100,7 @@ def read_codex(file: Path, options: Options) -> Iterator[Record]:
             yield Skipped("other lines of the program")
         elif kind == "message":
             role = str(payload.get("role"))
-            text = _codex_text(payload.get("content"))
+            text = _REQUEST.sub("", _codex_text(payload.get("content")))
             if role not in {"user", "assistant"} or _BOILERPLATE.match(text) or not text.strip():
                 yield Skipped("instructions of the program")
                 continue
@@ -99,13 +116,49 @@ def read_codex(file: Path, options: Options) -> Iterator[Record]:
 
 
 def read_gemini(file: Path, options: Options) -> Iterator[Record]:
-    """Yield the turns of a Gemini session. Its project is known by a hash only, whose first digits name it."""
+    """Yield the turns of a Gemini session that is one document."""
     session = document(file, _gemini)
-    if isinstance(session, Broken):
-        yield session
-        return
+    yield from [session] if isinstance(session, Broken) else _gemini_turns(session, file, options)
+
+
+def read_gemini_lines(file: Path, options: Options) -> Iterator[Record]:
+    """Yield the turns of a Gemini session as they were last: a message may be written several times, or taken back."""
+    about: JsonObject = {}
+    messages: dict[str, JsonObject] = {}
+    for parsed in lines(file, _lines):
+        if isinstance(parsed, Broken):
+            yield parsed
+            continue
+        _, line = parsed
+        changed = line.get("$set")
+        if isinstance(start := line.get("$rewindTo"), str):
+            ids = [*messages]
+            for id_ in ids[ids.index(start) if start in messages else 0 :]:
+                del messages[id_]
+                yield Skipped("turns that were taken back")
+        elif isinstance(changed, dict):
+            about |= changed
+            kept = changed.get("messages")
+            messages |= {str(one["id"]): one for one in kept or [] if isinstance(one, dict) and "id" in one}
+        elif "id" in line:
+            messages[str(line["id"])] = line
+        else:
+            about |= line
+    try:
+        session = msgspec.convert(about | {"messages": [*messages.values()]}, _GeminiSession)
+    except msgspec.ValidationError as error:
+        yield Broken(str(file), 0, str(error))
+    else:
+        yield from _gemini_turns(session, file, options)
+
+
+def _gemini_turns(session: _GeminiSession, file: Path, options: Options) -> Iterator[Record]:
+    """Yield the turns of a session. Without a file that names its project, the first digits of its hash name it."""
+    folder = None
+    with suppress(OSError, UnicodeDecodeError):
+        folder = (file.parent.parent / PROJECT).read_text("utf-8").strip()
     own = f"gemini-{session.project_hash[:8]}" if session.project_hash else None
-    about = {"namespace": options.namespace or own, "session": session.session_id}
+    about = {"namespace": options.namespace_of(folder) or own, "session": session.session_id}
     for number, message in enumerate(session.messages):
         for _call in message.tool_calls:
             yield Skipped("tool calls and results")
@@ -114,10 +167,11 @@ def read_gemini(file: Path, options: Options) -> Iterator[Record]:
         if message.type not in {"user", "gemini"}:
             yield Skipped("messages of the program")
             continue
-        parts = message.content if isinstance(message.content, list) else [message.content]
+        content = message.display_content or message.content
+        parts = content if isinstance(content, list) else [content]
         text = "\n".join(texts(part.get("text") if isinstance(part, dict) else part for part in parts))
-        if not text:
-            yield Skipped("turns without text")
+        if not text or text.startswith(_SESSION_CONTEXT):
+            yield Skipped("messages of the program" if text else "turns without text")
             continue
         speaker = "user" if message.type == "user" else "assistant"
         yield from memory(

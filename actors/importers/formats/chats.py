@@ -1,21 +1,32 @@
 """Exports of ChatGPT and of claude.ai: `conversations.json`, alone or in the ZIP archive in which it arrives.
 
 ChatGPT keeps a conversation as a tree of messages; the branch that ends at `current_node` is the one that was shown.
+Many conversations are in several files, `conversations-000.json` and so on.
 """
 
+import re
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from actors.importers.files import document
+from actors.importers.files import documents
 from actors.importers.records import Broken, Options, Record, Skipped, memory, moment, present, texts
 from actors.runtime.types import JsonObject
 
 CHATGPT = "a ChatGPT export"
 CLAUDE_AI = "a claude.ai export"
 SPEAKERS = {"human": "user", "user": "user", "assistant": "assistant"}
+SAID_TO = {None, "all", "bio"}
+"""To whom ChatGPT speaks where it calls no tool: `bio` keeps what it is to remember."""
+
+_REFERENCE = re.compile(
+    "[ ]?\ue200(?P<kind>\\w+)(?:\ue202(?P<about>[^\ue200\ue201]*))?\ue201"
+    "|\u3010\\d+(?::\\d+)?\u2020[^\u3010\u3011]*\u3011"
+)
+"""A source or a thing that ChatGPT refers to; the interface shows something else in its place."""
 
 
 class _Node(msgspec.Struct):
@@ -116,15 +127,17 @@ def read_claude_ai(file: Path, options: Options) -> Iterator[Record]:
 
 def _each(file: Path, kind: type[Any]) -> Iterator[tuple[int, Any]]:
     """Yield each conversation of an export, or why it can't be read; the others are not concerned."""
-    whole = document(file, _conversations)
-    if isinstance(whole, Broken):
-        yield 0, whole
-        return
-    for number, raw in enumerate(whole):
-        try:
-            yield number, msgspec.json.decode(raw, type=kind)
-        except msgspec.ValidationError as error:
-            yield number, Broken(str(file), 0, f"conversation {number + 1}: {error}")
+    number = 0
+    for whole in documents(file, _conversations):
+        if isinstance(whole, Broken):
+            yield number, whole
+            continue
+        for raw in whole:
+            try:
+                yield number, msgspec.json.decode(raw, type=kind)
+            except msgspec.ValidationError as error:
+                yield number, Broken(str(file), 0, f"conversation {number + 1}: {error}")
+            number += 1
 
 
 def _branch(conversation: _Conversation) -> list[str]:
@@ -156,21 +169,22 @@ def _chatgpt_turn(
     role = (message.get("author") or {}).get("role")
     content = message.get("content") or {}
     about = message.get("metadata") or {}
-    wanted = role in SPEAKERS or (options.everything and role == "tool")
-    if about.get("is_visually_hidden_from_conversation") or not wanted:
-        yield Skipped("tool calls and results" if role == "tool" else "hidden messages")
+    is_tool = role == "tool" or (role == "assistant" and message.get("recipient") not in SAID_TO)
+    wanted = role in SPEAKERS or role == "tool"
+    if about.get("is_visually_hidden_from_conversation") or not wanted or (is_tool and not options.everything):
+        yield Skipped("tool calls and results" if is_tool else "hidden messages")
         return
-    parts = content.get("parts") or []
-    for part in parts:
-        if isinstance(part, dict):
-            yield Skipped("images")
-    text = "\n".join(texts(parts)) or (content.get("text") if content.get("content_type") == "code" else "")
+    said = [part.get("text") if isinstance(part, dict) else part for part in content.get("parts") or []]  # also aloud
+    for part in content.get("parts") or []:
+        if isinstance(part, dict) and not texts([part.get("text")]):
+            yield Skipped("images and recordings")
+    text = "\n".join(texts(said)) or (content.get("text") if content.get("content_type") == "code" else "")
     if not isinstance(text, str) or not text.strip():
         yield Skipped("turns without text")
         return
     yield from memory(
         ("chatgpt", session, node),
-        text,
+        _REFERENCE.sub(_shown, text) if role == "assistant" else text,
         file,
         namespace=options.namespace,
         session=session,
@@ -178,3 +192,13 @@ def _chatgpt_turn(
         tags=[str(role)],
         metadata=present(source="chatgpt", speaker=role, title=conversation.title, model=about.get("model_slug")),
     )
+
+
+def _shown(reference: re.Match[str]) -> str:
+    """Return the name of a thing that is referred to, or the text of a link; nothing for a source."""
+    kind, about = reference["kind"], reference["about"] or ""
+    name: object = about.partition("\ue202")[0] if kind == "url" else None
+    if about.startswith("["):
+        with suppress(msgspec.DecodeError, IndexError):
+            name = msgspec.json.decode(about, type=list[Any])[1]
+    return reference[0][: reference[0].startswith(" ")] + name if isinstance(name, str) else ""

@@ -542,7 +542,7 @@ def test_chatgpts_shown_branch_is_imported_from_a_file_or_its_archive(tmp_path: 
     assert items[1]["metadata"] | {"title": "Herbs", "model": "gpt-5"} == items[1]["metadata"]
     assert (items[0]["session"], items[0]["created_at"]) == ("chat-1", "2026-01-01T00:00:00.500000+00:00")
     assert "conversation 2" in broken[0].reason
-    assert skipped == {"hidden messages": 1, "images": 1, "other branches of conversations": 1}
+    assert skipped == {"hidden messages": 1, "images and recordings": 1, "other branches of conversations": 1}
 
 
 def test_claude_ais_turns_and_attached_texts_are_imported(tmp_path: Path) -> None:

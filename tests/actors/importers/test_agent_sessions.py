@@ -1,0 +1,91 @@
+"""Sessions of agents as they were last: titles, turns that were written again or taken back, and what is no turn."""
+
+from pathlib import Path
+from typing import Any
+
+from tests.actors.importers import samples
+from tests.actors.importers.test_sources import read
+
+
+def gemini(folder: Path, *records: Any) -> Path:
+    """Write a session of Gemini CLI as JSON lines, below the folder of its project."""
+    project = folder / "garden"
+    file = project / "chats" / "session-2026-02-01T08-00-gem.jsonl"
+    header = {"sessionId": "gem-2", "projectHash": "8876362f5a5f", "startTime": "2026-02-01T08:00:00Z"}
+    samples.write_lines(file, [header, *records])
+    (project / ".project_root").write_text("/srv/garden\n", "utf-8")
+    return file
+
+
+def said(id_: str, kind: str, content: Any, **more: Any) -> dict[str, Any]:
+    return {"id": id_, "timestamp": "2026-02-01T08:01:00Z", "type": kind, "content": content, **more}
+
+
+def test_a_session_of_gemini_that_is_written_line_by_line_is_read_as_it_was_last(tmp_path: Path) -> None:
+    file = gemini(
+        tmp_path,
+        said("g0", "user", [{"text": "<session_context>\nToday is Sunday.\n</session_context>"}]),
+        said(
+            "g1",
+            "user",
+            [{"text": "What of @log?"}, {"text": "a long log"}],
+            displayContent=[{"text": "What of @log?"}],
+        ),
+        said("g2", "gemini", "", toolCalls=[{"id": "c", "name": "read_file", "args": {}}]),
+        "{broken",
+        said("g2", "gemini", "The gauge listens on 4711.", model="gemini-3-pro"),
+        said("g3", "user", "Change the gauge to 80."),
+        said("g4", "gemini", "It listens on 80."),
+        {"$rewindTo": "g3"},
+        {"$set": {"summary": "Port of the gauge", "messages": [said("g5", "user", "And the pump?")]}},
+        said("g6", "gemini", "The pump has none."),
+    )
+    for path in (file, tmp_path):
+        name, items, broken, skipped = read(path)
+        assert name == "Gemini CLI sessions"
+        assert [(item["content"], item["tags"]) for item in items] == [
+            ("What of @log?", ["user"]),
+            ("The gauge listens on 4711.", ["assistant"]),
+            ("And the pump?", ["user"]),
+            ("The pump has none.", ["assistant"]),
+            ("Port of the gauge", ["title"]),
+        ]
+        assert {(item["session"], item["namespace"]) for item in items} == {("gem-2", "garden")}
+        assert [one.line for one in broken] == [5]
+        assert skipped == {"turns that were taken back": 2, "messages of the program": 1}
+
+
+def test_sessions_of_gemini_in_both_formats_are_read_from_one_folder_and_each_turn_once(tmp_path: Path) -> None:
+    old = samples.gemini(tmp_path)
+    turns = [item["id"] for item in read(old)[1]]
+    resumed = said("g1", "user", "Which port does the proxy use?"), said("g9", "user", "Why not 443?")
+    samples.write_lines(old.with_suffix(".jsonl"), [{"sessionId": "gem-1", "projectHash": "8876362f5a5f"}, *resumed])
+    _, items, broken, _ = read(tmp_path)
+    assert broken == []
+    assert {item["content"] for item in items} >= {"It listens on 8443.", "Why not 443?"}
+    assert len({item["id"] for item in items}) == len(turns) + 1
+
+
+def test_what_codex_and_an_editor_write_into_a_turn_is_left_out(tmp_path: Path) -> None:
+    texts = (
+        "# Context from my IDE setup:\n\n## Open tabs:\n- a.py: a.py\n\n## My request for Codex:\nWhy is it slow?\n",
+        "<user_shell_command>\n<command>ls</command>\n</user_shell_command>",
+        "<skill>\n<name>deploy</name>\nRun the script.\n</skill>",
+        "<subagent_notification>\n{}\n</subagent_notification>",
+    )
+    file = samples.write_lines(
+        tmp_path / "rollout-1.jsonl",
+        [
+            {"type": "session_meta", "payload": {"id": "codex-2", "cwd": "/srv/shop"}},
+            *(
+                {
+                    "type": "response_item",
+                    "payload": {"type": "message", "role": "user", "content": [{"type": "input_text", "text": text}]},
+                }
+                for text in texts
+            ),
+        ],
+    )
+    _, items, _, skipped = read(file)
+    assert [item["content"] for item in items] == ["Why is it slow?"]
+    assert skipped == {"instructions of the program": 3}
