@@ -89,3 +89,15 @@ def test_what_codex_and_an_editor_write_into_a_turn_is_left_out(tmp_path: Path) 
     _, items, _, skipped = read(file)
     assert [item["content"] for item in items] == ["Why is it slow?"]
     assert skipped == {"instructions of the program": 3}
+
+
+def test_a_title_above_the_turns_has_the_project_and_the_time_of_its_session(tmp_path: Path) -> None:
+    lines = [
+        {"type": "summary", "summary": "Ports of the gauge", "leafUuid": "x"},
+        samples.turn("s", 0, "/srv/garden", "user", "Which port?") | {"timestamp": "2026-01-02T09:00:00+01:00"},
+        samples.turn("s", 1, "/srv/garden", "assistant", "4711.") | {"timestamp": "2026-01-02T09:05:00+01:00"},
+    ]
+    items = read(samples.write_lines(tmp_path / "s.jsonl", lines))[1]
+    (title,) = [item for item in items if item["tags"] == ["title"]]
+    assert title["content"] == "Ports of the gauge"
+    assert (title["namespace"], title["created_at"]) == ("garden", "2026-01-02T09:05:00+01:00")
