@@ -61,39 +61,50 @@ def lines(file: Path, decoder: msgspec.json.Decoder[T]) -> Iterator[tuple[int, T
                 yield Broken(str(file), number, f"not JSON: {error}" if _is_syntax(error) else str(error))
 
 
+def document(file: Path, decoder: msgspec.json.Decoder[T]) -> T | Broken:
+    """Return the value of a file that is one JSON document, or of the first conversations in a ZIP archive."""
+    return next(documents(file, decoder))
+
+
 def documents(file: Path, decoder: msgspec.json.Decoder[T]) -> Iterator[T | Broken]:
-    """Yield the value of a file that is one JSON document, or those of the conversations in a ZIP archive."""
-    packed: list[str | None] = [None]
-    if _is_packed(file):
-        with suppress(OSError, *DAMAGED), ZipFile(file) as archive:  # which reading the first one reports
-            packed = [*conversations(archive)] or packed
-    for name in packed:
-        yield document(file, decoder, name)
-
-
-def conversations(archive: ZipFile) -> list[str]:
-    """Return the names of the files in an archive that hold conversations, in order."""
-    return sorted(name for name in archive.namelist() if CONVERSATIONS.fullmatch(name.rpartition("/")[2]))
-
-
-def document(file: Path, decoder: msgspec.json.Decoder[T], packed: str | None = None) -> T | Broken:
-    """Return the value of a file that is one JSON document, or in a ZIP archive that of the named or the first one."""
-    data = b""
+    """Yield the value of a file that is one JSON document, or those of all conversations in a ZIP archive."""
+    if not is_packed(file):
+        yield _decoded(str(file), file.read_bytes(), decoder)
+        return
     try:
-        data = _bytes(file, packed)
-        if _is_packed(file) and len(data) > MAX_UNPACKED:
-            size = f"more than {MAX_UNPACKED >> 20:,} MB"
-            named = packed or "conversations.json"
-            return Broken(str(file), 0, f"{named} has {size}: unpack the archive and import that file")
-        data = data.removeprefix(BOM_UTF8)
+        with ZipFile(file) as archive:
+            names = [name for name in archive.namelist() if CONVERSATIONS.fullmatch(name.rpartition("/")[2])]
+            if not names:
+                raise BadZipFile("no conversations.json in the archive: unpack it and import its folder")
+            for name in sorted(names):
+                yield unpacked(archive, name, decoder)
+    except DAMAGED as error:
+        yield Broken(str(file), 0, f"not an export: {str(error) or type(error).__name__}")
+
+
+def unpacked(archive: ZipFile, name: str, decoder: msgspec.json.Decoder[T]) -> T | Broken:
+    """Return the value of a JSON document in an archive, up to `MAX_UNPACKED`."""
+    place = f"{archive.filename}/{name}"
+    try:
+        with archive.open(name) as source:
+            data = source.read(MAX_UNPACKED + 1)
+    except DAMAGED as error:
+        return Broken(place, 0, f"it can't be unpacked: {str(error) or type(error).__name__}")
+    if len(data) > MAX_UNPACKED:
+        size = f"more than {MAX_UNPACKED >> 20:,} MB"
+        return Broken(place, 0, f"it has {size}: unpack the archive and import that file")
+    return _decoded(place, data, decoder)
+
+
+def _decoded(place: str, data: bytes, decoder: msgspec.json.Decoder[T]) -> T | Broken:
+    data = data.removeprefix(BOM_UTF8)
+    try:
         data.decode()
         return decoder.decode(data)
     except UnicodeDecodeError as error:
-        return Broken(str(file), data.count(b"\n", 0, error.start) + 1, NOT_UTF8)
+        return Broken(place, data.count(b"\n", 0, error.start) + 1, NOT_UTF8)
     except (msgspec.DecodeError, RecursionError) as error:
-        return Broken(str(file), _line(data, str(error)), f"not JSON: {error}" if _is_syntax(error) else str(error))
-    except DAMAGED as error:
-        return Broken(str(file), 0, f"not an export: {str(error) or type(error).__name__}")
+        return Broken(place, _line(data, str(error)), f"not JSON: {error}" if _is_syntax(error) else str(error))
 
 
 def text(file: Path) -> str | Broken:
@@ -159,20 +170,9 @@ def decoded(data: bytes, encoding: str | None) -> str:
     return content
 
 
-def _is_packed(file: Path) -> bool:
+def is_packed(file: Path) -> bool:
+    """Tell whether a file is a ZIP archive, by its name."""
     return file.suffix.lower() == ".zip"
-
-
-def _bytes(file: Path, packed: str | None) -> bytes:
-    """Return the bytes of a file, or of conversations in an archive, up to one more than `MAX_UNPACKED`."""
-    if not _is_packed(file):
-        return file.read_bytes()
-    with ZipFile(file) as archive:
-        names = [packed] if packed else conversations(archive)
-        if not names:
-            raise BadZipFile("no conversations.json in the archive: unpack it and import its folder")
-        with archive.open(names[0]) as source:
-            return source.read(MAX_UNPACKED + 1)
 
 
 def first_lines(file: Path) -> list[JsonObject]:

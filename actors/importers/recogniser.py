@@ -18,6 +18,7 @@ from actors.importers.formats import (
     claude_transcripts,
     mail,
     memory_servers,
+    messengers,
     notes,
     tables,
     whatsapp,
@@ -29,8 +30,9 @@ PROBED = 50
 """Files of a folder that are looked at until one is recognised."""
 KNOWN = (
     "Claude Code, Codex or Gemini CLI sessions, memories of the official memory server, mem0 or claude-mem, exports of "
-    "ChatGPT or claude.ai, WhatsApp chats (.txt), notes (.md, .txt, .html, .org, .rst, .ipynb, .docx), transcripts "
-    "(.vtt, .srt), messages (.eml, .emlx), mailboxes (.mbox), tables (.csv, .tsv), or JSON lines with 'content'"
+    "ChatGPT, claude.ai, Slack or Telegram (JSON), WhatsApp chats (.txt), notes (.md, .txt, .html, .org, .rst, .ipynb, "
+    ".docx), transcripts (.vtt, .srt), messages (.eml, .emlx), mailboxes (.mbox), tables (.csv, .tsv), or JSON lines "
+    "with 'content'"
 )
 UNREAD = {
     ".pdf": "PDF isn't read: pdftotext FILE.pdf writes a text that is",
@@ -69,6 +71,7 @@ DOCUMENTS = (
     Format(agent_sessions.GEMINI, agent_sessions.is_gemini, agent_sessions.read_gemini, "session-"),
     Format(chats.CHATGPT, chats.is_chatgpt, chats.read_chatgpt),
     Format(chats.CLAUDE_AI, chats.is_claude_ai, chats.read_claude_ai),
+    Format(messengers.TELEGRAM, messengers.is_telegram, messengers.read_telegram),
     Format(memory_servers.MEM0, memory_servers.is_mem0, memory_servers.read_mem0),
 )
 """Formats of one JSON document."""
@@ -77,6 +80,7 @@ FILES = (
     Format(claude_mem.NAME, claude_mem.matches, claude_mem.read),
     Format(tables.NAME, tables.matches, tables.read),
     Format(mail.NAME, mail.matches, mail.read),
+    Format(messengers.SLACK, messengers.is_slack, messengers.read_slack),
 )
 """Formats that are told by the file itself."""
 
@@ -176,7 +180,10 @@ def _folder(path: Path, options: Options) -> Source:
     exported = sorted(file for file in path.iterdir() if CONVERSATIONS.fullmatch(file.name) and file.is_file())
     if exported:
         return _document(exported[0], options, *exported[1:])
-    for inner in ("claude-mem.db", "memory.jsonl", "memory.json", mail.APPLES):
+    if messengers.is_slack(path):
+        files = tuple(walk(path, (".json",)))
+        return Source(messengers.SLACK, files, partial(messengers.read_slack, path, options))
+    for inner in (messengers.RESULT, "claude-mem.db", "memory.jsonl", "memory.json", mail.APPLES):
         if (path / inner).is_file():
             return _file(path / inner, options)
     texts, messages = [*walk(path, documents.SUFFIXES)], [*walk(path, mail.MESSAGE)]
