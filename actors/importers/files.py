@@ -42,7 +42,9 @@ NOT_UTF8 = "not UTF-8: save the file as UTF-8, such as by iconv -f cp1252 -t utf
 ZERO = "a zero byte: no text, or UTF-16 without the mark that says so; save the file as UTF-8"
 
 HEAD_LINES = 20
-"""Lines among them that are decoded."""
+"""Lines of JSON by which a format is recognised; the first turn of a session may be a long text or an image."""
+LONGEST_HEAD = 32 << 20
+"""Bytes of these lines, since a document may be one line."""
 
 
 def lines(file: Path, decoder: msgspec.json.Decoder[T]) -> Iterator[tuple[int, T] | Broken]:
@@ -176,12 +178,15 @@ def is_packed(file: Path) -> bool:
 
 
 def first_lines(file: Path) -> list[JsonObject]:
-    """Return the values of the first lines that are JSON objects; [] if there are none."""
+    """Return the values of the first lines that are JSON objects, however long one is; [] if there are none."""
     found: list[JsonObject] = []
+    left = LONGEST_HEAD
     with file.open("rb") as source:
-        for raw in source.read(HEAD).removeprefix(BOM_UTF8).splitlines()[:HEAD_LINES]:
+        for number in range(HEAD_LINES):
+            raw = source.readline(left)
+            left -= len(raw)
             try:
-                value: object = msgspec.json.decode(raw)
+                value: object = msgspec.json.decode(raw if number else raw.removeprefix(BOM_UTF8))
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
                 continue
             if isinstance(value, dict):

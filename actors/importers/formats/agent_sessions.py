@@ -124,32 +124,31 @@ def read_gemini(file: Path, options: Options) -> Iterator[Record]:
 def read_gemini_lines(file: Path, options: Options) -> Iterator[Record]:
     """Yield the turns of a Gemini session as they were last: a message may be written several times, or taken back."""
     about: JsonObject = {}
-    messages: dict[str, JsonObject] = {}
+    messages: dict[str, _GeminiMessage] = {}
     for parsed in lines(file, _lines):
         if isinstance(parsed, Broken):
             yield parsed
             continue
-        _, line = parsed
+        number, line = parsed
         changed = line.get("$set")
         if isinstance(start := line.get("$rewindTo"), str):
             ids = [*messages]
             for id_ in ids[ids.index(start) if start in messages else 0 :]:
                 del messages[id_]
                 yield Skipped("turns that were taken back")
-        elif isinstance(changed, dict):
-            about |= changed
-            kept = changed.get("messages")
-            messages |= {str(one["id"]): one for one in kept or [] if isinstance(one, dict) and "id" in one}
-        elif "id" in line:
-            messages[str(line["id"])] = line
-        else:
-            about |= line
+            continue
+        about |= changed if isinstance(changed, dict) else {} if "id" in line else line
+        try:
+            written = [line] if "id" in line else about.pop("messages", None) or []
+            messages |= {str(one.id): one for one in msgspec.convert(written, list[_GeminiMessage])}
+        except msgspec.ValidationError as error:
+            yield Broken(str(file), number, str(error))
     try:
-        session = msgspec.convert(about | {"messages": [*messages.values()]}, _GeminiSession)
+        session = msgspec.convert(about | {"messages": []}, _GeminiSession)
     except msgspec.ValidationError as error:
         yield Broken(str(file), 0, str(error))
     else:
-        yield from _gemini_turns(session, file, options)
+        yield from _gemini_turns(msgspec.structs.replace(session, messages=[*messages.values()]), file, options)
 
 
 def _gemini_turns(session: _GeminiSession, file: Path, options: Options) -> Iterator[Record]:

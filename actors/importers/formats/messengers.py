@@ -18,7 +18,7 @@ SLACK: Final = "an export of Slack"
 RESULT: Final = "result.json"
 USERS: Final = "users.json"
 CHANNELS: Final = ("channels.json", "groups.json", "dms.json", "mpims.json")
-SAID: Final = {None, "bot_message", "file_share", "me_message", "thread_broadcast"}
+SAID: Final = ("bot_message", "file_share", "me_message", "thread_broadcast")
 """Subtypes of Slack's messages that somebody wrote; the others are notices, such as of who joined."""
 NOTICES: Final = "notices of the program"
 MEDIA: Final = "images and other media"
@@ -96,7 +96,8 @@ def read_slack(path: Path, options: Options) -> Iterator[Record]:
             continue
         channel = name.split("/")[-2]
         for message in whole:
-            if message.get("type") != "message" or message.get("subtype") not in SAID:
+            subtype = message.get("subtype")
+            if message.get("type") != "message" or not (subtype is None or subtype in SAID):
                 yield Skipped(NOTICES)
                 continue
             user, profile = str(message.get("user")), message.get("user_profile")

@@ -101,3 +101,20 @@ def test_a_title_above_the_turns_has_the_project_and_the_time_of_its_session(tmp
     (title,) = [item for item in items if item["tags"] == ["title"]]
     assert title["content"] == "Ports of the gauge"
     assert (title["namespace"], title["created_at"]) == ("garden", "2026-01-02T09:05:00+01:00")
+
+
+def test_a_message_of_gemini_that_cannot_be_read_is_named_and_the_others_are_imported(tmp_path: Path) -> None:
+    file = gemini(tmp_path, said("g1", "user", None), "[]", {"$set": {"messages": 3}}, said("g2", "gemini", "Done."))
+    _, items, broken, _ = read(file)
+    assert [item["content"] for item in items] == ["Done."]
+    assert [one.line for one in broken] == [2, 3, 4]
+
+
+def test_a_session_that_begins_with_a_long_text_is_one_like_any_other(tmp_path: Path) -> None:
+    start = {"type": "queue-operation", "operation": "enqueue", "sessionId": "s", "content": "hello " * 20_000}
+    turn = samples.turn("s", 0, "/srv/garden", "user", "hello " * 20_000)
+    samples.write_lines(tmp_path / "garden" / "s.jsonl", [start, turn])
+    name, items, _, skipped = read(tmp_path)
+    assert name == "Claude Code transcripts"
+    assert len(items) == 2
+    assert skipped == {"other lines of the program": 1}
