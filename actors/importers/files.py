@@ -20,6 +20,8 @@ T = TypeVar("T")
 
 CONVERSATIONS = re.compile(r"conversations(?:-\d+)?\.json")
 """The names of the files of an export that hold the conversations; ChatGPT divides many into numbered ones."""
+REMEMBERED = "memories.json"
+"""The file beside them that holds what claude.ai remembers."""
 MAX_TEXT = 128 << 20
 """Bytes of a text, which is read as a whole and takes several times as much memory."""
 MAX_UNPACKED = 1 << 30
@@ -68,8 +70,11 @@ def document(file: Path, decoder: msgspec.json.Decoder[T]) -> T | Broken:
     return next(documents(file, decoder))
 
 
-def documents(file: Path, decoder: msgspec.json.Decoder[T]) -> Iterator[T | Broken]:
-    """Yield the value of a file that is one JSON document, or those of all conversations in a ZIP archive."""
+def documents(file: Path, decoder: msgspec.json.Decoder[T], beside: str | None = None) -> Iterator[T | Broken]:
+    """Yield the value of a file that is one JSON document, or those of all conversations in a ZIP archive.
+
+    That of the file `beside` them in the archive follows, if there is one.
+    """
     if not is_packed(file):
         yield _decoded(str(file), file.read_bytes(), decoder)
         return
@@ -78,7 +83,7 @@ def documents(file: Path, decoder: msgspec.json.Decoder[T]) -> Iterator[T | Brok
             names = [name for name in archive.namelist() if CONVERSATIONS.fullmatch(name.rpartition("/")[2])]
             if not names:
                 raise BadZipFile("no conversations.json in the archive: unpack it and import its folder")
-            for name in sorted(names):
+            for name in (*sorted(names), *(name for name in archive.namelist() if name == beside)):
                 yield unpacked(archive, name, decoder)
     except DAMAGED as error:
         yield Broken(str(file), 0, f"not an export: {str(error) or type(error).__name__}")

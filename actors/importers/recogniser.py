@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 import msgspec
 
 from actors.importers import documents
-from actors.importers.files import CONVERSATIONS, document, first_lines, lines, unreadable, walk
+from actors.importers.files import CONVERSATIONS, REMEMBERED, document, first_lines, lines, unreadable, walk
 from actors.importers.formats import (
     agent_sessions,
     chats,
@@ -164,7 +164,7 @@ def _document(path: Path, options: Options, *others: Path) -> Source:
         raise _refusal(value)
     for known in DOCUMENTS:
         if known.matches(value):
-            files = (path, *others)
+            files = (path, *(one for one in others if one.name != REMEMBERED or known.name == chats.CLAUDE_AI))
             return Source(known.name, files, partial(_sessions, [(known, files)], options))
     raise FormatError(f"{path}, line 1: unknown format; known are {KNOWN}")
 
@@ -180,7 +180,8 @@ def _folder(path: Path, options: Options) -> Source:
             return Source(name, tuple(file for _, files in found for file in files), partial(_sessions, found, options))
     exported = sorted(file for file in path.iterdir() if CONVERSATIONS.fullmatch(file.name) and file.is_file())
     if exported:
-        return _document(exported[0], options, *exported[1:])
+        beside = [path / REMEMBERED] if (path / REMEMBERED).is_file() else []
+        return _document(exported[0], options, *exported[1:], *beside)
     if messengers.is_slack(path):
         files = tuple(walk(path, (".json",)))
         return Source(messengers.SLACK, files, partial(messengers.read_slack, path, options))

@@ -7,13 +7,15 @@ Many conversations are in several files, `conversations-000.json` and so on.
 import re
 from collections.abc import Iterator
 from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from actors.importers.files import documents
+from actors.importers.files import REMEMBERED, documents
 from actors.importers.records import Broken, Options, Record, Skipped, memory, moment, present, texts
+from actors.importers.sections import parts
 from actors.runtime.types import JsonObject
 
 CHATGPT = "a ChatGPT export"
@@ -61,6 +63,14 @@ class _Chat(msgspec.Struct):
     created_at: str | None = None
 
 
+class _Remembered(msgspec.Struct):
+    """What claude.ai remembers: of all conversations, and of those in each project."""
+
+    conversations_memory: str | None
+    project_memories: dict[str, str | None] = {}
+    account_uuid: str | None = None
+
+
 _conversations = msgspec.json.Decoder(list[msgspec.Raw])
 
 
@@ -70,8 +80,9 @@ def is_chatgpt(value: object) -> bool:
 
 
 def is_claude_ai(value: object) -> bool:
-    """Tell whether a JSON document is an export of claude.ai."""
-    return isinstance(value, list) and any(isinstance(one, dict) and "chat_messages" in one for one in value)
+    """Tell whether a JSON document is of an export of claude.ai: conversations, or what it remembers."""
+    named = {"chat_messages", "conversations_memory"}
+    return isinstance(value, list) and any(isinstance(one, dict) and not named.isdisjoint(one) for one in value)
 
 
 def read_chatgpt(file: Path, options: Options) -> Iterator[Record]:
@@ -89,10 +100,13 @@ def read_chatgpt(file: Path, options: Options) -> Iterator[Record]:
 
 
 def read_claude_ai(file: Path, options: Options) -> Iterator[Record]:
-    """Yield the turns of all conversations of a claude.ai export, and the text of attached files."""
-    for _number, chat in _each(file, _Chat):
+    """Yield the turns of all conversations of a claude.ai export, the text of attached files, and what it remembers."""
+    for _number, chat in _each(file, _Chat, _Remembered):
         if isinstance(chat, Broken):
             yield chat
+            continue
+        if isinstance(chat, _Remembered):
+            yield from _remembered(chat, file, options)
             continue
         for number, message in enumerate(chat.chat_messages):
             place = ("claude.ai", chat.uuid, message.uuid or number)
@@ -125,18 +139,41 @@ def read_claude_ai(file: Path, options: Options) -> Iterator[Record]:
                 yield Skipped("files without text")
 
 
-def _each(file: Path, kind: type[Any]) -> Iterator[tuple[int, Any]]:
-    """Yield each conversation of an export, or why it can't be read; the others are not concerned."""
+def _remembered(known: _Remembered, file: Path, options: Options) -> Iterator[Record]:
+    """Yield what claude.ai remembers, a long text in parts. A part that has changed since is another memory."""
+    written = datetime.fromtimestamp(file.stat().st_mtime, UTC).astimezone().isoformat()
+    for project, text in {"": known.conversations_memory, **known.project_memories}.items():
+        for part in parts(text or ""):
+            yield from memory(
+                ("claude.ai", "memory", known.account_uuid, project, part.text),
+                part.text,
+                file,
+                namespace=options.namespace,
+                created_at=written,
+                tags=["memory"],
+                metadata=present(source="claude.ai", project=project),
+            )
+
+
+def _each(file: Path, *kinds: type[Any]) -> Iterator[tuple[int, Any]]:
+    """Yield each conversation of an export, or why it can't be read; the others are not concerned.
+
+    An entry that isn't of the first kind may be of the second one, whose file stands beside the conversations.
+    """
     number = 0
-    for whole in documents(file, _conversations):
+    for whole in documents(file, _conversations, REMEMBERED if len(kinds) > 1 else None):
         if isinstance(whole, Broken):
             yield number, whole
             continue
         for raw in whole:
-            try:
-                yield number, msgspec.json.decode(raw, type=kind)
-            except msgspec.ValidationError as error:
-                yield number, Broken(str(file), 0, f"conversation {number + 1}: {error}")
+            found: object = None
+            for kind in reversed(kinds):
+                try:
+                    found = msgspec.json.decode(raw, type=kind)
+                    break
+                except msgspec.ValidationError as error:
+                    found = Broken(str(file), 0, f"conversation {number + 1}: {error}")
+            yield number, found
             number += 1
 
 

@@ -7,6 +7,7 @@ from zipfile import ZipFile
 
 import pytest
 
+from tests.actors.importers import samples
 from tests.actors.importers.test_sources import read
 
 Turn = tuple[str, dict[str, Any], str]
@@ -102,3 +103,29 @@ def test_the_marks_of_sources_are_no_part_of_what_chatgpt_said(tmp_path: Path, w
     turns: tuple[Turn, ...] = (("user", text(written), "all"), ("assistant", text(written), "all"))
     file.write_text(json.dumps([conversation("a", *turns)]), "utf-8")
     assert [item["content"] for item in read(file)[1]] == [written, shown]
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_what_claude_ai_remembers_is_imported_beside_its_conversations(tmp_path: Path, *, packed: bool) -> None:
+    folder = samples.claude_ai(tmp_path / "conversations.json").parent
+    known = {
+        "conversations_memory": "**Work**\n\nAna restores boats.",
+        "project_memories": {"p1": "It is called Terna."},
+    }
+    (folder / "memories.json").write_text(json.dumps([known | {"account_uuid": "a"}]), "utf-8")
+    (folder / "users.json").write_text('[{"uuid": "a"}]', "utf-8")
+    path = folder
+    if packed:
+        with ZipFile(tmp_path / "export.zip", "w") as archive:
+            for file in sorted(folder.glob("*.json")):
+                archive.write(file, file.name)
+        path = tmp_path / "export.zip"
+    _, items, broken, _ = read(path)
+    assert broken == []
+    remembered = [(item["content"], item["metadata"]) for item in items if item["tags"] == ["memory"]]
+    assert remembered == [
+        ("**Work**\n\nAna restores boats.", {"source": "claude.ai"}),
+        ("It is called Terna.", {"source": "claude.ai", "project": "p1"}),
+    ]
+    assert len(items) == 5
+    assert [item["content"] for item in read(folder / "memories.json")[1]] == [text for text, _ in remembered]
