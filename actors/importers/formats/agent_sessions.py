@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from uuid import UUID
 
 import msgspec
 
@@ -19,6 +20,8 @@ from actors.runtime.types import JsonObject
 CODEX = "Codex sessions"
 GEMINI = "Gemini CLI sessions"
 
+TIMED = 7
+"""The version of UUIDs that begin with a time, as Codex gives them to sessions and turns."""
 PROJECT = ".project_root"
 """The file of Gemini CLI, above its chats, that says which folder they are about."""
 
@@ -27,6 +30,8 @@ _BOILERPLATE = re.compile(
     r"|user_shell_command|subagent_notification)\b|# AGENTS\.md instructions)"
 )
 """Prefixes of turns that Codex writes itself."""
+_THREAD = re.compile(r"_([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\Z")
+"""The id of a fork behind that of its parent, in the name of its file."""
 _REQUEST = re.compile(r"\A\s*# Context from my IDE setup:.*?^## My request for Codex:\s*", re.DOTALL | re.MULTILINE)
 """What an editor writes before a person's turn."""
 _SESSION_CONTEXT = "<session_context>"
@@ -80,8 +85,9 @@ def is_gemini_lines(first: list[JsonObject]) -> bool:
 
 
 def read_codex(file: Path, options: Options) -> Iterator[Record]:
-    """Yield the turns of a Codex session."""
+    """Yield the turns of a Codex session; one that was forked begins with those of its parent, which are left out."""
     session, folder, branch = file.stem, None, None
+    is_begun = is_replayed = False
     for parsed in lines(file, _codex):
         if isinstance(parsed, Broken):
             yield parsed
@@ -92,10 +98,17 @@ def read_codex(file: Path, options: Options) -> Iterator[Record]:
         place = ("codex", session, number)
         about = {"namespace": options.namespace_of(folder), "session": session, "created_at": moment(line.timestamp)}
         if line.type == "session_meta":
-            session, folder = str(payload.get("id") or session), payload.get("cwd")
+            if is_begun:
+                continue  # that of the parent
+            thread = _THREAD.search(file.stem)
+            session, folder = thread[1] if thread else str(payload.get("id") or session), payload.get("cwd")
             branch = (payload.get("git") or {}).get("branch")
+            is_begun, is_replayed = True, bool(payload.get("forked_from_id"))
         elif line.type == "turn_context":
-            folder = payload.get("cwd") or folder
+            is_replayed = is_replayed and _is_before(payload.get("turn_id"), session)
+            folder = folder if is_replayed else payload.get("cwd") or folder
+        elif is_replayed:
+            yield Skipped("turns of the session that was forked")
         elif line.type != "response_item":
             yield Skipped("other lines of the program")
         elif kind == "message":
@@ -193,6 +206,16 @@ def _gemini_turns(session: _GeminiSession, file: Path, options: Options) -> Iter
             memory_type="title",
             metadata={"source": "gemini"},
         )
+
+
+def _is_before(turn: object, session: str) -> bool:
+    """Tell whether a turn began before a session did, by the times in their ids."""
+    try:
+        ids = [UUID(str(turn)), UUID(session)]
+    except ValueError:
+        return False
+    began, started = (one.int >> 80 for one in ids)  # milliseconds
+    return began < started and all(one.version == TIMED for one in ids)
 
 
 def _codex_text(content: object) -> str:

@@ -118,3 +118,48 @@ def test_a_session_that_begins_with_a_long_text_is_one_like_any_other(tmp_path: 
     assert name == "Claude Code transcripts"
     assert len(items) == 2
     assert skipped == {"other lines of the program": 1}
+
+
+PARENT = "01900000-0000-7000-8000-000000000001"
+FORK = "01900000-ffff-7000-8000-000000000002"
+EARLY, LATE = "01900000-0001-7000-8000-000000000003", "01900001-0000-7000-8000-000000000004"
+"""Ids of a turn before the fork and of one after it."""
+
+
+def rollout(folder: Path, name: str, *lines: dict[str, Any]) -> None:
+    samples.write_lines(folder / f"rollout-2026-05-01T10-00-00-{name}.jsonl", [*lines])
+
+
+def meta(**payload: Any) -> dict[str, Any]:
+    return {"type": "session_meta", "payload": payload}
+
+
+def codex_turn(turn: str, text: str) -> list[dict[str, Any]]:
+    message = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": text}]}
+    return [
+        {"type": "turn_context", "payload": {"turn_id": turn, "cwd": "/srv/shop"}},
+        {"type": "response_item", "payload": message},
+    ]
+
+
+def test_a_forked_session_of_codex_gives_its_own_turns_and_takes_none_from_its_parent(tmp_path: Path) -> None:
+    first, second, own = codex_turn(EARLY, "One."), codex_turn(EARLY, "Two."), codex_turn(LATE, "Three.")
+    fork = meta(id=FORK, cwd="/srv/fork", forked_from_id=PARENT)
+    rollout(tmp_path, "a", meta(id=PARENT, cwd="/srv/shop"), *first, *second)
+    rollout(tmp_path, "b", fork, meta(id=PARENT, cwd="/srv/shop"), *first, *own)
+    _, items, _, skipped = read(tmp_path)
+    assert [(item["session"], item["content"]) for item in items] == [
+        (PARENT, "One."),
+        (PARENT, "Two."),
+        (FORK, "Three."),
+    ]
+    assert len({item["id"] for item in items}) == 3
+    assert skipped == {"turns of the session that was forked": 1}
+
+
+def test_a_fork_of_codex_that_only_its_file_names_is_no_part_of_its_parent(tmp_path: Path) -> None:
+    rollout(tmp_path, PARENT, meta(id=PARENT, cwd="/srv/shop"), *codex_turn(EARLY, "One."))
+    rollout(tmp_path, f"{PARENT}_{FORK}", meta(id=PARENT, cwd="/srv/shop"), *codex_turn(LATE, "Two."))
+    items = read(tmp_path)[1]
+    assert {(item["session"], item["content"]) for item in items} == {(PARENT, "One."), (FORK, "Two.")}
+    assert len({item["id"] for item in items}) == 2
