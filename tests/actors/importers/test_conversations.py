@@ -46,7 +46,7 @@ It is 8 &amp; a half.</v>
 
 ZOOM = "WEBVTT\n\n1\n00:00:00.000 --> 00:00:03.500\nAna: We start.\n\n2\n00:00:04.000 --> 00:00:05.000\nOle: Fine.\n"
 
-SUBTITLES = "1\n00:00:00,000 --> 00:00:03,500\nHello\n\n2\n00:00:03,500 --> 00:00:06,000\nHello\n<i>there.</i>\n"
+SUBTITLES = "1\n00:00:00,000 --> 00:00:03,500\nHello\n\n2\n00:00:03,500 --> 00:00:06,000\nHello\n{\\an8}<i>there.</i>\n"
 
 
 def test_messages_of_a_chat_keep_sender_and_time_in_either_order_of_day_and_month(tmp_path: Path) -> None:
