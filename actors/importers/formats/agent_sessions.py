@@ -44,6 +44,15 @@ class _CodexLine(msgspec.Struct):
     timestamp: str | None = None
 
 
+class _CodexMeta(msgspec.Struct):
+    """What a session of Codex is about."""
+
+    id: str | None = None
+    cwd: str | None = None
+    git: JsonObject | None = None
+    forked_from_id: str | None = None
+
+
 class _GeminiMessage(msgspec.Struct, rename="camel"):
     type: str
     content: str | list[object] | JsonObject = ""
@@ -100,13 +109,21 @@ def read_codex(file: Path, options: Options) -> Iterator[Record]:
         if line.type == "session_meta":
             if is_begun:
                 continue  # that of the parent
+            try:
+                meta = msgspec.convert(payload, _CodexMeta)
+            except msgspec.ValidationError as error:
+                yield Broken(str(file), number, str(error))
+                continue
             thread = _THREAD.search(file.stem)
-            session, folder = thread[1] if thread else str(payload.get("id") or session), payload.get("cwd")
-            branch = (payload.get("git") or {}).get("branch")
-            is_begun, is_replayed = True, bool(payload.get("forked_from_id"))
+            session, folder, branch = (
+                thread[1] if thread else meta.id or session,
+                meta.cwd,
+                (meta.git or {}).get("branch"),
+            )
+            is_begun, is_replayed = True, bool(meta.forked_from_id)
         elif line.type == "turn_context":
             is_replayed = is_replayed and _is_before(payload.get("turn_id"), session)
-            folder = folder if is_replayed else payload.get("cwd") or folder
+            folder = folder if is_replayed else next(iter(texts([payload.get("cwd")])), folder)
         elif is_replayed:
             yield Skipped("turns of the session that was forked")
         elif line.type != "response_item":

@@ -15,7 +15,7 @@ import msgspec
 
 from actors.importers.files import REMEMBERED, documents
 from actors.importers.records import Broken, Options, Record, Skipped, memory, moment, present, texts
-from actors.importers.sections import parts
+from actors.importers.sections import parts as parts_of
 from actors.runtime.types import JsonObject
 
 CHATGPT = "a ChatGPT export"
@@ -31,10 +31,28 @@ _REFERENCE = re.compile(
 """A source or a thing that ChatGPT refers to; the interface shows something else in its place."""
 
 
+class _Author(msgspec.Struct):
+    role: str | None = None
+
+
+class _Content(msgspec.Struct):
+    content_type: str | None = None
+    parts: list[object] | None = None
+    text: object = None
+
+
+class _Message(msgspec.Struct):
+    author: _Author | None = None
+    content: _Content | None = None
+    metadata: JsonObject | None = None
+    recipient: str | None = None
+    create_time: float | None = None
+
+
 class _Node(msgspec.Struct):
     parent: str | None = None
     children: list[str] = []
-    message: JsonObject | None = None
+    message: _Message | None = None
 
 
 class _Conversation(msgspec.Struct):
@@ -143,7 +161,7 @@ def _remembered(known: _Remembered, file: Path, options: Options) -> Iterator[Re
     """Yield what claude.ai remembers, a long text in parts. A part that has changed since is another memory."""
     written = datetime.fromtimestamp(file.stat().st_mtime, UTC).astimezone().isoformat()
     for project, text in {"": known.conversations_memory, **known.project_memories}.items():
-        for part in parts(text or ""):
+        for part in parts_of(text or ""):
             yield from memory(
                 ("claude.ai", "memory", known.account_uuid, project, part.text),
                 part.text,
@@ -203,19 +221,20 @@ def _chatgpt_turn(
     message = conversation.mapping[node].message
     if message is None:  # the root
         return
-    role = (message.get("author") or {}).get("role")
-    content = message.get("content") or {}
-    about = message.get("metadata") or {}
-    is_tool = role == "tool" or (role == "assistant" and message.get("recipient") not in SAID_TO)
+    role = message.author and message.author.role
+    content = message.content or _Content()
+    about = message.metadata or {}
+    is_tool = role == "tool" or (role == "assistant" and message.recipient not in SAID_TO)
     wanted = role in SPEAKERS or role == "tool"
     if about.get("is_visually_hidden_from_conversation") or not wanted or (is_tool and not options.everything):
         yield Skipped("tool calls and results" if is_tool else "hidden messages")
         return
-    said = [part.get("text") if isinstance(part, dict) else part for part in content.get("parts") or []]  # also aloud
-    for part in content.get("parts") or []:
+    parts = content.parts or []
+    said = [part.get("text") if isinstance(part, dict) else part for part in parts]  # also aloud
+    for part in parts:
         if isinstance(part, dict) and not texts([part.get("text")]):
             yield Skipped("images and recordings")
-    text = "\n".join(texts(said)) or (content.get("text") if content.get("content_type") == "code" else "")
+    text = "\n".join(texts(said)) or (content.text if content.content_type == "code" else "")
     if not isinstance(text, str) or not text.strip():
         yield Skipped("turns without text")
         return
@@ -225,7 +244,7 @@ def _chatgpt_turn(
         file,
         namespace=options.namespace,
         session=session,
-        created_at=moment(message.get("create_time") or conversation.create_time),
+        created_at=moment(message.create_time or conversation.create_time),
         tags=[str(role)],
         metadata=present(source="chatgpt", speaker=role, title=conversation.title, model=about.get("model_slug")),
     )

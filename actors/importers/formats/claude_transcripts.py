@@ -64,7 +64,7 @@ _decoder = msgspec.json.Decoder(_Line)
 def matches(first: list[JsonObject]) -> bool:
     """Tell whether the first lines of a file are those of a session."""
     return any("sessionId" in line and "message" in line and "type" in line for line in first) or any(
-        line.get("type") in TITLES and ("leafUuid" in line or "sessionId" in line) for line in first
+        str(line.get("type")) in TITLES and ("leafUuid" in line or "sessionId" in line) for line in first
     )
 
 

@@ -86,8 +86,9 @@ def read_slack(path: Path, options: Options) -> Iterator[Record]:
             if name == USERS:
                 people[str(one.get("id"))] = _name(one)
             else:
-                members = ", ".join(people.get(str(id_), str(id_)) for id_ in one.get("members") or [])
-                channels[str(one.get("id"))] = str(one.get("name") or members)
+                members = one.get("members")
+                ids = map(str, members if isinstance(members, list) else [])
+                channels[str(one.get("id"))] = str(one.get("name") or ", ".join(people.get(id_, id_) for id_ in ids))
         if isinstance(whole, Broken):
             yield whole
     for name, whole in _contents(path, sorted(filter(_DAY.fullmatch, names))):
@@ -167,8 +168,9 @@ def _contents(path: Path, names: list[str]) -> Iterator[tuple[str, list[JsonObje
 
 def _name(person: JsonObject) -> str:
     """Return the name of a person in Slack."""
-    profile = person.get("profile") or {}
-    return next(iter(texts([person.get("real_name"), profile.get("real_name"), person.get("name")])), "")
+    profile = person.get("profile")
+    full = profile.get("real_name") if isinstance(profile, dict) else None
+    return next(iter(texts([person.get("real_name"), full, person.get("name")])), "")
 
 
 def _shown(text: str, people: dict[str, str], channels: dict[str, str]) -> str:
