@@ -40,6 +40,10 @@ UNREADABLE: Final = "its properties are no YAML and are left out, its text is im
 
 _IMAGE: Final = re.compile(r"(data:image/[\w.+-]{1,40});base64,[A-Za-z0-9+/=]+")
 """An image that is written into a link, as Google Docs exports Markdown."""
+_DRAWING: Final = re.compile(
+    r"^```(?:compressed-json\n|json\n\{\s*\"type\": \"excalidraw\")[^`]*^```[ \t]*$", re.MULTILINE
+)
+"""A drawing of Excalidraw in a note of Obsidian; its texts stand above it."""
 _FRONT: Final = re.compile(r"\A---[ \t]*\n(.*?)\n?^---[ \t]*$\n?", re.DOTALL | re.MULTILINE)
 
 
@@ -52,6 +56,8 @@ def parse(file: Path) -> Document | Broken:
     if isinstance(read, Broken) or stated(read.properties) is not None:
         return read
     body, images = _IMAGE.subn(r"\1", read.body)
+    body, drawings = _DRAWING.subn("", body)
+    images += drawings
     return structs.replace(read, body=body, left_out=read.left_out + Counter(images=images)) if images else read
 
 

@@ -18,8 +18,10 @@ from actors.runtime.types import JsonObject
 
 T = TypeVar("T")
 
-CONVERSATIONS = "conversations.json"
-"""The file of an exported archive that holds the conversations."""
+CONVERSATIONS = re.compile(r"conversations(?:-\d+)?\.json")
+"""The names of the files of an export that hold the conversations; ChatGPT divides many into numbered ones."""
+REMEMBERED = "memories.json"
+"""The file beside them that holds what claude.ai remembers."""
 MAX_TEXT = 128 << 20
 """Bytes of a text, which is read as a whole and takes several times as much memory."""
 MAX_UNPACKED = 1 << 30
@@ -42,7 +44,9 @@ NOT_UTF8 = "not UTF-8: save the file as UTF-8, such as by iconv -f cp1252 -t utf
 ZERO = "a zero byte: no text, or UTF-16 without the mark that says so; save the file as UTF-8"
 
 HEAD_LINES = 20
-"""Lines among them that are decoded."""
+"""Lines of JSON by which a format is recognised; the first turn of a session may be a long text or an image."""
+LONGEST_HEAD = 32 << 20
+"""Bytes of these lines, since a document may be one line."""
 
 
 def lines(file: Path, decoder: msgspec.json.Decoder[T]) -> Iterator[tuple[int, T] | Broken]:
@@ -62,22 +66,52 @@ def lines(file: Path, decoder: msgspec.json.Decoder[T]) -> Iterator[tuple[int, T
 
 
 def document(file: Path, decoder: msgspec.json.Decoder[T]) -> T | Broken:
-    """Return the value of a file that is one JSON document, also of one that is packed in a ZIP archive."""
-    data = b""
+    """Return the value of a file that is one JSON document, or of the first conversations in a ZIP archive."""
+    return next(documents(file, decoder))
+
+
+def documents(file: Path, decoder: msgspec.json.Decoder[T], beside: str | None = None) -> Iterator[T | Broken]:
+    """Yield the value of a file that is one JSON document, or those of all conversations in a ZIP archive.
+
+    That of the file `beside` them in the archive follows, if there is one.
+    """
+    if not is_packed(file):
+        yield _decoded(str(file), file.read_bytes(), decoder)
+        return
     try:
-        data = _bytes(file)
-        if _is_packed(file) and len(data) > MAX_UNPACKED:
-            size = f"more than {MAX_UNPACKED >> 20:,} MB"
-            return Broken(str(file), 0, f"{CONVERSATIONS} has {size}: unpack the archive and import that file")
-        data = data.removeprefix(BOM_UTF8)
+        with ZipFile(file) as archive:
+            names = [name for name in archive.namelist() if CONVERSATIONS.fullmatch(name.rpartition("/")[2])]
+            if not names:
+                raise BadZipFile("no conversations.json in the archive: unpack it and import its folder")
+            for name in (*sorted(names), *(name for name in archive.namelist() if name == beside)):
+                yield unpacked(archive, name, decoder)
+    except DAMAGED as error:
+        yield Broken(str(file), 0, f"not an export: {str(error) or type(error).__name__}")
+
+
+def unpacked(archive: ZipFile, name: str, decoder: msgspec.json.Decoder[T]) -> T | Broken:
+    """Return the value of a JSON document in an archive, up to `MAX_UNPACKED`."""
+    place = f"{archive.filename}/{name}"
+    try:
+        with archive.open(name) as source:
+            data = source.read(MAX_UNPACKED + 1)
+    except DAMAGED as error:
+        return Broken(place, 0, f"it can't be unpacked: {str(error) or type(error).__name__}")
+    if len(data) > MAX_UNPACKED:
+        size = f"more than {MAX_UNPACKED >> 20:,} MB"
+        return Broken(place, 0, f"it has {size}: unpack the archive and import that file")
+    return _decoded(place, data, decoder)
+
+
+def _decoded(place: str, data: bytes, decoder: msgspec.json.Decoder[T]) -> T | Broken:
+    data = data.removeprefix(BOM_UTF8)
+    try:
         data.decode()
         return decoder.decode(data)
     except UnicodeDecodeError as error:
-        return Broken(str(file), data.count(b"\n", 0, error.start) + 1, NOT_UTF8)
+        return Broken(place, data.count(b"\n", 0, error.start) + 1, NOT_UTF8)
     except (msgspec.DecodeError, RecursionError) as error:
-        return Broken(str(file), _line(data, str(error)), f"not JSON: {error}" if _is_syntax(error) else str(error))
-    except DAMAGED as error:
-        return Broken(str(file), 0, f"not an export: {str(error) or type(error).__name__}")
+        return Broken(place, _line(data, str(error)), f"not JSON: {error}" if _is_syntax(error) else str(error))
 
 
 def text(file: Path) -> str | Broken:
@@ -143,29 +177,21 @@ def decoded(data: bytes, encoding: str | None) -> str:
     return content
 
 
-def _is_packed(file: Path) -> bool:
+def is_packed(file: Path) -> bool:
+    """Tell whether a file is a ZIP archive, by its name."""
     return file.suffix.lower() == ".zip"
 
 
-def _bytes(file: Path) -> bytes:
-    """Return the bytes of a file, or of the conversations in an archive, up to one more than `MAX_UNPACKED`."""
-    if not _is_packed(file):
-        return file.read_bytes()
-    with ZipFile(file) as archive:
-        names = [name for name in archive.namelist() if name.rpartition("/")[2] == CONVERSATIONS]
-        if not names:
-            raise BadZipFile(f"no {CONVERSATIONS} in the archive: unpack it and import its folder")
-        with archive.open(names[0]) as source:
-            return source.read(MAX_UNPACKED + 1)
-
-
 def first_lines(file: Path) -> list[JsonObject]:
-    """Return the values of the first lines that are JSON objects; [] if there are none."""
+    """Return the values of the first lines that are JSON objects, however long one is; [] if there are none."""
     found: list[JsonObject] = []
+    left = LONGEST_HEAD
     with file.open("rb") as source:
-        for raw in source.read(HEAD).removeprefix(BOM_UTF8).splitlines()[:HEAD_LINES]:
+        for number in range(HEAD_LINES):
+            raw = source.readline(left)
+            left -= len(raw)
             try:
-                value: object = msgspec.json.decode(raw)
+                value: object = msgspec.json.decode(raw if number else raw.removeprefix(BOM_UTF8))
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
                 continue
             if isinstance(value, dict):

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 import msgspec
 
 from actors.importers import documents
-from actors.importers.files import CONVERSATIONS, document, first_lines, lines, unreadable, walk
+from actors.importers.files import CONVERSATIONS, REMEMBERED, document, first_lines, lines, unreadable, walk
 from actors.importers.formats import (
     agent_sessions,
     chats,
@@ -18,6 +18,7 @@ from actors.importers.formats import (
     claude_transcripts,
     mail,
     memory_servers,
+    messengers,
     notes,
     tables,
     whatsapp,
@@ -29,12 +30,14 @@ PROBED = 50
 """Files of a folder that are looked at until one is recognised."""
 KNOWN = (
     "Claude Code, Codex or Gemini CLI sessions, memories of the official memory server, mem0 or claude-mem, exports of "
-    "ChatGPT or claude.ai, WhatsApp chats (.txt), notes (.md, .txt, .html, .org, .rst, .ipynb, .docx), transcripts "
-    "(.vtt, .srt), messages (.eml, .emlx), mailboxes (.mbox), tables (.csv, .tsv), or JSON lines with 'content'"
+    "ChatGPT, claude.ai, Slack or Telegram (JSON), WhatsApp chats (.txt), notes (.md, .txt, .html, .org, .rst, .ipynb, "
+    ".docx), transcripts (.vtt, .srt), messages (.eml, .emlx), mailboxes (.mbox), tables (.csv, .tsv), or JSON lines "
+    "with 'content'"
 )
 UNREAD = {
     ".pdf": "PDF isn't read: pdftotext FILE.pdf writes a text that is",
     ".msg": "messages of Outlook aren't read: save them as .eml",
+    ".enex": "notes of Evernote aren't read so: export them as HTML",
     **dict.fromkeys((".doc", ".odt", ".rtf", ".pages"), "it isn't read: save it as .docx"),
     **dict.fromkeys((".xls", ".xlsx", ".ods", ".numbers"), "it isn't read: save its table as .csv"),
     **dict.fromkeys((".epub", ".tex", ".adoc"), "it isn't read: pandoc FILE -o FILE.md writes a note that is"),
@@ -61,6 +64,7 @@ class Format(NamedTuple):
 LINES = (
     Format(claude_transcripts.NAME, claude_transcripts.matches, claude_transcripts.read, ""),
     Format(agent_sessions.CODEX, agent_sessions.is_codex, agent_sessions.read_codex, "rollout-"),
+    Format(agent_sessions.GEMINI, agent_sessions.is_gemini_lines, agent_sessions.read_gemini_lines, "session-"),
     Format(memory_servers.OFFICIAL, memory_servers.is_official, memory_servers.read_official),
 )
 """Formats of JSON lines besides our own."""
@@ -68,6 +72,7 @@ DOCUMENTS = (
     Format(agent_sessions.GEMINI, agent_sessions.is_gemini, agent_sessions.read_gemini, "session-"),
     Format(chats.CHATGPT, chats.is_chatgpt, chats.read_chatgpt),
     Format(chats.CLAUDE_AI, chats.is_claude_ai, chats.read_claude_ai),
+    Format(messengers.TELEGRAM, messengers.is_telegram, messengers.read_telegram),
     Format(memory_servers.MEM0, memory_servers.is_mem0, memory_servers.read_mem0),
 )
 """Formats of one JSON document."""
@@ -76,6 +81,7 @@ FILES = (
     Format(claude_mem.NAME, claude_mem.matches, claude_mem.read),
     Format(tables.NAME, tables.matches, tables.read),
     Format(mail.NAME, mail.matches, mail.read),
+    Format(messengers.SLACK, messengers.is_slack, messengers.read_slack),
 )
 """Formats that are told by the file itself."""
 
@@ -151,23 +157,35 @@ def _lines(path: Path, options: Options) -> Source:
     raise FormatError(f"{path}, line 1: unknown format; known are {KNOWN}")
 
 
-def _document(path: Path, options: Options) -> Source:
+def _document(path: Path, options: Options, *others: Path) -> Source:
+    """Recognise a JSON document; `others` are further parts of the same export."""
     value = document(path, _json)
     if isinstance(value, Broken):
         raise _refusal(value)
     for known in DOCUMENTS:
         if known.matches(value):
-            return _source(known.name, path, known.read, options)
+            files = (path, *(one for one in others if one.name != REMEMBERED or known.name == chats.CLAUDE_AI))
+            return Source(known.name, files, partial(_sessions, [(known, files)], options))
     raise FormatError(f"{path}, line 1: unknown format; known are {KNOWN}")
 
 
 def _folder(path: Path, options: Options) -> Source:
-    for known in (*LINES, *DOCUMENTS):
-        if known.prefix is not None:
-            files = tuple(_session_files(path, known, options))
+    for name in dict.fromkeys(known.name for known in (*LINES, *DOCUMENTS) if known.prefix is not None):
+        found: list[tuple[Format, tuple[Path, ...]]] = []
+        for known in (*LINES, *DOCUMENTS):
+            files = tuple(_session_files(path, known, options)) if known.name == name else ()
             if any(_recognised(file, known) for file in islice(files, PROBED)):
-                return Source(known.name, files, partial(_sessions, known, files, options))
-    for inner in (CONVERSATIONS, "claude-mem.db", "memory.jsonl", "memory.json", mail.APPLES):
+                found.append((known, files))
+        if found:
+            return Source(name, tuple(file for _, files in found for file in files), partial(_sessions, found, options))
+    exported = sorted(file for file in path.iterdir() if CONVERSATIONS.fullmatch(file.name) and file.is_file())
+    if exported:
+        beside = [path / REMEMBERED] if (path / REMEMBERED).is_file() else []
+        return _document(exported[0], options, *exported[1:], *beside)
+    if messengers.is_slack(path):
+        files = tuple(walk(path, (".json",)))
+        return Source(messengers.SLACK, files, partial(messengers.read_slack, path, options))
+    for inner in (messengers.RESULT, "claude-mem.db", "memory.jsonl", "memory.json", mail.APPLES):
         if (path / inner).is_file():
             return _file(path / inner, options)
     texts, messages = [*walk(path, documents.SUFFIXES)], [*walk(path, mail.MESSAGE)]
@@ -222,9 +240,9 @@ def _recognised(file: Path, wanted: Format) -> bool:
     return False
 
 
-def _sessions(known: Format, files: Iterable[Path], options: Options) -> Iterator[Record]:
-    """Yield the records of session files; a file of JSON that is no session is skipped."""
-    for file in files:
+def _sessions(found: Iterable[tuple[Format, Iterable[Path]]], options: Options) -> Iterator[Record]:
+    """Yield the records of session files in the formats of a program; a file of JSON that is no session is skipped."""
+    for known, file in ((known, file) for known, files in found for file in files):
         try:
             if file.suffix == ".jsonl" and first_lines(file) and not _recognised(file, known):
                 yield Skipped("files that are no sessions")

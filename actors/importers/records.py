@@ -188,7 +188,7 @@ def pieces(text: str) -> list[str]:
     return [*parts, text] if text else parts
 
 
-def moment(value: str | float | None) -> str | None:
+def moment(value: object) -> str | None:
     """Return a time in ISO 8601, given so or as (milli)seconds since 1970; None for none or an impossible number.
 
     Programs write UTC wherever they run: that is converted to the time zone of this machine. Another text stays as it
@@ -196,7 +196,7 @@ def moment(value: str | float | None) -> str | None:
     """
     if isinstance(value, str):
         return _local(value) or None
-    if not value or value < 0:
+    if not isinstance(value, int | float) or value <= 0:
         return None
     try:
         return datetime.fromtimestamp(value / 1_000 if value > MILLISECONDS else value, UTC).astimezone().isoformat()

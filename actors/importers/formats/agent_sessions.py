@@ -1,12 +1,15 @@
 """Sessions of Codex and Gemini CLI.
 
 Codex writes `~/.codex/sessions/YYYY/MM/DD/rollout-*.jsonl` (codex-rs/protocol/src/protocol.rs, `RolloutLine`), Gemini
-CLI `~/.gemini/tmp/<hash of the project>/chats/session-*.json` (packages/core/src/services/chatRecordingService.ts).
+CLI `~/.gemini/tmp/<project>/chats/session-*.jsonl` (packages/core/src/services/chatRecordingService.ts). Its earlier
+versions wrote one JSON document, `session-*.json`, below a hash of the project.
 """
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
+from uuid import UUID
 
 import msgspec
 
@@ -17,11 +20,22 @@ from actors.runtime.types import JsonObject
 CODEX = "Codex sessions"
 GEMINI = "Gemini CLI sessions"
 
+TIMED = 7
+"""The version of UUIDs that begin with a time, as Codex gives them to sessions and turns."""
+PROJECT = ".project_root"
+"""The file of Gemini CLI, above its chats, that says which folder they are about."""
+
 _BOILERPLATE = re.compile(
-    r"\A\s*(?:<(user_instructions|environment_context|permissions instructions|collaboration_mode|turn_aborted)\b"
-    r"|# AGENTS\.md instructions)"
+    r"\A\s*(?:<(user_instructions|environment_context|permissions instructions|collaboration_mode|turn_aborted|skill"
+    r"|user_shell_command|subagent_notification)\b|# AGENTS\.md instructions)"
 )
 """Prefixes of turns that Codex writes itself."""
+_THREAD = re.compile(r"_([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\Z")
+"""The id of a fork behind that of its parent, in the name of its file."""
+_REQUEST = re.compile(r"\A\s*# Context from my IDE setup:.*?^## My request for Codex:\s*", re.DOTALL | re.MULTILINE)
+"""What an editor writes before a person's turn."""
+_SESSION_CONTEXT = "<session_context>"
+"""How the turn begins that Gemini CLI writes itself."""
 
 
 class _CodexLine(msgspec.Struct):
@@ -30,9 +44,20 @@ class _CodexLine(msgspec.Struct):
     timestamp: str | None = None
 
 
+class _CodexMeta(msgspec.Struct):
+    """What a session of Codex is about."""
+
+    id: str | None = None
+    cwd: str | None = None
+    git: JsonObject | None = None
+    forked_from_id: str | None = None
+
+
 class _GeminiMessage(msgspec.Struct, rename="camel"):
     type: str
     content: str | list[object] | JsonObject = ""
+    display_content: str | list[object] | JsonObject | None = None
+    """What was typed, where the content has the files that it names."""
     id: str | None = None
     timestamp: str | None = None
     model: str | None = None
@@ -50,6 +75,7 @@ class _GeminiSession(msgspec.Struct, rename="camel"):
 
 _codex = msgspec.json.Decoder(_CodexLine)
 _gemini = msgspec.json.Decoder(_GeminiSession)
+_lines = msgspec.json.Decoder(JsonObject)
 
 
 def is_codex(first: list[JsonObject]) -> bool:
@@ -62,9 +88,15 @@ def is_gemini(value: object) -> bool:
     return isinstance(value, dict) and {"sessionId", "messages"} <= value.keys()
 
 
+def is_gemini_lines(first: list[JsonObject]) -> bool:
+    """Tell whether the first lines of a file are those of a session of Gemini CLI."""
+    return any({"sessionId", "projectHash"} <= line.keys() and not is_gemini(line) for line in first)
+
+
 def read_codex(file: Path, options: Options) -> Iterator[Record]:
-    """Yield the turns of a Codex session."""
+    """Yield the turns of a Codex session; one that was forked begins with those of its parent, which are left out."""
     session, folder, branch = file.stem, None, None
+    is_begun = is_replayed = False
     for parsed in lines(file, _codex):
         if isinstance(parsed, Broken):
             yield parsed
@@ -75,15 +107,30 @@ def read_codex(file: Path, options: Options) -> Iterator[Record]:
         place = ("codex", session, number)
         about = {"namespace": options.namespace_of(folder), "session": session, "created_at": moment(line.timestamp)}
         if line.type == "session_meta":
-            session, folder = str(payload.get("id") or session), payload.get("cwd")
-            branch = (payload.get("git") or {}).get("branch")
+            if is_begun:
+                continue  # that of the parent
+            try:
+                meta = msgspec.convert(payload, _CodexMeta)
+            except msgspec.ValidationError as error:
+                yield Broken(str(file), number, str(error))
+                continue
+            thread = _THREAD.search(file.stem)
+            session, folder, branch = (
+                thread[1] if thread else meta.id or session,
+                meta.cwd,
+                (meta.git or {}).get("branch"),
+            )
+            is_begun, is_replayed = True, bool(meta.forked_from_id)
         elif line.type == "turn_context":
-            folder = payload.get("cwd") or folder
+            is_replayed = is_replayed and _is_before(payload.get("turn_id"), session)
+            folder = folder if is_replayed else next(iter(texts([payload.get("cwd")])), folder)
+        elif is_replayed:
+            yield Skipped("turns of the session that was forked")
         elif line.type != "response_item":
             yield Skipped("other lines of the program")
         elif kind == "message":
             role = str(payload.get("role"))
-            text = _codex_text(payload.get("content"))
+            text = _REQUEST.sub("", _codex_text(payload.get("content")))
             if role not in {"user", "assistant"} or _BOILERPLATE.match(text) or not text.strip():
                 yield Skipped("instructions of the program")
                 continue
@@ -99,13 +146,48 @@ def read_codex(file: Path, options: Options) -> Iterator[Record]:
 
 
 def read_gemini(file: Path, options: Options) -> Iterator[Record]:
-    """Yield the turns of a Gemini session. Its project is known by a hash only, whose first digits name it."""
+    """Yield the turns of a Gemini session that is one document."""
     session = document(file, _gemini)
-    if isinstance(session, Broken):
-        yield session
-        return
+    yield from [session] if isinstance(session, Broken) else _gemini_turns(session, file, options)
+
+
+def read_gemini_lines(file: Path, options: Options) -> Iterator[Record]:
+    """Yield the turns of a Gemini session as they were last: a message may be written several times, or taken back."""
+    about: JsonObject = {}
+    messages: dict[str, _GeminiMessage] = {}
+    for parsed in lines(file, _lines):
+        if isinstance(parsed, Broken):
+            yield parsed
+            continue
+        number, line = parsed
+        changed = line.get("$set")
+        if isinstance(start := line.get("$rewindTo"), str):
+            ids = [*messages]
+            for id_ in ids[ids.index(start) if start in messages else 0 :]:
+                del messages[id_]
+                yield Skipped("turns that were taken back")
+            continue
+        about |= changed if isinstance(changed, dict) else {} if "id" in line else line
+        try:
+            written = [line] if "id" in line else about.pop("messages", None) or []
+            messages |= {str(one.id): one for one in msgspec.convert(written, list[_GeminiMessage])}
+        except msgspec.ValidationError as error:
+            yield Broken(str(file), number, str(error))
+    try:
+        session = msgspec.convert(about | {"messages": []}, _GeminiSession)
+    except msgspec.ValidationError as error:
+        yield Broken(str(file), 0, str(error))
+    else:
+        yield from _gemini_turns(msgspec.structs.replace(session, messages=[*messages.values()]), file, options)
+
+
+def _gemini_turns(session: _GeminiSession, file: Path, options: Options) -> Iterator[Record]:
+    """Yield the turns of a session. Without a file that names its project, the first digits of its hash name it."""
+    folder = None
+    with suppress(OSError, UnicodeDecodeError):
+        folder = (file.parent.parent / PROJECT).read_text("utf-8").strip()
     own = f"gemini-{session.project_hash[:8]}" if session.project_hash else None
-    about = {"namespace": options.namespace or own, "session": session.session_id}
+    about = {"namespace": options.namespace_of(folder) or own, "session": session.session_id}
     for number, message in enumerate(session.messages):
         for _call in message.tool_calls:
             yield Skipped("tool calls and results")
@@ -114,10 +196,11 @@ def read_gemini(file: Path, options: Options) -> Iterator[Record]:
         if message.type not in {"user", "gemini"}:
             yield Skipped("messages of the program")
             continue
-        parts = message.content if isinstance(message.content, list) else [message.content]
+        content = message.display_content or message.content
+        parts = content if isinstance(content, list) else [content]
         text = "\n".join(texts(part.get("text") if isinstance(part, dict) else part for part in parts))
-        if not text:
-            yield Skipped("turns without text")
+        if not text or text.startswith(_SESSION_CONTEXT):
+            yield Skipped("messages of the program" if text else "turns without text")
             continue
         speaker = "user" if message.type == "user" else "assistant"
         yield from memory(
@@ -140,6 +223,16 @@ def read_gemini(file: Path, options: Options) -> Iterator[Record]:
             memory_type="title",
             metadata={"source": "gemini"},
         )
+
+
+def _is_before(turn: object, session: str) -> bool:
+    """Tell whether a turn began before a session did, by the times in their ids."""
+    try:
+        ids = [UUID(str(turn)), UUID(session)]
+    except ValueError:
+        return False
+    began, started = (one.int >> 80 for one in ids)  # milliseconds
+    return began < started and all(one.version == TIMED for one in ids)
 
 
 def _codex_text(content: object) -> str:

@@ -1,27 +1,58 @@
 """Exports of ChatGPT and of claude.ai: `conversations.json`, alone or in the ZIP archive in which it arrives.
 
 ChatGPT keeps a conversation as a tree of messages; the branch that ends at `current_node` is the one that was shown.
+Many conversations are in several files, `conversations-000.json` and so on.
 """
 
+import re
 from collections.abc import Iterator
+from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from actors.importers.files import document
+from actors.importers.files import REMEMBERED, documents
 from actors.importers.records import Broken, Options, Record, Skipped, memory, moment, present, texts
+from actors.importers.sections import parts as parts_of
 from actors.runtime.types import JsonObject
 
 CHATGPT = "a ChatGPT export"
 CLAUDE_AI = "a claude.ai export"
 SPEAKERS = {"human": "user", "user": "user", "assistant": "assistant"}
+SAID_TO = {None, "all", "bio"}
+"""To whom ChatGPT speaks where it calls no tool: `bio` keeps what it is to remember."""
+
+_REFERENCE = re.compile(
+    "[ ]?\ue200(?P<kind>\\w+)(?:\ue202(?P<about>[^\ue200\ue201]*))?\ue201"
+    "|\u3010\\d+(?::\\d+)?\u2020[^\u3010\u3011]*\u3011"
+)
+"""A source or a thing that ChatGPT refers to; the interface shows something else in its place."""
+
+
+class _Author(msgspec.Struct):
+    role: str | None = None
+
+
+class _Content(msgspec.Struct):
+    content_type: str | None = None
+    parts: list[object] | None = None
+    text: object = None
+
+
+class _Message(msgspec.Struct):
+    author: _Author | None = None
+    content: _Content | None = None
+    metadata: JsonObject | None = None
+    recipient: str | None = None
+    create_time: float | None = None
 
 
 class _Node(msgspec.Struct):
     parent: str | None = None
     children: list[str] = []
-    message: JsonObject | None = None
+    message: _Message | None = None
 
 
 class _Conversation(msgspec.Struct):
@@ -50,6 +81,14 @@ class _Chat(msgspec.Struct):
     created_at: str | None = None
 
 
+class _Remembered(msgspec.Struct):
+    """What claude.ai remembers: of all conversations, and of those in each project."""
+
+    conversations_memory: str | None
+    project_memories: dict[str, str | None] = {}
+    account_uuid: str | None = None
+
+
 _conversations = msgspec.json.Decoder(list[msgspec.Raw])
 
 
@@ -59,8 +98,9 @@ def is_chatgpt(value: object) -> bool:
 
 
 def is_claude_ai(value: object) -> bool:
-    """Tell whether a JSON document is an export of claude.ai."""
-    return isinstance(value, list) and any(isinstance(one, dict) and "chat_messages" in one for one in value)
+    """Tell whether a JSON document is of an export of claude.ai: conversations, or what it remembers."""
+    named = {"chat_messages", "conversations_memory"}
+    return isinstance(value, list) and any(isinstance(one, dict) and not named.isdisjoint(one) for one in value)
 
 
 def read_chatgpt(file: Path, options: Options) -> Iterator[Record]:
@@ -78,10 +118,13 @@ def read_chatgpt(file: Path, options: Options) -> Iterator[Record]:
 
 
 def read_claude_ai(file: Path, options: Options) -> Iterator[Record]:
-    """Yield the turns of all conversations of a claude.ai export, and the text of attached files."""
-    for _number, chat in _each(file, _Chat):
+    """Yield the turns of all conversations of a claude.ai export, the text of attached files, and what it remembers."""
+    for _number, chat in _each(file, _Chat, _Remembered):
         if isinstance(chat, Broken):
             yield chat
+            continue
+        if isinstance(chat, _Remembered):
+            yield from _remembered(chat, file, options)
             continue
         for number, message in enumerate(chat.chat_messages):
             place = ("claude.ai", chat.uuid, message.uuid or number)
@@ -114,17 +157,42 @@ def read_claude_ai(file: Path, options: Options) -> Iterator[Record]:
                 yield Skipped("files without text")
 
 
-def _each(file: Path, kind: type[Any]) -> Iterator[tuple[int, Any]]:
-    """Yield each conversation of an export, or why it can't be read; the others are not concerned."""
-    whole = document(file, _conversations)
-    if isinstance(whole, Broken):
-        yield 0, whole
-        return
-    for number, raw in enumerate(whole):
-        try:
-            yield number, msgspec.json.decode(raw, type=kind)
-        except msgspec.ValidationError as error:
-            yield number, Broken(str(file), 0, f"conversation {number + 1}: {error}")
+def _remembered(known: _Remembered, file: Path, options: Options) -> Iterator[Record]:
+    """Yield what claude.ai remembers, a long text in parts. A part that has changed since is another memory."""
+    written = datetime.fromtimestamp(file.stat().st_mtime, UTC).astimezone().isoformat()
+    for project, text in {"": known.conversations_memory, **known.project_memories}.items():
+        for part in parts_of(text or ""):
+            yield from memory(
+                ("claude.ai", "memory", known.account_uuid, project, part.text),
+                part.text,
+                file,
+                namespace=options.namespace,
+                created_at=written,
+                tags=["memory"],
+                metadata=present(source="claude.ai", project=project),
+            )
+
+
+def _each(file: Path, *kinds: type[Any]) -> Iterator[tuple[int, Any]]:
+    """Yield each conversation of an export, or why it can't be read; the others are not concerned.
+
+    An entry that isn't of the first kind may be of the second one, whose file stands beside the conversations.
+    """
+    number = 0
+    for whole in documents(file, _conversations, REMEMBERED if len(kinds) > 1 else None):
+        if isinstance(whole, Broken):
+            yield number, whole
+            continue
+        for raw in whole:
+            found: object = None
+            for kind in reversed(kinds):
+                try:
+                    found = msgspec.json.decode(raw, type=kind)
+                    break
+                except msgspec.ValidationError as error:
+                    found = Broken(str(file), 0, f"conversation {number + 1}: {error}")
+            yield number, found
+            number += 1
 
 
 def _branch(conversation: _Conversation) -> list[str]:
@@ -153,28 +221,40 @@ def _chatgpt_turn(
     message = conversation.mapping[node].message
     if message is None:  # the root
         return
-    role = (message.get("author") or {}).get("role")
-    content = message.get("content") or {}
-    about = message.get("metadata") or {}
-    wanted = role in SPEAKERS or (options.everything and role == "tool")
-    if about.get("is_visually_hidden_from_conversation") or not wanted:
-        yield Skipped("tool calls and results" if role == "tool" else "hidden messages")
+    role = message.author and message.author.role
+    content = message.content or _Content()
+    about = message.metadata or {}
+    is_tool = role == "tool" or (role == "assistant" and message.recipient not in SAID_TO)
+    wanted = role in SPEAKERS or role == "tool"
+    if about.get("is_visually_hidden_from_conversation") or not wanted or (is_tool and not options.everything):
+        yield Skipped("tool calls and results" if is_tool else "hidden messages")
         return
-    parts = content.get("parts") or []
+    parts = content.parts or []
+    said = [part.get("text") if isinstance(part, dict) else part for part in parts]  # also aloud
     for part in parts:
-        if isinstance(part, dict):
-            yield Skipped("images")
-    text = "\n".join(texts(parts)) or (content.get("text") if content.get("content_type") == "code" else "")
+        if isinstance(part, dict) and not texts([part.get("text")]):
+            yield Skipped("images and recordings")
+    text = "\n".join(texts(said)) or (content.text if content.content_type == "code" else "")
     if not isinstance(text, str) or not text.strip():
         yield Skipped("turns without text")
         return
     yield from memory(
         ("chatgpt", session, node),
-        text,
+        _REFERENCE.sub(_shown, text) if role == "assistant" else text,
         file,
         namespace=options.namespace,
         session=session,
-        created_at=moment(message.get("create_time") or conversation.create_time),
+        created_at=moment(message.create_time or conversation.create_time),
         tags=[str(role)],
         metadata=present(source="chatgpt", speaker=role, title=conversation.title, model=about.get("model_slug")),
     )
+
+
+def _shown(reference: re.Match[str]) -> str:
+    """Return the name of a thing that is referred to, or the text of a link; nothing for a source."""
+    kind, about = reference["kind"], reference["about"] or ""
+    name: object = about.partition("\ue202")[0] if kind == "url" else None
+    if about.startswith("["):
+        with suppress(msgspec.DecodeError, IndexError):
+            name = msgspec.json.decode(about, type=list[Any])[1]
+    return reference[0][: reference[0].startswith(" ")] + name if isinstance(name, str) else ""

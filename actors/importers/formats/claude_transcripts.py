@@ -64,22 +64,28 @@ _decoder = msgspec.json.Decoder(_Line)
 def matches(first: list[JsonObject]) -> bool:
     """Tell whether the first lines of a file are those of a session."""
     return any("sessionId" in line and "message" in line and "type" in line for line in first) or any(
-        line.get("type") in TITLES and ("leafUuid" in line or "sessionId" in line) for line in first
+        str(line.get("type")) in TITLES and ("leafUuid" in line or "sessionId" in line) for line in first
     )
 
 
 def read(file: Path, options: Options) -> Iterator[Record]:
-    """Yield the turns of a session, each text block as a memory."""
-    namespace = options.namespace
+    """Yield the turns of a session, each text block as a memory, then its titles.
+
+    A title has neither folder nor time, and stands before or after the turns: it gets those of the session.
+    """
+    namespace, last = options.namespace, None
+    titles: list[tuple[int, _Line]] = []
     for parsed in lines(file, _decoder):
         if isinstance(parsed, Broken):
             yield parsed
             continue
         number, line = parsed
         if namespace is None:
-            namespace = options.namespace_of(line.cwd)  # titles come without one, and before or after all turns
+            namespace = options.namespace_of(line.cwd)
+        if line.type in TURNS:
+            last = line.timestamp or last
         if line.type in TITLES:
-            yield from _title(line, file, number, options, namespace)
+            titles.append((number, line))
         elif line.type not in TURNS or line.message is None:
             yield Skipped("other lines of the program")
         elif line.is_sidechain and not options.everything:
@@ -90,6 +96,8 @@ def read(file: Path, options: Options) -> Iterator[Record]:
             yield Skipped("summaries of turns before them")
         else:
             yield from _turn(line, line.message, file, number, options)
+    for number, line in titles:
+        yield from _title(line, file, number, namespace, line.timestamp or last)
 
 
 def _turn(line: _Line, message: _Message, file: Path, number: int, options: Options) -> Iterator[Record]:
@@ -138,7 +146,7 @@ def _text(block: object, kind: str | None, *, everything: bool) -> str | None:
             return None
 
 
-def _title(line: _Line, file: Path, number: int, options: Options, namespace: str | None) -> Iterator[Record]:
+def _title(line: _Line, file: Path, number: int, namespace: str | None, time: str | None) -> Iterator[Record]:
     """Yield the title or summary of a session as a memory of its own."""
     title = line.summary or line.custom_title or line.ai_title
     if not title or not title.strip():
@@ -149,9 +157,9 @@ def _title(line: _Line, file: Path, number: int, options: Options, namespace: st
         title,
         file,
         number,
-        namespace=options.namespace or namespace,
+        namespace=namespace,
         session=line.session_id or file.stem,
-        created_at=moment(line.timestamp),
+        created_at=moment(time),
         tags=["title"],
         memory_type="title",
         metadata={"source": "claude-code"},

@@ -10,6 +10,7 @@ import re
 from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from datetime import UTC
 from email.headerregistry import HeaderRegistry
 from email.message import EmailMessage, MIMEPart
 from email.parser import BytesParser
@@ -59,8 +60,14 @@ _registry = HeaderRegistry()
 
 @lru_cache(maxsize=16)  # the library asks many times for the header that says what a message is made of
 def _parsed(name: str, value: str) -> Any:
-    """Return a header; one that says how a part is written is read without its parameters if they are malformed."""
+    """Return a header; one that says how a part is written is read without its parameters if they are malformed.
+
+    Bytes beyond ASCII, which no header may have, are UTF-8 or else Windows 1252.
+    """
     value = value[:LONGEST_PARSED]
+    if not value.isascii():
+        with suppress(UnicodeError):
+            value = decoded(value.encode("ascii", "surrogateescape"), "cp1252")
     try:
         return _registry(name, value)
     except Exception:  # the standard library's parser fails on some in many ways
@@ -236,7 +243,9 @@ def _created(date: str, problems: list[str]) -> str | None:
         problems.append("it has no date: that of the import is taken")
         return None
     try:
-        return parsedate_to_datetime(date).isoformat()
+        created = parsedate_to_datetime(date)
+        # RFC 5322: a time in UTC, of a sender whose zone isn't told.
+        return (created.replace(tzinfo=UTC) if date.rstrip().endswith("-0000") else created).isoformat()
     except (ValueError, TypeError, OverflowError):
         problems.append(f"its date can't be read: that of the import is taken ({date})")
         return None

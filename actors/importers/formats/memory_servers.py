@@ -53,7 +53,7 @@ _json = msgspec.json.Decoder()
 
 def is_official(first: list[JsonObject]) -> bool:
     """Tell whether the first lines of a file are entities or relations."""
-    return any(line.get("type") in {"entity", "relation"} for line in first)
+    return any(str(line.get("type")) in {"entity", "relation"} for line in first)
 
 
 def is_mem0(value: object) -> bool:

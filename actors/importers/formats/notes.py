@@ -67,6 +67,8 @@ _LINK = re.compile(r"\[\[([^\[\]\n]+)\]\]")
 _FILE_LINK = re.compile(r"\]\(<?(?P<path>[^()<>\n#?:]+)\.(?:md|markdown)(?:#[^()<>\n]*)?>?(?:[ ]\"[^\"\n]*\")?\)")
 _NOTION_ID = re.compile(r" [0-9a-f]{32}\Z")
 """What Notion adds to the names of exported pages."""
+_NOTION_PROPERTIES = re.compile(r"\A# [^\n]*\n\n(?P<lines>(?:[^\n:]{1,80}: [^\n]*(?:\n|\Z))+)")
+"""What it writes below the title of a page in a database."""
 _TAG = re.compile(r"(?<![\w/&#])#([^\W\d_][\w/-]*)")
 
 
@@ -111,7 +113,7 @@ class _Note(msgspec.Struct, frozen=True):
     @property
     def is_empty(self) -> bool:
         """Whether it has neither text nor metadata but a date, so that a memory of it would be its name."""
-        return not (self.body.strip() or self.metadata.keys() - set(DATES))
+        return self.body.strip() in {"", f"# {self.title}"} and not self.metadata.keys() - set(DATES)
 
 
 def read(root: Path, files: list[Path], options: Options) -> Iterator[Record]:
@@ -164,6 +166,11 @@ def _note(root: Path, file: Path, document: Document) -> tuple[_Note, list[Ignor
         body = without_ids(body)
     digest = hashlib.sha256(document.content.encode()).hexdigest()
     title = str(properties.get("title") or _NOTION_ID.sub("", Path(name).name))
+    if _NOTION_ID.search(name) and (above := _NOTION_PROPERTIES.match(body)):
+        lines = (line.partition(": ") for line in above["lines"].splitlines())
+        said = {one.lower().removesuffix(" time"): value for one, _, value in lines}
+        properties |= {one: said[one] for one in DATES if _time(said.get(one))}
+        properties |= {"tags": said["tags"].split(",")} if "tags" in said else {}
     ids = org_ids(document.content) if suffix == ORG else []
     stated = {one: properties[one] for one in DATES if properties.get(one)}
     times = {one: time for one, value in stated.items() if (time := _time(value))}

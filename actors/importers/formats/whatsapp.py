@@ -36,6 +36,10 @@ _SPACES: Final = str.maketrans("\u00a0\u202f", "  ")
 _MEDIA: Final = re.compile(rf"{MARK}.*|<[^<>]+>", re.DOTALL)
 """A text that the program puts in the place of an image, a voice message or a call."""
 _EDITED: Final = re.compile(rf"{MARK}<[^<>]+>\Z")
+_EDITED_BARE: Final = re.compile(r"\s<(?:[^\W\d_]+[ ]){2,}[^\W\d_]+>\Z")
+"""The same in words, without the mark, as some phones write it: `<This message was edited>`."""
+_AROUND_NUMBER: Final = "\u202a\u202c"
+"""What stands around the number of a sender who is no contact, unseen."""
 
 
 def matches(file: Path) -> bool:
@@ -98,9 +102,10 @@ def _messages(lines: list[tuple[int, re.Match[str], str]], file: Path, options: 
             speaker = found["sender"].strip(f"{MARK}~ ")
             place = ("whatsapp", found["date"], found["hour"], found["minute"], found["second"] or "", speaker, said)
             known[place] += 1  # the same words twice in a minute
+            speaker = speaker.strip(_AROUND_NUMBER)
             yield from memory(
                 (*place, known[place]),
-                said,
+                _EDITED_BARE.sub("", said),
                 file,
                 number,
                 namespace=options.namespace,

@@ -11,9 +11,9 @@ _SPOKEN: Final = re.compile(r"<v(?:\.[^\s<>]*)?[ \t](?P<name>[^<>\n]+)>")
 _NAMED: Final = re.compile(r"(?P<name>[^\W\d_][^:<>]{0,60}): +(?=\S)")
 """The name of a speaker before what is said, as Zoom writes it."""
 _TAG: Final = re.compile(
-    r"</?(?:b|br|c|em|font|i|lang|rt|ruby|s|span|strong|u|v)(?:[\s./][^<>]*)?>|<\d[\d:.]*>", re.IGNORECASE
+    r"</?(?:b|br|c|em|font|i|lang|rt|ruby|s|span|strong|u|v)(?:[\s./][^<>]*)?>|<\d[\d:.]*>|\{\\[^{}]*\}", re.IGNORECASE
 )
-"""A tag of style, voice or time; other brackets are text, which SubRip doesn't escape."""
+"""A tag of style, voice, time or place; other brackets are text, which SubRip doesn't escape."""
 _SENTENCE_END: Final = re.compile(r"[.!?…][\"'”’)\]]*\Z")
 TIMES: Final = "-->"
 

@@ -46,7 +46,7 @@ It is 8 &amp; a half.</v>
 
 ZOOM = "WEBVTT\n\n1\n00:00:00.000 --> 00:00:03.500\nAna: We start.\n\n2\n00:00:04.000 --> 00:00:05.000\nOle: Fine.\n"
 
-SUBTITLES = "1\n00:00:00,000 --> 00:00:03,500\nHello\n\n2\n00:00:03,500 --> 00:00:06,000\nHello\n<i>there.</i>\n"
+SUBTITLES = "1\n00:00:00,000 --> 00:00:03,500\nHello\n\n2\n00:00:03,500 --> 00:00:06,000\nHello\n{\\an8}<i>there.</i>\n"
 
 
 def test_messages_of_a_chat_keep_sender_and_time_in_either_order_of_day_and_month(tmp_path: Path) -> None:
@@ -70,6 +70,20 @@ def test_messages_of_a_chat_keep_sender_and_time_in_either_order_of_day_and_mont
         ("Ole", "Blue?", "2026-03-25T00:02:01"),
     ]
     assert {item["session"] for item in items} == {"Bees"}
+
+
+def test_a_sender_is_named_without_unseen_marks_and_a_text_does_not_say_that_it_was_edited(tmp_path: Path) -> None:
+    file = tmp_path / "WhatsApp Chat with Bees.txt"
+    file.write_text(
+        "25/03/2026, 9:02 - \u202a+47 900 12 345\u202c: Bring smoke <This message was edited>\n"
+        "25/03/2026, 9:03 - Ole: Write to <ole@bees.example>\n25/03/2026, 9:04 - Ole: a <b> <not now>\n",
+        "utf-8",
+    )
+    assert [(item["metadata"]["speaker"], item["content"]) for item in read(file)[1]] == [
+        ("+47 900 12 345", "Bring smoke"),
+        ("Ole", "Write to <ole@bees.example>"),
+        ("Ole", "a <b> <not now>"),
+    ]
 
 
 def test_a_chat_that_has_grown_keeps_the_ids_of_its_messages(tmp_path: Path) -> None:

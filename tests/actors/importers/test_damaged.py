@@ -1,15 +1,22 @@
 """Damaged files: whatever is wrong with one, what can be read of it is imported, and a store takes it."""
 
+import json
 import random
+from collections.abc import Iterator
 from contextlib import suppress
+from copy import deepcopy
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from actors.importers.records import FormatError
+from actors.runtime.faults import Fault
+from tests.actors.importers import samples
 from tests.actors.importers.test_conversations import ANDROID, TEAMS
 from tests.actors.importers.test_mail import ANSWERED, ASKED, ORDER, mailbox, message
 from tests.actors.importers.test_markup import ORG, PAGE, RST
+from tests.actors.importers.test_messengers import CHAT, SLACK
 from tests.actors.importers.test_sources import read
 from tests.actors.importers.test_tables import BOOKS
 
@@ -63,6 +70,52 @@ def test_what_can_be_read_of_a_damaged_file_is_what_a_store_takes(tmp_path: Path
         with suppress(FormatError):
             kept += bool(read(file)[1])
     assert kept > DAMAGED // 4
+
+
+def places(value: Any, above: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Yield the places of all values within one, as keys and numbers from the outermost one."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for name, one in inner:
+        yield (*above, name)
+        yield from places(one, (*above, name))
+
+
+def replaced(value: Any, rng: random.Random) -> Any:
+    """Return a value with another one in one of its places."""
+    *above, name = rng.choice([*places(value)])
+    changed = inner = deepcopy(value)
+    for one in above:
+        inner = inner[one]
+    inner[name] = rng.choice((None, 5, -1.5, True, "x", "2026-13-45", [], [None], {}, {"a": 1}))
+    return changed
+
+
+@pytest.mark.parametrize(
+    "make", [samples.chatgpt, samples.claude_ai, samples.mem0, samples.codex, samples.gemini, None]
+)
+def test_a_value_of_another_kind_than_a_program_writes_ends_no_import(tmp_path: Path, make: Any) -> None:
+    rng = random.Random(str(make))
+    if make in {samples.codex, samples.gemini}:
+        file = make(tmp_path)
+    else:
+        file = tmp_path / "document.json"
+        make(file) if make else file.write_text(json.dumps(CHAT), "utf-8")
+    lines = [json.loads(line) for line in file.read_text("utf-8").splitlines() if line != "{broken"]
+    for _ in range(2 * DAMAGED):
+        file.write_text("".join(json.dumps(line) + "\n" for line in replaced(lines, rng)), "utf-8")
+        with suppress(Fault):  # the source or one of its items is refused
+            read(file)
+
+
+def test_a_value_of_another_kind_than_slack_writes_ends_no_import(tmp_path: Path) -> None:
+    rng = random.Random(1)
+    for _ in range(DAMAGED):
+        changed = replaced(SLACK, rng)
+        for name, content in changed.items():
+            (tmp_path / name).parent.mkdir(exist_ok=True)
+            (tmp_path / name).write_text(json.dumps(content), "utf-8")
+        with suppress(Fault):
+            read(tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -396,3 +396,16 @@ def test_a_message_that_names_no_encoding_is_told_from_one_that_names_a_wrong_on
         "its text names no encoding and isn't UTF-8"
     ]
     assert len(records) == 2
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "cp1252"])
+def test_headers_with_bytes_beyond_ascii_are_read_and_a_time_of_an_unknown_zone_is_in_utc(
+    tmp_path: Path, encoding: str
+) -> None:
+    file = tmp_path / "boat.eml"
+    headers = 'From: "Böe, Åse" <ase@example.org>\nSubject: Båt – 400 €\nDate: Mon, 04 May 2026 10:00:00 -0000\n'
+    file.write_bytes(f"{headers}\nBring the rope.\n".encode(encoding))
+    (item,) = read(file)[1]
+    assert item["content"] == "Båt – 400 €\n\nBring the rope."
+    assert item["metadata"]["speaker"] == "Böe, Åse"
+    assert item["created_at"] == "2026-05-04T10:00:00+00:00"

@@ -314,6 +314,11 @@ def test_a_note_that_states_what_no_memory_has_is_one_like_any_other(tmp_path: P
     assert skipped["images"] == 1
 
 
+def test_a_note_that_says_its_title_alone_is_empty(tmp_path: Path) -> None:
+    (tmp_path / f"Log {'a' * 32}.md").write_text("# Log\n\n", "utf-8")
+    assert read(tmp_path)[1:] == ([], [], {"empty files": 1})
+
+
 def test_an_empty_note_is_no_memory_and_links_to_it_are_left_out(tmp_path: Path) -> None:
     for name, body in {
         "nothing.md": "",
@@ -391,6 +396,27 @@ def test_markdowns_links_to_files_lead_to_the_notes_and_notions_ids_are_no_part_
         ("Garden", "All pages."),
     }
     assert skipped == {"links to notes that don't exist": 1}
+
+
+def test_a_page_of_notion_has_the_day_and_the_tags_that_stand_below_its_title(tmp_path: Path) -> None:
+    above = "# Keel\n\nCreated time: March 25, 2024 9:00 AM\nTags: deep sea, wood\nStatus: Done\n\n"
+    (tmp_path / f"Keel {'0123456789abcdef' * 2}.md").write_text(f"{above}The bolts are new.\n", "utf-8")
+    (tmp_path / "Keel.md").write_text(f"{above}The bolts are old.\n", "utf-8")
+    notion, other = read(tmp_path)[1]
+    assert (notion["created_at"], notion["tags"]) == ("2024-03-25", ["deep sea", "wood"])
+    assert notion["content"] == f"{above}The bolts are new."
+    assert "March" not in str(notion["metadata"])
+    assert not other["created_at"].startswith("2024-03-25")
+    assert other.get("tags") is None
+
+
+@pytest.mark.parametrize("start", ["compressed-json\nN4KAkARA", 'json\n{\n\t"type": "excalidraw",'])
+def test_the_data_of_a_drawing_is_left_out_and_its_texts_stay(tmp_path: Path, start: str) -> None:
+    note = f"## Text Elements\nHull ^a1\n\n%%\n## Drawing\n```{start}{'aB3+/' * 2_000}\n```\n%%\n"
+    (tmp_path / "hull.excalidraw.md").write_text(note, "utf-8")
+    _, items, _, skipped = read(tmp_path)
+    assert [len(item["content"]) < 200 and "Hull ^a1" in item["content"] for item in items] == [True]
+    assert skipped == {"images": 1}
 
 
 def test_a_link_to_a_file_is_looked_up_as_it_is_and_drawn_once_beside_a_wikilink(tmp_path: Path) -> None:
@@ -542,7 +568,7 @@ def test_chatgpts_shown_branch_is_imported_from_a_file_or_its_archive(tmp_path: 
     assert items[1]["metadata"] | {"title": "Herbs", "model": "gpt-5"} == items[1]["metadata"]
     assert (items[0]["session"], items[0]["created_at"]) == ("chat-1", "2026-01-01T00:00:00.500000+00:00")
     assert "conversation 2" in broken[0].reason
-    assert skipped == {"hidden messages": 1, "images": 1, "other branches of conversations": 1}
+    assert skipped == {"hidden messages": 1, "images and recordings": 1, "other branches of conversations": 1}
 
 
 def test_claude_ais_turns_and_attached_texts_are_imported(tmp_path: Path) -> None:

@@ -47,10 +47,10 @@ def import_memories(
         str,
         typer.Argument(
             help="A file or folder: Claude Code (~/.claude/projects), Codex or Gemini CLI sessions, memories of the "
-            "official memory server, mem0 or claude-mem, exports of ChatGPT or claude.ai, notes (Markdown, Obsidian, "
-            "text, HTML, Org, reStructuredText, Word's .docx, Jupyter's .ipynb), transcripts (.vtt, .srt), chats of "
-            "WhatsApp (.txt), messages (.eml, .emlx), a mailbox (.mbox), a table (.csv), or JSON lines as export "
-            "writes them; - is standard input with such lines."
+            "official memory server, mem0 or claude-mem, exports of ChatGPT, claude.ai, Slack (.zip) or Telegram "
+            "(.json), notes (Markdown, Obsidian, text, HTML, Org, reStructuredText, Word's .docx, Jupyter's .ipynb), "
+            "transcripts (.vtt, .srt), chats of WhatsApp (.txt), messages (.eml, .emlx), a mailbox (.mbox), a table "
+            "(.csv), or JSON lines as export writes them; - is standard input with such lines."
         ),
     ],
     namespace: Annotated[

@@ -1,0 +1,192 @@
+"""Exports of Telegram (`result.json`) and of Slack (a ZIP archive or its folder): a message is a memory."""
+
+import re
+from collections.abc import Iterator
+from html import unescape
+from pathlib import Path
+from typing import Final
+from zipfile import ZipFile
+
+import msgspec
+
+from actors.importers.files import DAMAGED, document, is_packed, unpacked, unreadable, walk
+from actors.importers.records import Broken, Options, Record, Skipped, memory, moment, present, texts
+from actors.runtime.types import JsonObject
+
+TELEGRAM: Final = "an export of Telegram"
+SLACK: Final = "an export of Slack"
+RESULT: Final = "result.json"
+USERS: Final = "users.json"
+CHANNELS: Final = ("channels.json", "groups.json", "dms.json", "mpims.json")
+SAID: Final = ("bot_message", "file_share", "me_message", "thread_broadcast")
+"""Subtypes of Slack's messages that somebody wrote; the others are notices, such as of who joined."""
+NOTICES: Final = "notices of the program"
+MEDIA: Final = "images and other media"
+
+_DAY: Final = re.compile(r"(?:.*/)?(?P<channel>[^/]+)/\d{4}-\d\d-\d\d\.json")
+_MARK: Final = re.compile(r"<(?P<kind>[@#!]?)(?P<what>[^<>|]+)(?:\|(?P<label>[^<>]*))?>")
+"""What Slack writes for a person, a channel, all who are there, or a link."""
+
+_json = msgspec.json.Decoder()
+_objects = msgspec.json.Decoder(list[JsonObject])
+
+
+def is_telegram(value: object) -> bool:
+    """Tell whether a JSON document is an export of Telegram, of one chat or of all."""
+    return any("messages" in chat and "type" in chat and "id" in chat for chat in _chats(value))
+
+
+def read_telegram(file: Path, options: Options) -> Iterator[Record]:
+    """Yield the messages of all chats of an export."""
+    value = document(file, _json)
+    if isinstance(value, Broken):
+        yield value
+        return
+    for chat in _chats(value):
+        title = str(chat.get("name") or f"{chat.get('type')} {chat.get('id')}".replace("_", " "))
+        messages = chat.get("messages")
+        for message in messages if isinstance(messages, list) else ():
+            if not isinstance(message, dict) or message.get("type") != "message":
+                yield Skipped(NOTICES)
+                continue
+            text = message.get("text")
+            parts = text if isinstance(text, list) else [text]
+            said = (part.get("text") if isinstance(part, dict) else part for part in parts)
+            yield from _message(
+                ("telegram", chat.get("id"), message.get("id")),
+                "".join(one for one in said if isinstance(one, str)),
+                file,
+                options,
+                time=message.get("date_unixtime") or message.get("date"),
+                title=title,
+                source="telegram",
+                speaker=message.get("from") or message.get("from_id"),
+                forwarded_from=message.get("forwarded_from"),
+            )
+
+
+def is_slack(path: Path) -> bool:
+    """Tell whether a folder or an archive is an export of Slack."""
+    if not (is_packed(path) or (path / USERS).is_file()):
+        return False
+    try:
+        names = _names(path)
+    except DAMAGED:
+        return False
+    return USERS in names and any(map(_DAY.fullmatch, names))
+
+
+def read_slack(path: Path, options: Options) -> Iterator[Record]:
+    """Yield the messages of all channels of an export, those of a channel in order."""
+    people: dict[str, str] = {}
+    channels: dict[str, str] = {}
+    names = _names(path)
+    for name, whole in _contents(path, [name for name in (USERS, *CHANNELS) if name in names]):
+        for one in [] if isinstance(whole, Broken) else whole:
+            if name == USERS:
+                people[str(one.get("id"))] = _name(one)
+            else:
+                members = one.get("members")
+                ids = map(str, members if isinstance(members, list) else [])
+                channels[str(one.get("id"))] = str(one.get("name") or ", ".join(people.get(id_, id_) for id_ in ids))
+        if isinstance(whole, Broken):
+            yield whole
+    for name, whole in _contents(path, sorted(filter(_DAY.fullmatch, names))):
+        if isinstance(whole, Broken):
+            yield whole
+            continue
+        channel = name.split("/")[-2]
+        for message in whole:
+            subtype = message.get("subtype")
+            if message.get("type") != "message" or not (subtype is None or subtype in SAID):
+                yield Skipped(NOTICES)
+                continue
+            user, profile = str(message.get("user")), message.get("user_profile")
+            known = _name(profile) if isinstance(profile, dict) else ""
+            yield from _message(
+                ("slack", channel, message.get("ts")),
+                _shown(str(message.get("text") or ""), people, channels),
+                path / name if path.is_dir() else path,
+                options,
+                time=message.get("ts"),
+                title=channels.get(channel) or channel,
+                source="slack",
+                speaker=people.get(user) or known or message.get("username") or message.get("user"),
+            )
+
+
+def _message(
+    place: tuple[object, ...], said: str, file: Path, options: Options, *, time: object, title: str, **about: object
+) -> Iterator[Record]:
+    """Yield a message, if it has a text. `time` is in seconds since 1970, as text, or in ISO 8601."""
+    if not said.strip():
+        yield Skipped(MEDIA)
+        return
+    stated = str(time or "")
+    yield from memory(
+        place,
+        said,
+        file,
+        namespace=options.namespace,
+        session=title,
+        created_at=moment(float(stated) if re.fullmatch(r"\d{1,12}(?:\.\d+)?", stated) else stated),
+        tags=["chat"],
+        metadata=present(title=title, **{name: str(value) for name, value in about.items() if value}),
+    )
+
+
+def _chats(value: object) -> list[JsonObject]:
+    """Return the chats of a document of Telegram; [] of another one."""
+    if not isinstance(value, dict):
+        return []
+    if "messages" in value:
+        return [value]
+    lists = (part.get("list") for name in ("chats", "left_chats") if isinstance(part := value.get(name), dict))
+    return [chat for chats in lists if isinstance(chats, list) for chat in chats if isinstance(chat, dict)]
+
+
+def _names(path: Path) -> list[str]:
+    """Return the paths of the files of JSON in a folder or an archive."""
+    if path.is_dir():
+        return [file.relative_to(path).as_posix() for file in walk(path, (".json",))]
+    with ZipFile(path) as archive:
+        return [name for name in archive.namelist() if not name.rpartition("/")[2].startswith("._")]
+
+
+def _contents(path: Path, names: list[str]) -> Iterator[tuple[str, list[JsonObject] | Broken]]:
+    """Yield the named documents of a folder or an archive."""
+    if not path.is_dir():
+        with ZipFile(path) as archive:
+            yield from ((name, unpacked(archive, name, _objects)) for name in names)
+        return
+    for name in names:
+        try:
+            yield name, document(path / name, _objects)
+        except OSError as error:
+            yield name, unreadable(path / name, error)
+
+
+def _name(person: JsonObject) -> str:
+    """Return the name of a person in Slack."""
+    profile = person.get("profile")
+    full = profile.get("real_name") if isinstance(profile, dict) else None
+    return next(iter(texts([person.get("real_name"), full, person.get("name")])), "")
+
+
+def _shown(text: str, people: dict[str, str], channels: dict[str, str]) -> str:
+    """Return a text of Slack with names in the place of ids, and without its marks."""
+
+    def shown(mark: re.Match[str]) -> str:
+        kind, what, label = mark["kind"], mark["what"], mark["label"] or ""
+        match kind:
+            case "@":
+                return f"@{people.get(what) or label or what}"
+            case "#":
+                return f"#{label or channels.get(what) or what}"
+            case "!":
+                return label or f"@{what}"
+            case _:
+                address = what.removeprefix("mailto:")
+                return f"{label} ({address})" if label and not what.endswith(label) else address
+
+    return unescape(_MARK.sub(shown, text))

@@ -1,0 +1,111 @@
+"""Exports of Telegram and Slack: who said what and when, with names in the place of ids."""
+
+import json
+from pathlib import Path
+from typing import Any
+from zipfile import ZipFile
+
+import pytest
+
+from tests.actors.importers.test_sources import read
+
+CHAT = {
+    "name": "Runa",
+    "type": "personal_chat",
+    "id": 4242,
+    "messages": [
+        {
+            "id": 1,
+            "type": "service",
+            "date": "2026-03-25T21:00:00",
+            "actor": "Runa",
+            "action": "phone_call",
+            "text": "",
+        },
+        {
+            "id": 2,
+            "type": "message",
+            "date": "2026-03-25T21:01:00",
+            "date_unixtime": "1774468860",
+            "from": "Runa",
+            "from_id": "user1",
+            "text": "The goat is called Snorre",
+        },
+        {
+            "id": 3,
+            "type": "message",
+            "date": "2026-03-25T21:02:00",
+            "from": None,
+            "from_id": "user2",
+            "forwarded_from": "Leif",
+            "text": [{"type": "bold", "text": "See"}, " ", {"type": "link", "text": "https://geit.example"}, "\n!"],
+        },
+        {"id": 4, "type": "message", "date": "2026-03-25T21:03:00", "from": "Ana", "photo": "p.jpg", "text": ""},
+    ],
+}
+
+SLACK: dict[str, Any] = {
+    "users.json": [
+        {"id": "U1", "name": "ana", "profile": {"real_name": "Ana López"}},
+        {"id": "U2", "name": "ole", "real_name": "Ole", "deleted": True, "profile": {}},
+    ],
+    "channels.json": [{"id": "C1", "name": "general", "members": ["U1"]}],
+    "dms.json": [{"id": "D1", "members": ["U1", "U2"]}],
+    "integration_logs.json": [],
+    "general/2026-03-25.json": [
+        {"type": "message", "subtype": "channel_join", "user": "U1", "text": "<@U1> joined", "ts": "1774468800.0001"},
+        {
+            "type": "message",
+            "user": "U1",
+            "text": "<@U2> it is on <https://db.example|db> &amp; <https://x.example>; tell <#C1> <!here> &lt;now&gt;",
+            "ts": "1774468860.000200",
+        },
+        {"type": "message", "subtype": "bot_message", "username": "ci", "text": "Deployed", "ts": "1774468880.0004"},
+        {"type": "message", "user": "U1", "text": "", "files": [{"name": "plan.pdf"}], "ts": "1774468890.0005"},
+    ],
+    "D1/2026-03-26.json": [{"type": "message", "user": "U2", "text": "The key is under the pot", "ts": "1774555200.0"}],
+}
+
+
+@pytest.mark.parametrize("whole", [False, True], ids=["one chat", "all chats"])
+def test_messages_of_telegram_keep_sender_time_and_the_whole_text(tmp_path: Path, *, whole: bool) -> None:
+    value = {"about": "", "chats": {"list": [CHAT]}, "left_chats": {"list": []}} if whole else CHAT
+    (tmp_path / "result.json").write_text(json.dumps(value, indent=1), "utf-8")
+    for path in (tmp_path, tmp_path / "result.json"):
+        name, items, broken, skipped = read(path)
+        assert (name, broken) == ("an export of Telegram", [])
+        assert [(item["metadata"]["speaker"], item["content"], item["created_at"]) for item in items] == [
+            ("Runa", "The goat is called Snorre", "2026-03-25T20:01:00+00:00"),
+            ("user2", "See https://geit.example\n!", "2026-03-25T21:02:00"),
+        ]
+        assert items[1]["metadata"]["forwarded_from"] == "Leif"
+        assert {item["session"] for item in items} == {"Runa"}
+        assert skipped == {"notices of the program": 1, "images and other media": 1}
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_messages_of_slack_have_the_names_of_people_and_channels(tmp_path: Path, *, packed: bool) -> None:
+    path = tmp_path / "export"
+    for name, content in SLACK.items():
+        (path / name).parent.mkdir(parents=True, exist_ok=True)
+        (path / name).write_text(json.dumps(content), "utf-8")
+    (path / "general" / "2026-03-27.json").write_text('[\n{"type": "mess', "utf-8")
+    if packed:
+        with ZipFile(tmp_path / "export.zip", "w") as archive:
+            for file in sorted(path.rglob("*.json")):
+                archive.write(file, file.relative_to(path).as_posix())
+        path = tmp_path / "export.zip"
+    name, items, broken, skipped = read(path)
+    assert name == "an export of Slack"
+    assert [(item["session"], item["metadata"]["speaker"], item["content"]) for item in items] == [
+        ("Ana López, Ole", "Ole", "The key is under the pot"),
+        (
+            "general",
+            "Ana López",
+            "@Ole it is on db (https://db.example) & https://x.example; tell #general @here <now>",
+        ),
+        ("general", "ci", "Deployed"),
+    ]
+    assert items[1]["created_at"] == "2026-03-25T20:01:00.000200+00:00"
+    assert [(one.file, one.line) for one in broken] == [(f"{path}/general/2026-03-27.json", 2)]
+    assert skipped == {"notices of the program": 1, "images and other media": 1}
