@@ -267,6 +267,20 @@ def test_a_session_starts_with_a_brief_of_what_bears_on_its_project(served: tupl
     assert run("SessionStart", data, CONTEXT_GRAPH_NAMESPACE="nowhere").stdout == ""
 
 
+def test_a_session_in_a_folder_of_its_project_starts_with_the_brief_of_the_project(
+    served: tuple[Path, Server], tmp_path: Path
+) -> None:
+    data, server = served
+    folder = tmp_path / "bakery" / "invoices"
+    folder.mkdir(parents=True)
+    (tmp_path / "bakery" / ".git").mkdir()
+    for content in ("The bakery closes on Tuesdays.", "Invoices are sent on the first of a month."):
+        server.call("store_memory", content=content, namespace="bakery")
+    payload = json.dumps({"cwd": str(folder), "source": "startup"})
+    brief = told(run("SessionStart", data, payload, CONTEXT_GRAPH_NAMESPACE=""), "SessionStart")
+    assert brief.splitlines()[1:] == ['- "The bakery closes on Tuesdays."']
+
+
 def test_a_brief_names_what_serves_the_north_star_best(served: tuple[Path, Server]) -> None:
     data, server = served
     items = [f"On May {day} the pollen count near the river was {day * 7} grains." for day in range(1, 13)]
