@@ -64,7 +64,7 @@ def brief_lines(store: StoreSession, counts: Mapping[str, int], namespace: str, 
 
 
 def captured_sentence(store: StoreSession, folder: Path) -> str | None:
-    """Return how many captured sentences wait for a review; None if none were captured since this was last told."""
+    """Return how many captured sentences wait for a review; None without any, or if this was told since the last."""
     if not (folder / WAITING).exists():
         return None
     from actors.capture.selection import TAG
@@ -75,10 +75,12 @@ def captured_sentence(store: StoreSession, folder: Path) -> str | None:
         count = store.call("memory/list", namespace="*", tags=[TAG], limit=1)["total"]
     except ClientError:  # a hub of an earlier version can't count them
         return None
-    (folder / WAITING).unlink(missing_ok=True)
+    if not count:
+        (folder / WAITING).unlink(missing_ok=True)
+        return None
     command = ["context-graph", "review", *(() if folder == data_folder(None) else ("--data", str(folder)))]
     waits = "captured sentence waits" if count == 1 else "captured sentences wait"
-    return f"{count:,} {waits} for your review: {shlex.join(command)}" if count else None
+    return f"{count:,} {waits} for your review: {shlex.join(command)}"
 
 
 def recalled_lines(store: StoreSession, prompt: str, **scope: str) -> Iterator[str]:

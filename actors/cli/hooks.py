@@ -158,11 +158,15 @@ def brief(call: HookCall) -> None:
         return
     with open_store(call.location, server_timeout=SERVER_TIMEOUT) as store:
         status = store.call("store/status")
-        name = call.location.project or Path(call.payload.cwd).name  # a session may start in a folder of its project
-        lines = [] if is_resumed else [*brief_lines(store, status["namespaces"], call.namespace, name)]
         # Opened here, a sound store of an earlier format is read-only too.
         damage = status["read_only"] if store.served else None
-        _print_context("SessionStart", lines, damage or captured_sentence(store, call.location.folder))
+        # Before the brief, which may take all the time that is left while models load.
+        waiting = None if damage else captured_sentence(store, call.location.folder)
+        name = call.location.project or Path(call.payload.cwd).name  # a session may start in a folder of its project
+        lines = () if is_resumed else brief_lines(store, status["namespaces"], call.namespace, name)
+        _print_context("SessionStart", lines, damage or waiting)
+        if waiting:
+            (call.location.folder / WAITING).unlink(missing_ok=True)
 
 
 def recall(call: HookCall) -> None:
