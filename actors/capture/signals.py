@@ -17,8 +17,13 @@ from actors.text.entities import find_entities
 WORDS: Final = range(5, 61)
 """Words of a sentence: fewer say too little, more are a list."""
 _FENCED: Final = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1|\Z)", re.DOTALL | re.MULTILINE)
-_NO_PROSE: Final = re.compile(r"^(?:[ \t]*[|>$%]|[ \t]*#{1,6}\s|[ ]{4,}(?![-*+\d])\S|\t).*$", re.MULTILINE)
-"""Tables, quotations, shell lines, headings, indented code."""
+_LOG: Final = (
+    r"\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?\d\d:\d\d:\d\d|\[?(?:TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL|CRITICAL)\b|"
+    r"(?:error|fatal|panic)(?:\[\w+\])?: |Caused by: |[\w.]*(?:Error|Exception): "
+)
+"""Begins a line that a program wrote: "2026-03-02 10:00:01 …", "[ERROR] …", "fatal: …", "ValueError: …"."""
+_NO_PROSE: Final = re.compile(rf"^(?:[ \t]*(?:[|>$%]|#{{1,6}}\s|{_LOG})|[ ]{{4,}}(?![-*+\d])\S|\t).*$", re.MULTILINE)
+"""Tables, quotations, shell lines, headings, lines of logs, indented code."""
 _BLOCK: Final = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*+•]|\d+[.)])\s)")
 """Between paragraphs and items of a list."""
 _MARK: Final = re.compile(r"^\s*(?:[-*+•]|\d+[.)])\s+")
@@ -48,7 +53,15 @@ CASE_WORDS: Final = 10
 """Words from which on a sentence about a case says something although it names nothing."""
 UNEXPLAINED: Final = 0.5
 """Penalty of a pronoun in a sentence that names nothing."""
-_PRONOUN: Final = re.compile(r"\b(?:this|that|it|they|them|these|those)\b", re.IGNORECASE)
+_CLAUSE: Final = re.compile(r"[.,;:]\s|\s(?:because\b|[—–-]\s)")
+"""Ends the first clause of a sentence."""
+CLAUSE_WORDS: Final = 4
+"""Words from which on a clause may name what a pronoun after it stands for."""
+_PRONOUN: Final = re.compile(
+    r"\b(?:this(?! (?:repo(?:sitory)?|project|code ?base|package)\b)|that|it|they|them|these|those)\b",
+    re.IGNORECASE,
+)
+"""But not "this project": a captured sentence is stored in its namespace."""
 _OWN: Final = re.compile(r"\b(?:we|our|us|i|i've)\b", re.IGNORECASE)
 _CODE: Final = re.compile(r"`|\w_\w|/\w+/|\w\(\)|\b\w+\.(?:py|js|ts|tsx|go|rs|md|toml|json|ya?ml|sql|sh|c|h|java|rb)\b")
 """Code, a name of code, a path or a file."""
@@ -91,6 +104,7 @@ def signal(sentence: str, speaker: str) -> Signal | None:
     A speaker is `user`, or whatever the assistant is called.
     """
     by_user = speaker == USER
+    sentence = sentence.replace("’", "'")
     found = {kind: one.weight for kind, one in _rules("signals").items() if one.matches(sentence, by_user=by_user)}
     if not found or _ABOUT_MEMORY.search(sentence) or _UNWANTED.search(sentence):
         return None
@@ -101,9 +115,15 @@ def signal(sentence: str, speaker: str) -> Signal | None:
         return None
     score = max(found.values()) + 0.5 * (len(found) - 1) + min(1.0, named / 3)
     score -= sum(one.weight for one in _rules("penalties").values() if one.matches(sentence, by_user=by_user))
-    if not named and _PRONOUN.search(sentence):
+    if not named and _has_unexplained(sentence):
         score -= UNEXPLAINED
     return Signal(max(found, key=found.__getitem__), score)
+
+
+def _has_unexplained(sentence: str) -> bool:
+    """Tell whether a sentence has a pronoun for which nothing before it can stand."""
+    first = _CLAUSE.split(sentence, maxsplit=1)[0]
+    return _PRONOUN.search(first if len(first.split()) >= CLAUSE_WORDS else sentence) is not None
 
 
 @cache

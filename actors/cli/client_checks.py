@@ -45,6 +45,9 @@ def check_clients() -> Iterator[Check]:
 def _client(name: str, client: Client, problems: Problems) -> Check:
     install = f"context-graph install --client {name}"
     if has_plugin(client):
+        if hook_call(client) is not None:
+            found = "connected by the plugin, and hooks of `install` run beside the plugin's"
+            return warned(name, found, f"context-graph uninstall --client {name}")
         return _switched_off(name, client) or passed(name, "connected by the plugin")
     entry = configured(client)
     words = read_entry(entry)

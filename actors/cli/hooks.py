@@ -20,7 +20,7 @@ from time import monotonic, sleep
 
 import msgspec
 
-from actors.cli.hook_context import brief_lines, recalled_lines
+from actors.cli.hook_context import WAITING, brief_lines, captured_sentence, recalled_lines
 from actors.cli.store_access import RETRY_INTERVAL, StoreLocation, open_store
 from actors.proxy.serve_command import DATA, EMBEDDER, MODELS, NAMESPACE, data_folder
 from actors.runtime.settings import ModelProfile
@@ -40,6 +40,8 @@ class Payload(msgspec.Struct, frozen=True):
 
     session_id: str | None = None
     cwd: str = ""
+    source: str = ""
+    """Why a session starts."""
     prompt: str = ""
     transcript_path: str | None = None
     """Codex gives null for a session that it doesn't keep."""
@@ -124,12 +126,12 @@ def _print_error(event: str, message: str) -> None:
     sys.stderr.flush()
 
 
-def _print_context(event: str, lines: Iterable[str], warning: str | None = None) -> None:
-    """Print context for Claude and a warning for the person, if there are any, in the format of hooks.
+def _print_context(event: str, lines: Iterable[str], notice: str | None = None) -> None:
+    """Print context for Claude and a sentence for the person, if there are any, in the format of hooks.
 
     The store closes later, which takes time.
     """
-    output: JsonObject = {"systemMessage": f"Context Graph: {warning}"} if warning else {}
+    output: JsonObject = {"systemMessage": f"Context Graph: {notice}"} if notice else {}
     if told := "\n".join(lines):
         output["hookSpecificOutput"] = {"hookEventName": event, "additionalContext": told}
     if output:
@@ -146,16 +148,25 @@ def _project(payload: Payload, store: Path) -> str | None:
 
 
 def brief(call: HookCall) -> None:
-    """Print a brief of the session's project, and why nothing can be stored if its server is read-only.
+    """Print a brief of the session's project, and for the person why nothing can be stored, or what is to review.
 
     The models are used only if a server has them: opening the store until they are loaded would block the session's
-    own server.
+    own server. A resumed session has its brief in the transcript.
     """
+    is_resumed = call.payload.source == "resume"
+    if is_resumed and not (call.location.folder / WAITING).exists():
+        return
     with open_store(call.location, server_timeout=SERVER_TIMEOUT) as store:
         status = store.call("store/status")
-        lines = brief_lines(store, status["namespaces"], call.namespace, call.payload.cwd)
         # Opened here, a sound store of an earlier format is read-only too.
-        _print_context("SessionStart", lines, status["read_only"] if store.served else None)
+        damage = status["read_only"] if store.served else None
+        # Before the brief, which may take all the time that is left while models load.
+        waiting = None if damage else captured_sentence(store, call.location.folder)
+        name = call.location.project or Path(call.payload.cwd).name  # a session may start in a folder of its project
+        lines = () if is_resumed else brief_lines(store, status["namespaces"], call.namespace, name)
+        _print_context("SessionStart", lines, damage or waiting)
+        if waiting:
+            (call.location.folder / WAITING).unlink(missing_ok=True)
 
 
 def recall(call: HookCall) -> None:
@@ -207,8 +218,9 @@ def nap(call: HookCall) -> None:
     if call.captures and transcript.is_file():
         from actors.capture.selection import candidates
 
-        if items := candidates(transcript, call.namespace):
-            _call_until_done(location, "memory/capture", creates=True, items=items)
+        items = candidates(transcript, call.namespace)
+        if items and _call_until_done(location, "memory/capture", creates=True, items=items)["captured"]:
+            (location.folder / WAITING).touch()
     _call_until_done(
         location,
         "memory/consolidate",
@@ -220,16 +232,14 @@ def nap(call: HookCall) -> None:
     )
 
 
-def _call_until_done(location: StoreLocation, method: str, *, creates: bool = False, **arguments: object) -> None:
+def _call_until_done(location: StoreLocation, method: str, *, creates: bool = False, **arguments: object) -> JsonObject:
     """Call an operation, again if the server ends meanwhile: what was cut off may be repeated."""
     while True:
         try:
             with open_store(location, creates=creates) as store:
-                store.call(method, **arguments)
+                return store.call(method, **arguments)
         except ConnectionResetError:
             sleep(RETRY_INTERVAL)
-        else:
-            return
 
 
 READING = frozenset({"session-start", "user-prompt-submit"})

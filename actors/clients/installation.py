@@ -216,6 +216,9 @@ def _without_hooks(text: str, client: Client) -> str:
     for event in client.hook_events:
         node = jsonc.find(text, ("hooks", event), comments=False)
         groups = node.value if node and isinstance(node.value, list) else []
+        if groups and len(_own(groups)) == len(groups):  # `install` added the event
+            text = jsonc.remove(text, ("hooks",), event, comments=False)
+            continue
         for index in reversed(range(len(groups))):
             if is_own(groups[index]):
                 text = jsonc.remove(text, ("hooks", event), index, comments=False)

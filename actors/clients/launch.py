@@ -110,8 +110,7 @@ class Hook(NamedTuple):
 
 
 HOOKS = {
-    # A resumed session still has its brief in the transcript.
-    "SessionStart": Hook(5, "startup|clear|compact|fork"),
+    "SessionStart": Hook(5, "startup|resume|clear|compact|fork"),
     "UserPromptSubmit": Hook(2),
     # Starting Python at each tool use only to find that capture is off would cost .1 s.
     "PostToolUse": Hook(5, "Edit|Write|Bash", detached=True, prefix='test "$CONTEXT_GRAPH_CAPTURE" != 1 || '),

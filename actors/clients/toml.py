@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import cast
 
 from actors.clients.files import ConfigurationError, line_of
+from actors.clients.jsonc import BOM
 from actors.runtime.types import JsonObject
 
 
@@ -31,7 +32,7 @@ def set_member(text: str, path: Sequence[str], value: object) -> str:
 
     if find(text, path) == value:
         return text
-    document = tomlkit.parse(text)
+    document = tomlkit.parse(text.removeprefix(BOM))
     table = cast("JsonObject", document)
     for key in path[:-1]:
         if key not in table:
@@ -45,7 +46,7 @@ def set_member(text: str, path: Sequence[str], value: object) -> str:
         if isinstance(entry, Table) and path[-1] not in table:
             entry.add(tomlkit.nl())  # a following table would stand without a blank line
     table[path[-1]] = entry
-    return _checked(tomlkit.dumps(document), path, value)  # pyright: ignore[reportUnknownMemberType]
+    return _checked(_mark(text) + tomlkit.dumps(document), path, value)  # pyright: ignore[reportUnknownMemberType]
 
 
 def remove(text: str, path: Sequence[str], key: str) -> str:
@@ -54,22 +55,27 @@ def remove(text: str, path: Sequence[str], key: str) -> str:
 
     if find(text, (*path, key)) is None:
         return text
-    document = tomlkit.parse(text)
+    document = tomlkit.parse(text.removeprefix(BOM))
     table = cast("JsonObject", document)
     for name in path:
         table = table[name]
     del table[key]
-    return _checked(tomlkit.dumps(document), (*path, key), None)  # pyright: ignore[reportUnknownMemberType]
+    return _checked(_mark(text) + tomlkit.dumps(document), (*path, key), None)  # pyright: ignore[reportUnknownMemberType]
 
 
 def _parse(text: str) -> JsonObject:
     try:
-        return tomllib.loads(text.removeprefix("\ufeff").replace("\r\n", "\n"))
+        return tomllib.loads(text.removeprefix(BOM).replace("\r\n", "\n"))
     except tomllib.TOMLDecodeError as error:
         problem, _, where = str(error).partition(" (at line ")
         line = where.partition(",")[0]
         last = line_of(text.rstrip(), len(text))
         raise ConfigurationError(problem, int(line) if line.isdecimal() else last) from None
+
+
+def _mark(text: str) -> str:
+    """Return the byte order mark of a text, which tomlkit doesn't read; empty without one."""
+    return BOM if text.startswith(BOM) else ""
 
 
 def _checked(text: str, path: Sequence[str], value: object) -> str:

@@ -9,6 +9,7 @@ from actors.comparator.messages import ListMemories
 from actors.comparator.messages.browse import Columns, ReadColumns
 from actors.runtime.faults import NotFoundFault
 from projections.atlas.atlas import Atlas
+from projections.atlas.facets import Filter
 from projections.projection import MemoryState
 from projections.storage.arrays import Rows
 
@@ -48,8 +49,12 @@ def list_memories(atlas: Atlas, message: ListMemories) -> tuple[UUID, ...]:
 def read_columns(atlas: Atlas, message: ReadColumns) -> Columns:
     """Return the filter columns of memories in the order in which they were stored."""
     facets = atlas.facets
-    in_state = facets.in_state(message.state)
-    rows = np.flatnonzero(in_state if message.namespaces is None else in_state & facets.in_any(message.namespaces))
+    chosen = facets.in_state(message.state)
+    if message.namespaces is not None:
+        chosen &= facets.in_any(message.namespaces)
+    if message.tags:
+        chosen &= facets.eligible(Filter(tags=message.tags))
+    rows = np.flatnonzero(chosen)
     session, sessions = facets.codes("session", rows)
     namespace, namespaces = facets.codes("namespace", rows)
     return Columns(

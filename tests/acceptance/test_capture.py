@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -104,6 +105,24 @@ def end_session(data: Path, file: Path, *options: str, **environment: str) -> No
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
+def told_at_start(data: Path, source: str = "startup") -> str | None:
+    """Return what the start of a session in another project tells the person."""
+    done = subprocess.run(
+        [sys.executable, PATIENT, "hook", "session-start", "--data", data, "--namespace", "elsewhere"],
+        input=json.dumps({"session_id": "s-9", "cwd": "/projects/pond", "source": source}),
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=True,
+    )
+    assert done.stderr == ""
+    if not done.stdout:
+        return None
+    output = json.loads(done.stdout)
+    assert output.keys() == {"systemMessage"}, "the model is told nothing of it"
+    return output["systemMessage"]
+
+
 def review(data: Path, *options: str) -> dict[str, Any]:
     return run_json(data, "review", *options)
 
@@ -193,3 +212,23 @@ def test_a_review_asks_about_each_and_may_be_left_in_the_middle(captured: Path) 
     assert [f"\n{place} of " in done.stdout for place in (1, 2, 3, 4)] == [True, True, True, False]
     assert f"\n3 of {len(pending)} in " in done.stdout
     assert f"1 kept, 1 dropped, {len(pending) - 2} to review" in done.stdout
+
+
+@pytest.mark.parametrize("source", ["startup", "resume"])
+def test_the_next_start_of_a_session_tells_once_what_waits_for_a_review(tmp_path: Path, source: str) -> None:
+    data = tmp_path / "data"
+    end_session(
+        data, transcript(tmp_path, "s-5", (("user", "We decided to paint the shed of Ilmari red."),)), "--capture"
+    )
+    command = f"context-graph review --data {shlex.quote(str(data))}"
+    assert told_at_start(data, source) == f"Context Graph: 1 captured sentence waits for your review: {command}"
+    assert told_at_start(data, source) is None
+    news = (("user", "We agreed with Rosa to sell the blue rowing boat in May."),)
+    for _ in range(2):
+        end_session(data, transcript(tmp_path, "s-6", news), "--capture")
+    assert told_at_start(data, source) == f"Context Graph: 2 captured sentences wait for your review: {command}"
+    end_session(data, transcript(tmp_path, "s-6", news), "--capture")
+    assert told_at_start(data, source) is None, "nothing is new"
+    end_session(data, transcript(tmp_path, "s-7", (("user", "We chose oak for the floor of the sauna."),)), "--capture")
+    review(data, *(word for one in review(data)["pending"] for word in ("--keep", one["id"])))
+    assert told_at_start(data, source) is None, "all was reviewed meanwhile"

@@ -171,6 +171,17 @@ def test_hooks_for_another_store_than_that_of_the_server_are_told(home: Path, st
     assert doctor(home, store)[1]["claude-code"]["found"].startswith(f"{settings}: the command of a hook can't be read")
 
 
+def test_hooks_that_run_beside_those_of_the_plugin_are_a_warning(home: Path, store: Path) -> None:
+    install(home, store, "claude-code")
+    file = home / ".claude/settings.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"enabledPlugins": {"context-graph@here": True}}))
+    assert "take them out by `uninstall`" in run(home, "install", "--client", "claude-code").stdout
+    status, checks = doctor(home, store)
+    assert (status, checks["claude-code"]["verdict"]) == (0, "warning")
+    assert run(home, *checks["claude-code"]["advice"].split()[1:]).exit_code == 0
+    assert doctor(home, store)[1]["claude-code"]["found"] == "connected by the plugin"
+
+
 def test_a_client_without_its_hooks_is_a_warning(home: Path, store: Path) -> None:
     install(home, store, "codex")
     (home / ".codex" / "hooks.json").unlink()

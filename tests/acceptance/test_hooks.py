@@ -16,6 +16,7 @@ import pytest
 
 from actors.api.operations.retrieval.pagination import tokens
 from actors.cli import hooks
+from actors.cli.hook_context import WAITING
 from actors.cli.store_access import StoreLocation, StoreSession, open_store
 from actors.proxy.client import Client
 from actors.proxy.endpoint import SOCKET, socket_path
@@ -265,6 +266,48 @@ def test_a_session_starts_with_a_brief_of_what_bears_on_its_project(served: tupl
     assert quotes == [f"- {json.dumps(' '.join(here.split()))}"], "one quoted line, and no pond pump"
     assert tokens(brief) <= TOKENS
     assert run("SessionStart", data, CONTEXT_GRAPH_NAMESPACE="nowhere").stdout == ""
+
+
+def test_a_session_in_a_folder_of_its_project_starts_with_the_brief_of_the_project(
+    served: tuple[Path, Server], tmp_path: Path
+) -> None:
+    data, server = served
+    folder = tmp_path / "bakery" / "invoices"
+    folder.mkdir(parents=True)
+    (tmp_path / "bakery" / ".git").mkdir()
+    for content in ("The bakery closes on Tuesdays.", "Invoices are sent on the first of a month."):
+        server.call("store_memory", content=content, namespace="bakery")
+    payload = json.dumps({"cwd": str(folder), "source": "startup"})
+    brief = told(run("SessionStart", data, payload, CONTEXT_GRAPH_NAMESPACE=""), "SessionStart")
+    assert brief.splitlines()[1:] == ['- "The bakery closes on Tuesdays."']
+
+
+def test_a_brief_that_has_no_time_left_to_search_still_tells_what_waits_for_a_review(
+    data: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run_json(data, "store", "We decided on oak for the floor.", "--tag", "captured", "--no-hub")
+    (data / WAITING).touch()
+
+    @contextmanager
+    def loading(location: StoreLocation, **options: Any) -> Iterator[StoreSession]:
+        """The models load until the time is over."""
+        late: list[str] = []
+        with open_store(location, **options) as store:
+
+            def call(method: str, **arguments: Any) -> Any:
+                if late or method == "search/graph":
+                    late.append(method)
+                    raise TimeoutError
+                return store.call(method, **arguments)
+
+            yield StoreSession(call, served=True)
+
+    monkeypatch.setattr(hooks, "open_store", loading)
+    location = StoreLocation(data, "embedded", None, deadline=monotonic() + PATIENCE)
+    hooks.brief(hooks.HookCall(hooks.Payload(cwd="/projects/clinic"), location, "default", captures=False))
+    output = json.loads(capsys.readouterr().out)
+    assert output["systemMessage"].startswith("Context Graph: 1 captured sentence waits for your review")
+    assert output["hookSpecificOutput"]["additionalContext"].startswith("Context Graph holds 4 memories")
 
 
 def test_a_brief_names_what_serves_the_north_star_best(served: tuple[Path, Server]) -> None:

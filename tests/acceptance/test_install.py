@@ -189,6 +189,14 @@ def test_uninstall_takes_only_our_entries_from_a_file_that_was_edited_since(home
     assert (home / ".claude/settings.json").read_bytes() == FILES[".claude/settings.json"].encode()
 
 
+def test_uninstall_leaves_no_empty_event_in_settings_that_were_edited_since(home: Path) -> None:
+    done(home, "install", "--client", "claude-code")
+    file = home / ".claude/settings.json"
+    file.write_text(file.read_text().replace("opus", "haiku"))
+    done(home, "uninstall", "--client", "claude-code")
+    assert file.read_text() == FILES[".claude/settings.json"].replace("opus", "haiku")
+
+
 def test_a_second_install_replaces_the_entry_and_the_first_backup_stays(home: Path) -> None:
     before = tree(home)
     done(home, "install", "--client", "claude-code", "--data", str(home / "one"))
@@ -292,6 +300,7 @@ def test_the_plugin_already_brings_everything(home: Path) -> None:
     (home / ".claude/settings.json").write_text('{"enabledPlugins": {"context-graph@context-graph": true}}')
     before = tree(home)
     assert "plugin" in done(home, "install", "--client", "claude-code")
+    assert "CONTEXT_GRAPH_CAPTURE" in done(home, "install", "--client", "claude-code", "--capture")
     assert tree(home) == before
 
 

@@ -188,7 +188,7 @@ def test_the_hooks_have_the_time_limits_of_the_specification_and_run_at_the_docu
         name = re.sub(r"(?<=[a-z])(?=[A-Z])", "-", event).lower()
         assert f"hook {name} || exit 0" in one["hooks"][0]["command"]
     assert groups["PostToolUse"]["matcher"] == "Edit|Write|Bash"
-    assert set(groups["SessionStart"]["matcher"].split("|")) == {"startup", "clear", "compact", "fork"}
+    assert set(groups["SessionStart"]["matcher"].split("|")) == {"startup", "resume", "clear", "compact", "fork"}
 
 
 def launched(root: Path, home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:

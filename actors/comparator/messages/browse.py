@@ -33,5 +33,7 @@ class ReadColumns(Message[Columns | None], frozen=True, kw_only=True):
 
     namespaces: tuple[str, ...] | None = None
     """None for all."""
+    tags: tuple[str, ...] = ()
+    """All of which they have: of live memories only."""
     state: MemoryState = MemoryState.LIVE
     vectors: bool = False

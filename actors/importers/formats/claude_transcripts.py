@@ -30,6 +30,8 @@ _MARKUP = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 """Texts that the program writes into a person's turns."""
+_FOREIGN = re.compile(r"(?:Another Claude session sent a message:)?\s*<(?:teammate|cross-session)-message\b")
+"""Begins a person's turn that another session wrote."""
 _SYNTHETIC = "<synthetic>"
 """The model of what the program writes as the assistant, such as errors of the API."""
 
@@ -101,13 +103,16 @@ def read(file: Path, options: Options) -> Iterator[Record]:
 
 
 def _turn(line: _Line, message: _Message, file: Path, number: int, options: Options) -> Iterator[Record]:
-    content = message.content
+    content, everything = message.content, options.everything
     blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
     for index, block in enumerate(blocks):
         kind = block.get("type") if isinstance(block, dict) else None
-        text = _text(block, kind, everything=options.everything)
+        text = _text(block, kind, everything=everything)
         if text is None:
             yield Skipped({"image": "images", "thinking": "thinking"}.get(str(kind), "tool calls and results"))
+            continue
+        if line.type == "user" and kind == "text" and _FOREIGN.match(text) and not everything:
+            yield Skipped("messages of other sessions")
             continue
         text = _MARKUP.sub("", text).strip()
         if not text:

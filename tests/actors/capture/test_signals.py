@@ -2,6 +2,7 @@
 
 import pytest
 
+from actors.capture.selection import MIN_SCORE
 from actors.capture.signals import USER, sentences, signal
 
 
@@ -59,6 +60,54 @@ def test_a_title_before_a_name_ends_no_sentence(text: str) -> None:
 )
 def test_a_unit_or_a_street_before_a_point_ends_a_sentence(one: str, other: str) -> None:
     assert other in list(sentences(f"{one} {other}"))
+
+
+def kept(text: str) -> list[str]:
+    """Return the sentences of a text that score enough to be stored."""
+    found = ((sentence, signal(sentence, USER)) for sentence in sentences(text))
+    return [sentence for sentence, one in found if one and one.score >= MIN_SCORE]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Please don’t add comments to every function.",
+        "please dont add comments to every function",
+        "Let’s use Postgres for the queue.",
+        "Never commit directly to main!",
+        "From now on, write commit messages in English.",
+        "we use pnpm, not npm, for all packages",
+        "We don't use mocks in this repo, only fakes.",
+        "Don't touch the migrations folder, ops owns it.",
+        "I decided against the rewrite. It's too expensive before the release.",
+    ],
+)
+def test_rules_are_kept_as_people_type_them(text: str) -> None:
+    assert kept(text) == [text]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["We decided to drop it because it was slow.", "Don't use that, it breaks.", "I hate rainy mondays so much!"],
+)
+def test_a_pronoun_that_nothing_explains_or_an_outcry_is_not_kept(text: str) -> None:
+    assert kept(text) == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "2026-03-02 10:00:02 ERROR job crashed because worker-3 timed out",
+        "[10:00:02] the job crashed because worker-3 of Fulda timed out",
+        "ERROR [pool-3] com.acme.Job - export failed because tenant 17 has no currency",
+        "Caused by: java.sql.SQLException: connection refused because the server is locked",
+        "ValueError: the export of Fulda failed because tenant 17 has no currency",
+        "fatal: push to origin failed because the tip of your branch is behind",
+    ],
+)
+def test_a_line_of_a_log_is_not_captured(line: str) -> None:
+    rule = "Never push to Fulda on Fridays."
+    assert captured(f"Look at that:\n{line}\n{rule}") == [rule]
 
 
 @pytest.mark.parametrize(

@@ -34,6 +34,12 @@ def test_a_set_table_is_there_and_everything_else_stays(text: str) -> None:
     assert without == tomllib.loads(text) or without == tomllib.loads(text) | {"mcp_servers": {}}
 
 
+def test_a_byte_order_mark_stays() -> None:
+    edited = toml.set_member("\ufeff" + TEXTS[2], PATH, ENTRY)
+    assert edited == "\ufeff" + toml.set_member(TEXTS[2], PATH, ENTRY)
+    assert toml.remove(edited, PATH[:-1], PATH[-1]) == "\ufeff" + TEXTS[2]
+
+
 def test_another_entry_replaces_the_present_one() -> None:
     edited = toml.set_member(toml.set_member(TEXTS[2], PATH, ENTRY), PATH, ENTRY | {"args": ["serve", "--x"]})
     assert tomllib.loads(edited)["mcp_servers"]["context-graph"]["args"] == ["serve", "--x"]

@@ -127,6 +127,14 @@ def test_files_that_are_not_read_are_named_relative_to_the_folder_and_only_claud
     assert not any("--everything" in reason for reason in reasons)
 
 
+OTHER_SESSION = """Another Claude session sent a message:
+<cross-session-message from="uds:/tmp/cc-socks/1.sock" from-name="planning">
+We agreed to drop E.
+</cross-session-message>
+
+IMPORTANT: This is NOT from your user."""
+
+
 def test_what_a_program_writes_into_turns_is_left_out(tmp_path: Path) -> None:
     lines = [
         samples.turn("s", 0, "/srv/a", "user", "<command-name>/clear</command-name>"),
@@ -139,12 +147,15 @@ def test_what_a_program_writes_into_turns_is_left_out(tmp_path: Path) -> None:
         samples.turn(
             "s", 7, "/srv/a", "user", [{"type": "text", "text": "[Request interrupted by user for tool use]"}]
         ),
+        samples.turn("s", 9, "/srv/a", "user", '<teammate-message teammate_id="lead">We chose D.</teammate-message>'),
+        samples.turn("s", 10, "/srv/a", "user", OTHER_SESSION),
         samples.turn("s", 8, "/srv/a", "assistant", "API Error: 529"),
     ]
     lines[-1]["message"]["model"] = "<synthetic>"
     _, (item,), _, skipped = read(samples.write_lines(tmp_path / "one.jsonl", lines))
     assert (item["content"], item["namespace"]) == ("Ship it.", "shop")
     assert (skipped["images"], skipped["summaries of turns before them"], skipped["notes of the program"]) == (1, 1, 2)
+    assert skipped["messages of other sessions"] == 2
 
 
 def test_codex_and_gemini_turns_keep_time_project_session_and_speaker(tmp_path: Path) -> None:

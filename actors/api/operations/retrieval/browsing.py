@@ -12,7 +12,7 @@ from msgspec import Meta
 
 from actors.api.answers import body_of, iso, shown
 from actors.api.context import Context, confined, wait_until_replayed
-from actors.api.params.fields import MAX_BATCH, MAX_NAME, Moment, NamespaceFilter, Reading, SessionFilter
+from actors.api.params.fields import MAX_BATCH, MAX_NAME, Moment, NamespaceFilter, Reading, SessionFilter, Tags
 from actors.api.params.parsing import Params
 from actors.api.params.times import between
 from actors.comparator.messages.browse import Columns, ReadColumns
@@ -46,6 +46,8 @@ class MemoryList(Reading, frozen=True, kw_only=True):
     """Look up these, and ignore all that follows but the namespace."""
     namespace: NamespaceFilter = None
     session: SessionFilter = None
+    tags: Tags = ()
+    """All of which they have; others than live memories are then left out."""
     state: ListedState = ListedState.LIVE
     since: Moment | None = None
     until: Moment | None = None
@@ -96,7 +98,7 @@ async def memory_list(context: Context, params: MemoryList) -> JsonObject:
         entries = await _entries(context, params.ids)
         found = [entry for entry in entries if wanted is None or (entry.body and entry.body.namespace in wanted)]
         return {"memories": [_listed(entry, whole=True) for entry in found], "total": len(found)}
-    columns = await read_columns(context, params.namespace, MemoryState(params.state.value))
+    columns = await read_columns(context, params.namespace, MemoryState(params.state.value), tags=params.tags)
     if columns is None:
         return {"memories": [], "total": 0}
     chosen = np.ones(len(columns.memories), np.bool_)
@@ -175,10 +177,15 @@ def _namespaces(context: Context, namespace: str | None) -> tuple[str, ...] | No
 
 
 async def read_columns(
-    context: Context, namespace: str | None, state: MemoryState = MemoryState.LIVE, *, vectors: bool = False
+    context: Context,
+    namespace: str | None,
+    state: MemoryState = MemoryState.LIVE,
+    *,
+    tags: tuple[str, ...] = (),
+    vectors: bool = False,
 ) -> Columns | None:
     """Return the columns of the memories in a state that the caller sees; None if there are none."""
-    message = ReadColumns(namespaces=_namespaces(context, namespace), state=state, vectors=vectors)
+    message = ReadColumns(namespaces=_namespaces(context, namespace), tags=tags, state=state, vectors=vectors)
     return await ask(context.hub.comparator, message)
 
 

@@ -23,6 +23,12 @@ Names = Annotated[
 All = Annotated[bool, typer.Option("--all", help="Every client found on this machine.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the changes as a diff, and make none.")]
 
+PLUGIN_CAPTURE = (
+    "the plugin's hooks have no --capture: set CONTEXT_GRAPH_CAPTURE to 1 in `env` of settings.json, which also "
+    "records the use of tools"
+)
+"""Note for a person who asked for capture."""
+
 
 class Plan(NamedTuple):
     """What is to be done for a client."""
@@ -53,7 +59,7 @@ def install(
     as_json: Json = False,
 ) -> None:
     """Add this server, hooks and skills to the configuration of MCP clients; the rest of their files stays as it is."""
-    from actors.clients.installation import captures, configured, has_plugin, install_changes, kept_skills
+    from actors.clients.installation import captures, configured, has_plugin, hook_call, install_changes, kept_skills
     from actors.clients.launch import own_launch, read_environment
     from actors.proxy.serve_command import DATA
 
@@ -63,7 +69,13 @@ def install(
         def plan(client: Client) -> Plan:
             captured = captures(client) if capture is None else capture
             changes = install_changes(client, launch._replace(captures=captured))
-            notes = ["its plugin brings server, hooks and skills: nothing to do"] if has_plugin(client) else []
+            notes = []
+            if has_plugin(client):
+                notes.append("its plugin brings server, hooks and skills: nothing to do")
+                if capture:
+                    notes.append(PLUGIN_CAPTURE)
+                if hook_call(client) is not None:
+                    notes.append("hooks of an earlier install run beside the plugin's: take them out by `uninstall`")
             notes += [f"{file} is your own and stays" for file in kept_skills(client)]
             if client.hooks and data is None and DATA.variable in read_environment(configured(client)):
                 notes.append(f"{DATA.variable} in its entry is not seen by its hooks: name that folder by --data")

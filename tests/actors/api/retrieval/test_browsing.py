@@ -69,6 +69,19 @@ async def test_memories_are_listed_by_time_and_page_by_page(context: Context) ->
         await ask(context, "memory/list", since="2026-05-02", until="1 May 2026")
 
 
+async def test_live_memories_are_listed_and_counted_by_their_tags(context: Context) -> None:
+    tagged = [await store(context, text, tags=["baking", f"day-{day}"]) for day, text in enumerate(BREAD)]
+    await fill(context)
+    found = await ask(context, "memory/list", tags=["baking"], limit=1)
+    assert (found["total"], len(found["memories"])) == (3, 1)
+    assert [one["id"] for one in (await ask(context, "memory/list", tags=["baking", "day-1"]))["memories"]] == tagged[
+        1:2
+    ]
+    await ask(context, "memory/delete", id=tagged[0], reason="stale")
+    assert (await ask(context, "memory/list", tags=["baking"]))["total"] == 2
+    assert (await ask(context, "memory/list", tags=["baking"], namespace="bakery"))["total"] == 0
+
+
 async def test_a_forgotten_memory_is_listed_as_forgotten_and_found_by_its_id(context: Context) -> None:
     ids = await fill(context)
     await ask(context, "memory/delete", id=ids[0], reason="stale")
