@@ -27,6 +27,9 @@ HUB_TIMEOUT = 30.0
 LAST_ERRORS = 5
 """Lines of the hub's log that are shown."""
 
+_UNLOCK = (
+    "set CONTEXT_GRAPH_PASSPHRASE or CONTEXT_GRAPH_PASSPHRASE_FILE to the store's passphrase, neither if it has none"
+)
 _REQUIREMENT = re.compile(r"([\w.-]+)\s*(?:==\s*([\w.]+))?")
 _LOGGED = re.compile(r"context-graph: (?!DEBUG |INFO )")
 
@@ -105,6 +108,11 @@ def _folder(folder: Path) -> Iterator[Check]:
         return
     if not _may_write(folder):
         yield failed("folder", f"{folder} is no folder that this user can write to", "give its owner all rights to it")
+        return
+    barred = [file.name for file in folder.iterdir() if file.is_file() and not os.access(file, os.R_OK | os.W_OK)]
+    if barred:
+        problem = f"this user can't read and write {', '.join(sorted(barred)[:3])} in {folder}"
+        yield failed("folder", problem, "give the user who runs this all rights to the files: chown -R, chmod -R u+rw")
         return
     open_files = [file.name for file in folder.iterdir() if stat.S_IMODE(file.lstat().st_mode) & 0o077]
     foreign = stat.S_IMODE(folder.stat().st_mode) & 0o077
@@ -206,7 +214,7 @@ def _log(folder: Path) -> Check:
     except LogInUseError:
         return warned("log", "another process has it open and does not answer", "wait for it to end, or end it")
     except PassphraseError as error:
-        return failed("log", str(error), "set CONTEXT_GRAPH_PASSPHRASE or CONTEXT_GRAPH_PASSPHRASE_FILE")
+        return failed("log", str(error), _UNLOCK)
     except (LogError, OSError) as error:
         return failed("log", str(error), "`context-graph verify` tells what is lost; `restore` puts a backup back")
     try:

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from glob import escape
 from math import inf
 from pathlib import Path
 from time import monotonic, sleep
@@ -72,7 +73,7 @@ class StoreLocation(msgspec.Struct, frozen=True):
 
     def check_exists(self) -> None:
         """Raise `NoStoreError` if there is no store."""
-        if self.log is None and not (self.folder / "log.duckdb").exists():
+        if self.log is None and not _holds_log(self.folder):
             raise NoStoreError(
                 f"no store in {self.folder}; `context-graph store` or an agent's first session creates one"
             )
@@ -151,6 +152,17 @@ def check_outside(target: Path, folder: Path) -> None:
     """Raise `CommandError` if what is to be created lies in the folder of the store that it is made from."""
     if target.resolve().is_relative_to(folder.resolve()):
         raise CommandError(f"{target} is inside the store's folder {folder}: choose a place outside of it")
+
+
+def _holds_log(folder: Path) -> bool:
+    """Return whether a folder holds a log, or the head of one that is lost; end a restore that was interrupted."""
+    if not folder.exists():
+        folder = folder.resolve()
+        if any(one.is_dir() for one in folder.parent.glob(f"{escape(folder.name)}.restoring-*")):
+            from events.storage.replacement import finish
+
+            finish(folder)
+    return (folder / "log.duckdb").exists() or (folder / "head").exists()
 
 
 def _make_folder(folder: Path) -> None:

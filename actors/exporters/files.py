@@ -1,5 +1,6 @@
 """Writes exports: JSON lines, a folder of Markdown, Parquet. A file stands under its name only once it is whole."""
 
+import shutil
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -13,8 +14,9 @@ from actors.exporters.forms import write_markdown, write_parquet
 from actors.exporters.json_text import to_json
 from actors.runtime.faults import InvalidParamsFault
 from actors.runtime.types import JsonObject
+from events.recovery.backup import new_store
+from events.storage import replacement
 
-UNFINISHED = ".unfinished"
 SUPERSEDED_BY = "superseded_by"
 """Relation of a memory to the one that corrected it."""
 
@@ -42,7 +44,8 @@ def write(wanted: Export, form: str, file: Path | None, *, replace: bool = False
     """
     left_out: Counter[str] = Counter()
     if form == "markdown":
-        exported = write_markdown(_folder(file), list(_memories(wanted)), _links(wanted))
+        with _whole_folder(file) as target:
+            exported = write_markdown(target, list(_memories(wanted)), _links(wanted))
     elif form == "parquet":
         if file is None:
             raise InvalidParamsFault("Parquet needs a file: name one", parameter="file")
@@ -72,7 +75,8 @@ def _history(wanted: Export, left_out: Counter[str]) -> Iterator[JsonObject]:
 def _memories(wanted: Export, *, include_embeddings: bool = False) -> Iterator[JsonObject]:
     """Yield the live memories, namespace by namespace."""
     counts = wanted.call("store/status", None, **wanted.moment)["namespaces"]
-    chosen = {name: count for name, count in sorted(counts.items()) if wanted.namespace in {None, name}}
+    named = wanted.namespace  # the store refuses one that it doesn't know
+    chosen = dict(sorted(counts.items())) if named is None else {named: counts.get(named, 0)}
     done = 0
     more = {"include_embeddings": True} if include_embeddings else {}
     for name in chosen:
@@ -117,24 +121,38 @@ def _text(file: Path | None, *, replace: bool) -> Iterator[TextIO]:
 
 @contextmanager
 def _whole(file: Path, *, replace: bool) -> Iterator[Path]:
-    """Yield a path beside a file, which takes the file's place if the body succeeds."""
+    """Yield a path in a folder beside a file, which takes the file's place if the body succeeds."""
+    _check_free(file, replace=replace)
+    folder = replacement.partial_folder(file)
+    replacement.remove_partial(file.parent)
+    with replacement.building(folder):
+        try:
+            target = folder / file.name
+            yield target
+            _check_free(file, replace=replace)  # another export may have written it meanwhile
+            target.replace(file)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _check_free(file: Path, *, replace: bool) -> None:
     if file.is_dir() or not file.parent.is_dir():
         problem = "is a folder" if file.is_dir() else "is in no folder that exists"
         raise InvalidParamsFault(f"{file} {problem}: name a file", parameter="file")
     if file.exists() and not (replace and file.is_file()):
         advice = "name another; with --replace the export takes its place" if file.is_file() else "it is no plain file"
         raise InvalidParamsFault(f"{file} exists already: {advice}", parameter="file")
-    target = file.with_name(file.name + UNFINISHED)
-    try:
-        yield target
-        target.replace(file)
-    finally:
-        target.unlink(missing_ok=True)
 
 
-def _folder(file: Path | None) -> Path:
+@contextmanager
+def _whole_folder(file: Path | None) -> Iterator[Path]:
+    """Yield a folder that gets the name of `file` if the body succeeds; or `file` itself, an empty folder."""
     if file is None:
         raise InvalidParamsFault("Markdown needs a folder: name one", parameter="file")
     if file.exists() and (not file.is_dir() or any(file.iterdir())):
         raise InvalidParamsFault(f"{file} must be an empty folder, or none at all", parameter="file")
-    return file
+    if file.exists():
+        yield file
+        return
+    with new_store(file) as target:
+        yield target

@@ -12,6 +12,7 @@ import os
 import socket
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -189,10 +190,12 @@ def _values(arguments: Sequence[str], environment: Mapping[str, str]) -> dict[st
 
 def data_folder(chosen: Path | None, environment: Mapping[str, str] = os.environ) -> Path:
     """Return the store's folder: the chosen one, that of the environment, or the platform's default."""
+    if chosen is None and (told := environment.get(DATA.variable)):
+        chosen = Path(told)
     if chosen is not None:
+        with suppress(RuntimeError):  # "~name" of no user is a folder's name
+            return chosen.expanduser()
         return chosen
-    if told := environment.get(DATA.variable):
-        return Path(told)
     import platformdirs
 
     return Path(platformdirs.user_data_dir("context-graph"))

@@ -112,6 +112,9 @@ class ToolSet(StrEnum):
     ALL = "all"
 
 
+_UNREADABLE = "the file that CONTEXT_GRAPH_PASSPHRASE_FILE names can't be read: {}"
+
+
 def passphrase() -> str | None:
     """Return the passphrase of the store's keys from the environment, or from the file that it names (`OSError`)."""
     if text := os.environ.get("CONTEXT_GRAPH_PASSPHRASE"):
@@ -120,5 +123,7 @@ def passphrase() -> str | None:
         try:
             return Path(file).read_text(encoding="utf-8").rstrip("\r\n")
         except UnicodeDecodeError as error:
-            raise OSError(errno.EILSEQ, "no text in UTF-8", file) from error
+            raise OSError(errno.EILSEQ, _UNREADABLE.format("no text in UTF-8"), file) from error
+        except OSError as error:
+            raise OSError(error.errno, _UNREADABLE.format(error.strerror), file) from error
     return None

@@ -22,6 +22,11 @@ from events.storage.log import LogError, PassphraseError
 MIN_PASSPHRASE: Final = 12
 """Characters of a passphrase that isn't called weak: twelve random letters are beyond 2^56 guesses of .08 s."""
 
+_GIVE_IT: Final = "set CONTEXT_GRAPH_PASSPHRASE or CONTEXT_GRAPH_PASSPHRASE_FILE"
+_NOT_LOCKED: Final = (
+    "a passphrase was given, but these keys have none: leave it out, or put it around them by: context-graph passphrase"
+)
+
 _KEY: Final = 32
 _CRC: Final = struct.Struct("<I")
 
@@ -105,7 +110,7 @@ class KeyHeader:
             if any(copy.startswith(layout.magic) for copy in copies):
                 raise LogError("the header of the keys is damaged: nothing can tell what wraps them")
         if passphrase is not None:
-            raise PassphraseError("a passphrase was given, but these keys have none")
+            raise PassphraseError(_NOT_LOCKED)
         return cls(b"", None, None)
 
     @property
@@ -183,7 +188,7 @@ def _open(layout: _Layout, content: bytes, sound: bytes, passphrase: str | None)
     lock = None
     if cost != _NO_COST:
         if passphrase is None:
-            raise PassphraseError("the keys are behind a passphrase, and none was given")
+            raise PassphraseError(f"the keys are behind a passphrase, and none was given: {_GIVE_IT}")
         kek = _derive(layout, passphrase, salt, cost)
         try:
             stored = aes_key_unwrap(kek, stored)
@@ -191,7 +196,7 @@ def _open(layout: _Layout, content: bytes, sound: bytes, passphrase: str | None)
             raise PassphraseError("the passphrase is wrong") from None
         lock = _Lock(cost, salt, kek, stored[:_KEY], by_scrypt=layout is not _ARGON)
     elif passphrase is not None:
-        raise PassphraseError("a passphrase was given, but these keys have none")
+        raise PassphraseError(_NOT_LOCKED)
     chain = ChainKey(stored[_KEY : _KEY + SECRET], first[0]) if any(first) else None
     return KeyHeader(content, lock, chain)
 

@@ -164,7 +164,10 @@ def check_files(folder: Path, names: Iterable[str]) -> None:
         return
     for name in names:
         if not (folder / name).exists():
-            raise LogDamagedError(f"{folder / name} is missing, but events were acknowledged")
+            raise LogDamagedError(
+                f"{folder / name} is missing, but events were acknowledged: put it back, or a backup in the place of "
+                "the store by: context-graph restore BACKUP --replace"
+            )
 
 
 def check_private(folder: Path) -> None:

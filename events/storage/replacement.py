@@ -118,9 +118,9 @@ def _put_in_place(new: Path, folder: Path) -> None:
     if not folder.exists():
         new.rename(folder)
     elif not (folder / "head").exists():
-        for file in ("format", *FILES):
-            if (new / file).exists():
-                (new / file).rename(folder / file)
+        # The format is moved first: without it, what was moved so far would be taken for a store of the first format.
+        for file in sorted(new.iterdir(), key=lambda one: (one.name == "head", one.name != "format")):
+            file.rename(folder / file.name)
         sync_folder(folder)
     with suppress(OSError):  # it is gone; or it stays, since another log was begun
         new.rmdir()

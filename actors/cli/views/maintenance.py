@@ -22,7 +22,7 @@ def verified(answer: JsonObject) -> None:
     OUT.print(f"damaged{first}; {counts} can be read and trusted", style="bold red")
     for problem in answer["problems"]:
         where = f"event {problem['seq']}" if problem["seq"] else problem["file"]
-        OUT.print(f"  {where}: {problem['what']}; lost: {problem['lost']}")
+        OUT.print(f"  {where}: {problem['what']}" + (f"; lost: {problem['lost']}" if problem["lost"] else ""))
     if "quarantine" in answer:
         OUT.print(f"its files are in {answer['quarantine']} now")
 

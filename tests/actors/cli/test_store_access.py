@@ -12,6 +12,7 @@ from actors.cli import store_access
 from actors.cli.commands.agents import serve
 from actors.cli.store_access import LOCK_TIMEOUT, StoreLocation, StoreSession, open_store, store_location
 from actors.proxy.launcher import is_locked, lock_folder
+from actors.proxy.serve_command import data_folder
 from events.storage.log import LogInUseError
 from tests.acceptance.conftest import COMMAND, PATIENCE
 from tests.actors.cli.conftest import run
@@ -126,3 +127,42 @@ def test_serving_over_http_waits_for_a_hub_that_does_not_listen_yet(
     monkeypatch.setattr(serve, "_serve_socket", serve_socket)
     done = run(tmp_path, "serve", "--http", "127.0.0.1:0")
     assert (done.exit_code, served) == (0, [tmp_path]), done.output
+
+
+# ── a log that is lost, or was being replaced ───────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    "command", [("status",), ("doctor",), ("verify",), ("backup", "copy"), ("export",), ("store", "Bo.", "--no-hub")]
+)
+def test_a_store_whose_log_is_lost_is_called_damaged_and_not_missing(tmp_path: Path, command: tuple[str, ...]) -> None:
+    folder = tmp_path / "store"
+    assert run(folder, "store", "Bo is afraid of thunder.", "--no-hub").exit_code == 0
+    (folder / "log.duckdb").unlink()
+    done = run(folder, *command)
+    assert done.exit_code == 1, done.output
+    assert "missing" in done.output
+    assert "no store in" not in done.output
+
+
+def test_what_only_reads_finishes_a_restore_that_was_interrupted_between_its_renames(tmp_path: Path) -> None:
+    folder, backup = tmp_path / "store", tmp_path / "backup"
+    assert run(folder, "store", "Bo is afraid of thunder.", "--no-hub").exit_code == 0
+    assert run(folder, "backup", str(backup)).exit_code == 0
+    assert run(folder, "restore", str(backup), "--replace").exit_code == 0
+    (replaced,) = tmp_path.glob("store.replaced-*")
+    folder.rename(tmp_path / replaced.name.replace("replaced", "restoring"))
+    done = run(folder, "status")
+    assert (done.exit_code, done.stdout.startswith("1 memory, ")) == (0, True), done.output
+
+
+def test_a_home_folder_is_meant_by_a_tilde_that_no_shell_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("CONTEXT_GRAPH_DATA", "~/store")
+    assert data_folder(None) == tmp_path / "store"
+    assert run(tmp_path / "store", "store", "Bo is afraid of thunder.", "--no-hub").exit_code == 0
+    assert run(Path("~/store"), "backup", "~/backup").exit_code == 0
+    done = run(Path("~/store"), "restore", "~/backup", "--replace")
+    assert (done.exit_code, done.stdout.startswith(f"{tmp_path / 'store'} is restored")) == (0, True), done.output

@@ -327,6 +327,24 @@ def test_a_restore_that_was_killed_between_its_renames_is_finished_where_the_fol
     assert not list(tmp_path.glob("store.restoring-*"))
 
 
+def test_the_images_of_a_backup_are_put_in_place_where_the_folder_was_made_again(
+    log: DuckDBLog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    (memory,) = (one.id for one in log.append([draft(stored("a photo"))]))
+    log.images.write(memory, b"pixels")
+    target = made(log, tmp_path / "backup")
+    log.close()
+    with monkeypatch.context() as patched:
+        killed_at(patched, STEPS)  # one more than without an image
+        with pytest.raises(Killed):
+            restore(target, tmp_path / "store", replace=True)
+    assert not (tmp_path / "store").exists()
+    (tmp_path / "store").mkdir()
+    with closing(DuckDBLog(tmp_path / "store")) as restored:
+        assert restored.images.read(memory) == b"pixels"
+    assert not list(tmp_path.glob("store.restoring-*"))
+
+
 def test_a_log_that_was_begun_after_a_restore_was_killed_is_left_alone(
     log: DuckDBLog, target: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

@@ -225,7 +225,7 @@ def _web(context: Context) -> WebServer:
 
 def _check_free(target: Path, folder: Path) -> None:
     """Refuse the place of a backup if something is there, or if it is inside the store."""
-    if target.resolve().is_relative_to(folder.resolve()):
+    if target.resolve().is_relative_to(folder := folder.resolve()):
         raise invalid("target", f"it is inside the store's folder {folder}: choose one outside, as {folder}-backup")
     if os.path.exists(target):  # noqa: PTH110 -- Path.exists raises where it can't look
         raise invalid("target", f"{target} exists already")

@@ -52,7 +52,7 @@ def verify(
     from events.verify.anchors import parse_anchors
 
     if anchor is not None:
-        anchor = Path(anchor).read_text(encoding="utf-8") if os.path.isfile(anchor) else anchor
+        anchor = Path(anchor).read_text(encoding="utf-8", errors="replace") if os.path.isfile(anchor) else anchor
         parse_anchors(anchor)  # refused before a hub checks every event
     answer = _verify(folder, anchor, report)
     if quarantine and not answer["sound"]:
@@ -124,11 +124,11 @@ def restore(
         perform(store_location(folder), "memory/restore", {"id": MemoryId(what)}, memory_restored, as_json=as_json)
         return
     with exit_on_error():
-        if not what or not Path(what).exists():
+        if not what or not given_path(what).exists():
             raise CommandError(f"'{what}' is neither the id of a memory nor a folder")
         from events.recovery.backup import restore as restore_backup
 
-        replaced = restore_backup(Path(what), folder, passphrase(), replace=replace)
+        replaced = restore_backup(given_path(what), folder, passphrase(), replace=replace)
     show({"restored": str(folder), "replaced": str(replaced) if replaced else None}, restored, as_json=as_json)
 
 

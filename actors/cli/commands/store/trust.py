@@ -32,16 +32,18 @@ def anchor(
     from actors.hub.anchors import GIT, write_anchor
     from events.crypto.keys import KeyRing
     from events.recovery.salvage import acknowledged
+    from events.storage.durable import check_files
     from events.storage.log import LogError
     from events.verify.anchors import sign_head
 
     store_location(folder).check_exists()
+    check_files(folder, ("keys",))
     chain = KeyRing.of((folder / "keys").read_bytes(), passphrase()).chain
     if chain is None:
         raise LogError("an earlier version made this store: open it once, and it gets the key that signs anchors")
     head = acknowledged(folder, chain)
     if head is None or not head.seq:
-        raise LogError(f"{folder} holds no event yet")
+        raise LogError(f"{folder} shows no event: it holds none yet, or is damaged, which `context-graph verify` tells")
     text = sign_head(head, chain)
     for target in ([str(file.absolute())] if file else []) + ([f"{GIT}{git.absolute()}"] if git else []):
         write_anchor(target, text)
