@@ -119,12 +119,11 @@ def _prefix(text: str, one: _Expression) -> str:
 _OFFSET: Final = lex.compiled(
     rf"(?:{lex.COUNT}|\bthe )?{lex.UNIT} (?P<where>before|prior to|after|following) (?:the )?$"
 )
-_AROUND: Final = lex.compiled(r"\b(?P<unit>week|weekend) of (?:the )?$")
 _SIDE: Final = lex.compiled(r"\b(?P<side>before|until|till|after|since)\s+(?:the )?$")
 
 
 def _modified(text: str, one: _Expression, anchor: datetime) -> Interval:
-    """Return an expression's interval, modified by "two weeks before", "the week of" or "since" in front of it."""
+    """Return an expression's interval, modified by "two weeks before", "the day after" or "since" in front of it."""
     prefix, interval = _prefix(text, one), one.interval
     if offset := _OFFSET.search(prefix):
         unit, count = offset["unit"].casefold(), lex.count_of(offset["count"])
@@ -137,8 +136,6 @@ def _modified(text: str, one: _Expression, anchor: datetime) -> Interval:
         nearest = interval.start if earlier else interval.end - DAY
         start = days(nearest) if unit in ("week", "weekend") else containing(nearest, unit)
         return shift(start, unit, -count if earlier else count)
-    if (around := _AROUND.search(prefix)) and interval.end - interval.start == DAY:
-        interval, prefix = containing(interval.start, around["unit"]), prefix[: around.start()]
     side = _SIDE.search(prefix)
     if side is None:
         return interval
@@ -166,15 +163,15 @@ _PART_OF_DAY: Final = r"(?: (?:morning|afternoon|evening|night))?"
 _PATTERNS: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str], Reference], Interval | None]], ...]] = tuple(
     (lex.compiled(pattern), resolve)
     for pattern, resolve in (
-        (r"\b(?P<year>\d{4})-(?P<number>\d{2})-(?P<day>\d{2})(?!\d)", resolvers.day_or_days),
+        (rf"{lex.AROUND}\b(?P<year>\d{{4}})-(?P<number>\d{{2}})-(?P<day>\d{{2}})(?!\d)", resolvers.day_or_days),
         (r"\b(?P<year>\d{4})-W(?P<week>\d\d)\b", resolvers.iso_week),
         (rf"\bcalendar week (?P<week>\d{{1,2}})\b{_OF_YEAR}", resolvers.iso_week),
         (r"\b(?P<year>\d{4})[ /-]?Q(?P<quarter>[1-4])(?P<named>)\b", resolvers.month_or_longer),
         (rf"{lex.QUARTER},? (?:of )?{lex.YEAR}", resolvers.month_or_longer),
         (rf"{lex.BETWEEN}{lex.DAY_OF_MONTH}{lex.AND}(?: of)? {lex.MONTH},?(?: {lex.YEAR})?", resolvers.day_or_days),
         (rf"{lex.BETWEEN}{lex.MONTH} {lex.DAY_OF_MONTH}{lex.AND}(?!:),?(?: {lex.YEAR})?", resolvers.day_or_days),
-        (rf"\b{lex.DAY_OF_MONTH}{lex.UNTIL}(?: of)? {lex.MONTH},?(?: {lex.YEAR})?", resolvers.day_or_days),
-        (rf"\b{lex.MONTH} {lex.DAY_OF_MONTH}{lex.UNTIL}(?!:),?(?: {lex.YEAR})?", resolvers.day_or_days),
+        (rf"{lex.AROUND}\b{lex.DAY_OF_MONTH}{lex.UNTIL}(?: of)? {lex.MONTH},?(?: {lex.YEAR})?", resolvers.day_or_days),
+        (rf"{lex.AROUND}\b{lex.MONTH} {lex.DAY_OF_MONTH}{lex.UNTIL}(?!:),?(?: {lex.YEAR})?", resolvers.day_or_days),
         (
             rf"\b(?P<nth>first|second|third|fourth|last) week (?:of|in) {lex.MONTH}{_OF_YEAR}",
             resolvers.week_of_month,
