@@ -145,6 +145,11 @@ NEAR_MISSES = (
     ("The pump is serviced every year.", "The pump is not serviced every year."),
     ("Tom works at the flour mill.", "Tom worked at the flour mill."),
     ("The cat chased the neighbour's dog.", "The dog chased the neighbour's cat."),
+    ("A few guests stayed for the dance.", "Few guests stayed for the dance."),
+    ("The pantry is locked on Sunday.", "The pantry is locked on Sundays."),
+    ("The broth is too salty for the kids.", "The broth is salty for the kids."),
+    ("The well water is safe to drink.", "The water is safe to drink."),
+    ("The toll fell to five euros.", "The toll fell five euros."),
 )
 REWORDED = (
     ("Because the mill was late, we baked no bread.", "We baked no bread because the mill was late."),
