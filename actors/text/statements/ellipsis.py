@@ -76,10 +76,9 @@ def find_ellipsis(earlier: Statement, later: Statement) -> tuple[Value, Value] |
     old = [value for value in read_values(earlier) if value.key not in later.keys]
     if not _pairs(old, _new(earlier, later)):
         return None
-    is_labelled = any(_is_label(start, clause, earlier) for start, clause in clauses(earlier))
     for start, clause in clauses(later):
         new = _new(earlier, clause)
-        if _adds(clause, later) or (is_labelled and _is_label(start, clause, later)):
+        if _adds(clause, later):
             continue
         replaced = [pair for pair in _pairs(old, new) if _replaces(earlier, clause, *pair)]
         if (
@@ -110,12 +109,6 @@ def _adds(clause: Statement, later: Statement) -> bool:
     """Return whether a clause of a later text tells of the past, or adds something."""
     was = clause.tells_event and not (clause.changes or later.admits_error)
     return was or _ADDITION.search(clause.text) is not None
-
-
-def _is_label(start: int, clause: Statement, statement: Statement) -> bool:
-    """Return whether a clause only names what is told after its colon: "Call with Ada: …", "Bill for May: …"."""
-    is_named = statement.text.startswith(":", start + len(clause.text))
-    return is_named and clause.state_at is None and not (clause.tells_event or clause.announces_change)
 
 
 def _has_other_verb(earlier: Statement, clause: Statement, kind: str) -> bool:
