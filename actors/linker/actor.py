@@ -144,13 +144,13 @@ class Linker(Actor):
         """Yield edges without those whose ends say other than they must.
 
         Both ends of an edge of E5 are single plain statements, and a memory that a phrase joins as a whole tells an
-        event, unless it says the same as the phrase.
+        event and no cause, which is compared by phrases once it is examined, unless it says the same as the phrase.
         """
         ends = [end for link in links for end in _judged(link)]
         entries = ask_blocking(self._store, Describe(memories=tuple(ends))) if ends else ()
         texts = {entry.id: entry.body.text for entry in entries if entry.body}
         for link in links:
-            holds = is_statement if link.stated_in is None else tells_event
+            holds = is_statement if link.stated_in is None else _tells_event_alone
             if all(end in texts and holds(texts[end]) for end in _judged(link)):
                 yield link
 
@@ -210,6 +210,11 @@ def _judged(link: CausalLink) -> tuple[UUID, ...]:
     if link.joined is not None or link.weight >= SURE:
         return ()
     return (link.target if link.stated_in == link.source else link.source,)
+
+
+def _tells_event_alone(text: str) -> bool:
+    """Return whether a text tells an event, and no cause or effect of it."""
+    return tells_event(text) and not causal_clauses(text)
 
 
 def _phrase(text: str, span: Span, embedded: EmbeddedContent, speaker: str) -> Phrase:

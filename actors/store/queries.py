@@ -142,7 +142,7 @@ def other_models(declared: SpacesDeclared, wanted: SpacesDeclared) -> StorageFau
 def compare_alike(message: msg.Append, catalog: Catalog) -> tuple[list[MemorySuperseded], list[msg.Similar]]:
     """Return what a new memory supersedes by its text, and what else it is alike; all of it still holds.
 
-    Only a statement of the same speaker is superseded. A copy is neither.
+    Only a statement of the same speaker is superseded. A copy is neither, and of copies of one another one is shown.
     """
     superseded: list[MemorySuperseded] = []
     similar: list[msg.Similar] = []
@@ -159,6 +159,6 @@ def compare_alike(message: msg.Append, catalog: Catalog) -> tuple[list[MemorySup
             superseded.append(
                 MemorySuperseded(memory=memory, by=message.id, rule=found.rule, was=found.was, now=found.now)
             )
-        elif earlier != later:
+        elif earlier not in {later, *(one.text for one in similar)}:
             similar.append(msg.Similar(memory=memory, text=earlier, similarity=similarity))
     return superseded, similar

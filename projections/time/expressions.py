@@ -163,13 +163,15 @@ _PART_OF_DAY: Final = r"(?: (?:morning|afternoon|evening|night))?"
 _PATTERNS: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str], Reference], Interval | None]], ...]] = tuple(
     (lex.compiled(pattern), resolve)
     for pattern, resolve in (
-        (r"\b(?P<year>\d{4})-(?P<number>\d{2})-(?P<day>\d{2})(?!\d)", resolvers.day_or_days),
+        (rf"{lex.AROUND}\b(?P<year>\d{{4}})-(?P<number>\d{{2}})-(?P<day>\d{{2}})(?!\d)", resolvers.day_or_days),
         (r"\b(?P<year>\d{4})-W(?P<week>\d\d)\b", resolvers.iso_week),
         (rf"\bcalendar week (?P<week>\d{{1,2}})\b{_OF_YEAR}", resolvers.iso_week),
         (r"\b(?P<year>\d{4})[ /-]?Q(?P<quarter>[1-4])(?P<named>)\b", resolvers.month_or_longer),
         (rf"{lex.QUARTER},? (?:of )?{lex.YEAR}", resolvers.month_or_longer),
-        (rf"\b{lex.DAY_OF_MONTH}{lex.UNTIL}(?: of)? {lex.MONTH},?(?: {lex.YEAR})?", resolvers.day_or_days),
-        (rf"\b{lex.MONTH} {lex.DAY_OF_MONTH}{lex.UNTIL}(?!:),?(?: {lex.YEAR})?", resolvers.day_or_days),
+        (rf"{lex.BETWEEN}{lex.DAY_OF_MONTH}{lex.AND}(?: of)? {lex.MONTH},?(?: {lex.YEAR})?", resolvers.day_or_days),
+        (rf"{lex.BETWEEN}{lex.MONTH} {lex.DAY_OF_MONTH}{lex.AND}(?!:),?(?: {lex.YEAR})?", resolvers.day_or_days),
+        (rf"{lex.AROUND}\b{lex.DAY_OF_MONTH}{lex.UNTIL}(?: of)? {lex.MONTH},?(?: {lex.YEAR})?", resolvers.day_or_days),
+        (rf"{lex.AROUND}\b{lex.MONTH} {lex.DAY_OF_MONTH}{lex.UNTIL}(?!:),?(?: {lex.YEAR})?", resolvers.day_or_days),
         (
             rf"\b(?P<nth>first|second|third|fourth|last) week (?:of|in) {lex.MONTH}{_OF_YEAR}",
             resolvers.week_of_month,

@@ -73,7 +73,12 @@ BEFORE_WEEKEND: Final = r"\b(?:at|on|over|for|by|during|until|since|before|after
 BEFORE_SEASON: Final = r"\b(?:in|of|over|during|since|until|by|before|after) the "
 BEFORE_BARE_SEASON: Final = r"\b(?:in|over|during|since|until|before|after) "
 TO: Final = r"(?: ?[–—-] ?| (?:to|until|till|through) )"
-UNTIL: Final = rf"(?:{TO}(?P<until>\d{{1,2}})(?:st|nd|rd|th)?\b)?"
+AROUND: Final = r"(?:\b(?P<around>week|weekend) of (?:the )?)?"
+"""Before a day: what contains it is meant."""
+_LAST_DAY: Final = r"(?:the )?(?P<until>\d{1,2})(?:st|nd|rd|th)?\b"
+UNTIL: Final = rf"(?:{TO}{_LAST_DAY})?"
+BETWEEN: Final = r"(?:(?<=\bbetween )|(?<=\bbetween the ))"
+AND: Final = rf" and {_LAST_DAY}"
 A_PART: Final = (
     r"(?:\b(?P<part>early|beginning of|start of|first half of|mid|middle of|late|end of|second half of)[ -])"
 )

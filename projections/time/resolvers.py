@@ -60,14 +60,17 @@ def resolved(resolve: Callable[[], Interval | None]) -> Interval | None:
 
 
 def day_or_days(match: re.Match[str], reference: Reference) -> Interval | None:
-    """Resolve a day or a range of days in one month, with or without a year."""
+    """Resolve a day, the week or weekend of it, or a range of days in one month, with or without a year."""
     groups = match.groupdict()
     month = int(groups["number"]) if groups.get("number") else lex.index_of(groups["month"], lex.MONTHS) + 1
     day, year = int(groups["day"]), groups.get("year")
     until = max(day, int(groups.get("until") or day))
 
     def in_year(year: int) -> Interval:
-        return Interval(start_of_day(year, month, day), days(start_of_day(year, month, until)).end)
+        first = start_of_day(year, month, day)
+        if (around := groups.get("around")) and day == until:
+            return containing(first, around)
+        return Interval(first, days(start_of_day(year, month, until)).end)
 
     return in_year(int(year)) if year else _yearless(in_year, reference)
 

@@ -16,7 +16,7 @@ def goals(answer: JsonObject) -> None:
     """Print the goals that were found, and the North Star."""
     star, namespace = answer["north_star"], answer["namespace"]
     if star is None:
-        OUT.print(f"no North Star in {namespace}: no group of memories is about one thing yet", style="yellow")
+        OUT.print(f"no North Star in {namespace} yet", style="yellow")
     for goal in answer["discovered_goals"]:
         level = "North Star" if star and goal["goal_id"] == star["goal_id"] else goal["level"]
         OUT.print(Text.assemble((goal["description"], "bold"), f"  {level}"))
@@ -38,7 +38,7 @@ def goals(answer: JsonObject) -> None:
 def drift(answer: JsonObject) -> None:
     """Print the drift of the latest memories."""
     if answer["level"] is None:
-        OUT.print(f"there is no North Star in {answer['namespace']} yet; `goals` finds one")
+        OUT.print(f"there is no North Star in {answer['namespace']} yet; `goals` looks for one")
         return
     trend = f", {answer['trend'].lower()}" if answer["trend"] else ""
     OUT.print(

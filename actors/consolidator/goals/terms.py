@@ -70,6 +70,9 @@ _ADDRESS: Final = re.compile(r"\b[a-z]{2,10}://\S*")
 
 _EDGES: Final = re.compile(r"^\W+|\W+$")
 
+_POSSESSIVE: Final = re.compile(r"['’]s$")
+"""Left out at the end of a term: "Ada", but "driver's licence"."""
+
 
 class Term(NamedTuple):
     """A term as it stands in a text."""
@@ -229,9 +232,10 @@ def _terms(text: str, speakers: frozenset[str], stemmer: Stemmer.Stemmer) -> Ite
                 before = None
                 continue
             term = Term(stemmer.stemWord(synonym(word)), surface if word == surface.casefold() else word)
-            yield term, is_name
+            shown = _POSSESSIVE.sub("", term.written)
+            yield term._replace(written=shown), is_name
             if before and len(found) == 1:
-                yield Term(f"{before.stem} {term.stem}", f"{before.written} {term.written}"), None
+                yield Term(f"{before.stem} {term.stem}", f"{before.written} {shown}"), None
             before = term
         if _ENDS_CLAUSE.search(written):
             before = None
@@ -260,8 +264,10 @@ def _speakers(texts: Sequence[str]) -> Sliced[frozenset[str]]:
         for text in portion:
             if found := _LABEL.match(text):
                 label = found[1].casefold()
+                if len(own := words(label)) > 1 and not STOP_WORDS.isdisjoint(own):
+                    continue  # "Hotel in Lisbon" is nobody
                 labelled[label] += 1
-                named[label] += {*words(label)} <= {*words(text[found.end() :])}
+                named[label] += {*own} <= {*words(text[found.end() :])}
     return frozenset(
         word for label, count in labelled.items() if named[label] < HEADING_SHARE * count for word in words(label)
     )

@@ -62,10 +62,25 @@ def _starts(one: re.Match[str] | None, other: re.Match[str] | None, speaker: obj
     if one is None or other is None:
         return 0, 0
     if one["name"].casefold() != other["name"].casefold():
-        return None if _is_line(one) and _is_line(other) else (0, 0)
+        return None if (_is_line(one) and _is_line(other)) or _name_two_things(one, other) else (0, 0)
     if one["item"] and other["item"]:  # neighbours in one list
         return None
     return (0, 0) if _is_value(one) or _is_value(other) else (one.end(), other.end())
+
+
+def _name_two_things(one: re.Match[str], other: re.Match[str]) -> bool:
+    """Return whether two labels are alike but for a value, and name two things: "Call with Ada", "Call with Ben".
+
+    A heading ("Note by Ben") names nothing.
+    """
+    earlier, later = (read_statement(label["name"]) for label in (one, other))
+    headed = not _HEADING.isdisjoint(f"{earlier.text} {later.text}".casefold().split())
+    left, right = ({word.key: word.kind for word in statement.words} for statement in (earlier, later))
+    if headed or later.announces_change or left.keys().isdisjoint(right):
+        return False
+    kinds = {left[key] for key in left.keys() - right.keys()}
+    others = {right[key] for key in right.keys() - left.keys()}
+    return "words" not in kinds and kinds == others != set()
 
 
 def _names(label: re.Match[str], speaker: str) -> bool:

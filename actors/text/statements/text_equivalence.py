@@ -30,6 +30,8 @@ _CONTRACTION: Final = re.compile(r"(?<=\w)'(?:ll|d|m|re|ve|s)\b", re.IGNORECASE)
 _NEGATION: Final = re.compile(r"\b(ca|wo|sha|can|\w+?)(?:n't|(?<=can)not)\b", re.IGNORECASE)
 _EXPANSIONS: Final = {"'ll": " will", "'d": " would"}
 """Other contractions stand for forms of "be" and "have" and are dropped."""
+_PAUCITY: Final = re.compile(r"(?<=\ba) (?=(?:few|little)\b)", re.IGNORECASE)
+"""Within "a few" and "a little", which say the contrary of "few" and "little"."""
 _MODALS: Final = {"ca": "can", "wo": "will", "sha": "shall"}
 _FOREIGN_RATIO: Final = 8
 """A text is foreign if one word in this many is a function word of a language other than English."""
@@ -70,6 +72,8 @@ _FILLERS, _PRESENT, _PAST, _BE, _LINKS, _HEADS, _SINGULAR, FOREIGN = (
 )
 NUMBERS: Final = dict(_groups("numbers"))
 """Digits by number word."""
+_MEASURES: Final = frozenset({"to", "by", "for"})
+"""Links that say what a number is: "fell to 5 euros", "fell by 5 euros"."""
 _IRREGULAR: Final = {form: base for base, *forms in _groups("irregular") for form in forms}
 _PAST_FORMS: Final = frozenset(
     form for group in _LISTS["irregular"].split(",") for form in group.partition("/")[0].split()[1:]
@@ -180,8 +184,14 @@ def equivalent(left: NormalizedText, right: NormalizedText, *, strict: bool) -> 
         return False
     aligned = _aligned(left.terms, right.terms)
     return aligned is not None and all(
-        {one.past, other.past} != {True, False} and len({one.link, other.link, ""}) < 3 for one, other in aligned
+        {one.past, other.past} != {True, False} and _may_follow(one, other) for one, other in aligned
     )
+
+
+def _may_follow(one: Term, other: Term) -> bool:
+    """Return whether equal words after these links state the same: "to 5" is neither "by 5" nor "5"."""
+    links = {one.link, other.link}
+    return len(links) == 1 or ("" in links and not (one.key[:1].isdigit() and links & _MEASURES))
 
 
 def _aligned(left: list[Term], right: list[Term]) -> list[tuple[Term, Term]] | None:
@@ -211,6 +221,7 @@ def _words(text: str) -> list[tuple[str, bool, bool]]:
     """Return each word or sign, whether a sign separates it from the one before, and whether it is a name."""
     plain = unicodedata.normalize("NFC", text).translate(_STRAIGHT_QUOTES)
     plain = _NEGATION.sub(lambda found: f"{_MODALS.get(found[1].lower(), found[1])} not", plain)
+    plain = _PAUCITY.sub("-", plain)
     full = _CONTRACTION.sub(lambda found: _EXPANSIONS.get(found.group().lower(), ""), plain)
     words: list[tuple[str, bool, bool]] = []
     starts_sentence = separated = True

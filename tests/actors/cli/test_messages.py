@@ -84,7 +84,7 @@ def test_a_namespace_with_a_typo_is_named_with_the_one_that_was_meant(store: Pat
 
 def test_goals_say_of_which_namespace_they_are(store: Path) -> None:
     assert run(store, "goals").stdout.splitlines()[-1] == "0 of 0 memories in default compared"
-    assert run(store, "goals", "-n", "home").stdout.startswith("no North Star in home: ")
+    assert run(store, "goals", "-n", "home").stdout.startswith("no North Star in home yet")
     assert "no North Star in home yet" in run(store, "drift", "-n", "home").stdout
     for command in ("goals", "drift"):
         done = run(store, command, "-n", "*")

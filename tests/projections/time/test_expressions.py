@@ -48,6 +48,10 @@ def times(text: str, said: datetime = SAID, *, question: bool = False) -> list[s
         ("in calendar week 7 of 2023", "2023-02-13 2023-02-20"),
         ("in the second week of May 2023", "2023-05-08 2023-05-15"),
         ("the last week of February 2023", "2023-02-22 2023-03-01"),
+        ("the week of 10 May 2023", "2023-05-08 2023-05-15"),
+        ("the week of May 10, 2023", "2023-05-08 2023-05-15"),
+        ("before the week of 10 May 2023", "2022-05-08 2023-05-08"),
+        ("on the weekend of 13 May 2023", "2023-05-13 2023-05-15"),
     ],
 )
 def test_a_date_is_the_interval_that_it_names(phrase: str, expected: str):
@@ -68,6 +72,11 @@ def test_a_date_is_the_interval_that_it_names(phrase: str, expected: str):
         ("in May and June 2022", ["2022-05-01 2022-06-01", "2022-06-01 2022-07-01"]),
         ("8-10 May 2023", ["2023-05-08 2023-05-11"]),
         ("May 8 to 10, 2023", ["2023-05-08 2023-05-11"]),
+        ("between 8 and 10 May 2023", ["2023-05-08 2023-05-11"]),
+        ("between the 8th and the 10th of May 2023", ["2023-05-08 2023-05-11"]),
+        ("from the 8th to the 10th of May 2023", ["2023-05-08 2023-05-11"]),
+        ("between May 8 and 10, 2023", ["2023-05-08 2023-05-11"]),
+        ("on 8 and 10 May 2023", ["2023-05-10 2023-05-11"]),
         ("May 8 - 10:30", ["2023-05-08 2023-05-09"]),
     ],
 )

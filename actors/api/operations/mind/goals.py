@@ -30,6 +30,8 @@ NO_GOALS = (
     " contain. Store more, or lower min_confidence"
 )
 
+NO_LEADER = "No North Star yet: of none of these goals do half of the memories contain its words, names apart"
+
 
 class DiscoverGoals(Params, frozen=True, kw_only=True):
     """Find the goals that memories serve.
@@ -75,6 +77,7 @@ async def discover_goals(context: Context, params: DiscoverGoals) -> JsonObject:
         on_progress=reporter(context.progress, "memories measured"),
     )
     found = await ask(context.hub.consolidator, message, LONG_TIMEOUT)
+    hint = NO_GOALS if not found.goals else NO_LEADER if found.star is None else None
     return {
         "namespace": params.namespace,
         "discovered_goals": [_goal(one) for one in found.goals],
@@ -85,7 +88,7 @@ async def discover_goals(context: Context, params: DiscoverGoals) -> JsonObject:
         "north_star_chosen": found.chosen,
         "memories_realigned": found.realigned,
         "cluster_analysis": {"memories": found.memories, "sampled": found.memories, "clusters": found.clusters},
-        **({} if found.goals else {"hint": NO_GOALS}),
+        **({"hint": hint} if hint else {}),
     }
 
 

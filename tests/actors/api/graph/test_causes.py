@@ -174,6 +174,18 @@ async def test_a_short_phrase_that_fits_two_events_joins_neither(context: Contex
     assert links(context.hub.log) == []
 
 
+async def test_what_states_a_cause_itself_is_no_plain_event_before_it_is_examined(context: Context) -> None:
+    await told(
+        context,
+        "Read Fournier 2019: earthworm density doubled after five years without ploughing.",
+        *(f"Shelf {number} of the cellar holds jars of plums." for number in range(15)),
+        "Read Fournier 2022: earthworm density tripled after ten years without ploughing.",
+    )
+    assert context.hub.linker is not None
+    await ask(context.hub.linker, LinkCauses(limit=100))
+    assert links(context.hub.log) == []
+
+
 @pytest.mark.requirement("TOOL-INJECT-001/causal-path")
 async def test_words_name_the_ends_of_a_stated_path(context: Context, agent: Agent) -> None:
     await told(context, *APART)

@@ -44,6 +44,13 @@ async def test_only_what_still_holds_and_says_something_else_is_shown(mind: Mind
     assert {one["content"] for one in shown["similar"]} == {POLO}
 
 
+async def test_copies_of_one_memory_are_shown_once(mind: Mind) -> None:
+    for _ in range(2):
+        await kept(mind, PANDA)
+    shown = (await mind("store_memory", content=POLO))["similar"]
+    assert [one["content"] for one in shown] == [PANDA]
+
+
 async def test_copies_are_out_of_date_together_and_hold_together_again(mind: Mind) -> None:
     panda, copy, polo = await kept(mind, PANDA), await kept(mind, PANDA), await kept(mind, POLO)
     await mind("memory_supersede", id=copy, by=polo)

@@ -52,6 +52,15 @@ async def test_the_answer_names_what_was_superseded(way: Way) -> None:
     assert (later["superseded_by"], later["supersedes"]) == (None, [old])
 
 
+async def test_what_a_label_names_is_no_new_value_of_what_another_label_names(way: Way) -> None:
+    august = "Electricity bill for August: 84.20 euros, paid on 3 September."
+    earlier = (await way("store_memory", content=august))["fingerprintId"]
+    october = "Electricity bill for October: 103.10 euros, paid on 4 November."
+    assert "may_supersede" not in await way("store_memory", content=october)
+    found = (await way("search_graph", query="How much was the electricity bill for August?"))["results"]
+    assert found[0]["fingerprintId"] == earlier
+
+
 async def test_an_event_named_after_a_weekday_does_not_hide_a_date_of_one_who_comes_to_it(way: Way) -> None:
     birthday = (await way("store_memory", content="Nora's birthday is 12 May."))["fingerprintId"]
     quiz = await way("store_memory", content="Thursday quiz night with Nora is now every three weeks.")

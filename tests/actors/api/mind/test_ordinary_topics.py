@@ -99,6 +99,21 @@ OF_INES = (
     "The telescope in the attic belongs to Ines.",
     "Ines sings flat when she is tired.",
 )
+BOOKINGS = (
+    "Flight to Lisbon: TP 563 from Hamburg on 3 October at 11:45, seat 14A.",
+    "Flight back from Lisbon: TP 562 on 11 October at 7:10, seat 9C.",
+    "Hotel in Lisbon: Casa do Bairro, 3 to 7 October, 96 euros a night, booking code LX4471.",
+    "Hotel in Porto: Pensão Favorita, 7 to 11 October, 88 euros a night, booking code PO9920.",
+    "Train to Porto: on 7 October at 10:09, coach 4, seats 31 and 32.",
+    "Car in Porto: two days, 41 euros a day, Europcar.",
+    "Night train to Vienna: 20 November, compartment 7, leaves Hamburg at 20:48.",
+    "Hotel in Vienna: Pension Nossek, 21 to 24 November, breakfast included.",
+    "Concert in Vienna: 22 November, row 12, seats 5 and 6.",
+    "Flight to Kyoto: not booked yet, wait for the sale in January.",
+    "Hotel in Kyoto: ask Yuki for the name of the inn.",
+    "Ferry to Helgoland: cancelled on 5 September.",
+)
+"""Notes whose labels say what they are about, as those of a conversation say who speaks."""
 SMALL = {"cycling": CYCLING[:8], "taxes": TAXES[:8], "cat": CAT[:8]}
 TOPICS = {
     "cycling": CYCLING,
@@ -130,6 +145,11 @@ NEAR_MISSES = (
     ("The pump is serviced every year.", "The pump is not serviced every year."),
     ("Tom works at the flour mill.", "Tom worked at the flour mill."),
     ("The cat chased the neighbour's dog.", "The dog chased the neighbour's cat."),
+    ("A few guests stayed for the dance.", "Few guests stayed for the dance."),
+    ("The pantry is locked on Sunday.", "The pantry is locked on Sundays."),
+    ("The broth is too salty for the kids.", "The broth is salty for the kids."),
+    ("The well water is safe to drink.", "The water is safe to drink."),
+    ("The toll fell to five euros.", "The toll fell five euros."),
 )
 REWORDED = (
     ("Because the mill was late, we baked no bread.", "We baked no bread because the mill was late."),
@@ -187,6 +207,22 @@ async def test_each_topic_of_ordinary_sentences_is_a_goal_with_a_name_of_its_own
     again = await told.agent.call("discover_goals", max_goals=20, min_confidence=0.5)
     assert again["discovered_goals"] == goals
     assert (again["north_star"], again["north_star_chosen"]) == (found["north_star"], False)
+
+
+@pytest.mark.requirement("STORE-001/goals-emerge")
+@pytest.mark.parametrize("told", [{"bookings": BOOKINGS, "cat": CAT, "taxes": TAXES}], indirect=True)
+async def test_notes_that_their_labels_tell_the_subject_of_are_a_goal_named_by_them(told: Told) -> None:
+    goals = (await told.agent.call("discover_goals"))["discovered_goals"]
+    (bookings,) = (goal for goal in goals if told.topics_of([goal["members"]]) == {"bookings"})
+    assert "Hotel" in bookings["description"]
+
+
+@pytest.mark.parametrize("told", [{"choir": family_notes.CHOIR, "rest": SCATTERED}], indirect=True)
+async def test_an_answer_with_goals_says_why_none_is_the_north_star(told: Told) -> None:
+    found = await told.agent.call("discover_goals")
+    assert found["discovered_goals"]
+    assert found["north_star"] is None
+    assert "half of the memories" in found["hint"]
 
 
 @pytest.mark.requirement("STORE-001/goals-emerge")

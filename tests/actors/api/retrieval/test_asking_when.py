@@ -66,6 +66,14 @@ async def test_what_is_on_a_coming_day_is_answered_by_what_is_planned_for_it(con
     ("question", "expected"),
     [
         ("What did I do last week?", {"Took the bicycle to the repair shop.", "Lost two games of draughts to Nadia."}),
+        (
+            "What happened between 6 and 13 August?",
+            {"Took the bicycle to the repair shop.", "Lost two games of draughts to Nadia."},
+        ),
+        (
+            "What did I do in the week of 10 August?",
+            {"Took the bicycle to the repair shop.", "Lost two games of draughts to Nadia."},
+        ),
         ("What happened yesterday?", {"The lift stood still between two floors."}),
         ("What did we talk about in June?", {"Told Piet that the shed needs a new door."}),
         ("anything new since 14 August?", {"The lift stood still between two floors."}),

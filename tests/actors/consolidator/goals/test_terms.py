@@ -112,6 +112,17 @@ def test_speakers_and_their_short_names_are_no_terms():
     assert distinctive(members, rest * 3) == ("yoga",)
 
 
+def test_the_words_of_a_label_that_says_what_a_note_is_about_are_terms():
+    members = ["Hotel in Bonn: booked.", "Hotel in Ulm: quiet room.", "Train to Ulm: the hotel is near."]
+    assert "Hotel" in distinctive(members, REST)
+
+
+def test_a_possessive_at_the_end_of_a_term_is_left_out():
+    members = ["Kilda's well is dry.", "Kilda’s roof leaks.", "A driver's licence", "my driver's licence"]
+    members += ["Kilda's pond", "the driver's licence"]
+    assert set(distinctive(members, REST)) == {"Kilda", "driver's licence"}
+
+
 def test_the_words_of_a_heading_are_terms():
     members = ["Vologda: Vologda lies in the north.", "Vologda: The river of Vologda.", "Vologda: It has a kremlin."]
     assert distinctive(members, REST) == ("Vologda",)

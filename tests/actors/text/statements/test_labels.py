@@ -32,6 +32,37 @@ def test_what_a_speaker_says_next_corrects_nothing(earlier: str, later: str, spe
 
 
 @pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        (
+            "Electricity bill for August: 84.20 euros, paid on 3 September.",
+            "Electricity bill for October: 103.10 euros, paid on 4 November.",
+        ),
+        ("Phone bill for May: 30 euros", "Phone bill for June: 32 euros"),
+        (
+            "Call with Bergmann Logistik: Frau Seidel wants an offer for 40 scanners by Friday.",
+            "Call with Solberg Fisk: they need scanners that work at minus 25 degrees.",
+        ),
+        ("Call with Adler: she wants to renew the contract.", "Call with Berger: she doesn't want to renew it."),
+        ("Rent for May: paid on 3 May", "Rent for June: paid on 4 June"),
+    ],
+)
+def test_what_is_said_of_one_of_two_like_things_corrects_nothing_of_the_other(earlier: str, later: str) -> None:
+    assert find_correction_in(earlier, later, None, ALIKE) is None
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        ("Note by Ada: the API key is in the vault.", "Note by Ben: the API key is no longer in the vault."),
+        ("Kickoff on Monday at 10: room 4", "Kickoff now on Tuesday at 10: room 4"),
+    ],
+)
+def test_reports_of_one_thing_are_compared(earlier: str, later: str) -> None:
+    assert find_correction_in(earlier, later, None, ALIKE) is not None
+
+
+@pytest.mark.parametrize(
     ("earlier", "later", "speaker"),
     [
         ("Amy Lee: The rent of my flat is 900 euros.", "Amy Lee: The rent of my flat is 950 euros now.", "Amy Lee"),

@@ -116,6 +116,17 @@ DIFFERENT = [
     ("The letter is for the board", "The letter is by the board"),
     ("Rosa sued because Imran left", "Imran left because Rosa sued"),
     ("会议在东京举行", "会议不在东京举行"),
+    ("A few people came", "Few people came"),
+    ("She has a little money", "She has little money"),
+    ("The office is closed on Sunday", "The office is closed on Sundays"),
+    ("The soup is too salty", "The soup is salty"),
+    ("The well water is safe", "The water is safe"),
+    ("The engine runs well", "The engine runs"),
+    ("Certain dogs are banned", "Dogs are banned"),
+    ("Such dogs are banned", "Dogs are banned"),
+    ("This key opens the shed", "That key opens the shed"),
+    ("The price fell to 5 euros", "The price fell 5 euros"),
+    ("The price fell to 5 euros", "The price fell by 5 euros"),
 ]
 
 
