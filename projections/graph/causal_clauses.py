@@ -5,24 +5,49 @@ from uuid import UUID
 import msgspec
 
 from events.storage.log import Envelope
-from events.vocabulary import CausalClausesFound, CausesLinked, MemoriesMoved, MemoryErased, MemoryStored
+from events.vocabulary import (
+    CausalClausesFound,
+    CausesLinked,
+    ConsolidationFinished,
+    ConsolidationStarted,
+    ConsolidationUndone,
+    MemoriesMoved,
+    MemoryErased,
+    MemoryStored,
+)
 from events.vocabulary.causes import Clause
-from events.vocabulary.values import Modality
+from events.vocabulary.values import Modality, Mode
 from projections.projection import digest_of, is_shredded_memory
 
 
+class _Before(msgspec.Struct):
+    """What a consolidation run that examined memories has changed, as it was before."""
+
+    clauses: dict[UUID, tuple[Clause, ...]] = msgspec.field(default_factory=dict[UUID, tuple[Clause, ...]])
+    """Clauses of the memories in which it found some; none if they had none."""
+    unexamined: dict[UUID, str] = msgspec.field(default_factory=dict[UUID, str])
+    """Namespaces of the memories that it was the first to examine."""
+
+
 class CausalClauses:
-    """The causal clauses that memories state, with the embeddings of their phrases."""
+    """The causal clauses that memories state, with the embeddings of their phrases.
+
+    What a consolidation run found is taken back with the run, so that questions about causes are answered as before. A
+    run of mode `link` leaves its memories examined: otherwise the next examination would draw its edges again.
+    """
 
     _clauses: dict[UUID, tuple[Clause, ...]]
     _unexamined: dict[UUID, str]
     """Namespaces of memories that are not examined, in the order of storage. Code states no causes."""
+    _before: dict[UUID, _Before]
+    """By run."""
 
     def __init__(self) -> None:
         self._clauses = {}
         self._unexamined = {}
-        self.forgotten = 0
-        """Number of memories whose clauses were removed since the start, for caches of what is derived from them."""
+        self._before = {}
+        self.replaced = 0
+        """Number of times that clauses were removed or replaced since the start, for caches of what is derived."""
 
     def apply(self, envelope: Envelope) -> None:
         """Fold the next event of the log; shredded clauses are those of an erased memory."""
@@ -30,12 +55,19 @@ class CausalClauses:
             case MemoryStored(namespace=namespace, modality=modality) if modality is not Modality.CODE:
                 self._unexamined[envelope.id] = namespace
             case CausalClausesFound(memory=memory, clauses=clauses):
-                self._clauses[memory] = clauses
+                self._find(memory, clauses, envelope.correlation_id)
             case CausesLinked(examined=examined):
-                for memory in examined:
-                    self._unexamined.pop(memory, None)
+                self._examine(examined, envelope.correlation_id)
+            case ConsolidationStarted(run=run, mode=mode) if mode is not Mode.LINK:
+                self._before[run] = _Before()
+            case ConsolidationFinished(run=run):
+                if self._before.get(run) == _Before():
+                    del self._before[run]
+            case ConsolidationUndone(run=run, memories=()):
+                self._undo(run)
             case MemoriesMoved(memories=memories, target=target):
-                self._unexamined |= dict.fromkeys((one for one in memories if one in self._unexamined), target)
+                for waiting in (self._unexamined, *(before.unexamined for before in self._before.values())):
+                    waiting.update((one, target) for one in memories if one in waiting)
             case MemoryErased(memory=memory):
                 self._forget(memory)
             case event if is_shredded_memory(event):
@@ -56,9 +88,48 @@ class CausalClauses:
         return tuple(memory for memory, where in self._unexamined.items() if namespace in {None, where})
 
     def digest(self) -> bytes:
-        """Return the SHA-256 of all clauses and of the memories that are not examined."""
-        return digest_of(msgspec.msgpack.encode((sorted(self._clauses.items()), sorted(self._unexamined.items()))))
+        """Return the SHA-256 of all clauses, of the memories that are not examined, and of what runs changed."""
+        before = sorted(
+            (run, sorted(one.clauses.items()), sorted(one.unexamined.items()))
+            for run, one in self._before.items()
+            if one != _Before()  # all that the run found may be erased since
+        )
+        return digest_of(
+            msgspec.msgpack.encode((sorted(self._clauses.items()), sorted(self._unexamined.items()), before))
+        )
+
+    def _find(self, memory: UUID, clauses: tuple[Clause, ...], run: UUID) -> None:
+        """Set the clauses of a memory; those of an earlier run are not taken back with that run any more."""
+        if memory in self._clauses:
+            self.replaced += 1
+            for other, before in self._before.items():
+                if other != run:
+                    before.clauses.pop(memory, None)
+        if (before := self._before.get(run)) is not None:
+            before.clauses.setdefault(memory, self._clauses.get(memory, ()))
+        self._clauses[memory] = clauses
+
+    def _examine(self, memories: tuple[UUID, ...], run: UUID) -> None:
+        before = self._before.get(run)
+        for memory in memories:
+            namespace = self._unexamined.pop(memory, None)
+            if before is not None and namespace is not None:
+                before.unexamined[memory] = namespace
+
+    def _undo(self, run: UUID) -> None:
+        before = self._before.pop(run, _Before())
+        self._unexamined = before.unexamined | self._unexamined
+        for memory, clauses in before.clauses.items():
+            self._remove(memory)
+            if clauses:
+                self._clauses[memory] = clauses
 
     def _forget(self, memory: UUID) -> None:
-        self.forgotten += self._clauses.pop(memory, None) is not None
+        self._remove(memory)
         self._unexamined.pop(memory, None)
+        for before in self._before.values():
+            before.clauses.pop(memory, None)
+            before.unexamined.pop(memory, None)
+
+    def _remove(self, memory: UUID) -> None:
+        self.replaced += self._clauses.pop(memory, None) is not None

@@ -117,14 +117,14 @@ class StatedPhrasesCache:
 
     def __init__(self, clauses: CausalClauses) -> None:
         self._clauses = clauses
-        self._forgotten = -1
+        self._replaced = -1
         self._count = 0
         self._phrases = StatedPhrases()
 
     def __call__(self, atlas: Atlas) -> StatedPhrases:
         """Return the phrases of all logged clauses."""
-        if self._forgotten != self._clauses.forgotten:
-            self._forgotten, self._count, self._phrases = self._clauses.forgotten, 0, StatedPhrases()
+        if self._replaced != self._clauses.replaced:
+            self._replaced, self._count, self._phrases = self._clauses.replaced, 0, StatedPhrases()
         for memory, stated in islice(self._clauses.all().items(), self._count, None):
             self._phrases.add(atlas, memory, stated)
         self._count = len(self._clauses.all())

@@ -30,7 +30,7 @@ NO_GOALS = (
     " contain. Store more, or lower min_confidence"
 )
 
-NO_LEADER = "No North Star yet: of none of these goals do half of the memories contain its words, names apart"
+NO_LEADER = "No North Star yet: no goal has words, names apart, that half of its memories contain"
 
 
 class DiscoverGoals(Params, frozen=True, kw_only=True):

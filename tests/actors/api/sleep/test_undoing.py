@@ -43,6 +43,25 @@ async def test_after_undo_every_search_answers_as_before_to_the_last_bit(sleeper
         assert (memory["id"], memory["state"], memory["lineage"]) == (one, "live", [])
 
 
+@pytest.mark.parametrize("mode", ["deep", "rem"])
+async def test_after_undo_a_question_about_causes_is_answered_as_before(sleeper: Sleeper, mode: str) -> None:
+    async def scores() -> list[tuple[str, float]]:
+        asked = {"query": "What caused the flood in the cellar?", "namespace": "cellar", "asked_at": NOW.isoformat()}
+        return [(one["content"], one["score"]) for one in (await sleeper.mind("search_graph", **asked))["results"]]
+
+    for text in (
+        "The cellar was flooded because a drain pipe had cracked in the frost.",
+        "A flood in the cellar ruined the old photographs.",
+        "The cellar is swept every second Saturday.",
+    ):
+        await sleeper.mind("store_memory", content=text, namespace="cellar")
+    before = await scores()
+    answer = await sleeper(mode, namespace="cellar")
+    assert await scores() != before, "the run found what the first memory states"
+    await sleeper.mind("undo_consolidation", run_id=answer["run_id"])
+    assert await scores() == before
+
+
 async def test_a_restart_after_an_undo_answers_the_same(bed: Bed) -> None:
     with bed() as sleeper:
         before = await answers(sleeper.mind, NOW)
