@@ -87,7 +87,7 @@ def body_of(entry: Entry) -> Body:
 
 
 def shown(entry: Entry, start: int = 0, end: int | None = None) -> JsonObject:
-    """Return the content of a memory, or an excerpt of it from `start`, with its time and place."""
+    """Return the content of a memory, or an excerpt of it from `start`, with its time, place and speaker."""
     body = body_of(entry)
     text = body.text
     end = len(text) if end is None else end
@@ -98,6 +98,8 @@ def shown(entry: Entry, start: int = 0, end: int | None = None) -> JsonObject:
     answer |= {"createdAt": iso(body.said_at), "namespace": body.namespace}
     if body.session is not None:
         answer |= {"session": body.session, "position": body.position}
+    if isinstance(speaker := body.metadata.get("speaker"), str):
+        answer["speaker"] = speaker
     if body.tags:
         answer["tags"] = list(body.tags)
     if entry.superseded_by is not None:

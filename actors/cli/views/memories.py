@@ -59,7 +59,8 @@ def found(answer: JsonObject, *, explain: bool) -> None:
     for rank, hit in enumerate(answer["results"], 1):
         OUT.print(Text.assemble((f"{rank}. ", "bold"), hit["content"].replace("\n", "\n   ")))
         session = f", session {hit['session']}" if "session" in hit else ""
-        OUT.print(f"   {said_minute(hit['createdAt'])} in {hit['namespace']}{session}", style="dim")
+        speaker = f", said by {hit['speaker']}" if "speaker" in hit else ""
+        OUT.print(f"   {said_minute(hit['createdAt'])} in {hit['namespace']}{session}{speaker}", style="dim")
         if later := hit.get("superseded_by"):
             OUT.print(f"   superseded by {later}", style="yellow")
         reasons = _reasons(hit)

@@ -199,6 +199,21 @@ def test_a_search_is_limited_to_a_time_and_to_a_speaker(tmp_path: Path) -> None:
     assert "Invalid 'since': names no time such as" in refused.stderr
 
 
+def test_results_tell_who_said_them(tmp_path: Path) -> None:
+    turn = {"content": "I can't stand coriander.", "session": "dinner", "metadata": {"speaker": "Ilse"}}
+    file = tmp_path / "turns.jsonl"
+    file.write_text(
+        f"{json.dumps(turn)}\n{json.dumps({'content': 'Coriander grows in the yard.'})}\n", encoding="utf-8"
+    )
+    run(tmp_path, "import", str(file))
+    results = run_json(tmp_path, "search", "coriander")["results"]
+    assert {(hit["content"], hit.get("speaker")) for hit in results} == {
+        ("I can't stand coriander.", "Ilse"),
+        ("Coriander grows in the yard.", None),
+    }
+    assert re.findall("said by .*", run(tmp_path, "search", "coriander").stdout) == ["said by Ilse"]
+
+
 def test_times_are_those_of_the_machines_time_zone_and_of_where_a_memory_was_said(tmp_path: Path, place: Place) -> None:
     place("Etc/GMT+11")
     today = datetime.now().astimezone()

@@ -207,7 +207,6 @@ def _listed(entry: Entry, *, whole: bool = False) -> JsonObject:
         "mergedInto": str(entry.merged_into) if entry.merged_into else None,
         "importance": body.importance,
         "modality": body.modality.value,
-        "speaker": body.metadata.get("speaker"),
         "accessCount": entry.access_count,
     }
 
