@@ -113,7 +113,10 @@ class CausalClauses:
         before = self._before.get(run)
         for memory in memories:
             namespace = self._unexamined.pop(memory, None)
-            if before is not None and namespace is not None:
+            if namespace is None:  # two runs examined it at once: it stays examined when the first one is undone
+                for other in self._before.values():
+                    other.unexamined.pop(memory, None)
+            elif before is not None:
                 before.unexamined[memory] = namespace
 
     def _undo(self, run: UUID) -> None:
