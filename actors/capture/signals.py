@@ -121,7 +121,7 @@ def signal(sentence: str, speaker: str) -> Signal | None:
 
 
 def _has_unexplained(sentence: str) -> bool:
-    """Tell whether a sentence has a pronoun for which nothing before it can stand."""
+    """Tell whether a sentence has a pronoun in front of which nothing names what it stands for."""
     first = _CLAUSE.split(sentence, maxsplit=1)[0]
     return _PRONOUN.search(first if len(first.split()) >= CLAUSE_WORDS else sentence) is not None
 

@@ -21,7 +21,7 @@ from projections.projection import digest_of, is_shredded_memory
 
 
 class _Before(msgspec.Struct):
-    """What a consolidation run that examined memories has changed, as it was before."""
+    """What a consolidation run has changed, as it was before."""
 
     clauses: dict[UUID, tuple[Clause, ...]] = msgspec.field(default_factory=dict[UUID, tuple[Clause, ...]])
     """Clauses of the memories in which it found some; none if they had none."""
