@@ -162,9 +162,9 @@ def read_gemini_lines(file: Path, options: Options) -> Iterator[Record]:
         number, line = parsed
         changed = line.get("$set")
         if isinstance(start := line.get("$rewindTo"), str):
-            ids = [*messages]
-            for id_ in ids[ids.index(start) if start in messages else 0 :]:
-                del messages[id_]
+            last = ""
+            while messages and last != start:  # of an unknown one, all are taken back
+                last, _ = messages.popitem()
                 yield Skipped("turns that were taken back")
             continue
         about |= changed if isinstance(changed, dict) else {} if "id" in line else line
