@@ -18,10 +18,13 @@ WORDS: Final = range(5, 61)
 """Words of a sentence: fewer say too little, more are a list."""
 _FENCED: Final = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1|\Z)", re.DOTALL | re.MULTILINE)
 _LOG: Final = (
-    r"\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?\d\d:\d\d:\d\d|\[?(?:TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL|CRITICAL)\b|"
-    r"(?:error|fatal|panic)(?:\[\w+\])?: |Caused by: |[\w.]*(?:Error|Exception): "
+    r"\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?\d\d:\d\d:\d\d|\[?(?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL)\b(?! [a-z])|"
+    r"\[?(?:WARNING|CRITICAL)\b(?!:? [a-z])|(?:error|fatal|panic)(?:\[\w+\])?: |Caused by: |[\w.]*(?:Error|Exception): "
 )
-"""Begins a line that a program wrote: "2026-03-02 10:00:01 …", "[ERROR] …", "fatal: …", "ValueError: …"."""
+"""Begins a line that a program wrote: "2026-03-02 10:00:01 …", "[ERROR] …", "fatal: …", "ValueError: …".
+
+A person writes "CRITICAL: always …" and "ERROR handling …".
+"""
 _NO_PROSE: Final = re.compile(rf"^(?:[ \t]*(?:[|>$%]|#{{1,6}}\s|{_LOG})|[ ]{{4,}}(?![-*+\d])\S|\t).*$", re.MULTILINE)
 """Tables, quotations, shell lines, headings, lines of logs, indented code."""
 _BLOCK: Final = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*+•]|\d+[.)])\s)")
@@ -121,7 +124,7 @@ def signal(sentence: str, speaker: str) -> Signal | None:
 
 
 def _has_unexplained(sentence: str) -> bool:
-    """Tell whether a sentence has a pronoun for which nothing before it can stand."""
+    """Tell whether a sentence has a pronoun in front of which nothing names what it stands for."""
     first = _CLAUSE.split(sentence, maxsplit=1)[0]
     return _PRONOUN.search(first if len(first.split()) >= CLAUSE_WORDS else sentence) is not None
 

@@ -28,7 +28,7 @@ LAST_ERRORS = 5
 """Lines of the hub's log that are shown."""
 
 _UNLOCK = (
-    "set CONTEXT_GRAPH_PASSPHRASE or CONTEXT_GRAPH_PASSPHRASE_FILE to the store's passphrase, neither if it has none"
+    "give the store's passphrase by CONTEXT_GRAPH_PASSPHRASE or CONTEXT_GRAPH_PASSPHRASE_FILE; unset both without one"
 )
 _REQUIREMENT = re.compile(r"([\w.-]+)\s*(?:==\s*([\w.]+))?")
 _LOGGED = re.compile(r"context-graph: (?!DEBUG |INFO )")

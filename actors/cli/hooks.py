@@ -220,7 +220,7 @@ def nap(call: HookCall) -> None:
 
         items = candidates(transcript, call.namespace)
         if items and _call_until_done(location, "memory/capture", creates=True, items=items)["captured"]:
-            (location.folder / WAITING).touch()
+            (location.folder / WAITING).touch(mode=0o600)
     _call_until_done(
         location,
         "memory/consolidate",

@@ -155,7 +155,7 @@ def check_outside(target: Path, folder: Path) -> None:
 
 
 def _holds_log(folder: Path) -> bool:
-    """Return whether a folder holds a log, or the head of one that is lost; end a restore that was interrupted."""
+    """Return whether a folder holds a log, or the head of a lost one; an interrupted restore is finished first."""
     if not folder.exists():
         folder = folder.resolve()
         if any(one.is_dir() for one in folder.parent.glob(f"{escape(folder.name)}.restoring-*")):

@@ -83,7 +83,8 @@ def documents(file: Path, decoder: msgspec.json.Decoder[T], beside: str | None =
             names = [name for name in archive.namelist() if CONVERSATIONS.fullmatch(name.rpartition("/")[2])]
             if not names:
                 raise BadZipFile("no conversations.json in the archive: unpack it and import its folder")
-            for name in (*sorted(names), *(name for name in archive.namelist() if name == beside)):
+            others = [name for name in archive.namelist() if name.rpartition("/")[2] == beside]
+            for name in (*sorted(names), *others):
                 yield unpacked(archive, name, decoder)
     except DAMAGED as error:
         yield Broken(str(file), 0, f"not an export: {str(error) or type(error).__name__}")

@@ -37,7 +37,7 @@ KNOWN = (
 UNREAD = {
     ".pdf": "PDF isn't read: pdftotext FILE.pdf writes a text that is",
     ".msg": "messages of Outlook aren't read: save them as .eml",
-    ".enex": "notes of Evernote aren't read so: export them as HTML",
+    ".enex": "this format of Evernote isn't read: export the notes as HTML",
     **dict.fromkeys((".doc", ".odt", ".rtf", ".pages"), "it isn't read: save it as .docx"),
     **dict.fromkeys((".xls", ".xlsx", ".ods", ".numbers"), "it isn't read: save its table as .csv"),
     **dict.fromkeys((".epub", ".tex", ".adoc"), "it isn't read: pandoc FILE -o FILE.md writes a note that is"),

@@ -143,8 +143,9 @@ class Linker(Actor):
     def _between_statements(self, links: Sequence[CausalLink]) -> Iterator[CausalLink]:
         """Yield edges without those whose ends say other than they must.
 
-        Both ends of an edge of E5 are single plain statements, and a memory that a phrase joins as a whole tells an
-        event and no cause, which is compared by phrases once it is examined, unless it says the same as the phrase.
+        Both ends of an edge of E5 are single plain statements. A memory that a phrase joins as a whole tells an event,
+        or says the same as the phrase. One that states a cause is left out: its own phrases are compared when it is
+        examined.
         """
         ends = [end for link in links for end in _judged(link)]
         entries = ask_blocking(self._store, Describe(memories=tuple(ends))) if ends else ()

@@ -142,7 +142,8 @@ def other_models(declared: SpacesDeclared, wanted: SpacesDeclared) -> StorageFau
 def compare_alike(message: msg.Append, catalog: Catalog) -> tuple[list[MemorySuperseded], list[msg.Similar]]:
     """Return what a new memory supersedes by its text, and what else it is alike; all of it still holds.
 
-    Only a statement of the same speaker is superseded. A copy is neither, and of copies of one another one is shown.
+    Only a statement of the same speaker is superseded. A copy of the new memory is neither. Of several copies of
+    another text only the first is returned.
     """
     superseded: list[MemorySuperseded] = []
     similar: list[msg.Similar] = []

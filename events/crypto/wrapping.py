@@ -24,7 +24,7 @@ MIN_PASSPHRASE: Final = 12
 
 _GIVE_IT: Final = "set CONTEXT_GRAPH_PASSPHRASE or CONTEXT_GRAPH_PASSPHRASE_FILE"
 _NOT_LOCKED: Final = (
-    "a passphrase was given, but these keys have none: leave it out, or put it around them by: context-graph passphrase"
+    "a passphrase was given, but these keys have none: leave it out, or add it to them by: context-graph passphrase"
 )
 
 _KEY: Final = 32

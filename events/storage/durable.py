@@ -165,8 +165,8 @@ def check_files(folder: Path, names: Iterable[str]) -> None:
     for name in names:
         if not (folder / name).exists():
             raise LogDamagedError(
-                f"{folder / name} is missing, but events were acknowledged: put it back, or a backup in the place of "
-                "the store by: context-graph restore BACKUP --replace"
+                f"{folder / name} is missing, but events were acknowledged: put it back, or replace the store "
+                "with a backup by: context-graph restore BACKUP --replace"
             )
 
 

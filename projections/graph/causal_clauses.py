@@ -21,7 +21,7 @@ from projections.projection import digest_of, is_shredded_memory
 
 
 class _Before(msgspec.Struct):
-    """What a consolidation run that examined memories has changed, as it was before."""
+    """What a consolidation run has changed, as it was before."""
 
     clauses: dict[UUID, tuple[Clause, ...]] = msgspec.field(default_factory=dict[UUID, tuple[Clause, ...]])
     """Clauses of the memories in which it found some; none if they had none."""
@@ -113,7 +113,10 @@ class CausalClauses:
         before = self._before.get(run)
         for memory in memories:
             namespace = self._unexamined.pop(memory, None)
-            if before is not None and namespace is not None:
+            if namespace is None:  # two runs examined it at once: it stays examined when the first one is undone
+                for other in self._before.values():
+                    other.unexamined.pop(memory, None)
+            elif before is not None:
                 before.unexamined[memory] = namespace
 
     def _undo(self, run: UUID) -> None:

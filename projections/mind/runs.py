@@ -63,7 +63,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def changed_nothing(self) -> bool:
-        """Whether it finished and did nothing, or would have."""
+        """Whether it finished and found nothing to change, tried or not."""
         finished = self.finished
         return finished is not None and finished.outcome is Outcome.FINISHED and not finished.counts.any_change
 

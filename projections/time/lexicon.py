@@ -74,7 +74,7 @@ BEFORE_SEASON: Final = r"\b(?:in|of|over|during|since|until|by|before|after) the
 BEFORE_BARE_SEASON: Final = r"\b(?:in|over|during|since|until|before|after) "
 TO: Final = r"(?: ?[–—-] ?| (?:to|until|till|through) )"
 AROUND: Final = r"(?:\b(?P<around>week|weekend) of (?:the )?)?"
-"""Before a day: what contains it is meant."""
+"""Before a day, it means the week or weekend that contains the day."""
 _LAST_DAY: Final = r"(?:the )?(?P<until>\d{1,2})(?:st|nd|rd|th)?\b"
 UNTIL: Final = rf"(?:{TO}{_LAST_DAY})?"
 BETWEEN: Final = r"(?:(?<=\bbetween )|(?<=\bbetween the ))"

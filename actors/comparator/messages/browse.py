@@ -34,6 +34,6 @@ class ReadColumns(Message[Columns | None], frozen=True, kw_only=True):
     namespaces: tuple[str, ...] | None = None
     """None for all."""
     tags: tuple[str, ...] = ()
-    """All of which they have: of live memories only."""
+    """Only memories that have all of these; none in another state than live."""
     state: MemoryState = MemoryState.LIVE
     vectors: bool = False

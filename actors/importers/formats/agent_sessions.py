@@ -124,10 +124,10 @@ def read_codex(file: Path, options: Options) -> Iterator[Record]:
         elif line.type == "turn_context":
             is_replayed = is_replayed and _is_before(payload.get("turn_id"), session)
             folder = folder if is_replayed else next(iter(texts([payload.get("cwd")])), folder)
-        elif is_replayed:
-            yield Skipped("turns of the session that was forked")
         elif line.type != "response_item":
             yield Skipped("other lines of the program")
+        elif is_replayed:
+            yield Skipped("turns of the session that was forked")
         elif kind == "message":
             role = str(payload.get("role"))
             text = _REQUEST.sub("", _codex_text(payload.get("content")))
@@ -162,9 +162,9 @@ def read_gemini_lines(file: Path, options: Options) -> Iterator[Record]:
         number, line = parsed
         changed = line.get("$set")
         if isinstance(start := line.get("$rewindTo"), str):
-            ids = [*messages]
-            for id_ in ids[ids.index(start) if start in messages else 0 :]:
-                del messages[id_]
+            last = ""
+            while messages and last != start:  # of an unknown one, all are taken back
+                last, _ = messages.popitem()
                 yield Skipped("turns that were taken back")
             continue
         about |= changed if isinstance(changed, dict) else {} if "id" in line else line

@@ -19,7 +19,7 @@ RESULT: Final = "result.json"
 USERS: Final = "users.json"
 CHANNELS: Final = ("channels.json", "groups.json", "dms.json", "mpims.json")
 SAID: Final = ("bot_message", "file_share", "me_message", "thread_broadcast")
-"""Subtypes of Slack's messages that somebody wrote; the others are notices, such as of who joined."""
+"""Subtypes of Slack's messages that a person or a bot wrote; the others are notices, such as of who joined."""
 NOTICES: Final = "notices of the program"
 MEDIA: Final = "images and other media"
 

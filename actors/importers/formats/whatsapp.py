@@ -36,8 +36,11 @@ _SPACES: Final = str.maketrans("\u00a0\u202f", "  ")
 _MEDIA: Final = re.compile(rf"{MARK}.*|<[^<>]+>", re.DOTALL)
 """A text that the program puts in the place of an image, a voice message or a call."""
 _EDITED: Final = re.compile(rf"{MARK}<[^<>]+>\Z")
-_EDITED_BARE: Final = re.compile(r"\s<(?:[^\W\d_]+[ ]){2,}[^\W\d_]+>\Z")
-"""The same in words, without the mark, as some phones write it: `<This message was edited>`."""
+_EDITED_BARE: Final = re.compile(r"\s<(?=[^\W\d_a-z])(?:[^\W\d_]+[ ]){2,}[^\W\d_]+\.?>\Z")
+"""The same in words, without the mark, as some phones write it: `<This message was edited>`.
+
+`<your name here>`, which begins with a small letter, was typed.
+"""
 _AROUND_NUMBER: Final = "\u202a\u202c"
 """What stands around the number of a sender who is no contact, unseen."""
 

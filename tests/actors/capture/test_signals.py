@@ -76,6 +76,7 @@ def kept(text: str) -> list[str]:
         "Let’s use Postgres for the queue.",
         "Never commit directly to main!",
         "From now on, write commit messages in English.",
+        "CRITICAL: always use uv, never pip, in this repo.",
         "we use pnpm, not npm, for all packages",
         "We don't use mocks in this repo, only fakes.",
         "Don't touch the migrations folder, ops owns it.",

@@ -109,7 +109,7 @@ def test_without_the_passphrase_commands_name_the_variables_for_it(
     store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CONTEXT_GRAPH_PASSPHRASE", "the old boathouse key")
-    assert "leave it out, or put it around them by: context-graph passphrase" in run(store, "status").stderr
+    assert "leave it out, or add it to them by: context-graph passphrase" in run(store, "status").stderr
     assert run(store, "passphrase").exit_code == 0
     monkeypatch.delenv("CONTEXT_GRAPH_PASSPHRASE")
     for command in (("status",), ("verify",), ("backup", str(tmp_path / "backup"))):

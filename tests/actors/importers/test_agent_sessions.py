@@ -146,7 +146,8 @@ def test_a_forked_session_of_codex_gives_its_own_turns_and_takes_none_from_its_p
     first, second, own = codex_turn(EARLY, "One."), codex_turn(EARLY, "Two."), codex_turn(LATE, "Three.")
     fork = meta(id=FORK, cwd="/srv/fork", forked_from_id=PARENT)
     rollout(tmp_path, "a", meta(id=PARENT, cwd="/srv/shop"), *first, *second)
-    rollout(tmp_path, "b", fork, meta(id=PARENT, cwd="/srv/shop"), *first, *own)
+    event = {"type": "event_msg", "payload": {"type": "task_started"}}
+    rollout(tmp_path, "b", fork, meta(id=PARENT, cwd="/srv/shop"), event, *first, *own)
     _, items, _, skipped = read(tmp_path)
     assert [(item["session"], item["content"]) for item in items] == [
         (PARENT, "One."),
@@ -154,7 +155,7 @@ def test_a_forked_session_of_codex_gives_its_own_turns_and_takes_none_from_its_p
         (FORK, "Three."),
     ]
     assert len({item["id"] for item in items}) == 3
-    assert skipped == {"turns of the session that was forked": 1}
+    assert skipped == {"other lines of the program": 1, "turns of the session that was forked": 1}
 
 
 def test_a_fork_of_codex_that_only_its_file_names_is_no_part_of_its_parent(tmp_path: Path) -> None:

@@ -105,8 +105,8 @@ def test_the_marks_of_sources_are_no_part_of_what_chatgpt_said(tmp_path: Path, w
     assert [item["content"] for item in read(file)[1]] == [written, shown]
 
 
-@pytest.mark.parametrize("packed", [False, True])
-def test_what_claude_ai_remembers_is_imported_beside_its_conversations(tmp_path: Path, *, packed: bool) -> None:
+@pytest.mark.parametrize("packed", [None, "", "data-2026/"], ids=["folder", "archive", "archive of a folder"])
+def test_what_claude_ai_remembers_is_imported_beside_its_conversations(tmp_path: Path, packed: str | None) -> None:
     folder = samples.claude_ai(tmp_path / "conversations.json").parent
     known = {
         "conversations_memory": "**Work**\n\nAna restores boats.",
@@ -115,10 +115,10 @@ def test_what_claude_ai_remembers_is_imported_beside_its_conversations(tmp_path:
     (folder / "memories.json").write_text(json.dumps([known | {"account_uuid": "a"}]), "utf-8")
     (folder / "users.json").write_text('[{"uuid": "a"}]', "utf-8")
     path = folder
-    if packed:
+    if packed is not None:
         with ZipFile(tmp_path / "export.zip", "w") as archive:
             for file in sorted(folder.glob("*.json")):
-                archive.write(file, file.name)
+                archive.write(file, packed + file.name)
         path = tmp_path / "export.zip"
     _, items, broken, _ = read(path)
     assert broken == []

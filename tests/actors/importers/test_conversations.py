@@ -76,13 +76,15 @@ def test_a_sender_is_named_without_unseen_marks_and_a_text_does_not_say_that_it_
     file = tmp_path / "WhatsApp Chat with Bees.txt"
     file.write_text(
         "25/03/2026, 9:02 - \u202a+47 900 12 345\u202c: Bring smoke <This message was edited>\n"
-        "25/03/2026, 9:03 - Ole: Write to <ole@bees.example>\n25/03/2026, 9:04 - Ole: a <b> <not now>\n",
+        "25/03/2026, 9:03 - Ole: Write to <ole@bees.example>\n25/03/2026, 9:04 - Ole: a <b> <not now>\n"
+        "25/03/2026, 9:05 - Ole: Sign as <your name here>\n",
         "utf-8",
     )
     assert [(item["metadata"]["speaker"], item["content"]) for item in read(file)[1]] == [
         ("+47 900 12 345", "Bring smoke"),
         ("Ole", "Write to <ole@bees.example>"),
         ("Ole", "a <b> <not now>"),
+        ("Ole", "Sign as <your name here>"),
     ]
 
 

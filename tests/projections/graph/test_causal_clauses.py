@@ -92,6 +92,13 @@ def test_clauses_that_were_found_again_since_stay_when_the_first_run_is_undone()
     assert (undone.of(one), undone.of(two)) == (FOUND.clauses[:1], ())
 
 
+def test_a_memory_that_another_run_examined_too_stays_examined_when_the_first_run_is_undone() -> None:
+    one, two = memory_id(1), memory_id(2)
+    *run, undo = of_run(Mode.DEEP, found(one), CausesLinked(run=RUN, examined=(one, two)))
+    again = history(found(one), CausesLinked(run=UUID(int=8), examined=(one,)))
+    assert clauses_of([*run, *again, undo]).unexamined() == (two,)
+
+
 def test_an_erased_memory_does_not_come_back_with_an_undo() -> None:
     one, two = memory_id(1), memory_id(2)
     *run, undo = of_run(Mode.DEEP, found(one), CausesLinked(run=RUN, examined=(one, two)))

@@ -26,11 +26,10 @@ NO_STAR = (
     "Nothing serves a goal yet: discover_goals finds the North Star, among some ten memories of one thing at least"
 )
 NO_GOALS = (
-    "No goal was found: a goal is a group of memories that are alike and share words, names apart, which three of them"
-    " contain. Store more, or lower min_confidence"
+    "No goal was found: a goal is a group of similar memories, of which at least three share words other than names. "
+    "Store more, or lower min_confidence"
 )
-
-NO_LEADER = "No North Star yet: no goal has words, names apart, that half of its memories contain"
+NO_LEADER = "No North Star yet: of each goal, fewer than half of the memories contain a word of its description"
 
 
 class DiscoverGoals(Params, frozen=True, kw_only=True):

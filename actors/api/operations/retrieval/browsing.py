@@ -47,7 +47,7 @@ class MemoryList(Reading, frozen=True, kw_only=True):
     namespace: NamespaceFilter = None
     session: SessionFilter = None
     tags: Tags = ()
-    """All of which they have; others than live memories are then left out."""
+    """Only memories that have all of these; for live ones alone."""
     state: ListedState = ListedState.LIVE
     since: Moment | None = None
     until: Moment | None = None
@@ -91,13 +91,19 @@ SHOWN_IDS = 5
 
 
 async def memory_list(context: Context, params: MemoryList) -> JsonObject:
-    """Return memories by time, one page of them, or those with the given ids."""
+    """Return memories by time, one page of them, or those with the given ids.
+
+    Raises:
+        InvalidParamsFault: Tags are given with another state than live: a search by tags finds live memories only.
+    """
     await wait_until_replayed(context)
     wanted = _namespaces(context, params.namespace)
     if params.ids:
         entries = await _entries(context, params.ids)
         found = [entry for entry in entries if wanted is None or (entry.body and entry.body.namespace in wanted)]
         return {"memories": [_listed(entry, whole=True) for entry in found], "total": len(found)}
+    if params.tags and params.state is not ListedState.LIVE:
+        raise InvalidParamsFault("Only live memories are listed by tags: leave out the state", parameter="tags")
     columns = await read_columns(context, params.namespace, MemoryState(params.state.value), tags=params.tags)
     if columns is None:
         return {"memories": [], "total": 0}

@@ -43,7 +43,7 @@ def anchor(
         raise LogError("an earlier version made this store: open it once, and it gets the key that signs anchors")
     head = acknowledged(folder, chain)
     if head is None or not head.seq:
-        raise LogError(f"{folder} shows no event: it holds none yet, or is damaged, which `context-graph verify` tells")
+        raise LogError(f"no event is found in {folder}: `context-graph verify` tells whether it is empty or damaged")
     text = sign_head(head, chain)
     for target in ([str(file.absolute())] if file else []) + ([f"{GIT}{git.absolute()}"] if git else []):
         write_anchor(target, text)

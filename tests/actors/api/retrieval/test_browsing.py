@@ -80,6 +80,8 @@ async def test_live_memories_are_listed_and_counted_by_their_tags(context: Conte
     await ask(context, "memory/delete", id=tagged[0], reason="stale")
     assert (await ask(context, "memory/list", tags=["baking"]))["total"] == 2
     assert (await ask(context, "memory/list", tags=["baking"], namespace="bakery"))["total"] == 0
+    with pytest.raises(InvalidParamsFault, match="live memories are listed by tags"):
+        await ask(context, "memory/list", tags=["baking"], state="forgotten")
 
 
 async def test_a_forgotten_memory_is_listed_as_forgotten_and_found_by_its_id(context: Context) -> None:
