@@ -38,6 +38,7 @@ _MADE: Final = {
     "clusters": "group",
     "patterns": "pattern",
     "causes": "cause",
+    "clauses": "causal clause",
     "strengthened": "stronger link",
     "shortcuts": "shortcut",
     "replayed": "replayed memory",

@@ -244,6 +244,8 @@ class Counts(msgspec.Struct, frozen=True, kw_only=True):
     goals_adjusted: int = 0
     causes: int = 0
     """Edges from causes to effects."""
+    clauses: int = 0
+    """Clauses that state a cause, of memories that were not examined before."""
     moved: int = 0
     """Memories that were put into another namespace."""
 

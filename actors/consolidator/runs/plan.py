@@ -72,6 +72,7 @@ class RunPlan(msgspec.Struct):
             replayed=len(self.replayed),
             goals_adjusted=sum(isinstance(event, ev.GoalAdjusted) for event in self.adjusted),
             causes=sum(len(found.linked.links) for found in self.causes),
+            clauses=sum(len(one.clauses) for found in self.causes for one in found.clauses),
         )
 
     def events(self) -> Iterator[ev.Event]:

@@ -57,7 +57,7 @@ STRUCTURES = {
     25: "ec6874fffdccc7c52bb90e4854f0d19f54db0dc8954ea3f4abc5bd21abfd6db8",
     26: "ec6874fffdccc7c52bb90e4854f0d19f54db0dc8954ea3f4abc5bd21abfd6db8",
     27: "ec6874fffdccc7c52bb90e4854f0d19f54db0dc8954ea3f4abc5bd21abfd6db8",
-    28: "e5a706079e09d9948ddffb23f58c2c5bca6124f52550d7456c5a35655aee55c3",
+    28: "d3f07d55951f57f537afdab8759735cae41b8fb27422702258a16f289c18cadf",
 }
 """By schema, the SHA-256 of the names and types of all that is written."""
 

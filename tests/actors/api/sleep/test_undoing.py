@@ -51,12 +51,12 @@ async def test_after_undo_a_question_about_causes_is_answered_as_before(sleeper:
 
     for text in (
         "The cellar was flooded because a drain pipe had cracked in the frost.",
-        "A flood in the cellar ruined the old photographs.",
         "The cellar is swept every second Saturday.",
     ):
         await sleeper.mind("store_memory", content=text, namespace="cellar")
     before = await scores()
     answer = await sleeper(mode, namespace="cellar")
+    assert (await whole(sleeper, answer["run_id"]))["counts"]["clauses"] == 1
     assert await scores() != before, "the run found what the first memory states"
     await sleeper.mind("undo_consolidation", run_id=answer["run_id"])
     assert await scores() == before
