@@ -265,7 +265,7 @@ def _speakers(texts: Sequence[str]) -> Sliced[frozenset[str]]:
             if found := _LABEL.match(text):
                 label = found[1].casefold()
                 if len(own := words(label)) > 1 and not STOP_WORDS.isdisjoint(own):
-                    continue  # "Hotel in Lisbon" is nobody
+                    continue  # "Hotel in Lisbon" names no speaker
                 labelled[label] += 1
                 named[label] += {*own} <= {*words(text[found.end() :])}
     return frozenset(

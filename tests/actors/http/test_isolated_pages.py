@@ -225,6 +225,8 @@ async def test_no_form_reaches_another_namespace(context: Context, served: Serve
     async with served.client(served.key("ours", Scope.ADMIN, ("ours",))) as client:
         ours = await visit(served, client, planted)
         before = await held()
+        # Each form is sent twice: the first run would find causes that the second one finds no more.
+        await call(context, BY_METHOD["memory/consolidate"], {"mode": "deep", "namespace": "ours"})
         answers = await ours.change(str(uuid4()))
         assert {form for form, (theirs, none) in answers.items() if masked(theirs) != masked(none)} == set()
         assert not [form for form, told in answers.items() if any(mark in told[0].lower() for mark in MARKS)]
