@@ -160,7 +160,7 @@ def test_a_history_tells_the_erasure_of_a_merged_memory_from_that_of_the_memory_
         assert all(memory not in what for what in erasures)
 
 
-@pytest.mark.skipif(os.name != "posix", reason="looks at permissions")
+@pytest.mark.skipif(os.name != "posix", reason="Windows has other permissions")
 def test_no_file_of_a_store_is_for_others_even_in_a_folder_that_is(tmp_path: Path) -> None:
     folder = tmp_path / "open to all"
     folder.mkdir(mode=0o755)

@@ -1,4 +1,4 @@
-"""What an administrator meets: missing files, wrong arguments, exports that end early, rights that lack."""
+"""What an administrator meets: missing files, wrong arguments, exports that end early, missing rights."""
 
 import json
 import os

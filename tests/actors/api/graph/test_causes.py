@@ -85,6 +85,14 @@ def nodes(answer: dict[str, Any]) -> list[str]:
     return [node["node_id"] for node in answer["path"]]
 
 
+async def edges(context: Context, *texts: str) -> list[tuple[UUID, UUID]]:
+    """Return the edges that are drawn once these texts are stored and examined."""
+    await told(context, *texts)
+    assert context.hub.linker is not None
+    await ask(context.hub.linker, LinkCauses(limit=100))
+    return links(context.hub.log)
+
+
 def links(log: Log) -> list[tuple[UUID, UUID]]:
     events = [envelope.event for envelope in log.read()]
     return [(link.source, link.target) for event in events if isinstance(event, CausesLinked) for link in event.links]
@@ -131,14 +139,12 @@ async def test_a_chain_in_constructions_of_many_kinds_is_one_path(context: Conte
 
 
 async def test_a_repair_is_no_cause_of_the_damage(context: Context) -> None:
-    await told(
+    drawn = await edges(
         context,
         "Breakfast was cold because the plug of the kitchen toaster melted.",
         "I bought another plug for the toaster today. The old one is in the bin; breakfast is at eight.",
     )
-    assert context.hub.linker is not None
-    await ask(context.hub.linker, LinkCauses(limit=100))
-    assert links(context.hub.log) == []
+    assert drawn == []
 
 
 @pytest.mark.requirement("TOOL-INJECT-001/causal-path")
@@ -150,40 +156,34 @@ async def test_the_same_event_in_shorter_words_joins_two_memories(context: Conte
 
 
 async def test_a_trait_that_shares_words_with_a_cause_is_no_cause(context: Context) -> None:
-    await told(
+    drawn = await edges(
         context,
         "The shortage of apricots caused prices at the market to double.",
         "Apricots are picked in July.",
         "The brass orchestra retired, so the spa stopped offering concerts.",
         "The brass orchestra plays in the spa.",
     )
-    assert context.hub.linker is not None
-    await ask(context.hub.linker, LinkCauses(limit=100))
-    assert links(context.hub.log) == []
+    assert drawn == []
 
 
 async def test_a_short_phrase_that_fits_two_events_joins_neither(context: Context) -> None:
-    await told(
+    drawn = await edges(
         context,
         "The fog delayed the ferry to Bergen by two hours.",
         "Due to the delay, Ines missed her bus.",
         "Due to the delay, the opera began without a tenor.",
     )
-    assert context.hub.linker is not None
-    await ask(context.hub.linker, LinkCauses(limit=100))
-    assert links(context.hub.log) == []
+    assert drawn == []
 
 
 async def test_what_states_a_cause_itself_is_no_plain_event_before_it_is_examined(context: Context) -> None:
-    await told(
+    drawn = await edges(
         context,
         "Read Fournier 2019: earthworm density doubled after five years without ploughing.",
         *(f"Shelf {number} of the cellar holds jars of plums." for number in range(15)),
         "Read Fournier 2022: earthworm density tripled after ten years without ploughing.",
     )
-    assert context.hub.linker is not None
-    await ask(context.hub.linker, LinkCauses(limit=100))
-    assert links(context.hub.log) == []
+    assert drawn == []
 
 
 @pytest.mark.requirement("TOOL-INJECT-001/causal-path")
@@ -195,10 +195,7 @@ async def test_words_name_the_ends_of_a_stated_path(context: Context, agent: Age
 
 
 async def test_texts_without_a_cause_get_no_edge(context: Context) -> None:
-    await told(context, *APART)
-    assert context.hub.linker is not None
-    await ask(context.hub.linker, LinkCauses(limit=100))
-    assert links(context.hub.log) == []
+    assert await edges(context, *APART) == []
 
 
 async def test_plain_statements_are_joined_where_no_memory_states_a_cause(context: Context) -> None:

@@ -32,13 +32,13 @@ print(read() - before)
 
 
 @pytest.mark.skipif("bfloat16" not in supported_precisions(), reason="the processor has no bfloat16")
-@pytest.mark.skipif(not Path("/proc/self/smaps_rollup").exists(), reason="only Linux tells")
+@pytest.mark.skipif(not Path("/proc/self/smaps_rollup").exists(), reason="only Linux tells what a process holds")
 def test_texts_of_every_length_leave_little_in_memory():
     done = subprocess.run([sys.executable, "-c", ANONYMOUS], capture_output=True, text=True, check=True)
     assert int(done.stdout) < 30, "megabytes"
 
 
-@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="only Linux tells")
+@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="only Linux tells what a process has mapped")
 def test_the_published_weights_are_not_mapped_once_the_model_is_loaded():
     code = (
         "from pathlib import Path; from actors.embedder.models.backbone import Backbone; backbone = Backbone.load(); "
