@@ -21,12 +21,12 @@ MAX_TEXT = 300
 
 
 async def map_page(request: Request) -> Response:
-    """Show the map, and without JavaScript its legend."""
-    colour = chosen(request, "colour") or "namespace"
+    """Show the map, coloured by project where it has several, or else by goal."""
+    namespace, colour = chosen(request, "namespace"), chosen(request, "colour")
+    calendar = await operate(request, "store/calendar", sessions=0)
+    colour = colour or ("namespace" if namespace is None and len(calendar["namespaces"]) > 1 else "goal")
     if colour not in COLOURS:
         raise InvalidParamsFault(f"Invalid 'colour': expected one of {', '.join(COLOURS)}", parameter="colour")
-    namespace = chosen(request, "namespace")
-    calendar = await operate(request, "store/calendar", sessions=0)
     return render(
         request,
         "map.html",

@@ -55,7 +55,8 @@ async function start() {
     } else {
       const names = meta[colour === "goal" ? "goals" : "namespaces"];
       const rest = names.length > 10 ? 9 : 10;
-      palette = { names: [...names.slice(0, rest), colour === "goal" ? "no goal, or another" : "others"], colours: [...hues.slice(0, Math.min(rest, names.length)), grey] };
+      const others = colour === "namespace" ? "others" : names.length ? "no goal, or another" : "no goals are known yet";
+      palette = { names: [...names.slice(0, rest), others], colours: [...hues.slice(0, Math.min(rest, names.length)), names.length ? grey : hues[0]] };
       const last = palette.names.length - 1;
       group = Uint8Array.from(codes[colour], (code) => (code < last ? code : last));
     }

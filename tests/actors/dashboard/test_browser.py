@@ -228,6 +228,13 @@ def test_the_map_is_read_with_the_keyboard(go: Go) -> None:
     assert any(link.inner_text()[:20] in " ".join(text.split()) for *_, text in TEXTS)
 
 
+def test_the_map_of_one_project_is_coloured_by_goal_and_that_of_several_by_project(go: Go) -> None:
+    expect(go("/map").locator("select[name=colour]")).to_have_value("namespace")
+    page = go("/map?namespace=shop")
+    expect(page.locator("select[name=colour]")).to_have_value("goal")
+    expect(page.locator("#legend")).to_contain_text("no goals are known yet")
+
+
 def test_the_map_shows_its_points_before_it_knows_their_salience(site: Site, page: Page) -> None:
     held: list[Route] = []
 

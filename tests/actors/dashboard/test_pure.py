@@ -41,11 +41,22 @@ def bars(*counts: tuple[str, int], most: int = 60) -> list[dict[str, Any]]:
     return bars_of_days([{"day": day, "count": count} for day, count in counts], most, TODAY)["bars"]
 
 
+def filled(shown: list[dict[str, Any]]) -> list[str]:
+    return [one["day"] for one in shown if one["count"]]
+
+
 def test_days_without_a_memory_are_shown_too() -> None:
-    shown = bars(("2026-02-26", 2), ("2026-03-02", 4))
-    assert [one["day"] for one in shown][1:3] == ["2026-02-27", "2026-02-28"]
-    assert [one["share"] for one in shown] == [0.5, 0, 0, 0, 1]
+    shown = bars(("2026-02-10", 2), ("2026-03-02", 4))
+    assert [one["day"] for one in shown][:2] == ["2026-02-10", "2026-02-11"]
+    assert [one["share"] for one in shown] == [0.5, *[0] * 19, 1]
     assert bars() == []
+
+
+def test_a_single_day_is_the_last_of_two_weeks() -> None:
+    shown = bars(("2026-03-09", 3))
+    assert [one["count"] for one in shown] == [*[0] * 13, 3]
+    assert [shown[0]["day"], shown[-1]["last"]] == ["2026-02-24", "2026-03-09"]
+    assert [one["day"] for one in bars(("0001-01-02", 1))] == ["0001-01-01", "0001-01-02"]
 
 
 @pytest.mark.parametrize(
@@ -62,10 +73,10 @@ def test_bars_show_the_whole_time_in_days_weeks_or_years(first: str, unit: str, 
 
 
 def test_a_memory_of_a_mistaken_year_hides_no_other_day() -> None:
-    assert [one["day"] for one in bars(("2026-03-02", 4), ("2222-01-01", 1))] == ["2026-03-02"]
-    assert [one["day"] for one in bars(("2222-01-01", 1))] == ["2222-01-01"]
+    assert filled(bars(("2026-03-02", 4), ("2222-01-01", 1))) == ["2026-03-02"]
+    assert filled(bars(("2222-01-01", 1))) == ["2222-01-01"]
     found = bars_of_days([{"day": "1970-01-01", "count": 1}, {"day": "2026-03-02", "count": 400}], 60, TODAY)
-    assert ([one["day"] for one in found["bars"]], found["earlier"]) == (["2026-03-02"], 1)
+    assert (filled(found["bars"]), found["earlier"]) == (["2026-03-02"], 1)
 
 
 def test_each_neighbour_has_a_place_of_its_own_and_an_edge() -> None:
