@@ -2,10 +2,10 @@
 
 import hashlib
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
+import msgspec
 import numpy as np
-import numpy.typing as npt
 
 from events.storage.log import Envelope
 from events.vocabulary import Event, EventLost, Shredded
@@ -56,11 +56,29 @@ def event_name(event: Event) -> str:
     return name_of(event.kind if isinstance(event, Shredded) else kind_of(event))
 
 
-def digest_of(*parts: bytes | npt.NDArray[Any]) -> bytes:
-    """Return the SHA-256 of byte strings and arrays; length prefixes keep different lists of parts distinct."""
+def digest_of(*parts: object) -> bytes:
+    """Return the SHA-256 of byte strings, arrays and plain values.
+
+    Length prefixes keep different lists of parts distinct. Dictionaries and sets have no order: where theirs is a part
+    of the state, a list gives it.
+    """
     state = hashlib.sha256()
     for part in parts:
-        data = np.ascontiguousarray(part).tobytes() if isinstance(part, np.ndarray) else part
+        match part:
+            case bytes():
+                data = part
+            case np.ndarray():
+                data = np.ascontiguousarray(part).tobytes()
+            case _:
+                data = msgspec.msgpack.encode(_ordered(part))
         state.update(len(data).to_bytes(8, "little"))
         state.update(data)
     return state.digest()
+
+
+def _ordered(value: object) -> object:
+    """Return a value with dictionaries, also those in dictionaries, and sets as sorted lists."""
+    if isinstance(value, dict):
+        entries = cast("dict[Any, object]", value)
+        return [(key, _ordered(entries[key])) for key in sorted(entries)]
+    return sorted(cast("set[Any]", value)) if isinstance(value, set | frozenset) else value

@@ -11,10 +11,14 @@ from pathlib import Path
 
 import pytest
 
+from actors.api.mcp.prompts import PROMPTS
+from actors.api.tools.agent_tools import TOOLS
+
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 PATIENCE = 300.0
 MOST_LINES, MOST_COLUMNS = 150, 100
+COUNTS = "none one two three four five six seven eight nine ten eleven twelve".split()
 
 DEMO = """
 A server starts
@@ -86,3 +90,9 @@ def test_every_file_that_the_readme_names_exists() -> None:
     named = set(re.findall(r"`((?:scripts|tests|actors|events|projections)/[\w/.]+|\w+\.md)", README))
     assert named
     assert {name for name in named if not (ROOT / name).exists()} == set()
+
+
+def test_it_counts_the_tools_and_prompts() -> None:
+    listed = [tool for tool in TOOLS if tool.listed]
+    (found,) = re.findall(r"There are (\d+) in all, and (\w+) prompts; `serve --tools core` shows (\w+)\.", README)
+    assert found == (str(len(listed)), COUNTS[len(PROMPTS)], COUNTS[sum(tool.core for tool in listed)])

@@ -69,6 +69,16 @@ class Profile(Protocol):
         ...
 
 
+def loaded(load: Callable[[], Profile]) -> Profile:
+    """Return the models; that they can't be loaded is an `EmbeddingFault`, whatever is raised."""
+    try:
+        return load()
+    except Fault:
+        raise
+    except Exception as error:
+        raise EmbeddingFault(f"Embedding failed: the models can't be loaded: {error}") from error
+
+
 def plan_memory(profile: Profile, request: msg.EmbedMemory, sessions: Sessions) -> Plan[msg.EmbeddedMemory]:
     """Return the plan that embeds a memory."""
     start = perf_counter()
@@ -165,13 +175,8 @@ class Embedder(ProjectionActor[EmbedderProjections]):
 
     def _loaded(self) -> Profile:
         if self._profile is None:
-            try:
-                with self._latencies.timed("load"):
-                    self._profile = self._load()
-            except Fault:
-                raise
-            except Exception as error:
-                raise EmbeddingFault(f"Embedding failed: the models can't be loaded: {error}") from error
+            with self._latencies.timed("load"):
+                self._profile = loaded(self._load)
         return self._profile
 
     def _accept(self, job: EmbeddingJob[Any]) -> Reply[object]:

@@ -12,6 +12,7 @@ import msgspec
 
 from actors.exporters.forms import write_markdown, write_parquet
 from actors.exporters.json_text import to_json
+from actors.proxy.endpoint import Report
 from actors.runtime.faults import InvalidParamsFault
 from actors.runtime.types import JsonObject
 from events.recovery.backup import new_store
@@ -26,7 +27,7 @@ class Export(msgspec.Struct, frozen=True):
 
     call: Callable[..., JsonObject]
     """Calls `(method, report, /, **arguments)` of a store."""
-    report: Callable[[float, float | None, str], None]
+    report: Report
     namespace: str | None
     """Whose memories; None for all."""
     moment: JsonObject

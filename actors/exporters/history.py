@@ -48,25 +48,21 @@ def changed_by(run: Run) -> set[UUID]:
 def without(event: ev.Event, gone: AbstractSet[UUID]) -> ev.Event | None:
     """Return a carried event without the memories that aren't carried; None if nothing of it is left."""
     match event:
-        case ev.MemoriesLinked(source=source, targets=targets):
-            left = tuple(one for one in targets if one not in gone)
-            return msgspec.structs.replace(event, targets=left) if left and source not in gone else None
+        case ev.MemoriesLinked(source=source, targets=targets) if source not in gone:
+            field, left = "targets", [one for one in targets if one not in gone]
         case ev.MemoryRecalled() | ev.ConsolidationUndone(memories=[_, *_]):
-            left = tuple(one for one in event.memories if one not in gone)
-            return msgspec.structs.replace(event, memories=left) if left else None
+            field, left = "memories", [one for one in event.memories if one not in gone]
         case ev.MemoriesMerged() as merge:
             return next(merges_without([merge], gone), None)
         case ev.MemoriesPruned(pruned=pruned):
-            kept = tuple(one for one in pruned if one.memory not in gone)
-            return msgspec.structs.replace(event, pruned=kept) if kept else None
+            field, left = "pruned", [one for one in pruned if one.memory not in gone]
         case ev.LinksStrengthened(links=links):
-            strengthened = tuple(one for one in links if gone.isdisjoint(_ids(one.step)))
-            return msgspec.structs.replace(event, links=strengthened) if strengthened else None
+            field, left = "links", [one for one in links if gone.isdisjoint(_ids(one.step))]
         case ev.ShortcutsDrawn(shortcuts=shortcuts):
-            drawn = tuple(one for one in shortcuts if gone.isdisjoint((*_ids(one.step), *one.via)))
-            return msgspec.structs.replace(event, shortcuts=drawn) if drawn else None
+            field, left = "shortcuts", [one for one in shortcuts if gone.isdisjoint((*_ids(one.step), *one.via))]
         case _:
             return event if gone.isdisjoint(mentioned(event)) else None
+    return msgspec.structs.replace(event, **{field: tuple(left)}) if left else None
 
 
 def _ids(value: object) -> Iterator[UUID]:

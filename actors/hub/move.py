@@ -1,12 +1,13 @@
 """Moving a log between a folder and a PostgreSQL server: the same rows and keys, compared by what follows from them."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import TypeVar
 
 import msgspec
 
+from actors.proxy.endpoint import Report
 from actors.runtime.settings import passphrase
 from actors.store.spare_memories import SNAPSHOT
 from events.postgres.address import is_url, without_password
@@ -20,9 +21,6 @@ from events.verify.verification import verify
 from projections.registry import digests, rebuild
 
 E = TypeVar("E", Row, Envelope)
-
-Report = Callable[[float, float | None, str], None]
-"""Receives (done, total, what)."""
 
 
 def open_log(folder: Path, address: str | None) -> StoredLog:

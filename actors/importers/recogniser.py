@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 
-from actors.importers import documents
+from actors.importers import KNOWN, documents
 from actors.importers.files import CONVERSATIONS, REMEMBERED, document, first_lines, lines, unreadable, walk
 from actors.importers.formats import (
     agent_sessions,
@@ -28,12 +28,6 @@ from actors.importers.records import Broken, FormatError, Item, Options, Record,
 OWN = "memories as JSON lines"
 PROBED = 50
 """Files of a folder that are looked at until one is recognised."""
-KNOWN = (
-    "Claude Code, Codex or Gemini CLI sessions, memories of the official memory server, mem0 or claude-mem, exports of "
-    "ChatGPT, claude.ai, Slack or Telegram (JSON), WhatsApp chats (.txt), notes (.md, .txt, .html, .org, .rst, .ipynb, "
-    ".docx), transcripts (.vtt, .srt), messages (.eml, .emlx), mailboxes (.mbox), tables (.csv, .tsv), or JSON lines "
-    "with 'content'"
-)
 UNREAD = {
     ".pdf": "PDF isn't read: pdftotext FILE.pdf writes a text that is",
     ".msg": "messages of Outlook aren't read: save them as .eml",

@@ -1,12 +1,14 @@
 """A blocking client of the hub, for commands and hooks: one request at a time."""
 
 import json
+import sys
+from collections import deque
 from contextlib import suppress
 from pathlib import Path
 from time import monotonic
 from typing import Self, cast
 
-from actors.proxy.endpoint import PROJECT, Report, connect, process_of
+from actors.proxy.endpoint import CHUNK, PROJECT, LineReader, Report, connect, process_of
 from actors.proxy.launcher import ANSWER_TIMEOUT, describe_silence
 from actors.runtime.types import JsonObject
 
@@ -41,7 +43,9 @@ class Client:
         self._last_id = 0
         self._meta = {PROJECT: project} if project else {}
         self._socket = connect(folder, self._time_left())
-        self._lines = self._socket.makefile("rb")
+        self._reader = LineReader(sys.maxsize)
+        self._lines: deque[bytes] = deque()
+        """Received, and not read yet."""
         try:
             client = {"name": "context-graph", "version": "client"}
             self.request("initialize", protocolVersion=PROTOCOL, capabilities={}, clientInfo=client)
@@ -90,7 +94,6 @@ class Client:
 
     def close(self) -> None:
         """Close the connection."""
-        self._lines.close()
         self._socket.close()
 
     def __enter__(self) -> Self:
@@ -115,16 +118,15 @@ class Client:
             raise ClientError("the server speaks no JSON-RPC")
         return message
 
-    def _read_line(self) -> bytearray:
+    def _read_line(self) -> bytes:
         """Return the next line. The deadline is that of the whole line, also of one that arrives byte by byte."""
-        line = bytearray()
-        while not line.endswith(b"\n"):
+        while not self._lines:
             self._socket.settimeout(self._time_left())
-            buffered = self._lines.peek()  # reads from the socket at most once
-            if not buffered:
+            data = self._socket.recv(CHUNK)
+            if not data:
                 raise ConnectionResetError(CLOSED)
-            line += self._lines.read1(buffered.find(b"\n") + 1 or len(buffered))
-        return line
+            self._lines.extend(self._reader.feed(data))
+        return self._lines.popleft()
 
     def _time_left(self) -> float:
         left = self._deadline - monotonic()

@@ -19,6 +19,7 @@ from starlette.datastructures import Headers
 from starlette.responses import JSONResponse, PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from actors.api.mcp.server import failure_result
 from actors.api.mcp.texts import INSTRUCTIONS
 from actors.api.mcp.tool_schemas import schema_of
 from actors.api.params.http import HttpListen
@@ -108,7 +109,7 @@ class Router:
             project = ((request.params or {}).get("_meta") or {}).get(PROJECT)
             destination = self.table.choose(tool, parsed, arguments, project)
         except Fault as fault:
-            return _failed(fault)
+            return failure_result(fault)
         if destination.together:
             return await self._ask_all(destination.hubs, request, getattr(parsed, "top_k", None))
         answers: list[JsonObject] = []
@@ -121,7 +122,7 @@ class Router:
             else:
                 if _code(answers[-1]) not in UNAWARE:
                     return answers[-1]
-        return _failed(failures[0]) if failures else answers[-1]  # a hub that failed may know the memory
+        return failure_result(failures[0]) if failures else answers[-1]  # a hub that failed may know the memory
 
     async def _ask_all(
         self, hubs: Sequence[HubAddress], request: ServerRequestContext[Any], limit: int | None
@@ -145,7 +146,7 @@ class Router:
             content = merge(answers, limit) | ({"unanswered": [one.shown for one in failed]} if failed else {})
             text = types.TextContent(type="text", text=json.dumps(content, ensure_ascii=False))
             return types.CallToolResult(content=[text], structured_content=content)
-        return told[0][1] if told else _failed(failed[0])
+        return told[0][1] if told else failure_result(failed[0])
 
     async def _ask(self, hub: HubAddress, method: str, request: ServerRequestContext[Any]) -> JsonObject:
         """Send a request to a hub as it came, with its key (`HubFailedError`)."""
@@ -180,12 +181,6 @@ def _code(answer: JsonObject) -> int | None:
     """Return the code of the error that a tool reports; None without one."""
     error = (answer.get("structuredContent") or {}).get("error") if answer.get("isError") else None
     return error.get("code") if isinstance(error, dict) else None
-
-
-def _failed(error: Fault | MCPError) -> types.CallToolResult:
-    text = types.TextContent(type="text", text=f"{error.message} (error {error.code})")
-    content = {"error": {"code": error.code, "message": error.message, "data": error.data}}
-    return types.CallToolResult(content=[text], structured_content=content, is_error=True)
 
 
 def route_app(sessions: McpSessions) -> ASGIApp:

@@ -145,10 +145,18 @@ class Debounce:
             self._timer = None
 
     def _start(self, seconds: float) -> None:
-        self._timer = Timer(seconds, self._send)
-        self._timer.daemon = True
-        self._timer.start()
+        self._timer = tell_later(seconds, self._actor, self._message)
 
-    def _send(self) -> None:
-        with suppress(pykka.ActorDeadError):
-            self._actor.tell(self._message)
+
+def tell_unless_stopped(actor: ActorRef, message: object) -> None:
+    """Send a message from a thread that may outlive the actor, which happens while the process ends."""
+    with suppress(pykka.ActorDeadError):
+        actor.tell(message)
+
+
+def tell_later(seconds: float, actor: ActorRef, message: object) -> Timer:
+    """Send a message after some seconds, from a thread that is returned; nothing is sent once that is cancelled."""
+    timer = Timer(seconds, tell_unless_stopped, (actor, message))
+    timer.daemon = True
+    timer.start()
+    return timer

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from datetime import UTC, datetime, timedelta, tzinfo
 from functools import cached_property
 from threading import Timer
@@ -11,10 +10,8 @@ from typing import assert_never
 from uuid import UUID
 from zoneinfo import ZoneInfoNotFoundError
 
-import pykka
-
 from actors.consolidator.messages import StartScheduledRun
-from actors.runtime.actor import LOGGER, ActorRef
+from actors.runtime.actor import LOGGER, ActorRef, tell_later, tell_unless_stopped
 from actors.runtime.faults import UNWRITTEN, InvalidParamsFault, StorageFault
 from actors.runtime.messages import Appended, AppendRejected, LoadSnapshot, ProjectionMessage
 from actors.runtime.projection_actor import ProjectionActor
@@ -105,10 +102,8 @@ class Scheduler(ProjectionActor[SchedulerProjections]):
         if run is not None:
             mode, trigger = run
             self._sleep_pending = True
-            with suppress(pykka.ActorDeadError):  # during shutdown
-                self._consolidator.tell(
-                    StartScheduledRun(mode=mode, trigger=trigger, thorough=self._schedule.permitted)
-                )
+            start = StartScheduledRun(mode=mode, trigger=trigger, thorough=self._schedule.permitted)
+            tell_unless_stopped(self._consolidator, start)
         self._arm()
 
     def _change(self, message: msg.ChangeSchedule) -> Reply[msg.ScheduleState] | msg.ScheduleState:
@@ -179,12 +174,8 @@ class Scheduler(ProjectionActor[SchedulerProjections]):
         if self._scheduled:
             self.on_stop()
             self._wake_at = at
-            self._timer = start_timer(max(0.0, (at - self._clock()).total_seconds()), self._wake)
-
-    def _wake(self) -> None:
-        """Send a `Tick`; runs in the timer's thread."""
-        with suppress(pykka.ActorDeadError):
-            self.actor_ref.tell(msg.Tick())
+            seconds = max(0.0, (at - self._clock()).total_seconds())
+            self._timer = tell_later(seconds, self.actor_ref, msg.Tick())
 
     def _state(self) -> msg.ScheduleState:
         schedule, now = self._schedule, self._clock()
@@ -215,11 +206,3 @@ def local_zone() -> tzinfo:
         zone = datetime.now(UTC).astimezone().tzinfo or UTC
         LOGGER.warning("the time zone of this machine has no name; sleep is scheduled by its UTC offset, %s", zone)
         return zone
-
-
-def start_timer(seconds: float, function: Callable[[], None]) -> Timer:
-    """Call a function in a thread after some seconds, unless the timer is cancelled before."""
-    timer = Timer(seconds, function)
-    timer.daemon = True
-    timer.start()
-    return timer

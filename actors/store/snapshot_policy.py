@@ -7,9 +7,8 @@ from threading import Event, Thread
 from typing import Final, TypeAlias
 
 import msgspec
-import pykka
 
-from actors.runtime.actor import EXIT_UNCERTAIN, LOGGER, ActorRef, Debounce
+from actors.runtime.actor import EXIT_UNCERTAIN, LOGGER, ActorRef, Debounce, tell_unless_stopped
 from actors.runtime.messages import LoadSnapshot, Message, SnapshotWritten, WriteSnapshot
 from actors.runtime.reply import Reply
 from actors.store.snapshot_draft import SnapshotDraft
@@ -216,17 +215,13 @@ class SnapshotPolicy:
             self._sync_thread.join()
             self._sync_thread = None
 
-    def _tell(self, message: object) -> None:
-        with suppress(pykka.ActorDeadError):
-            self._store.tell(message)
-
     def _sync(self, draft: SnapshotDraft) -> None:
         error = None
         try:
             draft.sync()
         except OSError as failed:
             error = failed
-        self._tell(SnapshotSynced(draft, error))
+        tell_unless_stopped(self._store, SnapshotSynced(draft, error))
 
     def _verify(self, log: StoredLog, head: Head, arrays: list[LazyArray]) -> None:
         self._hurried.wait(READ_DELAY)
@@ -238,10 +233,10 @@ class SnapshotPolicy:
             except LogAwayError:  # which says nothing about the log: it is read again from its beginning
                 self._stopped.wait(AWAY_PAUSE)
             except LogError as error:
-                self._tell(SnapshotBroken(error=error))
+                tell_unless_stopped(self._store, SnapshotBroken(error=error))
                 return
         if verified:
-            self._tell(LogVerified())
+            tell_unless_stopped(self._store, LogVerified())
         while arrays and not self._stopped.is_set():
             arrays.pop(0).fetch()
 

@@ -1,7 +1,5 @@
 """The models declared for the thirteen spaces, and the atlas that starts with them."""
 
-import msgspec
-
 from events.storage.log import Envelope
 from events.vocabulary import SimilaritiesCalibrated, SpacesDeclared
 from projections.atlas.atlas import Atlas
@@ -23,7 +21,7 @@ class Declaration:
 
     def digest(self) -> bytes:
         """Return the SHA-256 of the declaration."""
-        return digest_of(msgspec.msgpack.encode(self.latest))
+        return digest_of(self.latest)
 
 
 class DeclaredAtlas:
@@ -55,4 +53,4 @@ class DeclaredAtlas:
 
     def digest(self) -> bytes:
         """Return the SHA-256 of the atlas, or of nothing, and of the calibration."""
-        return digest_of(b"" if self.atlas is None else self.atlas.digest(), msgspec.msgpack.encode(self.calibrated))
+        return digest_of(b"" if self.atlas is None else self.atlas.digest(), self.calibrated)

@@ -283,11 +283,9 @@ class Facets:
     def digest(self) -> bytes:
         """Return the SHA-256 of all columns as values, independent of the codes that encode them."""
         columns = [column.values() for column in self._columns.values()]
-        tagged = sorted((tag, rows.array.tolist()) for tag, rows in self._tagged.items())
-        values = msgspec.msgpack.encode((columns, tagged))
-        times = (self._created.array, self._calendar.array)
-        arrays = (self._code.array, *times, self._states.array, self._survivors.array)
-        return digest_of(values, *arrays, self._turns.digest())
+        tagged = {tag: rows.array.tolist() for tag, rows in self._tagged.items()}
+        arrays = (self._code, self._created, self._calendar, self._states, self._survivors)
+        return digest_of(columns, tagged, *(one.array for one in arrays), self._turns.digest())
 
     def _roots(self, rows: npt.NDArray[np.integer]) -> npt.NDArray[np.integer]:
         """Return the last survivor of each of these rows."""

@@ -89,14 +89,9 @@ class CausalClauses:
 
     def digest(self) -> bytes:
         """Return the SHA-256 of all clauses, of the memories that are not examined, and of what runs changed."""
-        before = sorted(
-            (run, sorted(one.clauses.items()), sorted(one.unexamined.items()))
-            for run, one in self._before.items()
-            if one != _Before()  # all that the run found may be erased since
-        )
-        return digest_of(
-            msgspec.msgpack.encode((sorted(self._clauses.items()), sorted(self._unexamined.items()), before))
-        )
+        # All that a run found may be erased since.
+        before = {run: msgspec.structs.asdict(one) for run, one in self._before.items() if one != _Before()}
+        return digest_of(self._clauses, self._unexamined, before)
 
     def _find(self, memory: UUID, clauses: tuple[Clause, ...], run: UUID) -> None:
         """Set the clauses of a memory; those of an earlier run are not taken back with that run any more."""

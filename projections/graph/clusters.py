@@ -5,8 +5,6 @@ from itertools import chain
 from typing import NamedTuple
 from uuid import UUID
 
-import msgspec
-
 from events.storage.log import Envelope
 from events.vocabulary import ClustersFormed, ConsolidationUndone, MemoriesMoved, MemoryErased
 from events.vocabulary.values import Group
@@ -88,8 +86,8 @@ class Clusters:
 
     def digest(self) -> bytes:
         """Return the SHA-256 of all clusters that aren't undone, and of the erased ids."""
-        formed = [(namespace, list(runs.items())) for namespace, runs in sorted(self._formed.items()) if runs]
-        return digest_of(msgspec.msgpack.encode((formed, sorted(self._erased), sorted(self._moved.items()))))
+        formed = {namespace: list(runs.items()) for namespace, runs in self._formed.items() if runs}
+        return digest_of(formed, self._erased, self._moved)
 
     def _members(self, group: Group) -> Iterator[UUID]:
         """Yield the members that aren't erased and belong to this cluster, the most central first."""

@@ -209,9 +209,8 @@ class Connections:
 
     def digest(self) -> bytes:
         """Return the SHA-256 of all edges and names."""
-        mentions = [(namespace, sorted(names.items())) for namespace, names in sorted(self._mentions.items())]
-        strengths = sorted((arc, list(strengths.items())) for arc, strengths in self._strengths.items())
-        return digest_of(msgspec.msgpack.encode((sorted(self._edges.items()), strengths, mentions)))
+        strengths = {arc: list(strengths.items()) for arc, strengths in self._strengths.items()}
+        return digest_of(self._edges, strengths, self._mentions)
 
     def _neighbours(self, row: int, merged: MergedRows) -> Iterator[Neighbour]:
         """Yield what the edges of a row's merge set lead to outside of it, those of the last survivor first.

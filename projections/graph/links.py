@@ -102,14 +102,9 @@ class Links:
 
     def digest(self) -> bytes:
         """Return the SHA-256 of edges, traversals, clusters and life cycle states."""
-        state = (
-            sorted(self._drawings.items()),
-            sorted((step, list(strengths.items())) for step, strengths in self._strengths.items()),
-            sorted(self._traversals.items()),
-            sorted(self._paths.items()),
-            sorted(self._erased),
-        )
-        return digest_of(msgspec.msgpack.encode(state), self._lifecycle.digest(), self._clusters.digest())
+        strengths = {step: list(strengths.items()) for step, strengths in self._strengths.items()}
+        state = (self._drawings, strengths, self._traversals, self._paths, self._erased)
+        return digest_of(*state, self._lifecycle.digest(), self._clusters.digest())
 
     def _merge_set(self, memory: UUID) -> tuple[UUID, ...]:
         root = self._lifecycle.root(memory)

@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterable
 from typing import Final
 from uuid import UUID
 
-import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -95,13 +94,12 @@ class Mentions:
 
     def digest(self) -> bytes:
         """Return the SHA-256 of all mentions by name."""
-        names = [
-            (namespace, name, self._memories.array[rows].tobytes())
-            for namespace, names in sorted(self._rows.items())
-            for name, rows in sorted(names.items())
-        ]
+        names = {
+            namespace: {name: self._memories.array[rows].tobytes() for name, rows in names.items()}
+            for namespace, names in self._rows.items()
+        }
         rows: npt.NDArray[np.int64] = np.flatnonzero(self._memories.array.any(axis=1))
-        return digest_of(msgspec.msgpack.encode(names), self._memories.array[rows])
+        return digest_of(names, self._memories.array[rows])
 
     def _tidy(self) -> None:
         """Drop namespaces without a name, and derive the rest."""

@@ -3,8 +3,6 @@
 from collections.abc import Collection
 from uuid import UUID
 
-import msgspec
-
 from events import vocabulary as ev
 from events.storage.log import Envelope
 from projections.projection import digest_of
@@ -52,5 +50,4 @@ class DerivedEvents:
 
     def digest(self) -> bytes:
         """Return the SHA-256 of all remaining members, and of the erased ids."""
-        members = sorted((event, sorted(left)) for event, left in self._members.items() if left)
-        return digest_of(msgspec.msgpack.encode((members, sorted(self._erased))))
+        return digest_of({event: left for event, left in self._members.items() if left}, self._erased)

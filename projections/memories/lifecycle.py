@@ -105,8 +105,7 @@ class Lifecycle:
 
     def digest(self) -> bytes:
         """Return the SHA-256 of the states that aren't live, by memory, and of the merge forest in its order."""
-        trees = sorted((survivor, list(children)) for survivor, children in self._absorbed.items())
-        return digest_of(msgspec.msgpack.encode((sorted(self._statuses.items()), trees)))
+        return digest_of(self._statuses, {survivor: list(children) for survivor, children in self._absorbed.items()})
 
     def _descendants(self, memory: UUID) -> Iterator[UUID]:
         stack = [*reversed(self._absorbed[memory])]

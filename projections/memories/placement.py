@@ -4,8 +4,6 @@ from collections.abc import Iterator
 from typing import TypeVar
 from uuid import UUID
 
-import msgspec
-
 from events.storage.log import Envelope
 from events.vocabulary import MemoriesMoved
 from projections.projection import digest_of
@@ -56,4 +54,4 @@ class Placement:
 
     def digest(self) -> bytes:
         """Return the SHA-256 of all namespaces by memory."""
-        return digest_of(msgspec.msgpack.encode(sorted(self._namespaces.items())))
+        return digest_of(self._namespaces)

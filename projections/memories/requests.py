@@ -4,7 +4,6 @@ from itertools import islice
 from typing import Final
 from uuid import UUID
 
-import msgspec
 import numpy as np
 
 from events import vocabulary as ev
@@ -72,7 +71,7 @@ class Requests:
 
     def digest(self) -> bytes:
         """Return the SHA-256 of the state, in the order of the requests."""
-        return digest_of(msgspec.msgpack.encode(list(self._latest.items())), self._derived.digest())
+        return digest_of(list(self._latest.items()), self._derived.digest())
 
 
 class DerivedKeys:

@@ -2,7 +2,6 @@
 
 from uuid import UUID
 
-import msgspec
 import numpy as np
 
 from events.storage.log import Envelope
@@ -72,7 +71,7 @@ class Sessions:
         """Return the SHA-256 of the turns that aren't erased, by session, in the order in which they were stored."""
         keys = {number: key for key, number in self._numbers.items()}
         left = np.flatnonzero(self._owners.array >= 0)
-        owners = msgspec.msgpack.encode([keys[number] for number in self._owners.array[left].tolist()])
+        owners = [keys[number] for number in self._owners.array[left].tolist()]
         turns = (self._memories.array[left], self._positions.array[left])
         return digest_of(owners, *turns, self.mentions.digest())
 

@@ -3,8 +3,6 @@
 from collections.abc import Callable, Iterable
 from uuid import UUID
 
-import msgspec
-
 from events.storage.log import Envelope
 from events.vocabulary import MemoryReinstated, MemorySuperseded
 from projections.memories.lifecycle import Lifecycle
@@ -93,5 +91,4 @@ class Supersessions:
 
     def digest(self) -> bytes:
         """Return the SHA-256 of all supersessions, and of what was reinstated."""
-        later = sorted((memory, list(later)) for memory, later in self._later.items())
-        return digest_of(msgspec.msgpack.encode((later, sorted(self._reinstated))))
+        return digest_of({memory: list(later) for memory, later in self._later.items()}, self._reinstated)

@@ -2,8 +2,6 @@
 
 from uuid import UUID
 
-import msgspec
-
 from events.vocabulary import MemoryTagged
 from projections.projection import digest_of
 
@@ -38,4 +36,4 @@ class EditedTags:
 
     def digest(self) -> bytes:
         """Return the SHA-256 of all edits by memory."""
-        return digest_of(msgspec.msgpack.encode((sorted(self._tags.items()), sorted(self._edits.items()))))
+        return digest_of(self._tags, self._edits)

@@ -124,12 +124,9 @@ class Goals:
 
     def digest(self) -> bytes:
         """Return the SHA-256 of goals, choices, findings and life cycle states."""
-        state = (
-            list(self._goals.values()),
-            [(namespace, choices) for namespace, choices in sorted(self._choices.items()) if choices],
-            [(namespace, list(findings)) for namespace, findings in sorted(self._findings.items())],
-        )
-        return digest_of(msgspec.msgpack.encode(state), self._lifecycle.digest(), self._placement.digest())
+        choices = {namespace: choices for namespace, choices in self._choices.items() if choices}
+        state = (list(self._goals.values()), choices, self._findings)
+        return digest_of(*state, self._lifecycle.digest(), self._placement.digest())
 
     def _live_members(self, goal: UUID) -> Iterator[UUID]:
         known = self._goals.get(goal)
@@ -230,5 +227,4 @@ class NorthStars:
 
     def digest(self) -> bytes:
         """Return the SHA-256 of the whole state."""
-        before = sorted((run, sorted(goals.items())) for run, goals in self._before.items())
-        return digest_of(msgspec.msgpack.encode((sorted(self.chosen.items()), before)))
+        return digest_of(self.chosen, self._before)

@@ -148,13 +148,7 @@ class Runs:
 
     def digest(self) -> bytes:
         """Return the SHA-256 of runs, patterns, skipped runs, and erased ids."""
-        state = (
-            list(self._runs.values()),
-            list(self._patterns.values()),
-            list(self._skipped),
-            sorted(self._erased),
-        )
-        return digest_of(msgspec.msgpack.encode(state))
+        return digest_of(list(self._runs.values()), list(self._patterns.values()), list(self._skipped), self._erased)
 
     def _add_decision(self, envelope: Envelope) -> None:
         match envelope.event:
@@ -254,4 +248,4 @@ class ConsolidatorLease:
 
     def digest(self) -> bytes:
         """Return the SHA-256 of the change and the runs."""
-        return digest_of(msgspec.msgpack.encode((self.latest, sorted(self._runs))))
+        return digest_of(self.latest, self._runs)

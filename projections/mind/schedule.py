@@ -4,8 +4,6 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-import msgspec
-
 from events import vocabulary as ev
 from events.storage.log import Envelope
 from events.vocabulary.values import Mode, Outcome
@@ -104,16 +102,9 @@ class Schedule:
 
     def digest(self) -> bytes:
         """Return the SHA-256 of the whole state."""
-        state = (
-            sorted(self.when.items()),
-            (self.paused, self.permitted),
-            (self.since, self.active_at, self.stored_at),
-            list(self.skips),
-            sorted(self._started.items()),
-            sorted(self._last.items()),
-            sorted(self._awaited.items()),
-        )
-        return digest_of(msgspec.msgpack.encode(state))
+        times = (self.since, self.active_at, self.stored_at)
+        by_mode = (self.when, self._started, self._last, self._awaited)
+        return digest_of(self.paused, self.permitted, *times, list(self.skips), *by_mode)
 
     def _restart(self, modes: tuple[Mode, ...], at: datetime) -> None:
         self._awaited.update(dict.fromkeys(modes, at))

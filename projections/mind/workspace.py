@@ -99,15 +99,9 @@ class WorkspaceState:
 
     def digest(self) -> bytes:
         """Return the SHA-256 of the whole state and of life cycle states."""
-        state = (
-            self.coupling,
-            (self.focus, self.focused_at),
-            list(self.ignited.values()),
-            list(self.faded.values()),
-            sorted(self.ignitions.items()),
-            (self.conflict, self.emptied_at),
-        )
-        return digest_of(msgspec.msgpack.encode(state), self._lifecycle.digest())
+        held = (list(self.ignited.values()), list(self.faded.values()), self.ignitions)
+        state = (self.coupling, self.focus, self.focused_at, *held, self.conflict, self.emptied_at)
+        return digest_of(*state, self._lifecycle.digest())
 
     def _move_focus(self, focus: ev.FocusMoved, at: datetime) -> None:
         self.focus, self.focused_at = focus, at
@@ -196,7 +190,7 @@ class Priming:
 
     def digest(self) -> bytes:
         """Return the SHA-256 of all order parameters, in the order of ignition."""
-        return digest_of(msgspec.msgpack.encode(list(self.orders.items())))
+        return digest_of(list(self.orders.items()))
 
     def _remove(self, memories: Iterable[UUID]) -> None:
         for memory in memories:

@@ -166,7 +166,7 @@ def _head(texts: Tensor, head: Tensor) -> Tensor:
 
 def _evidence(backbone: Backbone, texts: list[str]) -> Tensor:
     """Return the inputs of the heads for short texts, shape (texts, 768)."""
-    rotation = weights.load("semantic.safetensors")["rotation"].astype(np.float32)
+    rotation = weights.load("semantic.safetensors")["rotation"]
     rows = [backbone.tokenize(text).ids for text in texts]
     found: list[Float32] = []
     for start in range(0, len(rows), 64):

@@ -139,7 +139,7 @@ def embedded(backbone: Backbone, found: Sequence[Function], seed: int) -> Exampl
 
 def _e1(backbone: Backbone, texts: Sequence[str]) -> Tensor:
     """Return E1 of the first pieces of texts, shape (texts, 384), in batches of similar length."""
-    rotation = weights.load("semantic.safetensors")["rotation"].astype(np.float32)
+    rotation = weights.load("semantic.safetensors")["rotation"]
     rows = [backbone.tokenize(text).ids[:LONGEST] for text in texts]
     found = np.zeros((len(rows), DIMENSION), dtype=np.float32)
     order = np.argsort([len(row) for row in rows], kind="stable")

@@ -1,4 +1,4 @@
-"""The face to agents: MCP over stdio, by the official SDK's low-level server.
+"""The face to agents: the handlers of MCP requests, by the official SDK's low-level server, for socket and HTTP.
 
 Nothing but `Fault`s leaves a handler: the SDK would show an agent the text of any other exception.
 """
@@ -132,10 +132,7 @@ class McpHandlers:
             context = await self._in_project(request)
             answer = await call(context, tool, params.arguments or {}, self._counted(tool, context))
         except Exception as error:  # the SDK would show its text to the agent
-            fault = _fault(error, params.name)
-            text = types.TextContent(type="text", text=f"{fault.message} (error {fault.code})")
-            answer = {"error": {"code": fault.code, "message": fault.message, "data": fault.data}}
-            return types.CallToolResult(content=[text], structured_content=answer, is_error=True)
+            return failure_result(_fault(error, params.name))
         return types.CallToolResult(content=[], structured_content=answer)
 
     async def _call_method(self, tool: Tool, request: Request, _params: types.RequestParams) -> JsonObject:
@@ -174,6 +171,13 @@ class McpHandlers:
 
     async def _get_prompt(self, _request: Request, params: types.GetPromptRequestParams) -> types.GetPromptResult:
         return prompts.get(params.name, params.arguments or {})
+
+
+def failure_result(error: Fault | MCPError) -> types.CallToolResult:
+    """Return the answer of a tool that failed: a sentence with its code, and both with the details as fields."""
+    text = types.TextContent(type="text", text=f"{error.message} (error {error.code})")
+    content = {"error": {"code": error.code, "message": error.message, "data": error.data}}
+    return types.CallToolResult(content=[text], structured_content=content, is_error=True)
 
 
 def _with_pulse(result: JsonObject, pulse: Pulse | None) -> JsonObject:

@@ -70,7 +70,7 @@ class Found(Answer, frozen=True, kw_only=True):
     more: bool
     """Whether there is another page."""
     stored: int
-    """Rows of the store at the time of the search; `as_of` for another page."""
+    """Rows of the store at the time of the search; the same for another page."""
     profile: SearchProfile
     weights: dict[str, float]
     stages: tuple[StageReport, ...]
@@ -120,7 +120,7 @@ class Search(Message[Found], frozen=True, kw_only=True):
     """Number of results on earlier pages."""
     pool: int
     """Candidates of each recall source; must be the same for all pages, or they would overlap."""
-    as_of: int | None = None
+    stored: int | None = None
     """Search only this many first rows of the store, as on the first page; None for all."""
     min_similarity: float = 0.0
     min_alignment: float | None = None

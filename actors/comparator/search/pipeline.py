@@ -162,8 +162,8 @@ def search(
 def _eligible(atlas: Atlas, request: Search) -> Mask:
     """Return which rows a search may find, shape (rows,)."""
     eligible = atlas.facets.eligible(request.filter)
-    if request.as_of is not None:
-        eligible[request.as_of :] = False
+    if request.stored is not None:
+        eligible[request.stored :] = False
     return eligible if request.include_superseded else without_superseded(atlas, eligible)
 
 

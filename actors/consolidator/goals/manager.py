@@ -185,7 +185,7 @@ class GoalManager:
         without: Collection[UUID],
         on_progress: ProgressCallback = no_progress,
     ) -> Sliced[list[Event]]:
-        """Return the events that correct a measured drift; none if they would not serve the latest memories better."""
+        """Return the events that correct a measured drift; none if they would not help the latest memories."""
         latest = self._remembered(namespace, without)[-LATEST:]
         match drift.strategy(before.current.level, before.trend):
             case DriftStrategy.REINFORCE:

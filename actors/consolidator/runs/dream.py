@@ -25,8 +25,8 @@ MAX_NAMESPACES: Final = 10
 MAX_PATTERNS: Final = 10
 """Patterns that one dream records."""
 
-Report = Callable[[str, int, int], None]
-"""Receives (what, done, total)."""
+Report = Callable[[int, int, str], None]
+"""Receives (done, total, what)."""
 
 
 def plan_nrem(clients: ActorClients, plan: RunPlan, scopes: Sequence[NamespaceScope]) -> Sliced[None]:
@@ -53,7 +53,7 @@ def plan_rem(
     for scope in scopes[:MAX_NAMESPACES]:
         ids = [entry.id for entry in scope.remaining]
         found = yield from survey(
-            clients, scope.namespace, ids, lambda done, total: report("memories surveyed", done, total)
+            clients, scope.namespace, ids, lambda done, total: report(done, total, "memories surveyed")
         )
         plan.patterns += patterns_of(found, plan.run)
         yield from _correct_drift(clients, goals, plan, scope)

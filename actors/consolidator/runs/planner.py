@@ -89,7 +89,7 @@ class RunPlanner:
         found.sort(key=lambda one: (one.protection is not None, one.salience.total))
         return PruningCandidates(found=tuple(found), looked_at=sum(len(scope.entries) for scope in scopes))
 
-    def _report(self, what: str, done: int, total: int) -> None:
+    def _report(self, done: int, total: int, what: str) -> None:
         self._reports += 1
         self._request.on_progress(self._reports, None, f"{what}: {done} of {total}")
 
@@ -123,7 +123,7 @@ class RunPlanner:
         for place, entry in enumerate(scope.entries):
             if place % READ == 0:
                 yield
-                self._report("texts read", place, len(scope.entries))
+                self._report(place, len(scope.entries), "texts read")
             candidates += _duplicate_candidates(entry, strict=strict)
         pairs: list[tuple[UUID, UUID, float]] = []
         for one, other in equivalent_pairs(candidates, strict=strict) if self._request.thorough else ():
@@ -166,7 +166,7 @@ class RunPlanner:
         vectors = np.concatenate(portions)
         present = ~np.isnan(vectors[:, 0])  # erased ones have NaN
         ids = tuple(compress(ids, present))
-        self._report("memories clustered", 0, len(ids))
+        self._report(0, len(ids), "memories clustered")
         clusters = yield from cluster_vectors(vectors[present])
         groups = tuple(
             Group(tuple(ids[place] for place in cluster.members), cluster.centrality) for cluster in clusters
@@ -182,7 +182,7 @@ class RunPlanner:
             if found is None:
                 return
             done |= {*found.linked.examined}
-            self._report("memories examined for causes", len(done), len(scope.entries))
+            self._report(len(done), len(scope.entries), "memories examined for causes")
             self._plan.causes.append(found.without(scope.hidden))
 
 

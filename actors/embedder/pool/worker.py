@@ -1,15 +1,16 @@
 """A worker of a pool: one profile that embeds batches of contents, apart from any store."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
 import msgspec
 
-from actors.embedder.actor import Profile
+from actors.embedder.actor import Profile, loaded
 from actors.embedder.jobs import run_plans
 from actors.embedder.messages import Content, EmbeddedContent
-from actors.runtime.faults import EmbeddingFault, Fault
+from actors.runtime.faults import Fault
 from actors.runtime.metrics import Latencies
 from actors.runtime.settings import ModelProfile
 
@@ -60,10 +61,5 @@ class EmbeddingWorker:
 
     def _loaded(self) -> Profile:
         if self._profile is None:
-            try:
-                self._profile = self._load(Latencies(), self._settings)
-            except EmbeddingFault:
-                raise
-            except Exception as error:
-                raise EmbeddingFault(f"Embedding failed: the models can't be loaded: {error}") from error
+            self._profile = loaded(partial(self._load, Latencies(), self._settings))
         return self._profile

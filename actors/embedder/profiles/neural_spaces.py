@@ -117,7 +117,7 @@ class NeuralSpaces(NamedTuple):
         token_weights, vocabulary = tokens.TokenWeights.load(), backbone.vocabulary()
         return cls(
             backbone,
-            weights.load(ROTATION)["rotation"].astype(np.float32),
+            weights.load(ROTATION)["rotation"],
             causal.CausalHeads.load(),
             code.load_topic_head(),
             token_weights,

@@ -31,8 +31,7 @@ class CausalHeads:
     @classmethod
     def load(cls) -> Self:
         """Load the shipped heads; a damaged file is a `WeightsError`."""
-        arrays = weights.load(FILE)
-        return cls(arrays["cause"].astype(np.float32), arrays["effect"].astype(np.float32))
+        return cls(**weights.load(FILE))
 
 
 def causal_inputs(e1: Float32, pieces: Sequence[Float32]) -> Float32:

@@ -40,7 +40,7 @@ def load_topic_head() -> Float32:
     Raises:
         WeightsError: The file is damaged.
     """
-    return weights.load(FILE)["head"].astype(np.float32)
+    return weights.load(FILE)["head"]
 
 
 def topic(in_words: Float32, as_written: Float32, head: Float32) -> Float32:

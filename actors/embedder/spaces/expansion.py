@@ -62,12 +62,12 @@ class ExpansionHead:
     def load(cls, vocabulary: Sequence[str], informativeness: Float32) -> Self:
         """Load the shipped head for the backbone's wordpieces; a damaged file is a `WeightsError`."""
         arrays = weights.load(FILE)
-        directions = arrays["directions"].astype(np.float32)
+        directions = arrays["directions"]
         return cls(
             arrays["words"],
             numkong.dots_pack(levels(directions)),
             np.abs(directions).max(axis=1) / PEAK,
-            arrays["bias"].astype(np.float32),
+            arrays["bias"],
             informativeness,
             np.array([is_uninformative(piece) for piece in vocabulary]),
         )

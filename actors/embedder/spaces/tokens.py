@@ -31,8 +31,7 @@ class TokenWeights:
     @classmethod
     def load(cls) -> Self:
         """Load the shipped weights; a damaged file is a `WeightsError`."""
-        arrays = weights.load(FILE)
-        return cls(arrays["projection"].astype(np.float32), arrays["informativeness"].astype(np.float32))
+        return cls(**weights.load(FILE))
 
 
 def select_tokens(ids: TokenIds, using: TokenWeights, limit: int = MAX_TOKENS) -> npt.NDArray[np.intp]:

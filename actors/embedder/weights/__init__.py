@@ -120,9 +120,10 @@ def recorded_sha256(name: str) -> str:
 
 
 def load(name: str) -> dict[str, npt.NDArray[Any]]:
-    """Return the arrays of one `.safetensors` file of this folder by name, in their stored types (float16, uint16).
+    """Return the arrays of one `.safetensors` file of this folder by name, those stored in float16 as float32.
 
     Raises:
         WeightsError: The file is missing, has no provenance, or has another SHA-256 than recorded there.
     """
-    return safetensors.numpy.load(read_verified(FOLDER / name, recorded_sha256(name)))
+    arrays = safetensors.numpy.load(read_verified(FOLDER / name, recorded_sha256(name)))
+    return {key: one.astype(np.float32) if one.dtype == np.float16 else one for key, one in arrays.items()}

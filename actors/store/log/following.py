@@ -14,9 +14,8 @@ from typing import Final, TypeAlias
 from uuid import uuid4
 
 import msgspec
-import pykka
 
-from actors.runtime.actor import ActorRef
+from actors.runtime.actor import ActorRef, tell_unless_stopped
 from actors.runtime.faults import StorageFault
 from events.storage.log import Listener, LogAwayError, LogError, SharedLog
 from events.vocabulary import ConsolidationFinished, ConsolidationStarted, ConsolidatorChanged, Event
@@ -82,18 +81,14 @@ class Follower:
                 self._listener = listener = self._listener or self._log.listen()
                 try:
                     while not self._stopped.is_set():
-                        self._tell(FollowLog())
+                        tell_unless_stopped(self._store, FollowLog())
                         listener.wait(POLL)
                 finally:
                     self._listener = None
                     listener.close()
             except LogError as error:
-                self._tell(LogLost(error))
+                tell_unless_stopped(self._store, LogLost(error))
                 self._stopped.wait(POLL)
-
-    def _tell(self, message: FollowerMessage) -> None:
-        with suppress(pykka.ActorDeadError):
-            self._store.tell(message)
 
 
 def away_fault(why: object) -> StorageFault:

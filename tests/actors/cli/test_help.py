@@ -1,15 +1,21 @@
-"""`--help` is whole at 80 columns: no name is cut, and no sentence."""
+"""`--help` is whole at 80 columns: no name is cut, and no sentence. The views that commands name exist."""
 
+import ast
+import re
 from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import pytest
 from typer.main import get_command
 from typer.testing import CliRunner
 
+from actors.cli import commands as package
 from actors.cli.commands import program
 
 COLUMNS = 80
+REGISTERING = {"store_command", "folder_command"}
 
 
 def commands(of: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -36,3 +42,18 @@ def test_help_names_all_that_can_be_given_and_cuts_nothing(path: tuple[str, ...]
     for inner in getattr(COMMANDS[path], "commands", {}).values():
         if not inner.hidden:
             assert " ".join(inner.help.partition("\n\n")[0].split()) in told
+
+
+def views() -> Iterator[str]:
+    """Yield the views that commands name, as `module.function`."""
+    for file in Path(str(package.__file__)).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in REGISTERING:
+                given = [one.value for one in node.args if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+                yield from (one for one in given if re.fullmatch(r"\w+\.\w+", one))
+
+
+@pytest.mark.parametrize("view", sorted({*views()}))
+def test_a_view_that_a_command_names_exists(view: str) -> None:
+    module, _, function = view.partition(".")
+    assert callable(getattr(import_module(f"actors.cli.views.{module}"), function))

@@ -357,7 +357,7 @@ class FakeTimer:
         self.at: list[datetime] = []
         self.clock: Callable[[], datetime] = lambda: MONDAY
 
-    def start(self, seconds: float, _wake: Callable[[], None]) -> "FakeTimer":
+    def tell_later(self, seconds: float, *_told: object) -> "FakeTimer":
         self.at.append(self.clock() + timedelta(seconds=seconds))
         return self
 
@@ -369,7 +369,7 @@ class FakeTimer:
 @pytest.fixture
 def timer(monkeypatch: pytest.MonkeyPatch) -> FakeTimer:
     timer = FakeTimer()
-    monkeypatch.setattr(actor, "start_timer", timer.start)
+    monkeypatch.setattr(actor, "tell_later", timer.tell_later)
     return timer
 
 
@@ -454,7 +454,7 @@ def test_the_timer_wakes_it_however_late_and_leaves_no_thread_behind(nights: Nig
 
 
 def test_a_scheduler_that_is_not_scheduled_has_no_timer(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.delattr(actor, "start_timer")
+    monkeypatch.delattr(actor, "tell_later")
     nights = Nights()
     nights.happen(TOUCHED, "store")
     nights.live(on(0, 1))

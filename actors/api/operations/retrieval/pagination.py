@@ -36,7 +36,7 @@ class Page(msgspec.Struct, frozen=True, array_like=True):
     offset: Annotated[int, Meta(ge=0, le=LARGEST)]
     pool: Annotated[int, Meta(ge=1, le=LARGEST)]
     """Candidates that each way of recall names."""
-    as_of: Annotated[int, Meta(ge=0, le=LARGEST)] | None
+    stored: Annotated[int, Meta(ge=0, le=LARGEST)] | None
     """Memories that were stored when the first page was searched; None on that page itself."""
     asked_at: str
     search: bytes

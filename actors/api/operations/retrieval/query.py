@@ -61,11 +61,11 @@ async def parse_query(context: Context, text: str, asked_at: datetime, wanted: F
 
 
 async def search(
-    context: Context, query: Query, profile: SearchProfile, limit: int, candidates: int | None = None, **options: Any
+    context: Context, query: Query, profile: SearchProfile, limit: int, pool: int | None = None, **options: Any
 ) -> Found:
     """Search by the five stages.
 
-    Each way of recall names `candidates`, by `limit` if that is None. `options` are further fields of `Search`.
+    Each way of recall names `pool` candidates, by `limit` if that is None. `options` are further fields of `Search`.
     """
     return await ask(
         context.hub.comparator,
@@ -77,7 +77,7 @@ async def search(
             profile=profile,
             filter=query.filter,
             limit=limit,
-            pool=candidates or pool_size(limit),
+            pool=pool or pool_size(limit),
             **options,
         ),
     )

@@ -106,7 +106,7 @@ async def _search_page(context: Context, params: SearchGraph, page: pagination.P
             limit,
             page.pool,
             offset=page.offset,
-            as_of=page.as_of,
+            stored=page.stored,
             min_similarity=params.min_similarity,
             min_alignment=params.min_alignment,
             include_alignment=params.include_purpose_alignment,
@@ -197,7 +197,7 @@ def _next_cursor(page: pagination.Page, found: Found, shown: int) -> str:
         msgspec.structs.replace(
             page,
             offset=page.offset + shown,
-            as_of=found.stored if page.as_of is None else page.as_of,
+            stored=found.stored if page.stored is None else page.stored,
             primed=found.primed,
             restated=found.restated,
         )

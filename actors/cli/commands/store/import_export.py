@@ -18,6 +18,7 @@ import typer
 from actors.cli.commands.store.conversion import Ray, Workers
 from actors.cli.options import AsOf, Data, Embedder, Models, Namespace, given_path
 from actors.cli.program import Panel, app, exit_on_error, folder_command, show
+from actors.importers import KNOWN
 from actors.proxy.endpoint import Report, print_notice
 from actors.proxy.serve_command import data_folder
 from actors.runtime.settings import ModelProfile
@@ -46,11 +47,8 @@ def import_memories(
     source: Annotated[
         str,
         typer.Argument(
-            help="A file or folder: Claude Code (~/.claude/projects), Codex or Gemini CLI sessions, memories of the "
-            "official memory server, mem0 or claude-mem, exports of ChatGPT, claude.ai, Slack (.zip) or Telegram "
-            "(.json), notes (Markdown, Obsidian, text, HTML, Org, reStructuredText, Word's .docx, Jupyter's .ipynb), "
-            "transcripts (.vtt, .srt), chats of WhatsApp (.txt), messages (.eml, .emlx), a mailbox (.mbox), a table "
-            "(.csv), or JSON lines as export writes them; - is standard input with such lines."
+            help=f"A file or folder, as ~/.claude/projects: {KNOWN}, as export writes them; - is standard input with "
+            "such lines."
         ),
     ],
     namespace: Annotated[

@@ -445,6 +445,28 @@ async def test_a_correction_takes_a_north_star_that_serves_the_latest_memories_b
     assert done["memories_realigned"] == len(BOAT) + sum(map(len, GARDEN))
 
 
+async def test_a_correction_measures_purposes_again_once_central_members_of_the_north_star_are_gone(mind: Mind) -> None:
+    for content in BOAT:
+        await told(mind, content)
+    star = (await mind("discover_goals"))["north_star"]
+    strange = [content for turns in GARDEN for content in turns][:16]
+    *_, last = [await told(mind, content) for content in strange]
+    for member in star["members"]:
+        await mind("memory_delete", id=member)
+    drift = await mind("get_alignment_drift")
+    assert drift["level"] == "Medium"
+    before = await mind("memory_retrieve", id=last.id)
+    done = await mind("trigger_drift_correction")
+    assert (done["strategy_applied"], done["applied"]) == ("reinforce", True)
+    assert done["memories_realigned"] == len(BOAT) + len(strange)
+    assert done["north_star_id"] == star["goal_id"]
+    assert done["alignment_after"] == drift["similarity"], "drift is never measured by stored purposes"
+    after = await mind("memory_retrieve", id=last.id)
+    assert after["purposeVector"] != before["purposeVector"]
+    again = await mind("trigger_drift_correction")
+    assert (again["strategy_applied"], again["applied"]) == ("reinforce", False), "they are up to date"
+
+
 async def test_measuring_again_what_has_not_changed_is_left_as_it_would_not_help(drifted: Drifted) -> None:
     done = drifted.mended
     assert done["strategy_applied"] in {"no_action", "reinforce"}, "drift lies near the threshold"

@@ -18,7 +18,7 @@ from actors.runtime.faults import InvalidParamsFault
 from projections.mind.workspace import CAPACITY
 
 SEARCH = SearchGraph(query="the tide")
-FIRST = Page(offset=10, pool=128, as_of=1_000, asked_at="2026-01-01T12:00:00+00:00", search=search_of(SEARCH))
+FIRST = Page(offset=10, pool=128, stored=1_000, asked_at="2026-01-01T12:00:00+00:00", search=search_of(SEARCH))
 
 
 def refused(cursor: str, params: SearchGraph = SEARCH) -> str:
@@ -31,11 +31,11 @@ def refused(cursor: str, params: SearchGraph = SEARCH) -> str:
 # ── cursors ─────────────────────────────────────────────────────────────────────────────────────────
 
 
-@given(offset=st.integers(0, 10**6), pool=st.integers(1, 10**6), as_of=st.integers(0, 10**9))
-def test_a_cursor_gives_back_the_page_that_it_was_written_for(offset: int, pool: int, as_of: int):
+@given(offset=st.integers(0, 10**6), pool=st.integers(1, 10**6), stored=st.integers(0, 10**9))
+def test_a_cursor_gives_back_the_page_that_it_was_written_for(offset: int, pool: int, stored: int):
     primed = {uuid4(): 0.123456789 for _ in range(CAPACITY)}
     restated = {uuid4(): uuid4() for _ in range(COMPARED)}
-    page = msgspec.structs.replace(FIRST, offset=offset, pool=pool, as_of=as_of, primed=primed, restated=restated)
+    page = msgspec.structs.replace(FIRST, offset=offset, pool=pool, stored=stored, primed=primed, restated=restated)
     cursor = written(page)
     assert read(cursor, SEARCH) == page
     assert parse({"query": "the tide", "cursor": cursor}, SearchGraph).cursor == cursor
@@ -100,7 +100,7 @@ def test_a_cursor_with_foreign_letters_in_it_is_refused():
     refused("!" + written(FIRST))
 
 
-@pytest.mark.parametrize("forged", [{"offset": -3}, {"offset": 2**64 - 1}, {"pool": -5}, {"pool": 0}, {"as_of": -1}])
+@pytest.mark.parametrize("forged", [{"offset": -3}, {"offset": 2**64 - 1}, {"pool": -5}, {"pool": 0}, {"stored": -1}])
 def test_a_forged_cursor_is_refused_by_its_own_name(forged: dict[str, Any]):
     refused(written(msgspec.structs.replace(FIRST, **forged)))
 

@@ -191,7 +191,7 @@ def test_stage_4_also_drops_neighbouring_turns_of_low_alignment():
     atlas = atlas_of(turns)
     assert sorted(rows_of(atlas, found(atlas, pool=1, filter=Filter(namespace="a")))) == [0, 1, 2, 3]
     assert sorted(rows_of(atlas, found(atlas, pool=1, filter=Filter(namespace="a"), min_alignment=0.5))) == [0, 2, 3]
-    assert sorted(rows_of(atlas, found(atlas, pool=1, as_of=3))) == [0, 1, 2]
+    assert sorted(rows_of(atlas, found(atlas, pool=1, stored=3))) == [0, 1, 2]
 
 
 # ── which rows each stage reads ─────────────────────────────────────────────────────────────────────
@@ -260,11 +260,13 @@ def test_causal_recall_finds_memories_that_other_recall_misses():
     assert 10 in answers["why the tide"]
 
 
-@pytest.mark.parametrize("wanted", [{}, {"filter": Filter(namespace="nobody's")}, {"min_alignment": 0.5}, {"as_of": 0}])
+@pytest.mark.parametrize(
+    "wanted", [{}, {"filter": Filter(namespace="nobody's")}, {"min_alignment": 0.5}, {"stored": 0}]
+)
 @pytest.mark.parametrize("rows", [0, 3])
 def test_a_search_without_candidates_returns_an_empty_answer(rows: int, wanted: dict[str, Any]):
     atlas = atlas_of(varied(rows))
-    if not rows or wanted.keys() & {"filter", "as_of"}:
+    if not rows or wanted.keys() & {"filter", "stored"}:
         answer = found(atlas, **wanted)
         assert answer.hits == ()
         assert not answer.more
@@ -287,10 +289,10 @@ def pages(limit: int, **overrides: Any) -> list[Found]:
     limit=st.integers(3, 80),
     pool=st.sampled_from([10, 60, 128]),
     least=st.sampled_from([0.0, 0.45, 0.6, 0.99]),
-    as_of=st.sampled_from([None, 37, 400]),
+    stored=st.sampled_from([None, 37, 400]),
 )
-def test_concatenated_pages_equal_one_long_page(limit: int, pool: int, least: float, as_of: int | None):
-    fixed = {"pool": pool, "min_similarity": least, "as_of": as_of}
+def test_concatenated_pages_equal_one_long_page(limit: int, pool: int, least: float, stored: int | None):
+    fixed = {"pool": pool, "min_similarity": least, "stored": stored}
     whole = found(atlas(), limit=1_000, **fixed)
     assert not whole.more
     answers = pages(limit, **fixed)
@@ -331,7 +333,7 @@ def test_a_threshold_drops_results_and_keeps_the_order():
 
 
 def test_memories_stored_later_do_not_appear_on_later_pages():
-    answer = found(atlas(), as_of=50, limit=1_000)
+    answer = found(atlas(), stored=50, limit=1_000)
     assert rows_of(atlas(), answer)
     assert max(rows_of(atlas(), answer)) < 50
     assert answer.stored == len(atlas())

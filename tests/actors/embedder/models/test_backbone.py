@@ -194,7 +194,7 @@ def test_shipped_weights_that_were_changed_or_have_no_provenance_are_refused(
 
 
 def test_the_rotation_keeps_cosines_and_puts_most_of_them_into_their_first_third(backbone: Backbone, rows: list[Any]):
-    rotation = weights.load("semantic.safetensors")["rotation"].astype(np.float32)
+    rotation = weights.load("semantic.safetensors")["rotation"]
     before = pool(backbone.forward(rows))
     after = before @ rotation
     np.testing.assert_allclose(after @ after.T, before @ before.T, atol=1e-3)

@@ -33,7 +33,7 @@ def heads():
 @pytest.fixture(scope="module")
 def vectors(heads: CausalHeads):
     backbone = Backbone.load()
-    rotation = weights.load("semantic.safetensors")["rotation"].astype(np.float32)
+    rotation = weights.load("semantic.safetensors")["rotation"]
 
     def vectors(texts: list[str]) -> tuple[Float32, Float32, Float32]:
         rows = [backbone.tokenize(text).ids for text in texts]

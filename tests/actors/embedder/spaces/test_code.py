@@ -96,7 +96,7 @@ def test_deep_and_broken_code_is_embedded_within_bounds(content: str):
 
 def test_the_head_predicts_how_people_describe_code_better_than_its_words():
     backbone = Backbone.load()
-    rotation = weights.load("semantic.safetensors")["rotation"].astype(np.float32)
+    rotation = weights.load("semantic.safetensors")["rotation"]
 
     def e1(texts: list[str]) -> Float32:
         states = backbone.forward([backbone.tokenize(text).ids for text in texts])
