@@ -143,12 +143,11 @@ def merge(
 
 
 def _weighed(answer: JsonObject) -> list[tuple[float, JsonObject]]:
+    """Return results with their weight: similarity times relevance of the answer, not less than that of a later one."""
     results: list[JsonObject] = answer[RESULTS]
-    similarities = [_similarity(result) for result in results]
-    relevance, highest = answer.get("relevance"), max(similarities, default=0.0)
-    scale = 1.0 if relevance is None or highest <= 0 else relevance / highest
-    least = [*accumulate(reversed(similarities), max)][::-1]
-    return [(similarity * scale, result) for similarity, result in zip(least, results, strict=True)]
+    weights = [_similarity(result) * answer.get("relevance", 1.0) for result in results]
+    least = [*accumulate(reversed(weights), max)][::-1]
+    return list(zip(least, results, strict=True))
 
 
 def _similarity(result: JsonObject) -> float:

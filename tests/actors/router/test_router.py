@@ -136,6 +136,8 @@ def test_a_result_counts_as_much_as_its_answer_is_relevant() -> None:
     assert [result["id"] for result in merged["results"]] == ["r", "s", "p", "q"]
     assert (merged["count"], merged["relevance"]) == (4, 0.9)
     assert "next_cursor" not in merged
+    merged = merge([(one, answer(0.95, p=0.9, q=0.8)), (other, answer(0.96, r=0.4, s=0.3))], 3)
+    assert [result["id"] for result in merged["results"]] == ["p", "q", "r"], "both bear on the question"
     alone = answer(0.2, p=0.9)
     assert merge([(one, alone)], 10) == alone
 
