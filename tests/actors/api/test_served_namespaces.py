@@ -84,6 +84,16 @@ async def test_changes_between_two_moments_are_those_of_the_served_namespaces(
     assert (changed["memories"]["stored"]["total"], changed["links"]["total"]) == (3, 1)
 
 
+async def test_a_scan_redacts_no_memory_of_another_namespace(everything: Context, some: Context) -> None:
+    for context, namespace in ((some, "harbour"), (everything, "island")):
+        told = {"content": f"the card of the {namespace} is 4111 1111 1111 1111", "namespace": namespace, "redact": False}
+        await call(context, BY_NAME["store_memory"], told)
+    scanned = await call(some, BY_METHOD["store/scan"], {"redact": True})
+    assert [one["namespace"] for one in scanned["found"]] == ["harbour"]
+    scanned = await call(everything, BY_METHOD["store/scan"], {})
+    assert [one["namespace"] for one in scanned["found"]] == ["island"]
+
+
 async def test_a_key_sees_what_it_permits_and_the_hub_serves(some: Context) -> None:
     ferry = await put(some, "the ferry leaves the harbour at nine", "harbour")
     await put(some, "the bakery beside the ferry opens at six", "town")
