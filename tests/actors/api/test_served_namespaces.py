@@ -86,7 +86,8 @@ async def test_changes_between_two_moments_are_those_of_the_served_namespaces(
 
 async def test_a_scan_redacts_no_memory_of_another_namespace(everything: Context, some: Context) -> None:
     for context, namespace in ((some, "harbour"), (everything, "island")):
-        told = {"content": f"the card of the {namespace} is 4111 1111 1111 1111", "namespace": namespace, "redact": False}
+        card = f"the card of the {namespace} is 4111 1111 1111 1111"
+        told = {"content": card, "namespace": namespace, "redact": False}
         await call(context, BY_NAME["store_memory"], told)
     scanned = await call(some, BY_METHOD["store/scan"], {"redact": True})
     assert [one["namespace"] for one in scanned["found"]] == ["harbour"]
