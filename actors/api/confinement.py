@@ -6,8 +6,9 @@ An operation is closed to such callers unless its `Tool` names a scope, and to t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 from uuid import UUID
 
@@ -18,6 +19,7 @@ from actors.api.context import NAMESPACE, Context
 from actors.api.params.fields import EVERYWHERE
 from actors.api.params.parsing import Params, invalid
 from actors.consolidator.messages import ReadRuns
+from actors.proxy.endpoint import SERVED
 from actors.runtime.ask import ask
 from actors.runtime.faults import ForbiddenFault, NotFoundFault
 
@@ -90,6 +92,24 @@ async def confine_item(context: Context, params: P, *, several: bool = False) ->
         if found.namespace not in visible:
             raise NotFoundFault(f"Run not found: {run}", run_id=str(run))
     return params
+
+
+def limited(context: Context, params: Mapping[str, object] | None) -> Context:
+    """Return the context of a request that its `_meta` limits to some of the namespaces that the hub serves.
+
+    Raises:
+        InvalidParamsFault: The hub serves none of them, or the field is no list of texts.
+    """
+    meta = (params or {}).get("_meta")
+    if not isinstance(meta, dict) or (wanted := meta.get(SERVED)) is None:
+        return context
+    if not isinstance(wanted, list) or not all(isinstance(one, str) for one in wanted):
+        raise invalid(SERVED, "expected `array` of `str`")
+    served = context.hub.namespaces
+    shared = frozenset(wanted) if served is None else served & {*wanted}
+    if not shared:
+        raise invalid(SERVED, f"this hub serves {', '.join(sorted(served or ()))}, not {', '.join(sorted(wanted))}")
+    return replace(context, hub=msgspec.structs.replace(context.hub, namespaces=shared))
 
 
 def check_served(context: Context, parameter: str, named: str | None) -> None:

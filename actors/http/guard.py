@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 import anyio
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import ClientDisconnect
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -75,6 +76,8 @@ class Guard:
         except RefusedError as refused:
             if not started:
                 await refusal(refused.status, refused.sentence, refused.headers)(scope, receive, send_secured)
+        except ClientDisconnect:
+            LOGGER.debug("a client ended its request before its body had come")
         except Exception:
             LOGGER.exception("an HTTP request failed")
             if not started:

@@ -112,9 +112,10 @@ def _caller_of(request: ServerRequestContext[Any]) -> Caller:
 
 
 class _Sanitized:
-    """A `send` that cuts the error message of an answer with status 400 at its first colon, where an exception follows.
+    """A `send` that cuts the SDK's error message in an answer with status 400 at its first colon: an exception follows.
 
-    After "Bad Request" follows what the SDK itself misses, such as the id of a session.
+    After "Bad Request" follows what the SDK itself misses, such as the id of a session. Faults, whose data are an
+    object, stay as they are.
     """
 
     def __init__(self, send: Send) -> None:
@@ -144,7 +145,7 @@ def _is_json(start: Message) -> bool:
 def _cut(body: bytes) -> bytes:
     answer = json.loads(body)
     error = answer.get("error")
-    if isinstance(error, dict) and isinstance(error.get("message"), str):
+    if isinstance(error, dict) and isinstance(error.get("message"), str) and not isinstance(error.get("data"), dict):
         kind, colon, reason = error["message"].partition(":")
         error["message"] = kind + colon + reason if kind == "Bad Request" else kind
     return json.dumps(answer).encode()

@@ -34,6 +34,8 @@ RESENT = "context-graph/resent"
 """The field of a request's `_meta` that is true where the proxy sends it to another hub."""
 PROJECT = "context-graph/project"
 """The field of a request's `_meta` with the namespace of its session; null where only the client can know it."""
+SERVED = "context-graph/namespaces"
+"""The field of a request's `_meta` with the namespaces, of those that the hub serves, that it is limited to."""
 Report: TypeAlias = Callable[[float, float | None, str], None]
 """Receives (done, total, what) during a long operation."""
 
@@ -110,6 +112,21 @@ class HubInfo(msgspec.Struct, frozen=True, kw_only=True):
     options: ServeOptions
     http: str | None = None
     """URL of its HTTP server; None without one."""
+
+    def refusal(self, wanted: ServeOptions) -> str | None:
+        """Return why it can't stand in for a hub with the wanted options; None if it can."""
+        actual = self.options
+        if (actual.embedder, actual.models) != (wanted.embedder, wanted.models):
+            return (
+                f"process {self.pid} serves this store with the models '{actual.models_in_words()}', not "
+                f"'{wanted.models_in_words()}'; serve with the same ones, or end its clients first"
+            )
+        if wanted.namespaces and actual.namespaces != wanted.namespaces:
+            return (
+                f"process {self.pid} serves {', '.join(actual.namespaces) or 'all namespaces'} of this store, not "
+                f"{', '.join(wanted.namespaces)} alone; end it before by: context-graph stop"
+            )
+        return None
 
     def write(self, folder: Path) -> None:
         """Write the file beside the socket, readable by its owner only."""

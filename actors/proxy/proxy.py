@@ -124,7 +124,7 @@ class Proxy:
             self._on_idle()
 
     def _connect(self) -> socket.socket | None:
-        """Return a connection to a hub with the requested models; None if there is none yet (`HubError`)."""
+        """Return a connection to a hub that fits the options; None if there is none yet (`HubError`)."""
         hub = self._launcher.step()
         if hub is None:
             return None
@@ -138,12 +138,8 @@ class Proxy:
             self._check_log()
         if info is None:
             return hub
-        actual, wanted = info.options, self._options
-        if (actual.embedder, actual.models) != (wanted.embedder, wanted.models):
-            raise HubError(
-                f"process {info.pid} serves this store with the models '{actual.models_in_words()}', not "
-                f"'{wanted.models_in_words()}'; serve with the same ones, or end its clients first"
-            )
+        if (refusal := info.refusal(self._options)) is not None:
+            raise HubError(refusal)
         return hub
 
     def _check_log(self) -> None:

@@ -12,7 +12,6 @@ from typing import Any, Final, TypeAlias
 import anyio
 import httpx2
 import mcp_types as types
-from context_graph.transports import ContextGraphError, headers, result_of, stateless
 from mcp.server import Server, ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from starlette.datastructures import Headers
@@ -23,24 +22,20 @@ from actors.api.mcp.server import failure_result
 from actors.api.mcp.texts import INSTRUCTIONS
 from actors.api.mcp.tool_schemas import schema_of
 from actors.api.params.http import HttpListen
-from actors.api.params.parsing import parse
+from actors.api.params.parsing import Params, parse
 from actors.api.tools.agent_tools import BY_NAME
 from actors.http.access.authentication import MCP_PATH, bearer
 from actors.http.guard import Guard
 from actors.http.listening import Uvicorn, bind, hosts_of, url_of
 from actors.http.mcp_endpoint import McpSessions
 from actors.proxy.endpoint import PROJECT
+from actors.router.forwarding import TIMEOUT, HubFailedError, forward
 from actors.router.table import HubAddress, Table, merge
-from actors.runtime.faults import Fault, NotFoundFault, StorageFault, UnknownOperationFault
+from actors.runtime.faults import Fault, ForbiddenFault, NotFoundFault, UnknownOperationFault
 from actors.runtime.types import JsonObject
 
 Answer: TypeAlias = JsonObject | types.CallToolResult
 """Of a hub as it came, or one of the router's own."""
-TIMEOUT: Final = httpx2.Timeout(900.0, connect=3.0)
-"""Seconds: a hub may have to load its models first; one that is away is noticed when it is connected to."""
-RETRY_AFTER_MS: Final = 2_000
-OWN_META: Final = "context-graph/"
-"""Prefix of the fields of `_meta` that hubs get."""
 LISTS: Final = {
     "tools/list": types.PaginatedRequestParams,
     "resources/list": types.PaginatedRequestParams,
@@ -50,21 +45,8 @@ LISTS: Final = {
     "prompts/get": types.GetPromptRequestParams,
 }
 """Requests that any hub answers, and their parameters."""
-UNAWARE: Final = (NotFoundFault.code,)
-"""Codes of a hub that doesn't know a memory, which another one may."""
-
-
-class HubFailedError(MCPError):
-    """A hub can't be reached, or refuses the request as a whole."""
-
-    def __init__(self, hub: HubAddress, code: int, message: str, data: object) -> None:
-        super().__init__(code, message, data)
-        self.hub = hub
-
-    @property
-    def shown(self) -> JsonObject:
-        """What an answer of other hubs says of it."""
-        return {"hub": self.hub.url, "namespaces": list(self.hub.namespaces), "error": self.message}
+UNAWARE: Final = (NotFoundFault.code, ForbiddenFault.code)
+"""Codes of a hub that doesn't know a memory, or serves no namespace of the key; another one may."""
 
 
 @dataclass
@@ -106,27 +88,36 @@ class Router:
             raise MCPError(fault.code, fault.message, fault.data)
         try:
             parsed = parse(arguments, tool.params)
-            project = ((request.params or {}).get("_meta") or {}).get(PROJECT)
+            named = ((request.params or {}).get("_meta") or {}).get(PROJECT)
+            project = named if isinstance(named, str) else None
             destination = self.table.choose(tool, parsed, arguments, project)
         except Fault as fault:
             return failure_result(fault)
         if destination.together:
-            return await self._ask_all(destination.hubs, request, getattr(parsed, "top_k", None))
-        answers: list[JsonObject] = []
+            return await self._ask_all(destination.hubs, request, parsed)
+        answers: list[tuple[HubAddress, JsonObject]] = []
         failures: list[HubFailedError] = []
         for hub in destination.hubs:
             try:
-                answers.append(await self._ask(hub, "tools/call", request))
+                answer = await self._ask(hub, "tools/call", request)
             except HubFailedError as failed:
                 failures.append(failed)
             else:
-                if _code(answers[-1]) not in UNAWARE:
-                    return answers[-1]
-        return failure_result(failures[0]) if failures else answers[-1]  # a hub that failed may know the memory
+                if _code(answer) not in UNAWARE:
+                    return answer
+                answers.append((hub, answer))
+        return failure_result(failures[0]) if failures else self._refused(answers)  # a hub that failed may know the memory
 
-    async def _ask_all(
-        self, hubs: Sequence[HubAddress], request: ServerRequestContext[Any], limit: int | None
-    ) -> Answer:
+    def _refused(self, answers: Sequence[tuple[HubAddress, JsonObject]]) -> Answer:
+        """Return the error that hubs answered; what each of them says, where they differ or others weren't asked."""
+        refused = [(hub, one) for hub, one in answers if _code(one) != ForbiddenFault.code] or answers
+        errors = [one["structuredContent"]["error"] for _, one in refused]
+        if len(refused) == len(self.table.hubs) and all(error["message"] == errors[0]["message"] for error in errors):
+            return refused[0][1]
+        said = [f"{hub.shown}: {error['message']}" for (hub, _), error in zip(refused, errors, strict=True)]
+        return failure_result(MCPError(errors[0]["code"], "; ".join(said), errors[0].get("data")))
+
+    async def _ask_all(self, hubs: Sequence[HubAddress], request: ServerRequestContext[Any], params: Params) -> Answer:
         """Ask hubs at the same time, and merge what they answer; name those that failed."""
         found: dict[HubAddress, JsonObject | HubFailedError] = {}
 
@@ -143,35 +134,30 @@ class Router:
         answers = [(hub, answer["structuredContent"]) for hub, answer in told if not answer.get("isError")]
         failed = [one for hub in hubs if (one := _failure(hub, found[hub])) is not None]
         if answers:
-            content = merge(answers, limit) | ({"unanswered": [one.shown for one in failed]} if failed else {})
+            try:
+                content = merge(answers, getattr(params, "top_k", None), getattr(params, "max_tokens", None))
+            except Fault as fault:
+                return failure_result(fault)
+            content |= {"unanswered": [one.shown for one in failed]} if failed else {}
             text = types.TextContent(type="text", text=json.dumps(content, ensure_ascii=False))
             return types.CallToolResult(content=[text], structured_content=content)
-        return told[0][1] if told else failure_result(failed[0])
+        return self._refused(told) if told else failure_result(failed[0])
 
     async def _ask(self, hub: HubAddress, method: str, request: ServerRequestContext[Any]) -> JsonObject:
         """Send a request to a hub as it came, with its key (`HubFailedError`)."""
-        params = dict(request.params or {})
-        meta: JsonObject = params.get("_meta") or {}
-        params["_meta"] = {name: value for name, value in meta.items() if name.startswith(OWN_META)}
-        body, more = stateless(method, params)
         http = request.request
         key = "" if http is None else http.headers.get("authorization", "")
-        try:
-            answer = await self.client.post(f"{hub.url}/mcp", json=body, headers=headers(key) | more)
-            return result_of(answer)
-        except httpx2.HTTPError as error:
-            why = str(error) or type(error).__name__
-            message = f"Storage failed: {hub.shown} can't be reached: {why}"
-            raise HubFailedError(hub, StorageFault.code, message, {"retry_after_ms": RETRY_AFTER_MS}) from error
-        except ContextGraphError as error:
-            raise HubFailedError(hub, error.code, f"{hub.shown}: {error.message}", error.data) from error
+        return await forward(self.client, hub, method, dict(request.params or {}), key)
 
 
 def _failure(hub: HubAddress, answer: JsonObject | HubFailedError) -> HubFailedError | None:
-    """Return why a hub did not answer: it failed, or its tool reports an error; None if it answered."""
+    """Return why a hub did not answer: it failed, or its tool reports an error; None if it answered, or needn't.
+
+    A hub that serves no namespace of the key has nothing to answer.
+    """
     if isinstance(answer, HubFailedError):
         return answer
-    if not answer.get("isError"):
+    if not answer.get("isError") or _code(answer) == ForbiddenFault.code:
         return None
     error: JsonObject = answer["structuredContent"]["error"]
     return HubFailedError(hub, error["code"], f"{hub.shown}: {error['message']}", error.get("data"))

@@ -5,8 +5,9 @@ from itertools import accumulate
 from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
-from actors.api.confinement import memories_named
-from actors.api.context import NAMESPACE
+from actors.api.confinement import RUN, memories_named
+from actors.api.context import NAMESPACE, SHARED
+from actors.api.operations.retrieval.pagination import FRAME, fit, tokens
 from actors.api.params.fields import DEFAULT_NAMESPACE, EVERYWHERE
 from actors.api.params.memories import MemoryInjectBatch
 from actors.api.params.parsing import Params, invalid
@@ -39,7 +40,7 @@ class Destination(NamedTuple):
 
     hubs: tuple[HubAddress, ...]
     together: bool = False
-    """Whether all of them answer; otherwise the first that knows the memories named."""
+    """Whether all of them answer; otherwise the first that knows the memories or the run named."""
 
 
 class Table:
@@ -60,33 +61,44 @@ class Table:
 
     def choose(self, tool: Tool, params: Params, arguments: JsonObject, project: str | None) -> Destination:
         """Return where a request goes (`InvalidParamsFault` if no hub serves the namespace, or one must be named)."""
-        named = set(_namespaces(params, arguments, project)) - {None, EVERYWHERE}
-        hubs = {self._hub(name) for name in sorted(one for one in named if one is not None)}
+        hubs = {self._hub(one, parameter) for parameter, one in _namespaces(params, arguments, project)}
         if len(hubs) > 1:
             raise invalid("items", "the namespaces of a batch belong to several hubs; send a batch for each")
         if hubs:
             return Destination(tuple(hubs))
         if tool.several:
-            return Destination(self.hubs, together=True)
+            return Destination(self._searched(params, project), together=True)
         if NAMESPACE in params.__struct_fields__ and len(self.hubs) > 1:
             raise invalid(NAMESPACE, f"name one of {', '.join(sorted(self._serving))}")
-        return Destination(self.hubs if next(memories_named(params), None) is not None else self.hubs[:1])
+        names_one = next(memories_named(params), getattr(params, RUN, None)) is not None
+        return Destination(self.hubs, together=not names_one)
 
-    def _hub(self, namespace: str) -> HubAddress:
+    def _searched(self, params: Params, project: str | None) -> tuple[HubAddress, ...]:
+        """Return the hubs of a search: those of its project and of what all projects share, without one all."""
+        if project is None or project == DEFAULT_NAMESPACE or getattr(params, NAMESPACE, None) == EVERYWHERE:
+            return self.hubs
+        own = self._hub(project)
+        return tuple(hub for hub in self.hubs if hub is own or {*hub.namespaces} & {*SHARED})
+
+    def _hub(self, namespace: str, parameter: str = NAMESPACE) -> HubAddress:
         hub = self._serving.get(namespace)
         if hub is None:
-            raise invalid(NAMESPACE, f"no hub serves '{namespace}'; served are {', '.join(sorted(self._serving))}")
+            raise invalid(parameter, f"no hub serves '{namespace}'; served are {', '.join(sorted(self._serving))}")
         return hub
 
 
-def _namespaces(params: Params, arguments: JsonObject, project: str | None) -> Iterator[str | None]:
-    """Yield the namespaces of a request, or of the items of a batch."""
+def _namespaces(params: Params, arguments: JsonObject, project: str | None) -> Iterator[tuple[str, str]]:
+    """Yield the namespaces that a request names, or the items of a batch, each with the parameter."""
     if isinstance(params, MemoryInjectBatch):
-        for item in params.items:
-            yield (item.get(NAMESPACE) if isinstance(item, dict) else None) or project or DEFAULT_NAMESPACE
+        for place, item in enumerate(params.items):
+            named = (item.get(NAMESPACE) if isinstance(item, dict) else None) or project or DEFAULT_NAMESPACE
+            yield f"items[{place}].{NAMESPACE}", str(named)
         return
     named: str | None = getattr(params, NAMESPACE, None)
-    yield project if project is not None and named == DEFAULT_NAMESPACE and NAMESPACE not in arguments else named
+    if project is not None and named == DEFAULT_NAMESPACE and NAMESPACE not in arguments:
+        named = project
+    if named is not None and named != EVERYWHERE:
+        yield NAMESPACE, named
 
 
 def _parse(hub: str) -> HubAddress:
@@ -99,17 +111,25 @@ def _parse(hub: str) -> HubAddress:
     namespaces = names(listed)
     if not (separator and valid and namespaces) or EVERYWHERE in namespaces:
         raise invalid("hub", f"expected NAMESPACE,NAMESPACE=http://HOST:PORT, not '{hub}'")
-    return HubAddress(namespaces, url.rstrip("/"))
+    return HubAddress(namespaces, url.rstrip("/").removesuffix("/mcp"))
 
 
-def merge(answers: Sequence[tuple[HubAddress, JsonObject]], limit: int | None) -> JsonObject:
+def merge(
+    answers: Sequence[tuple[HubAddress, JsonObject]], limit: int | None, max_tokens: int | None = None
+) -> JsonObject:
     """Merge the answers of a tool to the best `limit` results, beside the other fields of the most relevant answer.
 
-    A single answer stays as it is. Where a tool answers something else than ranked results, the answers stand side by
-    side.
+    A single answer stays as it is, and so does one that all hubs give. Where a tool answers something else than ranked
+    results, the answers stand side by side.
+
+    Raises:
+        InvalidParamsFault: not one result fits into `max_tokens`.
     """
+    bare = [{name: value for name, value in answer.items() if name not in OF_ONE_HUB} for _, answer in answers]
     if len(answers) == 1:
         return answers[0][1]
+    if all(one == bare[0] for one in bare):
+        return bare[0]
     if not all(RESULTS in answer for _, answer in answers):
         return {"hubs": [{"hub": hub.url, "namespaces": list(hub.namespaces)} | answer for hub, answer in answers]}
     ranked = [one for _, answer in answers for one in _weighed(answer)]
@@ -117,16 +137,17 @@ def merge(answers: Sequence[tuple[HubAddress, JsonObject]], limit: int | None) -
     results = [result for _, result in ranked[:limit]]
     best = max((answer for _, answer in answers), key=lambda answer: answer.get("relevance", 0.0))
     merged = {name: value for name, value in best.items() if name not in OF_ONE_HUB}
+    if max_tokens is not None:
+        results = fit(results, max_tokens - tokens(merged | {RESULTS: []}) - FRAME)
     return merged | {RESULTS: results} | ({"count": len(results)} if "count" in best else {})
 
 
 def _weighed(answer: JsonObject) -> list[tuple[float, JsonObject]]:
+    """Return results with their weight: similarity times relevance of the answer, not less than that of a later one."""
     results: list[JsonObject] = answer[RESULTS]
-    similarities = [_similarity(result) for result in results]
-    relevance, highest = answer.get("relevance"), max(similarities, default=0.0)
-    scale = 1.0 if relevance is None or highest <= 0 else relevance / highest
-    least = [*accumulate(reversed(similarities), max)][::-1]
-    return [(similarity * scale, result) for similarity, result in zip(least, results, strict=True)]
+    weights = [_similarity(result) * answer.get("relevance", 1.0) for result in results]
+    least = [*accumulate(reversed(weights), max)][::-1]
+    return list(zip(least, results, strict=True))
 
 
 def _similarity(result: JsonObject) -> float:

@@ -19,7 +19,7 @@ from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
 from actors.api.caller import Caller
-from actors.api.confinement import permitted
+from actors.api.confinement import limited, permitted
 from actors.api.context import Context
 from actors.api.idempotency import parse_key
 from actors.api.mcp import prompts, resources
@@ -102,7 +102,7 @@ class McpHandlers:
         key, resent = parse_key(ctx.params) if is_request else (None, False)
         CORRELATION.set(str(key or uuid4()))
         caller = self._caller_of(ctx)
-        context = self._context
+        context = limited(self._context, ctx.params) if is_request else self._context
         if caller is not None:
             context = context.for_caller(caller)
             key = key and uuid5(key, caller.name)  # of two callers, neither may learn of the other's requests

@@ -89,8 +89,11 @@ def trail(answer: JsonObject) -> None:
         OUT.print("there is no such event")
     if recalls := answer.get("recalls_left_out"):
         OUT.print(f"without {counted(recalls, 'recall')}", style="dim")
-    if answer["count"] < answer["total"]:
-        OUT.print(f"the latest {answer['count']:,} of {counted(answer['total'], 'event')}", style="dim")
+    total = answer.get("total")  # unknown where the hub serves some namespaces
+    if total is None and "next_before" in answer:
+        OUT.print(f"the latest {answer['count']:,}; there are earlier ones", style="dim")
+    elif total is not None and answer["count"] < total:
+        OUT.print(f"the latest {answer['count']:,} of {counted(total, 'event')}", style="dim")
 
 
 def _list(memories: JsonObject, title: str) -> None:

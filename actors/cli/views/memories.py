@@ -169,6 +169,8 @@ def status(answer: JsonObject, *, all_latencies: bool = False) -> None:
     if lost := memories["lost"]:
         OUT.print(f"{counted(lost, 'memory')} lost, because the store was damaged", style="bold yellow")
     OUT.print(f"in {answer['folder']}; log at event {answer['log']['position']}, {answer['log']['hash'][:16]}…")
+    if answer["serves"] is not None:
+        OUT.print(f"serves {', '.join(answer['serves'])} alone")
     if "server" in answer["log"]:
         lag = answer["log"]["lag"]
         why = f": {lag['reason']}" if lag["reason"] else ""

@@ -70,6 +70,31 @@ async def test_what_names_another_namespace_is_refused_with_the_names_of_those_s
     assert (await call(some, BY_METHOD["store/status"], {}))["serves"] == ["harbour", "town"]
 
 
+async def test_changes_between_two_moments_are_those_of_the_served_namespaces(
+    everything: Context, some: Context
+) -> None:
+    ferry = await put(some, "the ferry leaves the harbour at nine", "harbour")
+    other = await put(everything, "the ferry to the island leaves at ten", "island")
+    later = {"content": "the island's ferry is late", "namespace": "island", "link_to": [other]}
+    await call(everything, BY_NAME["store_memory"], later)
+    changed = await call(some, BY_METHOD["store/diff"], {"a": 0})
+    assert [one["id"] for one in changed["memories"]["stored"]["shown"]] == [ferry]
+    assert (changed["memories"]["stored"]["total"], changed["links"]["total"]) == (1, 0)
+    changed = await call(everything, BY_METHOD["store/diff"], {"a": 0})
+    assert (changed["memories"]["stored"]["total"], changed["links"]["total"]) == (3, 1)
+
+
+async def test_a_scan_redacts_no_memory_of_another_namespace(everything: Context, some: Context) -> None:
+    for context, namespace in ((some, "harbour"), (everything, "island")):
+        card = f"the card of the {namespace} is 4111 1111 1111 1111"
+        told = {"content": card, "namespace": namespace, "redact": False}
+        await call(context, BY_NAME["store_memory"], told)
+    scanned = await call(some, BY_METHOD["store/scan"], {"redact": True})
+    assert [one["namespace"] for one in scanned["found"]] == ["harbour"]
+    scanned = await call(everything, BY_METHOD["store/scan"], {})
+    assert [one["namespace"] for one in scanned["found"]] == ["island"]
+
+
 async def test_a_key_sees_what_it_permits_and_the_hub_serves(some: Context) -> None:
     ferry = await put(some, "the ferry leaves the harbour at nine", "harbour")
     await put(some, "the bakery beside the ferry opens at six", "town")

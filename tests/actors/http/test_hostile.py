@@ -1,5 +1,6 @@
 """Hostile HTTP: whatever arrives is answered by a status, without the text of an exception, and nothing hangs."""
 
+import logging
 import os
 from contextlib import suppress
 from pathlib import Path
@@ -11,10 +12,12 @@ import anyio.from_thread
 import anyio.to_thread
 import httpx2
 import pytest
+from context_graph.transports import PROTOCOL
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from actors.api.context import Context
+from actors.runtime.actor import LOGGER
 from tests.actors.http.conftest import Serve, Served
 
 pytestmark = pytest.mark.anyio
@@ -199,6 +202,21 @@ async def test_a_body_that_never_ends_is_given_up(
             async with await anyio.connect_tcp("127.0.0.1", place.port) as stream:
                 await stream.send((head + "content-length: 100\r\n\r\n{").encode())
                 assert (await stream.receive()).startswith(b"HTTP/1.1 408")
+
+
+async def test_a_client_that_ends_amid_its_body_is_no_error(served: Served, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG, logger=LOGGER.name)
+    place = urlsplit(served.url)
+    assert place.port
+    head = f"POST /mcp HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer {served.key('gone')}\r\n"
+    head += "content-type: application/json\r\naccept: application/json, text/event-stream\r\n"
+    head += f"mcp-protocol-version: {PROTOCOL}\r\n"
+    async with await anyio.connect_tcp("127.0.0.1", place.port) as stream:
+        await stream.send((head + "content-length: 100\r\n\r\n{").encode())
+    with anyio.fail_after(SECONDS):
+        while not (told := [one for one in caplog.records if "ended" in one.message or one.levelno >= logging.ERROR]):
+            await anyio.lowlevel.checkpoint()
+    assert [one.levelno for one in told] == [logging.DEBUG]
 
 
 async def test_headers_that_never_end_are_given_up(

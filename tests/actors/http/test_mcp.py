@@ -50,6 +50,13 @@ async def test_a_key_to_read_changes_nothing_and_is_shown_no_tool_that_would(ser
         assert (await agent.request_refused("store/verify"))["code"] == -32003
 
 
+@IN_EACH_ERA
+async def test_a_plain_method_says_what_is_wrong_with_a_parameter(served: Served, era: str) -> None:
+    async with served.agent(served.key("me"), era) as agent:
+        refused = await agent.request_refused("memory/store", content="x", namespace="*")
+        assert refused["message"] == "Invalid 'namespace': '*' stands for all namespaces in a search"
+
+
 async def test_what_a_key_stored_carries_its_name_in_the_audit(served: Served) -> None:
     async with served.agent(served.key("laptop")) as agent:
         await agent.call("store_memory", content="Bread is baked on Fridays.")

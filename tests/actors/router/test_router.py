@@ -1,110 +1,16 @@
 """A router in front of two hubs: where requests go, how answers are merged, and what it says when a hub is away."""
 
-import json
-from collections.abc import AsyncIterator, Iterator
-from contextlib import ExitStack, asynccontextmanager, contextmanager
-from pathlib import Path
 from typing import Any
 
-import anyio
 import httpx2
 import pytest
-from mcp import Client, MCPError
-from mcp.client.streamable_http import streamable_http_client
+from mcp import MCPError
 
-from actors.api.caller import Scope
-from actors.api.context import Context
-from actors.api.params.http import HttpListen
-from actors.http.access.keys import KEYS, Keys
-from actors.http.server import HttpServer
-from actors.hub.composition import open_hub
-from actors.router.router import serve_router
 from actors.router.table import HubAddress, Table, merge
 from actors.runtime.faults import InvalidParamsFault
-from tests.actors.conftest import loaded
+from tests.actors.router.conftest import Routed, called
 
 pytestmark = pytest.mark.anyio
-
-ANY_PORT = HttpListen(address="127.0.0.1:0")
-SERVED = {"coast": ("harbour", "island"), "land": ("town",)}
-
-
-@contextmanager
-def _unheld() -> Iterator[None]:
-    yield
-
-
-class Routed:
-    """A router, and the hubs behind it, each of which can be ended."""
-
-    def __init__(self, url: str, key: str, hubs: dict[str, anyio.CancelScope], urls: dict[str, str]) -> None:
-        self.url = url
-        self.key = key
-        self.hubs = hubs
-        self.urls = urls
-
-    async def end(self, name: str) -> None:
-        """End a hub, and wait until nothing listens any more."""
-        self.hubs[name].cancel()
-        with anyio.fail_after(60):
-            async with httpx2.AsyncClient(timeout=2) as http:
-                while True:
-                    try:
-                        await http.get(f"{self.urls[name]}/healthz")
-                    except httpx2.ConnectError:
-                        return
-                    except httpx2.HTTPError:  # accepted, and not answered: the server is about to end
-                        continue
-
-    @asynccontextmanager
-    async def client(self, key: str | None = None, mode: str = "legacy") -> AsyncIterator[Client]:
-        headers = {"authorization": f"Bearer {key or self.key}"}
-        async with (
-            httpx2.AsyncClient(headers=headers, timeout=60, verify=False) as http,
-            Client(streamable_http_client(f"{self.url}/mcp", http_client=http), mode=mode) as client,
-        ):
-            yield client
-
-
-@pytest.fixture
-async def routed(tmp_path: Path, profile: Any) -> AsyncIterator[Routed]:
-    """Two stores with the same key; one serves two namespaces, the other one."""
-    with ExitStack() as stack:
-        contexts = {
-            name: Context(
-                stack.enter_context(open_hub(tmp_path / name, load=loaded(profile), namespaces=frozenset(namespaces)))
-            )
-            for name, namespaces in SERVED.items()
-        }
-        key = Keys(tmp_path / "coast").create("agent", Scope.ADMIN, None)
-        (tmp_path / "land" / KEYS).write_bytes((tmp_path / "coast" / KEYS).read_bytes())
-        async with anyio.create_task_group() as group:
-            urls: dict[str, str] = {}
-            scopes: dict[str, anyio.CancelScope] = {}
-            for name, context in contexts.items():
-                urls[name], scopes[name] = await group.start(_serve_hub, context)
-            table = Table([f"{','.join(SERVED[name])}={url}" for name, url in urls.items()])
-            url = await group.start(_serve_router, table)
-            yield Routed(url, key, scopes, urls)
-            group.cancel_scope.cancel()
-
-
-async def _serve_hub(context: Context, *, task_status: anyio.abc.TaskStatus[Any]) -> None:
-    async with anyio.create_task_group() as group:
-        server = HttpServer(context, {}, group, _unheld, lambda _url: None)
-        task_status.started((await server.listen(ANY_PORT), group.cancel_scope))
-
-
-async def _serve_router(table: Table, *, task_status: anyio.abc.TaskStatus[Any]) -> None:
-    await serve_router(table, ANY_PORT, task_status.started)
-
-
-async def called(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
-    answer = await client.call_tool(tool, arguments)
-    content = answer.structured_content
-    assert content is not None
-    assert answer.is_error or json.loads(answer.content[0].text) == content
-    return content
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
@@ -230,6 +136,8 @@ def test_a_result_counts_as_much_as_its_answer_is_relevant() -> None:
     assert [result["id"] for result in merged["results"]] == ["r", "s", "p", "q"]
     assert (merged["count"], merged["relevance"]) == (4, 0.9)
     assert "next_cursor" not in merged
+    merged = merge([(one, answer(0.95, p=0.9, q=0.8)), (other, answer(0.96, r=0.4, s=0.3))], 3)
+    assert [result["id"] for result in merged["results"]] == ["p", "q", "r"], "both bear on the question"
     alone = answer(0.2, p=0.9)
     assert merge([(one, alone)], 10) == alone
 

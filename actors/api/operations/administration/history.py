@@ -66,7 +66,7 @@ class StoreReplay(Params, frozen=True, kw_only=True):
 
 
 async def store_diff(context: Context, params: StoreDiff) -> JsonObject:
-    """Return what changed between two moments, as net effect."""
+    """Return what changed between two moments, as net effect, in the namespaces that the hub serves."""
     await wait_until_replayed(context)
     earlier = await event_at(context, params.a, "a", least=0, from_start=True)
     later = context.hub.log.head.seq if params.b is None else await event_at(context, params.b, "b", least=0)
@@ -80,6 +80,14 @@ async def store_diff(context: Context, params: StoreDiff) -> JsonObject:
         **{state.value: found.moved[state] for state in LEFT_STATES},
         **{way.value: found.recovered[way] for way in Recovery},
     }
+    links, goals, stars = found.links, found.goals, found.north_stars
+    if (visible := context.visible) is not None:
+        ends = {one for link in links for one in (link.source, link.target)}
+        seen = await context.visible_among(ends.union(*lists.values()))
+        lists = {name: [one for one in memories if one in seen] for name, memories in lists.items()}
+        links = [link for link in links if link.source in seen and link.target in seen]
+        goals = [goal for goal in goals if goal.namespace in visible]
+        stars = {namespace: star for namespace, star in stars.items() if namespace in visible}
     wanted = tuple(dict.fromkeys(memory for memories in lists.values() for memory in memories[: params.limit]))
     entries = {one.id: one for one in await ask(context.hub.store, Describe(memories=wanted, own=True))}
     times = {one.seq: iso(one.at) for one in await from_log(past.get, [seq for seq in (earlier, later) if seq])}
@@ -94,11 +102,10 @@ async def store_diff(context: Context, params: StoreDiff) -> JsonObject:
         "memories": {
             name: page(memories, lambda memory: _memory(entries[memory], found)) for name, memories in lists.items()
         },
-        "links": page(found.links, msgspec.to_builtins),
-        "goals": page(found.goals, _goal),
+        "links": page(links, msgspec.to_builtins),
+        "goals": page(goals, _goal),
         "north_stars": {
-            namespace: {"before": _goal(old), "after": _goal(new)}
-            for namespace, (old, new) in found.north_stars.items()
+            namespace: {"before": _goal(old), "after": _goal(new)} for namespace, (old, new) in stars.items()
         },
         "schedule": {
             name: {"before": before[name], "after": new} for name, new in after.items() if before[name] != new

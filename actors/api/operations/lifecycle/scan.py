@@ -27,7 +27,7 @@ REASON = "replaced by a redacted memory: it held a secret"
 
 
 class StoreScan(Params, frozen=True, kw_only=True):
-    """Arguments of `store/scan`: one page of the memories in all namespaces."""
+    """Arguments of `store/scan`: one page of the memories in all namespaces that the hub serves."""
 
     after: int = 0
     """`next_after` of the page before."""
@@ -44,10 +44,11 @@ async def store_scan(context: Context, params: StoreScan) -> JsonObject:
     last = (await ask(context.hub.store, ReadStatus())).head.seq
     end = min(last, params.after + EVENTS)
     envelopes = await ask(context.hub.store, ReadEvents(seqs=tuple(range(params.after + 1, end + 1))))
+    seen = await context.visible_among({one.id for one in envelopes if isinstance(one.event, MemoryStored)})
     found: list[JsonObject] = []
     scanned = 0
     for envelope in envelopes:
-        if isinstance(envelope.event, MemoryStored):
+        if isinstance(envelope.event, MemoryStored) and envelope.id in seen:
             scanned += 1
             stored = _as_given(envelope.event)
             if secrets := secrets_in(stored).get("secrets"):

@@ -177,6 +177,7 @@ def _serve_http(folder: Path, options: ServeOptions, log_level: LogLevel, wanted
 
     from actors.api.params.parsing import parse
     from actors.http.listening import bind
+    from actors.proxy.endpoint import read_hub_info
     from actors.proxy.launcher import lock_folder
 
     with _logging(log_level):
@@ -186,6 +187,9 @@ def _serve_http(folder: Path, options: ServeOptions, log_level: LogLevel, wanted
             if client is None:
                 continue
             with client:
+                info = read_hub_info(folder)
+                if info is not None and (refusal := info.refusal(options)) is not None:
+                    raise CommandError(refusal)
                 url = client.request("http/listen", **msgspec.to_builtins(params))["url"]
                 typer.echo(f"context-graph: HTTP is served at {url} by the hub that runs already", err=True)
                 client.wait_closed()
