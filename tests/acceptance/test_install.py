@@ -208,9 +208,9 @@ def test_uninstall_leaves_no_empty_object_of_hooks_in_settings_that_were_edited_
 
 def test_an_entry_that_a_person_wrote_is_kept_in_a_backup_which_stays(home: Path) -> None:
     file, command = home / ".claude.json", home / ".codex/config.toml"
-    before = '{"mcpServers": {"context-graph": {"command": "/opt/wrapper", "args": ["serve", "--data", "/srv/x"]}}}'
+    before = '{"mcpServers": {"context-graph": {"command": "wrapper", "args": ["serve", "--data", "x"]}}}'
     file.write_text(before)
-    command.write_text(own := '[mcp_servers.context-graph]\ncommand = "/opt/wrapper" # mine\n')
+    command.write_text(own := '[mcp_servers.context-graph]\ncommand = "wrapper" # mine\n')
     said = done(home, "install", "--client", "claude-code", "--client", "codex")
     backups = [one.with_name(f"{one.name}.before-context-graph") for one in (file, command)]
     assert all(str(backup) in said for backup in backups)

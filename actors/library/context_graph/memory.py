@@ -72,8 +72,7 @@ class Memory:
 
             if data is not None and not os.fspath(data):  # as a path, it would be the current folder
                 raise ValueError("data is empty: name a folder, or leave it out")
-            folder = data_folder(None if data is None else Path(data))
-            self._open = partial(SocketTransport, folder, namespace, timeout)
+            self._open = partial(SocketTransport, data_folder(Path(data) if data else None), namespace, timeout)
         self._transport = self._open()
         self._process = os.getpid()
         self._closed = False
