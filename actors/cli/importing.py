@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from actors.cli.store_access import LOCK_TIMEOUT, open_store
 from actors.proxy.serve_command import proxy_supported
@@ -19,8 +19,10 @@ from actors.runtime.types import JsonObject
 if TYPE_CHECKING:
     from actors.cli.store_access import StoreLocation
     from actors.embedder.pool.worker import WorkerSettings
+    from actors.hub.hub import Hub
+    from actors.importers.changes import Changes
     from actors.importers.recogniser import Source
-    from actors.importers.records import Item, Record
+    from actors.importers.records import Item
     from actors.proxy.endpoint import Report
 
 BATCH = 100
@@ -31,8 +33,14 @@ BATCH_TEXT = 1 << 17
 """Characters of texts after which a batch ends sooner: some ten seconds of a core, so that progress is seen, and what
 is stored of a long source stays if it is interrupted."""
 
-COUNTS = ("stored", "stored_before", "hidden_before", "sections_before", "events")
+ASKED = 1_000
+"""Memories from which on no further file is asked about in one call."""
+
+COUNTS = ("stored", "changed", "stored_before", "hidden_before", "sections_before", "events")
 """What is counted of the answers to all batches."""
+
+Call: TypeAlias = Callable[..., JsonObject]
+"""Calls `(method, /, **arguments)` of a store."""
 
 
 class Batch(NamedTuple):
@@ -67,17 +75,55 @@ class Batch(NamedTuple):
             raise StorageFault(f"{errors[0]['message']}; {so_far(self.result)}")
 
 
-def batches_of(source: Source, result: JsonObject, report: Report) -> Iterator[Batch]:
-    """Yield the items of a source that was surveyed; what comes of them is added to the result."""
+def batches_of(
+    source: Source, files: Mapping[str, Sequence[str]], result: JsonObject, report: Report, call: Call
+) -> Iterator[Batch]:
+    """Return the items of a source that was surveyed; what comes of them is added to the result.
+
+    Args:
+        source: It is read anew.
+        files: The ids of the memories in each file that may be edited.
+        result: Of the survey.
+        report: Reports how much is done.
+        call: Calls a method of the store.
+    """
     from actors.importers.records import Item, Redactions, screened
 
-    result |= dict.fromkeys(COUNTS, 0)
-    records: Iterator[Record] = screened(source.read(), Redactions())
-    items = (record for record in records if isinstance(record, Item))
+    result |= dict.fromkeys((*COUNTS, "gone"), 0)
+    changes = _changes(source, files, result, call)
+    items = (record for record in screened(source.read(), Redactions()) if isinstance(record, Item))
+    return _in_batches(map(changes.applied, items) if changes else items, result, report)
+
+
+def _in_batches(items: Iterator[Item], result: JsonObject, report: Report) -> Iterator[Batch]:
     start = 0
     while batch := _next_batch(items):
         yield Batch(batch, result, report, start)
         start += len(batch)
+
+
+def _changes(source: Source, files: Mapping[str, Sequence[str]], result: JsonObject, call: Call) -> Changes | None:
+    """Return what became of memories whose texts were edited since; the result counts those that stay as they are."""
+    from actors.importers.changes import Former, compare
+    from actors.importers.records import Redactions, screened
+
+    former: list[Former] = []
+    settled: set[str] = set()
+    asked: dict[str, Sequence[str]] = {}
+    for number, (file, ids) in enumerate(files.items(), 1):
+        asked[file] = ids
+        if number == len(files) or sum(map(len, asked.values())) >= ASKED:
+            answer = call("memory/former", files=asked)
+            former += map(Former.of, answer["former"])
+            settled.update(answer["settled"])
+            asked = {}
+    here = {id_ for ids in files.values() for id_ in ids}
+    former = [one for one in former if one.id not in here]
+    if not former:
+        return None
+    changes = compare(screened(source.read(), Redactions()), former, settled)
+    result["gone"] = len(former) - len(changes.kept) - sum(map(len, changes.former.values()))
+    return changes
 
 
 def _next_batch(items: Iterator[Item]) -> list[Item]:
@@ -94,18 +140,23 @@ def _next_batch(items: Iterator[Item]) -> list[Item]:
     return batch
 
 
-def import_batches(location: StoreLocation, batches: Iterator[Batch]) -> None:
+def import_batches(location: StoreLocation, begin: Callable[[Call], Iterator[Batch]]) -> None:
     """Import through the process that serves the store, or into the store itself."""
     with open_store(location, creates=True) as store:
-        for batch in batches:
+        for batch in begin(store.call):
             batch.add(store.call("memory/import", batch.advance, items=[item.value for item in batch.items]))
 
 
 def import_in_pool(
-    folder: Path, batches: Iterator[Batch], settings: WorkerSettings, workers: int | None, ray: str | None
+    folder: Path,
+    begin: Callable[[Call], Iterator[Batch]],
+    settings: WorkerSettings,
+    workers: int | None,
+    ray: str | None,
 ) -> None:
     """Import into the store itself, whose memories a pool embeds; refused beside a hub, which embeds itself."""
     import anyio
+    import anyio.to_thread
 
     from actors.api.operations.ingest.bulk_import import import_in_bulk
     from actors.embedder.loading import load_profile, start_pool
@@ -117,7 +168,7 @@ def import_in_pool(
     load = bulk.loading(partial(load_profile, profile=settings.profile, models=settings.models))
     pending: deque[Batch] = deque()
 
-    def values() -> Iterator[list[object]]:
+    def values(batches: Iterator[Batch]) -> Iterator[list[object]]:
         for batch in batches:
             pending.append(batch)
             yield [item.value for item in batch.items]
@@ -128,10 +179,22 @@ def import_in_pool(
     async def run() -> None:
         opened = open_hub(folder, settings.profile, load=load, address=log_address(folder), patience=LOCK_TIMEOUT)
         with bulk, opened as hub:
-            await import_in_bulk(hub, values(), bulk, progress, lambda answer: pending.popleft().add(answer))
+            batches = await anyio.to_thread.run_sync(begin, partial(_call_in, hub))
+            await import_in_bulk(hub, values(batches), bulk, progress, lambda answer: pending.popleft().add(answer))
 
     with _without_hub(folder):
         anyio.run(run)
+
+
+def _call_in(hub: Hub, method: str, /, **arguments: object) -> JsonObject:
+    """Call a method of a store that is open here, from another thread than that of the event loop."""
+    import anyio.from_thread
+
+    from actors.api.context import Context
+    from actors.api.tools.agent_tools import BY_METHOD
+    from actors.api.tools.dispatch import call
+
+    return anyio.from_thread.run(call, Context(hub), BY_METHOD[method], arguments)
 
 
 @contextmanager

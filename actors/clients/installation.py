@@ -62,10 +62,7 @@ def uninstall_changes(client: Client) -> list[Change]:
     A file that is otherwise as it was gets its former bytes back; from one that was edited since, our entries are
     taken out.
     """
-    words = read_entry(configured(client))
-    launch = parse_launch(words) if words else None
-    if launch is not None:
-        launch = launch._replace(captures=captures(client))
+    launch = _launched(client)
     changes = [_uninstalled(client.file, ENTRY, client, launch)]
     if client.hooks:
         changes.append(_uninstalled(client.hooks.path(), HOOKS, client, launch))
@@ -129,12 +126,26 @@ def kept_skills(client: Client) -> list[Path]:
     return [file for file, _ in _skill_files(client) if (text := read(file)) is not None and NAME not in text]
 
 
+def _launched(client: Client) -> Launch | None:
+    """Return the launch that a client's entry was made from; None without one, or if somebody wrote it otherwise."""
+    words = read_entry(configured(client))
+    launch = parse_launch(words) if words else None
+    return launch and launch._replace(captures=captures(client))
+
+
 def _installed(file: Path, edit: Edit, client: Client, launch: Launch) -> Change:
-    """Return the change that adds entries to a file. The backup is of a file without any."""
+    """Return the change that adds entries to a file.
+
+    The backup is of a file without any, or else, where there is none, of entries that a person may have written.
+    """
     before = read(file)
     after = _edited(file, edit.put, before or "", client, launch)
-    is_fresh = before is not None and _edited(file, edit.take, before, client) == before
-    return Change(file, before, after, keeps_backup=is_fresh)
+    if before is None:
+        return Change(file, before, after)
+    earlier = _launched(client)
+    is_fresh = _edited(file, edit.take, before, client) == before
+    is_ours = earlier is not None and _edited(file, edit.put, "", client, earlier) == before
+    return Change(file, before, after, keeps_backup=is_fresh or not (is_ours or backup_of(file).exists()))
 
 
 def _uninstalled(file: Path, edit: Edit, client: Client, launch: Launch | None) -> Change:
@@ -145,6 +156,8 @@ def _uninstalled(file: Path, edit: Edit, client: Client, launch: Launch | None) 
     if taken == before or launch is None:
         return Change(file, before, taken)
     former = read(backup_of(file))
+    if former is not None and _edited(file, edit.take, former, client) != former:
+        former = taken  # it holds entries that a person wrote: the backup stays
     is_untouched = _edited(file, edit.put, former or "", client, launch) == before
     return Change(file, before, former if is_untouched else taken)
 
@@ -213,6 +226,7 @@ def _with_hooks(text: str, client: Client, launch: Launch) -> str:
 
 
 def _without_hooks(text: str, client: Client) -> str:
+    given = text
     for event in client.hook_events:
         node = jsonc.find(text, ("hooks", event), comments=False)
         groups = node.value if node and isinstance(node.value, list) else []
@@ -222,6 +236,9 @@ def _without_hooks(text: str, client: Client) -> str:
         for index in reversed(range(len(groups))):
             if is_own(groups[index]):
                 text = jsonc.remove(text, ("hooks", event), index, comments=False)
+    left = jsonc.find(text, ("hooks",), comments=False)
+    if text != given and left and not left.value:
+        return jsonc.remove(text, (), "hooks", comments=False)
     return text
 
 

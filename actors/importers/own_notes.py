@@ -10,6 +10,7 @@ import msgspec
 from actors.importers.records import Item, Options, memory
 from actors.runtime.types import JsonObject
 from events.vocabulary.values import Modality
+from projections.memories.entries import IMPORTED_FROM
 
 _LINKS: Final = re.compile(r"\n\n## Links\n(?:- [^\n\[]*\[\[[^\]\n]+\]\]\n)+\Z")
 """What the export adds below the content; the links are read from the note as those of any other one."""
@@ -53,6 +54,7 @@ def own_memory(
         return []
     fields: JsonObject = msgspec.structs.asdict(own)
     del fields["id"]
+    fields["metadata"].pop(IMPORTED_FROM, None)  # this memory stands in another file
     fields |= {"namespace": options.namespace or own.namespace, "created_at": created}
     content, links = _LINKS.subn("", body)
     items = [*memory(place, content, file, **fields)]

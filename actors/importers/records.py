@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime, timedelta
@@ -15,6 +17,7 @@ import msgspec
 from actors.runtime.faults import InvalidParamsFault
 from actors.runtime.types import JsonObject
 from actors.text.secrets import find, map_texts, redact, without_private
+from projections.memories.entries import IMPORTED_FROM
 
 IDS = UUID("0b6a1f5e-6c0e-5a5c-9a9e-2f3d8d1c7b44")
 """The namespace of the ids of imported memories (UUID version 5): an id is derived from where the source keeps it."""
@@ -26,6 +29,8 @@ MAX_NAME = 256
 MAX_TITLE = 1_000
 """Characters of a title in metadata, beside which there is room for `MAX_METADATA` and a path."""
 MAX_TAGS = 64
+ORIGIN = 16
+"""Hexadecimal digits of the name of a file, or of a place in it."""
 MILLISECONDS = 1e11
 """Least number that is an epoch in milliseconds instead of seconds."""
 
@@ -71,6 +76,8 @@ class Item(msgspec.Struct, frozen=True):
     line: int
     """From 1; 0 for a source without lines."""
     value: JsonObject
+    origin: str | None = None
+    """The file and the place in it (`IMPORTED_FROM`), if what stands there may be edited; None for other sources."""
 
 
 class Broken(msgspec.Struct, frozen=True):
@@ -150,12 +157,20 @@ def memory_id(*place: object) -> UUID:
     return uuid5(IDS, "\0".join(map(str, place)))
 
 
+def origin(file: Path, *place: object) -> str:
+    """Return by digests which file of this machine a text stands in, and where in it; without a place it is all."""
+    names = [os.fsencode(file.resolve()), *(["\0".join(map(str, place)).encode()] if place else [])]
+    return "/".join(hashlib.sha256(name).hexdigest()[:ORIGIN] for name in names)
+
+
 def memory(place: tuple[object, ...], content: str, file: Path, line: int = 0, **fields: Any) -> Iterator[Item]:
     """Yield a memory, or several with ascending ids if the text is too long for one.
 
     `place` identifies the text in its source, from which the id is derived. `fields` are other parameters of
-    `store_memory`; empty ones are left out, tags, names and titles are cut to their limits.
+    `store_memory`; empty ones are left out, tags, names and titles are cut to their limits. The field `origin` is that
+    of an `Item`, which has none if the text is too long for one memory.
     """
+    origin = fields.pop("origin", None)
     for name in ("session", "namespace", "memory_type"):
         if fields.get(name):
             fields[name] = str(fields[name])[:MAX_NAME]
@@ -164,10 +179,14 @@ def memory(place: tuple[object, ...], content: str, file: Path, line: int = 0, *
         fields["metadata"] = fields["metadata"] | {"title": str(title)[:MAX_TITLE]}
     kept = {name: value for name, value in fields.items() if value not in (None, "", [], {})}
     texts = pieces(content)
+    origin = origin if len(texts) == 1 else None
+    if origin is not None:
+        kept["metadata"] = {**kept.get("metadata", {}), IMPORTED_FROM: origin}
     for number, text in enumerate(texts):
         part = {"metadata": {**kept.get("metadata", {}), "part": number + 1, "parts": len(texts)}}
         own = memory_id(*place) if number == 0 else memory_id(*place, number)
-        yield Item(str(file), line, {"id": str(own), "content": text, **kept, **(part if len(texts) > 1 else {})})
+        value = {"id": str(own), "content": text, **kept, **(part if len(texts) > 1 else {})}
+        yield Item(str(file), line, value, origin)
 
 
 def link(source: UUID, target: UUID, relation: str, file: Path, line: int = 0) -> Item:

@@ -31,6 +31,9 @@ class Client:
     `project` is the namespace of requests that name none.
     """
 
+    deadline: float
+    """On the monotonic clock."""
+
     def __init__(self, folder: Path, seconds: float, project: str | None = None) -> None:
         """Connect and initialize.
 
@@ -39,7 +42,7 @@ class Client:
             ClientError: The server doesn't answer within `ANSWER_TIMEOUT`, or as in `request`.
         """
         deadline = monotonic() + seconds
-        self._deadline = min(deadline, monotonic() + ANSWER_TIMEOUT)
+        self.deadline = min(deadline, monotonic() + ANSWER_TIMEOUT)
         self._last_id = 0
         self._meta = {PROJECT: project} if project else {}
         self._socket = connect(folder, self._time_left())
@@ -50,10 +53,10 @@ class Client:
             client = {"name": "context-graph", "version": "client"}
             self.request("initialize", protocolVersion=PROTOCOL, capabilities={}, clientInfo=client)
             self._send({"method": "notifications/initialized"})
-            self._deadline = deadline
+            self.deadline = deadline
         except TimeoutError:
             with self:
-                if self._deadline == deadline:
+                if self.deadline == deadline:
                     raise
                 raise ClientError(describe_silence(folder, process_of(self._socket))) from None
         except BaseException:
@@ -129,7 +132,7 @@ class Client:
         return self._lines.popleft()
 
     def _time_left(self) -> float:
-        left = self._deadline - monotonic()
+        left = self.deadline - monotonic()
         if left <= 0:
             raise TimeoutError("the server took too long")
         return left

@@ -174,6 +174,13 @@ class FindCopies(Message[tuple[Entry, ...]], frozen=True, kw_only=True):
     memory: UUID
 
 
+class FindImported(Message[tuple[Entry, ...]], frozen=True, kw_only=True):
+    """Read the entries of memories that were imported from files, live ones that no later one took the place of."""
+
+    files: tuple[str, ...]
+    """As their importer names them (`projections.memories.entries.IMPORTED_FROM`)."""
+
+
 class FindByPrefix(Message[tuple[UUID, ...]], frozen=True, kw_only=True):
     """Read the ids of all memories, in any state, that begin with some hexadecimal digits, in the order of arrival."""
 
@@ -244,6 +251,7 @@ Query: TypeAlias = (
     Describe
     | FindMemories
     | FindCopies
+    | FindImported
     | FindByPrefix
     | ReadUsages
     | ReadLive

@@ -33,6 +33,8 @@ def answer(message: msg.Query, log: Log, catalog: Catalog, declared: SpacesDecla
             return (
                 () if body is None else tuple(map(catalog.get, catalog.by_sha(body.sha256, body.namespace, body.image)))
             )
+        case msg.FindImported(files=files):
+            return tuple(map(catalog.get, catalog.imported_from(files)))
         case msg.FindByPrefix(digits=digits):
             shift, first = 4 * (ID_DIGITS - len(digits)), int(digits, 16)
             return tuple(memory for memory in catalog if memory.int >> shift == first)
@@ -46,10 +48,9 @@ def answer(message: msg.Query, log: Log, catalog: Catalog, declared: SpacesDecla
             return tuple(log.get(catalog.get(_known(catalog, memory)).events))
         case msg.ReadEvents(seqs=seqs):
             return tuple(log.get(seqs))
-        case msg.ReadErased(stored_until=seq):
-            return _erased_after(log, catalog, seq)
-        case msg.ReadMoved(stored_until=seq):
-            return tuple(_moved_after(log, catalog, seq))
+        case msg.ReadErased(stored_until=seq) | msg.ReadMoved(stored_until=seq):
+            find = _erased_after if isinstance(message, msg.ReadErased) else _moved_after
+            return tuple(find(log, catalog, seq))
         case msg.ReadStatus():
             return _status(log, catalog, declared)
         case _:

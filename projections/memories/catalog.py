@@ -11,7 +11,16 @@ import numpy as np
 from events.storage.log import Envelope
 from events.vocabulary import EventLost, MemoriesMoved, MemoryRecalled, MemoryStored, MemoryTagged, PurposesRealigned
 from events.vocabulary.values import Image
-from projections.memories.entries import Body, Entry, StoredEntries, Usage, Worth, erased_entry, merged_entry
+from projections.memories.entries import (
+    Body,
+    Entry,
+    StoredEntries,
+    Usage,
+    Worth,
+    erased_entry,
+    imported_file,
+    merged_entry,
+)
 from projections.memories.lifecycle import (
     Lifecycle,
     StateChange,
@@ -54,6 +63,8 @@ class Catalog:
         """Encoded; empty once a memory is erased."""
         self._marks = GrowableArray(np.uint64)
         """The first 8 bytes of each content's SHA-256, a prefilter for duplicates; 0 once a memory is erased."""
+        self._files = GrowableArray(np.uint64)
+        """The first 8 bytes of the name of the file that each was imported from; 0 for none."""
         self._lifecycle = Lifecycle()
         self._supersessions = Supersessions()
         self._placement = Placement()
@@ -86,7 +97,7 @@ class Catalog:
             case event if is_shredded_memory(event):
                 entry = erased_entry(envelope.id, envelope.seq, envelope.at, (envelope.seq,))
                 reason = f"lost, because the store was damaged: {event.why}" if isinstance(event, EventLost) else None
-                self._add(entry, b"", 0)
+                self._add(entry, b"")
                 self._changed[envelope.id] = msgspec.structs.replace(entry, reason=reason)
             case event:
                 for memory in dict.fromkeys((*concerned(event), *changed(changes))):
@@ -127,11 +138,22 @@ class Catalog:
 
     def by_sha(self, sha256: bytes, namespace: str, image: Image | None = None) -> Iterator[UUID]:
         """Yield the live memories with this content and image in this namespace, the oldest first."""
-        for row in np.flatnonzero(self._marks.array == _hash_prefix(sha256)).tolist():
+        for row in np.flatnonzero(self._marks.array == _prefix(sha256)).tolist():
             memory, body = self._ids[row], _body_decoder.decode(self._bodies.at(row))
             is_same = (body.sha256, body.image) == (sha256, image) and self._state(memory) is MemoryState.LIVE
             if is_same and self._placement.of(memory, body.namespace) == namespace:
                 yield memory
+
+    def imported_from(self, files: Iterable[str]) -> Iterator[UUID]:
+        """Yield the memories that were imported from files, if they are live and no later one took their place."""
+        wanted = set(files)
+        marks = np.array([_prefix(file.encode(errors="replace")) for file in wanted], np.uint64)
+        for row in np.flatnonzero(np.isin(self._files.array, marks)).tolist():
+            memory = self._ids[row]
+            if self._state(memory) is MemoryState.LIVE and self._successor(memory) is None:
+                body = _body_decoder.decode(self._bodies.at(row))
+                if imported_file(body.metadata) in wanted:
+                    yield memory
 
     def states(self) -> Counter[MemoryState]:
         """Return the number of memories in each state."""
@@ -222,17 +244,20 @@ class Catalog:
     def _state(self, memory: UUID) -> MemoryState:
         return MemoryState.LIVE if (entry := self._changed.get(memory)) is None else entry.state
 
-    def _add(self, entry: Entry, body: bytes, hash_prefix: int) -> None:
+    def _add(self, entry: Entry, body: bytes, mark: int = 0, file: int = 0) -> None:
         self._rows[entry.id] = len(self._ids)
         self._ids.append(entry.id)
         self._stored.append(entry)
         self._bodies.append(body)
-        self._marks.append(hash_prefix)
+        self._marks.append(mark)
+        self._files.append(file)
 
     def _store(self, envelope: Envelope, stored: MemoryStored) -> None:
         seq = envelope.seq
         entry = Entry(id=envelope.id, seq=seq, stored_at=envelope.at, body=None, purpose=stored.purpose, events=(seq,))
-        self._add(entry, _encoder.encode(Body.of(stored)), _hash_prefix(stored.sha256))
+        file = imported_file(stored.metadata)
+        marks = _prefix(stored.sha256), 0 if file is None else _prefix(file.encode())
+        self._add(entry, _encoder.encode(Body.of(stored)), *marks)
         self._live[stored.namespace] += 1
 
     def _move(self, envelope: Envelope, moved: MemoriesMoved) -> None:
@@ -260,7 +285,7 @@ class Catalog:
             fields |= {"run": self._lifecycle.run_of(memory), "merged_into": self._lifecycle.survivor(memory)}
         if change.after is MemoryState.ERASED:
             self._bodies.clear(row)
-            self._marks.array[row] = 0
+            self._marks.array[row] = self._files.array[row] = 0
             self._stored.clear(row)
             edits = self._tags.erase(memory)
             known = tuple(seq for seq in entry.events if seq not in edits)
@@ -270,5 +295,5 @@ class Catalog:
         self._changed[memory] = msgspec.structs.replace(entry, **fields)
 
 
-def _hash_prefix(sha256: bytes) -> int:
-    return int.from_bytes(sha256[:8]) or 1
+def _prefix(value: bytes) -> int:
+    return int.from_bytes(value[:8]) or 1

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 from math import isnan
-from typing import Any, NamedTuple, Self
+from typing import Any, Final, NamedTuple, Self
 from uuid import UUID
 
 import msgspec
@@ -17,6 +17,15 @@ from events.vocabulary.values import Image, JohariRow, Learning, Modality
 from projections.projection import MemoryState
 from projections.storage.arrays import GrowableArray
 from projections.storage.microseconds import microseconds, time_of
+
+IMPORTED_FROM: Final = "imported_from"
+"""The field of a memory's metadata that says which file it was imported from and where in it: `FILE/PLACE`."""
+
+
+def imported_file(metadata: dict[str, Any]) -> str | None:
+    """Return the file that a memory was imported from, as its importer names it; None for another memory."""
+    origin = metadata.get(IMPORTED_FROM)
+    return origin.partition("/")[0] if isinstance(origin, str) else None
 
 
 class Body(msgspec.Struct, frozen=True, kw_only=True):

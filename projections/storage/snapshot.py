@@ -23,7 +23,7 @@ from projections.registry import PROJECTION_SETS, ProjectionSet
 from projections.storage.arrays import GrowableArray
 from projections.storage.lazy_array import LazyArray
 
-SCHEMA: Final = 28
+SCHEMA: Final = 29
 """Number of the layout of snapshots. Raise it with any change to what is written or what it means."""
 
 VALUES: Final = "values"

@@ -4,6 +4,7 @@ import io
 import json
 import os
 import pickle
+import re
 import subprocess
 import sys
 import time
@@ -439,6 +440,8 @@ def test_keys_are_listed_with_their_last_use_and_revoked_at_once(folder: Path, u
     assert (found["scope"], found["namespaces"], found["valid"]) == ("read", ["guests"], False)
     assert found["last_used_at"]
     assert key not in json.dumps(listed)
+    shown = next(line for line in run_key(folder, "list").splitlines() if line.startswith("visitor"))
+    assert re.search(r", until \d{4}-\d\d-\d\d \d\d:\d\d; last used: \d{4}-\d\d-\d\d \d\d:\d\d\Z", shown)
 
 
 def test_a_key_must_say_what_it_sees(folder: Path) -> None:

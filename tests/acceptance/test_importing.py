@@ -112,7 +112,7 @@ def test_unknown_formats_and_unreadable_files_are_refused_and_change_nothing(tmp
     assert not store.exists()
 
 
-def test_sections_of_a_document_are_stored_once_and_a_changed_one_is_added(tmp_path: Path) -> None:
+def test_sections_of_a_document_are_stored_once_and_a_changed_one_takes_its_place(tmp_path: Path) -> None:
     store, folder = tmp_path / "store", tmp_path / "notes"
     folder.mkdir()
     text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
@@ -124,7 +124,7 @@ def test_sections_of_a_document_are_stored_once_and_a_changed_one_is_added(tmp_p
     assert (again["stored"], again["stored_before"]) == (0, count)
     note.write_text(text + "The release manager is Ilse.\n", "utf-8")
     changed = run_json(store, "import", str(folder))
-    assert (changed["stored"], changed["stored_before"]) == (2, count - 2), "the first section names the whole text"
+    assert (changed["stored"], changed["changed"], changed["stored_before"]) == (1, 1, count - 1)
     (found,) = run_json(store, "search", "Who is the release manager?", "--top-k", "1")["results"]
     assert "The release manager is Ilse." in found["content"]
 

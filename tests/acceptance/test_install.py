@@ -197,6 +197,38 @@ def test_uninstall_leaves_no_empty_event_in_settings_that_were_edited_since(home
     assert file.read_text() == FILES[".claude/settings.json"].replace("opus", "haiku")
 
 
+def test_uninstall_leaves_no_empty_object_of_hooks_in_settings_that_were_edited_since(home: Path) -> None:
+    file = home / ".claude/settings.json"
+    file.write_text('{"model": "opus"}')
+    done(home, "install", "--client", "claude-code")
+    file.write_text(file.read_text().replace("opus", "haiku"))
+    done(home, "uninstall", "--client", "claude-code")
+    assert json.loads(file.read_text()) == {"model": "haiku"}
+
+
+def test_an_entry_that_a_person_wrote_is_kept_in_a_backup_which_stays(home: Path) -> None:
+    file, command = home / ".claude.json", home / ".codex/config.toml"
+    before = '{"mcpServers": {"context-graph": {"command": "wrapper", "args": ["serve", "--data", "x"]}}}'
+    file.write_text(before)
+    command.write_text(own := '[mcp_servers.context-graph]\ncommand = "wrapper" # mine\n')
+    said = done(home, "install", "--client", "claude-code", "--client", "codex")
+    backups = [one.with_name(f"{one.name}.before-context-graph") for one in (file, command)]
+    assert all(str(backup) in said for backup in backups)
+    done(home, "install", "--client", "claude-code", "--client", "codex", "--data", str(home / "other"))
+    done(home, "uninstall", "--client", "claude-code", "--client", "codex")
+    assert [backup.read_text() for backup in backups] == [before, own]
+    assert json.loads(file.read_text()) == {"mcpServers": {}}
+
+
+def test_an_entry_of_an_earlier_install_is_no_backup(home: Path) -> None:
+    before = tree(home)
+    for folder in ("one", "two"):
+        done(home, "install", "--client", "cursor", "--data", str(home / folder))
+    assert not [*home.rglob("*.before-context-graph")]
+    done(home, "uninstall", "--client", "cursor")
+    assert tree(home) == before
+
+
 def test_a_second_install_replaces_the_entry_and_the_first_backup_stays(home: Path) -> None:
     before = tree(home)
     done(home, "install", "--client", "claude-code", "--data", str(home / "one"))

@@ -243,6 +243,21 @@ def test_a_damaged_store_is_read_as_far_as_it_can_be_proved_and_repaired_into_a_
     assert "it was lost, because the store was damaged" in run(sound, "audit").stdout
 
 
+def test_a_store_of_which_nothing_can_be_proved_is_repaired_with_status_1(kept: Path, tmp_path: Path) -> None:
+    log, sound = kept / "log.duckdb", tmp_path / "sound"
+    with duckdb.connect(str(log), read_only=True) as database:
+        hashes = [one for (one,) in database.execute("SELECT hash FROM log").fetchall()]
+    content = log.read_bytes()
+    for one in hashes:
+        content = content.replace(one, bytes(len(one)))
+    log.write_bytes(content)
+    shutil.rmtree(kept / "snapshot", ignore_errors=True)
+    done = run(kept, "repair", str(sound))
+    assert done.exit_code == 1
+    assert "copied 0 of 5 events" in done.stdout
+    assert "nothing of it can be proved" in done.stdout
+
+
 def test_doctor_fails_while_a_hub_serves_a_damaged_store_read_only(kept: Path, servers: Callable[[], Server]) -> None:
     damage_first_memory(kept)
     server = servers().greeted()

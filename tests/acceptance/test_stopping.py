@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from context_graph import ContextGraphError, Memory
 
 from actors.proxy.endpoint import SOCKET, read_hub_info
 from tests.acceptance.conftest import COMMAND, PATIENCE, Open, hubs, listens, stored
@@ -70,6 +71,21 @@ def test_a_hub_that_a_signal_stopped_is_named_with_the_command_that_lets_it_go_o
             assert len(failed.stderr.splitlines()) == 1
     finally:
         os.kill(pid, signal.SIGCONT)
+
+
+def test_a_program_waits_for_a_hub_that_a_signal_stopped_as_long_as_it_says(window: Open, data: Path) -> None:
+    window().greeted()
+    (pid,) = hubs(data)
+    with Memory(data, timeout=0.2) as memory:
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            for _ in range(2):
+                with pytest.raises(ContextGraphError, match=r"no answer within 0\.2 s|kill -CONT"):
+                    memory.store("Nobody hears this.")
+        finally:
+            os.kill(pid, signal.SIGCONT)
+    with Memory(data) as memory:
+        assert memory.store("Now it is heard.")
 
 
 def test_a_socket_that_is_deleted_is_made_again_and_the_hub_stays(window: Open, data: Path) -> None:

@@ -56,12 +56,13 @@ def moved(answer: JsonObject) -> None:
 
 def repaired(answer: JsonObject) -> None:
     """Print what of a damaged store is in the new one, which events are lost, and which the snapshot held."""
-    lost = sum(one["last"] - one["first"] + 1 for one in answer["lost"])
-    OUT.print(f"copied {answer['events'] - lost:,} of {counted(answer['events'], 'event')} to {answer['folder']}")
+    OUT.print(f"copied {answer['copied']:,} of {counted(answer['events'], 'event')} to {answer['folder']}")
     for one in answer["lost"]:
         OUT.print(f"  lost: {_events(one)}: {one['why']}")
     for one in answer["from_snapshot"]:
         OUT.print(f"  from the snapshot, not proved by the chain: {_events(one)}: {one['why']}")
+    if not answer["copied"]:
+        OUT.print("nothing of it can be proved: the new store holds no memory; restore a backup", style="red")
 
 
 def reembedded(answer: JsonObject) -> None:

@@ -25,6 +25,10 @@ def imported(answer: JsonObject) -> None:
             before += f" ({answer['hidden_before']} of them hidden since: context-graph restore ID brings one back)"
         events = f" and {counted(answer['events'], 'other event')}" if answer["events"] else ""
         OUT.print(f"stored [bold]{counted(answer['stored'], 'memory')}[/]{events}{before}", markup=True)
+        if answer["changed"]:
+            OUT.print(f"took the place of a former version: {counted(answer['changed'], 'memory')}")
+        if answer["gone"]:
+            OUT.print(f"imported before and no longer in these files: {counted(answer['gone'], 'memory')}", style="dim")
     for name, count in answer["namespaces"].items():
         OUT.print(f"  {count} in namespace {name}")
     for reason, count in answer["skipped"].items():

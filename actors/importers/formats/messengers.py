@@ -42,8 +42,11 @@ def read_telegram(file: Path, options: Options) -> Iterator[Record]:
     if isinstance(value, Broken):
         yield value
         return
+    sessions: set[str] = set()
     for chat in _chats(value):
         title = str(chat.get("name") or f"{chat.get('type')} {chat.get('id')}".replace("_", " "))
+        session = f"{title} ({chat.get('id')})" if title in sessions else title
+        sessions.add(session)
         messages = chat.get("messages")
         for message in messages if isinstance(messages, list) else ():
             if not isinstance(message, dict) or message.get("type") != "message":
@@ -59,6 +62,7 @@ def read_telegram(file: Path, options: Options) -> Iterator[Record]:
                 options,
                 time=message.get("date_unixtime") or message.get("date"),
                 title=title,
+                session=session,
                 source="telegram",
                 speaker=message.get("from") or message.get("from_id"),
                 forwarded_from=message.get("forwarded_from"),
@@ -73,7 +77,8 @@ def is_slack(path: Path) -> bool:
         names = _names(path)
     except DAMAGED:
         return False
-    return USERS in names and any(map(_DAY.fullmatch, names))
+    root = _root(names)
+    return root is not None and any(_DAY.fullmatch(name) for name in names if name.startswith(root))
 
 
 def read_slack(path: Path, options: Options) -> Iterator[Record]:
@@ -81,9 +86,11 @@ def read_slack(path: Path, options: Options) -> Iterator[Record]:
     people: dict[str, str] = {}
     channels: dict[str, str] = {}
     names = _names(path)
-    for name, whole in _contents(path, [name for name in (USERS, *CHANNELS) if name in names]):
+    root = _root(names) or ""
+    lists = [f"{root}{name}" for name in (USERS, *CHANNELS)]
+    for name, whole in _contents(path, [name for name in lists if name in names]):
         for one in [] if isinstance(whole, Broken) else whole:
-            if name == USERS:
+            if name == lists[0]:
                 people[str(one.get("id"))] = _name(one)
             else:
                 members = one.get("members")
@@ -91,7 +98,8 @@ def read_slack(path: Path, options: Options) -> Iterator[Record]:
                 channels[str(one.get("id"))] = str(one.get("name") or ", ".join(people.get(id_, id_) for id_ in ids))
         if isinstance(whole, Broken):
             yield whole
-    for name, whole in _contents(path, sorted(filter(_DAY.fullmatch, names))):
+    days = sorted(name for name in filter(_DAY.fullmatch, names) if name.startswith(root))
+    for name, whole in _contents(path, days):
         if isinstance(whole, Broken):
             yield whole
             continue
@@ -116,9 +124,20 @@ def read_slack(path: Path, options: Options) -> Iterator[Record]:
 
 
 def _message(
-    place: tuple[object, ...], said: str, file: Path, options: Options, *, time: object, title: str, **about: object
+    place: tuple[object, ...],
+    said: str,
+    file: Path,
+    options: Options,
+    *,
+    time: object,
+    title: str,
+    session: str | None = None,
+    **about: object,
 ) -> Iterator[Record]:
-    """Yield a message, if it has a text. `time` is in seconds since 1970, as text, or in ISO 8601."""
+    """Yield a message, if it has a text. `time` is in seconds since 1970, as text, or in ISO 8601.
+
+    The session is named by the title, unless it is given.
+    """
     if not said.strip():
         yield Skipped(MEDIA)
         return
@@ -128,7 +147,7 @@ def _message(
         said,
         file,
         namespace=options.namespace,
-        session=title,
+        session=session or title,
         created_at=moment(float(stated) if re.fullmatch(r"\d{1,12}(?:\.\d+)?", stated) else stated),
         tags=["chat"],
         metadata=present(title=title, **{name: str(value) for name, value in about.items() if value}),
@@ -151,6 +170,14 @@ def _names(path: Path) -> list[str]:
         return [file.relative_to(path).as_posix() for file in walk(path, (".json",))]
     with ZipFile(path) as archive:
         return [name for name in archive.namelist() if not name.rpartition("/")[2].startswith("._")]
+
+
+def _root(names: list[str]) -> str | None:
+    """Return the folder in an archive that holds an export, which may be packed with it; None if it isn't one alone."""
+    if USERS in names:
+        return ""
+    found = [name.removesuffix(USERS) for name in names if name.count("/") == 1 and name.endswith(f"/{USERS}")]
+    return found[0] if len(found) == 1 else None
 
 
 def _contents(path: Path, names: list[str]) -> Iterator[tuple[str, list[JsonObject] | Broken]]:

@@ -37,6 +37,7 @@ from actors.importers.records import (
     link,
     memory,
     memory_id,
+    origin,
     shortest,
 )
 from actors.importers.sections import parts, sections
@@ -211,6 +212,7 @@ def _memories(note: _Note, options: Options) -> Iterator[Record]:
         content = part.text if number == 1 else part.under(note.title)
         tags = [*_tags(properties), *(_TAG.findall(_CODE.sub(" ", content)) if is_markdown else ())]
         division = {"heading": part.name[:MAX_TITLE], "section": number, "sections": len(divided)}
+        place = (*part.headings, *part.items, part.is_continued) if len(divided) > 1 else ()
         yield from memory(
             note.place if number == 1 else ("note", note.name, "section", *part.headings, *part.items, part.text),
             content,
@@ -221,6 +223,7 @@ def _memories(note: _Note, options: Options) -> Iterator[Record]:
             memory_type=str(properties["type"]) if properties.get("type") else None,
             metadata=metadata | ({"division": division} if len(divided) > 1 else {}),
             part_of=str(note.id) if number > 1 else None,
+            origin=origin(note.file, *place),
         )
     for one in found:
         place = ("note", note.name, "observation", one["category"], one["text"])

@@ -2,7 +2,7 @@
 
 A row is a memory. Its text is in the column that `--column` names, or else in the first of `TEXTS` that there is.
 Title, date and tags have columns of their own; what the other columns say follows the text. A column without a name,
-such as the index that pandas writes, is left out.
+such as the index that pandas writes, is left out. A changed row is known by the value in a column of `KEYS`.
 """
 
 import csv
@@ -22,6 +22,7 @@ from actors.importers.records import (
     Skipped,
     beside,
     memory,
+    origin,
     present,
     shortest,
 )
@@ -35,6 +36,8 @@ TEXTS = ("content", "text", "memory", "note", "body", "message", "description")
 TITLES = ("title", "subject")
 DATES = ("created_at", "created", "date", "timestamp", "time")
 TAGS = ("tags",)
+KEYS = ("id", "key", "uuid")
+"""Columns that tell which row is a changed one, unless they number the rows."""
 
 _SEPARATOR = re.compile(r"(\"?)sep=([^\w\r\n\"])\1\n", re.IGNORECASE)
 """The first line of a table that tells Excel what separates."""
@@ -58,6 +61,7 @@ def read(file: Path, options: Options) -> Iterator[Record]:
     names: list[str] = []
     column = ""
     line = 1
+    number = 0
     if separator:
         next(rows)
         line = 2
@@ -80,7 +84,8 @@ def read(file: Path, options: Options) -> Iterator[Record]:
             yield Broken(str(file), line, f"{len(row)} values, and the table has {len(names)} columns")
         elif any(map(str.strip, row)):
             cells = {name: cell.strip() for name, cell in zip(names, row, strict=False) if name and cell.strip()}
-            yield from _row(cells, column, file, line, options)
+            number += 1
+            yield from _row(cells, column, file, line, number, options)
         line = rows.line_num + 1
 
 
@@ -108,8 +113,9 @@ def _find(names: list[str] | JsonObject, wanted: tuple[str, ...]) -> str | None:
     return next((lower[one.lower()] for one in wanted if one.lower() in lower), None)
 
 
-def _row(cells: JsonObject, column: str, file: Path, line: int, options: Options) -> Iterator[Record]:
+def _row(cells: JsonObject, column: str, file: Path, line: int, number: int, options: Options) -> Iterator[Record]:
     """Yield the memory of a row. Its id follows from all of its values, so a changed row is another memory."""
+    key = cells[found] if (found := _find(cells, KEYS)) and found != column else ""
     place = ("table", *(f"{name}={cell}" for name, cell in sorted(cells.items())))
     content = cells.pop(column, "")
     if not content:
@@ -133,4 +139,5 @@ def _row(cells: JsonObject, column: str, file: Path, line: int, options: Options
         created_at=created,
         tags=re.split(r"\s*[,;|]\s*", tags),
         metadata=beside({"source": "table"}, shortest(present(title=title) | cells)),
+        origin=origin(file, key) if key and key not in {str(number), str(number - 1)} else None,
     )

@@ -20,7 +20,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 TIMEOUT = 300.0
-"""Seconds for one call over HTTP: the first one may wait until the models are loaded."""
+"""Seconds for one call: the first one may wait until the models are loaded."""
 MENDABLE = (-32602, -32010)
 """Codes of an invalid argument and of an unknown memory: the agent that chose them can choose others."""
 
@@ -44,7 +44,7 @@ class Memory:
         url: Of a server instead, with `/mcp` at its end or without.
         key: For the server.
         namespace: Of calls that name none.
-        timeout: Seconds for one call to the server; a call to the hub on this machine has none.
+        timeout: Seconds for one call; a deep consolidation of a large store, for instance, takes more.
 
     Raises:
         ContextGraphError: The hub can't be started.
@@ -72,7 +72,7 @@ class Memory:
 
             if data is not None and not os.fspath(data):  # as a path, it would be the current folder
                 raise ValueError("data is empty: name a folder, or leave it out")
-            self._open = partial(SocketTransport, data_folder(None if data is None else Path(data)), namespace)
+            self._open = partial(SocketTransport, data_folder(Path(data) if data else None), namespace, timeout)
         self._transport = self._open()
         self._process = os.getpid()
         self._closed = False

@@ -27,7 +27,7 @@ UNREACHED = -32004
 FORBIDDEN = -32003
 """Code of a call that its key doesn't permit."""
 LONGEST = 86_400.0
-"""Seconds that a connection to the hub lasts."""
+"""Most seconds for one call to the hub."""
 LONGEST_END = 10.0
 """Seconds that a killed hub may take to end."""
 POLL = 0.05
@@ -69,13 +69,14 @@ class Transport(Protocol):
 class SocketTransport:
     """The hub on this machine, which is started if necessary. Threads take turns."""
 
-    def __init__(self, folder: Path, namespace: str | None) -> None:
+    def __init__(self, folder: Path, namespace: str | None, timeout: float) -> None:
         from actors.proxy.client import ClientError
         from actors.proxy.launcher import HubError
 
         self._turn = threading.Lock()
         self._folder = folder.absolute()
         self._namespace = namespace
+        self._timeout = min(timeout, LONGEST)
         self._failures = (HubError, ClientError, OSError)
         self._closed = False
         try:
@@ -85,19 +86,29 @@ class SocketTransport:
 
     def call(self, tool: str, arguments: JsonObject) -> JsonObject:
         """Call a tool; if the hub ended before it answered, ask the next one once, which does nothing twice."""
-        from actors.proxy.endpoint import REQUEST_KEY, RESENT
-
-        meta: JsonObject = {REQUEST_KEY: str(uuid4())}
         try:
-            with self._turn:
-                try:
-                    result = self._request(tool, arguments, meta)
-                except (ConnectionError, TimeoutError):  # the hub ended, or the connection is `LONGEST` old
-                    result = self._request(tool, arguments, meta | {RESENT: True})
+            result = self._in_turn(tool, arguments, monotonic() + self._timeout)
+        except TimeoutError as error:
+            problem = f"no answer within {self._timeout:g} s; what was asked for may be done later"
+            raise ContextGraphError(UNREACHED, problem) from error
         except self._failures as error:
             code = getattr(error, "code", None)  # of a `ClientError` that repeats the hub's answer
             raise ContextGraphError(code or UNREACHED, str(error), getattr(error, "data", None)) from error
         return structured(result)
+
+    def _in_turn(self, tool: str, arguments: JsonObject, deadline: float) -> JsonObject:
+        from actors.proxy.endpoint import REQUEST_KEY, RESENT
+
+        meta: JsonObject = {REQUEST_KEY: str(uuid4())}
+        if not self._turn.acquire(timeout=self._timeout):
+            raise TimeoutError
+        try:
+            try:
+                return self._request(tool, arguments, meta, deadline)
+            except ConnectionError:  # the hub ended
+                return self._request(tool, arguments, meta | {RESENT: True}, deadline)
+        finally:
+            self._turn.release()
 
     def close(self) -> None:
         """Close the connection; later calls open none."""
@@ -109,10 +120,11 @@ class SocketTransport:
         if client is not None:
             client.close()
 
-    def _request(self, tool: str, arguments: JsonObject, meta: JsonObject) -> JsonObject:
+    def _request(self, tool: str, arguments: JsonObject, meta: JsonObject, deadline: float) -> JsonObject:
         if self._closed:
             raise RuntimeError(CLOSED)
         self._client = self._client or self._connect()
+        self._client.deadline = deadline
         try:
             return self._client.request("tools/call", name=tool, arguments=arguments, _meta=meta)
         except BaseException:  # also Ctrl-C: the rest of this answer would be read as that of the next request

@@ -8,6 +8,7 @@ import pytest
 
 from actors.importers.markup.hypertext import from_html
 from actors.importers.markup.outlines import from_org, from_rst
+from actors.importers.records import origin
 from tests.actors.importers.test_sources import links, read
 from tests.sampling import sampled
 
@@ -129,7 +130,8 @@ def test_the_text_of_a_page_is_kept_without_scripts_styles_navigation_and_commen
     assert (name, broken, skipped) == ("a note", [], {})
     assert item["content"] == TEXT
     assert item["created_at"] == "2026-03-04T10:00:00+00:00"
-    assert item["metadata"] == {"source": "note", "path": "bees", "title": "Bees & honey"}
+    metadata = {"source": "note", "path": "bees", "title": "Bees & honey"}
+    assert item["metadata"] == metadata | {"imported_from": origin(tmp_path / "bees.html")}
 
 
 @pytest.mark.parametrize(

@@ -83,17 +83,26 @@ def test_messages_of_telegram_keep_sender_time_and_the_whole_text(tmp_path: Path
         assert skipped == {"notices of the program": 1, "images and other media": 1}
 
 
-@pytest.mark.parametrize("packed", [False, True])
-def test_messages_of_slack_have_the_names_of_people_and_channels(tmp_path: Path, *, packed: bool) -> None:
+def test_chats_of_telegram_that_have_one_name_are_sessions_of_their_own(tmp_path: Path) -> None:
+    chats = [CHAT, CHAT | {"id": 4343}]
+    (tmp_path / "result.json").write_text(json.dumps({"chats": {"list": chats}}), "utf-8")
+    _, items, broken, _ = read(tmp_path / "result.json")
+    assert broken == []
+    assert [item["session"] for item in items] == ["Runa"] * 2 + ["Runa (4343)"] * 2
+    assert {item["metadata"]["title"] for item in items} == {"Runa"}
+
+
+@pytest.mark.parametrize("packed", [None, "", "Workshop export/"], ids=["a folder", "an archive", "a packed folder"])
+def test_messages_of_slack_have_the_names_of_people_and_channels(tmp_path: Path, packed: str | None) -> None:
     path = tmp_path / "export"
     for name, content in SLACK.items():
         (path / name).parent.mkdir(parents=True, exist_ok=True)
         (path / name).write_text(json.dumps(content), "utf-8")
     (path / "general" / "2026-03-27.json").write_text('[\n{"type": "mess', "utf-8")
-    if packed:
+    if packed is not None:
         with ZipFile(tmp_path / "export.zip", "w") as archive:
             for file in sorted(path.rglob("*.json")):
-                archive.write(file, file.relative_to(path).as_posix())
+                archive.write(file, packed + file.relative_to(path).as_posix())
         path = tmp_path / "export.zip"
     name, items, broken, skipped = read(path)
     assert name == "an export of Slack"
@@ -107,5 +116,5 @@ def test_messages_of_slack_have_the_names_of_people_and_channels(tmp_path: Path,
         ("general", "ci", "Deployed"),
     ]
     assert items[1]["created_at"] == "2026-03-25T20:01:00.000200+00:00"
-    assert [(one.file, one.line) for one in broken] == [(f"{path}/general/2026-03-27.json", 2)]
+    assert [(one.file, one.line) for one in broken] == [(f"{path}/{packed or ''}general/2026-03-27.json", 2)]
     assert skipped == {"notices of the program": 1, "images and other media": 1}

@@ -22,7 +22,7 @@ from projections.graph.relations import LINK_TO
 IMPORTED = UUID("7a5e3f0c-3d5b-5c51-9d0b-6c1f2f6f4a27")
 """The namespace of idempotency keys of imports (UUID version 5): a key is derived from all that the item says, its id
 included, and known for ever (`projections.memories.requests`)."""
-OWN_FIELDS = ("id", "links", "stored_at", "part_of")
+OWN_FIELDS = ("id", "links", "stored_at", "part_of", "former")
 """Fields of an imported memory besides those of `store_memory`."""
 
 
@@ -37,12 +37,14 @@ class MemoryItem(NamedTuple):
     """Those that it was stored with; None where they are to be found."""
     part_of: UUID | None = None
     """The first section of its text."""
+    former: tuple[UUID, ...] = ()
+    """What its file held in its place before (`memory/former`)."""
 
     @property
     def others(self) -> set[UUID]:
         """The memories that it names."""
         linked = {end for link in self.links or () for end in (link.source, *link.targets)}
-        return (linked | {*self.params.link_to, *self.params.supersedes}) - {self.id}
+        return (linked | {*self.params.link_to, *self.params.supersedes, *self.former}) - {self.id}
 
 
 class EventItem(NamedTuple):
@@ -82,7 +84,8 @@ def parse_item(item: Any) -> ImportItem:
             target for link in links if link.source == own and link.relation == LINK_TO for target in link.targets
         )
         params = msgspec.structs.replace(params, link_to=tuple(targets))
-    return MemoryItem(params, _key(item), own, _moment(item, "stored_at"), links, _uuid(item.get("part_of")))
+    former = _convert(item.get("former") or (), tuple[UUID, ...], "former")
+    return MemoryItem(params, _key(item), own, _moment(item, "stored_at"), links, _uuid(item.get("part_of")), former)
 
 
 def _parse_event(item: JsonObject) -> EventItem:

@@ -6,10 +6,12 @@ from uuid import UUID, uuid4, uuid5
 
 from msgspec import Meta
 from msgspec.json import encode
+from msgspec.structs import replace
 
 from actors.api.confinement import check_served
 from actors.api.context import NAMESPACE, Context, wait_until_ready
 from actors.api.operations.administration.history import from_log
+from actors.api.operations.ingest.formerly import take_back
 from actors.api.operations.ingest.import_items import IMPORTED, EventItem, MemoryItem, parse_item
 from actors.api.operations.ingest.pipeline import IngestItem, Outcome, StoredMemory, ingest
 from actors.api.operations.lifecycle.memories import item_report
@@ -38,6 +40,7 @@ class MemoryImport(Params, frozen=True, kw_only=True):
     An item is a memory as `store_memory` takes it, with the `id`, the `stored_at` and the `links` that it was exported
     with; or an `event` about memories before it, with the time `at` which it happened. A section of a long text is
     `part_of` the first one, and isn't stored if that memory was imported when texts were divided otherwise, or not.
+    A new memory supersedes the `former` ones; one that was imported before does if one of these took its place.
     """
 
     items: Annotated[tuple[Any, ...], Meta(min_length=1, max_length=MAX_BATCH)]
@@ -51,7 +54,8 @@ async def memory_import(context: Context, params: MemoryImport) -> JsonObject:
     """Store memories and events in their order; an item that was imported before isn't stored again.
 
     `hidden_before` counts those of the memories that were imported before which were forgotten or pruned since,
-    `sections_before` the sections of texts that were imported before as a whole or in other sections.
+    `sections_before` the sections of texts that were imported before as a whole or in other sections, and `changed`
+    the memories that took the place of `former` ones with another text.
     A memory keeps its id if that is a UUID. It was imported before if its id is known, and the id was derived from its
     source (version 5) or the content is the same.
     """
@@ -96,6 +100,7 @@ async def memory_import(context: Context, params: MemoryImport) -> JsonObject:
         "stored_before": len(own),
         "hidden_before": sum(id_ in known and known[id_].state in RESTORABLE for id_ in own),
         "sections_before": len(before) - len(own),
+        "changed": sum("changed" in one for one in results),
         "events": sum("event" in one for one in stored),
         "failed": sum(not one["success"] for one in results),
         "results": results,
@@ -116,6 +121,7 @@ async def _store(
     known = await _known(context, named)
     items: dict[UUID, IngestItem] = {}
     indexes: dict[UUID, list[int]] = {}
+    changed = {index: {"changed": True} for index, one in group if _is_change(one, known)}
     for index, one in group:
         try:
             before = _stored_before(one, known)
@@ -127,14 +133,18 @@ async def _store(
         if before is not None:
             part_of = {} if before == one.id else {"part_of": str(before)}
             reports[index] = item_report(index, before) | {"stored_before": True} | part_of
+            if before == one.id and await take_back(context, known[before], one.former):
+                reports[index] |= changed.get(index, {})
             continue
-        items.setdefault(one.key, IngestItem(one.params, one.key, one.id, one.links, context.actor, one.stored_at))
+        params = replace(one.params, supersedes=(*one.params.supersedes, *one.former))
+        items.setdefault(one.key, IngestItem(params, one.key, one.id, one.links, context.actor, one.stored_at))
         indexes.setdefault(one.key, []).append(index)
 
     async def report(key: UUID, outcome: Outcome) -> None:
         repeated = isinstance(outcome, StoredMemory) and outcome.repeated
         for index in indexes[key]:
-            reports[index] = item_report(index, outcome) | ({"stored_before": True} if repeated else {})
+            was_stored = {"stored_before": True} if repeated else changed.get(index, {})
+            reports[index] = item_report(index, outcome) | (was_stored if isinstance(outcome, StoredMemory) else {})
             repeated = isinstance(outcome, StoredMemory)  # an equal item of the same batch
         await context.progress(len(reports), total, "memories stored")
 
@@ -245,6 +255,12 @@ def _is_divided_otherwise(first: Entry, part: StoreMemory) -> bool:
 def _sections(metadata: JsonObject) -> object:
     division = metadata.get(DIVISION)
     return division.get("sections") if isinstance(division, dict) else None
+
+
+def _is_change(one: MemoryItem, known: Mapping[UUID, Entry]) -> bool:
+    """Tell whether a memory takes the place of former ones, of which none has its text."""
+    texts = {body.text for former in one.former if former in known and (body := known[former].body)}
+    return bool(texts) and one.params.content not in texts
 
 
 def _check_known(named: set[UUID], known: dict[UUID, Entry]) -> None:

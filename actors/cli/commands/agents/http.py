@@ -54,13 +54,14 @@ def create(
 
 
 def _printed(answer: JsonObject) -> None:
+    from actors.api.parts import minute
     from actors.cli.views.terminal import OUT
 
     for key in answer["keys"]:
         sees = "all namespaces" if key["namespaces"] is None else ", ".join(key["namespaces"])
-        until = f", until {key['expires_at']}" if key["expires_at"] else ""
+        until = f", until {minute(key['expires_at'])}" if key["expires_at"] else ""
         state = "" if key["valid"] else " (revoked)" if key["revoked_at"] else " (expired)"
-        used = key["last_used_at"] or "never"
+        used = minute(key["last_used_at"]) or "never"
         OUT.print(f"{key['name']}{state}: {key['scope']}, {sees}{until}; last used: {used}")
     if not answer["keys"]:
         OUT.print("no keys; make one by: context-graph key create NAME --namespace PROJECT")

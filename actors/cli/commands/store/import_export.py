@@ -74,6 +74,8 @@ def import_memories(
 ) -> JsonObject:
     """Store the memories of a source, each once however often it is imported; status 1 if any failed.
 
+    What was edited in a file since its last import supersedes its former version; what was deleted stays.
+
     Secrets and passages between <private> and </private> are left out.
     """
     from actors.cli.importing import batches_of, import_batches, import_in_pool, so_far
@@ -89,14 +91,15 @@ def import_memories(
         found = recognise(
             path, Options(namespace=namespace, everything=everything, column=column, project=find_project)
         )
-        result = _survey(found, redactions, report, validates=dry_run)
+        files: dict[str, list[str]] = {}
+        result = _survey(found, files, redactions, report, validates=dry_run)
         if not dry_run:
-            batches = batches_of(found, result, report)
+            begin = partial(batches_of, found, files, result, report)
             try:
                 if workers is None and ray is None:
-                    import_batches(store_location(folder, embedder, models), batches)
+                    import_batches(store_location(folder, embedder, models), begin)
                 else:
-                    import_in_pool(folder, batches, WorkerSettings(embedder, models), workers, ray)
+                    import_in_pool(folder, begin, WorkerSettings(embedder, models), workers, ray)
             except KeyboardInterrupt:
                 print_notice(f"interrupted; {so_far(result)}")
                 raise
@@ -133,10 +136,16 @@ def _path(source: str) -> Iterator[Path]:
             raise FormatError(problem) from None
 
 
-def _survey(source: Source, redactions: Redactions, report: Report, *, validates: bool) -> JsonObject:
-    """Read a whole source before anything is stored; with `validates`, find the items that a store would refuse."""
+def _survey(
+    source: Source, files: dict[str, list[str]], redactions: Redactions, report: Report, *, validates: bool
+) -> JsonObject:
+    """Read a whole source before anything is stored; with `validates`, find the items that a store would refuse.
+
+    `files` receives the ids of the memories in each file that may be edited.
+    """
     from actors.api.operations.ingest.import_items import parse_item
     from actors.cli.importing import failure_of, namespaces_of
+    from actors.importers.changes import file_of
     from actors.importers.records import Broken, Ignored, Skipped, screened
     from actors.runtime.faults import Fault
 
@@ -163,6 +172,8 @@ def _survey(source: Source, redactions: Redactions, report: Report, *, validates
                     continue
                 namespaces.update(namespaces_of(item))
                 links += isinstance(item.value, dict) and "event" in item.value
+                if file := file_of(item):
+                    files.setdefault(file, []).append(item.value["id"])
     return {
         "source": source.name,
         "files": len(source.files),

@@ -132,13 +132,16 @@ def restore(
     show({"restored": str(folder), "replaced": str(replaced) if replaced else None}, restored, as_json=as_json)
 
 
-@folder_command(Panel.MAINTAIN, "maintenance.repaired")
+@folder_command(Panel.MAINTAIN, "maintenance.repaired", succeeded=lambda answer: answer["copied"])
 def repair(
     folder: Path,
     report: Report,
     new_folder: Annotated[Path, typer.Argument(parser=given_path, help="A folder that does not exist yet.")],
 ) -> JsonObject:
-    """Create a new store from all that can be proved of a damaged one, which stays unchanged, and from its snapshot."""
+    """Create a new store from all that can be proved of a damaged one, which stays unchanged, and from its snapshot.
+
+    Status 1: nothing can be proved.
+    """
     from actors.cli.store_access import check_outside, store_location
     from actors.store.spare_memories import SNAPSHOT
     from events.recovery.repair import repair as write_repaired
@@ -149,7 +152,9 @@ def repair(
         folder, new_folder, passphrase(), lambda done, total: report(done, total, "events written"), SNAPSHOT
     )
     lost, spared = ([one._asdict() for one in ranges] for ranges in (result.lost, result.spared))
-    return {"folder": str(new_folder), "events": result.events, "lost": lost, "from_snapshot": spared}
+    copied = result.events - len({seq for one in result.lost for seq in range(one.first, one.last + 1)})
+    counts = {"folder": str(new_folder), "events": result.events, "copied": copied}
+    return {**counts, "lost": lost, "from_snapshot": spared}
 
 
 @app.command("passphrase", rich_help_panel=Panel.MAINTAIN)

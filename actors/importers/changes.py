@@ -1,0 +1,160 @@
+"""Files that are imported again: which of their texts took the place of what they held before.
+
+Nothing is superseded where that is uncertain. It follows from the source and from what it no longer holds, not from how
+much of it is stored already: an import that was interrupted and is repeated comes to the same.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from itertools import islice
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from actors.api.params.fields import DEFAULT_NAMESPACE
+from actors.importers.records import Item, Record
+from actors.runtime.types import JsonObject
+
+
+class Former(NamedTuple):
+    """A memory that was imported from a file which holds none of its id now."""
+
+    id: str
+    file: str
+    place: str
+    """In the file; empty for all of it."""
+    namespace: str
+    content: str
+    tags: list[str]
+
+    @classmethod
+    def of(cls, answer: JsonObject) -> Former:
+        """Take it from an answer of `memory/former`."""
+        file, _, place = answer["from"].partition("/")
+        return cls(answer["id"], file, place, answer["namespace"], answer["content"], answer["tags"])
+
+    def says(self, text: _Text) -> bool:
+        """Tell whether a text says the same at the same place."""
+        return (self.place, self.content, self.tags) == (text.place, text.content, text.tags)
+
+
+class _Text(NamedTuple):
+    """A text that a file holds now."""
+
+    id: str
+    place: str
+    namespace: str
+    content: str
+    tags: list[str]
+
+
+class _Source(NamedTuple):
+    """What of a source bears on former memories."""
+
+    texts: defaultdict[str, dict[str, _Text]]
+    """Those of each file that held any, in order, by their ids."""
+    places: defaultdict[tuple[str, str], list[_Text]]
+    """The same by file and place."""
+    holders: defaultdict[str, set[tuple[str | None, str]]]
+    """The file and the id of the texts that have each of their lines now."""
+
+
+class Changes(NamedTuple):
+    """What became of former memories."""
+
+    former: dict[str, list[str]]
+    """The memories whose place an item takes, by its id."""
+    kept: dict[str, str]
+    """The memory that an item is, by the id that it has now: for the beginning of a note, it follows from the whole."""
+
+    def applied(self, item: Item) -> Item:
+        """Return an item with the memories that it supersedes, and with the ids of those that are kept."""
+        if "event" in item.value:
+            event = item.value["event"]
+            source, targets = self.kept.get(event["source"], event["source"]), event["targets"]
+            ends = {"source": source, "targets": [self.kept.get(target, target) for target in targets]}
+            return replace(item, value=item.value | {"event": event | ends})
+        own = item.value["id"]
+        former = {"former": self.former[own]} if own in self.former else {}
+        return replace(item, value=item.value | former | {"id": self.kept.get(own, own)})
+
+
+def file_of(item: Item) -> str | None:
+    """Return the name of the file that an item may be edited in; None for other sources."""
+    return item.origin and item.origin.partition("/")[0]
+
+
+def compare(records: Iterable[Record], former: Sequence[Former], settled: set[str]) -> Changes:
+    """Return what became of former memories. A text that is `settled` takes no place.
+
+    A memory is kept if a text says the same at its place. Otherwise it is superseded:
+
+    1. by the only text of its file that has all its lines;
+    2. if none has, by the only text at its place, unless another such memory stood there, or what it says is elsewhere
+       in the source now. The place of a whole file that is divided now is its beginning.
+    """
+    source = _read(records, former)
+    changes = Changes({}, {})
+    left: list[Former] = []
+    found: list[tuple[Former, _Text]] = []
+    for one in former:
+        texts = source.texts[one.file]
+        if one.namespace not in {text.namespace for text in islice(texts.values(), 1)}:
+            continue
+        held = set.intersection(*sorted((source.holders[line] for line in _lines(one.content)), key=len))
+        holding = [texts[id_] for file, id_ in held if file == one.file]
+        same = next((text.id for text in source.places[one.file, one.place] if one.says(text)), None)
+        if same is not None and same not in settled:
+            changes.kept.setdefault(same, one.id)
+        elif len(holding) == 1:
+            found.append((one, holding[0]))
+        elif not holding:
+            left.append(one)
+    places = Counter((one.file, one.place) for one in left)
+    alone = (one for one in left if places[one.file, one.place] == 1)
+    found += ((one, text) for one in alone if (text := _at_its_place(one, source)))
+    for one, text in found:
+        if text.id not in settled and text.id not in changes.kept:
+            changes.former.setdefault(text.id, []).append(one.id)
+    return changes
+
+
+def _read(records: Iterable[Record], former: Sequence[Former]) -> _Source:
+    wanted = {line for one in former for line in _lines(one.content)}
+    source = _Source(defaultdict(dict), defaultdict(list), defaultdict(set))
+    files = {one.file for one in former}
+    for record in records:
+        if not isinstance(record, Item) or "content" not in record.value:
+            continue
+        file, value = file_of(record), record.value
+        for line in wanted & _lines(value["content"]):
+            source.holders[line].add((file, value["id"]))
+        if record.origin and file in files:
+            place, namespace = record.origin.partition("/")[2], value.get("namespace", DEFAULT_NAMESPACE)
+            text = _Text(value["id"], place, namespace, value["content"], value.get("tags", []))
+            source.texts[file][text.id] = text
+            source.places[file, place].append(text)
+    return source
+
+
+def _at_its_place(one: Former, source: _Source) -> _Text | None:
+    """Return the only text at the place of a memory; None if there is none, or what the memory says has moved."""
+    texts, at = source.texts[one.file], source.places[one.file, one.place]
+    is_divided = not at and not one.place
+    own = {(one.file, text.id) for text in (texts.values() if is_divided else at)}
+    at = [*islice(texts.values(), 1)] if is_divided else at
+    is_moved = all(source.holders[line] - own for line in _told(one.content))
+    return at[0] if len(at) == 1 and not is_moved else None
+
+
+def _lines(content: str) -> set[str]:
+    """Return the lines of a text that are not blank."""
+    return {stripped for line in content.splitlines() if (stripped := line.strip())}
+
+
+def _told(content: str) -> set[str]:
+    """Return the lines of a text without its title and its headings, which it loses where it is moved to."""
+    first, *others = [line for line in map(str.strip, content.splitlines()) if line] or [""]
+    return {line for line in others if not line.startswith("#")} or {first, *others}
