@@ -106,7 +106,8 @@ class Router:
                 if _code(answer) not in UNAWARE:
                     return answer
                 answers.append((hub, answer))
-        return failure_result(failures[0]) if failures else self._refused(answers)  # a hub that failed may know the memory
+        # A hub that failed may know the memory.
+        return failure_result(failures[0]) if failures else self._refused(answers)
 
     def _refused(self, answers: Sequence[tuple[HubAddress, JsonObject]]) -> Answer:
         """Return the error that hubs answered; what each of them says, where they differ or others weren't asked."""
