@@ -158,7 +158,10 @@ def reaches(relevance: Relevance | None, least: Confidence) -> bool:
     if least is Confidence.NOTHING:
         return True
     if relevance is None:
-        problem = "the relevance of an answer is known for queries of text, with the embedded models"
+        problem = (
+            "the relevance of an answer is known for queries of text, with the embedded models, or with a chosen one "
+            "that `context-graph calibrate` has calibrated"
+        )
         raise invalid("min_confidence", problem)
     order = list(Confidence)
     return order.index(relevance.confidence) >= order.index(least)
