@@ -25,8 +25,10 @@ from actors.api.operations.lifecycle.memories import memory_delete, store_memory
 from actors.api.operations.lifecycle.retrieval import memory_retrieve
 from actors.api.operations.lifecycle.scan import StoreScan, store_scan
 from actors.api.operations.mind.sleep import ConsolidateMemories, consolidate_memories
+from actors.api.operations.retrieval.search import search_graph
 from actors.api.params.memories import MemoryDelete, MemoryRetrieve, StoreMemory
 from actors.api.params.parsing import parse
+from actors.api.params.search import SearchGraph
 from actors.cli.commands import program
 from actors.embedder.models.images import MAX_PIXELS, decode
 from actors.hub.composition import open_hub
@@ -94,6 +96,11 @@ async def test_an_image_is_found_by_what_it_shows_beside_texts_that_say_nothing_
             assert among_images[0]["fingerprintId"] == shown[colour]
             everywhere = [hit["fingerprintId"] for hit in await search(context, f"the {colour} one", top_k=10)]
             assert next(one for one in everywhere if one in shown.values()) == shown[colour]
+        asked = {"query": "the red one", "modality": "image"}
+        told = await search_graph(context, parse(asked, SearchGraph))
+        assert "relevance" not in told, "the caption says nothing of it"
+        with pytest.raises(InvalidParamsFault, match=r"'min_confidence'.*images"):
+            await search_graph(context, parse(asked | {"min_confidence": "uncertain"}, SearchGraph))
         blue = await search(context, "a blue square", modality="image")
         assert {hit["fingerprintId"] for hit in blue[:2]} == {shown["blue"], photo}
         hits = await search(context, TEXTS[1])
