@@ -260,6 +260,19 @@ def test_a_model_that_can_not_be_used_is_refused_when_it_is_loaded(
         load_profile(Latencies(), str(model))
 
 
+def test_weights_in_float16_are_computed_in_float32_on_a_processor(
+    tiny: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    model = Path(shutil.copytree(tiny, tmp_path / "model"))
+    change_weights(model, lambda _, weights: weights.half())
+    rewrite(model / "config.json", dtype="float16")
+    half = SentenceModel(str(model), device="cpu")
+    assert str(half._encoder.dtype) == "torch.float32"
+    (one,), (other,) = (each.encode(["words"], is_query=False) for each in (half, SentenceModel(str(tiny))))
+    assert cosines(one.vector, other.vector) > 0.999
+    assert capfd.readouterr().err == "", "and a user is told nothing that only a programmer could do"
+
+
 def test_weights_that_are_missing_and_not_used_do_not_matter(tiny: Path, tmp_path: Path) -> None:
     model = Path(shutil.copytree(tiny, tmp_path / "model"))
     change_weights(model, lambda name, weights: None if "pooler" in name else weights)
