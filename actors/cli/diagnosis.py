@@ -17,7 +17,9 @@ import msgspec
 
 from actors.cli.checks import Check, Verdict, failed, passed, warned
 from actors.cli.client_checks import check_clients
+from actors.runtime.settings import ModelProfile
 from actors.runtime.types import JsonObject
+from events.spaces import E1
 from events.wording import counted
 
 MIN_FREE = 1 << 30
@@ -158,7 +160,7 @@ def _store(folder: Path) -> Iterator[Check]:
             status = store.call("store/status")
             yield _hub(folder)
             yield _opened(status["log"]["position"], "open in the hub", status["read_only"])
-            yield passed("models", _models(status))
+            yield _models(status)
     except NoStoreError as error:
         yield warned("log", str(error), "nothing, if this is the right folder")
     except LogError as error:
@@ -183,12 +185,19 @@ def _hub(folder: Path) -> Check:
     return passed("hub", f"process {info.pid} of version {info.version} answers; {http}")
 
 
-def _models(status: JsonObject) -> str:
-    """Return in words how the models run."""
+def _models(status: JsonObject) -> Check:
+    """Return how the models run, and whether a chosen one can tell what is relevant."""
     runtime = status["runtime"]
     profile = f"profile {status['profile']}" if status["profile"] else "no profile yet"
     precision = runtime["precision"] or "a precision that the first use chooses"
-    return f"{profile}, run by {runtime['name']} {runtime['version']} in {precision}, chosen by {runtime['chosen_by']}"
+    run = f"{profile}, run by {runtime['name']} {runtime['version']} in {precision}, chosen by {runtime['chosen_by']}"
+    if status["profile"] in {None, ModelProfile.FULL} or E1 in status["calibration"]:
+        return passed("models", run)
+    return warned(
+        "models",
+        f"{run}; it is not calibrated, so searches can't say how relevant results are, and hooks recall nothing",
+        "once the store holds 50 memories: context-graph calibrate",
+    )
 
 
 def _log(folder: Path) -> Check:

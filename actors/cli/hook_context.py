@@ -4,7 +4,6 @@ import json
 import re
 import shlex
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from pathlib import Path
 
 from actors.cli.store_access import StoreSession
@@ -42,6 +41,9 @@ def brief_lines(store: StoreSession, counts: Mapping[str, int], namespace: str, 
         namespace: Of the project; nothing is yielded if it is empty.
         name: Of the project, whose words its memories are searched by.
     """
+    from actors.proxy.client import ClientError
+    from actors.runtime.faults import InvalidParamsFault
+
     if not (count := counts.get(namespace, 0)):
         return
     ignited = store.call("workspace/status", namespace=namespace)["ignited"]
@@ -55,8 +57,13 @@ def brief_lines(store: StoreSession, counts: Mapping[str, int], namespace: str, 
         results = _valid(found)[:MAX_RECALLED]
     elif store.served:
         query = re.sub(r"[-_.]+", " ", name).strip()
-        with suppress(TimeoutError):  # the models are still loading
+        try:
             results = _search(store, query, namespace=namespace) if query else []
+        except TimeoutError:
+            pass  # the models are still loading
+        except ClientError as error:
+            if error.code != InvalidParamsFault.code:  # a model without a calibration can't tell what bears on it
+                raise
     lines += [f"- {_quoted(one, BRIEF_CHARACTERS)}" for one in results]
     held = f"{counted(count, 'memory')} of namespace {namespace}"
     yield f"Context Graph holds {held}, which search_graph finds.{f' {FRAME}' if lines else ''}"

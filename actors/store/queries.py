@@ -7,6 +7,7 @@ from uuid import UUID
 from msgspec.structs import replace
 
 from actors.runtime.faults import NotFoundFault, StorageFault
+from actors.runtime.settings import ModelProfile
 from actors.store import messages as msg
 from actors.text.statements.labels import find_correction_in
 from events.storage.log import Envelope, Log
@@ -132,10 +133,18 @@ def other_models(declared: SpacesDeclared, wanted: SpacesDeclared) -> StorageFau
     """Return the fault of a store that was made with other models."""
     ours = {space.key: space for space in declared.spaces}
     changed = [space.key for space in wanted.spaces if not ((old := ours.get(space.key)) and space.can_follow(old))]
+    filled = f"fills {', '.join(changed) or 'the spaces'} differently, and vectors of two models never meet"
+    model = wanted.profile if wanted.profile in [*ModelProfile] else "MODEL"
+    remake = f"make a store with the new models by: context-graph reembed NEW_FOLDER --embedder {model}"
+    if declared.profile == wanted.profile:
+        return StorageFault(
+            f"the profile '{wanted.profile}' of this store has other model files now, with which it {filled}. "
+            f"Bring the former files back, or {remake}",
+            spaces=changed,
+        )
     return StorageFault(
-        f"this store was made with the profile '{declared.profile}'; '{wanted.profile}' fills "
-        f"{', '.join(changed) or 'the spaces'} differently, and vectors of two models never meet. "
-        f"Make a store with the new models by: context-graph reembed NEW_FOLDER --embedder {wanted.profile}",
+        f"this store was made with the profile '{declared.profile}'; '{wanted.profile}' {filled}. Choose the former "
+        f"by --embedder or CONTEXT_GRAPH_EMBEDDER (of a model's folder the name counts too), or {remake}",
         spaces=changed,
     )
 

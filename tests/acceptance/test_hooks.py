@@ -18,6 +18,7 @@ from actors.api.operations.retrieval.pagination import tokens
 from actors.cli import hooks
 from actors.cli.hook_context import WAITING
 from actors.cli.store_access import StoreLocation, StoreSession, open_store
+from actors.embedder.models.backbone import package_folder
 from actors.proxy.client import Client
 from actors.proxy.endpoint import SOCKET, socket_path
 from events.storage.duckdb_log import DuckDBLog
@@ -266,6 +267,24 @@ def test_a_session_starts_with_a_brief_of_what_bears_on_its_project(served: tupl
     assert quotes == [f"- {json.dumps(' '.join(here.split()))}"], "one quoted line, and no pond pump"
     assert tokens(brief) <= TOKENS
     assert run("SessionStart", data, CONTEXT_GRAPH_NAMESPACE="nowhere").stdout == ""
+
+
+def test_with_a_model_that_is_not_calibrated_a_session_has_its_brief_and_a_prompt_and_doctor_name_the_command(
+    tmp_path: Path,
+) -> None:
+    server = Server(tmp_path / "data", "--standalone", "--embedder", str(package_folder()))
+    try:
+        server.initialize()
+        server.call("store_memory", content=DOG)
+        brief = told(run("SessionStart", tmp_path / "data"), "SessionStart")
+        assert brief.startswith("Context Graph holds 1 memory of namespace default")
+        assert "context-graph calibrate" in silent(run("UserPromptSubmit", tmp_path / "data"))
+        checks = run_json(tmp_path / "data", "doctor")["checks"]
+        (models,) = [check for check in checks if check["name"] == "models"]
+        assert models["verdict"] == "warning"
+        assert "context-graph calibrate" in models["advice"]
+    finally:
+        server.kill()
 
 
 def test_a_session_in_a_folder_of_its_project_starts_with_the_brief_of_the_project(

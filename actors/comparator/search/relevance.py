@@ -155,7 +155,10 @@ def features(
 def estimate(
     atlas: Atlas, request: Search | RankByQuery, similarity: Similarity, rows: Rows, eligible: Mask
 ) -> Relevance | None:
-    """Return the relevance of ranked rows; None without a calibrated similarity in one of the spaces read.
+    """Return the relevance of ranked rows.
+
+    None without a calibrated similarity in one of the spaces read, and among images alone, of which these spaces read
+    the captions.
 
     Args:
         atlas: The atlas of the rows.
@@ -170,6 +173,8 @@ def estimate(
         return NOTHING_FOUND
     best = rows[:CONSIDERED]
     able = np.flatnonzero(eligible)
+    if atlas.facets.images[able].all():
+        return None
     searched = len(able)
     if searched < MOST_WINDOWS:
         searched = int(np.maximum(atlas.passage_counts(able), 1).sum())

@@ -10,8 +10,17 @@ from actors.runtime.faults import EmbeddingFault, InvalidParamsFault
 from events.quantization import Float32
 from events.vocabulary.values import Image
 
-MEDIA_TYPES: Final = {"PNG": "image/png", "JPEG": "image/jpeg", "WEBP": "image/webp", "GIF": "image/gif"}
-"""By Pillow's name of the format; its other decoders don't run."""
+MEDIA_TYPES: Final = {
+    "PNG": "image/png",
+    "JPEG": "image/jpeg",
+    "MPO": "image/jpeg",
+    "WEBP": "image/webp",
+    "GIF": "image/gif",
+}
+"""By Pillow's name of the format. It takes a JPEG with further pictures for MPO, as phones write them."""
+
+KNOWN: Final = ("PNG", "JPEG", "WEBP", "GIF")
+"""The decoders of Pillow that run."""
 
 MAX_PIXELS: Final = 1 << 25
 """Of the decoded image, some 100 MB: a file of a few kilobytes can state any size."""
@@ -49,6 +58,8 @@ def embed(encoder: Encoder, content: bytes | None) -> tuple[Float32, Image]:
 def decode(content: bytes) -> tuple[Any, Image]:
     """Return a Pillow image in RGB of at most `SIDE` pixels a side, and what the file holds; of several the first.
 
+    What is transparent is white, as on a page.
+
     Raises:
         EmbeddingFault: Pillow is missing.
         InvalidParamsFault: The content isn't an image of a known type, is damaged, or has more than `MAX_PIXELS`.
@@ -59,20 +70,31 @@ def decode(content: bytes) -> tuple[Any, Image]:
     except ImportError:
         raise EmbeddingFault("Embedding failed: images need Pillow; run: pip install 'context-graph[images]'") from None
     try:
-        picture = PIL.Image.open(BytesIO(content), formats=[*MEDIA_TYPES])
+        picture = PIL.Image.open(BytesIO(content), formats=KNOWN)
         width, height = picture.size
         if width * height > MAX_PIXELS:
             raise _invalid(f"{width} x {height} pixels, at most {MAX_PIXELS:,} in all")
         media_type = MEDIA_TYPES[str(picture.format)]
         picture.thumbnail((SIDE, SIDE))  # decodes; a JPEG at once in a lower resolution
-        picture = ImageOps.exif_transpose(picture).convert("RGB")
+        picture = _in_rgb(ImageOps.exif_transpose(picture))
     except PIL.Image.UnidentifiedImageError:
-        raise _invalid(f"not an image of a known type ({', '.join(MEDIA_TYPES)})") from None
+        raise _invalid(f"not an image of a known type ({', '.join(KNOWN)})") from None
     except (PIL.Image.DecompressionBombError, PIL.Image.DecompressionBombWarning):
         raise _invalid(f"more than {MAX_PIXELS:,} pixels") from None
     except (OSError, SyntaxError, ValueError, EOFError, MemoryError) as error:
         raise _invalid(f"the file is damaged: {error}") from None
     return picture, Image(media_type, width, height, len(content), hashlib.sha256(content).digest())
+
+
+def _in_rgb(picture: Any) -> Any:
+    import PIL.Image
+
+    if picture.mode.startswith("I;16"):  # else all above 255 is white
+        picture = picture.point(lambda value: value / 256).convert("L")
+    if not picture.has_transparency_data:
+        return picture.convert("RGB")
+    picture = picture.convert("RGBA")
+    return PIL.Image.alpha_composite(PIL.Image.new("RGBA", picture.size, "white"), picture).convert("RGB")
 
 
 def _invalid(problem: str) -> InvalidParamsFault:

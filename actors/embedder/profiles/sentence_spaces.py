@@ -18,6 +18,7 @@ from actors.embedder.models.sentence_model import (
     Encoder,
     ModelUnavailableError,
     SentenceModel,
+    check_finite,
     folder_sha256,
     local_folder,
     model_name,
@@ -114,7 +115,10 @@ class ImageSpace:
 
     def __init__(self, source: str, encoder: Encoder) -> None:
         self.image_encoder = encoder
-        dimension = len(self._vector("words"))
+        windows(encoder, "words", "")
+        probe = self._vector("words")
+        check_finite(source, probe)
+        dimension = len(probe)
         made = f"{model_name(source)}, {READS_IMAGES}1"
         sha256 = folder_sha256(local_folder(source))
         self.models: dict[str, SpaceModel] = {E10: space_model(E10, made, dimension, sha256)}

@@ -64,7 +64,10 @@ async def store_calibrate(context: Context, params: StoreCalibrate) -> JsonObjec
     try:
         curves = tuple(equate(model, by_space[model.key], packaged) for model in models)
     except ValueError as error:
-        raise StorageFault(f"the model can't be calibrated: {error}") from error
+        raise StorageFault(
+            "the model can't be calibrated: it scores too many pairs of these texts alike; store texts on more "
+            "subjects, or choose another model"
+        ) from error
     await append(context, SimilaritiesCalibrated(texts=len(memories), related=related, curves=curves))
     return {
         "texts": len(memories),

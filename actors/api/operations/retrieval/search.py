@@ -153,12 +153,15 @@ def reaches(relevance: Relevance | None, least: Confidence) -> bool:
     """Tell whether the relevance of an answer reaches the least confidence that was asked for.
 
     Raises:
-        InvalidParamsFault: The answer has none: a query without text, or models without a calibration.
+        InvalidParamsFault: The answer has none: a query without text, models without a calibration, or only images.
     """
     if least is Confidence.NOTHING:
         return True
     if relevance is None:
-        problem = "the relevance of an answer is known for queries of text, with the embedded models"
+        problem = (
+            "the relevance of an answer is known for queries of text, with the embedded models, or with a chosen one "
+            "that `context-graph calibrate` has calibrated, and not among images alone"
+        )
         raise invalid("min_confidence", problem)
     order = list(Confidence)
     return order.index(relevance.confidence) >= order.index(least)

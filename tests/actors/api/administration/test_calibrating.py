@@ -19,7 +19,7 @@ from actors.api.params.parsing import parse
 from actors.api.params.search import SearchGraph
 from actors.embedder.models.backbone import package_folder
 from actors.hub.composition import open_hub
-from actors.runtime.faults import StorageFault
+from actors.runtime.faults import InvalidParamsFault, StorageFault
 from events.spaces import SPACES
 from tests.actors.conftest import store
 
@@ -69,6 +69,8 @@ async def test_a_chosen_model_is_calibrated_on_texts_of_the_store_and_stays_so(s
         ids += [await store(context, text) for text in TEXTS[49:]]
         assert not CHOSEN & (await store_status(context))["calibration"].keys()
         assert await relevance(context, "when does the boat go?") is None
+        with pytest.raises(InvalidParamsFault, match="context-graph calibrate"):
+            await search_graph(context, parse({"query": "the boat", "min_confidence": "uncertain"}, SearchGraph))
         raw = await similarities(context, ids[0], [ids[0], ids[1], *ids[9:]])
 
         fitted = await store_calibrate(context, calibrate)
@@ -94,6 +96,15 @@ async def test_a_chosen_model_is_calibrated_on_texts_of_the_store_and_stays_so(s
             await relevance(context, "who won the match?"),
         )
         assert near > far
+
+
+async def test_texts_that_are_all_alike_calibrate_nothing(shallow: Path, tmp_path: Path) -> None:
+    with open_hub(tmp_path / "store", str(shallow)) as hub:
+        context = Context(hub)
+        for number in range(50):
+            await store(context, f"The ferry to Bornholm leaves at seven on day number {number}.")
+        with pytest.raises(StorageFault, match="pairs of these texts alike; store texts on more subjects"):
+            await store_calibrate(context, parse({}, StoreCalibrate))
 
 
 async def test_the_packaged_models_need_no_calibration(tmp_path: Path) -> None:

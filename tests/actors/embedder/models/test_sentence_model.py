@@ -3,6 +3,7 @@
 import json
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -128,6 +129,7 @@ async def test_a_store_of_a_chosen_model_opens_with_no_other_and_is_re_embedded(
     with open_hub(old) as hub:
         with pytest.raises(StorageFault, match=f"profile '{tiny.name}'.*reembed") as refusal:
             await search(Context(hub), TEXTS[0])
+        assert "Choose the former by --embedder" in refusal.value.message
         assert set(refusal.value.data["spaces"]) == CHOSEN
     with open_hub(new) as hub:
         assert (await reembed(old, hub)).memories == 1
@@ -183,6 +185,99 @@ def test_other_weights_are_other_spaces(tiny: Path, tmp_path: Path) -> None:
     one, other = (SentenceSpaces(SentenceModel(str(folder))).models for folder in (tiny, tmp_path / tiny.name))
     assert {key for key in one if one[key].sha256 != other[key].sha256} == CHOSEN
     assert [model.model for model in one.values()] == [model.model for model in other.values()]
+
+
+@pytest.mark.anyio
+async def test_a_store_whose_model_has_other_files_under_its_name_says_so(tiny: Path, tmp_path: Path) -> None:
+    model = Path(shutil.copytree(tiny, tmp_path / "model"))
+    with open_hub(tmp_path / "store", str(model)) as hub:
+        await store(Context(hub), TEXTS[0])
+    rewrite(model / "config.json", layer_norm_eps=0.5)
+    changed = pytest.raises(StorageFault, match=r"'model' of this store has other model files.*--embedder MODEL$")
+    with open_hub(tmp_path / "store", str(model)) as hub, changed:
+        await search(Context(hub), TEXTS[0])
+
+
+def test_a_model_in_the_working_directory_has_the_name_of_its_folder(
+    tiny: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tiny)
+    assert SentenceModel(".").name == tiny.name
+
+
+def rewrite(file: Path, **changes: Any) -> None:
+    file.write_text(json.dumps(json.loads(file.read_text()) | changes))
+
+
+def change_weights(folder: Path, change: Callable[[str, Any], Any]) -> None:
+    """Replace the weights of a model; None removes one."""
+    from safetensors.torch import load_file, save_file
+
+    file = folder / "model.safetensors"
+    changed = {name: change(name, weights) for name, weights in load_file(file).items()}
+    save_file({name: weights for name, weights in changed.items() if weights is not None}, file, {"format": "pt"})
+
+
+def saved_as_sparse(folder: Path) -> None:
+    (folder / "config_sentence_transformers.json").write_text(json.dumps({"model_type": "SparseEncoder"}))
+
+
+def with_code_of_its_own(folder: Path) -> None:
+    rewrite(
+        folder / "config.json", model_type="mine", auto_map={"AutoConfig": "mine.Config", "AutoModel": "mine.Model"}
+    )
+    (folder / "mine.py").write_text("raise SystemExit('it was run')\n")
+
+
+def without_some_weights(folder: Path) -> None:
+    change_weights(folder, lambda name, weights: None if "attention" in name else weights)
+
+
+def with_weights_of_nothing(folder: Path) -> None:
+    change_weights(folder, lambda _, weights: weights * 0)
+
+
+def with_no_room_for_a_text(folder: Path) -> None:
+    rewrite(folder / "tokenizer_config.json", model_max_length=4)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "words"),
+    [
+        (saved_as_sparse, "is a SparseEncoder, which gives no sentence vectors"),
+        (with_code_of_its_own, "contains code of its own, which is never run"),
+        (without_some_weights, "lacks weights that its config.json asks for"),
+        (with_weights_of_nothing, "its weights are damaged"),
+        (with_no_room_for_a_text, "reads 4 tokens, of which its prompt leaves none"),
+    ],
+)
+def test_a_model_that_can_not_be_used_is_refused_when_it_is_loaded(
+    tiny: Path, tmp_path: Path, spoil: Callable[[Path], None], words: str
+) -> None:
+    model = Path(shutil.copytree(tiny, tmp_path / "model"))
+    spoil(model)
+    with pytest.raises(ModelUnavailableError, match=words):
+        load_profile(Latencies(), str(model))
+
+
+def test_weights_in_float16_are_computed_in_float32_on_a_processor(
+    tiny: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    model = Path(shutil.copytree(tiny, tmp_path / "model"))
+    change_weights(model, lambda _, weights: weights.half())
+    rewrite(model / "config.json", dtype="float16")
+    half = SentenceModel(str(model), device="cpu")
+    assert str(half._encoder.dtype) == "torch.float32"
+    (one,), (other,) = (each.encode(["words"], is_query=False) for each in (half, SentenceModel(str(tiny))))
+    assert cosines(one.vector, other.vector) > 0.999
+    assert capfd.readouterr().err == "", "and a user is told nothing that only a programmer could do"
+
+
+def test_weights_that_are_missing_and_not_used_do_not_matter(tiny: Path, tmp_path: Path) -> None:
+    model = Path(shutil.copytree(tiny, tmp_path / "model"))
+    change_weights(model, lambda name, weights: None if "pooler" in name else weights)
+    one, other = (SentenceModel(str(folder)).encode(["words"], is_query=False)[0] for folder in (tiny, model))
+    assert np.allclose(one.vector, other.vector, atol=1e-3)
 
 
 def test_a_model_that_can_not_be_had_is_named(tmp_path: Path) -> None:

@@ -25,10 +25,12 @@ from actors.api.operations.lifecycle.memories import memory_delete, store_memory
 from actors.api.operations.lifecycle.retrieval import memory_retrieve
 from actors.api.operations.lifecycle.scan import StoreScan, store_scan
 from actors.api.operations.mind.sleep import ConsolidateMemories, consolidate_memories
+from actors.api.operations.retrieval.search import search_graph
 from actors.api.params.memories import MemoryDelete, MemoryRetrieve, StoreMemory
 from actors.api.params.parsing import parse
+from actors.api.params.search import SearchGraph
 from actors.cli.commands import program
-from actors.embedder.models.images import MAX_PIXELS
+from actors.embedder.models.images import MAX_PIXELS, decode
 from actors.hub.composition import open_hub
 from actors.hub.reembed import reembed
 from actors.runtime.faults import Fault, InvalidParamsFault, StorageFault
@@ -94,6 +96,11 @@ async def test_an_image_is_found_by_what_it_shows_beside_texts_that_say_nothing_
             assert among_images[0]["fingerprintId"] == shown[colour]
             everywhere = [hit["fingerprintId"] for hit in await search(context, f"the {colour} one", top_k=10)]
             assert next(one for one in everywhere if one in shown.values()) == shown[colour]
+        asked = {"query": "the red one", "modality": "image"}
+        told = await search_graph(context, parse(asked, SearchGraph))
+        assert "relevance" not in told, "the caption says nothing of it"
+        with pytest.raises(InvalidParamsFault, match=r"'min_confidence'.*images"):
+            await search_graph(context, parse(asked | {"min_confidence": "uncertain"}, SearchGraph))
         blue = await search(context, "a blue square", modality="image")
         assert {hit["fingerprintId"] for hit in blue[:2]} == {shown["blue"], photo}
         hits = await search(context, TEXTS[1])
@@ -227,6 +234,27 @@ async def test_what_is_no_image_is_refused_by_name_and_leaves_nothing(opened: Op
             await store(context, "a text", image=uri(file_of("red")))
         assert not (tmp_path / "store" / IMAGES).exists()
         assert await search(context, "a picture") == []
+
+
+def saved(picture: Image.Image, form: str, **options: Any) -> bytes:
+    file = io.BytesIO()
+    picture.save(file, form, **options)
+    return file.getvalue()
+
+
+def test_what_cameras_scanners_and_designers_write_is_seen_as_a_person_sees_it() -> None:
+    red = Image.new("RGB", (40, 20), COLOURS["red"])
+    photo, shown = decode(saved(red, "MPO", save_all=True, append_images=[red]))
+    assert (shown.media_type, photo.size) == ("image/jpeg", (40, 20)), "a JPEG with a second picture"
+    scan, _ = decode(saved(Image.new("I;16", (40, 20), 100 << 8), "PNG"))
+    assert scan.getpixel((0, 0)) == (100, 100, 100)
+    for mode, clear in (("RGBA", (0, 0, 0, 0)), ("LA", (0, 0))):
+        logo, _ = decode(saved(Image.new(mode, (40, 20), clear), "PNG"))
+        assert (logo.mode, logo.getpixel((0, 0))) == ("RGB", (255, 255, 255))
+    palette = Image.new("P", (40, 20), 0)
+    palette.putpalette([220, 20, 20])
+    logo, _ = decode(saved(palette, "PNG", transparency=0))
+    assert logo.getpixel((0, 0)) == (255, 255, 255)
 
 
 def open_files() -> list[Path]:
