@@ -211,6 +211,14 @@ def test_folders_and_namespaces_are_told_apart(tmp_path: Path) -> None:
     assert len(work.memories()) == 3
 
 
+def test_machines_with_other_files_at_a_path_are_told_apart(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
+    for machine, text in (("desk", "The build runs at night."), ("laptop", "The bins go out on Monday.")):
+        monkeypatch.setattr("platform.node", lambda machine=machine: machine)
+        assert vault.bring({"readme.md": f"# Notes\n\n{text}\n"}) == (1, 0, 0, 0)
+    assert len(vault.memories()) == 2
+    assert vault.bring({"readme.md": "# Notes\n\nThe bins go out on Friday.\n"}) == (1, 1, 0, 0)
+
+
 @pytest.mark.parametrize(
     ("before", "after", "changed"),
     [
