@@ -107,6 +107,16 @@ async def test_a_hub_that_serves_more_answers_for_its_namespaces_alone(routed: R
         assert (await called(client, "memory_delete", id=strange))["error"]["code"] == -32010
 
 
+async def test_a_request_that_is_limited_to_namespaces_stays_so(routed: Routed) -> None:
+    async with routed.client(mode="auto") as client:
+        ferry, _ = await put(client, FERRY), await put(client, BAKERY)
+        for wanted, seen in ((["harbour", "sea"], [ferry]), (["sea"], None), ("harbour", None)):
+            meta = {"context-graph/namespaces": wanted}
+            found = await client.call_tool("search_graph", {"query": "when does it open"}, meta=meta)
+            results = (found.structured_content or {}).get("results")
+            assert (results and [one["fingerprintId"] for one in results]) == seen
+
+
 async def test_an_item_of_a_batch_in_a_namespace_of_no_hub_is_named(routed: Routed) -> None:
     async with routed.client() as client:
         for namespace in ("sea", "*"):
