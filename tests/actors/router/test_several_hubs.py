@@ -111,7 +111,7 @@ async def test_a_request_that_is_limited_to_namespaces_stays_so(routed: Routed) 
     async with routed.client(mode="auto") as client:
         ferry, _ = await put(client, FERRY), await put(client, BAKERY)
         for wanted, seen in ((["harbour", "sea"], [ferry]), (["sea"], None), ("harbour", None)):
-            meta = {"context-graph/namespaces": wanted}
+            meta: Any = {"context-graph/namespaces": wanted}
             found = await client.call_tool("search_graph", {"query": "when does it open"}, meta=meta)
             results = (found.structured_content or {}).get("results")
             assert (results and [one["fingerprintId"] for one in results]) == seen

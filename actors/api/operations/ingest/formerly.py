@@ -23,8 +23,8 @@ class MemoryFormer(Params, frozen=True, kw_only=True):
 async def memory_former(context: Context, params: MemoryFormer) -> JsonObject:
     """Return the memories that were imported from files before, and that these don't hold any more (`former`).
 
-    Those in namespaces that the hub doesn't serve are left out. Of such files, `settled` are the memories that they hold now and that are stored, unless a later one took their
-    place: those may supersede nothing.
+    Those in namespaces that the hub doesn't serve are left out. Of such files, `settled` are the memories that they
+    hold now and that are stored, unless a later one took their place: those may supersede nothing.
     """
     await wait_until_ready(context)
     present = await ask(context.hub.store, FindImported(files=tuple(params.files)))
