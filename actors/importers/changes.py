@@ -111,7 +111,7 @@ def compare(records: Iterable[Record], former: Sequence[Former], settled: set[st
             continue
         holding = holding_all(one.file, one.content)
         same = source.ids.get(one.said)
-        if same is not None and same not in settled:
+        if same is not None:
             changes.kept.setdefault(same, one.id)
         elif len(holding) == 1:
             found.append((one, holding[0]))
