@@ -3,6 +3,8 @@
 import json
 import socket
 from typing import Any
+from urllib.parse import urlsplit
+from uuid import uuid4
 
 import anyio
 import anyio.to_thread
@@ -174,3 +176,61 @@ async def test_a_request_is_sent_again_to_a_hub_that_ended_before_it_answered() 
     assert metas[0]["context-graph/request"] == metas[1]["context-graph/request"]
     assert [one.get("context-graph/resent") for one in metas] == [None, True]
     assert metas[0]["context-graph/namespaces"] == ["town"]
+
+
+async def test_a_memory_whose_answer_was_lost_is_stored_once(routed: Routed) -> None:
+    place = urlsplit(routed.urls["land"])
+    answers: list[bytes] = []
+
+    async def relay(stream: anyio.abc.SocketStream) -> None:
+        """Pass a request on, and the answer too unless it is the first."""
+        async with stream, await anyio.connect_tcp(str(place.hostname), place.port or 0) as hub:
+
+            async def pass_on() -> None:
+                async for data in stream:
+                    await hub.send(data)
+
+            async with anyio.create_task_group() as group:
+                group.start_soon(pass_on)
+                async for data in hub:
+                    answers.append(data)
+                    if len(answers) == 1:
+                        break
+                    await stream.send(data)
+                group.cancel_scope.cancel()
+
+    listener = await anyio.create_tcp_listener(local_host="127.0.0.1")
+    port = listener.extra(anyio.abc.SocketAttribute.local_port)
+    async with listener, anyio.create_task_group() as group:
+        group.start_soon(listener.serve, relay)
+        url = await group.start(serve_table, Table([f"town=http://127.0.0.1:{port}"]))
+
+        def stored() -> list[str]:
+            with Memory(url=url, key=routed.key) as memory:
+                return [memory.store(**BAKERY), *(one.id for one in memory.search("when does the bakery open"))]
+
+        one, *found = await anyio.to_thread.run_sync(stored)
+        assert found == [one]
+        assert b"fingerprintId" in answers[0], "it was stored before the connection broke"
+        group.cancel_scope.cancel()
+
+
+async def test_the_key_of_a_request_is_passed_on_and_belongs_to_its_caller(routed: Routed) -> None:
+    meta: Any = {"context-graph/request": str(uuid4())}
+    stored = []
+    for key in (routed.key, routed.key, routed.key_of("town")):
+        async with routed.client(key, mode="auto") as client:
+            answer = await client.call_tool("store_memory", BAKERY, meta=meta)
+            stored.append((answer.structured_content or {})["fingerprintId"])
+    assert stored[0] == stored[1] != stored[2]
+
+
+async def test_a_hub_that_serves_other_namespaces_than_the_table_says_is_told_to_a_known_key(routed: Routed) -> None:
+    async with anyio.create_task_group() as group:
+        routed.url = await group.start(serve_table, Table([f"sea={routed.urls['land']}"]))
+        for key, code in ((routed.key, -32602), ("cg_agent_wrong", -32003)):
+            async with routed.client(key) as client:
+                error = (await called(client, "search_graph", query="when does the ferry leave"))["error"]
+                assert error["code"] == code
+                assert ("this hub serves town, and the request is for sea" in error["message"]) == (key == routed.key)
+        group.cancel_scope.cancel()
