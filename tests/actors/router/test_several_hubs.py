@@ -127,6 +127,15 @@ async def test_an_item_of_a_batch_in_a_namespace_of_no_hub_is_named(routed: Rout
             assert f"Invalid 'items[1].namespace': no hub serves '{namespace}'" in told["error"]["message"]
 
 
+async def test_items_without_a_namespace_are_those_of_the_project(routed: Routed) -> None:
+    meta: Any = {"context-graph/project": "island"}
+    async with routed.client(mode="auto") as client:
+        batch = {"items": [{"content": "the lighthouse has a grey cat"}]}
+        answer = await client.call_tool("memory_inject_batch", batch, meta=meta)
+        (one,) = (answer.structured_content or {})["results"]
+        assert (await called(client, "memory_retrieve", id=one["memory_id"]))["namespace"] == "island"
+
+
 async def test_a_hub_that_is_stopped_delays_the_others_and_is_named(
     routed: Routed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
