@@ -1,7 +1,7 @@
 """Files that are imported again: which of their texts took the place of what they held before.
 
-Nothing is superseded where that is uncertain. It follows from the source and from what it no longer holds, not from how
-much of it is stored already: an import that was interrupted and is repeated comes to the same.
+Nothing is superseded where that is uncertain. The outcome follows from the source and from what it no longer holds, not
+from how much of it is stored already: an import that was interrupted and is repeated comes to the same.
 """
 
 from __future__ import annotations
