@@ -55,6 +55,9 @@ LISTS: Final = {
 UNAWARE: Final = (NotFoundFault.code, ForbiddenFault.code)
 """Codes of a hub that doesn't know a memory, or serves no namespace of the key; another one may."""
 
+PATIENCE: Final = 5.0
+"""Seconds in which a hub says whether it accepts a key, which needs no model: a hub that is stopped says nothing."""
+
 
 @dataclass
 class Router:
@@ -161,23 +164,27 @@ class Router:
 
     async def _refusal(self, request: ServerRequestContext[Any]) -> MCPError | None:
         """Return the error for a caller whose key no hub accepts, which names none; None if one accepts it."""
-        codes: set[int] = set()
+        codes: list[int] = []
+        is_known = False
 
         async def ask(hub: HubAddress) -> None:
+            nonlocal is_known
             try:
                 await forward(self.client, hub, "prompts/list", {}, _key(request))
             except HubFailedError as failed:
                 if failed.code != InvalidParamsFault.code:  # else it knows the key, and serves others
-                    codes.add(failed.code)
+                    codes.append(failed.code)
                     return
+            is_known = True
             group.cancel_scope.cancel()
 
         async with anyio.create_task_group() as group:
+            group.cancel_scope.deadline = anyio.current_time() + PATIENCE
             for hub in self.table.hubs:
                 group.start_soon(ask, hub)
-        if group.cancel_scope.cancel_called:
+        if is_known:
             return None
-        if codes == {ForbiddenFault.code}:
+        if codes == [ForbiddenFault.code] * len(self.table.hubs):
             return MCPError(ForbiddenFault.code, "No hub accepts the key: it is unknown, revoked or expired")
         data = {"retry_after_ms": RETRY_AFTER_MS}
         return MCPError(StorageFault.code, "Storage failed: no hub accepts the key at this moment", data)

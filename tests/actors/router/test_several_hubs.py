@@ -150,6 +150,11 @@ async def test_a_hub_that_is_stopped_delays_the_others_and_is_named(
                 found = await called(client, "search_graph", query="when does the ferry leave")
                 assert [one["fingerprintId"] for one in found["results"]] == [ferry]
                 assert "doesn't answer" in found["unanswered"][0]["error"]
+            monkeypatch.setattr("actors.router.router.PATIENCE", 0.1)
+            routed.url = await group.start(serve_table, Table(table[1:]))
+            async with routed.client() as client:
+                failed = (await called(client, "search_graph", query="when does the ferry leave"))["error"]
+                assert failed["message"] == "Storage failed: no hub accepts the key at this moment"
             group.cancel_scope.cancel()
 
 
