@@ -108,7 +108,8 @@ def limited(context: Context, params: Mapping[str, object] | None) -> Context:
     served = context.hub.namespaces
     shared = frozenset(wanted) if served is None else served & {*wanted}
     if not shared:
-        raise invalid(SERVED, f"this hub serves {', '.join(sorted(served or ()))}, not {', '.join(sorted(wanted))}")
+        names = (", ".join(sorted(some)) or "none" for some in (served or (), wanted))
+        raise invalid(SERVED, "this hub serves {}, and the request is for {}".format(*names))
     return replace(context, hub=msgspec.structs.replace(context.hub, namespaces=shared))
 
 

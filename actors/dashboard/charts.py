@@ -19,7 +19,7 @@ def bars_of_days(counts: Sequence[JsonObject], most: int, today: date) -> JsonOb
     """Return bars that show all memories over time: one for each day, or for each week, month or year of a long time.
 
     Days after tomorrow, which has begun in some time zones, are left out, unless there is no other, and so is the
-    oldest hundredth: one mistaken year would make all other bars small. Days without a memory precede a short time.
+    oldest hundredth: one mistaken year would make all other bars small. At least `FEWEST` days are shown.
 
     `counts` are the `days` of the calendar, ascending; `most` is the number of bars at the most.
 

@@ -1,15 +1,16 @@
 """Files that are imported again: which of their texts took the place of what they held before.
 
-Nothing is superseded where that is uncertain. It follows from the source and from what it no longer holds, not from how
-much of it is stored already: an import that was interrupted and is repeated comes to the same.
+Nothing is superseded where that is uncertain. The outcome follows from the source and from what it no longer holds, not
+from how much of it is stored already: an import that was interrupted and is repeated comes to the same.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
+from functools import cache, partial
 from itertools import islice
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from msgspec.structs import replace
 
@@ -35,19 +36,21 @@ class Former(NamedTuple):
         file, _, place = answer["from"].partition("/")
         return cls(answer["id"], file, place, answer["namespace"], answer["content"], answer["tags"])
 
-    def says(self, text: _Text) -> bool:
-        """Tell whether a text says the same at the same place."""
-        return (self.place, self.content, self.tags) == (text.place, text.content, text.tags)
+    @property
+    def said(self) -> _Said:
+        """What it says, and where."""
+        return self.file, self.place, self.content, tuple(self.tags)
+
+
+_Said: TypeAlias = tuple[str, str, str, tuple[str, ...]]
+"""The file, the place in it, the content and the tags of a text."""
 
 
 class _Text(NamedTuple):
     """A text that a file holds now."""
 
     id: str
-    place: str
     namespace: str
-    content: str
-    tags: list[str]
 
 
 class _Source(NamedTuple):
@@ -57,6 +60,8 @@ class _Source(NamedTuple):
     """Those of each file that held any, in order, by their ids."""
     places: defaultdict[tuple[str, str], list[_Text]]
     """The same by file and place."""
+    ids: dict[_Said, str]
+    """The first of these that says something at a place."""
     holders: defaultdict[str, set[tuple[str | None, str]]]
     """The file and the id of the texts that have each of their lines now."""
 
@@ -99,14 +104,14 @@ def compare(records: Iterable[Record], former: Sequence[Former], settled: set[st
     changes = Changes({}, {})
     left: list[Former] = []
     found: list[tuple[Former, _Text]] = []
+    holding_all = cache(partial(_holding, source))  # many rows of a table may say the same
     for one in former:
         texts = source.texts[one.file]
         if one.namespace not in {text.namespace for text in islice(texts.values(), 1)}:
             continue
-        held = set.intersection(*sorted((source.holders[line] for line in _lines(one.content)), key=len))
-        holding = [texts[id_] for file, id_ in held if file == one.file]
-        same = next((text.id for text in source.places[one.file, one.place] if one.says(text)), None)
-        if same is not None and same not in settled:
+        holding = holding_all(one.file, one.content)
+        same = source.ids.get(one.said)
+        if same is not None:
             changes.kept.setdefault(same, one.id)
         elif len(holding) == 1:
             found.append((one, holding[0]))
@@ -123,7 +128,7 @@ def compare(records: Iterable[Record], former: Sequence[Former], settled: set[st
 
 def _read(records: Iterable[Record], former: Sequence[Former]) -> _Source:
     wanted = {line for one in former for line in _lines(one.content)}
-    source = _Source(defaultdict(dict), defaultdict(list), defaultdict(set))
+    source = _Source(defaultdict(dict), defaultdict(list), {}, defaultdict(set))
     files = {one.file for one in former}
     for record in records:
         if not isinstance(record, Item) or "content" not in record.value:
@@ -133,10 +138,17 @@ def _read(records: Iterable[Record], former: Sequence[Former]) -> _Source:
             source.holders[line].add((file, value["id"]))
         if record.origin and file in files:
             place, namespace = record.origin.partition("/")[2], value.get("namespace", DEFAULT_NAMESPACE)
-            text = _Text(value["id"], place, namespace, value["content"], value.get("tags", []))
+            text = _Text(value["id"], namespace)
             source.texts[file][text.id] = text
             source.places[file, place].append(text)
+            source.ids.setdefault((file, place, value["content"], tuple(value.get("tags", ()))), text.id)
     return source
+
+
+def _holding(source: _Source, file: str, content: str) -> list[_Text]:
+    """Return the texts of a file that have all lines of a content."""
+    held = set.intersection(*sorted((source.holders[line] for line in _lines(content)), key=len))
+    return [source.texts[file][id_] for holder, id_ in held if holder == file]
 
 
 def _at_its_place(one: Former, source: _Source) -> _Text | None:
@@ -145,7 +157,7 @@ def _at_its_place(one: Former, source: _Source) -> _Text | None:
     is_divided = not at and not one.place
     own = {(one.file, text.id) for text in (texts.values() if is_divided else at)}
     at = [*islice(texts.values(), 1)] if is_divided else at
-    is_moved = all(source.holders[line] - own for line in _told(one.content))
+    is_moved = not any(source.holders[line] <= own for line in _told(one.content))
     return at[0] if len(at) == 1 and not is_moved else None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import platform
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime, timedelta
@@ -158,8 +159,12 @@ def memory_id(*place: object) -> UUID:
 
 
 def origin(file: Path, *place: object) -> str:
-    """Return by digests which file of this machine a text stands in, and where in it; without a place it is all."""
-    names = [os.fsencode(file.resolve()), *(["\0".join(map(str, place)).encode()] if place else [])]
+    """Return by digests which file of this machine a text stands in, and where in it; without a place it is all.
+
+    The machine counts by its name: several share a log, and each has other files at a path.
+    """
+    names = [os.fsencode(f"{platform.node()}\0{file.resolve()}")]
+    names += ["\0".join(map(str, place)).encode()] if place else []
     return "/".join(hashlib.sha256(name).hexdigest()[:ORIGIN] for name in names)
 
 

@@ -43,7 +43,7 @@ async def forward(
     """Return the answer of a hub to a request (`HubFailedError`)."""
     given: JsonObject = params.get("_meta") or {}
     own = {name: value for name, value in given.items() if name.startswith(OWN_META)}
-    meta = {REQUEST_KEY: str(uuid4())} | own | {SERVED: list(hub.namespaces)}
+    meta = {REQUEST_KEY: str(uuid4())} | own | {SERVED: _limit(hub, given.get(SERVED))}
     try:
         try:
             return await _post(client, hub, method, params | {"_meta": meta}, authorization)
@@ -55,6 +55,13 @@ async def forward(
         raise _away(hub, f"can't be reached: {str(error) or type(error).__name__}") from error
     except ContextGraphError as error:
         raise HubFailedError(hub, error.code, f"{hub.shown}: {error.message}", error.data) from error
+
+
+def _limit(hub: HubAddress, wanted: object) -> object:
+    """Return the namespaces of a hub, of which a request may want some; the hub refuses what is no list."""
+    if wanted is None:
+        return list(hub.namespaces)
+    return [one for one in hub.namespaces if one in wanted] if isinstance(wanted, list) else wanted
 
 
 async def _resend(

@@ -29,9 +29,16 @@ from actors.http.guard import Guard
 from actors.http.listening import Uvicorn, bind, hosts_of, url_of
 from actors.http.mcp_endpoint import McpSessions
 from actors.proxy.endpoint import PROJECT
-from actors.router.forwarding import TIMEOUT, HubFailedError, forward
+from actors.router.forwarding import RETRY_AFTER_MS, TIMEOUT, HubFailedError, forward
 from actors.router.table import HubAddress, Table, merge
-from actors.runtime.faults import Fault, ForbiddenFault, NotFoundFault, UnknownOperationFault
+from actors.runtime.faults import (
+    Fault,
+    ForbiddenFault,
+    InvalidParamsFault,
+    NotFoundFault,
+    StorageFault,
+    UnknownOperationFault,
+)
 from actors.runtime.types import JsonObject
 
 Answer: TypeAlias = JsonObject | types.CallToolResult
@@ -47,6 +54,9 @@ LISTS: Final = {
 """Requests that any hub answers, and their parameters."""
 UNAWARE: Final = (NotFoundFault.code, ForbiddenFault.code)
 """Codes of a hub that doesn't know a memory, or serves no namespace of the key; another one may."""
+
+PATIENCE: Final = 5.0
+"""Seconds in which a hub says whether it accepts a key, which needs no model: a hub that is stopped says nothing."""
 
 
 @dataclass
@@ -77,9 +87,17 @@ class Router:
                 return await self._ask(hub, method, request)
             except HubFailedError as failed:
                 failures.append(failed)
-        raise failures[0]
+        raise await self._refusal(request) or failures[0]
 
     async def _call_tool(self, request: ServerRequestContext[Any], params: types.CallToolRequestParams) -> Answer:
+        """Return the answer of a tool; an error that may name hubs only to a caller whose key one of them accepts."""
+        answer = await self._answer(request, params)
+        if isinstance(answer, types.CallToolResult) and answer.is_error:
+            refusal = await self._refusal(request)
+            return failure_result(refusal) if refusal else answer
+        return answer
+
+    async def _answer(self, request: ServerRequestContext[Any], params: types.CallToolRequestParams) -> Answer:
         """Return the answer of the hub that serves the namespace, or the merged one of several."""
         arguments: JsonObject = params.arguments or {}
         tool = BY_NAME.get(params.name)
@@ -144,11 +162,42 @@ class Router:
             return types.CallToolResult(content=[text], structured_content=content)
         return self._refused(told) if told else failure_result(failed[0])
 
+    async def _refusal(self, request: ServerRequestContext[Any]) -> MCPError | None:
+        """Return the error for a caller whose key no hub accepts, which names none; None if one accepts it."""
+        codes: list[int] = []
+        is_known = False
+
+        async def ask(hub: HubAddress) -> None:
+            nonlocal is_known
+            try:
+                await forward(self.client, hub, "prompts/list", {}, _key(request))
+            except HubFailedError as failed:
+                if failed.code != InvalidParamsFault.code:  # else it knows the key, and serves others
+                    codes.append(failed.code)
+                    return
+            is_known = True
+            group.cancel_scope.cancel()
+
+        async with anyio.create_task_group() as group:
+            group.cancel_scope.deadline = anyio.current_time() + PATIENCE
+            for hub in self.table.hubs:
+                group.start_soon(ask, hub)
+        if is_known:
+            return None
+        if codes == [ForbiddenFault.code] * len(self.table.hubs):
+            return MCPError(ForbiddenFault.code, "No hub accepts the key: it is unknown, revoked or expired")
+        data = {"retry_after_ms": RETRY_AFTER_MS}
+        return MCPError(StorageFault.code, "Storage failed: no hub accepts the key at this moment", data)
+
     async def _ask(self, hub: HubAddress, method: str, request: ServerRequestContext[Any]) -> JsonObject:
         """Send a request to a hub as it came, with its key (`HubFailedError`)."""
-        http = request.request
-        key = "" if http is None else http.headers.get("authorization", "")
-        return await forward(self.client, hub, method, dict(request.params or {}), key)
+        return await forward(self.client, hub, method, dict(request.params or {}), _key(request))
+
+
+def _key(request: ServerRequestContext[Any]) -> str:
+    """Return the header with the key that came with a request."""
+    http = request.request
+    return "" if http is None else http.headers.get("authorization", "")
 
 
 def _failure(hub: HubAddress, answer: JsonObject | HubFailedError) -> HubFailedError | None:

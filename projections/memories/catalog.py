@@ -147,7 +147,7 @@ class Catalog:
     def imported_from(self, files: Iterable[str]) -> Iterator[UUID]:
         """Yield the memories that were imported from files, if they are live and no later one took their place."""
         wanted = set(files)
-        marks = np.array([_prefix(file.encode(errors="replace")) for file in wanted], np.uint64)
+        marks = np.array([_prefix(file.encode()) for file in wanted], np.uint64)
         for row in np.flatnonzero(np.isin(self._files.array, marks)).tolist():
             memory = self._ids[row]
             if self._state(memory) is MemoryState.LIVE and self._successor(memory) is None:

@@ -95,6 +95,15 @@ async def test_a_scan_redacts_no_memory_of_another_namespace(everything: Context
     assert [one["namespace"] for one in scanned["found"]] == ["island"]
 
 
+async def test_what_a_file_held_in_another_namespace_is_told_to_nobody(everything: Context, some: Context) -> None:
+    for context, namespace in ((some, "harbour"), (everything, "island")):
+        told = {"content": "a note", "namespace": namespace, "metadata": {"imported_from": "f00d"}}
+        await call(context, BY_NAME["store_memory"], told)
+    for context, seen in ((some, {"harbour"}), (everything, {"harbour", "island"})):
+        former = await call(context, BY_METHOD["memory/former"], {"files": {"f00d": []}})
+        assert {one["namespace"] for one in former["former"]} == seen
+
+
 async def test_a_key_sees_what_it_permits_and_the_hub_serves(some: Context) -> None:
     ferry = await put(some, "the ferry leaves the harbour at nine", "harbour")
     await put(some, "the bakery beside the ferry opens at six", "town")

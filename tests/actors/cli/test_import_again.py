@@ -116,6 +116,16 @@ def test_a_text_that_is_changed_back_holds_again_however_often(vault: Vault) -> 
     assert run_json(vault.store, "replay")["matches"]
 
 
+def test_a_text_that_is_changed_back_stays_out_of_date_if_a_person_said_so(vault: Vault) -> None:
+    vault.bring({"dog.md": "# Dog\n\nBo barks.\n"})
+    old = vault.id_of("Bo barks")
+    new = run_json(vault.store, "store", "Bo is silent since May.")["fingerprintId"]
+    run_json(vault.store, "supersede", old, new)
+    vault.bring({"dog.md": "# Dog\n\nBo sleeps.\n"})
+    assert vault.bring({"dog.md": "# Dog\n\nBo barks.\n"})[:2] == (0, 0)
+    assert [one["id"] for one in vault.memories(superseded=True)] == [old]
+
+
 @pytest.mark.parametrize(
     ("before", "after"),
     [
@@ -132,7 +142,8 @@ def test_a_text_that_is_changed_back_holds_again_however_often(vault: Vault) -> 
 def test_what_is_all_of_a_file_gives_way_to_what_the_file_says_now(vault: Vault, before: str, after: str) -> None:
     vault.bring({"dog.md": before})
     old = vault.memories()
-    assert vault.bring({"dog.md": after})[3] == 0
+    _, changed, _, gone = vault.bring({"dog.md": after})
+    assert (changed, gone) == (not vault.holding(old[0]["content"]), 0)
     assert [one["id"] for one in vault.memories(superseded=True)] == [one["id"] for one in old]
     assert not {one["id"] for one in old} & {one["id"] for one in vault.memories()}
 
@@ -183,6 +194,13 @@ def test_a_journal_with_a_new_day_on_top_keeps_the_day_before(vault: Vault) -> N
             {"a.md": "# Dog\n\nBo barks.\n"}, {"a.txt": "Dog\n\nBo sleeps.\n"}, 0, id="a file of the same name"
         ),
         pytest.param({"a.md": "# Dog\n\nBo barks.\n"}, {"b.md": "# Dog\n\nBo sleeps.\n"}, 0, id="another file"),
+        pytest.param(
+            dict.fromkeys(("a.md", "a.txt"), "# Dog\n\nBo barks.\n"),
+            {"a.md": "# Dog\n\nBo sleeps.\n"},
+            0,
+            id="one of two copies",
+        ),
+        pytest.param({"a.md": "# Dog\n\nBo barks.\n", "b.md": "Bees\n"}, {"a.md": ""}, 0, id="empty now"),
     ],
 )
 def test_what_may_still_hold_is_superseded_by_nothing(
@@ -209,6 +227,14 @@ def test_folders_and_namespaces_are_told_apart(tmp_path: Path) -> None:
     assert len(work.memories()) == 2
     assert home.bring({"readme.md": "# Notes\n\nThe bins go out on Friday.\n"}, "--namespace", "home")[1:2] == (0,)
     assert len(work.memories()) == 3
+
+
+def test_machines_with_other_files_at_a_path_are_told_apart(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
+    for machine, text in (("desk", "The build runs at night."), ("laptop", "The bins go out on Monday.")):
+        monkeypatch.setattr("platform.node", lambda machine=machine: machine)
+        assert vault.bring({"readme.md": f"# Notes\n\n{text}\n"}) == (1, 0, 0, 0)
+    assert len(vault.memories()) == 2
+    assert vault.bring({"readme.md": "# Notes\n\nThe bins go out on Friday.\n"}) == (1, 1, 0, 0)
 
 
 @pytest.mark.parametrize(

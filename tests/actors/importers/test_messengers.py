@@ -7,6 +7,7 @@ from zipfile import ZipFile
 
 import pytest
 
+from actors.importers.records import FormatError
 from tests.actors.importers.test_sources import read
 
 CHAT = {
@@ -118,3 +119,12 @@ def test_messages_of_slack_have_the_names_of_people_and_channels(tmp_path: Path,
     assert items[1]["created_at"] == "2026-03-25T20:01:00.000200+00:00"
     assert [(one.file, one.line) for one in broken] == [(f"{path}/{packed or ''}general/2026-03-27.json", 2)]
     assert skipped == {"notices of the program": 1, "images and other media": 1}
+
+
+def test_an_archive_of_two_exports_of_slack_is_none(tmp_path: Path) -> None:
+    with ZipFile(tmp_path / "both.zip", "w") as archive:
+        for folder in ("one", "two"):
+            for name, content in SLACK.items():
+                archive.writestr(f"{folder}/{name}", json.dumps(content))
+    with pytest.raises(FormatError):
+        read(tmp_path / "both.zip")

@@ -68,9 +68,23 @@ async def test_a_key_that_the_hubs_do_not_know_gets_nothing(routed: Routed) -> N
         assert (await http.get(f"{routed.url}/memories")).status_code == 404
         assert (await http.get(f"{routed.url}/healthz", headers={"host": "evil.example"})).status_code == 421
     async with routed.client(key="cg_agent_wrong") as client:
+        for tool, arguments in (
+            ("search_graph", {"query": "when does the ferry leave"}),
+            ("store_memory", {"content": "a reef", "namespace": "sea"}),
+            ("store_memory", {"content": "a reef", "namespace": "town"}),
+            ("consolidate_memories", {"mode": "light"}),
+            ("memory_retrieve", {"id": "00000000-0000-4000-8000-000000000000"}),
+        ):
+            answer = await called(client, tool, **arguments)
+            assert answer["error"]["code"] == -32003
+            told = answer["error"]["message"]
+            assert told == "No hub accepts the key: it is unknown, revoked or expired"
+        with pytest.raises(MCPError, match=f"^{told}$"):
+            await client.list_tools()
+        await routed.end("land")
         answer = await called(client, "search_graph", query="when does the ferry leave")
-        assert "the key is unknown, revoked or expired" in answer["error"]["message"]
-        assert "the hub of harbour, island at" in answer["error"]["message"]
+        assert answer["error"]["code"] == -32004
+        assert not any(name in str(answer) for name in ("town", "harbour", *routed.urls.values()))
 
 
 async def test_a_hub_that_is_away_is_named_and_the_others_go_on(routed: Routed) -> None:

@@ -3,6 +3,8 @@
 import json
 import socket
 from typing import Any
+from urllib.parse import urlsplit
+from uuid import uuid4
 
 import anyio
 import anyio.to_thread
@@ -107,12 +109,31 @@ async def test_a_hub_that_serves_more_answers_for_its_namespaces_alone(routed: R
         assert (await called(client, "memory_delete", id=strange))["error"]["code"] == -32010
 
 
+async def test_a_request_that_is_limited_to_namespaces_stays_so(routed: Routed) -> None:
+    async with routed.client(mode="auto") as client:
+        ferry, _ = await put(client, FERRY), await put(client, BAKERY)
+        for wanted, seen in ((["harbour", "sea"], [ferry]), (["sea"], None), ("harbour", None)):
+            meta: Any = {"context-graph/namespaces": wanted}
+            found = await client.call_tool("search_graph", {"query": "when does it open"}, meta=meta)
+            results = (found.structured_content or {}).get("results")
+            assert (results and [one["fingerprintId"] for one in results]) == seen
+
+
 async def test_an_item_of_a_batch_in_a_namespace_of_no_hub_is_named(routed: Routed) -> None:
     async with routed.client() as client:
         for namespace in ("sea", "*"):
             items = [BAKERY, {"content": "a reef", "namespace": namespace}]
             told = await called(client, "memory_inject_batch", items=items)
             assert f"Invalid 'items[1].namespace': no hub serves '{namespace}'" in told["error"]["message"]
+
+
+async def test_items_without_a_namespace_are_those_of_the_project(routed: Routed) -> None:
+    meta: Any = {"context-graph/project": "island"}
+    async with routed.client(mode="auto") as client:
+        batch = {"items": [{"content": "the lighthouse has a grey cat"}]}
+        answer = await client.call_tool("memory_inject_batch", batch, meta=meta)
+        (one,) = (answer.structured_content or {})["results"]
+        assert (await called(client, "memory_retrieve", id=one["memory_id"]))["namespace"] == "island"
 
 
 async def test_a_hub_that_is_stopped_delays_the_others_and_is_named(
@@ -129,6 +150,11 @@ async def test_a_hub_that_is_stopped_delays_the_others_and_is_named(
                 found = await called(client, "search_graph", query="when does the ferry leave")
                 assert [one["fingerprintId"] for one in found["results"]] == [ferry]
                 assert "doesn't answer" in found["unanswered"][0]["error"]
+            monkeypatch.setattr("actors.router.router.PATIENCE", 0.1)
+            routed.url = await group.start(serve_table, Table(table[1:]))
+            async with routed.client() as client:
+                failed = (await called(client, "search_graph", query="when does the ferry leave"))["error"]
+                assert failed["message"] == "Storage failed: no hub accepts the key at this moment"
             group.cancel_scope.cancel()
 
 
@@ -164,3 +190,61 @@ async def test_a_request_is_sent_again_to_a_hub_that_ended_before_it_answered() 
     assert metas[0]["context-graph/request"] == metas[1]["context-graph/request"]
     assert [one.get("context-graph/resent") for one in metas] == [None, True]
     assert metas[0]["context-graph/namespaces"] == ["town"]
+
+
+async def test_a_memory_whose_answer_was_lost_is_stored_once(routed: Routed) -> None:
+    place = urlsplit(routed.urls["land"])
+    answers: list[bytes] = []
+
+    async def relay(stream: anyio.abc.SocketStream) -> None:
+        """Pass a request on, and the answer too unless it is the first."""
+        async with stream, await anyio.connect_tcp(str(place.hostname), place.port or 0) as hub:
+
+            async def pass_on() -> None:
+                async for data in stream:
+                    await hub.send(data)
+
+            async with anyio.create_task_group() as group:
+                group.start_soon(pass_on)
+                async for data in hub:
+                    answers.append(data)
+                    if len(answers) == 1:
+                        break
+                    await stream.send(data)
+                group.cancel_scope.cancel()
+
+    listener = await anyio.create_tcp_listener(local_host="127.0.0.1")
+    port = listener.extra(anyio.abc.SocketAttribute.local_port)
+    async with listener, anyio.create_task_group() as group:
+        group.start_soon(listener.serve, relay)
+        url = await group.start(serve_table, Table([f"town=http://127.0.0.1:{port}"]))
+
+        def stored() -> list[str]:
+            with Memory(url=url, key=routed.key) as memory:
+                return [memory.store(**BAKERY), *(one.id for one in memory.search("when does the bakery open"))]
+
+        one, *found = await anyio.to_thread.run_sync(stored)
+        assert found == [one]
+        assert b"fingerprintId" in answers[0], "it was stored before the connection broke"
+        group.cancel_scope.cancel()
+
+
+async def test_the_key_of_a_request_is_passed_on_and_belongs_to_its_caller(routed: Routed) -> None:
+    meta: Any = {"context-graph/request": str(uuid4())}
+    stored = []
+    for key in (routed.key, routed.key, routed.key_of("town")):
+        async with routed.client(key, mode="auto") as client:
+            answer = await client.call_tool("store_memory", BAKERY, meta=meta)
+            stored.append((answer.structured_content or {})["fingerprintId"])
+    assert stored[0] == stored[1] != stored[2]
+
+
+async def test_a_hub_that_serves_other_namespaces_than_the_table_says_is_told_to_a_known_key(routed: Routed) -> None:
+    async with anyio.create_task_group() as group:
+        routed.url = await group.start(serve_table, Table([f"sea={routed.urls['land']}"]))
+        for key, code in ((routed.key, -32602), ("cg_agent_wrong", -32003)):
+            async with routed.client(key) as client:
+                error = (await called(client, "search_graph", query="when does the ferry leave"))["error"]
+                assert error["code"] == code
+                assert ("this hub serves town, and the request is for sea" in error["message"]) == (key == routed.key)
+        group.cancel_scope.cancel()

@@ -16,18 +16,19 @@ from projections.projection import MemoryState
 class MemoryFormer(Params, frozen=True, kw_only=True):
     """Arguments of `memory/former`."""
 
-    files: dict[str, tuple[UUID, ...]]
+    files: dict[str, frozenset[UUID]]
     """The ids of the memories that each file holds now, by its name in `imported_from`."""
 
 
 async def memory_former(context: Context, params: MemoryFormer) -> JsonObject:
     """Return the memories that were imported from files before, and that these don't hold any more (`former`).
 
-    Of such files, `settled` are the memories that they hold now and that are stored, unless a later one took their
-    place: those may supersede nothing.
+    Those in namespaces that the hub doesn't serve are left out. Of such files, `settled` are the memories that they
+    hold now and that are stored, unless a later one took their place: those may supersede nothing.
     """
     await wait_until_ready(context)
     present = await ask(context.hub.store, FindImported(files=tuple(params.files)))
+    visible = context.visible
     former = [
         {
             "id": str(entry.id),
@@ -37,7 +38,9 @@ async def memory_former(context: Context, params: MemoryFormer) -> JsonObject:
             "tags": list(body.tags),
         }
         for entry in present
-        if (body := entry.body) is not None and entry.id not in params.files[str(imported_file(body.metadata))]
+        if (body := entry.body) is not None
+        and entry.id not in params.files[str(imported_file(body.metadata))]
+        and (visible is None or body.namespace in visible)
     ]
     changed = {one["from"].partition("/")[0] for one in former}
     here = tuple(id_ for file in changed for id_ in params.files[file])

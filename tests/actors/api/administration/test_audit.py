@@ -1,14 +1,17 @@
 """Audits: what happened to a memory, in a run and in the store, what changed, and whether the log accounts for it."""
 
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
 
+import msgspec
 import pytest
 
 from actors.api.operations.administration import history
 from actors.api.operations.lifecycle import retrieval
+from actors.api.tools.agent_tools import BY_METHOD
 from actors.api.tools.dispatch import call
 from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.runtime.ask import ask
@@ -265,6 +268,10 @@ async def test_goals_and_north_stars_are_part_of_a_difference(sleeper: Sleeper) 
     assert {one["id"] for one in diff["goals"]["shown"]} == {goal["goal_id"] for goal in goals["discovered_goals"]}
     star = diff["north_stars"]["default"]
     assert (star["before"], star["after"]["id"]) == (None, goals["north_star"]["goal_id"])
+    context = sleeper.mind.context
+    elsewhere = replace(context, hub=msgspec.structs.replace(context.hub, namespaces=frozenset({"island"})))
+    diff = await call(elsewhere, BY_METHOD["store/diff"], {"a": first})
+    assert (diff["goals"]["total"], diff["north_stars"]) == (0, {})
 
 
 async def test_a_difference_between_invalid_moments_is_refused(mind: Mind) -> None:
