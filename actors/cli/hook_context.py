@@ -42,7 +42,6 @@ def brief_lines(store: StoreSession, counts: Mapping[str, int], namespace: str, 
         name: Of the project, whose words its memories are searched by.
     """
     from actors.proxy.client import ClientError
-    from actors.runtime.faults import InvalidParamsFault
 
     if not (count := counts.get(namespace, 0)):
         return
@@ -61,8 +60,8 @@ def brief_lines(store: StoreSession, counts: Mapping[str, int], namespace: str, 
             results = _search(store, query, namespace=namespace) if query else []
         except TimeoutError:
             pass  # the models are still loading
-        except ClientError as error:
-            if error.code != InvalidParamsFault.code:  # a model without a calibration can't tell what bears on it
+        except ClientError as error:  # a model without a calibration can't tell what bears on the project
+            if not isinstance(error.data, dict) or error.data.get("parameter") != "min_confidence":
                 raise
     lines += [f"- {_quoted(one, BRIEF_CHARACTERS)}" for one in results]
     held = f"{counted(count, 'memory')} of namespace {namespace}"

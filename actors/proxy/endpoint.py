@@ -124,7 +124,7 @@ class HubInfo(msgspec.Struct, frozen=True, kw_only=True):
         if wanted.namespaces and actual.namespaces != wanted.namespaces:
             return (
                 f"process {self.pid} serves {', '.join(actual.namespaces) or 'all namespaces'} of this store, not "
-                f"{', '.join(wanted.namespaces)} alone; end it before by: context-graph stop"
+                f"{', '.join(wanted.namespaces)} alone; end it first by: context-graph stop"
             )
         return None
 

@@ -46,5 +46,5 @@ def test_history_audit_and_status_tell_of_a_hub_that_serves_some_namespaces(fold
 
 def test_a_hub_that_serves_others_does_not_stand_in_for_one_of_some_namespaces(folder: Path) -> None:
     told = run("serve", "--http", "127.0.0.1:0", "--namespaces", "home", "--data", str(folder), fails=True)
-    assert "serves home, work of this store, not home alone; end it before by: context-graph stop" in told
+    assert "serves home, work of this store, not home alone; end it first by: context-graph stop" in told
     assert "serves home, work of this store, not home alone" in refused(folder, "--namespaces", "home")
