@@ -51,10 +51,12 @@ SLOW_MODULES = """
     actors/api/sleep/test_undoing.py
     actors/cli/test_audit_commands.py
     actors/cli/test_commands.py
+    actors/cli/test_import_again.py
     actors/cli/test_memory_ids.py
     actors/cli/test_messages.py
     actors/cli/test_own_export.py
     actors/cli/test_sleep_commands.py
+    actors/cli/test_store_access.py
     actors/comparator/compare/test_neighbours.py
     actors/comparator/compare/test_strategies.py
     actors/comparator/search/test_pipeline.py
@@ -85,6 +87,7 @@ SLOW_MODULES = """
     actors/importers/test_mail.py
     actors/importers/test_markup.py
     actors/router/test_router.py
+    actors/router/test_several_hubs.py
     actors/scheduler/test_actor.py
     actors/store/test_indexes.py
     actors/store/test_snapshot_files.py
