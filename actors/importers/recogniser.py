@@ -40,6 +40,8 @@ UNREAD = {
     ),
 }
 """What to do with files of texts in formats that aren't read, by suffix."""
+TEMPLATES = {"templates.json": "folder", "plugins/templater-obsidian/data.json": "templates_folder"}
+"""Settings of an Obsidian vault, and the key of each that names the folder of its templates."""
 
 Reader: TypeAlias = Callable[[Path, Options], Iterator[Record]]
 
@@ -183,8 +185,9 @@ def _folder(path: Path, options: Options) -> Source:
         if (path / inner).is_file():
             return _file(path / inner, options)
     texts, messages = [*walk(path, documents.SUFFIXES)], [*walk(path, mail.MESSAGE)]
+    templates = [file for folder in _template_folders(path) for file in texts if file.is_relative_to(folder)]
     conversations = [file for file in texts if _is_chat(file)]
-    texts = [file for file in texts if file not in conversations]
+    texts = [file for file in texts if file not in conversations and file not in templates]
     kinds = {notes.NAME: texts, whatsapp.NAME: conversations, mail.MESSAGES: messages}
     if any(kinds.values()):
 
@@ -192,14 +195,25 @@ def _folder(path: Path, options: Options) -> Source:
             yield from notes.read(path, texts, options)
             yield from whatsapp.read(conversations, options)
             yield from mail.read_messages(messages, options)
+            yield from [Skipped("templates of notes")] * len(templates)
 
         name = ", ".join(name for name, files in kinds.items() if files)
-        return Source(f"a folder of {name}", (*texts, *conversations, *messages), read)
+        return Source(f"a folder of {name}", (*texts, *conversations, *messages, *templates), read)
     if single := next(walk(path, (*tables.SUFFIXES, mail.SUFFIX)), None):
         raise FormatError(f"{path}: a table or a mailbox is imported by itself, not by its folder: name {single}")
     if unread := next(walk(path, UNREAD), None):
         raise FormatError(f"{path}: nothing to import; {unread}: {UNREAD[unread.suffix.lower()]}")
     raise FormatError(f"{path}: nothing to import; known are {KNOWN}")
+
+
+def _template_folders(vault: Path) -> Iterator[Path]:
+    """Yield the folders of an Obsidian vault that hold templates, which say nothing until a note is made of one."""
+    for name, key in TEMPLATES.items():
+        with suppress(OSError):
+            settings = document(vault / ".obsidian" / name, _json)
+            folder = vault / str(settings.get(key, "") if isinstance(settings, dict) else "").strip("/")
+            if folder != vault:
+                yield folder
 
 
 def _is_chat(file: Path) -> bool:

@@ -1,5 +1,6 @@
 """Each source is recognised and read with all its fields; what is left out, and what is broken, is reported."""
 
+import json
 import os
 import random
 import sqlite3
@@ -544,6 +545,30 @@ def test_notes_of_installed_packages_are_none_of_a_project(tmp_path: Path) -> No
     assert [item["content"] for item in items] == ["README\n\nKept in docs."]
     assert broken == []
     assert len(read(tmp_path / "node_modules" / "left-pad")[1]) == 1, "unless it is named"
+
+
+@pytest.mark.parametrize(
+    ("settings", "key", "folder", "left_out"),
+    [
+        ("templates.json", "folder", "Extras/Templates/", 2),
+        ("plugins/templater-obsidian/data.json", "templates_folder", "/Extras/Templates", 2),
+        *(("templates.json", "folder", folder, 0) for folder in ("", "/", ".", "Templates", None, 7)),
+        ("templates.json", "other", "Extras", 0),
+    ],
+)
+def test_templates_of_a_vault_are_no_notes(tmp_path: Path, settings: str, key: str, folder: Any, left_out: int) -> None:
+    for name in ("Ferry", "Extras/Tides", "Extras/Templates/Day", "Extras/Templates/deeper/Person"):
+        note = tmp_path / f"{name}.md"
+        note.parent.mkdir(parents=True, exist_ok=True)
+        note.write_text(f"What {name} holds on {{{{date}}}}.\n")
+    (file := tmp_path / ".obsidian" / settings).parent.mkdir(parents=True)
+    file.write_text(json.dumps({key: folder}))
+    _, items, broken, skipped = read(tmp_path)
+    assert len(items) == 4 - left_out
+    assert skipped["templates of notes"] == left_out
+    assert not broken
+    assert not recognise(tmp_path, Options()).unread
+    assert not any("Templates" in item["metadata"]["path"] for item in items if left_out)
 
 
 def test_a_link_to_a_note_of_the_same_folder_is_no_second_note(tmp_path: Path) -> None:
