@@ -14,6 +14,7 @@ from yaml.composer import ComposerError
 from actors.importers.files import HYPERTEXT, text, unreadable
 from actors.importers.markup.captions import from_captions
 from actors.importers.markup.hypertext import from_html
+from actors.importers.markup.logseq import page
 from actors.importers.markup.notebooks import SUFFIX as NOTEBOOK
 from actors.importers.markup.notebooks import from_notebook
 from actors.importers.markup.outlines import from_org, from_rst
@@ -73,9 +74,11 @@ def _read(file: Path) -> Document | Broken:
         return content
     if suffix in CONVERTED:
         return Document(content, *CONVERTED[suffix](content))
-    front = _FRONT.match(content) if suffix in MARKDOWN else None
-    if front is None:
+    if suffix not in MARKDOWN:
         return Document(content, {}, content)
+    front = _FRONT.match(content)
+    if front is None:
+        return Document(content, *page(content))
     properties = _properties(front[1], file)
     line = content.count("\n", 0, front.end()) + 1
     if isinstance(properties, Ignored):

@@ -1,4 +1,4 @@
-"""Folders of Markdown and other text: Obsidian, basic-memory, the Markdown of mem0's plugin, or just notes.
+"""Folders of Markdown and other text: Obsidian, Logseq, basic-memory, the Markdown of mem0's plugin, or just notes.
 
 HTML, Org, reStructuredText, Jupyter notebooks and Word documents become Markdown
 (`actors/importers/documents.py`), so that their headings divide them as those of Markdown do.
@@ -23,6 +23,7 @@ import msgspec
 from actors.importers.dates import date_in_path, time_in_field
 from actors.importers.documents import MARKDOWN, ORG, PLAIN, parse
 from actors.importers.files import missing, path_text
+from actors.importers.markup.logseq import page_name
 from actors.importers.markup.outlines import org_ids, without_ids
 from actors.importers.own_notes import own_memory
 from actors.importers.records import (
@@ -114,7 +115,7 @@ class _Note(msgspec.Struct, frozen=True):
     @property
     def is_empty(self) -> bool:
         """Whether it has neither text nor metadata but a date, so that a memory of it would be its name."""
-        return self.body.strip() in {"", f"# {self.title}"} and not self.metadata.keys() - set(DATES)
+        return self.body.strip() in {"", "-", f"# {self.title}"} and not self.metadata.keys() - set(DATES)
 
 
 def read(root: Path, files: list[Path], options: Options) -> Iterator[Record]:
@@ -162,11 +163,11 @@ def _note(root: Path, file: Path, document: Document) -> tuple[_Note, list[Ignor
     suffix, body, ignored = file.suffix.lower(), document.body, [*document.ignored]
     properties = document.properties
     name = path_text(file.relative_to(root).with_suffix(""))
-    links = [*_links(body, posixpath.dirname(name))]
+    links = [*_links(document.content if suffix in MARKDOWN else body, posixpath.dirname(name))]
     if suffix == ORG:
         body = without_ids(body)
     digest = hashlib.sha256(document.content.encode()).hexdigest()
-    title = str(properties.get("title") or _NOTION_ID.sub("", Path(name).name))
+    title = str(properties.get("title") or page_name(_NOTION_ID.sub("", Path(name).name)))
     if _NOTION_ID.search(name) and (above := _NOTION_PROPERTIES.match(body)):
         lines = (line.partition(": ") for line in above["lines"].splitlines())
         said = {one.lower().removesuffix(" time"): value for one, _, value in lines}
@@ -255,7 +256,7 @@ def _links(body: str, folder: str) -> Iterator[tuple[str, str]]:
     for one in _RELATION.finditer(visible):
         name = _linked(one["target"])
         related.add(name)
-        yield one["relation"].strip(" :*_") or WIKILINK, name
+        yield one["relation"].strip(" :*_\"'") or WIKILINK, name
     paths = [posixpath.normpath(posixpath.join(folder, unquote(path))) for path in _FILE_LINK.findall(visible)]
     named = dict.fromkeys([*map(_linked, _LINK.findall(visible)), *paths])
     yield from ((WIKILINK, name) for name in named if name not in related)

@@ -1,0 +1,34 @@
+"""Pages of Logseq: their properties, without what the program keeps of each block, and their names."""
+
+import re
+from typing import Final
+from urllib.parse import unquote
+
+from actors.runtime.types import JsonObject
+
+_PROPERTY: Final = re.compile(r"(?P<name>[a-z][\w-]*)::(?: (?P<value>.*))?(?:\n|\Z)")
+_KEPT_OF_BLOCKS: Final = re.compile(
+    r"^[ \t]*(?:id:: [0-9a-f-]{36}|collapsed:: (?:true|false)|(?:created|updated)-at:: \d+|card-[a-z-]+:: .*)[ \t]*\n?",
+    re.MULTILINE,
+)
+_LISTS: Final = {"alias": "aliases", "tags": "tags"}
+"""Properties of several values, and what notes call them."""
+
+
+def page(text: str) -> tuple[JsonObject, str]:
+    """Return the properties on the first lines of a page (`name:: value`), and its text without those of blocks."""
+    text = _KEPT_OF_BLOCKS.sub("", text)
+    properties: JsonObject = {}
+    end = 0
+    while found := _PROPERTY.match(text, end):
+        name, value, end = found["name"], (found["value"] or "").strip(), found.end()
+        if name in _LISTS:
+            properties[_LISTS[name]] = [one.strip(" #[]") for one in value.split(",")]
+        else:
+            properties[name] = value.removeprefix("[[").removesuffix("]]") if value.count("[[") == 1 else value
+    return properties, text[end:]
+
+
+def page_name(stem: str) -> str:
+    """Return the name of a page, which links use, by the name of its file: `a___b` is `a/b`, and `%3A` a colon."""
+    return unquote(stem.replace("___", "/"))
