@@ -2,6 +2,7 @@
 
 import json
 import re
+import tomllib
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -37,7 +38,7 @@ CONVERTED: Final[dict[str, Callable[[str], tuple[JsonObject, str]]]] = {
 UNPACKED: Final[dict[str, Callable[[Path], Document | Broken]]] = {NOTEBOOK: from_notebook, WORD: from_word}
 """What reads a file that is no text, by suffix."""
 SUFFIXES: Final = (*MARKDOWN, PLAIN, *CONVERTED, *UNPACKED)
-UNREADABLE: Final = "its properties are no YAML and are left out, its text is imported"
+UNREADABLE: Final = "its properties are no {} and are left out, its text is imported"
 
 _IMAGE: Final = re.compile(r"(data:image/[\w.+-]{1,40});base64,[A-Za-z0-9+/=]+")
 """An image that is written into a link, as Google Docs exports Markdown."""
@@ -45,7 +46,12 @@ _DRAWING: Final = re.compile(
     r"^```(?:compressed-json\n|json\n\{\s*\"type\": \"excalidraw\")[^`]*^```[ \t]*$", re.MULTILINE
 )
 """A drawing of Excalidraw in a note of Obsidian; its texts stand above it."""
-_FRONT: Final = re.compile(r"\A---[ \t]*\n(.*?)\n?^---[ \t]*$\n?", re.DOTALL | re.MULTILINE)
+_FRONT: Final = re.compile(
+    r"\A(?P<mark>---|\+\+\+)[ \t]*\n(?P<text>.*?)\n?^(?P=mark)[ \t]*$\n?", re.DOTALL | re.MULTILINE
+)
+"""Properties in YAML, or between `+++` in TOML, as Hugo writes them."""
+_ATTRIBUTES: Final = re.compile(r"^(#{1,6} .*?)[ \t]*\{[#.][^{}\n]*\}[ \t]*$", re.MULTILINE)
+"""What Hugo, Kramdown and Pandoc call a heading by."""
 
 
 def parse(file: Path) -> Document | Broken:
@@ -58,8 +64,9 @@ def parse(file: Path) -> Document | Broken:
         return read
     body, images = _IMAGE.subn(r"\1", read.body)
     body, drawings = _DRAWING.subn("", body)
+    body = _ATTRIBUTES.sub(r"\1", body) if file.suffix.lower() in MARKDOWN else body
     images += drawings
-    return structs.replace(read, body=body, left_out=read.left_out + Counter(images=images)) if images else read
+    return structs.replace(read, body=body, left_out=read.left_out + Counter(images=images))
 
 
 def _read(file: Path) -> Document | Broken:
@@ -79,7 +86,7 @@ def _read(file: Path) -> Document | Broken:
     front = _FRONT.match(content)
     if front is None:
         return Document(content, *page(content))
-    properties = _properties(front[1], file)
+    properties = _properties(front["text"], file, is_toml=front["mark"] == "+++")
     line = content.count("\n", 0, front.end()) + 1
     if isinstance(properties, Ignored):
         return Document(content, {}, content[front.end() :], line, ignored=(properties,))
@@ -96,18 +103,19 @@ class _Loader(yaml.SafeLoader):
         return super().compose_node(parent, index)
 
 
-def _properties(front: str, file: Path) -> JsonObject | Ignored:
+def _properties(front: str, file: Path, *, is_toml: bool) -> JsonObject | Ignored:
     """Return the properties in the front matter of a note, which begins at its second line."""
+    why = UNREADABLE.format("TOML" if is_toml else "YAML")
     try:
-        properties = _Loader(front).get_single_data() or {}
+        properties = tomllib.loads(front) if is_toml else _Loader(front).get_single_data() or {}
         json.dumps(properties, default=str, skipkeys=True, ensure_ascii=False).encode()
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         problem = getattr(error, "problem", None) or str(error)
-        return Ignored(str(file), mark.line + 2 if mark else 1, f"{UNREADABLE} ({problem})")
+        return Ignored(str(file), mark.line + 2 if mark else 1, f"{why} ({problem})")
     except (ValueError, RecursionError) as error:
         # Of a date such as 2024-99-99, of a thousand brackets, half a character: no store takes them.
-        return Ignored(str(file), 1, f"{UNREADABLE} ({error})")
+        return Ignored(str(file), 1, f"{why} ({error})")
     if not isinstance(properties, dict):
-        return Ignored(str(file), 1, f"{UNREADABLE} (no names with values)")
+        return Ignored(str(file), 1, f"{why} (no names with values)")
     return properties

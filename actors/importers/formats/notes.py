@@ -15,7 +15,6 @@ from collections import defaultdict
 from collections.abc import Iterator
 from datetime import UTC, date, datetime
 from pathlib import Path
-from urllib.parse import unquote
 from uuid import UUID
 
 import msgspec
@@ -25,6 +24,7 @@ from actors.importers.documents import MARKDOWN, ORG, PLAIN, parse
 from actors.importers.files import missing, path_text
 from actors.importers.markup.logseq import page_name
 from actors.importers.markup.outlines import org_ids, without_ids
+from actors.importers.note_links import CODE, WIKILINK, NoteNames, links
 from actors.importers.own_notes import own_memory
 from actors.importers.records import (
     MAX_TITLE,
@@ -38,6 +38,7 @@ from actors.importers.records import (
     link,
     memory,
     memory_id,
+    moment,
     origin,
     shortest,
 )
@@ -47,31 +48,25 @@ from actors.runtime.types import JsonObject
 NAME = "notes"
 SINGLE = "a note"
 OBSERVED = "observation_of"
-WIKILINK = "links_to"
 OWN_PLACE = {"tags", "categories", "type", "title"}
 """Properties that have a place of their own; the others become metadata."""
 DATES = ("created", "created_at", "date")
 """Properties that say when a note was made; one that names no day becomes metadata too."""
 UNSTATED = {
-    *("permalink", "publish", "cssclass", "cssclasses", "modified", "updated", "updated_at"),
+    *("permalink", "publish", "cssclass", "cssclasses", "modified", "updated", "updated_at", "draft", "lastmod"),
     *("id", "namespace", "session", "importance", "modality", "memory_type", "rationale"),
 }
 """Metadata by which a program, such as our own export, keeps a note; the rest says something about its subject."""
 
-_CODE = re.compile(r"^(```|~~~).*?(?:^\1[ \t]*$|\Z)|`[^`\n]*`", re.DOTALL | re.MULTILINE)
 _OBSERVATION = re.compile(r"^[ \t]*[-*] \[(?P<category>[^\]\[xX ][^\]\[]*)\] +(?P<text>\S.*?)[ \t]*$\n?", re.MULTILINE)
 _CONTEXT = re.compile(r"\s*\((?P<context>[^()]*)\)$")
-_RELATION = re.compile(
-    r"^[ \t]*[-*] (?P<relation>[^\[\]\n]{0,80}?)[ \t]*\[\[(?P<target>[^\]\n]+)\]\][ \t]*(?:\([^()\n]*\))?[ \t]*$",
-    re.MULTILINE,
-)
-_LINK = re.compile(r"\[\[([^\[\]\n]+)\]\]")
-_FILE_LINK = re.compile(r"\]\(<?(?P<path>[^()<>\n#?:]+)\.(?:md|markdown)(?:#[^()<>\n]*)?>?(?:[ ]\"[^\"\n]*\")?\)")
 _NOTION_ID = re.compile(r" [0-9a-f]{32}\Z")
 """What Notion adds to the names of exported pages."""
 _NOTION_PROPERTIES = re.compile(r"\A# [^\n]*\n\n(?P<lines>(?:[^\n:]{1,80}: [^\n]*(?:\n|\Z))+)")
 """What it writes below the title of a page in a database."""
-_TAG = re.compile(r"(?<![\w/&#])#([^\W\d_][\w/-]*)")
+_TAG = re.compile(r"(?<![\w/&#])(?<!\]\()#([^\W\d_][\w/-]*)")
+_EPOCH = re.compile(r"1\d{9}(?:\d{3})?")
+"""Seconds or milliseconds from 2001 to 2033, by which Dendron dates notes; other numbers are dates in digits."""
 
 
 class _Note(msgspec.Struct, frozen=True):
@@ -120,10 +115,8 @@ class _Note(msgspec.Struct, frozen=True):
 
 def read(root: Path, files: list[Path], options: Options) -> Iterator[Record]:
     """Yield notes, which are named by their paths below `root`, and observations, then the links between them."""
-    links: list[tuple[_Note, str, str]] = []
-    names: dict[str, UUID | None] = {}
-    aliases: dict[str, UUID | None] = {}
-    paths: dict[str, UUID | None] = {}
+    written: list[tuple[_Note, str, str]] = []
+    names = NoteNames()
     for file in files:
         document = parse(file)
         if isinstance(document, Broken):
@@ -133,29 +126,31 @@ def read(root: Path, files: list[Path], options: Options) -> Iterator[Record]:
         yield from ignored
         for reason, count in document.left_out.items():
             yield from [Skipped(reason)] * count
-        id_ = None if note.is_empty else note.id
-        for name in (note.properties.get("permalink"), note.name):
-            if name:
-                paths.setdefault(str(name).lower(), id_)
-        for name in (note.title, Path(note.name).name, *note.ids):
-            if name:
-                names.setdefault(str(name).lower(), id_)
-        for alias in _values(note.properties, "aliases", r","):
-            aliases.setdefault(alias.lower(), id_)
+        names.add(
+            None if note.is_empty else note.id,
+            note.name,
+            paths=[note.properties.get("permalink")],
+            names=[note.title, *note.ids],
+            aliases=[alias for name in ("aliases", "alias") for alias in _values(note.properties, name, r",")],
+        )
         own = own_memory(note.place, note.body, note.properties, note.created, file, options)
         yield from [Skipped("empty files")] if note.is_empty else own or _memories(note, options)
-        links += [(note, relation, target) for relation, target in note.links]
-    names = aliases | names | paths
+        written += [(note, relation, target) for relation, target in note.links]
     drawn: defaultdict[tuple[UUID, UUID], set[str]] = defaultdict(set)
-    for note, relation, target in links:
-        name = target.lower()
-        if (target_id := names.get(name)) is not None:
-            relations = drawn[note.id, target_id]
-            if target_id != note.id and relation not in relations and not (relation == WIKILINK and relations):
-                relations.add(relation)
-                yield link(note.id, target_id, relation, note.file)
-        elif name:
-            yield Skipped(f"links to {'empty files' if name in names else missing(name)}")
+    for note, relation, target in written:
+        try:
+            target_id = names.find(target)
+        except KeyError:
+            if target:
+                yield Skipped(f"links to {missing(target.partition('|')[0].lower())}")
+            continue
+        if target_id is None:
+            yield Skipped("links to empty files")
+            continue
+        relations = drawn[note.id, target_id]
+        if target_id != note.id and relation not in relations and not (relation == WIKILINK and relations):
+            relations.add(relation)
+            yield link(note.id, target_id, relation, note.file)
 
 
 def _note(root: Path, file: Path, document: Document) -> tuple[_Note, list[Ignored]]:
@@ -163,7 +158,7 @@ def _note(root: Path, file: Path, document: Document) -> tuple[_Note, list[Ignor
     suffix, body, ignored = file.suffix.lower(), document.body, [*document.ignored]
     properties = document.properties
     name = path_text(file.relative_to(root).with_suffix(""))
-    links = [*_links(document.content if suffix in MARKDOWN else body, posixpath.dirname(name))]
+    linked = [*links(document.content if suffix in MARKDOWN else body, posixpath.dirname(name))]
     if suffix == ORG:
         body = without_ids(body)
     digest = hashlib.sha256(document.content.encode()).hexdigest()
@@ -184,7 +179,7 @@ def _note(root: Path, file: Path, document: Document) -> tuple[_Note, list[Ignor
     ]
     modified = datetime.fromtimestamp(file.stat().st_mtime, UTC).astimezone().isoformat()
     created = next(iter(times.values()), None) or date_in_path(name) or document.made or modified
-    note = _Note(file, name, ("note", name, digest), title, body, created, document.line, properties, ids, links)
+    note = _Note(file, name, ("note", name, digest), title, body, created, document.line, properties, ids, linked)
     return note, ignored
 
 
@@ -196,7 +191,7 @@ def _memories(note: _Note, options: Options) -> Iterator[Record]:
         yield Ignored(str(note.file), 1, f"its property {name} is too long for metadata and is left out")
     suffix = note.file.suffix.lower()
     is_markdown, has_headings = suffix in MARKDOWN, suffix != PLAIN
-    hidden = _CODE.sub(lambda code: " " * len(code[0]), note.body)  # code holds neither tags nor observations
+    hidden = CODE.sub(lambda code: " " * len(code[0]), note.body)  # code holds neither tags nor observations
     found = list(_OBSERVATION.finditer(hidden)) if is_markdown else []
     prose, end = "", 0
     for one in found:
@@ -211,7 +206,7 @@ def _memories(note: _Note, options: Options) -> Iterator[Record]:
     divided = sections(headed, note.title) if has_headings else parts(headed)
     for number, part in enumerate(divided, 1):
         content = part.text if number == 1 else part.under(note.title)
-        tags = [*_tags(properties), *(_TAG.findall(_CODE.sub(" ", content)) if is_markdown else ())]
+        tags = [*_tags(properties), *(_TAG.findall(CODE.sub(" ", content)) if is_markdown else ())]
         division = {"heading": part.name[:MAX_TITLE], "section": number, "sections": len(divided)}
         place = (*part.headings, *part.items, part.is_continued) if len(divided) > 1 else ()
         yield from memory(
@@ -246,27 +241,6 @@ def _memories(note: _Note, options: Options) -> Iterator[Record]:
         yield link(memory_id(*place), note.id, OBSERVED, note.file, line)
 
 
-def _links(body: str, folder: str) -> Iterator[tuple[str, str]]:
-    """Yield the relation and the target of each link, relations first.
-
-    The path of a file in a link is relative to the `folder` of the note.
-    """
-    visible = _CODE.sub(" ", body)
-    related = set()
-    for one in _RELATION.finditer(visible):
-        name = _linked(one["target"])
-        related.add(name)
-        yield one["relation"].strip(" :*_\"'") or WIKILINK, name
-    paths = [posixpath.normpath(posixpath.join(folder, unquote(path))) for path in _FILE_LINK.findall(visible)]
-    named = dict.fromkeys([*map(_linked, _LINK.findall(visible)), *paths])
-    yield from ((WIKILINK, name) for name in named if name not in related)
-
-
-def _linked(target: str) -> str:
-    """Return the name of the note that a wikilink leads to, without the heading and what is shown in its place."""
-    return target.partition("|")[0].partition("#")[0].strip().removesuffix(".md")
-
-
 def _tags(properties: JsonObject) -> list[str]:
     """Return the tags and categories of a note."""
     found = (_values(properties, name, r"[,\s]+") for name in ("tags", "categories"))
@@ -283,6 +257,8 @@ def _values(properties: JsonObject, name: str, separator: str) -> list[str]:
 def _time(value: object) -> str | None:
     """Return the time that a property states, in ISO 8601, no more exactly than it does, but for the day of a month."""
     said = str(_plain(value)).strip("[]")
+    if isinstance(value, int) and _EPOCH.fullmatch(said):
+        return moment(value)
     found = time_in_field(said)
     return found and (said if len(said) >= len("2022-02-02") and found.startswith(said) else found)
 

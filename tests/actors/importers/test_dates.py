@@ -7,6 +7,7 @@ import pytest
 from actors.importers.dates import date_in_heading, date_in_path
 from actors.importers.recogniser import recognise
 from actors.importers.records import Ignored, Item, Options, Skipped
+from tests.actors.conftest import Place
 
 LONG = "The committee talked about the budget of the archive, and nobody objected. " * 16
 
@@ -111,7 +112,15 @@ def test_a_property_states_a_time_in_iso_8601_or_a_day_in_words(tmp_path: Path, 
     assert created(note(tmp_path, "2019-01-31.md", f"---\ndate: {said}\n---\nBo barked.")) == [expected]
 
 
-@pytest.mark.parametrize("said", ["05/02/2022", "yesterday", "1643790000000", "[some, day]"])
+@pytest.mark.parametrize("said", ["1643790000000", "1643790000"])
+def test_a_property_states_a_time_in_seconds_or_milliseconds_as_dendron_does(
+    tmp_path: Path, place: Place, said: str
+) -> None:
+    place("Asia/Tokyo")
+    assert created(note(tmp_path, "Day.md", f"---\ncreated: {said}\n---\nBo barked.")) == ["2022-02-02T17:20:00+09:00"]
+
+
+@pytest.mark.parametrize("said", ["05/02/2022", "yesterday", "16437900000", "[some, day]"])
 def test_a_property_that_names_no_day_stays_in_the_text_and_the_next_or_the_path_dates_the_note(
     tmp_path: Path, said: str
 ) -> None:

@@ -410,6 +410,47 @@ def test_markdowns_links_to_files_lead_to_the_notes_and_notions_ids_are_no_part_
     assert skipped == {"links to notes that don't exist": 1}
 
 
+def test_a_link_by_a_path_without_folder_leads_to_the_only_file_of_that_name(tmp_path: Path) -> None:
+    for name, body in {
+        "people/Ilmari.md": "He mends [the boats](Old%20Boats.md); see [all](README.md).\n",
+        "harbour/Old Boats.md": "---\nkeeper: '[[Aino]]'\nseen: [Ilmari](../people/Ilmari.md)\n---\nFive of them.\n",
+        "harbour/Aino K.md": "---\nalias: Aino\n---\nHers is the key, [[The list|harbour.list]].\n",
+        "harbour.list.md": "Ropes, [[oars|dendron://quay/store.oars]].\n",
+        "store.oars.md": "Six.\n",
+        "harbour/README.md": "Of the harbour.\n",
+        "store/README.md": "Of the store.\n",
+    }.items():
+        (file := tmp_path / name).parent.mkdir(exist_ok=True)
+        file.write_text(body)
+    _, items, broken, skipped = read(tmp_path)
+    titles = {item["content"]: item["metadata"]["title"] for item in items if "content" in item}
+    assert {(titles[source], titles[target]) for source, _, target in links(items)} == {
+        ("Ilmari", "Old Boats"),
+        ("Old Boats", "Ilmari"),
+        ("Old Boats", "Aino K"),
+        ("Aino K", "harbour.list"),
+        ("harbour.list", "store.oars"),
+    }
+    assert (broken, skipped) == ([], {"links to notes that don't exist": 1}), "two files are called README"
+
+
+def test_a_post_of_hugo_has_its_properties_in_toml_and_no_names_of_headings(tmp_path: Path) -> None:
+    (tmp_path / "kelp.md").write_text(
+        '+++\ntitle = "Of kelp"\ndate = 2021-06-02\ntags = ["sea", "dull green"]\ndraft = false\nplace = "Hanko"\n+++\n'
+        "\n"
+        "## How it grows {#how-it-grows}\n\nSlowly, [as told](#how-it-grows). Seen on #walks.\n"
+    )
+    (tmp_path / "bad.md").write_text('+++\ntitle = "Of\n+++\nSalt.\n')
+    _, items, broken, skipped = read(tmp_path)
+    bad, kelp = items
+    assert kelp["content"] == (
+        "Of kelp\n\nplace: Hanko\n\n## How it grows\n\nSlowly, [as told](#how-it-grows). Seen on #walks."
+    )
+    assert (kelp["created_at"], kelp["tags"]) == ("2021-06-02", ["sea", "dull green", "walks"])
+    assert bad["content"] == "bad\n\nSalt."
+    assert (broken, skipped) == ([], {})
+
+
 def test_a_page_of_notion_has_the_day_and_the_tags_that_stand_below_its_title(tmp_path: Path) -> None:
     above = "# Keel\n\nCreated time: March 25, 2024 9:00 AM\nTags: deep sea, wood\nStatus: Done\n\n"
     (tmp_path / f"Keel {'0123456789abcdef' * 2}.md").write_text(f"{above}The bolts are new.\n", "utf-8")

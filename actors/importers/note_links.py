@@ -1,0 +1,84 @@
+"""Links between notes: what a text links to, and which note a link means."""
+
+import posixpath
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Final
+from urllib.parse import unquote
+from uuid import UUID
+
+WIKILINK: Final = "links_to"
+CODE: Final = re.compile(r"^(```|~~~).*?(?:^\1[ \t]*$|\Z)|`[^`\n]*`", re.DOTALL | re.MULTILINE)
+
+_RELATION = re.compile(
+    r"^[ \t]*[-*] (?P<relation>[^\[\]\n]{0,80}?)[ \t]*\[\[(?P<target>[^\]\n]+)\]\][ \t]*(?:\([^()\n]*\))?[ \t]*$",
+    re.MULTILINE,
+)
+_LINK = re.compile(r"\[\[([^\[\]\n]+)\]\]")
+_FILE_LINK = re.compile(r"\]\(<?(?P<path>[^()<>\n#?:]+)\.(?:md|markdown)(?:#[^()<>\n]*)?>?(?:[ ]\"[^\"\n]*\")?\)")
+_VAULT = re.compile(r"dendron://[^/]+/")
+
+
+class NoteNames:
+    """The notes of a folder by their paths, else their titles and the names of their files, else their aliases."""
+
+    def __init__(self) -> None:
+        self._paths: dict[str, UUID | None] = {}
+        self._names: dict[str, UUID | None] = {}
+        self._aliases: dict[str, UUID | None] = {}
+        self._files: Counter[str] = Counter()
+
+    def add(
+        self, memory: UUID | None, path: str, *, paths: Iterable[object], names: Iterable[str], aliases: Iterable[str]
+    ) -> None:
+        """Add a note, or None for an empty one; of two with one name the first has it.
+
+        Args:
+            memory: The id of its memory.
+            path: Its path in the folder, without the suffix.
+            paths: What else stands for that path.
+            names: Its title and its ids.
+            aliases: What it is called too.
+        """
+        file = posixpath.basename(path)
+        self._files[file.lower()] += 1
+        for known, given in ((self._paths, (*paths, path)), (self._names, (*names, file)), (self._aliases, aliases)):
+            for one in given:
+                if one:
+                    known.setdefault(str(one).lower(), memory)
+
+    def find(self, target: str) -> UUID | None:
+        """Return the memory that a link leads to, None if its note is empty (`KeyError`: there is no such note).
+
+        Of `a|b`, `a` is the note to most programs and `b` to Dendron. A path without a folder may name a file in
+        another one if no other file has its name, as Obsidian shortens paths.
+        """
+        written, _, shown = target.lower().partition("|")
+        unique = posixpath.basename(written) if self._files[posixpath.basename(written)] == 1 else ""
+        for one in (written, _VAULT.sub("", shown), unique):
+            for known in (self._paths, self._names, self._aliases):
+                if one in known:
+                    return known[one]
+        raise KeyError(target)
+
+
+def links(body: str, folder: str) -> Iterator[tuple[str, str]]:
+    """Yield the relation and the target of each link, relations first.
+
+    The path of a file in a link is relative to the `folder` of the note.
+    """
+    visible = CODE.sub(" ", body)
+    related = set()
+    for one in _RELATION.finditer(visible):
+        name = _linked(one["target"])
+        related.add(name)
+        yield one["relation"].strip(" :*_\"'") or WIKILINK, name
+    paths = [posixpath.normpath(posixpath.join(folder, unquote(path))) for path in _FILE_LINK.findall(visible)]
+    named = dict.fromkeys([*map(_linked, _LINK.findall(visible)), *paths])
+    yield from ((WIKILINK, name) for name in named if name not in related)
+
+
+def _linked(target: str) -> str:
+    """Return what a wikilink names, without the heading, and what is shown in its place after `|`."""
+    return "|".join(one.partition("#")[0].strip().removesuffix(".md") for one in target.split("|", 1))
