@@ -216,6 +216,13 @@ def test_a_running_hub_is_asked_and_one_of_another_version_is_a_warning(home: Pa
     subprocess.run([COMMAND, "stop", "--data", str(data)], check=True, capture_output=True, timeout=PATIENCE)
 
 
+def test_the_upgrade_of_a_store_of_an_earlier_format_is_no_error(home: Path, store: Path, window: Open) -> None:
+    (store / "format").unlink()
+    window().greeted().call("search_graph", query=MEMORY)
+    assert "it is upgraded now" in (store / LOG).read_text()
+    assert doctor(home, store)[1]["errors"]["verdict"] == "ok"
+
+
 def test_without_a_store_nothing_is_created(home: Path, tmp_path: Path) -> None:
     status, checks = doctor(home, tmp_path / "nothing")
     assert (status, checks["folder"]["verdict"]) == (0, "warning")
