@@ -165,7 +165,9 @@ def _store(folder: Path) -> Iterator[Check]:
         yield warned("log", str(error), "nothing, if this is the right folder")
     except LogError as error:
         yield failed("log", str(error), "name the log of this folder, or none")
-    except (ClientError, CommandError, OSError) as error:
+    except CommandError as error:  # its hub is of another version
+        yield warned("models", str(error), "context-graph stop, and then this command again")
+    except (ClientError, OSError) as error:
         yield failed("hub", f"it does not answer: {error}", f"see {folder / 'hub.log'}; end the process and try again")
 
 

@@ -62,6 +62,17 @@ def test_what_a_hub_of_another_version_cannot_answer_names_the_version_and_the_c
     assert len(done.stderr.splitlines()) == 1
 
 
+def test_doctor_warns_of_a_hub_of_another_version_whose_answer_it_can_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    with fake_hub(tmp_path, "0.0.1", {"result": {}}):
+        checks = json.loads(run(tmp_path, "doctor", "--json").stdout)["checks"]
+    found = {check["name"]: check for check in checks}
+    assert [found[name]["verdict"] for name in ("hub", "models")] == ["warning", "warning"]
+    assert all(found[name]["advice"].startswith(ADVICE) for name in ("hub", "models"))
+
+
 def test_what_a_hub_of_this_version_refuses_says_nothing_of_versions(tmp_path: Path) -> None:
     with fake_hub(tmp_path, own_version(), {"error": {"code": -32602, "message": "unknown field"}}):
         done = run(tmp_path, "status")
