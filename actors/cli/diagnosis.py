@@ -146,7 +146,7 @@ def _may_write(folder: Path) -> bool:
 
 def _store(folder: Path) -> Iterator[Check]:
     """Check the hub, and the log through it, or by opening the log if there is no hub."""
-    from actors.cli.store_access import NoStoreError, served_store, store_location
+    from actors.cli.store_access import CommandError, NoStoreError, served_store, store_location
     from actors.proxy.client import ClientError
     from events.storage.log import LogError
 
@@ -165,14 +165,17 @@ def _store(folder: Path) -> Iterator[Check]:
         yield warned("log", str(error), "nothing, if this is the right folder")
     except LogError as error:
         yield failed("log", str(error), "name the log of this folder, or none")
+    except CommandError as error:  # its hub is of another version
+        yield warned("models", str(error), "context-graph stop, and then this command again")
     except (ClientError, OSError) as error:
         yield failed("hub", f"it does not answer: {error}", f"see {folder / 'hub.log'}; end the process and try again")
 
 
 def _hub(folder: Path) -> Check:
     from actors.proxy.endpoint import read_hub_info
+    from actors.proxy.own_version import own_version
 
-    info, own = read_hub_info(folder), version("context-graph")
+    info, own = read_hub_info(folder), own_version()
     if info is None:
         return warned("hub", "it runs, but its hub.json is missing", "end its clients; the next one starts another hub")
     if info.version != own:

@@ -269,7 +269,7 @@ def perform(
     from actors.api.answers import empty_namespace
     from actors.api.params.fields import EVERYWHERE
     from actors.cli.options import with_full_ids
-    from actors.cli.store_access import open_store
+    from actors.cli.store_access import open_store, understanding
     from actors.cli.views.terminal import progress_bar
 
     with (
@@ -287,7 +287,8 @@ def perform(
                 hint = empty_namespace(named, known)  # such as one with a typo: an answer is empty for no other reason
     if hint:
         typer.secho(hint, err=True, fg="yellow")
-    show(answer, view, as_json=as_json)
+    with exit_on_error(), understanding(location.folder):
+        show(answer, view, as_json=as_json)
     return answer
 
 

@@ -118,6 +118,7 @@ def open_store(
         NoStoreError: There is none.
         LogError: It cannot be trusted.
         LogInUseError: Another process keeps it open.
+        CommandError: A hub of another version answers what can't be read.
         TimeoutError: The same, and the deadline has passed.
         OSError, ClientError: The server does not answer as it should (`Client`).
     """
@@ -125,7 +126,7 @@ def open_store(
         _make_folder(location.folder)
     else:
         location.check_exists()
-    with ExitStack() as stack:
+    with understanding(location.folder), ExitStack() as stack:
         now = monotonic()
         store = _connect_or_open(location, now + server_timeout, now + location.lock_timeout, stack)
         yield store
@@ -138,10 +139,23 @@ def open_store(
 
 
 @contextmanager
+def understanding(folder: Path) -> Iterator[None]:
+    """Raise `CommandError` where an answer lacks what is read of it, and the hub that gave it is of another version."""
+    try:
+        yield
+    except (AttributeError, LookupError, TypeError) as error:
+        from actors.proxy.own_version import describe_other_version
+
+        if (other := describe_other_version(folder)) is None:
+            raise
+        raise CommandError(f"the answer can't be read: {other}") from error
+
+
+@contextmanager
 def served_store(location: StoreLocation) -> Iterator[StoreSession | None]:
     """Yield a store if another process serves it; errors as in `open_store`."""
     location.check_exists()
-    with ExitStack() as stack:
+    with understanding(location.folder), ExitStack() as stack:
         session = None
         with suppress(FileNotFoundError, ConnectionRefusedError):  # no server listens
             session = _connect(location, location.seconds_left, stack)

@@ -143,7 +143,11 @@ def _open_log(folder: Path, address: str | None, until: float, *, upgrades: bool
 
     if address is not None:
         return _open_shared(folder, address)
-    return open_log(folder, passphrase(), until, upgrades=upgrades, spare=SNAPSHOT, notify=print_notice)
+
+    def tell_upgrade(sentence: str) -> None:
+        print_notice(f"INFO {sentence}")  # `doctor` takes a line without a level for an error
+
+    return open_log(folder, passphrase(), until, upgrades=upgrades, spare=SNAPSHOT, notify=tell_upgrade)
 
 
 def _open_shared(folder: Path, address: str) -> StoredLog:

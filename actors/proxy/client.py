@@ -14,6 +14,8 @@ from actors.runtime.types import JsonObject
 
 PROTOCOL = "2025-06-18"
 CLOSED = "the server closed the connection"
+VERSION_ERRORS = {-32601, -32602}
+"""Codes of unknown methods and parameters, which a hub of another version may lack."""
 
 
 class ClientError(Exception):
@@ -42,6 +44,7 @@ class Client:
             ClientError: The server doesn't answer within `ANSWER_TIMEOUT`, or as in `request`.
         """
         deadline = monotonic() + seconds
+        self._folder = folder
         self.deadline = min(deadline, monotonic() + ANSWER_TIMEOUT)
         self._last_id = 0
         self._meta = {PROJECT: project} if project else {}
@@ -86,7 +89,12 @@ class Client:
                 continue  # a notification, or a request of the server for something that we don't offer
             if "error" in answer:
                 error = answer["error"]
-                raise ClientError(str(error.get("message")), error.get("code"), error.get("data"))
+                message = str(error.get("message"))
+                if error.get("code") in VERSION_ERRORS:
+                    from actors.proxy.own_version import describe_other_version
+
+                    message = "; ".join(filter(None, [message, describe_other_version(self._folder)]))
+                raise ClientError(message, error.get("code"), error.get("data"))
             return answer["result"]
 
     def wait_closed(self) -> None:

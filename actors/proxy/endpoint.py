@@ -108,7 +108,7 @@ class HubInfo(msgspec.Struct, frozen=True, kw_only=True):
 
     pid: int
     version: str
-    """Of this package."""
+    """As `own_version` of its process."""
     options: ServeOptions
     http: str | None = None
     """URL of its HTTP server; None without one."""

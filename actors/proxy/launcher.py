@@ -201,9 +201,9 @@ class HubLauncher:
 
 def describe_silence(folder: Path, pid: int) -> str:
     """Return why a hub doesn't answer, as far as it can be known, and what to run."""
-    from importlib.metadata import version
+    from actors.proxy.own_version import own_version
 
-    own, info = version("context-graph"), read_hub_info(folder)
+    own, info = own_version(), read_hub_info(folder)
     other = f" of version {info.version}, not {own}," if info is not None and info.version != own else ""
     if is_stopped(pid):
         return f"process {pid},{other} which serves {folder}, is stopped; let it go on by: kill -CONT {pid}"

@@ -163,14 +163,10 @@ class Proxy:
         if info is None:
             return
         self._options_checked = True
-        from importlib.metadata import PackageNotFoundError, version
+        from actors.proxy.own_version import describe_other_version
 
-        with suppress(PackageNotFoundError):  # it is being replaced
-            own = version("context-graph")
-            if info.version != own:
-                print_notice(
-                    f"the hub is of version {info.version}, not {own}; it is replaced once all its clients have ended"
-                )
+        if (other := describe_other_version(self._launcher.folder)) is not None:
+            print_notice(other)
         for name in ("limits", "priming", "sleep"):
             actual, wanted = getattr(info.options, name), getattr(self._options, name)
             if actual != wanted:

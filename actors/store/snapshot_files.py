@@ -14,6 +14,7 @@ import shutil
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
+from logging import INFO, WARNING
 from pathlib import Path
 from time import time
 from typing import Final, NamedTuple
@@ -236,7 +237,8 @@ class Snapshots:
         return [path for path in found if not suffixes or path.suffix in suffixes]
 
     def _reject(self, path: Path, error: Exception) -> None:
-        LOGGER.warning("snapshot %s can't be used (%s); all is read from the log", path.name, _reason(error))
+        level = INFO if isinstance(error, OtherSchemaError) else WARNING  # each upgrade may bring another schema
+        LOGGER.log(level, "snapshot %s can't be used (%s); all is read from the log", path.name, _reason(error))
         self._unusable.append(path)
 
     def _set_aside(self, path: Path, error: Exception) -> None:

@@ -15,6 +15,7 @@ from actors.proxy.launcher import LOG
 from events.storage.duckdb_log import DuckDBLog
 from tests.acceptance.conftest import COMMAND, PATIENCE, Open
 from tests.acceptance.test_install import run
+from tests.fixtures.stores.unpacking import unpack
 
 MEMORY = "Mara's dog is called Bo."
 
@@ -214,6 +215,15 @@ def test_a_running_hub_is_asked_and_one_of_another_version_is_a_warning(home: Pa
     assert (other_version["verdict"], other_version["advice"].partition(":")[0]) == ("warning", "context-graph stop")
     # It would go on for the browser.
     subprocess.run([COMMAND, "stop", "--data", str(data)], check=True, capture_output=True, timeout=PATIENCE)
+
+
+def test_what_the_upgrade_of_a_store_of_an_earlier_version_logs_is_no_error(
+    home: Path, data: Path, window: Open
+) -> None:
+    unpack("keyed", data)  # in another format, with a snapshot of another schema
+    window().greeted().call("search_graph", query=MEMORY)
+    assert "it is upgraded now" in (data / LOG).read_text()
+    assert doctor(home, data)[1]["errors"]["verdict"] == "ok"
 
 
 def test_without_a_store_nothing_is_created(home: Path, tmp_path: Path) -> None:

@@ -237,15 +237,14 @@ def _serve_alone(
 
 @contextmanager
 def _opened(folder: Path, options: ServeOptions) -> Iterator[tuple[Hub, dict[str, int], HubInfo]]:
-    from importlib.metadata import version
-
     from actors.api.tools.rate_limits import limits_of
     from actors.hub.composition import open_hub
     from actors.proxy.endpoint import HubInfo
+    from actors.proxy.own_version import own_version
     from events.postgres.address import log_address
 
     per_minute = limits_of(options.limits)
-    info = HubInfo(pid=os.getpid(), version=version("context-graph"), options=options)
+    info = HubInfo(pid=os.getpid(), version=own_version(), options=options)
     models = Path(options.models) if options.models else None
     with open_hub(
         folder,
