@@ -13,8 +13,9 @@ import pytest
 from actors.proxy.endpoint import HUB_INFO
 from actors.proxy.launcher import LOG
 from events.storage.duckdb_log import DuckDBLog
-from tests.acceptance.conftest import COMMAND, PATIENCE, Open
+from tests.acceptance.conftest import COMMAND, PATIENCE, Open, Server
 from tests.acceptance.test_install import run
+from tests.postgres import Server as Postgres
 
 MEMORY = "Mara's dog is called Bo."
 
@@ -214,6 +215,27 @@ def test_a_running_hub_is_asked_and_one_of_another_version_is_a_warning(home: Pa
     assert (other_version["verdict"], other_version["advice"].partition(":")[0]) == ("warning", "context-graph stop")
     # It would go on for the browser.
     subprocess.run([COMMAND, "stop", "--data", str(data)], check=True, capture_output=True, timeout=PATIENCE)
+
+
+def test_a_shared_log_whose_server_is_away_fails_with_and_without_a_hub(
+    home: Path, data: Path, postgres: Postgres, address: str
+) -> None:
+    server = Server(data, "--standalone", "--log", address).greeted()
+    try:
+        assert not server.call("store_memory", content=MEMORY).get("isError")
+        assert doctor(home, data)[1]["log"]["verdict"] == "ok"
+        postgres.stop()
+        assert server.call("store_memory", content="Bo is afraid of thunder.")["isError"]
+        status, checks = doctor(home, data)
+        assert (status, checks["hub"]["verdict"], checks["log"]["verdict"]) == (1, "ok", "failed")
+        assert checks["log"]["advice"].startswith("start the server of the log")
+        server.close()
+        status, checks = doctor(home, data)
+        assert (status, checks["log"]["verdict"]) == (1, "failed")
+        assert checks["log"]["advice"].startswith("start the server of the log")
+    finally:
+        server.kill()
+        postgres.start()
 
 
 def test_without_a_store_nothing_is_created(home: Path, tmp_path: Path) -> None:

@@ -452,6 +452,48 @@ async def test_a_server_that_came_back_with_another_log_is_refused(
         log.close()
 
 
+async def test_a_server_that_went_back_takes_nothing_before_it_holds_what_the_hubs_have_seen(
+    opened: Open, postgres: Server, database: str, address: str, tmp_path: Path, profile: Any
+) -> None:
+    here, there = Context(opened("here")), Context(opened("there"))
+    first = await store(here, "the ferry leaves the eastern harbour at nine")
+    copy = postgres.dump(database)
+    lost = await store(here, "the lighthouse keeper has a grey cat")
+    known(there.hub, here.hub.log.head.seq)
+
+    postgres.execute(f"ALTER DATABASE {database} ALLOW_CONNECTIONS false")
+    postgres.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname LIKE 'store%'")
+    postgres.execute(f"ALTER DATABASE {database} RENAME TO {database}_kept")
+    postgres.execute(f"CREATE DATABASE {database}")
+    postgres.restore(copy, database)
+    for hub in (here, there):
+        await refused_for(hub, "events are missing")
+        assert "events are missing" in (await store_status(hub))["log"]["lag"]["reason"]
+        assert {one["fingerprintId"] for one in await search(hub, "a cat or a ferry")} == {first, lost}
+    with open_hub(tmp_path / "fresh", load=loaded(profile), address=address) as fresh:  # which misses nothing
+        for number in range(20):
+            await store(Context(fresh), f"crate number {number} holds salt")
+    for hub in (here, there):
+        await refused_for(hub, "the log is damaged")
+
+    postgres.execute(f"DROP DATABASE {database} WITH (FORCE)")
+    postgres.execute(f"ALTER DATABASE {database}_kept RENAME TO {database}")
+    postgres.execute(f"ALTER DATABASE {database} ALLOW_CONNECTIONS true")
+    for hub in (here, there):
+        await stored_once_it_is_back(hub, "the bakery opens at six")
+
+
+async def refused_for(hub: Context, why: str) -> None:
+    """Wait until a hub refuses a memory for a reason; until then it may find its connection lost."""
+    deadline = monotonic() + BOUND
+    while True:
+        with pytest.raises(StorageFault) as caught:
+            await store(hub, "the key hangs behind the red canoe")
+        if why in caught.value.message:
+            return
+        assert monotonic() < deadline, caught.value.message
+
+
 async def test_a_verification_that_the_server_interrupts_goes_on_and_marks_nothing_as_damaged(
     opened: Open, address: str, tmp_path: Path, profile: Any, postgres: Server
 ) -> None:
