@@ -26,7 +26,7 @@ from actors.cli.commands import program
 from actors.hub.composition import open_hub
 from actors.hub.hub import Hub
 from actors.hub.reembed import built_beside, reembed
-from actors.runtime.faults import StorageFault
+from actors.runtime.faults import InvalidParamsFault, StorageFault
 from actors.store.messages import ReadDigests, ReadStatus, TakeSnapshot
 from actors.store.snapshot_files import Snapshots
 from events import vocabulary as ev
@@ -568,12 +568,20 @@ async def test_a_shared_log_is_embedded_anew_into_a_folder(address: str, tmp_pat
     assert found[0]["fingerprintId"] == ferry
 
 
+async def test_backups_after_sleep_that_no_hub_would_make_are_refused(opened: Open) -> None:
+    here = Context(opened("here"))
+    with pytest.raises(InvalidParamsFault, match="a log on a server isn't copied after sleep"):
+        await call(here, BY_METHOD["store/schedule"], {"backups": 3, "paused": True})
+    assert not (await call(here, BY_METHOD["store/schedule"], {"backups": 0}))["paused"]
+
+
 @pytest.mark.parametrize(
     ("command", "advice"),
     [
         (("repair", "NEW"), "context-graph restore BACKUP"),
         (("passphrase",), "context-graph move --to NEW_FOLDER"),
         (("upgrade",), "its hubs upgrade it when they start"),
+        (("anchor",), "run context-graph backup COPY, then context-graph anchor --data COPY"),
     ],
 )
 async def test_what_needs_the_files_of_a_log_says_what_to_run_instead(
