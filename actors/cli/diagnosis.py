@@ -32,6 +32,7 @@ LAST_ERRORS = 5
 _UNLOCK = (
     "give the store's passphrase by CONTEXT_GRAPH_PASSPHRASE or CONTEXT_GRAPH_PASSPHRASE_FILE; unset both without one"
 )
+_SERVER = "start the server of the log or restore its latest copy, or mend the address or the password"
 _REQUIREMENT = re.compile(r"([\w.-]+)\s*(?:==\s*([\w.]+))?")
 _LOGGED = re.compile(r"context-graph: (?!DEBUG |INFO )")
 
@@ -159,7 +160,11 @@ def _store(folder: Path) -> Iterator[Check]:
                 return
             status = store.call("store/status")
             yield _hub(folder)
-            yield _opened(status["log"]["position"], "open in the hub", status["read_only"])
+            log = status["log"]
+            if why := log.get("lag", {}).get("reason"):
+                yield failed("log", f"{log['server']}: {why}", f"{_SERVER}; until then the hub only answers searches")
+            else:
+                yield _opened(log["position"], "open in the hub", status["read_only"])
             yield _models(status)
     except NoStoreError as error:
         yield warned("log", str(error), "nothing, if this is the right folder")
@@ -212,7 +217,7 @@ def _log(folder: Path) -> Check:
     from events.storage.duckdb_log import DuckDBLog
     from events.storage.durable import check_private
     from events.storage.format import FORMAT, format_of
-    from events.storage.log import LogError, LogInUseError, PassphraseError
+    from events.storage.log import LogAwayError, LogError, LogInUseError, PassphraseError
 
     try:
         check_private(folder)
@@ -227,6 +232,8 @@ def _log(folder: Path) -> Check:
         return warned("log", "another process has it open and does not answer", "wait for it to end, or end it")
     except PassphraseError as error:
         return failed("log", str(error), _UNLOCK)
+    except LogAwayError as error:
+        return failed("log", str(error), _SERVER)
     except (LogError, OSError) as error:
         return failed("log", str(error), "`context-graph verify` tells what is lost; `restore` puts a backup back")
     try:

@@ -28,6 +28,9 @@ from projections.registry import SchedulerProjections
 STARTUP_QUIET = timedelta(minutes=1)
 """Time after the replay without sleep runs, which would compete with the first requests."""
 
+LONGEST_WAIT = timedelta(hours=1)
+"""Time after which it looks at the clock again: a timer doesn't count the time in which the machine is suspended."""
+
 
 class Scheduler(ProjectionActor[SchedulerProjections]):
     """Owns the `Schedule`. A change takes effect when its event returns from the log.
@@ -112,7 +115,7 @@ class Scheduler(ProjectionActor[SchedulerProjections]):
             raise InvalidParamsFault(
                 "Invalid mode: dreams aren't scheduled, only light, deep and rem", parameter="mode"
             )
-        timing.check(message.whens, self._tz)
+        timing.check(message.whens)
         events: list[ev.Event] = [ev.ScheduleChanged(mode=mode, when=when) for mode, when in message.whens.items()]
         if message.paused is not None:
             events.append(ev.ScheduleSwitched(paused=message.paused))
@@ -168,14 +171,15 @@ class Scheduler(ProjectionActor[SchedulerProjections]):
             return
         at = timing.wake_at(self._schedule, self._clock(), self._tz)
         if at is not None:
-            self._set_timer(max(at, self._quiet_until))
+            # The clock may have been set back since.
+            self._set_timer(max(at, min(self._quiet_until, self._clock() + STARTUP_QUIET)))
 
     def _set_timer(self, at: datetime) -> None:
         if self._scheduled:
             self.on_stop()
             self._wake_at = at
-            seconds = max(0.0, (at - self._clock()).total_seconds())
-            self._timer = tell_later(seconds, self.actor_ref, msg.Tick())
+            wait = min(max(at - self._clock(), timedelta()), LONGEST_WAIT)
+            self._timer = tell_later(wait.total_seconds(), self.actor_ref, msg.Tick())
 
     def _state(self) -> msg.ScheduleState:
         schedule, now = self._schedule, self._clock()

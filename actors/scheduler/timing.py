@@ -32,12 +32,16 @@ _DAY: Final = "[0-7]|" + "|".join(_WEEKDAYS)
 _DAYS: Final = re.compile(rf"(?:\*|({_DAY})(?:-({_DAY}))?)(?:/([1-7]))?")
 
 _MOMENT: Final = timedelta(microseconds=1)
+
+_AHEAD: Final = timedelta(days=1)
+"""Time after which a run in the future shows that the clock was wrong then: those of several hubs differ by minutes."""
+
 _EPOCH: Final = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 @lru_cache(maxsize=64)
-def parse_when(text: str, tz: tzinfo) -> When:
-    """Parse a crontab of five fields in a time zone, or an interval such as `90m`, `2h` or `7d`.
+def parse_when(text: str) -> When:
+    """Parse a crontab of five fields, whose times are those of UTC, or an interval such as `90m`, `2h` or `7d`.
 
     Weekdays are numbered as in crontab(5), with Sunday 0 and 7; APScheduler numbers from Monday. If both day of month
     and day of week are given, both must match.
@@ -58,7 +62,7 @@ def parse_when(text: str, tz: tzinfo) -> When:
     from apscheduler.triggers.cron import CronTrigger
 
     try:
-        trigger = CronTrigger.from_crontab(" ".join([*fields[:4], _weekdays(fields[4])]), timezone=tz)
+        trigger = CronTrigger.from_crontab(" ".join([*fields[:4], _weekdays(fields[4])]), timezone=UTC)
     except ValueError as error:
         raise ValueError(f"'{text}' is no crontab: {error}") from None
     if trigger.get_next_fire_time(None, _EPOCH) is None:
@@ -66,12 +70,12 @@ def parse_when(text: str, tz: tzinfo) -> When:
     return trigger
 
 
-def check(whens: Mapping[Mode, str | None], tz: tzinfo) -> None:
+def check(whens: Mapping[Mode, str | None]) -> None:
     """Raise an `InvalidParamsFault`, whose parameter is the mode, unless `parse_when` accepts all; None means never."""
     for mode, when in whens.items():
         try:
             if when is not None:
-                parse_when(when, tz)
+                parse_when(when)
         except ValueError as error:
             raise InvalidParamsFault(f"Invalid '{mode.value}': {error}", parameter=mode.value) from None
 
@@ -80,7 +84,7 @@ def next_run(schedule: Schedule, mode: Mode, now: datetime, tz: tzinfo) -> datet
     """Return the next run of a mode in UTC, `now` if it is due; None for never or while paused."""
     if schedule.paused:
         return None
-    fire = _fire(schedule, mode, schedule.due_after(mode) or now, tz)
+    fire = _fire(schedule, mode, _awaited(schedule, mode, now) or now, tz)
     return fire and max(fire, now)
 
 
@@ -92,7 +96,7 @@ def due(schedule: Schedule, now: datetime, tz: tzinfo) -> tuple[Mode, Trigger] |
     if schedule.paused:
         return None
     for mode in reversed(schedule.when):
-        awaited = schedule.due_after(mode)
+        awaited = _awaited(schedule, mode, now)
         fire = awaited and _fire(schedule, mode, awaited, tz)
         if fire and fire <= now:
             return mode, Trigger.MADE_UP if now - fire > LATE else Trigger.SCHEDULE
@@ -126,12 +130,24 @@ def _fire(schedule: Schedule, mode: Mode, after: datetime, tz: tzinfo) -> dateti
     text = schedule.when[mode]
     if text is None:
         return None
-    when = parse_when(text, tz)
+    when = parse_when(text)
     if isinstance(when, timedelta):
         begin = schedule.last(mode) or schedule.since or after
         return begin + ((after - begin) // when + 1) * when
-    fire = when.get_next_fire_time(None, after + _MOMENT)
-    return fire and fire.astimezone(UTC)
+    # By the calendar alone: given the zone, APScheduler leaves a midnight out after clocks were set forward.
+    local = after.astimezone(tz).replace(tzinfo=UTC)
+    while fire := when.get_next_fire_time(None, local + _MOMENT):
+        at = fire.replace(tzinfo=tz).astimezone(UTC)
+        if at > after:  # not the first of two equal times, before clocks were set back
+            return at
+        local = fire
+    return None
+
+
+def _awaited(schedule: Schedule, mode: Mode, now: datetime) -> datetime | None:
+    """Return `Schedule.due_after`; the day before where a clock that was far ahead has set it."""
+    awaited = schedule.due_after(mode)
+    return now - _AHEAD if awaited and awaited - now > _AHEAD else awaited
 
 
 def _weekdays(field: str) -> str:

@@ -10,7 +10,7 @@ from typing import Final
 from events.postgres.connection import connect, translated
 from events.postgres.rows import select_head
 from events.postgres.schema import CHANNEL, CONSOLIDATION, LOCKS
-from events.storage.log import Lag, LogAwayError
+from events.storage.log import Lag, LogAwayError, LogDamagedError
 
 _LEAD: Final = "SELECT pg_try_advisory_lock(%s::int, %s::int)"
 """A session that has the lock gets it again; the server releases all when the session ends."""
@@ -76,10 +76,10 @@ class LagClock:
 
     @contextmanager
     def noting_absence(self) -> Generator[None, None, None]:
-        """Note whether the server answers what is asked inside."""
+        """Note whether the server answers what is asked inside, with the log that this process knows."""
         try:
             yield
-        except LogAwayError as error:
+        except (LogAwayError, LogDamagedError) as error:
             self._away = str(error)
             raise
         self._away = None

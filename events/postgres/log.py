@@ -70,7 +70,7 @@ class PostgresLog:
             self._writer = stack.enter_context(closing(Writer(url)))
             offline: Known | None = None
             try:
-                self._ring = schema.open_store(self._writer.open(), passphrase)
+                self._ring = schema.open_store(self._writer.open(), passphrase, creates=not (folder / "head").exists())
             except LogAwayError as error:
                 if (offline := known()) is None:
                     raise
@@ -169,11 +169,12 @@ class PostgresLog:
         return PostgresListener(self._url)
 
     def follow(self) -> tuple[Envelope, ...]:
-        """Return the next events of other processes, and move `head` behind them; none at the end of the log."""
+        """Return the next events of others, and move `head` behind them (`LogAwayError`, `LogDamagedError`)."""
         self._check_open()
         with self._clock.noting_absence(), self._readers.borrow() as connection:
             self._compare(connection)
-            found = self._next_page(connection)
+            self._last = table.check_end(table.select_head(connection), self._head)
+            found = self._next_page(connection) if self._head.seq < self._last else ()
         if not found:
             self._clock.reset()
         return found
@@ -183,6 +184,7 @@ class PostgresLog:
 
         Raises:
             LogAwayError: the server can't be reached, or another process keeps the turn for ten seconds.
+            LogDamagedError: the log doesn't hold what this process has seen.
         """
         self._check_open()
         if self._writer.in_turn:
@@ -191,8 +193,9 @@ class PostgresLog:
         known = self._head
         try:
             with self._clock.noting_absence(), translated():
-                self._last = self._writer.lock().seq
+                end = self._writer.lock()
                 self._compare(self._writer.connection)
+                self._last = table.check_end(end, self._head)
                 while self._head.seq < self._last:
                     found += self._next_page(self._writer.connection)
         except BaseException:
@@ -256,12 +259,10 @@ class PostgresLog:
         self._resources.close()
 
     def _next_page(self, connection: Connection) -> tuple[Envelope, ...]:
-        """Return up to a page of the events after the head, verified, and move the head."""
+        """Return up to a page of the events after the head, of which there are some, verified, and move the head."""
         page = table.select_range(connection, self._head.seq + 1, self._head.seq + table.PAGE)
         if not page.rows:
-            if self._head.seq < self._last:
-                raise LogCorruptError(self._head.seq + 1, "it is missing")
-            return ()
+            raise LogCorruptError(self._head.seq + 1, "it is missing")
         found = table.decode_known(self._head, page, self._ring)
         self._advance(page.rows[len(found) - 1].head)
         return found

@@ -9,7 +9,7 @@ from events.crypto.keys import KeyRing, record_id
 from events.postgres.connection import Connection
 from events.postgres.schema import CHANNEL
 from events.storage.chain import Row, decode_rows, verify_row
-from events.storage.log import Envelope, Head, LogBehindError, LogCorruptError, LogNewerError
+from events.storage.log import Envelope, Head, LogBehindError, LogCorruptError, LogDamagedError, LogNewerError
 from events.vocabulary.codec import UnknownKindError
 
 PAGE: Final = 256
@@ -90,8 +90,10 @@ def select_verified(connection: Connection, seq: int, keys: KeyRing) -> Row:
 
 
 def select_head(connection: Connection, *, lock: bool = False) -> Head:
-    """Return the head of the log; locked, no other transaction can append until this one ends."""
-    (fields,) = connection.execute(_LOCK_HEAD if lock else _HEAD, binary=True).fetchall()
+    """Return the head of the log (`LogDamagedError`); locked, no other transaction can append until this one ends."""
+    fields = connection.execute(_LOCK_HEAD if lock else _HEAD, binary=True).fetchone()
+    if fields is None:
+        raise LogDamagedError("the log has lost the row that says where it ends")
     return Head(*fields)
 
 
@@ -104,11 +106,24 @@ def select_end(connection: Connection, keys: KeyRing, known: Iterable[Head]) -> 
     """
     head = select_head(connection)
     for one in (head, *known):
-        if one.seq > head.seq:
-            raise LogBehindError(head.seq, one.seq)
-        if one.seq and select_verified(connection, one.seq, keys).head != one:
-            raise LogCorruptError(one.seq, "it isn't the event that this hub has seen")
+        check_end(head, one)
+        if one.seq:
+            check_end(select_verified(connection, one.seq, keys).head, one)
     return head
+
+
+def check_end(end: Head, seen: Head) -> int:
+    """Return where a log ends, as far as that shows that it contains what this process has seen.
+
+    Raises:
+        LogBehindError: it ends before: its server was restored from an older copy, or a replica took over.
+        LogCorruptError: it ends there, with another event.
+    """
+    if end.seq < seen.seq:
+        raise LogBehindError(end.seq, seen.seq)
+    if end.seq == seen.seq and end != seen:
+        raise LogCorruptError(end.seq, "it isn't the event that this hub has seen")
+    return end.seq
 
 
 def select_seq_at(connection: Connection, at: datetime, last: int) -> int:

@@ -129,8 +129,10 @@ def create(connection: Connection, header: bytes) -> None:
     connection.execute("INSERT INTO context_graph.head (seq, hash) VALUES (0, %s)", [bytes(32)])
 
 
-def open_store(connection: Connection, passphrase: str | None) -> KeyRing:
+def open_store(connection: Connection, passphrase: str | None, *, creates: bool) -> KeyRing:
     """Create the tables if there are none; return a ring without keys, behind the passphrase of the log.
+
+    A hub that knows a log doesn't create another: the tables would be in the way of those that are restored.
 
     Raises:
         PassphraseError: the passphrase is wrong, or missing, or given for a log without one.
@@ -139,6 +141,11 @@ def open_store(connection: Connection, passphrase: str | None) -> KeyRing:
     with translated(), connection.transaction():
         lock_creation(connection)
         if not exists(connection):
+            if not creates:
+                raise LogError(
+                    f"the database {connection.info.dbname} holds no log, but this hub knows one: restore it, or "
+                    "choose another folder by --data for a new log"
+                )
             create(connection, KeyHeader.create(passphrase, ChainKey.create(1)).content)
         return KeyRing.of(read_header(connection), passphrase)
 

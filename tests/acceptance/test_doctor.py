@@ -13,9 +13,10 @@ import pytest
 from actors.proxy.endpoint import HUB_INFO
 from actors.proxy.launcher import LOG
 from events.storage.duckdb_log import DuckDBLog
-from tests.acceptance.conftest import COMMAND, PATIENCE, Open
+from tests.acceptance.conftest import COMMAND, PATIENCE, Open, Server
 from tests.acceptance.test_install import run
 from tests.fixtures.stores.unpacking import unpack
+from tests.postgres import Server as Postgres
 
 MEMORY = "Mara's dog is called Bo."
 
@@ -224,6 +225,27 @@ def test_what_the_upgrade_of_a_store_of_an_earlier_version_logs_is_no_error(
     window().greeted().call("search_graph", query=MEMORY)
     assert "it is upgraded now" in (data / LOG).read_text()
     assert doctor(home, data)[1]["errors"]["verdict"] == "ok"
+
+
+def test_a_shared_log_whose_server_is_away_fails_with_and_without_a_hub(
+    home: Path, data: Path, postgres: Postgres, address: str
+) -> None:
+    server = Server(data, "--standalone", "--log", address).greeted()
+    try:
+        assert not server.call("store_memory", content=MEMORY).get("isError")
+        assert doctor(home, data)[1]["log"]["verdict"] == "ok"
+        postgres.stop()
+        assert server.call("store_memory", content="Bo is afraid of thunder.")["isError"]
+        status, checks = doctor(home, data)
+        assert (status, checks["hub"]["verdict"], checks["log"]["verdict"]) == (1, "ok", "failed")
+        assert checks["log"]["advice"].startswith("start the server of the log")
+        server.close()
+        status, checks = doctor(home, data)
+        assert (status, checks["log"]["verdict"]) == (1, "failed")
+        assert checks["log"]["advice"].startswith("start the server of the log")
+    finally:
+        server.kill()
+        postgres.start()
 
 
 def test_without_a_store_nothing_is_created(home: Path, tmp_path: Path) -> None:

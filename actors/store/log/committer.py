@@ -19,7 +19,16 @@ from actors.store.log.following import RETRY_AFTER_MS, FollowLog, away_fault
 from actors.store.messages import RequestResult
 from actors.store.queries import request_result
 from actors.store.snapshot_policy import SnapshotPolicy
-from events.storage.log import Envelope, Log, LogAwayError, LogError, LogFullError, LogUncertainError, SharedLog
+from events.storage.log import (
+    Envelope,
+    Log,
+    LogAwayError,
+    LogDamagedError,
+    LogError,
+    LogFullError,
+    LogUncertainError,
+    SharedLog,
+)
 from projections.registry import StoreProjections
 
 CHECKPOINT = 48 << 20
@@ -90,7 +99,7 @@ class Committer:
                     self._fold_others(events)
                 self._fold_others(self._shared.begin())
                 self._settle_uncertain()
-            except LogAwayError as error:
+            except (LogAwayError, LogDamagedError) as error:
                 self._shared.give_back()
                 self._unreached = error
                 return away_fault(error)
@@ -178,7 +187,7 @@ class Committer:
         try:
             events = self._shared.follow()
             self._fold_others(events)
-        except LogAwayError as error:
+        except (LogAwayError, LogDamagedError) as error:
             self.lose(error)
             return
         self._away = self._unreached = None
@@ -192,6 +201,8 @@ class Committer:
         if self._away is None:
             LOGGER.warning("the log can't be used, searches go on without it: %s", error)
         self._away = error
+        if self._unreached is not None:
+            self._unreached = error  # what refusals say
         if self._uncertain and monotonic() > self._uncertain_until:
             self.fail_uncertain()
 

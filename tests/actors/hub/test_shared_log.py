@@ -26,7 +26,7 @@ from actors.cli.commands import program
 from actors.hub.composition import open_hub
 from actors.hub.hub import Hub
 from actors.hub.reembed import built_beside, reembed
-from actors.runtime.faults import StorageFault
+from actors.runtime.faults import InvalidParamsFault, StorageFault
 from actors.store.messages import ReadDigests, ReadStatus, TakeSnapshot
 from actors.store.snapshot_files import Snapshots
 from events import vocabulary as ev
@@ -452,6 +452,48 @@ async def test_a_server_that_came_back_with_another_log_is_refused(
         log.close()
 
 
+async def test_a_server_that_went_back_takes_nothing_before_it_holds_what_the_hubs_have_seen(
+    opened: Open, postgres: Server, database: str, address: str, tmp_path: Path, profile: Any
+) -> None:
+    here, there = Context(opened("here")), Context(opened("there"))
+    first = await store(here, "the ferry leaves the eastern harbour at nine")
+    copy = postgres.dump(database)
+    lost = await store(here, "the lighthouse keeper has a grey cat")
+    known(there.hub, here.hub.log.head.seq)
+
+    postgres.execute(f"ALTER DATABASE {database} ALLOW_CONNECTIONS false")
+    postgres.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname LIKE 'store%'")
+    postgres.execute(f"ALTER DATABASE {database} RENAME TO {database}_kept")
+    postgres.execute(f"CREATE DATABASE {database}")
+    postgres.restore(copy, database)
+    for hub in (here, there):
+        await refused_for(hub, "events are missing")
+        assert "events are missing" in (await store_status(hub))["log"]["lag"]["reason"]
+        assert {one["fingerprintId"] for one in await search(hub, "a cat or a ferry")} == {first, lost}
+    with open_hub(tmp_path / "fresh", load=loaded(profile), address=address) as fresh:  # which misses nothing
+        for number in range(20):
+            await store(Context(fresh), f"crate number {number} holds salt")
+    for hub in (here, there):
+        await refused_for(hub, "the log is damaged")
+
+    postgres.execute(f"DROP DATABASE {database} WITH (FORCE)")
+    postgres.execute(f"ALTER DATABASE {database}_kept RENAME TO {database}")
+    postgres.execute(f"ALTER DATABASE {database} ALLOW_CONNECTIONS true")
+    for hub in (here, there):
+        await stored_once_it_is_back(hub, "the bakery opens at six")
+
+
+async def refused_for(hub: Context, why: str) -> None:
+    """Wait until a hub refuses a memory for a reason; until then it may find its connection lost."""
+    deadline = monotonic() + BOUND
+    while True:
+        with pytest.raises(StorageFault) as caught:
+            await store(hub, "the key hangs behind the red canoe")
+        if why in caught.value.message:
+            return
+        assert monotonic() < deadline, caught.value.message
+
+
 async def test_a_verification_that_the_server_interrupts_goes_on_and_marks_nothing_as_damaged(
     opened: Open, address: str, tmp_path: Path, profile: Any, postgres: Server
 ) -> None:
@@ -526,12 +568,20 @@ async def test_a_shared_log_is_embedded_anew_into_a_folder(address: str, tmp_pat
     assert found[0]["fingerprintId"] == ferry
 
 
+async def test_backups_after_sleep_that_no_hub_would_make_are_refused(opened: Open) -> None:
+    here = Context(opened("here"))
+    with pytest.raises(InvalidParamsFault, match="a log on a server isn't copied after sleep"):
+        await call(here, BY_METHOD["store/schedule"], {"backups": 3, "paused": True})
+    assert not (await call(here, BY_METHOD["store/schedule"], {"backups": 0}))["paused"]
+
+
 @pytest.mark.parametrize(
     ("command", "advice"),
     [
         (("repair", "NEW"), "context-graph restore BACKUP"),
         (("passphrase",), "context-graph move --to NEW_FOLDER"),
         (("upgrade",), "its hubs upgrade it when they start"),
+        (("anchor",), "run context-graph backup COPY, then context-graph anchor --data COPY"),
     ],
 )
 async def test_what_needs_the_files_of_a_log_says_what_to_run_instead(

@@ -427,6 +427,36 @@ def test_it_is_not_woken_while_the_consolidator_has_not_begun_what_it_was_told(t
     assert len(timer.at) == count + len(range(15, 60, 5)), "each look before the hour arms it again, and none after"
 
 
+def test_it_looks_at_the_clock_each_hour_since_no_timer_counts_the_sleep_of_the_machine(timer: FakeTimer):
+    nights = Nights(scheduled=True)
+    timer.clock = nights.clock
+    nights.happen(TOUCHED, "store")
+    nights.say(ChangeSchedule(whens={LIGHT: None}))
+    assert timer.at[-1] == nights.now + timedelta(hours=1)
+    nights.now = on(0, 9)  # suspended meanwhile
+    nights.tick()
+    assert nights.slept() == {(DEEP, Trigger.MADE_UP): 1}
+
+
+def test_a_clock_that_was_years_ahead_when_it_started_keeps_it_from_nothing(timer: FakeTimer):
+    nights = Nights(scheduled=True)
+    timer.clock = nights.clock
+    nights.now += timedelta(days=3650)
+    nights.scheduler.tell(Appended(envelopes=(), replayed=True))
+    nights.happen(TOUCHED, "store")
+    nights.happen(STORED)
+    nights.say(ChangeSchedule(whens={REM: "0 4 * * *"}))
+    nights.now = on(0, 3, 25)
+    nights.happen(STORED)
+    nights.tick()
+    assert on(0, 3, 25) < timer.at[-1] <= on(0, 4, 30)
+    nights.live(on(1, 3, 20))
+    assert nights.times(DEEP)
+    assert nights.times(REM)
+    assert len(nights.times(LIGHT)) > 20
+    assert len(nights.told) < 30
+
+
 def test_the_timer_wakes_it_however_late_and_leaves_no_thread_behind(nights: Nights, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(actor, "STARTUP_QUIET", -timedelta(hours=8))  # as after a night in which the machine was off
     threads = set(threading.enumerate())

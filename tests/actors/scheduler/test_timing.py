@@ -75,7 +75,7 @@ def only(mode: Mode, when: str, at: datetime) -> list[tuple[datetime, str, ev.Ev
     ("text", "length"), [("5m", timedelta(minutes=5)), ("90m", timedelta(minutes=90)), ("365d", timedelta(days=365))]
 )
 def test_an_interval_is_read(text: str, length: timedelta):
-    assert parse_when(text, UTC) == length
+    assert parse_when(text) == length
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_an_interval_is_read(text: str, length: timedelta):
 )
 def test_what_cannot_be_read_is_said_in_a_sentence(text: str, why: str):
     with pytest.raises(ValueError, match=why) as caught:
-        parse_when(text, UTC)
+        parse_when(text)
     assert f"'{text}'" in str(caught.value) or "is no day" in why
 
 
@@ -145,6 +145,46 @@ def test_days_of_the_week_are_those_of_cron(field: str, days: list[int]):
 def test_a_crontab_is_read_in_the_time_zone_and_answered_in_utc(tz: tzinfo, hour: int):
     at = next_run(after(begun(on(0))), DEEP, on(0, 0, 10), tz)
     assert (at, at and at.tzinfo) == (on(0, hour, 30), UTC)
+
+
+@pytest.mark.parametrize(
+    ("zone", "when", "days", "nights"),
+    [
+        ("Europe/Berlin", "0 0 * * *", (datetime(2027, 3, 26), 5), ["27 00:00", "28 00:00", "29 00:00", "30 00:00"]),
+        ("Europe/Berlin", "30 2 * * *", (datetime(2027, 3, 26), 4), ["27 02:30", "28 03:30", "29 02:30"]),
+        ("Europe/Berlin", "30 2 * * *", (datetime(2026, 10, 23), 4), ["24 02:30", "25 02:30", "26 02:30"]),
+        ("America/Sao_Paulo", "0 0 * * *", (datetime(2018, 11, 2), 4), ["03 00:00", "04 01:00", "05 00:00"]),
+        ("Pacific/Apia", "30 2 * * *", (datetime(2011, 12, 28), 5), ["29 02:30", "31 02:30", "01 02:30"]),
+    ],
+)
+def test_every_night_has_one_run_also_those_in_which_clocks_are_changed(
+    zone: str, when: str, days: tuple[datetime, int], nights: list[str]
+):
+    tz = ZoneInfo(zone)
+    now = days[0].replace(hour=12, tzinfo=tz).astimezone(UTC)
+    end = days[0].replace(hour=12, tzinfo=tz) + timedelta(days=days[1] - 1)
+    log = only(DEEP, when, now)
+    slept = list[str]()
+    while now < end:
+        if due(after(*log), now, tz):
+            slept.append(f"{now.astimezone(tz):%d %H:%M}")
+            log += ran(now, DEEP)
+        now += timedelta(minutes=5)
+    assert slept == nights
+
+
+def test_a_run_of_a_clock_that_was_a_year_ahead_puts_off_none():
+    schedule = after(begun(on(0)), *ran(on(365), DEEP))
+    assert due(schedule, on(2, 12), UTC) == (DEEP, Trigger.MADE_UP)
+    schedule = after(begun(on(0)), *ran(on(365), DEEP), *ran(on(2, 12), DEEP))
+    assert due(schedule, on(2, 12, 30), UTC) is None
+    assert due(schedule, on(3, 3, 30), UTC) == (DEEP, Trigger.SCHEDULE)
+
+
+def test_a_run_of_a_clock_that_is_some_minutes_ahead_is_not_repeated():
+    schedule = after(begun(on(0)), *ran(on(1, 3, 30), DEEP))
+    assert due(schedule, on(1, 3, 20), UTC) is None
+    assert due(schedule, on(1, 3, 40), UTC) is None
 
 
 def test_nothing_is_due_before_the_log_begins_or_before_the_first_time_in_it():

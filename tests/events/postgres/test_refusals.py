@@ -7,7 +7,7 @@ import pytest
 from events.postgres import connection
 from events.postgres.address import VARIABLE, check_remembered, remember_address, without_password
 from events.postgres.log import PostgresLog
-from events.storage.log import LogError
+from events.storage.log import LogDamagedError, LogError
 from tests.postgres import Server
 
 
@@ -67,6 +67,29 @@ def test_an_old_server_is_refused(
     monkeypatch.setattr(connection, "MIN_VERSION", 990_000)
     assert "version 99 is the oldest that works" in refused(postgres.url(database), tmp_path)
     assert tables(postgres, database) == []
+
+
+def test_a_hub_that_knows_a_log_creates_no_other_in_its_place(
+    postgres: Server, database: str, address: str, tmp_path: Path
+) -> None:
+    PostgresLog(address, tmp_path / "hub").close()
+
+    postgres.execute("DROP SCHEMA context_graph CASCADE", database)
+    with pytest.raises(LogError, match=r"holds no log, but this hub knows one: restore it"):
+        PostgresLog(address, tmp_path / "hub")
+    assert tables(postgres, database) == []
+    PostgresLog(address, tmp_path / "other").close()
+
+
+def test_a_log_without_its_head_is_refused(postgres: Server, database: str, address: str, tmp_path: Path) -> None:
+    log = PostgresLog(address, tmp_path / "hub")
+    postgres.execute("DELETE FROM context_graph.head", database)
+    try:
+        for use in (log.follow, log.begin, lambda: PostgresLog(address, tmp_path / "other")):
+            with pytest.raises(LogDamagedError, match="where it ends"):
+                use()
+    finally:
+        log.close()
 
 
 def test_tables_of_another_program_are_left_alone(postgres: Server, tmp_path: Path) -> None:

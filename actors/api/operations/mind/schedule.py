@@ -79,6 +79,8 @@ async def store_schedule(context: Context, params: ChangeSchedules) -> JsonObjec
     target = None if params.anchor is None or params.anchor.lower() == NEVER else params.anchor
     if params.anchor is not None:
         await _check_anchor(context, target)
+    if params.backups and context.hub.shared is not None:
+        raise invalid("backups", "a log on a server isn't copied after sleep; run context-graph backup, or dump it")
     change = ChangeSchedule(whens=wanted, paused=params.paused, permitted=params.pruning_permitted, actor=context.actor)
     await ask(context.hub.scheduler, change)
     backups, anchors = context.hub.backups, context.hub.anchors

@@ -36,7 +36,7 @@ def anchor(
     from events.storage.log import LogError
     from events.verify.anchors import sign_head
 
-    store_location(folder).check_exists()
+    store_location(folder).check_in_folder("run context-graph backup COPY, then context-graph anchor --data COPY")
     check_files(folder, ("keys",))
     chain = KeyRing.of((folder / "keys").read_bytes(), passphrase()).chain
     if chain is None:
