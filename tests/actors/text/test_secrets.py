@@ -169,6 +169,15 @@ def test_texts_are_changed_wherever_they_stand_in_a_value() -> None:
     assert map_texts(value, str.__add__) == {"a": ["xa", {"b": "yb"}, True], "c": ("zc", None)}
 
 
+def test_keys_are_changed_too_and_stay_apart() -> None:
+    value = {"b": 1, "a": 2, "ab": {"ba": 3}}
+    assert map_texts(value, lambda text, _: "".join(sorted(text)).replace("b", "a")) == {
+        "a": 1,
+        "a'": 2,
+        "aa": {"aa": 3},
+    }
+
+
 def test_a_number_is_told_by_its_digits_and_its_key() -> None:
     value = {"card": 4242424242424242, "card_pin": 4711, "pins": 4711, "id": 4242424242424243, "at": 1.5, "paid": True}
     redacted = {"card": "[redacted card-number]", "card_pin": "[redacted pin]"}
