@@ -240,7 +240,6 @@ def exit_on_error(status: int = 1) -> Iterator[None]:
     from events.wording import reason
 
     expected = (ClientError, CommandError, ConfigurationError, Fault, HubError, LogError, OSError, ProjectError)
-
     try:
         yield
     except BrokenPipeError:
