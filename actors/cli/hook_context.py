@@ -1,12 +1,12 @@
 """What hooks tell Claude: a brief of a project at the start of a session, and the memories that bear on a prompt."""
 
-import json
 import re
 import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from actors.cli.store_access import StoreSession
+from actors.exporters.json_text import to_json
 from actors.runtime.settings import Confidence
 from actors.runtime.types import JsonObject
 from actors.text.excerpts import excerpt
@@ -50,7 +50,9 @@ def brief_lines(store: StoreSession, counts: Mapping[str, int], namespace: str, 
     drift = store.call("purpose/drift_check", namespace=namespace)
     results: list[JsonObject] = []
     if drift["north_star_id"]:
-        lines.append(f"North Star: {drift['north_star']} (drift: {drift['level'].lower()}). What serves it best:")
+        lines.append(
+            f"North Star: {_quote(drift['north_star'])} (drift: {drift['level'].lower()}). What serves it best:"
+        )
         even = {"purpose_vector": [1.0] * len(drift["per_embedder_similarity"]), "namespace": namespace}
         found = store.call("search/by_purpose", top_k=PURPOSEFUL, **even)["results"]
         results = _valid(found)[:MAX_RECALLED]
@@ -64,7 +66,7 @@ def brief_lines(store: StoreSession, counts: Mapping[str, int], namespace: str, 
             if not isinstance(error.data, dict) or error.data.get("parameter") != "min_confidence":
                 raise
     lines += [f"- {_quoted(one, BRIEF_CHARACTERS)}" for one in results]
-    held = f"{counted(count, 'memory')} of namespace {namespace}"
+    held = f"{counted(count, 'memory')} of namespace {_quote(namespace)}"
     yield f"Context Graph holds {held}, which search_graph finds.{f' {FRAME}' if lines else ''}"
     yield from lines
 
@@ -164,4 +166,9 @@ def _valid(memories: list[JsonObject]) -> list[JsonObject]:
 def _quoted(memory: JsonObject, max_characters: int) -> str:
     """Return a memory as one quoted line, which cannot be mistaken for instructions, marked if it was corrected."""
     mark = "(superseded) " if memory.get("superseded_by") else ""
-    return mark + json.dumps(excerpt(memory["content"], max_characters), ensure_ascii=False)
+    return mark + _quote(excerpt(memory["content"], max_characters))
+
+
+def _quote(text: str) -> str:
+    """Return a text as one JSON string, which ends neither its quotes nor a tag of XML around them."""
+    return to_json(text).replace("</", "<\\/")

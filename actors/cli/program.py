@@ -240,14 +240,15 @@ def exit_on_error(status: int = 1) -> Iterator[None]:
     from events.wording import reason
 
     expected = (ClientError, CommandError, ConfigurationError, Fault, HubError, LogError, OSError, ProjectError)
-
     try:
         yield
     except BrokenPipeError:
         raise
     except expected as error:
+        from actors.cli.views.terminal import visible
+
         words = reason(error) if isinstance(error, OSError) else error
-        typer.secho(f"context-graph: {words}", err=True, fg="red")
+        typer.secho(visible(f"context-graph: {words}"), err=True, fg="red")
         raise typer.Exit(status) from None
     except RuntimeError as error:
         if str(error) != INTERRUPTED:
@@ -270,7 +271,7 @@ def perform(
     from actors.api.params.fields import EVERYWHERE
     from actors.cli.options import with_full_ids
     from actors.cli.store_access import open_store, understanding
-    from actors.cli.views.terminal import progress_bar
+    from actors.cli.views.terminal import progress_bar, visible
 
     with (
         exit_on_error(),
@@ -286,7 +287,7 @@ def perform(
             if named not in known:
                 hint = empty_namespace(named, known)  # such as one with a typo: an answer is empty for no other reason
     if hint:
-        typer.secho(hint, err=True, fg="yellow")
+        typer.secho(visible(hint), err=True, fg="yellow")
     with exit_on_error(), understanding(location.folder):
         show(answer, view, as_json=as_json)
     return answer

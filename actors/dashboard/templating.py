@@ -79,7 +79,10 @@ STORED_ORDER: Final = dict.fromkeys((*range(0x202A, 0x202F), *range(0x2066, 0x20
 """Visible signs for what lets a text read otherwise than it is stored, as a file name whose end is in its middle."""
 _KEPT: Final = re.compile("(<textarea[^>]*>[^<]*</textarea>|<[^>]*>)")
 """What of a page may hold such characters: attributes, and text to edit."""
-_IDS: Final = re.compile(r"(goal |run )?\b([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\b")
+_IDS: Final = re.compile(
+    r"""(goal (?:(?:"|&#34;).*?(?:"|&#34;) \()?|run )?\b([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\b"""
+)
+"""An id in a sentence, escaped or not, and what comes before that of a goal, perhaps with its words, or of a run."""
 
 
 def when(schedule: str | None) -> str:
@@ -120,7 +123,7 @@ def _spoken(what: str, address: Callable[[str], str]) -> Markup:
 
     def shortened(found: re.Match[str]) -> str:
         before, uuid = found.group(1) or "", found.group(2)
-        if before == "goal ":
+        if before.startswith("goal "):
             return f"{before}{uuid[:8]}"
         folder = "sleep" if before == "run " else "memory"
         return f'{before}<a href="{escape(address(f"/{folder}/{uuid}"))}" title="{uuid}">{uuid[:8]}</a>'

@@ -48,13 +48,20 @@ def lock_folder(folder: Path) -> int | None:
         The descriptor that holds the lock; None while another process holds it.
 
     Raises:
-        HubError: The folder can't be created.
+        HubError: The folder can't be created, or others may write in it: a link of theirs could lead to any file.
         OSError: It can't be written to.
     """
+    from events.storage.durable import check_private
+    from events.storage.log import LogError
+
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise HubError(no_store_folder(folder, error)) from error
+    try:
+        check_private(folder)
+    except LogError as error:
+        raise HubError(str(error)) from error
     descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

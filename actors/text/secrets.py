@@ -100,10 +100,10 @@ def without_private(text: str) -> str:
 
 
 def map_texts(value: T, change: Callable[[str, str], str], name: str = "") -> T:
-    """Return a JSON value with each text in it, keys of objects aside, changed by a function of it and its key.
+    """Return a JSON value with each text in it changed by a function of it and its key.
 
-    The key is the nearest one, `name` for a text that stands under none. A number whose digits are changed as a text
-    becomes that text.
+    The key is the nearest one, `name` for a text that stands under none, and empty for a key. A key that would become
+    like another one gets a mark more. A number whose digits are changed as a text becomes that text.
     """
     result: Any = value
     match value:
@@ -116,7 +116,12 @@ def map_texts(value: T, change: Callable[[str, str], str], name: str = "") -> T:
             changed = change(digits, name)
             result = value if changed == digits else changed
         case dict():
-            result = {key: map_texts(one, change, str(key)) for key, one in value.items()}
+            result = {}
+            for key, one in value.items():
+                changed = change(str(key), "")
+                while changed in result:
+                    changed += "'"
+                result[changed] = map_texts(one, change, str(key))
         case list() | tuple():
             result = type(value)(map_texts(one, change, name) for one in value)
         case _:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from actors.cli.views.terminal import UNSEEN
 from tests.acceptance.conftest import COMMAND, PATIENCE, PATIENT
 from tests.actors.cli.conftest import run, run_json
 
@@ -212,6 +213,23 @@ def test_a_review_asks_about_each_and_may_be_left_in_the_middle(captured: Path) 
     assert [f"\n{place} of " in done.stdout for place in (1, 2, 3, 4)] == [True, True, True, False]
     assert f"\n3 of {len(pending)} in " in done.stdout
     assert f"1 kept, 1 dropped, {len(pending) - 2} to review" in done.stdout
+
+
+def test_control_characters_of_what_a_review_asks_about_do_not_reach_the_terminal(tmp_path: Path) -> None:
+    said = "We decided to paint \u202ethe shed of Ilmari\x1b]0;title\x07 \x9b31mred. Keep the old\x1b[2J tins."
+    end_session(tmp_path / "data", transcript(tmp_path, "s-7", (("user", said),)), "--capture")
+    keyboard, terminal = os.openpty()
+    try:
+        os.write(keyboard, b"e\n\n")  # in the words that are shown
+        command = [COMMAND, "review", "--data", tmp_path / "data"]
+        done = subprocess.run(command, stdin=terminal, capture_output=True, text=True, timeout=PATIENCE, check=True)
+    finally:
+        os.close(keyboard)
+        os.close(terminal)
+    assert "shed of Ilmari" in done.stdout
+    assert not {letter for letter in done.stdout if ord(letter) in UNSEEN}
+    (kept,) = (one["content"] for one in run_json(tmp_path / "data", "search", "shed of Ilmari")["results"])
+    assert "\u202ethe shed" in kept, "as it was said"
 
 
 @pytest.mark.parametrize("source", ["startup", "resume"])

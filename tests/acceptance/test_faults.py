@@ -228,6 +228,18 @@ def test_a_folder_or_file_without_write_permission_is_reported_in_one_sentence(
     assert {path: data for path, data in files(store).items() if path not in (LOCK, LOG)} == before
 
 
+def test_in_a_folder_in_which_others_may_write_no_link_of_theirs_is_followed(tmp_path: Path) -> None:
+    folder, mine, new = tmp_path / "store", tmp_path / "mine", tmp_path / "new"
+    folder.mkdir()
+    folder.chmod(0o777)
+    mine.write_bytes(bytes(MAX_LOG + 1))
+    (folder / LOG).symlink_to(mine)
+    (folder / LOCK).symlink_to(new)
+    assert f"chmod go-w {folder}" in refused(folder)
+    assert mine.stat().st_size == MAX_LOG + 1
+    assert not new.exists()
+
+
 @pytest.mark.parametrize("command", ["store", "search"])
 def test_a_command_names_the_folder_that_its_user_may_not_enter(
     store: Path, unprivileged: tuple[str, ...], command: str

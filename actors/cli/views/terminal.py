@@ -25,6 +25,11 @@ UNSEEN = {code: chr(0x2400 + code) for code in range(0x20) if chr(code) not in "
 """Visible replacements of characters that control a terminal or the direction of writing."""
 
 
+def visible(text: str) -> str:
+    """Return a text in which such characters are replaced, for what is printed without a `Screen`."""
+    return text.translate(UNSEEN)
+
+
 class Screen(Console):
     """A terminal on which the text of memories cannot emit control sequences."""
 

@@ -400,6 +400,24 @@ async def test_a_store_of_one_memory_says_nothing_that_is_empty(served: Served) 
         assert "Just before" not in (await client.get("/past?at=1")).text
 
 
+async def test_the_moment_at_which_a_goal_was_found_is_shown_and_the_goal_is_no_link_to_a_memory(
+    served: Served,
+) -> None:
+    for number in range(12):
+        content = f"The ferry to the harbour brings {number} crates of herring."
+        await store(served.context, content, namespace="pier")
+    found = await call(served.context, BY_METHOD["goal/discover"], {"namespace": "pier", "min_confidence": 0.0})
+    goal = found["discovered_goals"][0]["goal_id"]
+    events = (await call(served.context, BY_METHOD["audit/trail"], {}))["events"]
+    seq = next(one["seq"] for one in events if one["kind"] == "goal_discovered")
+    async with served.browser() as client:
+        for path in (f"/past?at={seq}", "/audit"):
+            answer = await client.get(path)
+            assert answer.status_code == 200, path
+            assert f"({goal[:8]})" in answer.text
+            assert f"/memory/{goal}" not in answer.text
+
+
 async def test_the_bars_of_what_is_remembered_are_not_shown_for_what_was_forgotten(served: Served) -> None:
     for content in ("The ferry leaves at nine.", "The bus leaves at ten."):
         memory = await store(served.context, content)

@@ -49,6 +49,17 @@ def test_planted_secrets_of_every_kind_are_found_and_redacted(seed: int) -> None
     assert {kind: found[kind] for kind in KINDS if found[kind] < 0.9 * count} == {}
 
 
+@pytest.mark.parametrize(
+    "options", ["-u deploy:{}", "-sSf -u 'deploy:{}'", "-X POST --user=deploy:{}", '-fsS --proxy-user "deploy:{}"']
+)
+def test_a_password_that_a_command_passes_to_curl_is_found(options: str) -> None:
+    line = f"curl {options.format('Tr4ctor!Blue9')} https://registry.example.org/v2/"
+    assert "Tr4ctor" not in redact(line)
+    plain = f"curl {options.format('$TOKEN')} https://registry.example.org:8443/v2/"
+    assert find(plain) == ()
+    assert find("curl -u deploy https://registry.example.org:8443/v2/a1B2c3D4") == ()
+
+
 @pytest.mark.parametrize("lines", [30_000, pytest.param(500_000, marks=pytest.mark.slow)])
 def test_code_without_secrets_gives_at_most_one_alarm_in_ten_thousand_lines(lines: int) -> None:
     alarms, read = [], 0
@@ -167,6 +178,15 @@ def test_a_text_about_the_tags_of_private_passages_stays_whole() -> None:
 def test_texts_are_changed_wherever_they_stand_in_a_value() -> None:
     value = {"a": ["x", {"b": "y"}, True], "c": ("z", None)}
     assert map_texts(value, str.__add__) == {"a": ["xa", {"b": "yb"}, True], "c": ("zc", None)}
+
+
+def test_keys_are_changed_too_and_stay_apart() -> None:
+    value = {"b": 1, "a": 2, "ab": {"ba": 3}}
+    assert map_texts(value, lambda text, _: "".join(sorted(text)).replace("b", "a")) == {
+        "a": 1,
+        "a'": 2,
+        "aa": {"aa": 3},
+    }
 
 
 def test_a_number_is_told_by_its_digits_and_its_key() -> None:

@@ -41,7 +41,7 @@ def secrets_in(params: StoreMemory | InjectContext | MemoryInject) -> JsonObject
 
 
 def _found(field: str, name: str, value: object) -> Iterator[tuple[str, Secret]]:
-    """Yield the secrets in a value, each with its field; `name` is the nearest key."""
+    """Yield the secrets in a value, each with its field, for a key that of its object; `name` is the nearest key."""
     match value:
         case bool() | None:
             pass
@@ -49,7 +49,8 @@ def _found(field: str, name: str, value: object) -> Iterator[tuple[str, Secret]]
             yield from ((field, one) for one in find(without_private(str(value)), name))
         case dict():
             for key, one in value.items():
-                yield from _found(f"{field}.{key}", key, one)
+                yield from _found(field, "", key)
+                yield from _found(f"{field}.{redact(key)}", key, one)
         case list() | tuple():
             for number, one in enumerate(value):
                 yield from _found(f"{field}[{number}]", name, one)

@@ -80,12 +80,14 @@ def _asked(pending: dict[str, JsonObject]) -> Iterator[tuple[str, str | None]]:
 
     Ctrl-C and the end of the input quit, as `q` does: what was answered before is done.
     """
+    from actors.cli.views.terminal import OUT, visible
+
     items = [*pending.items()]
     with suppress(typer.Abort):
         for place, (memory, one) in enumerate(items, 1):
-            typer.echo(f"\n{place} of {len(items)} in {one['namespace']}, {one['created_at'][:16]}, {one['rationale']}")
-            typer.echo(f"  {one['metadata'].get('evidence', {}).get('text', '')}".replace("\n", "\n  "))
-            typer.secho(one["content"], bold=True)
+            OUT.print(f"\n{place} of {len(items)} in {one['namespace']}, {one['created_at'][:16]}, {one['rationale']}")
+            OUT.print(f"  {one['metadata'].get('evidence', {}).get('text', '')}".replace("\n", "\n  "))
+            OUT.print(one["content"], style="bold")
             answer = ""
             while answer not in ANSWERS:
                 answer = typer.prompt(QUESTION, default="s").strip()[:1].lower()
@@ -94,7 +96,9 @@ def _asked(pending: dict[str, JsonObject]) -> Iterator[tuple[str, str | None]]:
             if answer in {"k", "d"}:
                 yield memory, "" if answer == "k" else None
             elif answer == "e":
-                yield memory, typer.prompt("In these words", default=one["content"])
+                shown = visible(one["content"])
+                text = typer.prompt("In these words", default=shown)
+                yield memory, "" if text == shown else text
 
 
 def _keep(store: StoreSession, one: JsonObject, text: str) -> None:

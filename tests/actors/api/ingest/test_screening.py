@@ -61,6 +61,21 @@ async def test_a_password_in_metadata_is_told_by_its_key(context: Context) -> No
     assert (await store_scan(context, parse({}, StoreScan)))["found"] == []
 
 
+async def test_a_key_of_metadata_is_screened_as_a_text_is(context: Context) -> None:
+    metadata = {TOKEN: "runner", f"{TOKEN} ": "spare", "of": {f"by {TOKEN}": 1}}
+    given = {"content": "The first row of a table without a header.", "metadata": metadata}
+    answer = await store_memory(context, parse(given, StoreMemory))
+    assert [(one["field"], one["start"]) for one in answer["secrets"]] == [
+        ("metadata", 0),
+        ("metadata", 0),
+        ("metadata.of", 3),
+    ]
+    (found,) = (await store_scan(context, parse({"redact": True}, StoreScan)))["found"]
+    kept = (await content_of(context, found["successor"]))["metadata"]
+    assert TOKEN not in str(kept)
+    assert sorted(map(str, kept.values())) == ["runner", "spare", "{'by [redacted gitlab-token]': 1}"]
+
+
 async def test_a_number_in_metadata_is_screened_as_a_text_is(context: Context) -> None:
     given = {"content": "My bank.", "metadata": {"cards": [4242424242424242], "pin": 4711, "year": 2026, "open": True}}
     answer = await store_memory(context, parse(given, StoreMemory))
