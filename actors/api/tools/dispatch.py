@@ -73,6 +73,8 @@ async def call(
 
 async def _run(context: Context, tool: Tool, params: Params) -> JsonObject:
     if not isinstance(params, Reading) or params.as_of is None:
+        if tool.waits:
+            await wait_until_replayed(context)
         answer = await tool.run(context, params)
         return answer | await _hint(context, params, answer) | _lag(context)
     async with _past(context, params.as_of) as (past, erased):
@@ -123,4 +125,6 @@ async def _past(context: Context, when: When) -> AsyncIterator[tuple[Context, in
         while not await to_thread.run_sync(then.wait):
             read = then.log.position
             await context.progress(REPLAYED * read / (seq + 1), None, f"replaying event {read} of {seq}")
-        yield context.for_past(then.hub, then.at), len(erased)
+        past = context.for_past(then.hub, then.at)
+        await wait_until_replayed(past)
+        yield past, len(erased)

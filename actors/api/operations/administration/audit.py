@@ -8,7 +8,7 @@ from uuid import UUID
 from msgspec import Meta
 from msgspec.structs import replace
 
-from actors.api.context import Context, wait_until_replayed
+from actors.api.context import Context
 from actors.api.operations.administration.event_descriptions import describe_event
 from actors.api.operations.administration.history import event_or_period, from_log, last_before
 from actors.api.params.fields import Reading, When
@@ -94,7 +94,6 @@ async def _bounds(context: Context, params: AuditTrail) -> tuple[int, int]:
     times = isinstance(since, Period) and isinstance(until, Period) and since.first > until.last
     if numbers or times:  # the number of an event and a time can't be compared
         raise invalid("since", f"{params.since} is after 'until', {params.until}")
-    await wait_until_replayed(context)
     log, head = context.hub.log, context.hub.log.head.seq
     if isinstance(since, Period):
         since = await last_before(log, since.first) + 1

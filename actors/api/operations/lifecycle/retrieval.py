@@ -9,7 +9,7 @@ from uuid import UUID
 import msgspec
 
 from actors.api.answers import body_of, iso, learning, learning_inputs, mean_alignment, pick, rounded, stored_params
-from actors.api.context import Context, describe, erased, wait_until_replayed
+from actors.api.context import Context, describe, erased
 from actors.api.operations.ingest import images
 from actors.api.params.embeddings import encode, shape, with_graph
 from actors.api.params.memories import MemoryRetrieve
@@ -52,7 +52,6 @@ class Band(StrEnum):
 
 async def memory_retrieve(context: Context, params: MemoryRetrieve) -> JsonObject:
     """Return everything that is stored about one memory."""
-    await wait_until_replayed(context)
     (entry,) = await describe(context, params.id)
     if entry.state is MemoryState.ERASED:
         raise erased(entry)
