@@ -16,8 +16,7 @@ from actors.runtime.settings import ModelProfile
 
 if TYPE_CHECKING:
     from actors.embedder.actor import Profile
-    from actors.embedder.pool.ordering import EmbeddingPool
-    from actors.embedder.pool.worker import WorkerSettings
+    from actors.embedder.pool.worker import EmbeddingPool, WorkerSettings
 
 BLAS_THREADS = 1
 """Threads of one matrix product. The actors use the other cores; with two threads on a busy machine a product takes up

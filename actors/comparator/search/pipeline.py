@@ -13,18 +13,17 @@ Fused scores are never compared with a threshold. The similarity of a hit is cal
 ranking.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from time import perf_counter
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 from uuid import UUID
 
 import msgspec
 import numpy as np
 
 from actors.comparator.compare.calibration import Calibration
-from actors.comparator.graph.causal_bonus import CausalBonus
 from actors.comparator.messages import Found, Hit, Relevance, Search, StageReport
-from actors.comparator.messages.profiles import Weights
+from actors.comparator.messages.search import Weights
 from actors.comparator.search import fusion
 from actors.comparator.search.explanation import RankedRows, RankedSimilarities, explain_page
 from actors.comparator.search.period import later_penalty, latest_bonus, period_bonus, period_relevance
@@ -32,7 +31,7 @@ from actors.comparator.search.ranking import Similarities
 from actors.comparator.search.recall import NO_ROWS, recall
 from actors.comparator.search.relevance import LEAST, NOTHING_FOUND, estimate, names_nothing_known, relevance_by_words
 from actors.comparator.search.versions import latest_versions, version_bonus, with_latest, without_superseded
-from actors.comparator.search.weights.weight_profiles import applied_weights, by_space
+from actors.comparator.search.weights import applied_weights, by_space
 from actors.runtime.settings import Confidence
 from events.spaces import E2, E12
 from projections.atlas.atlas import Atlas
@@ -63,6 +62,9 @@ in their order, a bonus for the three best memories of the answer before changes
 SHARED_PENALTY: Final = 0.5
 """What a memory of a shared namespace ranks lower, in standard deviations of the fused scores: a clearly better match
 still comes before those of the project."""
+
+
+CausalBonus: TypeAlias = Callable[[Atlas, Search, Mask], Mapping[int, float]]
 
 
 class _Given(NamedTuple):
@@ -111,12 +113,12 @@ def search(
     calibration: Calibration,
     request: Search,
     workspace: Mapping[UUID, float],
-    causal_bonus: CausalBonus | None = None,
+    causal_bonus: CausalBonus = lambda _atlas, _request, _eligible: {},
 ) -> Found:
     """Rank the memories that pass the filter. Pure but for the timing of stages.
 
-    `workspace` are its memories with their order, for the first page of an answer. `causal_bonus` finds what answers
-    questions about causes.
+    `workspace` are its memories with their order, for the first page of an answer. `causal_bonus` returns that
+    of eligible rows that answer a question about causes.
     """
     timer = StageTimer()
     embeddings = {key: embedding for key, embedding in request.embeddings.items() if key not in request.without}
@@ -131,7 +133,7 @@ def search(
     for name, recalled in recall(atlas, embeddings, eligible, request.pool, request.hints):
         rows = union(rows, recalled)
         timer.record(name, len(rows))
-    causes = causal_bonus(atlas, request, eligible) if causal_bonus else {}
+    causes = causal_bonus(atlas, request, eligible)
     rows = union(rows, np.array([*causes], np.int64))
     hits: tuple[Hit, ...] = ()
     weights: Weights = {}

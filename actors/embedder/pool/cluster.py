@@ -7,8 +7,15 @@ from concurrent.futures import Future
 from importlib import import_module
 from typing import Any, Final
 
-from actors.embedder.pool.ordering import TRIES, WorkerLostError
-from actors.embedder.pool.worker import Batch, Embedded, EmbeddingWorker, Load, WorkerSettings
+from actors.embedder.pool.worker import (
+    TRIES,
+    Batch,
+    Embedded,
+    EmbeddingWorker,
+    Load,
+    WorkerLostError,
+    WorkerSettings,
+)
 from actors.runtime.faults import EmbeddingFault
 
 LOCAL: Final = "local"

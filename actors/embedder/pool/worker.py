@@ -1,9 +1,10 @@
-"""A worker of a pool: one profile that embeds batches of contents, apart from any store."""
+"""The workers of a pool: each embeds batches of contents with one profile, apart from any store."""
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import BrokenExecutor, Future
 from functools import partial
 from pathlib import Path
-from typing import TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 import msgspec
 
@@ -32,6 +33,31 @@ class WorkerSettings(msgspec.Struct, frozen=True):
     def uses_gpu(self) -> bool:
         """Whether a worker runs on a GPU where there is one."""
         return self.profile != ModelProfile.EMBEDDED if self.device is None else self.device != "cpu"
+
+
+TRIES: Final = 3
+"""Attempts at a batch whose worker ended."""
+
+
+class WorkerLostError(Exception):
+    """A worker ended before it answered."""
+
+
+LOST: Final = (WorkerLostError, BrokenExecutor)
+
+
+class EmbeddingPool(Protocol):
+    """Workers that embed batches independently of each other."""
+
+    workers: int
+
+    def submit(self, batch: Batch) -> Future[Embedded]:
+        """Queue a batch; the result is one of `LOST` if its worker ends."""
+        ...
+
+    def close(self) -> None:
+        """Stop the workers."""
+        ...
 
 
 Load: TypeAlias = Callable[[Latencies, WorkerSettings], Profile]

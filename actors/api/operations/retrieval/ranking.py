@@ -22,7 +22,7 @@ from actors.api.params.search import (
     SearchWeightProfiles,
 )
 from actors.comparator.messages import Match, Rank, RankByPerspectives, RankByPurpose, Ranked
-from actors.comparator.messages.profiles import FIXED_PROFILES, Weights
+from actors.comparator.messages.search import FIXED_PROFILES, Weights
 from actors.runtime.ask import ask
 from actors.runtime.settings import Confidence, SearchProfile
 from actors.runtime.types import JsonObject

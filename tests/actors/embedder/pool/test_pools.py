@@ -15,8 +15,8 @@ import pytest
 from actors.embedder.loading import load_worker
 from actors.embedder.messages import Content
 from actors.embedder.pool.local import ProcessPool, ThreadPool
-from actors.embedder.pool.ordering import AHEAD, TRIES, EmbeddingPool, WorkerLostError, embed_in_order
-from actors.embedder.pool.worker import Batch, Embedded, WorkerSettings
+from actors.embedder.pool.prepared import AHEAD, embed_in_order
+from actors.embedder.pool.worker import TRIES, Batch, Embedded, EmbeddingPool, WorkerLostError, WorkerSettings
 from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.runtime.faults import EmbeddingFault, Fault
 from events.vocabulary.values import Modality
