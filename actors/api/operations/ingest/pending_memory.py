@@ -14,7 +14,7 @@ from actors.api.context import ACTOR
 from actors.api.operations.ingest.screening import screened
 from actors.api.params.memories import StoreMemory
 from actors.comparator.messages import NewMemory
-from actors.embedder.messages import EmbeddedMemory, EmbedMemory
+from actors.embedder.messages import Content, EmbeddedMemory, EmbedMemory
 from actors.runtime.faults import Fault, InvalidParamsFault, NotFoundFault
 from actors.store.messages import Append, Similar
 from actors.workspace.messages import Judgement, UnjudgedMemory
@@ -45,8 +45,6 @@ class IngestItem(NamedTuple):
     """The author of its events."""
     stored_at: datetime | None = None
     """When an imported memory was stored first; None for now."""
-    image: bytes | None = None
-    """What it shows, if it was read already; `params.image` otherwise names it."""
 
 
 class StoredMemory(NamedTuple):
@@ -81,7 +79,7 @@ class PendingMemory:
         """Memories that it links to."""
         self.supersedes: tuple[UUID, ...] = ()
         """Memories whose place it takes by the client's word."""
-        self.image = item.image
+        self.image: bytes | None = None
         """What it shows: the bytes of the file."""
         self.is_settled = anyio.Event()
         self.result: EmbeddedMemory | Outcome
@@ -99,10 +97,7 @@ def embed_message(one: PendingMemory, on_progress: Callable[[int, int], object] 
     """Return what the embedder is asked."""
     params = one.item.params
     return EmbedMemory(
-        content=params.content,
-        modality=params.modality,
-        image=one.image,
-        created_at=one.created_at,
+        content=Content(params.content, params.modality, one.created_at, one.image),
         namespace=params.namespace,
         session=params.session,
         linked=tuple(stored_event(target).fingerprint for target in one.targets),
