@@ -13,6 +13,8 @@ from projections.atlas.facets import Filter
 from projections.projection import MemoryState
 from projections.storage.arrays import Rows
 
+NO_ROWS: Rows = np.empty(0, np.int64)
+
 
 def rows_of(atlas: Atlas, memories: Iterable[UUID]) -> Rows:
     """Return the rows of stored memories, live or not."""

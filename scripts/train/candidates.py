@@ -20,11 +20,11 @@ from benchmarks.store import Store, open_store
 
 from actors.comparator.messages import Search
 from actors.comparator.messages.search import pool_size
+from actors.comparator.rows import NO_ROWS
 from actors.comparator.search import fusion
 from actors.comparator.search.fusion import indices_of
 from actors.comparator.search.period import later_penalty
 from actors.comparator.search.pipeline import REACH
-from actors.comparator.search.recall import NO_ROWS
 from actors.comparator.search.recall import recall as recall_rows
 from actors.comparator.search.weights import asked_spaces, measure
 from actors.runtime.settings import SearchProfile

@@ -22,15 +22,16 @@ import msgspec
 import numpy as np
 
 from actors.comparator.compare.calibration import Calibration
+from actors.comparator.compare.similarity import Similarities
 from actors.comparator.messages import Found, Hit, Relevance, Search, StageReport
 from actors.comparator.messages.search import Weights
+from actors.comparator.rows import NO_ROWS
 from actors.comparator.search import fusion
-from actors.comparator.search.explanation import RankedRows, RankedSimilarities, explain_page
+from actors.comparator.search.explanation import RankedRows, explain_page
 from actors.comparator.search.period import later_penalty, latest_bonus, period_bonus, period_relevance
-from actors.comparator.search.ranking import Similarities
-from actors.comparator.search.recall import NO_ROWS, recall
+from actors.comparator.search.recall import recall
 from actors.comparator.search.relevance import LEAST, NOTHING_FOUND, estimate, names_nothing_known, relevance_by_words
-from actors.comparator.search.versions import latest_versions, version_bonus, with_latest, without_superseded
+from actors.comparator.search.versions import latest_versions, version_bonus, without_superseded
 from actors.comparator.search.weights import applied_weights, by_space
 from actors.runtime.settings import Confidence
 from events.spaces import E2, E12
@@ -143,10 +144,10 @@ def search(
         by_view = applied_weights(atlas, request, eligible, candidates)
         weights = by_space(by_view, embeddings.keys())
         ranked = _rank(candidates, _Given(request, eligible, by_view, primed, causes), timer)
-        similarities = Similarities(atlas, calibration, request.embeddings, request.hints.direction)
-        known = RankedSimilarities(similarities, ranked)
-        hits = explain_page(atlas, known, request, weights)
-        relevance = _relevance(atlas, request, known, ranked.rows, eligible)
+        known = ranked.rows, ranked.similarities
+        similarities = Similarities(atlas, calibration, request.embeddings, request.hints.direction, known)
+        hits = explain_page(atlas, similarities, ranked, request, weights)
+        relevance = _relevance(atlas, request, similarities, ranked.rows, eligible)
         timer.record("explanation", len(hits[: request.limit]))
     return Found(
         hits=hits[: request.limit],
@@ -170,7 +171,7 @@ def _eligible(atlas: Atlas, request: Search) -> Mask:
 
 
 def _relevance(
-    atlas: Atlas, request: Search, similarities: RankedSimilarities, rows: Rows, eligible: Mask
+    atlas: Atlas, request: Search, similarities: Similarities, rows: Rows, eligible: Mask
 ) -> Relevance | None:
     """Return the relevance of ranked rows; None where the model can't tell."""
     if request.hints.time_only:
@@ -224,7 +225,7 @@ def _add_context(candidates: fusion.Candidates, given: _Given) -> _Context:
         added = added[given.eligible[added]]
     later = latest_versions(atlas, request, given.eligible, np.concatenate([candidates.rows, added]))
     if later:
-        added = union(added, with_latest(later, candidates.rows))
+        added = union(added, np.setdiff1d(np.array([*later.values()], np.int64), candidates.rows))
     added = added[_aligned(atlas, added, request.min_alignment)]
     candidates.add(added)
     return _Context(np.concatenate([turns, atlas.facets.turns(added, REACH)[0]]), later)
