@@ -31,8 +31,6 @@ INBOX_CAPACITY = 128
 class Profile(Protocol):
     """A set of models for the thirteen spaces."""
 
-    name: str
-
     @property
     def models(self) -> tuple[SpaceModel, ...]:
         """The model of each space."""

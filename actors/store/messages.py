@@ -25,14 +25,10 @@ class GoneError(Exception):
 class Status(Answer, frozen=True, kw_only=True):
     """Counts of memories, the head of the log, the declared models, and whether it may be written."""
 
-    live: int
-    forgotten: int
-    pruned: int
-    merged: int
-    erased: int
-    lost: int
-    """Memories whose event was damaged on the disk."""
+    memories: dict[str, int]
+    """By state; `lost` are those whose event was damaged on the disk."""
     namespaces: dict[str, int]
+    """Live memories by namespace."""
     head: Head
     declared: SpacesDeclared | None
     read_only: str | None

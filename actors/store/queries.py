@@ -89,13 +89,9 @@ def _moved_after(log: Log, catalog: Catalog, seq: int) -> Iterator[Envelope]:
 def _status(log: Log, catalog: Catalog, declared: SpacesDeclared | None) -> msg.Status:
     states = catalog.states()
     lost = sum(entry.is_lost for entry in catalog.erased())
+    states[MemoryState.ERASED] -= lost
     return msg.Status(
-        live=states[MemoryState.LIVE],
-        forgotten=states[MemoryState.FORGOTTEN],
-        pruned=states[MemoryState.PRUNED],
-        merged=states[MemoryState.MERGED],
-        erased=states[MemoryState.ERASED] - lost,
-        lost=lost,
+        memories={state.value: states[state] for state in MemoryState} | {"lost": lost},
         namespaces=dict(catalog.namespaces()),
         head=log.head,
         declared=declared,

@@ -101,7 +101,7 @@ class PreparedProfile:
     def __init__(self, latencies: Latencies, load: Callable[[Latencies], Profile], contents: PreparedContents) -> None:
         self._profile = profile = load(latencies)
         self._contents = contents
-        self.name, self.precision, self.models = profile.name, profile.precision, profile.models
+        self.precision, self.models = profile.precision, profile.models
         self.complete, self.plan_query = profile.complete, profile.plan_query
         self.forward, self.stop_threads = profile.forward, profile.stop_threads
 

@@ -58,18 +58,9 @@ class MemoryHistory(AuditTrail, frozen=True, kw_only=True):
 
 async def audit_trail(context: Context, params: AuditTrail) -> JsonObject:
     """Return what happened, the latest first: to a memory, in a run, or in the whole store; one page of it."""
-    return await _trail(context, params, recalls=True)
-
-
-async def memory_history(context: Context, params: MemoryHistory) -> JsonObject:
-    """Return what happened to a memory, with or without the searches that found it."""
-    return await _trail(context, params, recalls=params.recalls)
-
-
-async def _trail(context: Context, params: AuditTrail, *, recalls: bool) -> JsonObject:
     concerned = await _concerned(context, params, *await _bounds(context, params))
     left_out: JsonObject = {}
-    if not recalls:
+    if isinstance(params, MemoryHistory) and not params.recalls:
         found = await from_log(context.hub.log.get, concerned)
         told = [one.seq for one in found if not isinstance(one.event, MemoryRecalled)]
         left_out, concerned = {"recalls_left_out": len(concerned) - len(told)}, told
@@ -84,6 +75,11 @@ async def _trail(context: Context, params: AuditTrail, *, recalls: bool) -> Json
         "total": len(concerned),
     }
     return answer | left_out | ({"next_before": page[0]} if len(page) < len(left) else {})
+
+
+async def memory_history(context: Context, params: MemoryHistory) -> JsonObject:
+    """Return what happened to a memory, with or without the searches that found it."""
+    return await audit_trail(context, params)
 
 
 async def _bounds(context: Context, params: AuditTrail) -> tuple[int, int]:

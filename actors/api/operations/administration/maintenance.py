@@ -50,8 +50,6 @@ NOTES = {
     E10: "reads text alone: what it says, and the modality that the memory was given; no image, no sound",
 }
 """What a space can't say."""
-COUNTED = ("live", "forgotten", "pruned", "merged", "erased", "lost")
-"""Counts of memories, in the order of the answer."""
 
 
 class StoreStatus(Reading, frozen=True, kw_only=True):
@@ -146,7 +144,7 @@ def _status(state: Status, indexes: Indexes, hub: Hub) -> JsonObject:
     return {
         "folder": str(hub.folder),
         "read_only": state.read_only,
-        "memories": {name: getattr(state, name) for name in COUNTED},
+        "memories": state.memories,
         "namespaces": state.namespaces,
         "serves": None if hub.namespaces is None else sorted(hub.namespaces),
         "indexes": indexes.counts,
