@@ -6,7 +6,7 @@ from uuid import UUID
 import numpy as np
 
 from actors.comparator.messages import ListMemories
-from actors.comparator.messages.browse import Columns, ReadColumns
+from actors.comparator.messages.memories import Columns, ReadColumns
 from actors.runtime.faults import NotFoundFault
 from projections.atlas.atlas import Atlas
 from projections.atlas.facets import Filter

@@ -26,7 +26,6 @@ from actors.runtime.actor import LOGGER
 from actors.runtime.snapshot_io import EncryptedReader, Part, check, garbage_collector_paused, read
 from actors.store.snapshot_draft import UNFINISHED, SnapshotDraft
 from events.crypto.keys import Keys, KeyUnreadableError
-from events.recovery.salvage import mark_damaged
 from events.storage.durable import DurableFile, sync_folder
 from events.storage.log import Head, Log, LogError
 from events.verify.report import Problem
@@ -186,10 +185,6 @@ class Snapshots:
         """Delete the files of a snapshot that was cancelled (`OSError`)."""
         if draft.folder.exists():
             self._erase([draft.folder])
-
-    def mark_damaged(self, error: LogError) -> None:
-        """Let the next start read from the log alone what can be proved of it."""
-        mark_damaged(self.folder.parent, str(error))
 
     def erase(self) -> None:
         """Erase all snapshots, unfinished ones too (`OSError`)."""

@@ -13,6 +13,7 @@ from actors.runtime.messages import LoadSnapshot, Message, SnapshotWritten, Writ
 from actors.runtime.reply import Reply, answered
 from actors.store.snapshot_draft import SnapshotDraft
 from actors.store.snapshot_files import Snapshots
+from events.recovery.salvage import mark_damaged
 from events.storage.chain import GENESIS, StoredLog, check_key, verify_chain
 from events.storage.log import Head, Log, LogAwayError, LogCorruptError, LogError
 from events.verify.erasures import UNEXPLAINED, ErasureCheck
@@ -103,7 +104,7 @@ class SnapshotPolicy:
 
     def on_damage(self, error: LogError) -> None:
         """Let the next start read what can be proved of the log, without the snapshot, which stays; end the process."""
-        self.snapshots.mark_damaged(error)
+        mark_damaged(self.snapshots.folder.parent, str(error))
         self.verified = True
         if self._ends:
             LOGGER.critical("the log is damaged; stopping, the next start reads what is left: %s", error)

@@ -15,7 +15,7 @@ from actors.api.context import Context, confined
 from actors.api.params.fields import MAX_BATCH, MAX_NAME, Moment, NamespaceFilter, Reading, SessionFilter, Tags
 from actors.api.params.parsing import Params
 from actors.api.params.times import between
-from actors.comparator.messages.browse import Columns, ReadColumns
+from actors.comparator.messages.memories import Columns, ReadColumns
 from actors.consolidator.messages import ReadRuns
 from actors.runtime.ask import ask
 from actors.runtime.faults import InvalidParamsFault, NotFoundFault

@@ -13,7 +13,7 @@ from actors.api.context import Context
 from actors.api.operations.retrieval.browsing import DAY, read_columns
 from actors.api.params.fields import NamespaceFilter, Reading
 from actors.comparator.messages import ReadGoals
-from actors.comparator.messages.browse import Columns
+from actors.comparator.messages.memories import Columns
 from actors.consolidator.messages import ReadSalience
 from actors.runtime.ask import ask
 from actors.runtime.types import JsonObject
