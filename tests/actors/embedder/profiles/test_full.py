@@ -46,9 +46,11 @@ def full(sources: dict[str, Path]) -> FullProfile:
 
 def embed(full: FullProfile, content: str, sessions: Sessions, **more: Any) -> tuple[EmbeddedMemory, int]:
     """Embed a memory, and count the pauses of its plan."""
-    at = more.pop("created_at", NOON)
-    wanted: dict[str, Any] = {"namespace": "n", "content": Content(content, more.pop("modality", Modality.TEXT), at)}
-    plan = plan_memory(full, EmbedMemory(**wanted | more), sessions)
+    text = {"modality": Modality.TEXT, "created_at": NOON} | {
+        name: more.pop(name) for name in ("modality", "created_at", "image") if name in more
+    }
+    wanted: dict[str, Any] = {"namespace": "n", "content": Content(content, **text)} | more
+    plan = plan_memory(full, EmbedMemory(**wanted), sessions)
     pauses = 0
     while True:
         try:
