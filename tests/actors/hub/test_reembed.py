@@ -27,7 +27,7 @@ from actors.api.operations.mind.sleep import (
 )
 from actors.api.params.memories import MemoryDelete, MemoryRestore, MemoryRetrieve
 from actors.cli.commands import program
-from actors.embedder.loading import start_pool
+from actors.embedder.pool.local import start_pool
 from actors.embedder.pool.prepared import BulkEmbedding
 from actors.embedder.pool.worker import WorkerSettings
 from actors.embedder.profiles.embedded import EmbeddedProfile
