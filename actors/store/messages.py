@@ -208,21 +208,16 @@ class ReadEvents(Message[tuple[Envelope, ...]], frozen=True, kw_only=True):
     seqs: tuple[int, ...]
 
 
-class ReadErased(Message[tuple[Envelope, ...]], frozen=True, kw_only=True):
+class ReadLater(Message[tuple[Envelope, ...]], frozen=True, kw_only=True):
     """Read the erasures after an event of memories stored until it, in order."""
 
     stored_until: int
     """Sequence number of that event."""
-
-
-class ReadMoved(Message[tuple[Envelope, ...]], frozen=True, kw_only=True):
-    """Read the moves after an event between namespaces, of memories stored until it, in order.
+    moves: bool
+    """Whether to read the moves of such memories between namespaces too.
 
     Each `MemoriesMoved` names these memories only and no run, which may have begun after the event.
     """
-
-    stored_until: int
-    """Sequence number of that event."""
 
 
 class ReadDigests(Message[tuple[int, dict[str, str]]], frozen=True, kw_only=True):
@@ -253,8 +248,7 @@ Query: TypeAlias = (
     | ReadLive
     | ReadHistory
     | ReadEvents
-    | ReadErased
-    | ReadMoved
+    | ReadLater
     | ReadStatus
 )
 """What reads the catalog and the log, and changes nothing."""

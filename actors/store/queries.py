@@ -49,9 +49,9 @@ def answer(message: msg.Query, log: Log, catalog: Catalog, declared: SpacesDecla
             return tuple(log.get(catalog.get(_known(catalog, memory)).events))
         case msg.ReadEvents(seqs=seqs):
             return tuple(log.get(seqs))
-        case msg.ReadErased(stored_until=seq) | msg.ReadMoved(stored_until=seq):
-            find = _erased_after if isinstance(message, msg.ReadErased) else _moved_after
-            return tuple(find(log, catalog, seq))
+        case msg.ReadLater(stored_until=seq, moves=moves):
+            moved = _moved_after(log, catalog, seq) if moves else ()
+            return tuple(sorted((*_erased_after(log, catalog, seq), *moved), key=lambda one: one.seq))
         case msg.ReadStatus():
             return _status(log, catalog, declared)
         case _:

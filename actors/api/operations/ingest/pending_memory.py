@@ -10,7 +10,6 @@ from uuid import UUID, uuid4
 
 import anyio
 
-from actors.api.context import ACTOR
 from actors.api.operations.ingest.screening import screened
 from actors.api.params.memories import StoreMemory
 from actors.comparator.messages import NewMemory
@@ -41,8 +40,6 @@ class IngestItem(NamedTuple):
     """Of a memory that has one already; None for a new one."""
     links: tuple[MemoriesLinked, ...] | None = None
     """Links of a memory that was judged before; None where they follow from its parameters and its judgement."""
-    actor: str = ACTOR
-    """The author of its events."""
     stored_at: datetime | None = None
     """When an imported memory was stored first; None for now."""
 
@@ -69,8 +66,9 @@ Outcome = StoredMemory | Fault
 class PendingMemory:
     """A memory on its way through the model, the judgement and the commit."""
 
-    def __init__(self, item: IngestItem) -> None:
+    def __init__(self, item: IngestItem, actor: str) -> None:
         self.item = item._replace(params=screened(item.params))
+        self.actor = actor
         self.id = item.id or uuid4()
         self.correlation_id = item.key or uuid4()
         self.created_at: datetime
@@ -157,7 +155,7 @@ def build_append(one: PendingMemory, embedded: EmbeddedMemory, judgement: Judgem
         id=one.id,
         event=stored,
         consequences=tuple(_consequences(one)),
-        actor=one.item.actor,
+        actor=one.actor,
         correlation_id=one.correlation_id,
         read_back=True,
         once=one.item.key is not None,

@@ -48,7 +48,7 @@ def _new_item(context: Context, params: StoreMemory, key: UUID | None) -> Ingest
     if context.parse_time(params.created_at, "created_at") - now > AHEAD:
         problem = f"{params.created_at} is more than a day ahead of the clock of the store, {now.isoformat()}"
         raise invalid("created_at", problem)
-    return IngestItem(params, key, actor=context.actor)
+    return IngestItem(params, key)
 
 
 async def store_memory(context: Context, params: StoreMemory) -> JsonObject:

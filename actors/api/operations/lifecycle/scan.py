@@ -71,9 +71,7 @@ async def _replace(context: Context, memory: UUID, stored: StoreMemory) -> JsonO
     edges = await ask(context.hub.comparator, ReadLinks(memory=memory))
     kept = entry.body.image if entry.body else None
     image = None if kept is None else await images.data_uri(context, memory, kept)
-    successor = await ingest_one(
-        context, IngestItem(msgspec.structs.replace(clean, link_to=(), image=image), links=(), actor=context.actor)
-    )
+    successor = await ingest_one(context, IngestItem(msgspec.structs.replace(clean, link_to=(), image=image), links=()))
     links = [
         MemoriesLinked(
             source=successor.id if link.source == memory else link.source,
