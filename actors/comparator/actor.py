@@ -80,8 +80,6 @@ class Comparator(ProjectionActor[ComparatorProjections]):
                 with self._latencies.timed("resonance"):
                     return neighbours.resonances(self._loaded_atlas, self._calibration, message)
             case msg.ScorePairs(references=references, targets=targets):
-                if not references:
-                    raise ValueError("nothing to score")
                 return similarity.many_to_many(self._atlas_with(references[0]), self._calibration, references, targets)
             case msg.ReadRawScores(reference=reference, targets=targets):
                 return similarity.raw_scores(self._loaded_atlas, reference, targets)

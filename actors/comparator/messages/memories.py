@@ -134,6 +134,7 @@ class ScorePairs(Message[npt.NDArray[np.float32]], frozen=True, kw_only=True):
     """
 
     references: tuple[UUID, ...]
+    """At least one."""
     targets: tuple[UUID, ...]
 
 
