@@ -35,18 +35,10 @@ class ChangeSchedules(Params, frozen=True, kw_only=True):
     rem: str | None = None
     paused: bool | None = None
     pruning_permitted: bool | None = None
-    backups: (
-        Annotated[int, Meta(ge=0, le=365, description="How many of those after deep sleep are kept; 0 for none")] | None
-    ) = None
-    anchor: (
-        Annotated[
-            str,
-            Meta(
-                min_length=1, max_length=4_096, description="File or git:FOLDER for an anchor after deep sleep, or off"
-            ),
-        ]
-        | None
-    ) = None
+    backups: Annotated[int, Meta(ge=0, le=365)] | None = None
+    """How many of those after deep sleep are kept; 0 for none."""
+    anchor: Annotated[str, Meta(min_length=1, max_length=4_096)] | None = None
+    """File or git:FOLDER for an anchor after deep sleep, or `off`."""
 
 
 async def get_dream_status(context: Context, _params: GetDreamStatus) -> JsonObject:
