@@ -214,7 +214,7 @@ def test_a_restart_knows_what_the_log_knows() -> None:
     before = store.ask(msg.ReadStatus(), timeout=PATIENCE)
     again, listener = start(log)
     assert again.ask(msg.ReadStatus(), timeout=PATIENCE) == before
-    assert before.live == 299
+    assert before.memories["live"] == 299
     assert [envelope.id for envelope in listener.ask("heard?", timeout=PATIENCE)[:300]] == ids
 
 
