@@ -34,12 +34,16 @@ CONCEPTS = ("start_concept", "end_concept")
 """Texts that may be the id of a memory."""
 
 
-def permitted(caller: Caller | None, tool: Tool) -> bool:
-    """Return whether a caller may call an operation at all."""
+def refusal(caller: Caller | None, tool: Tool) -> str | None:
+    """Return why a caller may not call an operation at all; None if it may."""
     if caller is None:
-        return True
+        return None
+    if tool.scope is None:
+        return "it isn't for callers over HTTP"
+    if not caller.scope.covers(tool.scope):
+        return f"that needs the scope '{tool.scope}', not '{caller.scope}'"
     sees = caller.namespaces is None or (tool.confined and len(caller.namespaces) > 0)
-    return tool.scope is not None and caller.scope.covers(tool.scope) and sees
+    return None if sees else "that needs all namespaces"
 
 
 async def confine(context: Context, tool: Tool, params: P) -> P:
@@ -51,18 +55,9 @@ async def confine(context: Context, tool: Tool, params: P) -> P:
         InvalidParamsFault: A caller of several namespaces must name one.
     """
     caller = context.caller
-    if caller is not None and not permitted(caller, tool):
-        raise ForbiddenFault(f"'{caller.name}' may not call {tool.name}{_why(caller, tool)}", operation=tool.name)
+    if caller is not None and (why := refusal(caller, tool)):
+        raise ForbiddenFault(f"'{caller.name}' may not call {tool.name}: {why}", operation=tool.name)
     return await confine_item(context, params, several=tool.several)
-
-
-def _why(caller: Caller, tool: Tool) -> str:
-    """Say what a caller lacks for an operation that isn't permitted."""
-    if tool.scope is None:
-        return ": it isn't for callers over HTTP"
-    if not caller.scope.covers(tool.scope):
-        return f": that needs the scope '{tool.scope}', not '{caller.scope}'"
-    return ": that needs all namespaces"
 
 
 async def confine_item(context: Context, params: P, *, several: bool = False) -> P:

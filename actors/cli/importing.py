@@ -159,7 +159,8 @@ def import_in_pool(
     import anyio.to_thread
 
     from actors.api.operations.ingest.bulk_import import import_in_bulk
-    from actors.embedder.loading import load_profile, start_pool
+    from actors.embedder.loading import load_profile
+    from actors.embedder.pool.local import start_pool
     from actors.embedder.pool.prepared import BulkEmbedding
     from actors.hub.composition import open_hub
     from events.postgres.address import log_address

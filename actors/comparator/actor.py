@@ -1,6 +1,6 @@
 """The comparator actor: searches memories in the thirteen spaces, and compares them."""
 
-from functools import cache
+from functools import cache, partial
 from typing import assert_never
 from uuid import UUID
 
@@ -11,7 +11,7 @@ from actors.comparator import messages as msg
 from actors.comparator.compare import alignment, neighbours, similarity
 from actors.comparator.compare.calibration import Calibration
 from actors.comparator.graph import causes, edges
-from actors.comparator.graph.causal_bonus import CausalBonus
+from actors.comparator.graph.causal_bonus import causal_bonus
 from actors.comparator.graph.statements import StatedPhrasesCache
 from actors.comparator.index_upkeep import MOST_BEHIND, IndexUpkeep
 from actors.comparator.rows import list_memories, not_found, read_columns
@@ -80,8 +80,6 @@ class Comparator(ProjectionActor[ComparatorProjections]):
                 with self._latencies.timed("resonance"):
                     return neighbours.resonances(self._loaded_atlas, self._calibration, message)
             case msg.ScorePairs(references=references, targets=targets):
-                if not references:
-                    raise ValueError("nothing to score")
                 return similarity.many_to_many(self._atlas_with(references[0]), self._calibration, references, targets)
             case msg.ReadRawScores(reference=reference, targets=targets):
                 return similarity.raw_scores(self._loaded_atlas, reference, targets)
@@ -211,8 +209,8 @@ class Comparator(ProjectionActor[ComparatorProjections]):
     def _search(self, message: msg.Search) -> msg.Found:
         with self._latencies.timed("search: all"):
             workspace = self._projections.priming.orders if self._priming else {}
-            causal_bonus = CausalBonus(self._projections.links, self._phrases)
-            found = pipeline.search(self._loaded_atlas, self._calibration, message, workspace, causal_bonus)
+            bonus_of = partial(causal_bonus, self._projections.links, self._phrases)
+            found = pipeline.search(self._loaded_atlas, self._calibration, message, workspace, bonus_of)
         for stage in found.stages:
             self._latencies.record(f"search: {stage.name}", stage.milliseconds)
         return found

@@ -6,12 +6,14 @@ from uuid import UUID
 import numpy as np
 
 from actors.comparator.messages import ListMemories
-from actors.comparator.messages.browse import Columns, ReadColumns
+from actors.comparator.messages.memories import Columns, ReadColumns
 from actors.runtime.faults import NotFoundFault
 from projections.atlas.atlas import Atlas
 from projections.atlas.facets import Filter
 from projections.projection import MemoryState
 from projections.storage.arrays import Rows
+
+NO_ROWS: Rows = np.empty(0, np.int64)
 
 
 def rows_of(atlas: Atlas, memories: Iterable[UUID]) -> Rows:

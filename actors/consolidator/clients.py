@@ -6,6 +6,7 @@ from uuid import UUID
 
 import msgspec
 
+from actors.comparator.messages import ListMemories
 from actors.runtime.actor import ActorRef
 from actors.runtime.ask import ask_blocking
 from actors.runtime.messages import Message
@@ -43,6 +44,10 @@ class ActorClients(msgspec.Struct, frozen=True):
     def describe(self, memories: Sequence[UUID], *, own: bool = False) -> tuple[Entry, ...]:
         """Return catalog entries; with `own`, those of merged memories instead of their survivors."""
         return self.ask_store(Describe(memories=tuple(memories), own=own))
+
+    def memories(self, namespace: str, *, forgotten: bool = False) -> tuple[UUID, ...]:
+        """Return the memories of a namespace in the order of storage; with `forgotten`, all that aren't erased."""
+        return self.ask_comparator(ListMemories(namespace=namespace, forgotten=forgotten))
 
     def namespaces(self) -> dict[str, int]:
         """Return the number of live memories in each namespace."""

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from actors.api.caller import Caller, Scope
-from actors.api.confinement import permitted
+from actors.api.confinement import refusal
 from actors.api.context import Context, Progress, ignore_progress
 from actors.api.params.fields import Reading
 from actors.api.tools.agent_tools import BY_METHOD
@@ -122,7 +122,7 @@ def in_background(
         RateLimitFault: Too many are running.
     """
     caller = caller_of(request)
-    if not permitted(caller, BY_METHOD[method]):
+    if refusal(caller, BY_METHOD[method]):
         raise ForbiddenFault(f"'{caller.name}' may not do this")
 
     async def work(progress: Progress) -> JsonObject:

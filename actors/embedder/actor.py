@@ -31,8 +31,6 @@ INBOX_CAPACITY = 128
 class Profile(Protocol):
     """A set of models for the thirteen spaces."""
 
-    name: str
-
     @property
     def models(self) -> tuple[SpaceModel, ...]:
         """The model of each space."""
@@ -82,8 +80,7 @@ def loaded(load: Callable[[], Profile]) -> Profile:
 def plan_memory(profile: Profile, request: msg.EmbedMemory, sessions: Sessions) -> Plan[msg.EmbeddedMemory]:
     """Return the plan that embeds a memory."""
     start = perf_counter()
-    content = msg.Content(request.content, request.modality, request.created_at, request.image)
-    embedded = yield from profile.plan_content(content)
+    embedded = yield from profile.plan_content(request.content)
     yield None  # the previous turn of the session determines the position
     return profile.complete(request, embedded, sessions, start)
 

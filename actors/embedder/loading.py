@@ -8,16 +8,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import msgspec
-from threadpoolctl import threadpool_limits
-
 from actors.runtime.metrics import Latencies
 from actors.runtime.settings import ModelProfile
 
 if TYPE_CHECKING:
     from actors.embedder.actor import Profile
-    from actors.embedder.pool.ordering import EmbeddingPool
-    from actors.embedder.pool.worker import WorkerSettings
 
 BLAS_THREADS = 1
 """Threads of one matrix product. The actors use the other cores; with two threads on a busy machine a product takes up
@@ -68,34 +63,3 @@ def load_profile(
         else SentenceSpaces(SentenceModel(profile, encoder=encoder))
     )
     return EmbeddedProfile(latencies, Backbone.load(precision=precision), chosen, interactive=interactive)
-
-
-def load_worker(latencies: Latencies, settings: WorkerSettings) -> Profile:
-    """Load the models of a worker of a pool, in whose process matrix products run as they do in a hub's."""
-    threadpool_limits(BLAS_THREADS, user_api="blas")
-    return load_profile(
-        latencies,
-        settings.profile,
-        settings.models,
-        settings.device,
-        precision=settings.precision,
-        interactive=False,
-    )
-
-
-def start_pool(settings: WorkerSettings, workers: int | None, ray: str | None, precision: str | None) -> EmbeddingPool:
-    """Start the workers of a bulk embedding.
-
-    Without `workers` there is one here, or as many as the Ray cluster has room for; without `ray`, all are on this
-    machine.
-    """
-    settings = msgspec.structs.replace(settings, precision=precision)
-    if ray is not None:
-        from actors.embedder.pool.cluster import RayPool
-
-        return RayPool(load_worker, settings, ray, workers)
-    from actors.embedder.pool.local import ProcessPool, ThreadPool
-
-    if workers is None or workers == 1:
-        return ThreadPool(load_worker, settings)
-    return ProcessPool(load_worker, settings, workers)

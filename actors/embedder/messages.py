@@ -22,6 +22,7 @@ class Content(msgspec.Struct, frozen=True):
     modality: Modality
     created_at: datetime
     image: bytes | None = None
+    """What the text is the caption of: the bytes of its file."""
 
 
 class EmbeddedMemory(Answer, frozen=True, kw_only=True):
@@ -82,11 +83,7 @@ class LoadModels(Message[tuple[SpaceModel, ...]], frozen=True, kw_only=True):
 class EmbedMemory(Cancellable[EmbeddedMemory], frozen=True, kw_only=True):
     """Embed a memory in all thirteen spaces."""
 
-    content: str
-    modality: Modality
-    image: bytes | None = None
-    """What the content is the caption of: the bytes of its file."""
-    created_at: datetime
+    content: Content
     namespace: str
     session: str | None = None
     linked: tuple[Fingerprint, ...] = ()

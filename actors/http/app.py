@@ -11,7 +11,6 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from actors.api.caller import NOBODY, Caller
 from actors.api.context import Context, wait_until_replayed
-from actors.api.operations.administration.maintenance import COUNTED
 from actors.comparator.messages import ReadIndexes
 from actors.dashboard.page import missing
 from actors.http.access.authentication import MCP_PATH, SAFE, SESSION_SECONDS, Sessions, cookie_name
@@ -138,7 +137,7 @@ async def metrics(request: Request) -> Response:
         return PlainTextResponse("Metrics need a key for all namespaces\n", 403)
     await wait_until_replayed(context)
     status = await ask(context.hub.store, ReadStatus())
-    states = {f'{{state="{name}"}}': getattr(status, name) for name in COUNTED}
+    states = {f'{{state="{name}"}}': count for name, count in status.memories.items()}
     indexes = await ask(context.hub.comparator, ReadIndexes())
     lags = {f'{{space="{space}"}}': state.lag for space, state in indexes.states.items()}
     answers: Mapping[int, int] = request.app.state.answers

@@ -24,11 +24,11 @@ from actors.api.context import Context, Progress, ignore_progress, wait_until_re
 from actors.api.operations.ingest.images import keep
 from actors.api.operations.ingest.pending_memory import stored_event
 from actors.comparator.compare.neighbours import NO_PURPOSE
-from actors.embedder.messages import EmbeddedMemory, EmbedMemory, LoadModels
+from actors.embedder.messages import Content, EmbeddedMemory, EmbedMemory, LoadModels
 from actors.embedder.pool.prepared import BulkEmbedding
 from actors.hub.composition import Hub
 from actors.hub.move import check_unchanged, open_log
-from actors.hub.reembed_source import History, batches, contents, history_of, image_of
+from actors.hub.reembed_source import History, batches, contents, history_of
 from actors.runtime.ask import MODEL_TIMEOUT, ask, ask_all
 from actors.runtime.faults import EmbeddingFault, Fault, InvalidParamsFault
 from actors.store.messages import Append, AppendMemories, Declare, FindMemories, ReadLive, Reserve
@@ -203,36 +203,28 @@ async def _store_again(context: Context, old: Log, entries: Sequence[Entry], his
     targets = dict.fromkeys(target for entry in entries for target in history.targets(entry.id))
     linked = await ask(store, ReadLive(memories=tuple(targets))) if targets else ()
     by_id = {target.id: stored_event(target).fingerprint for target in linked}
-    images = await anyio.to_thread.run_sync(lambda: [image_of(old, entry) for entry in entries])
+    found = await anyio.to_thread.run_sync(contents, old, entries)
     asked = [
-        (context.hub.embedder, _request(entry, [by_id[target] for target in history.targets(entry.id)], image))
-        for entry, image in zip(entries, images, strict=True)
+        (context.hub.embedder, _request(entry, content, [by_id[target] for target in history.targets(entry.id)]))
+        for entry, content in zip(entries, found, strict=True)
     ]
     embedded = await ask_all(asked, MODEL_TIMEOUT)
     appends: list[Append] = []
-    for entry, image, result in zip(entries, images, embedded, strict=True):
+    for entry, content, result in zip(entries, found, embedded, strict=True):
         if isinstance(result, Fault):
             raise EmbeddingFault(f"{result.message} (memory {entry.id})") from result
-        if image is not None:
-            await keep(context, entry.id, image)
+        if content.image is not None:
+            await keep(context, entry.id, content.image)
         appends.append(_append(entry, history, result))
     for answer in await ask(store, AppendMemories(appends=tuple(appends))):
         if isinstance(answer, Fault):
             raise answer
 
 
-def _request(entry: Entry, linked: Sequence[Fingerprint], image: bytes | None) -> EmbedMemory:
+def _request(entry: Entry, content: Content, linked: Sequence[Fingerprint]) -> EmbedMemory:
     """Return what the embedder is asked about a memory."""
     body = body_of(entry)
-    return EmbedMemory(
-        content=body.text,
-        modality=body.modality,
-        image=image,
-        created_at=body.created_at,
-        namespace=body.namespace,
-        session=body.session,
-        linked=tuple(linked),
-    )
+    return EmbedMemory(content=content, namespace=body.namespace, session=body.session, linked=tuple(linked))
 
 
 def _append(entry: Entry, history: History, new: EmbeddedMemory) -> Append:

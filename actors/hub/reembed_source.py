@@ -167,10 +167,10 @@ def ingest_order(
 def contents(log: Log, entries: Iterable[Entry]) -> list[Content]:
     """Return what workers embed of memories."""
     bodies = ((entry, body_of(entry)) for entry in entries)
-    return [Content(body.text, body.modality, body.created_at, image_of(log, entry)) for entry, body in bodies]
+    return [Content(body.text, body.modality, body.created_at, _image_of(log, entry)) for entry, body in bodies]
 
 
-def image_of(log: Log, entry: Entry) -> bytes | None:
+def _image_of(log: Log, entry: Entry) -> bytes | None:
     """Return the image that a memory shows; None without one."""
     return None if log.images is None or body_of(entry).image is None else log.images.read(entry.id)
 

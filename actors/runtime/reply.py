@@ -64,6 +64,13 @@ class Reply(pykka.ThreadingFuture[T]):
             callback()
 
 
+def answered(result: T) -> Reply[T]:
+    """Return a reply that is resolved already."""
+    reply: Reply[T] = Reply()
+    reply.set(result)
+    return reply
+
+
 def gather(replies: Sequence[Reply[T]], combine: Callable[[list[T]], R]) -> Reply[R]:
     """Return a reply that is done when all `replies` are; the exception of any of them becomes its own.
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import UUID
 
 import msgspec
 
@@ -14,9 +14,9 @@ from actors.runtime.faults import Fault, NotFoundFault, StorageFault
 from actors.runtime.messages import Appended, ProjectionMessage, SnapshotWritten
 from actors.runtime.metrics import Latencies
 from actors.runtime.projection_actor import ProjectionActor
-from actors.runtime.reply import Reply, gather
+from actors.runtime.reply import Reply, answered, gather
 from actors.store import messages as msg
-from actors.store.log.commit import answered, event_time, pending_append
+from actors.store.log.commit import event_time, pending_append
 from actors.store.log.committer import Committer, Flush
 from actors.store.log.following import Follower, FollowerMessage, FollowLog, LogLost, away_fault, check_runs
 from actors.store.log.replay import fold_log, read_digests
@@ -263,13 +263,24 @@ class Store(ProjectionActor[StoreProjections]):
         return self._snapshots.begin(self._log.head, self._tellers(), after)
 
     def _on_snapshot_event(self, message: SnapshotEvent) -> None:
-        if self._snapshots is not None:
-            self._snapshots.on_event(message, lambda: self._take_snapshot(MIN_EVENTS))
-            if isinstance(message, SnapshotSynced):  # nobody waits: events would have cancelled the snapshot
-                self._commits.checkpoint(1)
-            if isinstance(message, SnapshotBroken):
-                self._read_only = describe_damage(str(message.error))
-            if isinstance(message, LogVerified | SnapshotBroken):
+        """Continue a snapshot or the verification of the log."""
+        if self._snapshots is None:
+            return
+        match message:
+            case SnapshotWritten():
+                self._snapshots.on_written(message)
+            case SnapshotSynced():
+                self._snapshots.on_synced(message)
+                self._commits.checkpoint(1)  # nobody waits: events would have cancelled the snapshot
+            case IdleReached():
+                if self._snapshots.idle.elapsed():
+                    self._take_snapshot(MIN_EVENTS)
+            case SnapshotBroken(error=error):
+                self._snapshots.on_damage(error)
+                self._read_only = describe_damage(str(error))
+                self._release()
+            case LogVerified():
+                self._snapshots.on_verified()
                 self._release()
 
     def _declare(self, message: msg.Declare) -> Reply[object] | None:
@@ -282,4 +293,4 @@ class Store(ProjectionActor[StoreProjections]):
             return None
         if self._read_only is not None:
             raise NotFoundFault("Nothing was stored yet then")
-        return self._append(msg.Append(id=uuid4(), event=wanted, actor="store", correlation_id=uuid4(), at=message.at))
+        return self._append(msg.Append.of([wanted], "store", at=message.at))

@@ -25,14 +25,10 @@ class GoneError(Exception):
 class Status(Answer, frozen=True, kw_only=True):
     """Counts of memories, the head of the log, the declared models, and whether it may be written."""
 
-    live: int
-    forgotten: int
-    pruned: int
-    merged: int
-    erased: int
-    lost: int
-    """Memories whose event was damaged on the disk."""
+    memories: dict[str, int]
+    """By state; `lost` are those whose event was damaged on the disk."""
     namespaces: dict[str, int]
+    """Live memories by namespace."""
     head: Head
     declared: SpacesDeclared | None
     read_only: str | None
@@ -212,21 +208,16 @@ class ReadEvents(Message[tuple[Envelope, ...]], frozen=True, kw_only=True):
     seqs: tuple[int, ...]
 
 
-class ReadErased(Message[tuple[Envelope, ...]], frozen=True, kw_only=True):
+class ReadLater(Message[tuple[Envelope, ...]], frozen=True, kw_only=True):
     """Read the erasures after an event of memories stored until it, in order."""
 
     stored_until: int
     """Sequence number of that event."""
-
-
-class ReadMoved(Message[tuple[Envelope, ...]], frozen=True, kw_only=True):
-    """Read the moves after an event between namespaces, of memories stored until it, in order.
+    moves: bool
+    """Whether to read the moves of such memories between namespaces too.
 
     Each `MemoriesMoved` names these memories only and no run, which may have begun after the event.
     """
-
-    stored_until: int
-    """Sequence number of that event."""
 
 
 class ReadDigests(Message[tuple[int, dict[str, str]]], frozen=True, kw_only=True):
@@ -257,8 +248,7 @@ Query: TypeAlias = (
     | ReadLive
     | ReadHistory
     | ReadEvents
-    | ReadErased
-    | ReadMoved
+    | ReadLater
     | ReadStatus
 )
 """What reads the catalog and the log, and changes nothing."""

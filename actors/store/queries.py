@@ -49,9 +49,9 @@ def answer(message: msg.Query, log: Log, catalog: Catalog, declared: SpacesDecla
             return tuple(log.get(catalog.get(_known(catalog, memory)).events))
         case msg.ReadEvents(seqs=seqs):
             return tuple(log.get(seqs))
-        case msg.ReadErased(stored_until=seq) | msg.ReadMoved(stored_until=seq):
-            find = _erased_after if isinstance(message, msg.ReadErased) else _moved_after
-            return tuple(find(log, catalog, seq))
+        case msg.ReadLater(stored_until=seq, moves=moves):
+            moved = _moved_after(log, catalog, seq) if moves else ()
+            return tuple(sorted((*_erased_after(log, catalog, seq), *moved), key=lambda one: one.seq))
         case msg.ReadStatus():
             return _status(log, catalog, declared)
         case _:
@@ -89,13 +89,9 @@ def _moved_after(log: Log, catalog: Catalog, seq: int) -> Iterator[Envelope]:
 def _status(log: Log, catalog: Catalog, declared: SpacesDeclared | None) -> msg.Status:
     states = catalog.states()
     lost = sum(entry.is_lost for entry in catalog.erased())
+    states[MemoryState.ERASED] -= lost
     return msg.Status(
-        live=states[MemoryState.LIVE],
-        forgotten=states[MemoryState.FORGOTTEN],
-        pruned=states[MemoryState.PRUNED],
-        merged=states[MemoryState.MERGED],
-        erased=states[MemoryState.ERASED] - lost,
-        lost=lost,
+        memories={state.value: states[state] for state in MemoryState} | {"lost": lost},
         namespaces=dict(catalog.namespaces()),
         head=log.head,
         declared=declared,

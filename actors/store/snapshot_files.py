@@ -27,7 +27,6 @@ from actors.runtime.actor import LOGGER
 from actors.runtime.snapshot_io import EncryptedReader, Part, check, garbage_collector_paused, read
 from actors.store.snapshot_draft import UNFINISHED, SnapshotDraft
 from events.crypto.keys import Keys, KeyUnreadableError
-from events.recovery.salvage import mark_damaged
 from events.storage.durable import DurableFile, sync_folder
 from events.storage.log import Head, Log, LogError
 from events.verify.report import Problem
@@ -95,14 +94,10 @@ class Snapshots:
     """The snapshots of one store. Only the thread of the store's actor may change them."""
 
     def __init__(self, folder: Path, keys: Keys) -> None:
-        self._folder = folder / "snapshot"
+        self.folder = folder / "snapshot"
         self._keys = keys
         self._unusable: list[Path] = []
         """Found by `load`."""
-
-    def begin(self, head: Head, owners: Iterable[str]) -> SnapshotDraft:
-        """Create the files of a new snapshot (`OSError`)."""
-        return SnapshotDraft(self._folder, head, owners)
 
     def finish(self, draft: SnapshotDraft) -> None:
         """Make a snapshot valid whose files are on the disk, once all others are erased (`OSError`)."""
@@ -118,8 +113,8 @@ class Snapshots:
             file.write({0: sealed})
         sync_folder(draft.folder)
         self._erase(path for path in self._folders("", UNFINISHED) if path != draft.folder)
-        draft.folder.rename(self._folder / draft.id.hex)
-        sync_folder(self._folder)
+        draft.folder.rename(self.folder / draft.id.hex)
+        sync_folder(self.folder)
 
     def load(self, log: Log, owners: Iterable[str]) -> Loaded | None:
         """Return the snapshot, or None; why one can't be used is logged, and `sweep` erases it."""
@@ -192,10 +187,6 @@ class Snapshots:
         if draft.folder.exists():
             self._erase([draft.folder])
 
-    def mark_damaged(self, error: LogError) -> None:
-        """Let the next start read from the log alone what can be proved of it."""
-        mark_damaged(self._folder.parent, str(error))
-
     def erase(self) -> None:
         """Erase all snapshots, unfinished ones too (`OSError`)."""
         self._erase(self._folders())
@@ -233,7 +224,7 @@ class Snapshots:
 
     def _folders(self, *suffixes: str) -> list[Path]:
         """Return the folders with one of these suffixes; without any, all."""
-        found = sorted(self._folder.iterdir()) if self._folder.is_dir() else []
+        found = sorted(self.folder.iterdir()) if self.folder.is_dir() else []
         return [path for path in found if not suffixes or path.suffix in suffixes]
 
     def _reject(self, path: Path, error: Exception) -> None:
@@ -258,7 +249,7 @@ class Snapshots:
             else:
                 path.unlink()
         if paths:
-            sync_folder(self._folder)
+            sync_folder(self.folder)
 
 
 def open_parts(manifest: Manifest, path: Path) -> Loaded:

@@ -10,9 +10,10 @@ import msgspec
 
 from actors.runtime.actor import EXIT_UNCERTAIN, LOGGER, ActorRef, Debounce, tell_unless_stopped
 from actors.runtime.messages import LoadSnapshot, Message, SnapshotWritten, WriteSnapshot
-from actors.runtime.reply import Reply
+from actors.runtime.reply import Reply, answered
 from actors.store.snapshot_draft import SnapshotDraft
 from actors.store.snapshot_files import Snapshots
+from events.recovery.salvage import mark_damaged
 from events.storage.chain import GENESIS, StoredLog, check_key, verify_chain
 from events.storage.log import Head, Log, LogAwayError, LogCorruptError, LogError
 from events.verify.erasures import UNEXPLAINED, ErasureCheck
@@ -78,7 +79,7 @@ class SnapshotPolicy:
         self._draft: SnapshotDraft | None = None
         self._reply: Reply[bool] = Reply()
         self._sync_thread: Thread | None = None
-        self._idle = Debounce(store, IdleReached())
+        self.idle = Debounce(store, IdleReached())
         self._stopped = Event()
         self._hurried = Event()
         self._verifier: Thread | None = None
@@ -103,7 +104,7 @@ class SnapshotPolicy:
 
     def on_damage(self, error: LogError) -> None:
         """Let the next start read what can be proved of the log, without the snapshot, which stays; end the process."""
-        self.snapshots.mark_damaged(error)
+        mark_damaged(self.snapshots.folder.parent, str(error))
         self.verified = True
         if self._ends:
             LOGGER.critical("the log is damaged; stopping, the next start reads what is left: %s", error)
@@ -116,44 +117,30 @@ class SnapshotPolicy:
     def on_append(self, head: Head) -> None:
         """Start or extend the idle interval once a snapshot is worth its cost."""
         if head.seq - self._last_seq >= MIN_EVENTS:
-            self._idle.trigger(IDLE)
+            self.idle.trigger(IDLE)
 
     def begin(self, head: Head, owners: Mapping[str, Callable[[WriteSnapshot], object]], after: int) -> Reply[bool]:
         """Begin a snapshot, unless fewer than `after` events came since the last; the reply says if it was taken."""
         if self._draft is not None and not self._draft.cancelled:
             return self._reply
-        reply: Reply[bool] = Reply()
         if self._draft is not None or head.seq - self._last_seq < after:
-            reply.set(value=False)
-            return reply
+            return answered(result=False)
         try:
-            self._draft = self.snapshots.begin(head, owners)
+            self._draft = SnapshotDraft(self.snapshots.folder, head, owners)
         except OSError as error:
             LOGGER.warning("no snapshot can be written: %s", error)
-            reply.set(value=False)
-            return reply
-        self._reply = reply
+            return answered(result=False)
+        self._reply = Reply()
         for writer in self._draft.writers:
             owners[writer.name](WriteSnapshot(writer=writer, store=self._store))
-        return reply
+        return self._reply
 
-    def on_event(self, message: SnapshotEvent, take: Callable[[], object]) -> None:
-        """Continue a snapshot or the verification of the log; `take` begins a snapshot."""
-        match message:
-            case SnapshotWritten():
-                self._on_written(message)
-            case SnapshotSynced():
-                self._on_synced(message)
-            case IdleReached():
-                if self._idle.elapsed():
-                    take()
-            case SnapshotBroken(error=error):
-                self.on_damage(error)
-            case LogVerified():
-                self.verified = True
-                self.snapshots.sweep()
+    def on_verified(self) -> None:
+        """Acknowledge appends from now on: the log before the snapshot is intact."""
+        self.verified = True
+        self.snapshots.sweep()
 
-    def _on_written(self, message: SnapshotWritten) -> None:
+    def on_written(self, message: SnapshotWritten) -> None:
         """Record the end of an owner's file; after the last one, sync or discard them all."""
         draft = self._draft
         if draft is None or message.writer not in draft.writers or not draft.add(message.writer, message.part):
@@ -164,7 +151,7 @@ class SnapshotPolicy:
         self._sync_thread = Thread(target=self._sync, args=(draft,), name="snapshot", daemon=True)
         self._sync_thread.start()
 
-    def _on_synced(self, message: SnapshotSynced) -> None:
+    def on_synced(self, message: SnapshotSynced) -> None:
         """Make a snapshot valid whose files are on the disk."""
         draft = message.draft
         if draft is not self._draft:
@@ -193,7 +180,7 @@ class SnapshotPolicy:
         """Stop all threads."""
         self._stopped.set()
         self._hurried.set()
-        self._idle.cancel()
+        self.idle.cancel()
         if self._verifier is not None:
             self._verifier.join()
         self._join()

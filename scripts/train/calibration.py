@@ -45,7 +45,7 @@ from scipy.optimize import isotonic_regression
 from actors.comparator.compare.calibration import FILE, Calibration, Curve, Fit
 from actors.embedder.actor import plan_memory
 from actors.embedder.jobs import EmbeddingJob, Plan, advance
-from actors.embedder.messages import EmbedMemory
+from actors.embedder.messages import Content, EmbedMemory
 from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.embedder.spaces import temporal
 from actors.runtime.metrics import Latencies
@@ -179,7 +179,7 @@ def run_plan(plan: Plan[T], profile: EmbeddedProfile) -> T:
 
 def embed(profile: EmbeddedProfile, text: str) -> Fingerprint:
     """Return the embeddings of a memory without a session."""
-    request = EmbedMemory(content=text, modality=Modality.TEXT, created_at=NOON, namespace="calibration")
+    request = EmbedMemory(content=Content(text, Modality.TEXT, NOON), namespace="calibration")
     return run_plan(plan_memory(profile, request, Sessions()), profile).fingerprint
 
 

@@ -19,15 +19,14 @@ from benchmarks.retrieval.loading import misspell
 from benchmarks.store import Store, open_store
 
 from actors.comparator.messages import Search
-from actors.comparator.messages.profiles import pool_size
+from actors.comparator.messages.search import pool_size
+from actors.comparator.rows import NO_ROWS
 from actors.comparator.search import fusion
 from actors.comparator.search.fusion import indices_of
 from actors.comparator.search.period import later_penalty
 from actors.comparator.search.pipeline import REACH
-from actors.comparator.search.recall import NO_ROWS
 from actors.comparator.search.recall import recall as recall_rows
-from actors.comparator.search.weights.measurements import measure
-from actors.comparator.search.weights.ranker import asked_spaces
+from actors.comparator.search.weights import asked_spaces, measure
 from actors.runtime.settings import SearchProfile
 from events.storage.log import Log
 from events.vocabulary import SpacesDeclared

@@ -1,4 +1,4 @@
-"""Fit the weights of `auto`: `actors/comparator/search/weights/auto.json`.
+"""Fit the weights of `auto`: `actors/comparator/search/auto.json`.
 
     python -m scripts.train.fusion --keep STORES [--only VIEW] FOLDER [FOLDER ...]
 
@@ -35,7 +35,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from benchmarks.datasets import DEPTH
 
 from actors.comparator.search import fusion
-from actors.comparator.search.weights.ranker import AUTO, FILE, LIMIT
+from actors.comparator.search.weights import AUTO, FILE, LIMIT
 from scripts.train.candidates import Lists, lists
 
 START: dict[str, tuple[float, dict[str, float]]] = {

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from benchmarks.datasets import Dataset
 
-from actors.comparator.search.weights.ranker import AUTO, Ranker
+from actors.comparator.search.weights import AUTO, Ranker
 from tests.benchmarks.datasets import stream, talk, write
 
 pytestmark = pytest.mark.benchmarks

@@ -19,7 +19,7 @@ from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
 from actors.api.caller import Caller
-from actors.api.confinement import limited, permitted
+from actors.api.confinement import limited, refusal
 from actors.api.context import Context
 from actors.api.idempotency import parse_key
 from actors.api.mcp import prompts, resources
@@ -121,7 +121,7 @@ class McpHandlers:
         except ValueError:
             raise invalid(TOOL_SET, f"one of {', '.join(ToolSet)}") from None
         caller = self._caller_of(request)
-        return types.ListToolsResult(tools=[one for one in listed(wanted) if permitted(caller, BY_NAME[one.name])])
+        return types.ListToolsResult(tools=[one for one in listed(wanted) if not refusal(caller, BY_NAME[one.name])])
 
     async def _call_tool(self, request: Request, params: types.CallToolRequestParams) -> types.CallToolResult:
         """Run a tool. A failure is a readable answer that also carries its numeric code."""

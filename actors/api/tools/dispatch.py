@@ -17,9 +17,10 @@ from actors.runtime.ask import ask
 from actors.runtime.faults import DamagedFault, ForbiddenFault
 from actors.runtime.settings import Confidence
 from actors.runtime.types import JsonObject
-from actors.store.messages import ReadErased, ReadMoved, ReadStatus
+from actors.store.messages import ReadLater, ReadStatus
 from actors.store.snapshot_policy import SnapshotBroken
 from events.storage.log import LogDamagedError
+from events.vocabulary import MemoryErased
 
 RESULTS = "results"
 """The field of what a search found."""
@@ -73,6 +74,8 @@ async def call(
 
 async def _run(context: Context, tool: Tool, params: Params) -> JsonObject:
     if not isinstance(params, Reading) or params.as_of is None:
+        if tool.waits:
+            await wait_until_replayed(context)
         answer = await tool.run(context, params)
         return answer | await _hint(context, params, answer) | _lag(context)
     async with _past(context, params.as_of) as (past, erased):
@@ -113,14 +116,14 @@ async def _past(context: Context, when: When) -> AsyncIterator[tuple[Context, in
     """Yield the context of a past moment, and how many of its memories were erased since: no score can know these."""
     await wait_until_replayed(context)
     seq = await event_at(context, when, "as_of")
-    erased = await ask(context.hub.store, ReadErased(stored_until=seq))
     # What left the namespaces of a limited caller since is no longer its to read, and what came into them is.
-    moved = () if context.visible is None else await ask(context.hub.store, ReadMoved(stored_until=seq))
-    later = tuple(sorted((*erased, *moved), key=lambda one: one.seq))
+    later = await ask(context.hub.store, ReadLater(stored_until=seq, moves=context.visible is not None))
     if context.caller is not None and context.process.web is not None and not context.hub.is_open_as_of(seq, later):
         context.process.web.take_replay(context.caller)
     async with context.hub.as_of(seq, later) as then:
         while not await to_thread.run_sync(then.wait):
             read = then.log.position
             await context.progress(REPLAYED * read / (seq + 1), None, f"replaying event {read} of {seq}")
-        yield context.for_past(then.hub, then.at), len(erased)
+        past = context.for_past(then.hub, then.at)
+        await wait_until_replayed(past)
+        yield past, sum(isinstance(one.event, MemoryErased) for one in later)

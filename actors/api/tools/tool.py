@@ -33,6 +33,8 @@ class Tool(msgspec.Struct, frozen=True):
     idempotent: bool = False
     listed: bool = True
     """Whether it is a tool; otherwise it is only a method and a command."""
+    waits: bool = True
+    """Whether it is run once the log is replayed; otherwise at once."""
     scope: Scope | None = None
     """What a caller over HTTP needs; None: no such caller may call it."""
     confined: bool = False

@@ -15,11 +15,10 @@ import numpy.typing as npt
 
 from actors.comparator.compare.alignment import GoalProfile
 from actors.comparator.compare.calibration import Calibration
-from actors.comparator.compare.similarity import one_to_many, raw_each_to_many
+from actors.comparator.compare.similarity import Similarities, one_to_many, raw_each_to_many
 from actors.comparator.compare.strategies import overall
 from actors.comparator.messages import Neighbours, NewMemory, Resonances, Resonate
-from actors.comparator.search.ranking import Similarities
-from actors.comparator.search.recall import NO_ROWS
+from actors.comparator.rows import NO_ROWS
 from actors.runtime.faults import NotFoundFault, PurposeFault
 from actors.runtime.settings import Strategy
 from actors.text.queries.query_hints import causal_direction

@@ -2,19 +2,6 @@
 
 from typing import TypeAlias
 
-from actors.comparator.messages.browse import ReadColumns
-from actors.comparator.messages.compare import (
-    Compare,
-    Comparison,
-    FindNeighbours,
-    Neighbours,
-    NewMemory,
-    ReadRawScores,
-    ReadVectors,
-    Resonances,
-    Resonate,
-    ScorePairs,
-)
 from actors.comparator.messages.graph import (
     SURE,
     CountLinks,
@@ -27,14 +14,25 @@ from actors.comparator.messages.graph import (
     ReadWalks,
     Walks,
 )
-from actors.comparator.messages.purpose import (
+from actors.comparator.messages.memories import (
+    Compare,
+    Comparison,
+    FindNeighbours,
     GoalState,
     ListMemories,
     MeasureNearness,
     MeasurePurposes,
     NameGoals,
+    Neighbours,
+    NewMemory,
+    ReadColumns,
     ReadGoals,
     ReadPurposes,
+    ReadRawScores,
+    ReadVectors,
+    Resonances,
+    Resonate,
+    ScorePairs,
 )
 from actors.comparator.messages.search import (
     ContinueUpkeep,

@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Mapping
 from itertools import islice
 from math import isnan
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from actors.comparator.compare.similarity import Similarities
 from actors.comparator.messages import Hit, Search, SpaceScore
 from actors.comparator.search.passages import best_passages
-from actors.comparator.search.ranking import Similarities
 from projections.atlas.atlas import Atlas
 from projections.storage.arrays import Rows, Scores
 
@@ -35,41 +35,23 @@ class RankedRows(NamedTuple):
         )
 
 
-class RankedSimilarities:
-    """The calibrated similarities of ranked rows, which are not computed again where they ranked them."""
-
-    def __init__(self, similarities: Similarities, ranked: RankedRows) -> None:
-        self._similarities = similarities
-        self.ranked: Final = ranked
-        self._places = {row: place for place, row in enumerate(ranked.rows.tolist())}
-        self.calibrated: Final = similarities.calibrated
-        """The spaces in which the query has a calibrated similarity."""
-
-    def __call__(self, key: str, rows: Rows) -> Scores:
-        """Return the similarity of rows in one space, shape (rows,)."""
-        raw = self.ranked.similarities.get(key)
-        if raw is None or not self._places.keys() >= set(rows.tolist()):
-            return self._similarities(key, rows)
-        return self._similarities.calibrate(key, raw[[self._places[row] for row in rows.tolist()]])
-
-
 def explain_page(
-    atlas: Atlas, similarities: RankedSimilarities, request: Search, weights: Mapping[str, float]
+    atlas: Atlas, similarities: Similarities, ranked: RankedRows, request: Search, weights: Mapping[str, float]
 ) -> tuple[Hit, ...]:
     """Return the hits of the requested page, and one more if there is a next page."""
     page = slice(request.offset, request.offset + request.limit + 1)
     if request.min_similarity == 0:  # no row is left out, so that those of the page alone need explaining
-        return tuple(_explain(atlas, similarities, request, weights, similarities.ranked.at(page)))
-    hits = _explain(atlas, similarities, request, weights, similarities.ranked)
+        return tuple(_explain(atlas, similarities, request, weights, ranked.at(page)))
+    hits = _explain(atlas, similarities, request, weights, ranked)
     return tuple(islice((hit for hit in hits if hit.similarity >= request.min_similarity), page.start, page.stop))
 
 
 def _explain(
-    atlas: Atlas, similarities: RankedSimilarities, request: Search, weights: Mapping[str, float], ranked: RankedRows
+    atlas: Atlas, similarities: Similarities, request: Search, weights: Mapping[str, float], ranked: RankedRows
 ) -> Iterator[Hit]:
     """Yield a hit for each row, with the similarities of the spaces that have something to say of query and row."""
     rows = ranked.rows
-    similarity = _similarities(similarities, request, weights, rows)
+    similarity = _similarities(similarities, request, weights, ranked)
     contributions = {key: values.tolist() for key, values in ranked.contributions.items()}
     bonuses = {name: values.tolist() for name, values in ranked.bonuses.items()}
     passages = best_passages(atlas, request.embeddings, rows)
@@ -100,15 +82,16 @@ def _explain(
 
 
 def _similarities(
-    similarities: RankedSimilarities, request: Search, weights: Mapping[str, float], rows: Rows
+    similarities: Similarities, request: Search, weights: Mapping[str, float], ranked: RankedRows
 ) -> dict[str, list[float]]:
     """Return the similarities of rows by space: of all, or of those that contribute if they suffice for what is shown.
 
     Of a hit's spaces those without weight come last, and change neither its score nor its similarity.
     """
+    rows = ranked.rows
     if request.shown is not None:
         weighted = {key for key in request.embeddings if weights.get(key, 0.0) > 0}
-        read = weighted | similarities.ranked.contributions.keys()
+        read = weighted | ranked.contributions.keys()
         found = {key: similarities(key, rows) for key in request.embeddings if key in read}
         known = sum((~np.isnan(found[key]) for key in weighted), start=np.zeros(len(rows), np.int64))
         if (known >= request.shown).all():

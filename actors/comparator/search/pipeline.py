@@ -13,26 +13,26 @@ Fused scores are never compared with a threshold. The similarity of a hit is cal
 ranking.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from time import perf_counter
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 from uuid import UUID
 
 import msgspec
 import numpy as np
 
 from actors.comparator.compare.calibration import Calibration
-from actors.comparator.graph.causal_bonus import CausalBonus
+from actors.comparator.compare.similarity import Similarities
 from actors.comparator.messages import Found, Hit, Relevance, Search, StageReport
-from actors.comparator.messages.profiles import Weights
+from actors.comparator.messages.search import Weights
+from actors.comparator.rows import NO_ROWS
 from actors.comparator.search import fusion
-from actors.comparator.search.explanation import RankedRows, RankedSimilarities, explain_page
+from actors.comparator.search.explanation import RankedRows, explain_page
 from actors.comparator.search.period import later_penalty, latest_bonus, period_bonus, period_relevance
-from actors.comparator.search.ranking import Similarities
-from actors.comparator.search.recall import NO_ROWS, recall
+from actors.comparator.search.recall import recall
 from actors.comparator.search.relevance import LEAST, NOTHING_FOUND, estimate, names_nothing_known, relevance_by_words
-from actors.comparator.search.versions import latest_versions, version_bonus, with_latest, without_superseded
-from actors.comparator.search.weights.weight_profiles import applied_weights, by_space
+from actors.comparator.search.versions import latest_versions, version_bonus, without_superseded
+from actors.comparator.search.weights import applied_weights, by_space
 from actors.runtime.settings import Confidence
 from events.spaces import E2, E12
 from projections.atlas.atlas import Atlas
@@ -63,6 +63,9 @@ in their order, a bonus for the three best memories of the answer before changes
 SHARED_PENALTY: Final = 0.5
 """What a memory of a shared namespace ranks lower, in standard deviations of the fused scores: a clearly better match
 still comes before those of the project."""
+
+
+CausalBonus: TypeAlias = Callable[[Atlas, Search, Mask], Mapping[int, float]]
 
 
 class _Given(NamedTuple):
@@ -111,12 +114,12 @@ def search(
     calibration: Calibration,
     request: Search,
     workspace: Mapping[UUID, float],
-    causal_bonus: CausalBonus | None = None,
+    causal_bonus: CausalBonus = lambda _atlas, _request, _eligible: {},
 ) -> Found:
     """Rank the memories that pass the filter. Pure but for the timing of stages.
 
-    `workspace` are its memories with their order, for the first page of an answer. `causal_bonus` finds what answers
-    questions about causes.
+    `workspace` are its memories with their order, for the first page of an answer. `causal_bonus` returns that
+    of eligible rows that answer a question about causes.
     """
     timer = StageTimer()
     embeddings = {key: embedding for key, embedding in request.embeddings.items() if key not in request.without}
@@ -131,7 +134,7 @@ def search(
     for name, recalled in recall(atlas, embeddings, eligible, request.pool, request.hints):
         rows = union(rows, recalled)
         timer.record(name, len(rows))
-    causes = causal_bonus(atlas, request, eligible) if causal_bonus else {}
+    causes = causal_bonus(atlas, request, eligible)
     rows = union(rows, np.array([*causes], np.int64))
     hits: tuple[Hit, ...] = ()
     weights: Weights = {}
@@ -141,10 +144,10 @@ def search(
         by_view = applied_weights(atlas, request, eligible, candidates)
         weights = by_space(by_view, embeddings.keys())
         ranked = _rank(candidates, _Given(request, eligible, by_view, primed, causes), timer)
-        similarities = Similarities(atlas, calibration, request.embeddings, request.hints.direction)
-        known = RankedSimilarities(similarities, ranked)
-        hits = explain_page(atlas, known, request, weights)
-        relevance = _relevance(atlas, request, known, ranked.rows, eligible)
+        known = ranked.rows, ranked.similarities
+        similarities = Similarities(atlas, calibration, request.embeddings, request.hints.direction, known)
+        hits = explain_page(atlas, similarities, ranked, request, weights)
+        relevance = _relevance(atlas, request, similarities, ranked.rows, eligible)
         timer.record("explanation", len(hits[: request.limit]))
     return Found(
         hits=hits[: request.limit],
@@ -168,7 +171,7 @@ def _eligible(atlas: Atlas, request: Search) -> Mask:
 
 
 def _relevance(
-    atlas: Atlas, request: Search, similarities: RankedSimilarities, rows: Rows, eligible: Mask
+    atlas: Atlas, request: Search, similarities: Similarities, rows: Rows, eligible: Mask
 ) -> Relevance | None:
     """Return the relevance of ranked rows; None where the model can't tell."""
     if request.hints.time_only:
@@ -222,7 +225,7 @@ def _add_context(candidates: fusion.Candidates, given: _Given) -> _Context:
         added = added[given.eligible[added]]
     later = latest_versions(atlas, request, given.eligible, np.concatenate([candidates.rows, added]))
     if later:
-        added = union(added, with_latest(later, candidates.rows))
+        added = union(added, np.setdiff1d(np.array([*later.values()], np.int64), candidates.rows))
     added = added[_aligned(atlas, added, request.min_alignment)]
     candidates.add(added)
     return _Context(np.concatenate([turns, atlas.facets.turns(added, REACH)[0]]), later)

@@ -11,14 +11,13 @@ import msgspec
 import numpy as np
 
 from actors.comparator.compare.calibration import Calibration
+from actors.comparator.compare.similarity import Similarities
 from actors.comparator.messages import Match, Rank, RankByPerspectives, RankByPurpose, Ranked
 from actors.comparator.rows import live_row
 from actors.comparator.search.relevance import estimate
-from events.fingerprint import Embedding
 from events.quantization import Float32
 from events.spaces import E12
 from projections.atlas.atlas import Atlas
-from projections.spaces.directed import Direction
 from projections.storage.arrays import Mask, Rows, Scores, top_k
 
 FIRST_BATCH: Final = 256
@@ -43,38 +42,6 @@ class Ranking(msgspec.Struct, frozen=True, kw_only=True):
     """Number of eligible rows."""
     silent: frozenset[str] = frozenset()
     """Weighted spaces without a score for any row."""
-
-
-class Similarities:
-    """The calibrated similarities of one query, in [0, 1]."""
-
-    def __init__(
-        self,
-        atlas: Atlas,
-        calibration: Calibration,
-        embeddings: Mapping[str, Embedding],
-        direction: Direction | None = None,
-    ) -> None:
-        self._atlas = atlas
-        self._calibration = calibration
-        self._embeddings = embeddings
-        self._direction = direction
-
-    @property
-    def calibrated(self) -> frozenset[str]:
-        """The spaces in which the query has a calibrated similarity."""
-        return self._calibration.fitted & self._embeddings.keys()
-
-    def __call__(self, key: str, rows: Rows) -> Scores:
-        """Return the similarity of these rows in one space, shape (rows,)."""
-        # Scoring all rows is faster than gathering most of them, except for late interaction, whose cost is per row.
-        score_all = key != E12 and 2 * len(rows) > len(self._atlas)
-        raw = self._atlas.scores(key, self._embeddings[key], None if score_all else rows, direction=self._direction)
-        return self.calibrate(key, raw[rows] if score_all else raw)
-
-    def calibrate(self, key: str, raw: Scores) -> Scores:
-        """Return the similarities of raw ones of a space, of the same shape."""
-        return self._calibration.apply(key, raw)
 
 
 def rank(atlas: Atlas, calibration: Calibration, message: Rank | RankByPerspectives | RankByPurpose) -> Ranked:

@@ -6,6 +6,7 @@ from typing import Final
 import numpy as np
 
 from actors.comparator.messages import FindKnownWords
+from actors.comparator.rows import NO_ROWS
 from actors.comparator.search.period import of_period
 from events.fingerprint import Dense, Embedding, Sparse, of_kind
 from events.spaces import E1, E2, E5, E6, E10, E13
@@ -15,8 +16,6 @@ from projections.storage.arrays import Mask, Rows
 from projections.time.time_mentions import QueryHints
 
 SPARSE: Final = (E6, E13)
-
-NO_ROWS: Rows = np.empty(0, np.int64)
 
 MIN_TIME_MATCH: Final = 0.5
 """Match with the time in the query, in [0, 1], from which time recall considers a memory."""

@@ -12,14 +12,15 @@ query's words whole, and those of English don't prevail, a third regression coun
 It reads by how much the best result is more similar than others in the language, and which words of the query it has.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from math import exp, log
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final
 
 import msgspec
 import numpy as np
 
+from actors.comparator.compare.similarity import Similarities
 from actors.comparator.messages import RankByQuery, Relevance, Search
 from actors.comparator.search.passages import best_coverage
 from actors.comparator.search.versions import says
@@ -70,19 +71,6 @@ EXPECTED_WEIGHT: Final = 3
 """How many memories it counts as, since few say little of what is usual."""
 
 
-class Similarity(Protocol):
-    """The calibrated similarities of a query."""
-
-    @property
-    def calibrated(self) -> Collection[str]:
-        """The spaces in which the query has one."""
-        ...
-
-    def __call__(self, key: str, rows: Rows) -> Scores:
-        """Return those to rows in one space, shape (rows,)."""
-        ...
-
-
 class Regression(msgspec.Struct, frozen=True):
     """A logistic regression."""
 
@@ -123,7 +111,7 @@ class Model(msgspec.Struct, frozen=True):
 
 
 def features(
-    similarity: Similarity, rows: Rows, coverage: Scores, searched: int, others: Rows
+    similarity: Similarities, rows: Rows, coverage: Scores, searched: int, others: Rows
 ) -> dict[str, dict[str, float]]:
     """Return what the regressions read of one search; the second one nothing where no result is long.
 
@@ -153,19 +141,14 @@ def features(
 
 
 def estimate(
-    atlas: Atlas, request: Search | RankByQuery, similarity: Similarity, rows: Rows, eligible: Mask
+    atlas: Atlas, request: Search | RankByQuery, similarity: Similarities, rows: Rows, eligible: Mask
 ) -> Relevance | None:
     """Return the relevance of ranked rows.
 
     None without a calibrated similarity in one of the spaces read, and among images alone, of which these spaces read
     the captions.
 
-    Args:
-        atlas: The atlas of the rows.
-        request: The embedded query.
-        similarity: Of the query.
-        rows: The ranked rows, best first.
-        eligible: Which rows might have been found, shape (rows of the atlas,).
+    `rows` are ranked, best first; `eligible` says which might have been found, shape (rows of the atlas,).
     """
     if not {E1, *WORDS}.issubset(similarity.calibrated):
         return None
@@ -190,10 +173,7 @@ def relevance_by_words(atlas: Atlas, request: Search, rows: Rows) -> Relevance |
     The model compares all words of a question. Of a short one ("Anything on the boiler?") most words only ask: 14 of 40
     answerable questions in everyday wording were taken for `nothing`.
 
-    Args:
-        atlas: The atlas of the rows.
-        request: The parsed query.
-        rows: The ranked rows, best first.
+    `rows` are ranked, best first.
     """
     words = asked_words(request.text)
     if words and says(atlas, request.embeddings, words, rows[:NAMING]).any():
@@ -212,10 +192,7 @@ def names_nothing_known(atlas: Atlas, request: Search, eligible: Mask) -> bool:
     its subject is known of none of 1,240 questions of five sets and of 4 of 400 about causes; among 20 memories of 6 of
     some 70 that these answered in other words.
 
-    Args:
-        atlas: The atlas of the rows.
-        request: The parsed query.
-        eligible: Which rows might have been found, shape (rows of the atlas,).
+    `eligible` says which rows might have been found, shape (rows of the atlas,).
     """
     hints, asked = request.hints, request.embeddings.get(E6)
     if hints.direction is not None or hints.intervals or hints.recurring or request.unfamiliar > UNFAMILIAR[0]:

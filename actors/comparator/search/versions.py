@@ -107,11 +107,6 @@ def _wanted(atlas: Atlas, request: Search, latest: int, earlier: list[int]) -> l
     return [latest] if named else earlier
 
 
-def with_latest(later: Mapping[int, int], rows: Rows) -> Rows:
-    """Return the latest versions that are not among the rows, ascending."""
-    return np.setdiff1d(np.array([*later.values()], np.int64), rows)
-
-
 def without_superseded(atlas: Atlas, eligible: Mask) -> Mask:
     """Return the eligible rows that no eligible row superseded, shape (rows,)."""
     left = eligible.copy()

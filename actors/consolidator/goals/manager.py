@@ -64,7 +64,7 @@ class GoalManager:
 
         A goal that repeats a known one keeps its id. If all goals are as they were, nothing is appended.
         """
-        memories = self._all(request.namespace, forgotten=False)
+        memories = self._clients.memories(request.namespace)
         found = yield from survey(self._clients, request.namespace, memories, request.on_progress)
         self.align_unaligned(request.namespace)
         state = self.read_goals(request.namespace)
@@ -205,7 +205,8 @@ class GoalManager:
         if abs(gain) < MIN_GAIN:
             return []
         events: list[Event] = []
-        for realigned in self._realign(state.star.goal, state.exemplars, self._all(namespace)):
+        memories = self._clients.memories(namespace, forgotten=True)
+        for realigned in self._realign(state.star.goal, state.exemplars, memories):
             yield
             events.append(realigned)
         return events
@@ -241,7 +242,7 @@ class GoalManager:
         self, star: GoalDiscovered, previous: UUID | None, on_progress: ProgressCallback
     ) -> Sliced[list[Event]]:
         """Return the events that make a goal the North Star, with every memory measured against it."""
-        memories = self._all(star.namespace)
+        memories = self._clients.memories(star.namespace, forgotten=True)  # forgotten ones may be restored
         events: list[Event] = [NorthStarChosen(namespace=star.namespace, goal=star.goal, previous=previous)]
         for realigned in self._realign(star.goal, star.members[:EXEMPLARS], memories):
             events.append(realigned)
@@ -257,13 +258,9 @@ class GoalManager:
             purposes = self._clients.ask_comparator(MeasurePurposes(goal=goal, exemplars=exemplars, memories=portion))
             yield PurposesRealigned(goal=goal, memories=portion, purposes=purposes.astype("<f4").tobytes())
 
-    def _all(self, namespace: str, *, forgotten: bool = True) -> tuple[UUID, ...]:
-        """Return all memories; those to align include forgotten ones, since these may be restored."""
-        return self._clients.ask_comparator(ListMemories(namespace=namespace, forgotten=forgotten))
-
     def _remembered(self, namespace: str, without: Collection[UUID]) -> tuple[UUID, ...]:
         """Return all memories that are not forgotten, in the order of storage, but those to leave out."""
-        return tuple(memory for memory in self._all(namespace, forgotten=False) if memory not in without)
+        return tuple(memory for memory in self._clients.memories(namespace) if memory not in without)
 
     def _usual(self, state: GoalState, memories: tuple[UUID, ...]) -> npt.NDArray[np.float64]:
         """Return how near to the goals the memories usually are up to the latest that is a member of one, by space."""

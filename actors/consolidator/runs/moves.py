@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from time import perf_counter
 from uuid import UUID
 
-from actors.comparator.messages import ListMemories
 from actors.consolidator.clients import ActorClients
 from actors.consolidator.jobs import Sliced
 from actors.consolidator.messages import MoveMemories, MoveResult
@@ -72,7 +71,7 @@ def moves_back(clients: ActorClients, run: Run) -> Iterator[MemoriesMoved]:
                 raise _undo_refused(f"memory {entry.id} was moved to '{entry.body.namespace}' since")
             if not ids.issuperset((entry.merged_into or entry.id, *entry.lineage)):
                 raise _undo_refused(f"memory {entry.id} was merged with one of '{moved.target}' since")
-        occupied = bool(_memories_in(clients, moved.source))
+        occupied = bool(clients.memories(moved.source, forgotten=True))
         yield MemoriesMoved(
             run=None,
             source=moved.target,
@@ -87,7 +86,7 @@ def _chosen(clients: ActorClients, request: MoveMemories) -> Sliced[dict[str, tu
     source, target = request.source, request.target
     if source == target:
         raise InvalidParamsFault(f"Invalid target: the namespace is '{target}' already", parameter="target")
-    memories = request.memories if source is None else _memories_in(clients, source)
+    memories = request.memories if source is None else clients.memories(source, forgotten=True)
     if source is not None and not memories:
         raise NotFoundFault(f"Namespace not found: {source}", namespace=source)
     if source is not None and request.kind is not MoveKind.MOVE:
@@ -114,7 +113,7 @@ def _chosen(clients: ActorClients, request: MoveMemories) -> Sliced[dict[str, tu
 
 
 def _check_target(clients: ActorClients, request: MoveMemories) -> None:
-    there = len(_memories_in(clients, request.target))
+    there = len(clients.memories(request.target, forgotten=True))
     if request.kind is MoveKind.RENAME and there:
         raise InvalidParamsFault(
             f"Invalid target: '{request.target}' has {counted(there, 'memory')}; merge joins two namespaces",
@@ -125,11 +124,6 @@ def _check_target(clients: ActorClients, request: MoveMemories) -> None:
             f"Namespace not found: {request.target}; rename gives '{request.source}' a new name",
             namespace=request.target,
         )
-
-
-def _memories_in(clients: ActorClients, namespace: str) -> tuple[UUID, ...]:
-    """Return the memories of a namespace that aren't erased, in the order of storage."""
-    return clients.ask_comparator(ListMemories(namespace=namespace, forgotten=True))
 
 
 def _undo_refused(problem: str) -> InvalidParamsFault:

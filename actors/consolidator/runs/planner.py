@@ -11,7 +11,7 @@ from uuid import UUID
 
 import numpy as np
 
-from actors.comparator.messages import ListMemories, ReadVectors, ScorePairs
+from actors.comparator.messages import ReadVectors, ScorePairs
 from actors.consolidator.clients import ActorClients
 from actors.consolidator.clustering import cluster_vectors
 from actors.consolidator.goals.manager import GoalManager
@@ -99,7 +99,7 @@ class RunPlanner:
         names = self._clients.namespaces() if request.namespace is None else (request.namespace,)
         entries: list[Entry] = []
         for name in names:
-            memories = self._clients.ask_comparator(ListMemories(namespace=name))
+            memories = self._clients.memories(name)
             if request.max_memories:
                 memories = memories[-request.max_memories :]
             for start in range(0, len(memories), DESCRIBED):

@@ -126,11 +126,15 @@ class Bert:
 
     def _run(self, rows: Sequence[Sequence[int] | TokenIds]) -> list[Float32]:
         lengths = np.array([len(row) for row in rows])
-        steps = np.arange(_padded(int(lengths.max())))
+        # A pass of another size than the one before takes longer, .3 to .7 ms for some 20 words, and the first of each
+        # size keeps .2 MB. This size decides how sums of attention are rounded.
+        steps = np.arange(_padded(int(lengths.max()), 8))
         real = steps < lengths[:, np.newaxis]  # shape (rows, longest), false for padding
         ends = np.cumsum(lengths)
         tokens = int(ends[-1])
-        inputs = np.zeros((_rounded(tokens), self._positions.shape[1]), np.float32)
+        # Each number of rows keeps .6 MB in the linear layers. Of many, a multiple of 16 takes no longer than fewer.
+        size = _padded(tokens, 8 if tokens <= FEW else 16)
+        inputs = np.zeros((size, self._positions.shape[1]), np.float32)
         np.add(
             self._pieces.take(np.concatenate(rows)),
             self._positions[np.broadcast_to(steps, real.shape)[real]],
@@ -146,24 +150,10 @@ class Bert:
         return np.split(states, ends[:-1])
 
 
-def _padded(longest: int) -> int:
-    """Return the length to which attention pads rows: a multiple of 8 with four significant bits, at least `longest`.
-
-    A pass of another size than the one before takes longer, .3 to .7 ms for some 20 words, and the first of each size
-    keeps .2 MB, so there must not be many sizes.
-    """
-    step = max(8, 1 << max(0, longest.bit_length() - 4))
-    return -(-longest // step) * step
-
-
-def _rounded(tokens: int) -> int:
-    """Return the rows of the matrix that the linear layers take, at least `tokens`.
-
-    Each size keeps .6 MB. Of many rows, a multiple of 16 takes no longer than a few fewer. The states do not depend on
-    it, whereas `_padded` decides how sums of attention are rounded.
-    """
-    step = max(8 if tokens <= FEW else 16, 1 << max(0, tokens.bit_length() - 4))
-    return -(-tokens // step) * step
+def _padded(size: int, least: int) -> int:
+    """Return a multiple of `least` with four significant bits, at least `size`: few sizes, since each keeps memory."""
+    step = max(least, 1 << max(0, size.bit_length() - 4))
+    return -(-size // step) * step
 
 
 def _passes(lengths: Sequence[int]) -> Iterator[list[int]]:

@@ -7,8 +7,14 @@ from concurrent.futures import Future
 from importlib import import_module
 from typing import Any, Final
 
-from actors.embedder.pool.ordering import TRIES, WorkerLostError
-from actors.embedder.pool.worker import Batch, Embedded, EmbeddingWorker, Load, WorkerSettings
+from actors.embedder.pool.worker import (
+    TRIES,
+    Batch,
+    Embedded,
+    EmbeddingWorker,
+    WorkerLostError,
+    WorkerSettings,
+)
 from actors.runtime.faults import EmbeddingFault
 
 LOCAL: Final = "local"
@@ -19,7 +25,7 @@ class RayPool:
     """Workers as Ray actors. Ray restarts an actor that ends; the batch is then submitted again.
 
     Args:
-        load: As for `EmbeddingWorker`; every node needs the same version of this package.
+        settings: Of each worker; every node needs the same version of this package.
         address: `auto` for the cluster of this machine, `ray://HOST:PORT`, or `local`.
         workers: None for one on each GPU if the profile uses GPUs and there are any, else one on each processor.
 
@@ -27,7 +33,7 @@ class RayPool:
         EmbeddingFault: Ray is not installed, or there is no such cluster.
     """
 
-    def __init__(self, load: Load, settings: WorkerSettings, address: str, workers: int | None) -> None:
+    def __init__(self, settings: WorkerSettings, address: str, workers: int | None) -> None:
         os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # else Ray warns about its coming default
         try:
             ray: Any = import_module("ray")
@@ -46,7 +52,7 @@ class RayPool:
         actor: Any = ray.remote(EmbeddingWorker).options(
             num_cpus=1, num_gpus=min(1.0, gpus / self.workers), max_restarts=-1, max_task_retries=TRIES - 1
         )
-        self._actors = [actor.remote(load, settings) for _ in range(self.workers)]
+        self._actors = [actor.remote(settings) for _ in range(self.workers)]
         self._loads: Counter[int] = Counter(dict.fromkeys(range(self.workers), 0))
 
     def submit(self, batch: Batch) -> Future[Embedded]:

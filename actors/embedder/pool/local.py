@@ -1,4 +1,4 @@
-"""Pools on this machine: one thread of this process, or several processes."""
+"""Pools on this machine, one thread of this process or several processes, and the choice of a pool."""
 
 import multiprocessing
 import os
@@ -6,7 +6,10 @@ import threading
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 
-from actors.embedder.pool.worker import Batch, Embedded, EmbeddingWorker, Load, WorkerSettings
+import msgspec
+
+from actors.embedder.pool.cluster import RayPool
+from actors.embedder.pool.worker import Batch, Embedded, EmbeddingPool, EmbeddingWorker, WorkerSettings
 
 _worker: EmbeddingWorker | None = None
 """The worker of a process of the pool."""
@@ -17,9 +20,9 @@ class ThreadPool:
 
     workers = 1
 
-    def __init__(self, load: Load, settings: WorkerSettings) -> None:
+    def __init__(self, settings: WorkerSettings) -> None:
         self._executor = ThreadPoolExecutor(1, "bulk embedding")
-        self._worker = EmbeddingWorker(load, settings)
+        self._worker = EmbeddingWorker(settings)
 
     def submit(self, batch: Batch) -> Future[Embedded]:
         """Queue a batch."""
@@ -34,9 +37,9 @@ class ThreadPool:
 class ProcessPool:
     """Workers in processes of this machine; if one ends, all are started again."""
 
-    def __init__(self, load: Load, settings: WorkerSettings, workers: int) -> None:
+    def __init__(self, settings: WorkerSettings, workers: int) -> None:
         self.workers = workers
-        self._arguments = (load, settings)
+        self._settings = settings
         self._executor = self._start()
 
     def submit(self, batch: Batch) -> Future[Embedded]:
@@ -55,13 +58,13 @@ class ProcessPool:
     def _start(self) -> ProcessPoolExecutor:
         # A fork would copy the locks of this process's threads.
         context = multiprocessing.get_context("spawn")
-        return ProcessPoolExecutor(self.workers, context, initializer=_start_worker, initargs=self._arguments)
+        return ProcessPoolExecutor(self.workers, context, initializer=_start_worker, initargs=(self._settings,))
 
 
-def _start_worker(load: Load, settings: WorkerSettings) -> None:
+def _start_worker(settings: WorkerSettings) -> None:
     global _worker  # noqa: PLW0603 -- the state of a process
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    _worker = EmbeddingWorker(load, settings)
+    _worker = EmbeddingWorker(settings)
 
 
 def _end_with_parent() -> None:
@@ -75,3 +78,17 @@ def _embed(batch: Batch) -> Embedded:
     if _worker is None:
         raise AssertionError("the initializer of this process has not run")
     return _worker.embed(batch)
+
+
+def start_pool(settings: WorkerSettings, workers: int | None, ray: str | None, precision: str | None) -> EmbeddingPool:
+    """Start the workers of a bulk embedding.
+
+    Without `workers` there is one here, or as many as the Ray cluster has room for; without `ray`, all are on this
+    machine.
+    """
+    settings = msgspec.structs.replace(settings, precision=precision)
+    if ray is not None:
+        return RayPool(settings, ray, workers)
+    if workers is None or workers == 1:
+        return ThreadPool(settings)
+    return ProcessPool(settings, workers)

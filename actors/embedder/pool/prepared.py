@@ -1,16 +1,19 @@
-"""A profile that completes contents which a pool has embedded, and embeds everything else itself."""
+"""Contents that a pool embeds ahead, in order, and a profile that completes these and embeds all others itself."""
 
 from collections import defaultdict, deque
 from collections.abc import Callable, Generator, Iterable, Iterator
-from typing import Self
+from concurrent.futures import Future
+from typing import Final, Self
 
 from actors.embedder.actor import Profile
 from actors.embedder.jobs import Plan
 from actors.embedder.messages import EmbeddedContent
-from actors.embedder.pool.ordering import EmbeddingPool, embed_in_order
-from actors.embedder.pool.worker import Batch, Content, Embedded
-from actors.runtime.faults import Fault
+from actors.embedder.pool.worker import LOST, TRIES, Batch, Content, Embedded, EmbeddingPool
+from actors.runtime.faults import EmbeddingFault, Fault
 from actors.runtime.metrics import Latencies
+
+AHEAD: Final = 2
+"""Batches for each worker that are in flight: one in work, one that waits, so that no worker idles."""
 
 
 class PreparedContents:
@@ -98,7 +101,7 @@ class PreparedProfile:
     def __init__(self, latencies: Latencies, load: Callable[[Latencies], Profile], contents: PreparedContents) -> None:
         self._profile = profile = load(latencies)
         self._contents = contents
-        self.name, self.precision, self.models = profile.name, profile.precision, profile.models
+        self.precision, self.models = profile.precision, profile.models
         self.complete, self.plan_query = profile.complete, profile.plan_query
         self.forward, self.stop_threads = profile.forward, profile.stop_threads
 
@@ -108,3 +111,26 @@ class PreparedProfile:
         if isinstance(prepared, Fault):
             raise prepared
         return prepared or (yield from self._profile.plan_content(content))
+
+
+def embed_in_order(pool: EmbeddingPool, batches: Iterable[Batch]) -> Iterator[Embedded]:
+    """Yield the results of batches in order, and read these as workers need them (`EmbeddingFault`: `TRIES` failed)."""
+    waiting: deque[tuple[Batch, Future[Embedded]]] = deque()
+    for batch in batches:
+        waiting.append((batch, pool.submit(batch)))
+        if len(waiting) >= AHEAD * pool.workers:
+            yield _result(pool, *waiting.popleft())
+    while waiting:
+        yield _result(pool, *waiting.popleft())
+
+
+def _result(pool: EmbeddingPool, batch: Batch, future: Future[Embedded]) -> Embedded:
+    for _ in range(TRIES - 1):
+        try:
+            return future.result()
+        except LOST:
+            future = pool.submit(batch)
+    try:
+        return future.result()
+    except LOST as error:
+        raise EmbeddingFault(f"Embedding failed: {TRIES} workers ended at the same batch: {error}") from error

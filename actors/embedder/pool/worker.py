@@ -1,14 +1,17 @@
-"""A worker of a pool: one profile that embeds batches of contents, apart from any store."""
+"""The workers of a pool: each embeds batches of contents with one profile, apart from any store."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from concurrent.futures import BrokenExecutor, Future
 from functools import partial
 from pathlib import Path
-from typing import TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 import msgspec
+from threadpoolctl import threadpool_limits
 
 from actors.embedder.actor import Profile, loaded
 from actors.embedder.jobs import run_plans
+from actors.embedder.loading import BLAS_THREADS, load_profile
 from actors.embedder.messages import Content, EmbeddedContent
 from actors.runtime.faults import Fault
 from actors.runtime.metrics import Latencies
@@ -34,7 +37,29 @@ class WorkerSettings(msgspec.Struct, frozen=True):
         return self.profile != ModelProfile.EMBEDDED if self.device is None else self.device != "cpu"
 
 
-Load: TypeAlias = Callable[[Latencies, WorkerSettings], Profile]
+TRIES: Final = 3
+"""Attempts at a batch whose worker ended."""
+
+
+class WorkerLostError(Exception):
+    """A worker ended before it answered."""
+
+
+LOST: Final = (WorkerLostError, BrokenExecutor)
+
+
+class EmbeddingPool(Protocol):
+    """Workers that embed batches independently of each other."""
+
+    workers: int
+
+    def submit(self, batch: Batch) -> Future[Embedded]:
+        """Queue a batch; the result is one of `LOST` if its worker ends."""
+        ...
+
+    def close(self) -> None:
+        """Stop the workers."""
+        ...
 
 
 class EmbeddingWorker:
@@ -44,8 +69,7 @@ class EmbeddingWorker:
     same bytes on every worker, and one text may give others in another batch.
     """
 
-    def __init__(self, load: Load, settings: WorkerSettings) -> None:
-        self._load = load
+    def __init__(self, settings: WorkerSettings) -> None:
         self._settings = settings
         self._profile: Profile | None = None
 
@@ -61,5 +85,8 @@ class EmbeddingWorker:
 
     def _loaded(self) -> Profile:
         if self._profile is None:
-            self._profile = loaded(partial(self._load, Latencies(), self._settings))
+            own = self._settings
+            threadpool_limits(BLAS_THREADS, user_api="blas")  # matrix products run as they do in a hub
+            load = partial(load_profile, Latencies(), own.profile, own.models, own.device, interactive=False)
+            self._profile = loaded(partial(load, precision=own.precision))
         return self._profile

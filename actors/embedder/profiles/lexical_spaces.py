@@ -1,7 +1,7 @@
 """The embeddings that need no model: E6, E9, E11, and the two blocks of E7 for identifiers and syntax."""
 
 from collections.abc import Generator
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from actors.embedder.jobs import Rows
 from actors.embedder.messages import Lexemes
@@ -14,8 +14,6 @@ from events.fingerprint import Bits, Dense, Sparse
 from events.quantization import Float32
 from events.spaces import E6, E7, E9, E11
 from projections.spaces.lexical import term_frequencies
-
-T = TypeVar("T")
 
 
 class LexicalEmbeddings(NamedTuple):

@@ -69,14 +69,11 @@ def recency(times: Sequence[datetime]) -> Float32:
     return _waves(np.outer(_seconds(times), frequencies), amplitudes)
 
 
-@cache
-def _cycles() -> tuple[Float64, Float64]:
-    """Return frequencies (rad/s) and amplitudes of 51 harmonics of each period, and one unused pair."""
-    harmonics = np.arange(1, _PAIRS // len(PERIODS) + 1)
-    fall = np.exp(-harmonics / _HARMONIC_DECAY)
-    frequencies = [2 * np.pi * harmonics / seconds for seconds, _ in PERIODS.values()]
-    amplitudes = [weight * fall for _, weight in PERIODS.values()]
-    return np.concatenate([*frequencies, [0.0]]), np.concatenate([*amplitudes, [0.0]])
+_HARMONICS: Final = np.arange(1, _PAIRS // len(PERIODS) + 1)
+_FALL: Final = np.exp(-_HARMONICS / _HARMONIC_DECAY)
+_CYCLES: Final = np.append([2 * np.pi * _HARMONICS / seconds for seconds, _ in PERIODS.values()], 0.0)
+_CYCLE_AMPLITUDES: Final = np.append([weight * _FALL for _, weight in PERIODS.values()], 0.0)
+"""Frequencies (rad/s) and amplitudes of 51 harmonics of each period, and one unused pair."""
 
 
 def periodicity(times: Sequence[datetime]) -> Float32:
@@ -86,14 +83,11 @@ def periodicity(times: Sequence[datetime]) -> Float32:
     day of the month or the season, in UTC. A month is a twelfth of a mean Gregorian year. The mean over all Sunday
     mornings of a year encodes only weekday and hour: they share neither month nor season.
     """
-    frequencies, amplitudes = _cycles()
-    return _waves(np.outer(_seconds(times), frequencies), amplitudes)
+    return _waves(np.outer(_seconds(times), _CYCLES), _CYCLE_AMPLITUDES)
 
 
-@cache
-def _order_spectrum() -> tuple[Float64, Float64]:
-    frequencies = np.geomspace(2 * np.pi / _LONGEST_PERIOD, 2 * np.pi / _SHORTEST_PERIOD, _PAIRS)
-    return frequencies, np.ones(_PAIRS)
+_ORDER: Final = np.geomspace(2 * np.pi / _LONGEST_PERIOD, 2 * np.pi / _SHORTEST_PERIOD, _PAIRS)
+"""Frequencies of E4 in radians a position."""
 
 
 def order(position: int) -> Float32:
@@ -104,5 +98,4 @@ def order(position: int) -> Float32:
     """
     if position < 0:
         raise ValueError("positions count from 0")
-    frequencies, amplitudes = _order_spectrum()
-    return _waves(frequencies * position, amplitudes)
+    return _waves(_ORDER * position, np.ones(_PAIRS))

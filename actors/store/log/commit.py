@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 from uuid import uuid4
 
 from actors.runtime.faults import StorageFault
@@ -10,8 +10,6 @@ from actors.runtime.reply import Reply
 from actors.store.messages import Append, RequestResult, Similar
 from events.storage.log import Draft, Envelope, Log, LogAwayError, LogError
 from events.vocabulary import SpacesDeclared
-
-T = TypeVar("T")
 
 
 class PendingAppend(NamedTuple):
@@ -62,13 +60,6 @@ def event_time(message: Append, now: datetime, pending: Sequence[PendingAppend],
     if last is None and (seq := log.head.seq):
         last = log.get([seq])[0]
     return min(now, message.at if last is None or isinstance(last.event, SpacesDeclared) else max(message.at, last.at))
-
-
-def answered(result: T) -> Reply[T]:
-    """Return a reply that is resolved already."""
-    reply: Reply[T] = Reply()
-    reply.set(result)
-    return reply
 
 
 def unreadable(log: Log, written: Sequence[Envelope]) -> dict[int, StorageFault]:

@@ -91,7 +91,7 @@ class Night:
         return self.keep(Describe(memories=(memory,), own=True))[0]
 
     def live(self) -> int:
-        return self.keep(ReadStatus()).live
+        return self.keep(ReadStatus()).memories["live"]
 
     def state(self, memory: UUID) -> MemoryState:
         return self.entry(memory).state

@@ -11,7 +11,7 @@ import pytest
 
 from actors.embedder.actor import BoundedInbox, Embedder
 from actors.embedder.jobs import SLICE_TOKENS
-from actors.embedder.messages import EmbedMemory, EmbedQuery, LoadModels
+from actors.embedder.messages import Content, EmbedMemory, EmbedQuery, LoadModels
 from actors.embedder.models.backbone import Backbone, package_folder
 from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.runtime.faults import EmbeddingFault
@@ -24,9 +24,7 @@ PATIENCE = 60.0
 
 
 def memory(content: str, **more: Any) -> EmbedMemory:
-    return EmbedMemory(
-        content=content, modality=Modality.TEXT, created_at=datetime(2026, 1, 1, tzinfo=UTC), namespace="n", **more
-    )
+    return EmbedMemory(content=Content(content, Modality.TEXT, datetime(2026, 1, 1, tzinfo=UTC)), namespace="n", **more)
 
 
 class RecordingProfile(Borrowed):

@@ -26,8 +26,10 @@ from actors.api.operations.mind.sleep import (
     undo_consolidation,
 )
 from actors.api.params.memories import MemoryDelete, MemoryRestore, MemoryRetrieve
+from actors.api.tools.agent_tools import BY_METHOD
+from actors.api.tools.dispatch import call
 from actors.cli.commands import program
-from actors.embedder.loading import start_pool
+from actors.embedder.pool.local import start_pool
 from actors.embedder.pool.prepared import BulkEmbedding
 from actors.embedder.pool.worker import WorkerSettings
 from actors.embedder.profiles.embedded import EmbeddedProfile
@@ -410,7 +412,7 @@ async def test_when_a_store_sleeps_is_what_somebody_said_in_the_new_one_too(star
     with start(DuckDBLog(new)) as hub:
         await reembed(old, hub)
     with start(DuckDBLog(new)) as hub:
-        after = await store_schedule(Context(hub), ChangeSchedules())
+        after = await call(Context(hub), BY_METHOD["store/schedule"], {})
     same = ("paused", "pruning_permitted")
     assert [after[name] for name in same] == [before[name] for name in same] == [True, True]
     told = {mode: of["when"] for mode, of in before["modes"].items()}

@@ -137,7 +137,7 @@ async def test_a_request_that_is_sent_to_two_hubs_is_carried_out_once(opened: Op
     first = await store_memory(replace(here, key=key), request)
     second = await store_memory(replace(there, key=key), request)
     assert second["fingerprintId"] == first["fingerprintId"]
-    assert there.hub.store.ask(ReadStatus(), timeout=BOUND).live == 1
+    assert there.hub.store.ask(ReadStatus(), timeout=BOUND).memories["live"] == 1
 
 
 async def test_what_one_hub_erases_no_other_can_read_not_even_from_its_snapshot(opened: Open, tmp_path: Path) -> None:
@@ -161,7 +161,7 @@ async def stored_again(here: Context) -> None:
             break
         except StorageFault:
             assert monotonic() < deadline
-    assert here.hub.store.ask(ReadStatus(), timeout=BOUND).live == 2
+    assert here.hub.store.ask(ReadStatus(), timeout=BOUND).memories["live"] == 2
 
 
 async def test_without_the_server_searches_go_on_and_stores_fail_at_once(opened: Open, postgres: Server) -> None:
@@ -258,7 +258,7 @@ async def test_a_store_whose_commit_was_not_answered_is_acknowledged_once_the_lo
     monkeypatch.setattr(Writer, "commit", lost_after)
     memory = await store(here, "the lighthouse keeper has a grey cat")
     assert memory in [one["fingerprintId"] for one in await search(here, "a cat in the lighthouse")]
-    assert here.hub.store.ask(ReadStatus(), timeout=BOUND).live == 2
+    assert here.hub.store.ask(ReadStatus(), timeout=BOUND).memories["live"] == 2
 
 
 async def test_an_import_takes_nothing_of_a_run_while_another_hub_consolidates(opened: Open) -> None:

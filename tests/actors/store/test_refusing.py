@@ -105,7 +105,7 @@ def test_a_sleep_that_can_t_be_written_down_ends_nothing_and_is_told_again(tmp_p
         hub.scheduler.tell(Tick())
         ask(hub, "scheduler", ReadSchedule())
         log.full = False
-        assert ask(hub, "store", ReadStatus()).live == 1
+        assert ask(hub, "store", ReadStatus()).memories["live"] == 1
         assert hub.consolidator.is_alive()
 
 
@@ -130,7 +130,7 @@ def test_the_past_is_as_it_was_and_can_t_be_changed() -> None:
     assert store.ask(Describe(memories=(memory,)), timeout=BOUND)[0].state is MemoryState.LIVE
     with pytest.raises(StorageFault, match="past can't be changed"):
         store.ask(append(MemoryErased(memory=memory)), timeout=BOUND)
-    assert (log.head.seq, store.ask(ReadStatus(), timeout=BOUND).live) == (2, 1)
+    assert (log.head.seq, store.ask(ReadStatus(), timeout=BOUND).memories["live"]) == (2, 1)
     assert store.ask(TakeSnapshot(), timeout=BOUND) is False
     store.stop()
     listener.stop()
@@ -140,7 +140,7 @@ def test_who_only_tells_the_past_is_told_that_nothing_comes_of_it() -> None:
     store, listener = frozen(LogPrefix(past()[0], 1))
     told = append(stored("now"))
     store.tell(told)
-    assert store.ask(ReadStatus(), timeout=BOUND).live == 1
+    assert store.ask(ReadStatus(), timeout=BOUND).memories["live"] == 1
     assert listener.ask("heard?", timeout=BOUND)[-1] == AppendRejected(correlations=(told.correlation_id,))
     store.stop()
     listener.stop()

@@ -214,7 +214,7 @@ def test_a_restart_knows_what_the_log_knows() -> None:
     before = store.ask(msg.ReadStatus(), timeout=PATIENCE)
     again, listener = start(log)
     assert again.ask(msg.ReadStatus(), timeout=PATIENCE) == before
-    assert before.live == 299
+    assert before.memories["live"] == 299
     assert [envelope.id for envelope in listener.ask("heard?", timeout=PATIENCE)[:300]] == ids
 
 
@@ -266,7 +266,7 @@ def test_the_erasures_after_a_moment_are_of_memories_that_were_stored_before_it(
         [draft(merged(uuid4(), older, newer)), draft(MemoryErased(memory=newer)), draft(MemoryErased(memory=older))]
     )
     store, listener = start(log)
-    found = store.ask(msg.ReadErased(stored_until=1), timeout=PATIENCE)
+    found = store.ask(msg.ReadLater(stored_until=1, moves=False), timeout=PATIENCE)
     assert [one.event.memory for one in found] == [older]
     store.stop()
     listener.stop()

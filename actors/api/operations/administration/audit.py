@@ -8,7 +8,7 @@ from uuid import UUID
 from msgspec import Meta
 from msgspec.structs import replace
 
-from actors.api.context import Context, wait_until_replayed
+from actors.api.context import Context
 from actors.api.operations.administration.event_descriptions import describe_event
 from actors.api.operations.administration.history import event_or_period, from_log, last_before
 from actors.api.params.fields import Reading, When
@@ -58,18 +58,9 @@ class MemoryHistory(AuditTrail, frozen=True, kw_only=True):
 
 async def audit_trail(context: Context, params: AuditTrail) -> JsonObject:
     """Return what happened, the latest first: to a memory, in a run, or in the whole store; one page of it."""
-    return await _trail(context, params, recalls=True)
-
-
-async def memory_history(context: Context, params: MemoryHistory) -> JsonObject:
-    """Return what happened to a memory, with or without the searches that found it."""
-    return await _trail(context, params, recalls=params.recalls)
-
-
-async def _trail(context: Context, params: AuditTrail, *, recalls: bool) -> JsonObject:
     concerned = await _concerned(context, params, *await _bounds(context, params))
     left_out: JsonObject = {}
-    if not recalls:
+    if isinstance(params, MemoryHistory) and not params.recalls:
         found = await from_log(context.hub.log.get, concerned)
         told = [one.seq for one in found if not isinstance(one.event, MemoryRecalled)]
         left_out, concerned = {"recalls_left_out": len(concerned) - len(told)}, told
@@ -86,6 +77,11 @@ async def _trail(context: Context, params: AuditTrail, *, recalls: bool) -> Json
     return answer | left_out | ({"next_before": page[0]} if len(page) < len(left) else {})
 
 
+async def memory_history(context: Context, params: MemoryHistory) -> JsonObject:
+    """Return what happened to a memory, with or without the searches that found it."""
+    return await audit_trail(context, params)
+
+
 async def _bounds(context: Context, params: AuditTrail) -> tuple[int, int]:
     """Return the numbers of the first and the last event that are asked about."""
     since = None if params.since is None else event_or_period(params.since, "since")
@@ -94,7 +90,6 @@ async def _bounds(context: Context, params: AuditTrail) -> tuple[int, int]:
     times = isinstance(since, Period) and isinstance(until, Period) and since.first > until.last
     if numbers or times:  # the number of an event and a time can't be compared
         raise invalid("since", f"{params.since} is after 'until', {params.until}")
-    await wait_until_replayed(context)
     log, head = context.hub.log, context.hub.log.head.seq
     if isinstance(since, Period):
         since = await last_before(log, since.first) + 1

@@ -14,7 +14,7 @@ from actors.api.context import Context, append, wait_until_ready
 from actors.api.params.parsing import Params
 from actors.comparator.compare.calibration import equate, shipped_curves
 from actors.comparator.messages import ReadIndexes, ReadRawScores
-from actors.comparator.messages.browse import ReadColumns
+from actors.comparator.messages.memories import ReadColumns
 from actors.embedder.messages import Content, EmbedContent
 from actors.runtime.ask import MODEL_TIMEOUT, ask
 from actors.runtime.faults import InvalidParamsFault, StorageFault

@@ -8,7 +8,7 @@ from uuid import UUID
 import msgspec
 
 from actors.api.answers import body_of, iso, stored_params
-from actors.api.context import Context, describe, wait_until_replayed
+from actors.api.context import Context, describe
 from actors.api.operations.ingest import images
 from actors.api.params.embeddings import encode, with_graph
 from actors.api.params.fields import DEFAULT_NAMESPACE, Namespace, Reading
@@ -72,7 +72,6 @@ async def _listed(context: Context, namespace: str) -> tuple[UUID, ...]:
 
 async def memory_export(context: Context, params: MemoryExport) -> JsonObject:
     """Return the live memories of a namespace in the order in which they were stored, page by page."""
-    await wait_until_replayed(context)
     listed = await _listed(context, params.namespace)
     end = 0
     if params.after is not None:
@@ -100,7 +99,6 @@ async def memory_export(context: Context, params: MemoryExport) -> JsonObject:
 
 async def store_export(context: Context, params: StoreExport) -> JsonObject:
     """Return what happened to memories that aren't erased, in order, as `memory/import` takes it, page by page."""
-    await wait_until_replayed(context)
     if params.namespace is not None:
         await _listed(context, params.namespace)
     await ask(context.hub.store, FindRequests(keys=()))  # commits events that are pending, such as recalls

@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Meta
 
 from actors.api.answers import LABEL, iso, start_of
-from actors.api.context import Context, reporter, wait_until_replayed
+from actors.api.context import Context, reporter
 from actors.api.params.fields import Reading, When
 from actors.api.params.parsing import Params, invalid
 from actors.api.params.times import EXPECTED, Period, find_period, instant, period
@@ -67,7 +67,6 @@ class StoreReplay(Params, frozen=True, kw_only=True):
 
 async def store_diff(context: Context, params: StoreDiff) -> JsonObject:
     """Return what changed between two moments, as net effect, in the namespaces that the hub serves."""
-    await wait_until_replayed(context)
     earlier = await event_at(context, params.a, "a", least=0, from_start=True)
     later = context.hub.log.head.seq if params.b is None else await event_at(context, params.b, "b", least=0)
     if later < earlier:
@@ -116,7 +115,6 @@ async def store_diff(context: Context, params: StoreDiff) -> JsonObject:
 
 async def store_replay(context: Context, params: StoreReplay) -> JsonObject:
     """Fold the log anew, without models, and compare what comes out with what is known now."""
-    await wait_until_replayed(context)
     live: dict[str, str] = {}
     if params.as_of is None:
         await context.progress(0, None, "taking digests of what is known")

@@ -13,7 +13,7 @@ import anyio.to_thread
 import msgspec
 
 from actors.api.answers import pick
-from actors.api.context import Context, reporter, wait_until_replayed
+from actors.api.context import Context, reporter
 from actors.api.operations.administration.history import from_log
 from actors.api.params.fields import Reading
 from actors.api.params.http import HttpListen, HttpLogin, WebServer
@@ -50,8 +50,6 @@ NOTES = {
     E10: "reads text alone: what it says, and the modality that the memory was given; no image, no sound",
 }
 """What a space can't say."""
-COUNTED = ("live", "forgotten", "pruned", "merged", "erased", "lost")
-"""Counts of memories, in the order of the answer."""
 
 
 class StoreStatus(Reading, frozen=True, kw_only=True):
@@ -78,7 +76,6 @@ STATUS = StoreStatus()
 
 async def store_status(context: Context, _params: StoreStatus = STATUS) -> JsonObject:
     """Return counts, indexes, spaces, the position of the log and measured latencies."""
-    await wait_until_replayed(context)
     state = await ask(context.hub.store, ReadStatus())
     if context.caller is not None and context.caller.is_limited:
         return _status_of(state, context.visible or (), context.hub)
@@ -88,7 +85,6 @@ async def store_status(context: Context, _params: StoreStatus = STATUS) -> JsonO
 
 async def store_verify(context: Context, params: StoreVerify) -> JsonObject:
     """Check every event of the open log, its chain, its keys, its snapshot, and that it holds what an anchor says."""
-    await wait_until_replayed(context)
     log, snapshots = cast("StoredLog", context.hub.log), context.hub.snapshots
     report = await from_log(_examine, log, _cancellable(reporter(context.progress, "events checked")))
     problems = [] if snapshots is None else await from_log(snapshots.problems)
@@ -103,7 +99,6 @@ async def store_back_up(context: Context, params: StoreBackUp) -> JsonObject:
     if not target.is_absolute():
         raise invalid("target", "not an absolute path")
     _check_free(target, context.hub.folder)
-    await wait_until_replayed(context)
     log = cast("StoredLog", context.hub.log)
     head = await from_log(_copy, log, target, _cancellable(reporter(context.progress, "events copied")))
     return {"backup": str(target), "events": head.seq, "hash": head.hash.hex()}
@@ -149,7 +144,7 @@ def _status(state: Status, indexes: Indexes, hub: Hub) -> JsonObject:
     return {
         "folder": str(hub.folder),
         "read_only": state.read_only,
-        "memories": {name: getattr(state, name) for name in COUNTED},
+        "memories": state.memories,
         "namespaces": state.namespaces,
         "serves": None if hub.namespaces is None else sorted(hub.namespaces),
         "indexes": indexes.counts,

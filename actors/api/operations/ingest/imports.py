@@ -137,7 +137,7 @@ async def _store(
                 reports[index] |= changed.get(index, {})
             continue
         params = replace(one.params, supersedes=(*one.params.supersedes, *one.former))
-        items.setdefault(one.key, IngestItem(params, one.key, one.id, one.links, context.actor, one.stored_at))
+        items.setdefault(one.key, IngestItem(params, one.key, one.id, one.links, one.stored_at))
         indexes.setdefault(one.key, []).append(index)
 
     async def report(key: UUID, outcome: Outcome) -> None:

@@ -10,11 +10,10 @@ from uuid import UUID, uuid4
 
 import anyio
 
-from actors.api.context import ACTOR
 from actors.api.operations.ingest.screening import screened
 from actors.api.params.memories import StoreMemory
 from actors.comparator.messages import NewMemory
-from actors.embedder.messages import EmbeddedMemory, EmbedMemory
+from actors.embedder.messages import Content, EmbeddedMemory, EmbedMemory
 from actors.runtime.faults import Fault, InvalidParamsFault, NotFoundFault
 from actors.store.messages import Append, Similar
 from actors.workspace.messages import Judgement, UnjudgedMemory
@@ -41,12 +40,8 @@ class IngestItem(NamedTuple):
     """Of a memory that has one already; None for a new one."""
     links: tuple[MemoriesLinked, ...] | None = None
     """Links of a memory that was judged before; None where they follow from its parameters and its judgement."""
-    actor: str = ACTOR
-    """The author of its events."""
     stored_at: datetime | None = None
     """When an imported memory was stored first; None for now."""
-    image: bytes | None = None
-    """What it shows, if it was read already; `params.image` otherwise names it."""
 
 
 class StoredMemory(NamedTuple):
@@ -71,8 +66,9 @@ Outcome = StoredMemory | Fault
 class PendingMemory:
     """A memory on its way through the model, the judgement and the commit."""
 
-    def __init__(self, item: IngestItem) -> None:
+    def __init__(self, item: IngestItem, actor: str) -> None:
         self.item = item._replace(params=screened(item.params))
+        self.actor = actor
         self.id = item.id or uuid4()
         self.correlation_id = item.key or uuid4()
         self.created_at: datetime
@@ -81,7 +77,7 @@ class PendingMemory:
         """Memories that it links to."""
         self.supersedes: tuple[UUID, ...] = ()
         """Memories whose place it takes by the client's word."""
-        self.image = item.image
+        self.image: bytes | None = None
         """What it shows: the bytes of the file."""
         self.is_settled = anyio.Event()
         self.result: EmbeddedMemory | Outcome
@@ -99,10 +95,7 @@ def embed_message(one: PendingMemory, on_progress: Callable[[int, int], object] 
     """Return what the embedder is asked."""
     params = one.item.params
     return EmbedMemory(
-        content=params.content,
-        modality=params.modality,
-        image=one.image,
-        created_at=one.created_at,
+        content=Content(params.content, params.modality, one.created_at, one.image),
         namespace=params.namespace,
         session=params.session,
         linked=tuple(stored_event(target).fingerprint for target in one.targets),
@@ -162,7 +155,7 @@ def build_append(one: PendingMemory, embedded: EmbeddedMemory, judgement: Judgem
         id=one.id,
         event=stored,
         consequences=tuple(_consequences(one)),
-        actor=one.item.actor,
+        actor=one.actor,
         correlation_id=one.correlation_id,
         read_back=True,
         once=one.item.key is not None,

@@ -79,7 +79,7 @@ async def ingest(
         look_up: Whether to search the log for the keys first, which saves embedding what is stored already.
     """
     await wait_until_ready(context)
-    pending = [PendingMemory(item) for item in items.values()]
+    pending = [PendingMemory(item, context.actor) for item in items.values()]
     names = iter(items)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(partial(_embed, context, pending, look_up=look_up or context.resent))

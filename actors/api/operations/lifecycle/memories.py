@@ -13,7 +13,6 @@ from actors.api.context import (
     erased,
     find_request,
     read_entry,
-    wait_until_replayed,
 )
 from actors.api.idempotency import key_conflict
 from actors.api.operations.ingest.pipeline import IngestItem, Outcome, StoredMemory, ingest, ingest_one
@@ -49,7 +48,7 @@ def _new_item(context: Context, params: StoreMemory, key: UUID | None) -> Ingest
     if context.parse_time(params.created_at, "created_at") - now > AHEAD:
         problem = f"{params.created_at} is more than a day ahead of the clock of the store, {now.isoformat()}"
         raise invalid("created_at", problem)
-    return IngestItem(params, key, actor=context.actor)
+    return IngestItem(params, key)
 
 
 async def store_memory(context: Context, params: StoreMemory) -> JsonObject:
@@ -146,7 +145,6 @@ def _duplicate_of(twin: UUID | None) -> dict[str, str]:
 
 async def memory_delete(context: Context, params: MemoryDelete) -> JsonObject:
     """Forget a memory, or erase it for good."""
-    await wait_until_replayed(context)
     entry = await read_entry(context, params.id)
     if earlier := await find_request(context):
         gone = _deleted_earlier(params, entry, earlier)
@@ -171,7 +169,6 @@ async def memory_restore(context: Context, params: MemoryRestore) -> JsonObject:
     A hidden memory that was superseded as well comes back superseded, as it was before. A repeated request doesn't say
     what superseded a memory before it held again.
     """
-    await wait_until_replayed(context)
     entry = await read_entry(context, params.id)
     (shown,) = await confined(context, [entry])
     answer: JsonObject = {"fingerprintId": str(params.id), "restored": True}
@@ -198,7 +195,6 @@ async def memory_restore(context: Context, params: MemoryRestore) -> JsonObject:
 
 async def memory_tag(context: Context, params: MemoryTag) -> JsonObject:
     """Replace the tags of a memory, also where it has them from a copy that it absorbed."""
-    await wait_until_replayed(context)
     entry = await read_entry(context, params.id)
     if entry.body is None:
         raise erased(entry)

@@ -5,7 +5,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from actors.api.confinement import check_served
-from actors.api.context import Context, wait_until_replayed
+from actors.api.context import Context
 from actors.api.idempotency import key_conflict
 from actors.api.params.fields import EVERYWHERE, MemoryId, Name, Reason
 from actors.api.params.parsing import Params, invalid
@@ -36,7 +36,6 @@ async def namespace_move(context: Context, params: NamespaceMove) -> JsonObject:
     _check(params)
     check_served(context, "source", params.source)
     check_served(context, "target", params.target)
-    await wait_until_replayed(context)
     wanted = MoveMemories(
         run=context.correlation_id,
         kind=params.kind,

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from enum import StrEnum
 from uuid import UUID
 
 import msgspec
 
 from actors.api.answers import body_of, iso, learning, learning_inputs, mean_alignment, pick, rounded, stored_params
-from actors.api.context import Context, describe, erased, wait_until_replayed
+from actors.api.context import Context, describe, erased
 from actors.api.operations.ingest import images
 from actors.api.params.embeddings import encode, shape, with_graph
 from actors.api.params.memories import MemoryRetrieve
@@ -28,31 +27,14 @@ from projections.projection import MemoryState, is_shredded_memory
 
 MAX_EVOLUTION = 100
 """Latest snapshots of a memory's evolution."""
+BANDS = {"Optimal": 0.75, "Acceptable": 0.70, "Warning": 0.55}
+"""Least alignment with the North Star of each band; below, it is Critical."""
 MISALIGNED = -0.15
 """Change of alignment below which a realignment counts as a misalignment."""
 
 
-class Band(StrEnum):
-    """Alignment of a memory with the North Star."""
-
-    OPTIMAL = "Optimal"
-    ACCEPTABLE = "Acceptable"
-    WARNING = "Warning"
-    CRITICAL = "Critical"
-
-    @classmethod
-    def of(cls, alignment: float) -> Band:
-        """Return the band of an alignment."""
-        if alignment >= 0.75:
-            return cls.OPTIMAL
-        if alignment >= 0.70:
-            return cls.ACCEPTABLE
-        return cls.WARNING if alignment >= 0.55 else cls.CRITICAL
-
-
 async def memory_retrieve(context: Context, params: MemoryRetrieve) -> JsonObject:
     """Return everything that is stored about one memory."""
-    await wait_until_replayed(context)
     (entry,) = await describe(context, params.id)
     if entry.state is MemoryState.ERASED:
         raise erased(entry)
@@ -110,7 +92,7 @@ def _described(entry: Entry, edges: Edges, history: Sequence[Envelope], *, inclu
         ],
         "purposeVector": list(entry.purpose),
         "thetaToNorthStar": rounded(theta),
-        "alignmentBand": Band.of(theta).value if any(entry.purpose) else None,
+        "alignmentBand": _band(theta) if any(entry.purpose) else None,
         "johari": {
             space.key: {
                 "quadrant": row.quadrant.value,
@@ -140,6 +122,10 @@ def _tags_before(memory: UUID, history: Sequence[Envelope]) -> list[str] | None:
     """Return the tags before the last edit; None for a memory whose tags were never edited."""
     edits = [one.event for one in history if isinstance(one.event, MemoryTagged) and one.event.memory == memory]
     return list(edits[-1].was) if edits else None
+
+
+def _band(alignment: float) -> str:
+    return next((band for band, least in BANDS.items() if alignment >= least), "Critical")
 
 
 def _edge(link: Link, other: UUID, *, forward: bool) -> JsonObject:

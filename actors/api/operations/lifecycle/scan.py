@@ -4,7 +4,7 @@ from uuid import UUID
 
 import msgspec
 
-from actors.api.context import Context, append, wait_until_replayed
+from actors.api.context import Context, append
 from actors.api.operations.ingest import images
 from actors.api.operations.ingest.pipeline import STORED_AS_GIVEN, IngestItem, ingest_one
 from actors.api.operations.ingest.screening import screened, secrets_in
@@ -40,7 +40,6 @@ async def store_scan(context: Context, params: StoreScan) -> JsonObject:
     With `redact`, each live, forgotten or pruned one gets a redacted successor with its circumstances and links, and
     the original is erased. Of a merged one its survivor is the successor.
     """
-    await wait_until_replayed(context)
     last = (await ask(context.hub.store, ReadStatus())).head.seq
     end = min(last, params.after + EVENTS)
     envelopes = await ask(context.hub.store, ReadEvents(seqs=tuple(range(params.after + 1, end + 1))))
@@ -72,9 +71,7 @@ async def _replace(context: Context, memory: UUID, stored: StoreMemory) -> JsonO
     edges = await ask(context.hub.comparator, ReadLinks(memory=memory))
     kept = entry.body.image if entry.body else None
     image = None if kept is None else await images.data_uri(context, memory, kept)
-    successor = await ingest_one(
-        context, IngestItem(msgspec.structs.replace(clean, link_to=(), image=image), links=(), actor=context.actor)
-    )
+    successor = await ingest_one(context, IngestItem(msgspec.structs.replace(clean, link_to=(), image=image), links=()))
     links = [
         MemoriesLinked(
             source=successor.id if link.source == memory else link.source,

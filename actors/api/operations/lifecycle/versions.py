@@ -1,7 +1,7 @@
 """Which memory holds in the place of which: what the answer to a store tells of it, and the client's own word."""
 
 from actors.api.answers import LABEL, rounded, start_of
-from actors.api.context import Context, append, check_live, describe, find_request, wait_until_replayed
+from actors.api.context import Context, append, check_live, describe, find_request
 from actors.api.idempotency import key_conflict
 from actors.api.operations.ingest.pending_memory import StoredMemory
 from actors.api.params.memories import MemorySupersede
@@ -52,7 +52,6 @@ async def memory_supersede(context: Context, params: MemorySupersede) -> JsonObj
 
     Copies of what is out of date are out of date too.
     """
-    await wait_until_replayed(context)
     old, new = await describe(context, params.id, params.by)
     event = MemorySuperseded(memory=old.id, by=new.id, rule=STATED)
     answer: JsonObject = {"fingerprintId": str(params.id), "superseded_by": str(params.by)}

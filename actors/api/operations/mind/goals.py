@@ -6,7 +6,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from actors.api.answers import pick, rounded
-from actors.api.context import Context, reporter, wait_until_replayed
+from actors.api.context import Context, reporter
 from actors.api.params.fields import DEFAULT_NAMESPACE, EVERYWHERE, Namespace, Reading, Share
 from actors.api.params.parsing import Params, invalid
 from actors.comparator.messages import ReadGoals
@@ -68,7 +68,6 @@ class TriggerDriftCorrection(Params, frozen=True, kw_only=True):
 async def discover_goals(context: Context, params: DiscoverGoals) -> JsonObject:
     """Find goals; where there is no North Star yet, choose one and measure all memories against it."""
     _refuse_everywhere(params.namespace)
-    await wait_until_replayed(context)
     message = FindGoals(
         namespace=params.namespace,
         min_confidence=params.min_confidence,
@@ -94,7 +93,6 @@ async def discover_goals(context: Context, params: DiscoverGoals) -> JsonObject:
 async def get_alignment_drift(context: Context, params: GetAlignmentDrift) -> JsonObject:
     """Measure how far the latest memories are from the North Star."""
     _refuse_everywhere(params.namespace)
-    await wait_until_replayed(context)
     message = MeasureDrift(namespace=params.namespace, memories=params.memories, record=context.as_of is None)
     report = await ask(context.hub.consolidator, message, LONG_TIMEOUT)
     return _drift(params.namespace, report, history=params.include_history)
@@ -102,7 +100,6 @@ async def get_alignment_drift(context: Context, params: GetAlignmentDrift) -> Js
 
 async def goal_list(context: Context, params: GoalList) -> JsonObject:
     """Return the goals of a namespace, the North Star, and its drift over time."""
-    await wait_until_replayed(context)
     state = await ask(context.hub.comparator, ReadGoals(namespace=params.namespace))
     measured = MeasureDrift(namespace=params.namespace, memories=params.memories, record=False)
     report = None if state.star is None else await ask(context.hub.consolidator, measured, LONG_TIMEOUT)
@@ -117,7 +114,6 @@ async def goal_list(context: Context, params: GoalList) -> JsonObject:
 async def trigger_drift_correction(context: Context, params: TriggerDriftCorrection) -> JsonObject:
     """Bring North Star and memories together where drift asks for it, and measure what that changed."""
     _refuse_everywhere(params.namespace)
-    await wait_until_replayed(context)
     message = CorrectDrift(namespace=params.namespace, on_progress=reporter(context.progress, "memories measured"))
     done = await ask(context.hub.consolidator, message, LONG_TIMEOUT)
     about: JsonObject = {"namespace": params.namespace}

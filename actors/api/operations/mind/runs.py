@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Meta
 
 from actors.api.answers import iso, pick, rounded, start_of
-from actors.api.context import Context, wait_until_replayed
+from actors.api.context import Context
 from actors.api.operations.administration.history import from_log
 from actors.api.params.fields import NamespaceFilter, Reading, Share
 from actors.consolidator.messages import SALIENCE_THRESHOLD, ReadCandidates, ReadRuns, RunList
@@ -53,7 +53,6 @@ class GetPruningCandidates(Reading, frozen=True, kw_only=True):
 
 async def list_consolidations(context: Context, params: ListConsolidations) -> JsonObject:
     """Return what runs did and why; one that is named, memory by memory."""
-    await wait_until_replayed(context)
     wanted = ReadRuns(
         run=params.run_id,
         limit=params.limit,
@@ -75,7 +74,6 @@ async def list_consolidations(context: Context, params: ListConsolidations) -> J
 
 async def get_pruning_candidates(context: Context, params: GetPruningCandidates) -> JsonObject:
     """Return what a run would prune now, with the parts of each salience."""
-    await wait_until_replayed(context)
     found = await ask(
         context.hub.consolidator,
         ReadCandidates(namespace=context.one_or_all(params.namespace), salience_threshold=params.salience_threshold),

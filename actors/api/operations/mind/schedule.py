@@ -6,7 +6,7 @@ import anyio.to_thread
 from msgspec import Meta
 
 from actors.api.answers import iso, rounded
-from actors.api.context import Context, wait_until_replayed
+from actors.api.context import Context
 from actors.api.operations.mind.runs import skipped, summary
 from actors.api.params.fields import Reading
 from actors.api.params.parsing import Params, invalid
@@ -35,23 +35,14 @@ class ChangeSchedules(Params, frozen=True, kw_only=True):
     rem: str | None = None
     paused: bool | None = None
     pruning_permitted: bool | None = None
-    backups: (
-        Annotated[int, Meta(ge=0, le=365, description="How many of those after deep sleep are kept; 0 for none")] | None
-    ) = None
-    anchor: (
-        Annotated[
-            str,
-            Meta(
-                min_length=1, max_length=4_096, description="File or git:FOLDER for an anchor after deep sleep, or off"
-            ),
-        ]
-        | None
-    ) = None
+    backups: Annotated[int, Meta(ge=0, le=365)] | None = None
+    """How many of those after deep sleep are kept; 0 for none."""
+    anchor: Annotated[str, Meta(min_length=1, max_length=4_096)] | None = None
+    """File or git:FOLDER for an anchor after deep sleep, or `off`."""
 
 
 async def get_dream_status(context: Context, _params: GetDreamStatus) -> JsonObject:
     """Return whether the store sleeps now, how the last dream ended, and when it will sleep next."""
-    await wait_until_replayed(context)
     state = await ask(context.hub.consolidator, ReadDream())
     last = state.last
     since = None if last is None or last.finished_at is None else (context.now() - last.finished_at).total_seconds()
@@ -73,7 +64,6 @@ async def get_dream_status(context: Context, _params: GetDreamStatus) -> JsonObj
 
 async def store_schedule(context: Context, params: ChangeSchedules) -> JsonObject:
     """Change when the store sleeps, and return how it stands."""
-    await wait_until_replayed(context)
     whens = {Mode.LIGHT: params.light, Mode.DEEP: params.deep, Mode.REM: params.rem}
     wanted = {mode: None if when.lower() == NEVER else when for mode, when in whens.items() if when is not None}
     target = None if params.anchor is None or params.anchor.lower() == NEVER else params.anchor

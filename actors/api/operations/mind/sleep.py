@@ -7,7 +7,7 @@ import anyio.to_thread
 from msgspec import Meta
 
 from actors.api.answers import pick
-from actors.api.context import Context, find_request, ignore_progress, reporter, wait_until_replayed
+from actors.api.context import Context, find_request, ignore_progress, reporter
 from actors.api.idempotency import key_conflict
 from actors.api.operations.mind import runs
 from actors.api.params.fields import NamespaceFilter, Reason
@@ -71,7 +71,6 @@ class TriggerDream(Params, frozen=True, kw_only=True):
 
 async def consolidate_memories(context: Context, params: ConsolidateMemories) -> JsonObject:
     """Merge duplicates, prune what matters too little, and in deeper modes cluster and dream."""
-    await wait_until_replayed(context)
     wanted = Consolidate(
         run=context.correlation_id,
         mode=Mode(params.mode),
@@ -90,7 +89,6 @@ async def consolidate_memories(context: Context, params: ConsolidateMemories) ->
 
 async def undo_consolidation(context: Context, params: UndoConsolidation) -> JsonObject:
     """Take back what a run did, whole or for one memory."""
-    await wait_until_replayed(context)
     if before := await find_request(context):
         found = await _earlier_undo(context, params, before)
     else:
@@ -108,7 +106,6 @@ async def undo_consolidation(context: Context, params: UndoConsolidation) -> Jso
 
 async def trigger_dream(context: Context, params: TriggerDream) -> JsonObject:
     """Begin a dream, and wait for its end if that is wanted."""
-    await wait_until_replayed(context)
     dream = Consolidate(
         run=context.correlation_id,
         mode=Mode.DREAM,

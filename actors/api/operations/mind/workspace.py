@@ -10,7 +10,7 @@ import numpy as np
 from msgspec import Meta
 
 from actors.api.answers import LABEL, alignment, body_of, iso, pick, rounded
-from actors.api.context import Context, check_live, describe, wait_until_ready, wait_until_replayed
+from actors.api.context import Context, check_live, describe, wait_until_ready
 from actors.api.params.fields import EVERYWHERE, NamespaceFilter, Reading
 from actors.api.params.memories import OneMemory
 from actors.api.params.parsing import Params
@@ -127,7 +127,6 @@ async def get_workspace_status(context: Context, params: GetWorkspaceStatus) -> 
 
 async def adjust_coupling(context: Context, params: AdjustCoupling) -> JsonObject:
     """Set K, and measure again what the last focus found."""
-    await wait_until_replayed(context)
     before = await ask(context.hub.workspace, ReadAttention())
     after = await ask(context.hub.workspace, SetCoupling(coupling=params.new_k))
     return {
@@ -166,7 +165,6 @@ async def trigger_workspace_broadcast(context: Context, params: TriggerWorkspace
 
 async def _attention(context: Context, namespace: str | None) -> tuple[Attention, dict[UUID, Entry]]:
     """Return the workspace as a namespace may see it, and what the catalog knows of the memories there."""
-    await wait_until_replayed(context)
     wanted = context.visible if namespace is None or namespace == EVERYWHERE else frozenset({namespace})
     now = await _seen(context, await ask(context.hub.workspace, ReadAttention()), wanted)
     return now, await _held(context, now)

@@ -11,11 +11,11 @@ import numpy as np
 from msgspec import Meta
 
 from actors.api.answers import body_of, iso, shown
-from actors.api.context import Context, confined, wait_until_replayed
+from actors.api.context import Context, confined
 from actors.api.params.fields import MAX_BATCH, MAX_NAME, Moment, NamespaceFilter, Reading, SessionFilter, Tags
 from actors.api.params.parsing import Params
 from actors.api.params.times import between
-from actors.comparator.messages.browse import Columns, ReadColumns
+from actors.comparator.messages.memories import Columns, ReadColumns
 from actors.consolidator.messages import ReadRuns
 from actors.runtime.ask import ask
 from actors.runtime.faults import InvalidParamsFault, NotFoundFault
@@ -96,7 +96,6 @@ async def memory_list(context: Context, params: MemoryList) -> JsonObject:
     Raises:
         InvalidParamsFault: Tags are given with another state than live: a search by tags finds live memories only.
     """
-    await wait_until_replayed(context)
     wanted = _namespaces(context, params.namespace)
     if params.ids:
         entries = await _entries(context, params.ids)
@@ -134,7 +133,6 @@ async def memory_resolve(context: Context, params: MemoryResolve) -> JsonObject:
             f"'{given}' is neither a {params.of}'s id nor its start: an id has 32 hexadecimal digits, as {example}"
         )
         raise InvalidParamsFault(problem, parameter="prefix")
-    await wait_until_replayed(context)
     digits = start.group().replace("-", "").lower()
     found = await (_memories_named if params.of is Named.MEMORY else _runs_named)(context, digits)
     if len(digits) < FEWEST_DIGITS:
@@ -169,7 +167,6 @@ async def _runs_named(context: Context, digits: str) -> tuple[UUID, ...]:
 
 async def store_calendar(context: Context, params: StoreCalendar) -> JsonObject:
     """Return how many memories each day has, and the sessions with the latest memories."""
-    await wait_until_replayed(context)
     columns = await read_columns(context, params.namespace)
     if columns is None:
         return {"days": [], "sessions": [], "namespaces": {}, "total": 0}

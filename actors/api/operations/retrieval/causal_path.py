@@ -8,7 +8,7 @@ from uuid import UUID
 from msgspec import Meta
 
 from actors.api.answers import body_of, rounded
-from actors.api.context import Context, append, check_live, describe, wait_until_ready, wait_until_replayed
+from actors.api.context import Context, append, check_live, describe, wait_until_ready
 from actors.api.operations.retrieval import graph
 from actors.api.operations.retrieval.query import parse_query, search
 from actors.api.params.fields import EVERYWHERE, NamespaceFilter, QueryText, Reading
@@ -196,7 +196,6 @@ async def _resolve(context: Context, concept: str, parameter: str, namespace: st
         memory = UUID(concept)
     except ValueError:
         return await _search(context, concept, parameter, namespace)
-    await wait_until_replayed(context)
     (entry,) = await describe(context, memory)
     check_live(entry)
     if namespace not in {None, EVERYWHERE, body_of(entry).namespace}:

@@ -3,7 +3,7 @@
 from time import perf_counter
 from uuid import UUID
 
-from actors.api.context import Context, wait_until_replayed
+from actors.api.context import Context
 from actors.api.operations.retrieval.search import milliseconds_since
 from actors.api.params.memories import MemoryBatchCompare, MemoryCompare, MemorySimilarityMatrix
 from actors.comparator.messages import Compare, Comparison
@@ -72,5 +72,4 @@ async def _compare(
     context: Context, reference: UUID, targets: tuple[UUID, ...], strategy: Strategy
 ) -> tuple[Comparison, ...]:
     """Compare a memory with others."""
-    await wait_until_replayed(context)
     return await ask(context.hub.comparator, Compare(reference=reference, targets=targets, strategy=strategy))

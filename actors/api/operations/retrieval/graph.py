@@ -7,7 +7,7 @@ from uuid import UUID
 from msgspec import Meta
 
 from actors.api.answers import LABEL, body_of, rounded, shown
-from actors.api.context import Context, check_live, describe, wait_until_replayed
+from actors.api.context import Context, check_live, describe
 from actors.api.params.fields import MemoryId, Reading
 from actors.api.params.memories import ID_ALIASES
 from actors.comparator.messages import FindNeighbourhood
@@ -44,7 +44,6 @@ class GetNeighborhood(Reading, frozen=True, kw_only=True):
 
 async def get_neighborhood(context: Context, params: GetNeighborhood) -> JsonObject:
     """Return what a memory is connected with."""
-    await wait_until_replayed(context)
     (centre,) = await describe(context, params.id)
     check_live(centre)
     namespace = body_of(centre).namespace

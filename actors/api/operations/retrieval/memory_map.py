@@ -9,11 +9,11 @@ import anyio.to_thread
 import numpy as np
 import numpy.typing as npt
 
-from actors.api.context import Context, wait_until_replayed
+from actors.api.context import Context
 from actors.api.operations.retrieval.browsing import DAY, read_columns
 from actors.api.params.fields import NamespaceFilter, Reading
 from actors.comparator.messages import ReadGoals
-from actors.comparator.messages.browse import Columns
+from actors.comparator.messages.memories import Columns
 from actors.consolidator.messages import ReadSalience
 from actors.runtime.ask import ask
 from actors.runtime.types import JsonObject
@@ -43,7 +43,6 @@ class StoreMap(Reading, frozen=True, kw_only=True):
 
 async def store_map(context: Context, params: StoreMap) -> JsonObject:
     """Return the live memories as points of a plane, each with its namespace, goal, age and, if wanted, salience."""
-    await wait_until_replayed(context)
     columns = await read_columns(context, params.namespace, vectors=True)
     if columns is None:
         return EMPTY_MAP

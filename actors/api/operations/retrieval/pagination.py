@@ -5,6 +5,7 @@ import binascii
 import hashlib
 import json
 import math
+from bisect import bisect_right
 from datetime import datetime
 from typing import Annotated
 from uuid import UUID
@@ -103,7 +104,7 @@ def fit(results: list[JsonObject], budget: int) -> list[JsonObject]:
 
 
 def _cut(result: JsonObject, budget: int) -> JsonObject:
-    """Shorten the text of a result until it fits, halving the error at each step; at least one character stays."""
+    """Shorten the text of a result until it fits; at least one character stays."""
     text = result["content"]
     excerpt = result.get("excerpt", {"start": 0, "of": len(text)})
 
@@ -115,8 +116,5 @@ def _cut(result: JsonObject, budget: int) -> JsonObject:
     if missing > 0:
         problem = f"{missing} more are needed for the first result; give more, or leave explain out"
         raise invalid("max_tokens", problem, missing=missing)
-    least, most = 1, len(text)
-    while least < most:
-        middle = (least + most + 1) // 2
-        least, most = (middle, most) if tokens(shown(middle)) <= budget else (least, middle - 1)
-    return shown(least)
+    lengths = range(1, len(text) + 1)
+    return shown(bisect_right(lengths, budget, key=lambda length: tokens(shown(length))))

@@ -11,7 +11,7 @@ from actors.api.answers import body_of
 from actors.api.context import Context, describe
 from actors.api.params.fields import DEFAULT_NAMESPACE
 from actors.comparator.messages import FindKnownWords, Found, Search
-from actors.comparator.messages.profiles import pool_size
+from actors.comparator.messages.search import pool_size
 from actors.embedder.messages import EmbedQuery
 from actors.runtime.ask import MODEL_TIMEOUT, ask
 from actors.runtime.settings import SearchProfile

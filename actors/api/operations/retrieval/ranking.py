@@ -3,7 +3,7 @@
 from time import perf_counter
 
 from actors.api.answers import alignment, rounded, shown
-from actors.api.context import Context, wait_until_ready, wait_until_replayed
+from actors.api.context import Context, wait_until_ready
 from actors.api.operations.retrieval.query import Query, parse_query
 from actors.api.operations.retrieval.search import (
     TOP_SPACES,
@@ -22,7 +22,7 @@ from actors.api.params.search import (
     SearchWeightProfiles,
 )
 from actors.comparator.messages import Match, Rank, RankByPerspectives, RankByPurpose, Ranked
-from actors.comparator.messages.profiles import FIXED_PROFILES, Weights
+from actors.comparator.messages.search import FIXED_PROFILES, Weights
 from actors.runtime.ask import ask
 from actors.runtime.settings import Confidence, SearchProfile
 from actors.runtime.types import JsonObject
@@ -146,7 +146,6 @@ async def memory_search_multi_perspective(context: Context, params: MemorySearch
 
 async def search_by_purpose(context: Context, params: SearchByPurpose) -> JsonObject:
     """Rank memories by how near their purpose is to a purpose vector, or to that of a memory."""
-    await wait_until_replayed(context)
     start = perf_counter()
     found, matches = await _rank(
         context,

@@ -39,15 +39,12 @@ def find_restated(query: Query, hits: Sequence[tuple[Hit, Entry]]) -> dict[UUID,
     ]
     found: dict[UUID, Entry] = {}
     for (hit, one), (lower, other) in combinations(held, 2):
-        if one.reinstated or hit.score - lower.score > MAX_RAISE or not _is_later(other, found.get(one.id, one)):
+        if one.reinstated or hit.score - lower.score > MAX_RAISE:
             continue
-        if _answers(query, one, other):
+        since = body_of(other).created_at - body_of(found.get(one.id, one)).created_at
+        if since > MIN_TIME and _answers(query, one, other):
             found[one.id] = other
     return {memory: latest.id for memory, latest in found.items()}
-
-
-def _is_later(one: Entry, other: Entry) -> bool:
-    return body_of(one).created_at - body_of(other).created_at > MIN_TIME
 
 
 def _answers(query: Query, one: Entry, other: Entry) -> bool:

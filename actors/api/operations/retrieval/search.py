@@ -17,7 +17,7 @@ from actors.api.params.fields import MAX_EXCERPT
 from actors.api.params.parsing import invalid, moment
 from actors.api.params.search import MemorySearch, SearchGraph
 from actors.comparator.messages import Found, Hit, Match, Relevance
-from actors.comparator.messages.profiles import Weights, pool_size
+from actors.comparator.messages.search import Weights, pool_size
 from actors.runtime.settings import Confidence
 from actors.runtime.types import JsonObject
 from actors.store.messages import Append

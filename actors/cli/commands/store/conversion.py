@@ -103,7 +103,8 @@ def reembed(
     import msgspec
 
     from actors.cli.store_access import check_outside, store_location
-    from actors.embedder.loading import load_profile, start_pool
+    from actors.embedder.loading import load_profile
+    from actors.embedder.pool.local import start_pool
     from actors.embedder.pool.prepared import BulkEmbedding
     from actors.embedder.pool.worker import WorkerSettings
     from actors.hub.composition import open_hub

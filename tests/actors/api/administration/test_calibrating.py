@@ -12,11 +12,11 @@ from actors.api.context import Context
 from actors.api.operations.administration.audit import AuditTrail, audit_trail
 from actors.api.operations.administration.calibration import StoreCalibrate, store_calibrate
 from actors.api.operations.administration.maintenance import store_status
-from actors.api.operations.retrieval.comparison import memory_compare
 from actors.api.operations.retrieval.search import search_graph
-from actors.api.params.memories import MemoryCompare
 from actors.api.params.parsing import parse
 from actors.api.params.search import SearchGraph
+from actors.api.tools.agent_tools import BY_METHOD
+from actors.api.tools.dispatch import call
 from actors.embedder.models.backbone import package_folder
 from actors.hub.composition import open_hub
 from actors.runtime.faults import InvalidParamsFault, StorageFault
@@ -50,7 +50,7 @@ def shallow(tmp_path: Path) -> Path:
 
 async def similarities(context: Context, one: str, others: list[str]) -> dict[str, list[float]]:
     arguments = {"memory_a": one, "include_per_embedder": True}
-    pairs = [await memory_compare(context, parse(arguments | {"memory_b": two}, MemoryCompare)) for two in others]
+    pairs = [await call(context, BY_METHOD["memory/compare"], arguments | {"memory_b": two}) for two in others]
     places = {space.key: at for at, space in enumerate(SPACES)}
     return {key: [pair["per_embedder"][places[key]] for pair in pairs] for key in CHOSEN}
 

@@ -13,7 +13,7 @@ import typer.testing
 from actors.api.context import ignore_progress
 from actors.api.operations.ingest.bulk_import import import_in_bulk
 from actors.cli.commands import program
-from actors.embedder.loading import start_pool
+from actors.embedder.pool.local import start_pool
 from actors.embedder.pool.prepared import BulkEmbedding
 from actors.embedder.pool.worker import WorkerSettings
 from actors.embedder.profiles.embedded import EmbeddedProfile

@@ -17,7 +17,7 @@ from actors.api.operations.lifecycle.memories import store_memory
 from actors.api.params.memories import StoreMemory
 from actors.api.params.parsing import parse
 from actors.embedder.actor import Embedder
-from actors.embedder.messages import EmbedMemory
+from actors.embedder.messages import Content, EmbedMemory
 from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.runtime.faults import EmbeddingFault
 from actors.runtime.metrics import Latencies
@@ -164,9 +164,7 @@ def embedder(stepping: Stepping) -> Iterator[pykka.ActorRef[Any]]:
 
 def request(content: str, on_progress: Callable[[int, int], object] | None = None) -> EmbedMemory:
     return EmbedMemory(
-        content=content,
-        modality=Modality.TEXT,
-        created_at=datetime(2026, 1, 1, tzinfo=UTC),
+        content=Content(content, Modality.TEXT, datetime(2026, 1, 1, tzinfo=UTC)),
         namespace="n",
         on_progress=on_progress,
     )

@@ -11,7 +11,7 @@ from actors.api.context import Context, append, describe
 from actors.api.operations.administration.audit import AuditTrail, audit_trail
 from actors.api.operations.administration.maintenance import store_status
 from actors.api.operations.retrieval import search as search_operations
-from actors.comparator.messages.profiles import FIXED_PROFILES
+from actors.comparator.messages.search import FIXED_PROFILES
 from events.spaces import SPACES
 from events.vocabulary import MemoryErased
 from projections.spaces.lexical import stems

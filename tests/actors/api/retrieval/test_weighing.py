@@ -12,7 +12,7 @@ import pytest
 
 from actors.api.context import Context
 from actors.api.operations.retrieval import query
-from actors.comparator.messages.profiles import FIXED_PROFILES
+from actors.comparator.messages.search import FIXED_PROFILES
 from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.runtime.settings import SearchProfile
 from events.spaces import INDEX, SPACES

@@ -24,7 +24,7 @@ from actors.comparator.compare.similarity import one_to_many
 from actors.comparator.compare.strategies import overall
 from actors.comparator.messages import Neighbours, NewMemory, Resonate
 from actors.embedder.actor import plan_memory
-from actors.embedder.messages import EmbedMemory
+from actors.embedder.messages import Content, EmbedMemory
 from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.runtime.faults import NotFoundFault
 from actors.runtime.metrics import Latencies
@@ -88,7 +88,7 @@ def corpus(profile: EmbeddedProfile) -> Corpus:
     rng, sessions = np.random.default_rng(0), Sessions()
 
     def embedded(text: str, at: datetime) -> MemoryStored:
-        asked = EmbedMemory(content=text, modality=Modality.TEXT, created_at=at, namespace="default")
+        asked = EmbedMemory(content=Content(text, Modality.TEXT, at), namespace="default")
         embedded = run_plan(plan_memory(profile, asked, sessions), profile)
         return stored(text, created_at=at, fingerprint=embedded.fingerprint)
 

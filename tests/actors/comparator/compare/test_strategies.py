@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from actors.comparator.compare import strategies
-from actors.comparator.compare.strategies import GROUPS, coherence, dominant
-from actors.comparator.compare.synergy import SYNERGY
+from actors.comparator.compare.strategies import GROUPS, SYNERGY, coherence, dominant
 from actors.runtime.settings import Strategy
 from events.spaces import INDEX, SEMANTIC, SPACES, TEMPORAL
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from actors.comparator.compare.synergy import COUNTERPARTS, PUBLISHED, STRONG, SYNERGY
+from actors.comparator.compare.strategies import COUNTERPARTS, PUBLISHED, STRONG, SYNERGY
 from events.spaces import INDEX, SPACES, TEMPORAL
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from actors.comparator.compare.calibration import Calibration
 from actors.comparator.messages import Found, Search
-from actors.comparator.messages.profiles import MIN_POOL
+from actors.comparator.messages.search import MIN_POOL
 from actors.comparator.search import pipeline
 from actors.runtime.settings import SearchProfile
 from actors.text.queries.query_hints import extract_hints

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from actors.comparator.compare.calibration import Calibration
 from actors.comparator.messages import Found, Search
-from actors.comparator.messages.profiles import MIN_POOL
+from actors.comparator.messages.search import MIN_POOL
 from actors.comparator.search import pipeline
 from actors.comparator.search.recall import SPARSE, recall
 from actors.runtime.settings import SearchProfile

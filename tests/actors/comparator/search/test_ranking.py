@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from actors.comparator.compare.calibration import Calibration, Curve
+from actors.comparator.compare.similarity import Similarities
 from actors.comparator.search import ranking
-from actors.comparator.search.ranking import Ranking, Similarities, by_perspectives, by_purpose, by_weights
+from actors.comparator.search.ranking import Ranking, by_perspectives, by_purpose, by_weights
 from events.fingerprint import Sparse, Tokens
 from events.spaces import E12
 from events.vocabulary import MemoryErased, MemoryForgotten

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.comparator.messages.profiles import FIXED_PROFILES
+from actors.comparator.messages.search import FIXED_PROFILES
 from actors.comparator.search.fusion import OPENING, SHOWN, WHOLE, WORDING_AROUND
-from actors.comparator.search.weights.ranker import AUTO, FILE, LIMIT, Ranker
+from actors.comparator.search.weights import AUTO, FILE, LIMIT, Ranker
 from actors.runtime.settings import SearchProfile
 from events.spaces import SPACES
 from projections.spaces.directed import Direction

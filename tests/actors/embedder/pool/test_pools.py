@@ -12,11 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from actors.embedder.loading import load_worker
 from actors.embedder.messages import Content
 from actors.embedder.pool.local import ProcessPool, ThreadPool
-from actors.embedder.pool.ordering import AHEAD, TRIES, EmbeddingPool, WorkerLostError, embed_in_order
-from actors.embedder.pool.worker import Batch, Embedded, WorkerSettings
+from actors.embedder.pool.prepared import AHEAD, embed_in_order
+from actors.embedder.pool.worker import TRIES, Batch, Embedded, EmbeddingPool, WorkerLostError, WorkerSettings
 from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.runtime.faults import EmbeddingFault, Fault
 from events.vocabulary.values import Modality
@@ -44,7 +43,7 @@ def batches() -> list[list[Content]]:
 
 @pytest.fixture(scope="module")
 def expected(settings: WorkerSettings, batches: list[list[Content]]) -> list[Embedded]:
-    pool = ThreadPool(load_worker, settings)
+    pool = ThreadPool(settings)
     try:
         return list(embed_in_order(pool, batches))
     finally:
@@ -71,7 +70,7 @@ def test_a_content_that_cannot_be_embedded_is_a_fault_among_the_results(expected
 def test_two_processes_give_the_bytes_of_one_thread_also_after_one_was_killed(
     settings: WorkerSettings, batches: list[list[Content]], expected: list[Embedded]
 ) -> None:
-    pool = ProcessPool(load_worker, settings, 2)
+    pool = ProcessPool(settings, 2)
     try:
         found: list[Embedded] = []
         for number, results in enumerate(embed_in_order(pool, batches * 2)):
@@ -93,7 +92,7 @@ def test_two_ray_actors_give_the_bytes_of_one_thread_also_after_one_was_killed(
 
     from actors.embedder.pool.cluster import RayPool
 
-    pool = RayPool(load_worker, settings, "local", 2)
+    pool = RayPool(settings, "local", 2)
     try:
         assert pool.workers == 2
         found: list[Embedded] = []
@@ -156,7 +155,7 @@ def test_a_batch_that_ends_every_worker_is_an_error() -> None:
 
 @pytest.mark.parametrize("kind", [ThreadPool, partial(ProcessPool, workers=2)])
 def test_models_that_cannot_be_loaded_are_named(kind: Callable[..., EmbeddingPool]) -> None:
-    pool = kind(load_worker, WorkerSettings("embedded", precision="int4"))
+    pool = kind(WorkerSettings("embedded", precision="int4"))
     try:
         with pytest.raises(EmbeddingFault, match=r"the models can.t be loaded: .*int4"):
             next(embed_in_order(pool, [[Content("a", Modality.TEXT, AT)]]))

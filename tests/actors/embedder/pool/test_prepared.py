@@ -4,9 +4,8 @@ from concurrent.futures import Future
 
 import pytest
 
-from actors.embedder.pool.ordering import EmbeddingPool
 from actors.embedder.pool.prepared import BulkEmbedding
-from actors.embedder.pool.worker import Batch, Embedded
+from actors.embedder.pool.worker import Batch, Embedded, EmbeddingPool
 from actors.runtime.faults import EmbeddingFault
 
 

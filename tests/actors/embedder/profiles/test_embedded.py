@@ -11,7 +11,7 @@ import pytest
 
 from actors.embedder.actor import plan_memory
 from actors.embedder.jobs import EmbeddingJob, advance
-from actors.embedder.messages import EmbedMemory
+from actors.embedder.messages import Content, EmbedMemory
 from actors.embedder.profiles import embedded as profiles
 from actors.embedder.profiles import neural_spaces
 from actors.embedder.profiles.embedded import EmbeddedProfile
@@ -42,9 +42,8 @@ def embed(profile: EmbeddedProfile) -> Embed:
     sessions = Sessions()
 
     def one(content: str, **more: Any) -> Fingerprint:
-        request = EmbedMemory(
-            **{"modality": Modality.TEXT, "created_at": NOON, "namespace": "n"} | more, content=content
-        )
+        modality, at = more.pop("modality", Modality.TEXT), more.pop("created_at", NOON)
+        request = EmbedMemory(**{"namespace": "n"} | more, content=Content(content, modality, at))
         return run_plan(plan_memory(profile, request, sessions), profile).fingerprint
 
     return one
@@ -221,9 +220,7 @@ def test_texts_of_one_slice_are_embedded_together_with_the_same_result_as_alone(
 
     monkeypatch.setattr(neural_spaces, "expansion", SimpleNamespace(expand=watched))
     contents = [FOX, "Mara moved to Bern in May.", "def leap(fox):\n    return fox.over(dog)", "Rain.", "!?"]
-    requests = [
-        EmbedMemory(content=content, modality=Modality.TEXT, created_at=NOON, namespace="n") for content in contents
-    ]
+    requests = [EmbedMemory(content=Content(content, Modality.TEXT, NOON), namespace="n") for content in contents]
     jobs = [EmbeddingJob(plan_memory(profile, request, Sessions())) for request in requests]
     while waiting := [job for job in jobs if not job.done]:
         states = iter(profile.forward([row for job in waiting for row in job.pending_rows]))
@@ -292,7 +289,7 @@ def test_a_job_that_waits_for_its_lexical_embeddings_lets_others_run(
         return embed_at_once(*arguments, **more)
 
     monkeypatch.setattr(profiles, "embed_at_once", slow)
-    request = EmbedMemory(content=FOX, modality=Modality.TEXT, created_at=NOON, namespace="n")
+    request = EmbedMemory(content=Content(FOX, Modality.TEXT, NOON), namespace="n")
     job = EmbeddingJob(plan_memory(profile, request, Sessions()))
     advance([(job, profile.forward(job.pending_rows))])
     assert job.is_long

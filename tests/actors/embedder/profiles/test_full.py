@@ -17,7 +17,7 @@ from actors.api.context import Context
 from actors.api.operations.administration.maintenance import store_status
 from actors.embedder.actor import plan_memory
 from actors.embedder.loading import load_profile
-from actors.embedder.messages import EmbeddedMemory, EmbedMemory
+from actors.embedder.messages import Content, EmbeddedMemory, EmbedMemory
 from actors.embedder.models.full_models import MODELS, FullModels
 from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.embedder.profiles.full import FullProfile
@@ -46,8 +46,11 @@ def full(sources: dict[str, Path]) -> FullProfile:
 
 def embed(full: FullProfile, content: str, sessions: Sessions, **more: Any) -> tuple[EmbeddedMemory, int]:
     """Embed a memory, and count the pauses of its plan."""
-    wanted: dict[str, Any] = {"modality": Modality.TEXT, "created_at": NOON, "namespace": "n", "content": content}
-    plan = plan_memory(full, EmbedMemory(**wanted | more), sessions)
+    text = {"modality": Modality.TEXT, "created_at": NOON} | {
+        name: more.pop(name) for name in ("modality", "created_at", "image") if name in more
+    }
+    wanted: dict[str, Any] = {"namespace": "n", "content": Content(content, **text)} | more
+    plan = plan_memory(full, EmbedMemory(**wanted), sessions)
     pauses = 0
     while True:
         try:
@@ -130,7 +133,7 @@ def test_a_plan_yields_before_each_window_of_each_model(full: FullProfile) -> No
 
 def test_interleaved_turns_get_consecutive_positions(full: FullProfile) -> None:
     sessions = Sessions()
-    wanted = EmbedMemory(content=FOX, modality=Modality.TEXT, created_at=NOON, namespace="n", session="s")
+    wanted = EmbedMemory(content=Content(FOX, Modality.TEXT, NOON), namespace="n", session="s")
     plans = [plan_memory(full, wanted, sessions) for _ in range(3)]
     places = []
     while plans:

@@ -1,4 +1,7 @@
-"""Comparing memories with each other: neighbours and pairs."""
+"""Messages about memories as such: lists of them, neighbours, comparisons, and what they serve.
+
+Times, namespaces and sessions come in columns, for lists, calendars and maps of many memories.
+"""
 
 from datetime import datetime
 from uuid import UUID
@@ -11,6 +14,39 @@ from actors.runtime.faults import Fault
 from actors.runtime.messages import Answer, Message
 from actors.runtime.settings import Strategy
 from events.fingerprint import Embedding, Fingerprint
+from events.quantization import Levels
+from events.vocabulary import GoalDiscovered
+from projections.mind.goals import DriftRecord
+from projections.projection import MemoryState
+
+
+class Columns(Answer, frozen=True, kw_only=True):
+    """Memories in the order in which they were stored, column by column; each has shape (memories,)."""
+
+    memories: tuple[UUID, ...]
+    created: npt.NDArray[np.int64]
+    """`created_at` in microseconds since 1970."""
+    calendar: npt.NDArray[np.int64]
+    """The same as calendar time."""
+    namespace: npt.NDArray[np.int32]
+    """A key of `namespaces`."""
+    namespaces: dict[int, str]
+    session: npt.NDArray[np.int32]
+    """A key of `sessions`, or -1."""
+    sessions: dict[int, str]
+    vectors: Levels | None
+    """The leading dimensions of E1, shape (memories, dimensions), if they were requested."""
+
+
+class ReadColumns(Message[Columns | None], frozen=True, kw_only=True):
+    """Read the columns of memories in one state; None before any memory is stored."""
+
+    namespaces: tuple[str, ...] | None = None
+    """None for all."""
+    tags: tuple[str, ...] = ()
+    """Only memories that have all of these; none in another state than live."""
+    state: MemoryState = MemoryState.LIVE
+    vectors: bool = False
 
 
 class NewMemory(msgspec.Struct, frozen=True, kw_only=True):
@@ -98,6 +134,7 @@ class ScorePairs(Message[npt.NDArray[np.float32]], frozen=True, kw_only=True):
     """
 
     references: tuple[UUID, ...]
+    """At least one."""
     targets: tuple[UUID, ...]
 
 
@@ -112,3 +149,64 @@ class ReadVectors(Message[npt.NDArray[np.float32]], frozen=True, kw_only=True):
     """Read E1 vectors: float32 of shape (memories, dimension), unit length, NaN for erased memories."""
 
     memories: tuple[UUID, ...]
+
+
+class GoalState(Answer, frozen=True, kw_only=True):
+    """The goals of a namespace."""
+
+    goals: tuple[GoalDiscovered, ...]
+    """Goals of the latest discovery, preceded by the North Star if that is older."""
+    star: GoalDiscovered | None
+    exemplars: tuple[UUID, ...]
+    """Exemplars of the North Star."""
+    examples: tuple[tuple[UUID, ...], ...]
+    """Of each goal, members of every centrality."""
+    drifts: tuple[DriftRecord, ...]
+    """Recorded drift levels with their times, the latest last."""
+
+
+class ListMemories(Message[tuple[UUID, ...]], frozen=True, kw_only=True):
+    """List the ids of a namespace's memories in the order of storage."""
+
+    namespace: str
+    forgotten: bool = False
+    """Whether to include forgotten memories, which may be restored."""
+    unaligned: UUID | None = None
+    """List only memories measured against another goal than this, or against none."""
+
+
+class MeasurePurposes(Message[npt.NDArray[np.float32]], frozen=True, kw_only=True):
+    """Measure live or forgotten memories against a goal; float32 of shape (memories, 13)."""
+
+    goal: UUID
+    exemplars: tuple[UUID, ...]
+    memories: tuple[UUID, ...]
+
+
+class MeasureNearness(Message[npt.NDArray[np.float32]], frozen=True, kw_only=True):
+    """Measure how near memories are to the nearest goal, by space; float32 of shape (memories, 13).
+
+    1 is as near as its examples are to each other; NaN for an erased memory, and where a space says nothing.
+    """
+
+    examples: tuple[tuple[UUID, ...], ...]
+    """Of each goal; goals without a live one are ignored, and all rows are NaN if there is none left."""
+    memories: tuple[UUID, ...]
+
+
+class ReadPurposes(Message[npt.NDArray[np.float32]], frozen=True, kw_only=True):
+    """Read purposes: float32 of shape (memories, 13)."""
+
+    memories: tuple[UUID, ...]
+
+
+class ReadGoals(Message[GoalState], frozen=True, kw_only=True):
+    """Read the goals of a namespace."""
+
+    namespace: str
+
+
+class NameGoals(Message[tuple[GoalDiscovered | None, ...]], frozen=True, kw_only=True):
+    """Read the words of goals, of any discovery; None in the place of one that is unknown or whose words are erased."""
+
+    goals: tuple[UUID, ...]

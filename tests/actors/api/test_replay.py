@@ -1,0 +1,47 @@
+"""Operations wait until the log is replayed, but for those that need nothing of it."""
+
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import anyio
+import pytest
+
+from actors.api.context import Context
+from actors.api.tools.agent_tools import BY_METHOD
+from actors.api.tools.dispatch import call
+from events.storage.log import Envelope
+from tests.events.memory_log import MemoryLog
+
+pytestmark = pytest.mark.anyio
+
+BOUND = 60.0
+
+
+class Slow(MemoryLog):
+    """A log that is read once `go` is set."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.go = threading.Event()
+
+    def read(self, after: int = 0) -> Iterator[Envelope]:
+        assert self.go.wait(BOUND)
+        yield from super().read(after)
+
+
+async def test_an_operation_waits_for_the_replay_unless_it_needs_nothing_of_the_log(start: Callable[..., Any]) -> None:
+    log, answers = Slow(), list[Any]()
+    with start(log) as hub:
+        context = Context(hub)
+
+        async def ask_for_memories() -> None:
+            answers.append(await call(context, BY_METHOD["memory/list"], {}))
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(ask_for_memories)
+            await anyio.wait_all_tasks_blocked()
+            assert (await call(context, BY_METHOD["search/weight_profiles"], {}))["profiles"]
+            assert answers == []
+            log.go.set()
+    assert answers == [{"memories": [], "total": 0}]
