@@ -230,6 +230,9 @@ def test_a_damaged_store_is_read_as_far_as_it_can_be_proved_and_repaired_into_a_
     damage_first_memory(kept)
     assert contents(kept, "where is the boathouse key")[0] == KEY
     assert contents(kept, DOG) == [KEY], "the other memory is lost"
+    for limits in ((), ("--namespace", "elsewhere"), ("--as-of", "4")):
+        found = run(kept, "search", DOG, *limits)
+        assert (found.exit_code, "has lost memories, which this answer lacks" in found.stderr) == (0, True), limits
     refused = run(kept, "store", "One more.")
     assert refused.exit_code == 1
     assert "repair NEW_FOLDER" in refused.stderr
@@ -240,6 +243,7 @@ def test_a_damaged_store_is_read_as_far_as_it_can_be_proved_and_repaired_into_a_
     assert run(sound, "verify").exit_code == 0
     run_json(sound, "store", "One more.")
     assert set(contents(sound, "key")) == {KEY, "One more."}
+    assert not run(sound, "search", "key").stderr
     assert "it was lost, because the store was damaged" in run(sound, "audit").stdout
 
 

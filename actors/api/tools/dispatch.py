@@ -25,6 +25,8 @@ from events.vocabulary import MemoryErased
 RESULTS = "results"
 """The field of what a search found."""
 
+LOST = "The store is damaged and has lost memories, which this answer lacks: context-graph status says what helps"
+
 MIN_CONFIDENCE = "min_confidence"
 LIMITS = (
     *("session", "speaker", "modality", "quadrant", "tags", "since", "until", "min_alignment", "min_similarity"),
@@ -77,11 +79,11 @@ async def _run(context: Context, tool: Tool, params: Params) -> JsonObject:
         if tool.waits:
             await wait_until_replayed(context)
         answer = await tool.run(context, params)
-        return answer | await _hint(context, params, answer) | _lag(context)
+        return answer | await _hint(context, params, answer) | await _damage(context, answer) | _lag(context)
     async with _past(context, params.as_of) as (past, erased):
         answer = await tool.run(past, params)
         known = {"erased_since": erased} if erased and context.visible is None else {}
-        return answer | await _hint(past, params, answer) | known
+        return answer | await _hint(past, params, answer) | await _damage(context, answer) | known
 
 
 async def _hint(context: Context, params: Params, answer: JsonObject) -> JsonObject:
@@ -102,6 +104,14 @@ async def _hint(context: Context, params: Params, answer: JsonObject) -> JsonObj
     if named is not None and named not in {EVERYWHERE, *known}:
         return {"hint": empty_namespace(named, known)}
     return {"hint": nothing_within(limits)} if known and is_limited else {}
+
+
+async def _damage(context: Context, answer: JsonObject) -> JsonObject:
+    """Return that a search may lack memories, in a store that has lost some."""
+    if RESULTS not in answer or context.hub.log.read_only is None:
+        return {}
+    lost = (await ask(context.hub.store, ReadStatus())).memories["lost"]
+    return {"hint": LOST} if lost else {}
 
 
 def _lag(context: Context) -> JsonObject:
