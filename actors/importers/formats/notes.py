@@ -64,7 +64,7 @@ _NOTION_ID = re.compile(r" [0-9a-f]{32}\Z")
 """What Notion adds to the names of exported pages."""
 _NOTION_PROPERTIES = re.compile(r"\A# [^\n]*\n\n(?P<lines>(?:[^\n:]{1,80}: [^\n]*(?:\n|\Z))+)")
 """What it writes below the title of a page in a database."""
-_TAG = re.compile(r"(?<![\w/&#])(?<!\]\()#([^\W\d_][\w/-]*)")
+_TAG = re.compile(r"(?<![\w/&#\[])(?<!\]\()#([^\W\d_][\w/-]*)")
 _EPOCH = re.compile(r"1\d{9}(?:\d{3})?")
 """Seconds or milliseconds from 2001 to 2033, by which Dendron dates notes; other numbers are dates in digits."""
 

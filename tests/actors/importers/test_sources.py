@@ -438,13 +438,14 @@ def test_a_post_of_hugo_has_its_properties_in_toml_and_no_names_of_headings(tmp_
     (tmp_path / "kelp.md").write_text(
         '+++\ntitle = "Of kelp"\ndate = 2021-06-02\ntags = ["sea", "dull green"]\ndraft = false\nplace = "Hanko"\n+++\n'
         "\n"
-        "## How it grows {#how-it-grows}\n\nSlowly, [as told](#how-it-grows). Seen on #walks.\n"
+        "## How it grows {#how-it-grows}\n\nSlowly, [as told](#how-it-grows), see [[#Tides|there]]. Seen on #walks.\n"
     )
     (tmp_path / "bad.md").write_text('+++\ntitle = "Of\n+++\nSalt.\n')
     _, items, broken, skipped = read(tmp_path)
     bad, kelp = items
     assert kelp["content"] == (
-        "Of kelp\n\nplace: Hanko\n\n## How it grows\n\nSlowly, [as told](#how-it-grows). Seen on #walks."
+        "Of kelp\n\nplace: Hanko\n\n## How it grows\n\nSlowly, [as told](#how-it-grows), see [[#Tides|there]]. "
+        "Seen on #walks."
     )
     assert (kelp["created_at"], kelp["tags"]) == ("2021-06-02", ["sea", "dull green", "walks"])
     assert bad["content"] == "bad\n\nSalt."
