@@ -64,21 +64,22 @@ class NoteNames:
 
 
 def links(body: str, folder: str) -> Iterator[tuple[str, str]]:
-    """Yield the relation and the target of each link, relations first.
+    """Yield the relation and the target of each link to a note, relations first; none to headings of this one.
 
     The path of a file in a link is relative to the `folder` of the note.
     """
     visible = CODE.sub(" ", body)
-    related = set()
+    related = {""}
     for one in _RELATION.finditer(visible):
-        name = _linked(one["target"])
-        related.add(name)
-        yield one["relation"].strip(" :*_\"'") or WIKILINK, name
+        if name := _linked(one["target"]):
+            related.add(name)
+            yield one["relation"].strip(" :*_\"'") or WIKILINK, name
     paths = [posixpath.normpath(posixpath.join(folder, unquote(path))) for path in _FILE_LINK.findall(visible)]
     named = dict.fromkeys([*map(_linked, _LINK.findall(visible)), *paths])
     yield from ((WIKILINK, name) for name in named if name not in related)
 
 
 def _linked(target: str) -> str:
-    """Return what a wikilink names, without the heading, and what is shown in its place after `|`."""
-    return "|".join(one.partition("#")[0].strip().removesuffix(".md") for one in target.split("|", 1))
+    """Return what a wikilink names, without the heading, and what is shown in its place after `|`; "" for no note."""
+    written, *shown = (one.partition("#")[0].strip().removesuffix(".md") for one in target.split("|", 1))
+    return "|".join((written, *shown)) if written else ""

@@ -141,8 +141,7 @@ def read(root: Path, files: list[Path], options: Options) -> Iterator[Record]:
         try:
             target_id = names.find(target)
         except KeyError:
-            if target:
-                yield Skipped(f"links to {missing(target.partition('|')[0].lower())}")
+            yield Skipped(f"links to {missing(target.partition('|')[0].lower())}")
             continue
         if target_id is None:
             yield Skipped("links to empty files")
