@@ -17,6 +17,8 @@ _RELATION = re.compile(
 )
 _LINK = re.compile(r"\[\[([^\[\]\n]+)\]\]")
 _FILE_LINK = re.compile(r"\]\(<?(?P<path>[^()<>\n#?:]+)\.(?:md|markdown)(?:#[^()<>\n]*)?>?(?:[ ]\"[^\"\n]*\")?\)")
+_SHORTCODE = re.compile(r"\{\{[<%] *(?:rel)?ref +\"(?P<path>[^\"\n#]+?)(?:\.md)?(?:#[^\"\n]*)?\" *[>%]\}\}")
+"""A link to a page of Hugo."""
 _VAULT = re.compile(r"dendron://[^/]+/")
 
 
@@ -74,7 +76,8 @@ def links(body: str, folder: str) -> Iterator[tuple[str, str]]:
         if name := _linked(one["target"]):
             related.add(name)
             yield one["relation"].strip(" :*_\"'") or WIKILINK, name
-    paths = [posixpath.normpath(posixpath.join(folder, unquote(path))) for path in _FILE_LINK.findall(visible)]
+    written = (*_FILE_LINK.findall(visible), *_SHORTCODE.findall(visible))
+    paths = [posixpath.normpath(posixpath.join(folder, unquote(path))) for path in written]
     named = dict.fromkeys([*map(_linked, _LINK.findall(visible)), *paths])
     yield from ((WIKILINK, name) for name in named if name not in related)
 

@@ -440,15 +440,16 @@ def test_a_post_of_hugo_has_its_properties_in_toml_and_no_names_of_headings(tmp_
         "\n"
         "## How it grows {#how-it-grows}\n\nSlowly, [as told](#how-it-grows), see [[#Tides|there]]. Seen on #walks.\n"
     )
-    (tmp_path / "bad.md").write_text('+++\ntitle = "Of\n+++\nSalt.\n')
+    (tmp_path / "bad.md").write_text('+++\ntitle = "Of\n+++\nSalt, as in [kelp]({{<relref "kelp.md#how" >}}).\n')
     _, items, broken, skipped = read(tmp_path)
-    bad, kelp = items
+    bad, kelp, link = items
+    assert (link["event"]["source"], link["event"]["targets"]) == (bad["id"], [kelp["id"]])
     assert kelp["content"] == (
         "Of kelp\n\nplace: Hanko\n\n## How it grows\n\nSlowly, [as told](#how-it-grows), see [[#Tides|there]]. "
         "Seen on #walks."
     )
     assert (kelp["created_at"], kelp["tags"]) == ("2021-06-02", ["sea", "dull green", "walks"])
-    assert bad["content"] == "bad\n\nSalt."
+    assert bad["content"] == 'bad\n\nSalt, as in [kelp]({{<relref "kelp.md#how" >}}).'
     assert (broken, skipped) == ([], {})
 
 
