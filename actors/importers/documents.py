@@ -50,7 +50,8 @@ _FRONT: Final = re.compile(
     r"\A(?P<mark>---|\+\+\+)[ \t]*\n(?P<text>.*?)\n?^(?P=mark)[ \t]*$\n?", re.DOTALL | re.MULTILINE
 )
 """Properties in YAML, or between `+++` in TOML, as Hugo writes them."""
-_ATTRIBUTES: Final = re.compile(r"^(#{1,6} .*?)[ \t]*\{[#.][^{}\n]*\}[ \t]*$", re.MULTILINE)
+_HEADING: Final = re.compile(r"^#{1,6} .*$", re.MULTILINE)
+_ATTRIBUTES: Final = re.compile(r"(?<![ \t])[ \t]*+\{[#.][^{}]*\}[ \t]*$")
 """What Hugo, Kramdown and Pandoc call a heading by."""
 
 
@@ -64,7 +65,8 @@ def parse(file: Path) -> Document | Broken:
         return read
     body, images = _IMAGE.subn(r"\1", read.body)
     body, drawings = _DRAWING.subn("", body)
-    body = _ATTRIBUTES.sub(r"\1", body) if file.suffix.lower() in MARKDOWN else body
+    if file.suffix.lower() in MARKDOWN:
+        body = _HEADING.sub(lambda line: _ATTRIBUTES.sub("", line[0]), body)
     images += drawings
     return structs.replace(read, body=body, left_out=read.left_out + Counter(images=images))
 
