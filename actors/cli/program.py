@@ -239,12 +239,11 @@ def exit_on_error(status: int = 1) -> Iterator[None]:
     from events.storage.log import LogError
     from events.wording import reason
 
-    expected = (ClientError, CommandError, ConfigurationError, Fault, HubError, LogError, OSError, ProjectError)
     try:
         yield
     except BrokenPipeError:
         raise
-    except expected as error:
+    except (ClientError, CommandError, ConfigurationError, Fault, HubError, LogError, OSError, ProjectError) as error:
         from actors.cli.views.terminal import visible
 
         words = reason(error) if isinstance(error, OSError) else error

@@ -64,7 +64,7 @@ TOOLS = (
     tool("store/schedule", schedule.store_schedule, listed=False, scope=Scope.ADMIN),
     tool("store/verify", maintenance.store_verify, listed=False, scope=Scope.ADMIN),
     tool("store/calibrate", calibration.store_calibrate, listed=False, scope=Scope.ADMIN),
-    tool("store/backup", maintenance.store_back_up, listed=False),
+    tool("store/backup", maintenance.store_back_up, listed=False, waits=False),  # its target is checked at once
     tool("memory/capture", capture.memory_capture, listed=False),
     tool("memory/import", imports.memory_import, listed=False, scope=Scope.ADMIN),
     tool("memory/former", formerly.memory_former, listed=False, scope=Scope.ADMIN),

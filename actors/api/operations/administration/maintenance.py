@@ -13,7 +13,7 @@ import anyio.to_thread
 import msgspec
 
 from actors.api.answers import pick
-from actors.api.context import Context, reporter
+from actors.api.context import Context, reporter, wait_until_replayed
 from actors.api.operations.administration.history import from_log
 from actors.api.params.fields import Reading
 from actors.api.params.http import HttpListen, HttpLogin, WebServer
@@ -99,6 +99,7 @@ async def store_back_up(context: Context, params: StoreBackUp) -> JsonObject:
     if not target.is_absolute():
         raise invalid("target", "not an absolute path")
     _check_free(target, context.hub.folder)
+    await wait_until_replayed(context)
     log = cast("StoredLog", context.hub.log)
     head = await from_log(_copy, log, target, _cancellable(reporter(context.progress, "events copied")))
     return {"backup": str(target), "events": head.seq, "hash": head.hash.hex()}
