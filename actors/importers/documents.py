@@ -50,7 +50,7 @@ _FRONT: Final = re.compile(
     r"\A(?P<mark>---|\+\+\+)[ \t]*\n(?P<text>.*?)\n?^(?P=mark)[ \t]*$\n?", re.DOTALL | re.MULTILINE
 )
 """Properties in YAML, or between `+++` in TOML, as Hugo writes them."""
-_ATTRIBUTES: Final = re.compile(r"^(#{1,6} .*?)[ \t]*\{[#.][^{}\n]*\}[ \t]*$", re.MULTILINE)
+_ATTRIBUTES: Final = re.compile(r"^(#{1,6} (?:.*[^ \t\n])?)[ \t]*\{[#.][^{}\n]*\}[ \t]*$", re.MULTILINE)
 """What Hugo, Kramdown and Pandoc call a heading by."""
 
 

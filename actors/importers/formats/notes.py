@@ -58,8 +58,10 @@ UNSTATED = {
 }
 """Metadata by which a program, such as our own export, keeps a note; the rest says something about its subject."""
 
-_OBSERVATION = re.compile(r"^[ \t]*[-*] \[(?P<category>[^\]\[xX ][^\]\[]*)\] +(?P<text>\S.*?)[ \t]*$\n?", re.MULTILINE)
-_CONTEXT = re.compile(r"\s*\((?P<context>[^()]*)\)$")
+_OBSERVATION = re.compile(
+    r"^[ \t]*[-*] \[(?P<category>[^\]\[xX ][^\]\[]*)\] +(?P<text>\S(?:.*[^ \t\n])?)[ \t]*$\n?", re.MULTILINE
+)
+_CONTEXT = re.compile(r"(?<!\s)\s*\((?P<context>[^()]*)\)$")
 _NOTION_ID = re.compile(r" [0-9a-f]{32}\Z")
 """What Notion adds to the names of exported pages."""
 _NOTION_PROPERTIES = re.compile(r"\A# [^\n]*\n\n(?P<lines>(?:[^\n:]{1,80}: [^\n]*(?:\n|\Z))+)")
@@ -139,7 +141,7 @@ def read(root: Path, files: list[Path], options: Options) -> Iterator[Record]:
     drawn: defaultdict[tuple[UUID, UUID], set[str]] = defaultdict(set)
     for note, relation, target in written:
         try:
-            target_id = names.find(target)
+            target_id = names.find(target, posixpath.dirname(note.name))
         except KeyError:
             if target:
                 yield Skipped(f"links to {missing(target.partition('|')[0].lower())}")

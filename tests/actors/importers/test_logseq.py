@@ -39,6 +39,17 @@ def test_properties_of_a_page_are_those_of_the_note_and_what_the_program_keeps_o
     assert note["metadata"]["aliases"] == ["the port", "Quay"]
 
 
+def test_values_of_a_property_are_divided_outside_brackets_and_one_page_among_words_keeps_its_brackets(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "Pier.md").write_text(
+        "tags:: #wood #pine [[old, grey]]\nalias:: [[Quay, long]], jetty\nseen:: by [[Aino]]\nempty::\n\n- Mended.\n"
+    )
+    notes, _ = imported(tmp_path)
+    assert notes["Pier"]["tags"] == ["wood", "pine", "old, grey"]
+    assert notes["Pier"]["content"] == "Pier\n\naliases: Quay, long, jetty\nseen: by [[Aino]]\n\n- Mended."
+
+
 def test_links_lead_to_pages_by_the_names_that_their_files_encode_and_by_their_properties(tmp_path: Path) -> None:
     (tmp_path / "Boats___Aallotar.md").write_text("type:: [[Boats]]\n- A tug of 1956.\n")
     (tmp_path / "Boats.md").write_text("- What floats.\n")
