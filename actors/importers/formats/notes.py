@@ -20,7 +20,7 @@ from uuid import UUID
 import msgspec
 
 from actors.importers.dates import date_in_path, time_in_field
-from actors.importers.documents import MARKDOWN, ORG, PLAIN, parse
+from actors.importers.documents import MARKDOWN, ORG, PLAIN, parse, without_marks
 from actors.importers.files import missing, path_text
 from actors.importers.markup.logseq import page_name
 from actors.importers.markup.outlines import org_ids, without_ids
@@ -112,7 +112,8 @@ class _Note(msgspec.Struct, frozen=True):
     @property
     def is_empty(self) -> bool:
         """Whether it has neither text nor metadata but a date, so that a memory of it would be its name."""
-        return self.body.strip() in {"", "-", f"# {self.title}"} and not self.metadata.keys() - set(DATES)
+        said = without_marks(self.body).strip()
+        return said in {"", "-", f"# {self.title}"} and not self.metadata.keys() - set(DATES)
 
 
 def read(root: Path, files: list[Path], options: Options) -> Iterator[Record]:
@@ -207,9 +208,11 @@ def _memories(note: _Note, options: Options) -> Iterator[Record]:
         headed = "\n\n".join((heading, lines, rest.strip("\n"))).strip()
     divided = sections(headed, note.title) if has_headings else parts(headed)
     for number, part in enumerate(divided, 1):
-        content = part.text if number == 1 else part.under(note.title)
+        content, heading = part.text if number == 1 else part.under(note.title), part.name
+        if is_markdown:  # here, not before: the ids of sections follow from what the file holds
+            content, heading = without_marks(content).rstrip(), without_marks(f"# {heading}").removeprefix("# ")
         tags = [*_tags(properties), *(_TAG.findall(CODE.sub(" ", content)) if is_markdown else ())]
-        division = {"heading": part.name[:MAX_TITLE], "section": number, "sections": len(divided)}
+        division = {"heading": heading[:MAX_TITLE], "section": number, "sections": len(divided)}
         place = (*part.headings, *part.items, part.is_continued) if len(divided) > 1 else ()
         yield from memory(
             note.place if number == 1 else ("note", note.name, "section", *part.headings, *part.items, part.text),

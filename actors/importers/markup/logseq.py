@@ -19,17 +19,23 @@ _LISTS: Final = {"alias": "aliases", "tags": "tags"}
 
 
 def page(text: str) -> tuple[JsonObject, str]:
-    """Return the properties on the first lines of a page (`name:: value`), and its text without those of blocks."""
-    text = _KEPT_OF_BLOCKS.sub("", text)
+    """Return the properties on the first lines of a page (`name:: value`), and the rest of its text."""
     properties: JsonObject = {}
     end = 0
     while found := _PROPERTY.match(text, end):
         name, value, end = found["name"], (found["value"] or "").strip(), found.end()
+        if _KEPT_OF_BLOCKS.match(found[0]):
+            continue
         if name in _LISTS:
             properties[_LISTS[name]] = [named for one in _VALUE.findall(value) if (named := one.strip(" #[]"))]
         else:
             properties[name] = value[2:-2] if _PAGE.fullmatch(value) else value
     return properties, text[end:]
+
+
+def without_block_properties(text: str) -> str:
+    """Return a text without what the program keeps of each block."""
+    return _KEPT_OF_BLOCKS.sub("", text)
 
 
 def page_name(stem: str) -> str:
