@@ -45,3 +45,18 @@ async def test_an_operation_waits_for_the_replay_unless_it_needs_nothing_of_the_
             assert answers == []
             log.go.set()
     assert answers == [{"memories": [], "total": 0}]
+
+
+async def test_models_load_during_the_replay_and_a_search_says_what_it_waits_for(start: Callable[..., Any]) -> None:
+    log, told = Slow(), list[str]()
+
+    async def progress(_done: float, _total: float | None, what: str) -> None:
+        told.append(what)
+
+    with start(log) as hub:
+        async with anyio.create_task_group() as tasks:
+            search = BY_METHOD["memory/search"]
+            tasks.start_soon(call, Context(hub).for_request(progress), search, {"query": "the ferry"})
+            await anyio.wait_all_tasks_blocked()
+            assert told == ["replaying the log"]
+            log.go.set()
