@@ -74,7 +74,7 @@ def links(body: str, folder: str) -> Iterator[tuple[str, str]]:
     for one in _RELATION.finditer(visible):
         name = _linked(one["target"], folder)
         related.add(name)
-        yield one["relation"].strip(" :*_\"'") or WIKILINK, name
+        yield one["relation"].strip(" :*_") or WIKILINK, name
     paths = [posixpath.normpath(posixpath.join(folder, unquote(path))) for path in _FILE_LINK.findall(visible)]
     named = dict.fromkeys([*(_linked(target, folder) for target in _LINK.findall(visible)), *paths])
     yield from ((WIKILINK, name) for name in named if name not in related)

@@ -467,7 +467,8 @@ def test_long_lines_of_spaces_take_no_longer_than_others(tmp_path: Path) -> None
 
 def test_a_post_of_hugo_has_its_properties_in_toml_and_no_names_of_headings(tmp_path: Path) -> None:
     (tmp_path / "kelp.md").write_text(
-        '+++\ntitle = "Of kelp"\ndate = 2021-06-02\ntags = ["sea", "dull green"]\ndraft = false\nplace = "Hanko"\n+++\n'
+        '+++\ntitle = "Of kelp"\ndate = 2021-06-02\ntags = ["sea", "dull green"]\ndraft = true\nplace = "Hanko"\n'
+        "lastmod = 2021-07-01\n+++\n"
         "\n"
         "## How it grows {#how-it-grows}\n\nSlowly, [as told](#how-it-grows). Seen on #walks.\n"
     )
