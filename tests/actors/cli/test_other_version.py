@@ -77,3 +77,9 @@ def test_what_a_hub_of_this_version_refuses_says_nothing_of_versions(tmp_path: P
     with fake_hub(tmp_path, own_version(), {"error": {"code": -32602, "message": "unknown field"}}):
         done = run(tmp_path, "status")
     assert done.stderr == "context-graph: unknown field\n"
+
+
+def test_an_answer_that_a_command_reads_before_it_shows_any_names_the_version_too(tmp_path: Path) -> None:
+    with fake_hub(tmp_path, "0.0.1", {"result": {"results": []}}):
+        done = run(tmp_path, "search", "the ferry", "--namespace", "harbour")
+    assert (done.exit_code, ADVICE in done.stderr) == (1, True)
