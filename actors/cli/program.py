@@ -246,8 +246,7 @@ def exit_on_error(status: int = 1) -> Iterator[None]:
     except (ClientError, CommandError, ConfigurationError, Fault, HubError, LogError, OSError, ProjectError) as error:
         from actors.cli.views.terminal import visible
 
-        words = reason(error) if isinstance(error, OSError) else error
-        typer.secho(visible(f"context-graph: {words}"), err=True, fg="red")
+        typer.secho(visible(f"context-graph: {reason(error)}"), err=True, fg="red")
         raise typer.Exit(status) from None
     except RuntimeError as error:
         if str(error) != INTERRUPTED:

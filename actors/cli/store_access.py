@@ -118,8 +118,8 @@ def open_store(
         NoStoreError: There is none.
         LogError: It cannot be trusted.
         LogInUseError: Another process keeps it open.
-        CommandError: A hub of another version answers what can't be read.
         TimeoutError: The same, and the deadline has passed.
+        CommandError: A hub of another version answers what can't be read.
         OSError, ClientError: The server does not answer as it should (`Client`).
     """
     if creates:

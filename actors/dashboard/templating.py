@@ -80,7 +80,7 @@ STORED_ORDER: Final = dict.fromkeys((*range(0x202A, 0x202F), *range(0x2066, 0x20
 _KEPT: Final = re.compile("(<textarea[^>]*>[^<]*</textarea>|<[^>]*>)")
 """What of a page may hold such characters: attributes, and text to edit."""
 _IDS: Final = re.compile(
-    r"""(goal (?:(?:"|&#34;).*?(?:"|&#34;) \()?|run )?\b([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\b"""
+    r"""(goal (?:(?:"|&#34;).{0,400}?(?:"|&#34;) \()?|run )?\b([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\b"""
 )
 """An id in a sentence, escaped or not, and what comes before that of a goal, perhaps with its words, or of a run."""
 

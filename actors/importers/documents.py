@@ -15,7 +15,7 @@ from yaml.composer import ComposerError
 from actors.importers.files import HYPERTEXT, text, unreadable
 from actors.importers.markup.captions import from_captions
 from actors.importers.markup.hypertext import from_html
-from actors.importers.markup.logseq import page
+from actors.importers.markup.logseq import page, without_block_properties
 from actors.importers.markup.notebooks import SUFFIX as NOTEBOOK
 from actors.importers.markup.notebooks import from_notebook
 from actors.importers.markup.outlines import from_org, from_rst
@@ -50,8 +50,7 @@ _FRONT: Final = re.compile(
     r"\A(?P<mark>---|\+\+\+)[ \t]*\n(?P<text>.*?)\n?^(?P=mark)[ \t]*$\n?", re.DOTALL | re.MULTILINE
 )
 """Properties in YAML, or between `+++` in TOML, as Hugo writes them."""
-_HEADING: Final = re.compile(r"^#{1,6} .*$", re.MULTILINE)
-_ATTRIBUTES: Final = re.compile(r"(?<![ \t])[ \t]*+\{[#.][^{}]*\}[ \t]*$")
+_ATTRIBUTES: Final = re.compile(r"^(#{1,6} (?:.*[^ \t\n])?)[ \t]*\{[#.][^{}\n]*\}[ \t]*$", re.MULTILINE)
 """What Hugo, Kramdown and Pandoc call a heading by."""
 
 
@@ -65,10 +64,13 @@ def parse(file: Path) -> Document | Broken:
         return read
     body, images = _IMAGE.subn(r"\1", read.body)
     body, drawings = _DRAWING.subn("", body)
-    if file.suffix.lower() in MARKDOWN:
-        body = _HEADING.sub(lambda line: _ATTRIBUTES.sub("", line[0]), body)
     images += drawings
     return structs.replace(read, body=body, left_out=read.left_out + Counter(images=images))
+
+
+def without_marks(text: str) -> str:
+    """Return Markdown without what a program keeps in it for itself: names of headings, properties of blocks."""
+    return _ATTRIBUTES.sub(r"\1", without_block_properties(text))
 
 
 def _read(file: Path) -> Document | Broken:

@@ -12,7 +12,7 @@ WIKILINK: Final = "links_to"
 CODE: Final = re.compile(r"^(```|~~~).*?(?:^\1[ \t]*$|\Z)|`[^`\n]*`", re.DOTALL | re.MULTILINE)
 
 _RELATION = re.compile(
-    r"^[ \t]*[-*] (?P<relation>[^\[\]\n]{0,80}?)[ \t]*\[\[(?P<target>[^\]\n]+)\]\][ \t]*(?:\([^()\n]*\))?[ \t]*$",
+    r"^[ \t]*[-*] (?P<relation>[^\[\]\n]{0,80}?)[ \t]*\[\[(?P<target>[^\]\n]+)\]\][ \t]*(?:\([^()\n]*\)[ \t]*)?$",
     re.MULTILINE,
 )
 _LINK = re.compile(r"\[\[([^\[\]\n]+)\]\]")
@@ -50,14 +50,15 @@ class NoteNames:
                 if one:
                     known.setdefault(str(one).lower(), memory)
 
-    def find(self, target: str) -> UUID | None:
+    def find(self, target: str, folder: str) -> UUID | None:
         """Return the memory that a link leads to, None if its note is empty (`KeyError`: there is no such note).
 
-        Of `a|b`, `a` is the note to most programs and `b` to Dendron. A path without a folder may name a file in
-        another one if no other file has its name, as Obsidian shortens paths.
+        Of `a|b`, `a` is the note to most programs and `b` to Dendron. A path in the `folder` of the linking note may
+        mean a file in another one if no other file has its name: Obsidian shortens paths to names.
         """
         written, _, shown = target.lower().partition("|")
-        unique = posixpath.basename(written) if self._files[posixpath.basename(written)] == 1 else ""
+        inside, name = posixpath.split(written)
+        unique = name if inside == folder.lower() and self._files[name] == 1 else ""
         for one in (written, _VAULT.sub("", shown), unique):
             for known in (self._paths, self._names, self._aliases):
                 if one in known:
@@ -73,16 +74,22 @@ def links(body: str, folder: str) -> Iterator[tuple[str, str]]:
     visible = CODE.sub(" ", body)
     related = {""}
     for one in _RELATION.finditer(visible):
-        if name := _linked(one["target"]):
+        if name := _linked(one["target"], folder):
             related.add(name)
-            yield one["relation"].strip(" :*_\"'") or WIKILINK, name
+            yield one["relation"].strip(" :*_") or WIKILINK, name
     written = (*_FILE_LINK.findall(visible), *_SHORTCODE.findall(visible))
     paths = [posixpath.normpath(posixpath.join(folder, unquote(path))) for path in written]
-    named = dict.fromkeys([*map(_linked, _LINK.findall(visible)), *paths])
+    named = dict.fromkeys([*(_linked(target, folder) for target in _LINK.findall(visible)), *paths])
     yield from ((WIKILINK, name) for name in named if name not in related)
 
 
-def _linked(target: str) -> str:
-    """Return what a wikilink names, without the heading, and what is shown in its place after `|`; "" for no note."""
-    written, *shown = (one.partition("#")[0].strip().removesuffix(".md") for one in target.split("|", 1))
-    return "|".join((written, *shown)) if written else ""
+def _linked(target: str, folder: str) -> str:
+    r"""Return what a wikilink names, without the heading, and what is shown in its place after `|`.
+
+    It is empty for a heading of the same note. In a table the bar is written as `\|`.
+    """
+    parts = target.replace("\\|", "|").split("|", 1)
+    name, *shown = (one.partition("#")[0].strip().removesuffix(".md") for one in parts)
+    if name.startswith(("./", "../")):
+        name = posixpath.normpath(posixpath.join(folder, name))
+    return "|".join([name, *shown]) if name else ""

@@ -185,7 +185,8 @@ def _folder(path: Path, options: Options) -> Source:
         if (path / inner).is_file():
             return _file(path / inner, options)
     texts, messages = [*walk(path, documents.SUFFIXES)], [*walk(path, mail.MESSAGE)]
-    templates = [file for folder in _template_folders(path) for file in texts if file.is_relative_to(folder)]
+    folders = [*_template_folders(path)]
+    templates = [file for file in texts if any(map(file.is_relative_to, folders))]
     conversations = [file for file in texts if _is_chat(file)]
     texts = [file for file in texts if file not in conversations and file not in templates]
     kinds = {notes.NAME: texts, whatsapp.NAME: conversations, mail.MESSAGES: messages}

@@ -34,7 +34,8 @@ class Tool(msgspec.Struct, frozen=True):
     listed: bool = True
     """Whether it is a tool; otherwise it is only a method and a command."""
     waits: bool = True
-    """Whether it is run once the log is replayed; otherwise at once."""
+    """Whether it runs once the log is replayed. Otherwise it runs at once: it needs nothing of the log, or awaits
+    `wait_until_ready` first, which loads models during the replay."""
     scope: Scope | None = None
     """What a caller over HTTP needs; None: no such caller may call it."""
     confined: bool = False

@@ -26,7 +26,7 @@ UNSEEN = {code: chr(0x2400 + code) for code in range(0x20) if chr(code) not in "
 
 
 def visible(text: str) -> str:
-    """Return a text in which such characters are replaced, for what is printed without a `Screen`."""
+    """Return a text with the characters of `UNSEEN` replaced, for what is printed without a `Screen`."""
     return text.translate(UNSEEN)
 
 

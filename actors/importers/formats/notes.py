@@ -20,7 +20,7 @@ from uuid import UUID
 import msgspec
 
 from actors.importers.dates import date_in_path, time_in_field
-from actors.importers.documents import MARKDOWN, ORG, PLAIN, parse
+from actors.importers.documents import MARKDOWN, ORG, PLAIN, parse, without_marks
 from actors.importers.files import missing, path_text
 from actors.importers.markup.logseq import page_name
 from actors.importers.markup.outlines import org_ids, without_ids
@@ -58,8 +58,10 @@ UNSTATED = {
 }
 """Metadata by which a program, such as our own export, keeps a note; the rest says something about its subject."""
 
-_OBSERVATION = re.compile(r"^[ \t]*[-*] \[(?P<category>[^\]\[xX ][^\]\[]*)\] +(?P<text>\S.*?)[ \t]*$\n?", re.MULTILINE)
-_CONTEXT = re.compile(r"(?<!\s)\s*+\((?P<context>[^()]*)\)$")
+_OBSERVATION = re.compile(
+    r"^[ \t]*[-*] \[(?P<category>[^\]\[xX ][^\]\[]*)\] +(?P<text>\S(?:.*[^ \t\n])?)[ \t]*$\n?", re.MULTILINE
+)
+_CONTEXT = re.compile(r"(?<!\s)\s*\((?P<context>[^()]*)\)$")
 _NOTION_ID = re.compile(r" [0-9a-f]{32}\Z")
 """What Notion adds to the names of exported pages."""
 _NOTION_PROPERTIES = re.compile(r"\A# [^\n]*\n\n(?P<lines>(?:[^\n:]{1,80}: [^\n]*(?:\n|\Z))+)")
@@ -110,7 +112,8 @@ class _Note(msgspec.Struct, frozen=True):
     @property
     def is_empty(self) -> bool:
         """Whether it has neither text nor metadata but a date, so that a memory of it would be its name."""
-        return self.body.strip() in {"", "-", f"# {self.title}"} and not self.metadata.keys() - set(DATES)
+        said = without_marks(self.body).strip()
+        return said in {"", "-", f"# {self.title}"} and not self.metadata.keys() - set(DATES)
 
 
 def read(root: Path, files: list[Path], options: Options) -> Iterator[Record]:
@@ -139,7 +142,7 @@ def read(root: Path, files: list[Path], options: Options) -> Iterator[Record]:
     drawn: defaultdict[tuple[UUID, UUID], set[str]] = defaultdict(set)
     for note, relation, target in written:
         try:
-            target_id = names.find(target)
+            target_id = names.find(target, posixpath.dirname(note.name))
         except KeyError:
             yield Skipped(f"links to {missing(target.partition('|')[0].lower())}")
             continue
@@ -204,9 +207,11 @@ def _memories(note: _Note, options: Options) -> Iterator[Record]:
         headed = "\n\n".join((heading, lines, rest.strip("\n"))).strip()
     divided = sections(headed, note.title) if has_headings else parts(headed)
     for number, part in enumerate(divided, 1):
-        content = part.text if number == 1 else part.under(note.title)
+        content, heading = part.text if number == 1 else part.under(note.title), part.name
+        if is_markdown:  # here, not before: the ids of sections follow from what the file holds
+            content, heading = without_marks(content).rstrip(), without_marks(f"# {heading}").removeprefix("# ")
         tags = [*_tags(properties), *(_TAG.findall(CODE.sub(" ", content)) if is_markdown else ())]
-        division = {"heading": part.name[:MAX_TITLE], "section": number, "sections": len(divided)}
+        division = {"heading": heading[:MAX_TITLE], "section": number, "sections": len(divided)}
         place = (*part.headings, *part.items, part.is_continued) if len(divided) > 1 else ()
         yield from memory(
             note.place if number == 1 else ("note", note.name, "section", *part.headings, *part.items, part.text),

@@ -10,6 +10,7 @@ from threading import Thread
 
 import pytest
 
+from actors.proxy import own_version as versions
 from actors.proxy.endpoint import SOCKET, HubInfo, ServeOptions
 from actors.proxy.own_version import own_version
 from tests.actors.cli.conftest import run
@@ -77,3 +78,20 @@ def test_what_a_hub_of_this_version_refuses_says_nothing_of_versions(tmp_path: P
     with fake_hub(tmp_path, own_version(), {"error": {"code": -32602, "message": "unknown field"}}):
         done = run(tmp_path, "status")
     assert done.stderr == "context-graph: unknown field\n"
+
+
+def test_an_answer_that_a_command_reads_before_it_shows_any_names_the_version_too(tmp_path: Path) -> None:
+    with fake_hub(tmp_path, "0.0.1", {"result": {"results": []}}):
+        done = run(tmp_path, "search", "the ferry", "--namespace", "harbour")
+    assert (done.exit_code, ADVICE in done.stderr) == (1, True)
+
+
+def test_a_change_of_the_code_alone_is_another_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    code = tmp_path / "actors" / "proxy" / "own_version.py"
+    code.parent.mkdir(parents=True)
+    monkeypatch.setattr(versions, "__file__", str(code))
+    told = list[str]()
+    for text in ("LIMIT = 1", "LIMIT = 2", "LIMIT = 1"):
+        code.write_text(text)
+        told.append(own_version())
+    assert told[0] == told[2] != told[1]

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from time import process_time
 from typing import Any
 from zipfile import ZIP_BZIP2, ZIP_DEFLATED, ZIP_LZMA, ZIP_STORED, ZipFile
 
@@ -434,9 +435,40 @@ def test_a_link_by_a_path_without_folder_leads_to_the_only_file_of_that_name(tmp
     assert (broken, skipped) == ([], {"links to notes that don't exist": 1}), "two files are called README"
 
 
+def test_a_link_to_a_heading_or_out_of_the_folder_leads_to_no_note_of_another_name_and_one_in_a_table_to_its_own(
+    tmp_path: Path,
+) -> None:
+    for name, body in {
+        "harbour/Pier.md": "See [[#Wood|Boats]], [all](../../README.md) and [these](../store/README.md).\n",
+        "harbour/Crane.md": "| what |\n|---|\n| [[Pier\\|the pier]] |\n\nAnd [[../Boats]], [[#Steel]].\n",
+        "Boats.md": "Five of them.\n",
+        "quay/README.md": "Of the quay.\n",
+    }.items():
+        (file := tmp_path / name).parent.mkdir(exist_ok=True)
+        file.write_text(body)
+    _, items, broken, skipped = read(tmp_path)
+    titles = {item["content"]: item["metadata"]["title"] for item in items if "content" in item}
+    assert {(titles[source], titles[target]) for source, _, target in links(items)} == {
+        ("Crane", "Pier"),
+        ("Crane", "Boats"),
+    }
+    assert (broken, skipped) == ([], {"links to notes that don't exist": 2})
+
+
+def test_long_lines_of_spaces_take_no_longer_than_others(tmp_path: Path) -> None:
+    spaces = " " * 20_000
+    (tmp_path / "Pier.md").write_text(
+        f"# The pier{spaces}.\n\n- [wood] Oak{spaces}and{spaces}(pine) too\n- [[Boats]]{spaces}.\n"
+    )
+    start = process_time()
+    read(tmp_path)
+    assert process_time() - start < 2
+
+
 def test_a_post_of_hugo_has_its_properties_in_toml_and_no_names_of_headings(tmp_path: Path) -> None:
     (tmp_path / "kelp.md").write_text(
-        '+++\ntitle = "Of kelp"\ndate = 2021-06-02\ntags = ["sea", "dull green"]\ndraft = false\nplace = "Hanko"\n+++\n'
+        '+++\ntitle = "Of kelp"\ndate = 2021-06-02\ntags = ["sea", "dull green"]\ndraft = true\nplace = "Hanko"\n'
+        "lastmod = 2021-07-01\n+++\n"
         "\n"
         "## How it grows {#how-it-grows}\n\nSlowly, [as told](#how-it-grows), see [[#Tides|there]]. Seen on #walks.\n"
     )
@@ -612,6 +644,18 @@ def test_templates_of_a_vault_are_no_notes(tmp_path: Path, settings: str, key: s
     assert not broken
     assert not recognise(tmp_path, Options()).unread
     assert not any("Templates" in item["metadata"]["path"] for item in items if left_out)
+
+
+def test_templates_that_two_settings_name_are_counted_once(tmp_path: Path) -> None:
+    for name, text in {
+        "Ferry.md": "It leaves at seven.",
+        "Templates/Day.md": "{{date}}",
+        ".obsidian/templates.json": '{"folder": "Templates"}',
+        ".obsidian/plugins/templater-obsidian/data.json": '{"templates_folder": "Templates"}',
+    }.items():
+        (file := tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    assert read(tmp_path)[3] == {"templates of notes": 1}
 
 
 def test_a_link_to_a_note_of_the_same_folder_is_no_second_note(tmp_path: Path) -> None:

@@ -338,3 +338,11 @@ def test_the_next_time_is_when_it_becomes_due_and_an_attempt_then_puts_it_off(
     assert due(after(*log), at, tz) == (DEEP, Trigger.SCHEDULE)
     log += ran(at, DEEP, Outcome.FAILED)
     assert due(after(*log), at, tz) is None
+
+
+def test_a_time_that_comes_twice_is_not_due_again_after_its_second_hour_has_begun():
+    tz = ZoneInfo("Europe/Berlin")
+    second = datetime(2026, 10, 25, 2, 40, tzinfo=tz, fold=1).astimezone(UTC)
+    log = only(DEEP, "30 2 * * *", second - timedelta(minutes=30))
+    assert due(after(*log), second, tz) is None
+    assert next_run(after(*log), DEEP, second, tz) == datetime(2026, 10, 26, 1, 30, tzinfo=UTC)

@@ -50,7 +50,15 @@ def test_planted_secrets_of_every_kind_are_found_and_redacted(seed: int) -> None
 
 
 @pytest.mark.parametrize(
-    "options", ["-u deploy:{}", "-sSf -u 'deploy:{}'", "-X POST --user=deploy:{}", '-fsS --proxy-user "deploy:{}"']
+    "options",
+    [
+        "-u deploy:{}",
+        "-sSf -u 'deploy:{}'",
+        "-sSfu deploy:{}",
+        "-X POST --user=deploy:{}",
+        '-fsS --proxy-user "deploy:{}"',
+        "-X POST \\\n  -u deploy:{} \\\n ",
+    ],
 )
 def test_a_password_that_a_command_passes_to_curl_is_found(options: str) -> None:
     line = f"curl {options.format('Tr4ctor!Blue9')} https://registry.example.org/v2/"

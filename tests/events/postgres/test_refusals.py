@@ -1,5 +1,6 @@
 """What isn't a log that this process may append to is refused in a sentence, and nothing is created there."""
 
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from events.postgres import connection
 from events.postgres.address import VARIABLE, check_remembered, remember_address, without_password
 from events.postgres.log import PostgresLog
 from events.storage.log import LogDamagedError, LogError
+from tests.events.samples import draft, stored
 from tests.postgres import Server
 
 
@@ -119,3 +121,26 @@ def test_a_database_that_takes_no_writes_is_refused(postgres: Server, tmp_path: 
     database = postgres.new_database()
     postgres.execute(f"ALTER DATABASE {database} SET default_transaction_read_only = on")
     assert "can't create the schema" in refused(postgres.url(database), tmp_path)
+
+
+def test_an_open_log_that_went_back_is_neither_followed_nor_appended_to(
+    postgres: Server, database: str, address: str, tmp_path: Path
+) -> None:
+    log = PostgresLog(address, tmp_path / "hub")
+    try:
+        log.append([draft(stored("kept"))])
+        postgres.execute("CREATE TABLE kept AS SELECT seq, hash FROM context_graph.head", database)
+        log.append([draft(stored("lost"))])
+        delete = "SET session_replication_role = replica; DELETE FROM context_graph.log WHERE seq > 1"
+        postgres.execute(delete, database)
+        postgres.execute("UPDATE context_graph.head SET (seq, hash) = (SELECT seq, hash FROM kept)", database)
+        for use in (log.follow, log.begin):
+            with pytest.raises(LogDamagedError, match="events are missing"):
+                use()
+        with closing(PostgresLog(address, tmp_path / "other")) as other:
+            other.append([draft(stored("another one"))])
+        for use in (log.follow, log.begin):
+            with pytest.raises(LogDamagedError, match="isn't the event that this hub has seen"):
+                use()
+    finally:
+        log.close()

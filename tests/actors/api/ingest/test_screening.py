@@ -76,6 +76,12 @@ async def test_a_key_of_metadata_is_screened_as_a_text_is(context: Context) -> N
     assert sorted(map(str, kept.values())) == ["runner", "spare", "{'by [redacted gitlab-token]': 1}"]
 
 
+async def test_where_a_secret_is_found_is_told_without_another_one(context: Context) -> None:
+    given = {"content": "Another table.", "metadata": {TOKEN: {"password": "Tr4ctor!Blue9"}}}
+    told = (await store_memory(context, parse(given, StoreMemory)))["secrets"]
+    assert [one["field"] for one in told] == ["metadata", "metadata.[redacted gitlab-token].password"]
+
+
 async def test_a_number_in_metadata_is_screened_as_a_text_is(context: Context) -> None:
     given = {"content": "My bank.", "metadata": {"cards": [4242424242424242], "pin": 4711, "year": 2026, "open": True}}
     answer = await store_memory(context, parse(given, StoreMemory))

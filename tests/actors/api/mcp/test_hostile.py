@@ -344,7 +344,11 @@ def test_control_characters_of_a_memory_do_not_reach_the_terminal(
         steering = {letter for letter in result.stdout if ord(letter) in views.UNSEEN}
         assert not steering, (command, steering)
     assert "[red]bold[/] [/]" in runner.invoke(program, ["search", STEERING]).stdout
-    for command in (["search", "x", "--namespace", f"{STEERING}s"], ["show", memory, "--as-of", STEERING]):
+    for command in (
+        ["search", "x", "--namespace", f"{STEERING}s"],
+        ["show", memory, "--as-of", STEERING],
+        ["import", "/nowhere/\x07\u202e"],
+    ):
         told = runner.invoke(program, command).stderr
         assert told
         assert not {letter for letter in told if ord(letter) in views.UNSEEN}, command
