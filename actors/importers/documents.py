@@ -65,7 +65,7 @@ def parse(file: Path) -> Document | Broken:
     body, images = _IMAGE.subn(r"\1", read.body)
     body, drawings = _DRAWING.subn("", body)
     images += drawings
-    return structs.replace(read, body=body, left_out=read.left_out + Counter(images=images))
+    return structs.replace(read, body=body, left_out=read.left_out + Counter(images=images)) if images else read
 
 
 def without_marks(text: str) -> str:

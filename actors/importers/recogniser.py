@@ -186,9 +186,10 @@ def _folder(path: Path, options: Options) -> Source:
             return _file(path / inner, options)
     texts, messages = [*walk(path, documents.SUFFIXES)], [*walk(path, mail.MESSAGE)]
     folders = [*_template_folders(path)]
-    templates = [file for file in texts if any(map(file.is_relative_to, folders))]
-    conversations = [file for file in texts if _is_chat(file)]
-    texts = [file for file in texts if file not in conversations and file not in templates]
+    templates = {file for file in texts if any(map(file.is_relative_to, folders))}
+    conversations = [file for file in texts if file not in templates and _is_chat(file)]
+    others = templates.union(conversations)
+    texts = [file for file in texts if file not in others]
     kinds = {notes.NAME: texts, whatsapp.NAME: conversations, mail.MESSAGES: messages}
     if any(kinds.values()):
 
