@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from actors.text.statements.ellipsis import find_ellipsis, find_new_place
 from actors.text.statements.evidence import MAX_VALUE, Comparison
 from actors.text.statements.scopes import are_of_different_subjects
-from actors.text.statements.statement import Statement, Word
+from actors.text.statements.statement import PROSE, Statement, Word
 from events.vocabulary.values import Span
 
 MIN_SIMILARITY: Final = 0.4
@@ -71,7 +71,7 @@ class Correction(NamedTuple):
 
 def find_correction(earlier: Statement, later: Statement, similarity: float) -> Correction | None:
     """Return what a later text changes in an earlier one, given their calibrated similarity in E1; None for nothing."""
-    if not (earlier.words and later.words and later.is_told) or earlier.is_asked:
+    if not (earlier.words and later.words and later.is_told) or earlier.is_asked or _is_exclamation(earlier):
         return None
     if later.is_former and not earlier.is_former:
         return None
@@ -87,6 +87,11 @@ def find_correction(earlier: Statement, later: Statement, similarity: float) -> 
     if points < MIN_POINTS or are_of_different_subjects(earlier, later):
         return None
     return _correction(comparison, points)
+
+
+def _is_exclamation(statement: Statement) -> bool:
+    """Return whether a text is one word without a subject or a verb, which states nothing: "Wacky", "Santa too"."""
+    return len(statement.words) == 1 and statement.verb_at is None and PROSE.search(statement.text) is None
 
 
 def _find_in_brief(earlier: Statement, later: Statement) -> Correction | None:

@@ -16,7 +16,8 @@ MAX_LENGTH: Final = 2_000
 """Characters of a statement, which bounds what a text without spaces costs."""
 
 _LISTS: Final[dict[str, str]] = ENGLISH["corrections"]
-_WORD: Final = re.compile(r"[-+$€£]?\w+(?:[-'’.:,/@&_]\w+)*")
+_ADDRESS: Final = r"(?:https?://|www\.)[^\s<>\"'`]*[\w/]"
+_WORD: Final = re.compile(rf"{_ADDRESS}|[-+$€£]?\w+(?:[-'’.:,/@&_]\w+)*")
 _TITLED: Final = "".join(rf"(?<!\b[a-z]{{{n}}} {title})" for n in (2, 3, 4) for title in "Dr Mr Ms Mrs Prof".split())
 _SENTENCE_START: Final = re.compile(rf"(?:^|{_TITLED}(?<!\bProf\. Dr)[.!?:;\n])[\s\"'(]*$")
 """The point of a title after a short word doesn't end a sentence: "is Dr. Klee", unlike "at 5 Oak Dr. Towels are"."""
@@ -75,16 +76,16 @@ _INTERJECTION: Final = _any_of(
     after=r"(?=\s*+(?:[.,;:!?–—-]|$))",
 )
 """A word of assent or surprise between punctuation marks, which states nothing: "Yeah, …" but not "Tulsa, OK"."""
-_PROPOSAL, _ASKING = _any_of("proposal"), _any_of("asking")
+_PROPOSAL, _ASKING, _INVERSION = _any_of("proposal"), _any_of("asking"), _any_of("asking", "inversion")
 TIMES: Final = frozenset(
     word for kind in ("weekday", "month", "daypart", "frequency") for word in ENGLISH["values"][kind].split()
 )
 _OPTION: Final = re.compile(r"(?:^|\s)--?[A-Za-z]|\s\|\s|\$[A-Za-z_{(]")
-_PROSE: Final = re.compile(
+PROSE: Final = re.compile(
     r"(?<![\w-])(?:the|an?|my|our|your|his|her|its|their|this|that|is|are|was|were|be|we|i|you|he|she|they|it|now|uses?)(?!\w)",
     re.IGNORECASE,
 )
-"""Words without which a text with options, a pipe or a variable is a command, which states nothing."""
+"""Words without which a single word states nothing, and a text with options, a pipe or a variable is a command."""
 _PARTICLES: Final = frozenset("off up down once".split())
 """Stop words that state something."""
 
@@ -109,7 +110,7 @@ class Statement:
     @cached_property
     def words(self) -> list[Word]:
         """Its content words but those that announce a correction; none of a command, or of more than a statement."""
-        if _OPTION.search(self.text) and not _PROSE.search(self.text):
+        if _OPTION.search(self.text) and not PROSE.search(self.text):
             return []
         return [word for word in _words(self.text) if word.span[0] >= self.starts_at]
 
@@ -157,12 +158,7 @@ class Statement:
         return "be" if is_be else "have" if word in {"has", "have"} else word
 
     @cached_property
-    def ends(self) -> list[int]:
-        """Where the words end that end a state."""
-        return [*self.ended]
-
-    @cached_property
-    def ended(self) -> dict[int, list[str]]:
+    def ends(self) -> dict[int, list[str]]:
         """What the words that end a state take as their object, as keys, by the ends of these words: "sold the car"."""
         return {
             match.end(): [] if _NO_LONGER.fullmatch(match[0]) else self.object_after(match.end())
@@ -206,8 +202,8 @@ class Statement:
     @cached_property
     def is_asked(self) -> bool:
         """Whether it is a question."""
-        asks = _ASKING.match(self.text, self.starts_at) is not None
-        return asks or self.text.rstrip(" \"'”)").endswith("?")
+        asks = _ASKING if "?" in self.text else _INVERSION
+        return asks.match(self.text, self.starts_at) is not None or self.text.rstrip(" \"'”)").endswith("?")
 
     @cached_property
     def verb_at(self) -> int | None:
@@ -279,7 +275,9 @@ def _words(text: str) -> list[Word]:
             continue
         if len(found) == MAX_WORDS:
             return []
-        if word in NUMBERS or any(map(str.isdigit, word)):
+        if re.match(_ADDRESS, surface):
+            found.append(Word(surface, match.span(), "name"))
+        elif word in NUMBERS or any(map(str.isdigit, word)):
             found.append(Word(NUMBERS.get(word, word), match.span(), "number"))
         elif word in TIMES:
             found.append(Word(synonym(word), match.span(), "time"))

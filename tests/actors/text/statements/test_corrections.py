@@ -37,6 +37,13 @@ def find_correction(earlier: str, later: str, similarity: float) -> Correction |
             "assigned to Lyon",
             "Turin",
         ),
+        (
+            "The menu is at https://lunch.example/2025/may.",
+            "The menu is at https://lunch.example/2025/june.",
+            "name",
+            "https://lunch.example/2025/may",
+            "https://lunch.example/2025/june",
+        ),
         ("Our new doctor is Prof. Dr. Brandt.", "Our doctor is Dr. Klee.", "name", "Brandt", "Klee"),
         ("Our router is a Zyxel.", "We replaced the Zyxel; our router is a Mikrotik.", "name", "Zyxel", "Mikrotik"),
     ],
@@ -103,6 +110,22 @@ def test_what_is_said_again_of_something_that_ended_corrects_nothing(earlier: st
     ],
 )
 def test_events_other_subjects_and_additions_are_no_corrections(earlier: str, later: str) -> None:
+    assert find_correction(earlier, later, ALIKE) is None
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        ("https://jobs.example/posts/clerk-wanted-81", "https://jobs.example/posts/baker-wanted-97"),
+        ("Look: https://photos.example/harbour_1042", "Look: https://photos.example/Harbour_2207"),
+        ("Brilliant", "Turns out it wasn't brilliant after all"),
+        ("RUBY too", "Actually it isn't RUBY"),
+        ("not seven", "seven, actually"),
+        ("are we finished then", "now that we are finished"),
+        ("The kettle is broken", "is the kettle still broken"),
+    ],
+)
+def test_links_single_words_and_questions_without_their_mark_state_nothing(earlier: str, later: str) -> None:
     assert find_correction(earlier, later, ALIKE) is None
 
 
