@@ -89,9 +89,9 @@ def survey(
     read = yield from _read_live(clients, memories, on_progress)
     if len(read) < MIN_MEMORIES:
         return Survey()
-    ids, texts, vectors = zip(*read, strict=True)
+    ids, texts, speakers, vectors = zip(*read, strict=True)
     clusters = yield from cluster_vectors(np.stack(vectors), MIN_MEMORIES, discovery.NAMED_COHERENCE)
-    index = yield from index_terms(texts)
+    index = yield from index_terms(texts, {*speakers})
     topics = yield from extract_topics(index, [cluster.members for cluster in clusters])
     found = [
         (cluster, topic)
@@ -113,20 +113,21 @@ def survey(
 
 def _read_live(
     clients: ActorClients, memories: Sequence[UUID], on_progress: ProgressCallback
-) -> Sliced[list[tuple[UUID, str, Float32]]]:
-    """Return id, text and E1 vector of each live memory that has a vector."""
+) -> Sliced[list[tuple[UUID, str, str, Float32]]]:
+    """Return id, text, speaker and E1 vector of each live memory that has a vector."""
     vectors: list[Float32] = []
     for start in range(0, len(memories), READ):
         yield
         vectors.extend(clients.ask_comparator(ReadVectors(memories=tuple(memories[start : start + READ]))))
         on_progress(len(vectors), len(memories))
-    live: list[tuple[UUID, str, Float32]] = []
+    live: list[tuple[UUID, str, str, Float32]] = []
     for start in range(0, len(memories), READ):
         yield
         entries = clients.describe(memories[start : start + READ], own=True)
         for entry, vector in zip(entries, vectors[start : start + READ], strict=True):
             if entry.state is MemoryState.LIVE and entry.body is not None and not np.isnan(vector[0]):
-                live.append((entry.id, entry.body.text, vector))
+                speaker = str(entry.body.metadata.get("speaker", ""))
+                live.append((entry.id, entry.body.text, speaker, vector))
     return live
 
 

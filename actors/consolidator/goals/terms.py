@@ -68,6 +68,11 @@ no names of persons."""
 _ADDRESS: Final = re.compile(r"\b[a-z]{2,10}://\S*")
 """An address, such as that of a badge, whose parts say nothing of what a text is about."""
 
+_MAIL_ADDRESS: Final = re.compile(r"\w@\w")
+
+_EXCLAMATION: Final = re.compile(r"a*(?:h+[aeiou]+){2,}h*|(?:a+h+)+a*|[aeou]+h+|[hu]*m{2,}|u+m+|(?:lo+)+l+")
+"""A laugh or a sound as people write it, of any length: "ahahah", "hehe", "oooh", "hmmm", "lool"."""
+
 _EDGES: Final = re.compile(r"^\W+|\W+$")
 
 _POSSESSIVE: Final = re.compile(r"['’]s$")
@@ -105,9 +110,13 @@ class Topic(msgspec.Struct, frozen=True):
     courtesies, which share no terms."""
 
 
-def index_terms(texts: Sequence[str]) -> Sliced[TermIndex]:
-    """Read the terms of texts, in slices, without stop words, courtesies, numbers and names of speakers."""
+def index_terms(texts: Sequence[str], said_by: Iterable[str] = ()) -> Sliced[TermIndex]:
+    """Read the terms of texts, in slices, without stop words, courtesies, numbers and names of speakers.
+
+    Speakers are those of labels in the texts, and whoever `said_by` names; roles such as `user` are no names.
+    """
     speakers = yield from _speakers(texts)
+    speakers |= {word for name in said_by if name[:1].isupper() for word in words(name)}
     # A stemmer must not be shared between threads.
     stemmer = Stemmer.Stemmer("english")
     terms: list[tuple[Term, ...]] = []
@@ -223,6 +232,9 @@ def _terms(text: str, speakers: frozenset[str], stemmer: Stemmer.Stemmer) -> Ite
     before: Term | None = None
     preceding = ""
     for written in _ADDRESS.sub(" ", text).split():
+        if _MAIL_ADDRESS.search(written):
+            before = None
+            continue
         surface = _EDGES.sub("", written)
         found = words(surface)[: 1 if surface.isalnum() else None]  # parts of "re.sub", not of "McKay"
         is_name = _is_name(surface) and preceding not in _DETERMINERS
@@ -248,9 +260,9 @@ def _is_name(surface: str) -> bool:
 
 
 def _is_topical(word: str, empty: frozenset[str]) -> bool:
-    """Return whether a word may name a topic: none of the `empty` ones, no number and no letter."""
+    """Return whether a word may name a topic: none of the `empty` ones, no number, letter or laugh."""
     bare = word.removesuffix("'s")
-    return len(bare) > 1 and empty.isdisjoint({word, bare}) and not bare[0].isdigit()
+    return len(bare) > 1 and empty.isdisjoint({word, bare}) and not (bare[0].isdigit() or _EXCLAMATION.fullmatch(bare))
 
 
 def _speakers(texts: Sequence[str]) -> Sliced[frozenset[str]]:

@@ -1,3 +1,5 @@
+from collections.abc import Iterable
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -31,8 +33,8 @@ GREETINGS = [
 ]
 
 
-def told(members: list[str], rest: list[str]) -> Topic:
-    _, reading = worked_off(index_terms([*rest, *members]))
+def told(members: list[str], rest: list[str], said_by: Iterable[str] = ()) -> Topic:
+    _, reading = worked_off(index_terms([*rest, *members], said_by))
     _, (topic,) = worked_off(extract_topics(reading, [range(len(rest), len(rest) + len(members))]))
     return topic
 
@@ -112,6 +114,17 @@ def test_speakers_and_their_short_names_are_no_terms():
     assert distinctive(members, rest * 3) == ("yoga",)
 
 
+def test_speakers_that_only_metadata_name_are_no_terms_but_their_roles_are():
+    members = ["Ask Hanna about the kiln, user.", "hanna has the kiln", "to Hanna: kiln at nine, user", "The user kiln"]
+    assert "Hanna" in told(members, REST).terms
+    assert {*told(members, REST, ["Hanna Roth", "user"]).terms} == {"kiln", "user"}
+
+
+def test_laughs_and_sounds_are_no_terms_however_long_they_are():
+    members = ["Ahahah kiln oooh", "ahahah, hmmm, the kiln! Oooh", "hmmm kiln ahahah lool", "oooh hmmm lool", "lool"]
+    assert distinctive(members, REST) == ("kiln",)
+
+
 def test_the_words_of_a_label_that_says_what_a_note_is_about_are_terms():
     members = ["Hotel in Bonn: booked.", "Hotel in Ulm: quiet room.", "Train to Ulm: the hotel is near."]
     assert "Hotel" in distinctive(members, REST)
@@ -165,6 +178,11 @@ def test_the_parts_of_an_address_are_no_terms():
         "See https://img.example.org/badge/size.svg for its parser",
     ]
     assert distinctive(members, REST) == ("parser",)
+
+
+def test_the_parts_of_a_mail_address_are_no_terms():
+    members = ["CV to jobs@inn.example", "Send a CV: (jobs@inn.example)", "CV, jobs@inn.example please"]
+    assert distinctive(members, REST) == ("CV",)
 
 
 def test_units_times_and_quantities_are_no_terms():
