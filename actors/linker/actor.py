@@ -144,15 +144,14 @@ class Linker(Actor):
         """Yield edges without those whose ends say other than they must.
 
         Both ends of an edge of E5 are single plain statements. A memory that a phrase joins as a whole tells an event,
-        or says the same as the phrase. One that states a cause is left out: its own phrases are compared when it is
-        examined.
+        or is a statement that says the same as the phrase. One that only resembles it and states a cause is left out:
+        its own phrases are compared when it is examined.
         """
         ends = [end for link in links for end in _judged(link)]
         entries = ask_blocking(self._store, Describe(memories=tuple(ends))) if ends else ()
         texts = {entry.id: entry.body.text for entry in entries if entry.body}
         for link in links:
-            holds = is_statement if link.stated_in is None else _tells_event_alone
-            if all(end in texts and holds(texts[end]) for end in _judged(link)):
+            if all(end in texts and _is_end(link, texts[end]) for end in _judged(link)):
                 yield link
 
     def _clauses(self, body: Body) -> tuple[Clause, ...]:
@@ -208,14 +207,16 @@ def _judged(link: CausalLink) -> tuple[UUID, ...]:
     """Return the ends of an edge whose texts are judged."""
     if link.stated_in is None:
         return link.source, link.target
-    if link.joined is not None or link.weight >= SURE:
+    if link.joined is not None:
         return ()
     return (link.target if link.stated_in == link.source else link.source,)
 
 
-def _tells_event_alone(text: str) -> bool:
-    """Return whether a text tells an event, and no cause or effect of it."""
-    return tells_event(text) and not causal_clauses(text)
+def _is_end(link: CausalLink, text: str) -> bool:
+    """Return whether a whole memory can be an end of an edge: it tells an event alone, or says just what is joined."""
+    if is_statement(text) and (link.stated_in is None or link.weight >= SURE):
+        return True
+    return link.stated_in is not None and tells_event(text) and not causal_clauses(text)
 
 
 def _phrase(text: str, span: Span, embedded: EmbeddedContent, speaker: str) -> Phrase:

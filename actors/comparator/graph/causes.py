@@ -75,6 +75,11 @@ class _Search(NamedTuple):
         """Return the nearest effects that memories state."""
         return [found for phrases in self.phrases for found in phrases.effects.nearest(one, self.eligible)]
 
+    def names(self, phrase: Statement, whole: Statement) -> bool:
+        """Tell whether a whole memory is among those whose event a phrase names."""
+        named = self.agreement.of(phrase, self.agreement.wholes(phrase))
+        return any(found.memory == whole.memory for found, _ in named)
+
 
 def _keep(best: dict[tuple[UUID, UUID], CausalLink], links: Iterable[CausalLink]) -> None:
     """Keep the stronger of two edges between the same memories."""
@@ -101,15 +106,18 @@ def _stated(memory: UUID, clause: Clause, search: _Search) -> Iterator[CausalLin
 
 
 def _named(atlas: Atlas, row: int, search: _Search) -> Iterator[CausalLink]:
-    """Yield the edges of a plain memory that clauses of others state."""
+    """Yield the edges of a plain memory that clauses of others state.
+
+    A phrase must name the memory as the memory does the phrase: it may be about another speaker, or name many memories.
+    """
     whole = whole_statement(atlas, row)
     if whole is None:
         return
     for other, score in search.agreement.of(whole, search.causes(whole)):
-        if other.clause is not None:
+        if other.clause is not None and search.names(other, whole):
             yield _link(whole.memory, other.memory, other.clause, other.memory, None, score)
     for other, score in search.agreement.of(whole, search.effects(whole)):
-        if other.clause is not None:
+        if other.clause is not None and search.names(other, whole):
             yield _link(other.memory, whole.memory, other.clause, other.memory, None, score)
 
 

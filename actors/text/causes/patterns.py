@@ -155,7 +155,10 @@ _BECAUSE: Final = re.compile(
 """As in "It was because of the rain that we left"."""
 NAMING: Final = (("the reason", _REASON), ("the consequence", _CONSEQUENCE), ("it is because", _BECAUSE))
 """Sentences that name a cause as such: the cause of the effect was the cause."""
-CONDITION: Final = re.compile(r"\s*(?:and |but |so )?(?:if|whether|unless|suppose|imagine)\b", re.IGNORECASE)
+CONDITION: Final = re.compile(
+    r"\s*(?:and |but |so )?(?:if|whether|unless|suppose|imagine|let (?:us|me)|let['’]s)\b", re.IGNORECASE
+)
+"""Begins a sentence that supposes or proposes something."""
 IS_SO: Final = re.compile(r"\bso\W*$", re.IGNORECASE)
 
 DENIED: Final = re.compile(

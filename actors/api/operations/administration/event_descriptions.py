@@ -3,7 +3,7 @@
 A sentence never contains the content of a memory, or the words of a goal or pattern, which come from memories.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -11,6 +11,7 @@ from actors.api.answers import TRIGGERS, author
 from actors.runtime.types import JsonObject
 from events import vocabulary as ev
 from events.storage.log import Envelope
+from events.vocabulary.causes import CausalLink
 from events.vocabulary.codec import decompress
 from events.wording import counted
 from projections.projection import event_name, is_shredded_memory
@@ -80,7 +81,8 @@ _SENTENCES: Mapping[type[ev.Event], Callable[[Any], str]] = {
         f"{', '.join(one.connective for one in e.clauses)}"
     ),
     ev.CausesLinked: lambda e: (
-        f"{counted(len(e.links), 'edge')} from causes to effects found for {_several(e.examined)} (run {e.run})"
+        f"{counted(len(e.examined), 'memory')} examined for causes and effects, "
+        f"{_edges(e.links)} found (run {e.run})"
     ),
     ev.LinksTraversed: lambda e: (
         f"a path along {counted(len(e.steps), 'link')} between "
@@ -283,3 +285,10 @@ def _ids(memories: Iterable[UUID]) -> str:
     memories = list(memories)
     rest = f" and {len(memories) - MAX_IDS} more" if len(memories) > MAX_IDS else ""
     return ", ".join(map(str, memories[:MAX_IDS])) + rest
+
+
+def _edges(links: Sequence[CausalLink]) -> str:
+    """Return the number of edges from causes to effects, and both ends of the first."""
+    named = ", ".join(f"{link.source} → {link.target}" for link in links[:MAX_IDS])
+    rest = f" and {len(links) - MAX_IDS} more" if len(links) > MAX_IDS else ""
+    return counted(len(links), "edge") + (f" ({named}{rest})" if links else "")

@@ -176,6 +176,24 @@ async def test_a_short_phrase_that_fits_two_events_joins_neither(context: Contex
     assert drawn == []
 
 
+async def test_a_phrase_that_many_later_memories_resemble_joins_none_of_them(context: Context) -> None:
+    await edges(context, "Looking for a flat in Ghent because of the new job.")
+    assert not await edges(
+        context,
+        "Looking for a small flat in Ghent.",
+        "We are looking for a flat in Ghent too.",
+        "My aunt was looking for a flat in Ghent.",
+        "Two students are looking for a flat in Ghent.",
+        "A nurse is looking for a flat in Ghent.",
+    )
+
+
+async def test_questions_and_labels_with_the_words_of_an_effect_are_no_effects(context: Context) -> None:
+    await edges(context, "The tram strike led to long queues at the bakery.")
+    assert not await edges(context, "Long queues at the bakery?", "Long queues: bakery")
+    assert await edges(context, "There were long queues at the bakery.")
+
+
 async def test_what_states_a_cause_itself_is_no_plain_event_before_it_is_examined(context: Context) -> None:
     drawn = await edges(
         context,
@@ -239,6 +257,10 @@ async def test_what_two_speakers_say_of_themselves_is_not_joined(context: Contex
     own = await store(context, "I was late for work, so I lost my bonus.", metadata={"speaker": "Ana"})
     assert (await path(agent, ana, ben))["path_found"] is False
     assert nodes(await path(agent, ana, own)) == [ana, own]
+    plain = [await store(context, "I was late for work.", metadata={"speaker": name}) for name in ("Ben", "Ana")]
+    assert context.hub.linker is not None
+    await ask(context.hub.linker, LinkCauses(limit=100))
+    assert [(await path(agent, ana, one))["path_found"] for one in plain] == [False, True]
 
 
 async def test_edges_are_undone_with_the_run_that_drew_them_and_not_drawn_again(context: Context, agent: Agent) -> None:
