@@ -81,8 +81,7 @@ _SENTENCES: Mapping[type[ev.Event], Callable[[Any], str]] = {
         f"{', '.join(one.connective for one in e.clauses)}"
     ),
     ev.CausesLinked: lambda e: (
-        f"{counted(len(e.examined), 'memory')} examined for causes and effects, "
-        f"{_edges(e.links)} found (run {e.run})"
+        f"{counted(len(e.examined), 'memory')} examined for causes and effects, {_edges(e.links)} found (run {e.run})"
     ),
     ev.LinksTraversed: lambda e: (
         f"a path along {counted(len(e.steps), 'link')} between "
