@@ -125,6 +125,11 @@ def test_laughs_and_sounds_are_no_terms_however_long_they_are():
     assert distinctive(members, REST) == ("kiln",)
 
 
+def test_courtesies_of_other_languages_are_no_terms():
+    members = ["danke, Ofen", "Ofen, ja nein", "danke ja, der Ofen", "nein danke", "merci ja", "merci nein"]
+    assert distinctive(members, REST) == ("Ofen",)
+
+
 def test_the_words_of_a_label_that_says_what_a_note_is_about_are_terms():
     members = ["Hotel in Bonn: booked.", "Hotel in Ulm: quiet room.", "Train to Ulm: the hotel is near."]
     assert "Hotel" in distinctive(members, REST)
