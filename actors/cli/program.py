@@ -143,13 +143,11 @@ def store_command(
             as_json: bool,
             **options: Any,
         ) -> None:
-            import msgspec
-
-            from actors.cli.store_access import store_location
-
             arguments, shown = call(**options) or (options | fixed, _view(view))
-            location = msgspec.structs.replace(
-                store_location(data_folder(data), embedder, models),
+            location = StoreLocation(
+                data_folder(data),
+                embedder,
+                models,
                 models_chosen=context is not None and any(_is_given(context, name) for name in ("embedder", "models")),
                 upgrades=not reads,
             )

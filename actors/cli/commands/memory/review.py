@@ -39,12 +39,12 @@ def review(
 
     What is kept is stored anew without the tag `captured`; what was captured is then forgotten.
     """
-    from actors.cli.store_access import CommandError, open_store, store_location
+    from actors.cli.store_access import CommandError, StoreLocation, open_store
 
     wishes: dict[str, str | None] = {**dict.fromkeys(keep or (), ""), **dict.fromkeys(drop or ())}
     if edit:
         wishes[edit[0]] = edit[1]
-    location = store_location(data_folder(data), embedder, models)
+    location = StoreLocation(data_folder(data), embedder, models)
     with exit_on_error(), open_store(location) as store:
         pending = {one["id"]: one for one in _pending(store, namespace)}
         wishes = {full_id(store, given): wish for given, wish in wishes.items()}
