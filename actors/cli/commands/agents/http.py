@@ -10,7 +10,7 @@ from actors.api.caller import Scope
 from actors.api.params.http import DEFAULT_ADDRESS, HttpListen
 from actors.cli.options import Data, Embedder, Json, Models
 from actors.cli.program import Group, Panel, app, exit_on_error, folder_command, show
-from actors.cli.store_access import store_location
+from actors.cli.store_access import StoreLocation
 from actors.proxy.serve_command import data_folder
 from actors.runtime.settings import ModelProfile
 from actors.runtime.types import JsonObject
@@ -109,14 +109,13 @@ def ui(
     as_json: Json = False,
 ) -> None:
     """Print a link to the dashboard, the pages of the store, which logs a browser in once, and open it."""
-    from actors.proxy.client import Client
+    from actors.proxy.client import client_of_hub
     from actors.proxy.serve_command import hub_launcher
 
     launcher = hub_launcher(data_folder(data), embedder, models)
     with exit_on_error():
-        store_location(launcher.folder).check_exists()
-        launcher.wait()
-        with Client(launcher.folder, TIMEOUT) as client:
+        StoreLocation(launcher.folder).check_exists()
+        with client_of_hub(launcher, TIMEOUT) as client:
             answer = client.request("http/login")
     show(answer, lambda found: typer.echo(found["url"]), as_json=as_json)
     if browser and not as_json:

@@ -6,7 +6,7 @@ import math
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Annotated
@@ -26,7 +26,6 @@ from actors.runtime.types import JsonObject
 
 if TYPE_CHECKING:
     from actors.hub.hub import Hub
-    from actors.proxy.client import Client
     from actors.proxy.endpoint import HubInfo, ServeOptions
 
 HTTP_ALONE = ("address", "tls_cert", "tls_key", "behind_proxy", "allow_host", "oauth_issuer", "oauth_audience")
@@ -177,14 +176,21 @@ def _serve_http(folder: Path, options: ServeOptions, log_level: LogLevel, wanted
 
     from actors.api.params.parsing import parse
     from actors.http.listening import bind
+    from actors.proxy.client import Client
     from actors.proxy.endpoint import read_hub_info
-    from actors.proxy.launcher import lock_folder
+    from actors.proxy.launcher import START_TIMEOUT, lock_folder
 
     with _logging(log_level):
         params = parse(wanted, HttpListen)
+        gives_up_at = monotonic() + START_TIMEOUT
         while lock_folder(folder) is None:
-            client = _client_of_hub(folder)
-            if client is None:
+            try:
+                client = Client(folder, LONGEST)
+            except (FileNotFoundError, ConnectionError):  # the hub doesn't listen yet, or no longer
+                if monotonic() > gives_up_at:
+                    problem = f"the hub that starts or ends in {folder} took more than {START_TIMEOUT:.0f} s"
+                    raise CommandError(problem) from None
+                sleep(RETRY_INTERVAL)
                 continue
             with client:
                 info = read_hub_info(folder)
@@ -193,23 +199,9 @@ def _serve_http(folder: Path, options: ServeOptions, log_level: LogLevel, wanted
                 url = client.request("http/listen", **msgspec.to_builtins(params))["url"]
                 typer.echo(f"context-graph: HTTP is served at {url} by the hub that runs already", err=True)
                 client.wait_closed()
+            gives_up_at = monotonic() + START_TIMEOUT
         bind(params).close()  # says that the port is taken before the store is opened and models are loaded
         anyio.run(_serve_socket, folder, options, math.inf, params)
-
-
-def _client_of_hub(folder: Path) -> Client | None:
-    """Return a client of the hub that has the lock of a folder, when it listens; None if it ended."""
-    from actors.proxy.client import Client
-    from actors.proxy.launcher import START_TIMEOUT, is_locked
-
-    gives_up_at = monotonic() + START_TIMEOUT
-    while is_locked(folder):
-        with suppress(FileNotFoundError, ConnectionRefusedError):  # it doesn't listen yet, or no longer
-            return Client(folder, LONGEST)
-        if monotonic() > gives_up_at:
-            raise CommandError(f"the hub that starts or ends in {folder} took more than {START_TIMEOUT:.0f} s")
-        sleep(RETRY_INTERVAL)
-    return None
 
 
 async def _serve_socket(folder: Path, options: ServeOptions, linger: float, http: HttpListen | None = None) -> None:
