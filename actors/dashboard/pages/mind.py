@@ -13,6 +13,7 @@ from actors.dashboard.comparisons import mark_differences
 from actors.dashboard.page import (
     caller_of,
     chosen,
+    entered,
     identifier,
     in_background,
     number,
@@ -61,8 +62,7 @@ async def undo(request: Request) -> Response:
     """Take back a run, whole or for one memory."""
     form = await request.form()
     asked = identifier(request)
-    memory = str(form.get("memory") or "") or None
-    await operate(request, "memory/undo_consolidation", run_id=asked, memory_id=memory)
+    await operate(request, "memory/undo_consolidation", run_id=asked, memory_id=entered(form, "memory"))
     return redirect(request, f"/sleep/{asked}")
 
 
@@ -74,7 +74,7 @@ async def start(request: Request) -> Response:
         "sleep",
         "memory/consolidate",
         partial(_with_texts, request),
-        mode=str(form.get("mode") or "light"),
+        mode=entered(form, "mode") or "light",
         dry_run=form.get("dry_run") == "yes",
         rationale=f"asked for by {author(caller_of(request).actor)}",
     )
@@ -86,7 +86,7 @@ async def schedule(request: Request) -> Response:
     plan = (await operate(request, "dream/status"))["scheduler"]
     before: JsonObject = {mode: one["when"] or "off" for mode, one in plan["modes"].items()}
     before |= {name: plan[name] for name in ("paused", "pruning_permitted")}
-    asked: JsonObject = {mode: str(form.get(mode) or "").strip() or "off" for mode in plan["modes"]}
+    asked: JsonObject = {mode: entered(form, mode) or "off" for mode in plan["modes"]}
     asked |= {"paused": form.get("paused") == "yes", "pruning_permitted": form.get("pruning") == "yes"}
     changed: JsonObject = {name: value for name, value in asked.items() if value != before[name]}
     await operate(request, "store/schedule", None, **changed)
@@ -152,7 +152,7 @@ async def goals(request: Request) -> Response:
 async def discover(request: Request) -> Response:
     """Look for goals."""
     form = await request.form()
-    namespace = str(form.get("namespace") or _own(request))
+    namespace = entered(form, "namespace") or _own(request)
     return in_background(request, "goals", "goal/discover", namespace=namespace, max_goals=20, min_confidence=0.0)
 
 
