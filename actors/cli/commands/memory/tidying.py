@@ -130,6 +130,7 @@ def namespaces(context: typer.Context, data: Data = None, *, as_json: Json = Fal
     if context.invoked_subcommand is not None:
         if data is not None:  # for the command that follows, which otherwise takes another store
             os.environ[DATA.variable] = str(data)
+        context.default_map = {context.invoked_subcommand: {"as_json": as_json}}
         return
     from actors.cli.store_access import StoreLocation, open_store
     from actors.proxy.project import claims
