@@ -207,8 +207,8 @@ def _serve_http(folder: Path, options: ServeOptions, log_level: LogLevel, wanted
 async def _serve_socket(folder: Path, options: ServeOptions, linger: float, http: HttpListen | None = None) -> None:
     from actors.hub.serve import serve_socket
 
-    with _opened(folder, options) as (running, per_minute, info):
-        await serve_socket(running, per_minute, info, linger, http)
+    with _opened(folder, options) as opened:
+        await serve_socket(*opened, linger, http)
 
 
 def _serve_alone(
@@ -220,8 +220,8 @@ def _serve_alone(
         from actors.hub.serve import serve_stdio
 
         project = serving_project(namespace, folder)
-        with _opened(folder, options) as (running, per_minute, info):
-            await serve_stdio(running, per_minute, info, tools, project)
+        with _opened(folder, options) as opened:
+            await serve_stdio(*opened, tools, project)
 
     with _logging(log_level):
         anyio.run(alone)
