@@ -224,17 +224,18 @@ def _connect(location: StoreLocation, seconds: float, stack: ExitStack) -> Store
 
     client = stack.enter_context(Client(location.folder, seconds, location.project))
     check_remembered(location.folder)
-    if location.models_chosen:
-        _check_models(location)
+    check_models(location)
     return StoreSession(client.request, served=True)
 
 
-def _check_models(location: StoreLocation) -> None:
-    """Raise `ClientError` if the hub serves the store with another profile or other models."""
+def check_models(location: StoreLocation) -> None:
+    """Raise `ClientError` if the hub serves the store with another profile or other models than were chosen."""
     from actors.proxy.client import ClientError
     from actors.proxy.endpoint import read_hub_info
     from actors.proxy.serve_command import serve_options
 
+    if not location.models_chosen:
+        return
     wanted = serve_options(location.profile, location.models, (), priming=False, sleep=True)
     info = read_hub_info(location.folder)
     if info is not None and (info.options.embedder, info.options.models) != (wanted.embedder, wanted.models):

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from actors.cli.options import AsOf, Embedder, Memory, Models, RunId, given_path
-from actors.cli.program import Panel, folder_command, store_command
+from actors.cli.program import Panel, folder_command, location_of, store_command
 from actors.proxy.endpoint import Report
 from actors.runtime.settings import ModelProfile, passphrase
 from actors.runtime.types import JsonObject
@@ -94,6 +94,7 @@ def audit(
 def scan(
     folder: Path,
     report: Report,
+    context: typer.Context,
     embedder: Embedder = ModelProfile.EMBEDDED,
     models: Models = None,
     *,
@@ -102,11 +103,11 @@ def scan(
     ] = False,
 ) -> JsonObject:
     """Find passwords, keys, tokens and card numbers in memories; status 1 if any are left."""
-    from actors.cli.store_access import StoreLocation, open_store
+    from actors.cli.store_access import open_store
 
     result: JsonObject = {"scanned": 0, "found": [], "redacted": redact}
     page: JsonObject = {"next_after": 0}
-    with open_store(StoreLocation(folder, embedder, models)) as store:
+    with open_store(location_of(context, folder, embedder, models)) as store:
         while "next_after" in page:
             page = store.call("store/scan", report, after=page["next_after"], redact=redact)
             result["scanned"] += page["scanned"]
