@@ -113,7 +113,7 @@ def ui(
     from actors.proxy.client import client_of_hub
     from actors.proxy.serve_command import hub_launcher
 
-    location = location_of(context, data_folder(data), embedder, models)
+    location = location_of(context, data_folder(data).absolute(), embedder, models)
     with exit_on_error():
         location.check_exists()
         with client_of_hub(hub_launcher(location.folder, embedder, models), TIMEOUT) as client:
