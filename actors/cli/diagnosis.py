@@ -13,8 +13,6 @@ from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from time import monotonic
 
-import msgspec
-
 from actors.cli.checks import Check, Verdict, failed, passed, warned
 from actors.cli.client_checks import check_clients
 from actors.runtime.settings import ModelProfile
@@ -147,11 +145,11 @@ def _may_write(folder: Path) -> bool:
 
 def _store(folder: Path) -> Iterator[Check]:
     """Check the hub, and the log through it, or by opening the log if there is no hub."""
-    from actors.cli.store_access import CommandError, NoStoreError, served_store, store_location
+    from actors.cli.store_access import CommandError, NoStoreError, StoreLocation, served_store
     from actors.proxy.client import ClientError
     from events.storage.log import LogError
 
-    location = msgspec.structs.replace(store_location(folder), deadline=monotonic() + HUB_TIMEOUT)
+    location = StoreLocation(folder, deadline=monotonic() + HUB_TIMEOUT)
     try:
         with served_store(location) as store:
             if store is None:

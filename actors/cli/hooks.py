@@ -15,6 +15,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from math import inf
 from pathlib import Path
 from time import monotonic, sleep
 
@@ -90,6 +91,7 @@ def run_hook(arguments: Sequence[str]) -> None:
             profile=options["embedder"] or ModelProfile.EMBEDDED,
             models=Path(options["models"]) if options["models"] else None,
             deadline=monotonic() + seconds,
+            lock_timeout=inf,
             project=project,
             upgrades=event not in READING,
         )

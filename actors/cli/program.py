@@ -143,16 +143,8 @@ def store_command(
             as_json: bool,
             **options: Any,
         ) -> None:
-            import msgspec
-
-            from actors.cli.store_access import store_location
-
             arguments, shown = call(**options) or (options | fixed, _view(view))
-            location = msgspec.structs.replace(
-                store_location(data_folder(data), embedder, models),
-                models_chosen=context is not None and any(_is_given(context, name) for name in ("embedder", "models")),
-                upgrades=not reads,
-            )
+            location = location_of(context, data_folder(data), embedder, models, upgrades=not reads)
             answer = perform(location, method, arguments, shown, as_json=as_json, creates=creates, starts_hub=hub)
             if not succeeded(answer):
                 raise typer.Exit(1)
@@ -212,9 +204,16 @@ def _with_options(run: Callable[..., None], *declared: Callable[..., object]) ->
     return run
 
 
-def _is_given(context: typer.Context, parameter: str) -> bool:
-    """Tell whether the command line or the environment gives an option."""
-    return getattr(context.get_parameter_source(parameter), "name", "") in {"COMMANDLINE", "ENVIRONMENT"}
+def location_of(
+    context: typer.Context | None, folder: Path, embedder: str, models: Path | None, *, upgrades: bool = True
+) -> StoreLocation:
+    """Return the store of a command; a hub with other models is refused if the command line or a variable names them.
+
+    Without a `context` the command has no options for models.
+    """
+    sources = [context.get_parameter_source(name) for name in ("embedder", "models")] if context else []
+    chosen = any(getattr(source, "name", "") in {"COMMANDLINE", "ENVIRONMENT"} for source in sources)
+    return StoreLocation(folder, embedder, models, models_chosen=chosen, upgrades=upgrades)
 
 
 def _view(named: str | View) -> View:

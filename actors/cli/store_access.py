@@ -46,11 +46,11 @@ class StoreLocation(msgspec.Struct, frozen=True):
     """Folder and models of a store, and how long requests may take."""
 
     folder: Path
-    profile: str
-    models: Path | None
-    deadline: float
-    """By the monotonic clock."""
-    lock_timeout: float = inf
+    profile: str = ModelProfile.EMBEDDED
+    models: Path | None = None
+    deadline: float = msgspec.field(default_factory=lambda: monotonic() + LONGEST)
+    """By the monotonic clock; without one, that of a person's command."""
+    lock_timeout: float = LOCK_TIMEOUT
     """Seconds to wait for a process that has it open and does not serve it."""
     project: str | None = None
     """Namespace of requests that name none."""
@@ -95,11 +95,6 @@ class StoreSession(NamedTuple):
     """Calls `(method, report, /, **arguments)` by a JSON-RPC name; `report` may be left out."""
     served: bool
     """Whether another process has it open, with its models loaded or loading."""
-
-
-def store_location(folder: Path, profile: str = ModelProfile.EMBEDDED, models: Path | None = None) -> StoreLocation:
-    """Return a location with the limits of a person's command."""
-    return StoreLocation(folder, profile, models, monotonic() + LONGEST, LOCK_TIMEOUT)
 
 
 @contextmanager
@@ -157,7 +152,7 @@ def served_store(location: StoreLocation) -> Iterator[StoreSession | None]:
     location.check_exists()
     with understanding(location.folder), ExitStack() as stack:
         session = None
-        with suppress(FileNotFoundError, ConnectionRefusedError):  # no server listens
+        with suppress(FileNotFoundError, ConnectionError):  # no server listens, or it ends
             session = _connect(location, location.seconds_left, stack)
         yield session
 
@@ -194,7 +189,7 @@ def _connect_or_open(location: StoreLocation, opens_at: float, gives_up_at: floa
     hub_due, notice_due = monotonic() + HUB_START, monotonic() + NOTICE_DUE
     interval = RETRY_INTERVAL
     while location.seconds_left > MARGIN:
-        with suppress(FileNotFoundError, ConnectionRefusedError):  # no server listens
+        with suppress(FileNotFoundError, ConnectionError):  # no server listens, or it ends
             return _connect(location, location.seconds_left - MARGIN, stack)
         if monotonic() >= opens_at and not (monotonic() < hub_due and _hub_starts(location.folder)):
             from events.storage.log import LogInUseError
@@ -229,17 +224,18 @@ def _connect(location: StoreLocation, seconds: float, stack: ExitStack) -> Store
 
     client = stack.enter_context(Client(location.folder, seconds, location.project))
     check_remembered(location.folder)
-    if location.models_chosen:
-        _check_models(location)
+    check_models(location)
     return StoreSession(client.request, served=True)
 
 
-def _check_models(location: StoreLocation) -> None:
-    """Raise `ClientError` if the hub serves the store with another profile or other models."""
+def check_models(location: StoreLocation) -> None:
+    """Raise `ClientError` if the hub serves the store with another profile or other models than were chosen."""
     from actors.proxy.client import ClientError
     from actors.proxy.endpoint import read_hub_info
     from actors.proxy.serve_command import serve_options
 
+    if not location.models_chosen:
+        return
     wanted = serve_options(location.profile, location.models, (), priming=False, sleep=True)
     info = read_hub_info(location.folder)
     if info is not None and (info.options.embedder, info.options.models) != (wanted.embedder, wanted.models):

@@ -82,17 +82,13 @@ def apply_all(changes: list[Change]) -> None:
 
 def configured(client: Client) -> object:
     """Return our entry in a client's configuration; None without one; errors as in `install_changes`."""
-    file = client.file
-    text = read(file)
-    return None if text is None else _edited(file, _entry, text, client)
+    return _edited(client.file, _entry, read(client.file) or "", client)
 
 
 def hook_call(client: Client) -> HookCall | None:
     """Return how a hook of ours starts this program; None without one; errors as above."""
-    for event in client.hook_events:
-        for one in _own(_setting(client, "hooks", event)):
-            return _edited(client.hooks.path(), read_hook, one) if client.hooks else None
-    return None
+    own = next((one for event in client.hook_events for one in _own(_setting(client, "hooks", event))), None)
+    return _edited(client.hooks.path(), read_hook, own) if client.hooks and own else None
 
 
 def hooks_off(client: Client) -> bool:
@@ -115,10 +111,10 @@ def has_plugin(client: Client) -> bool:
 
 def _setting(client: Client, *path: str) -> object:
     """Return a value in the file of a client's hooks; None without one."""
-    file = client.hooks.path() if client.hooks else None
-    text = read(file) if file else None
-    node = _edited(file, partial(jsonc.find, comments=False), text, path) if file and text is not None else None
-    return node.value if node else None
+    if client.hooks is None:
+        return None
+    file = client.hooks.path()
+    return _edited(file, partial(jsonc.find, comments=False), read(file) or "", path)
 
 
 def kept_skills(client: Client) -> list[Path]:
@@ -173,8 +169,7 @@ def _entry(text: str, client: Client) -> object:
     path = (*_servers(client, text), NAME)
     if client.format is Format.TOML:
         return toml.find(text, path)
-    node = jsonc.find(text, path, comments=client.format is Format.JSONC)
-    return node.value if node else None
+    return jsonc.find(text, path, comments=client.format is Format.JSONC)
 
 
 def _with_entry(text: str, client: Client, launch: Launch) -> str:
@@ -202,8 +197,8 @@ def _without_entry(text: str, client: Client) -> str:
 def _servers(client: Client, text: str) -> tuple[str, ...]:
     """Return the keys that lead to the servers; opencode 2 may have one more than version 1."""
     if client.title == "opencode":
-        node = jsonc.find(text, (*client.servers, "servers"))
-        if node is not None and isinstance(node.value, dict) and "type" not in node.value:
+        servers = jsonc.find(text, (*client.servers, "servers"))
+        if isinstance(servers, dict) and "type" not in servers:
             return (*client.servers, "servers")
     return client.servers
 
@@ -216,8 +211,7 @@ def _with_hooks(text: str, client: Client, launch: Launch) -> str:
         event: group(event, command, (*launch.options, *capturing.get(event, ())), detached=detached)
         for event in client.hook_events
     }
-    found = {event: jsonc.find(text, ("hooks", event), comments=False) for event in wanted}
-    if all((node := found[event]) and _own(node.value) == [one] for event, one in wanted.items()):
+    if all(_own(jsonc.find(text, ("hooks", event), comments=False)) == [one] for event, one in wanted.items()):
         return text
     text = _without_hooks(text, client)
     for event, one in wanted.items():
@@ -228,16 +222,16 @@ def _with_hooks(text: str, client: Client, launch: Launch) -> str:
 def _without_hooks(text: str, client: Client) -> str:
     given = text
     for event in client.hook_events:
-        node = jsonc.find(text, ("hooks", event), comments=False)
-        groups = node.value if node and isinstance(node.value, list) else []
+        groups = jsonc.find(text, ("hooks", event), comments=False)
+        if not isinstance(groups, list):
+            continue
         if groups and len(_own(groups)) == len(groups):  # `install` added the event
             text = jsonc.remove(text, ("hooks",), event, comments=False)
             continue
         for index in reversed(range(len(groups))):
             if is_own(groups[index]):
                 text = jsonc.remove(text, ("hooks", event), index, comments=False)
-    left = jsonc.find(text, ("hooks",), comments=False)
-    if text != given and left and not left.value:
+    if text != given and jsonc.find(text, ("hooks",), comments=False) == {}:
         return jsonc.remove(text, (), "hooks", comments=False)
     return text
 

@@ -23,7 +23,7 @@ _LAST_COMMA = re.compile(rf"{_STRING}|[{{\[][ \t\r\n]*,|,(?=[ \t\r\n]*[}}\]])", 
 _DECODER = json.JSONDecoder()
 
 
-class Node(NamedTuple):
+class _Node(NamedTuple):
     """A value, and where it stands."""
 
     value: Any
@@ -38,7 +38,7 @@ class _Item(NamedTuple):
     key: str | None
     start: int
     """Of the key, or of the element."""
-    value: Node
+    value: _Node
     comma: int | None
     """Position of the comma after it."""
 
@@ -64,9 +64,9 @@ class _Document:
             raise ConfigurationError(problem, line_of(text, error.pos)) from None
         except RecursionError:
             raise ConfigurationError("nested too deep") from None
-        self.root = Node(value, self._after_space(self._plain, 0), len(self._plain.rstrip(_SPACE)))
+        self.root = _Node(value, self._after_space(self._plain, 0), len(self._plain.rstrip(_SPACE)))
 
-    def items(self, node: Node) -> list[_Item]:
+    def items(self, node: _Node) -> list[_Item]:
         """Return the items of an object or an array."""
         items: list[_Item] = []
         start = self._after_space(self._plain, node.start + 1)
@@ -78,11 +78,11 @@ class _Document:
             value, end = _DECODER.raw_decode(self._plain, at)
             comma = self._after_space(self._commas, end)
             has_comma = self._commas[comma] == ","
-            items.append(_Item(key, start, Node(value, at, end), comma if has_comma else None))
+            items.append(_Item(key, start, _Node(value, at, end), comma if has_comma else None))
             start = self._after_space(self._plain, comma + has_comma)
         return items
 
-    def descend(self, path: Sequence[str]) -> tuple[Node, int]:
+    def descend(self, path: Sequence[str]) -> tuple[_Node, int]:
         """Return the last node on a path that exists, and how many keys lead to it (`ConfigurationError`)."""
         node = self.root
         for depth, key in enumerate(path):
@@ -94,7 +94,7 @@ class _Document:
             node = [item.value for item in self.items(node) if item.key == key][-1]
         return node, len(path)
 
-    def no(self, node: Node, path: Sequence[str], kind: str) -> ConfigurationError:
+    def no(self, node: _Node, path: Sequence[str], kind: str) -> ConfigurationError:
         """Return the error of a node of another kind."""
         return ConfigurationError(f"{'.'.join(path) or 'the document'} is no {kind}", line_of(self.text, node.start))
 
@@ -109,10 +109,10 @@ class _Document:
         return position
 
 
-def find(text: str, path: Sequence[str], *, comments: bool = True) -> Node | None:
+def find(text: str, path: Sequence[str], *, comments: bool = True) -> object:
     """Return the value at a path of keys; None without one; errors as in `set_member`."""
     node, depth = _Document(text, comments=comments).descend(path)
-    return node if depth == len(path) else None
+    return node.value if depth == len(path) else None
 
 
 def set_member(text: str, path: Sequence[str], value: object, *, comments: bool = True) -> str:
@@ -169,7 +169,7 @@ def _blanked(pattern: re.Pattern[str], text: str) -> str:
     return pattern.sub(lambda found: re.sub(r"[^\r\n]", " ", found[0]) if found[0][0] in "/," else found[0], text)
 
 
-def _insert(document: _Document, node: Node, key: str | None, value: object) -> str:
+def _insert(document: _Document, node: _Node, key: str | None, value: object) -> str:
     """Return the text with an item at the end of an object or array, laid out like its neighbours."""
     text, items, last = document.text, document.items(node), document.before(node.end - 1)
     name = "" if key is None else f"{json.dumps(key, ensure_ascii=False)}: "
@@ -199,7 +199,7 @@ def _cut(text: str, start: int, end: int) -> str:
     return text[:start] + ("\n" if needed else "") + text[end:]
 
 
-def _layout(text: str, node: Node, value: object) -> str:
+def _layout(text: str, node: _Node, value: object) -> str:
     """Return a value as it stands in the place of a node: on one line where that stood on one."""
     if "\n" not in text[node.start : node.end]:
         return json.dumps(value, ensure_ascii=False)

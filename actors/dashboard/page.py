@@ -8,6 +8,7 @@ from typing import Any, Final
 from urllib.parse import urlencode
 from uuid import UUID
 
+from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
@@ -33,7 +34,6 @@ STATUS: Final = {
 AS_OF: Final = "as_of"
 _NAMED: Final = re.compile(r", named by '\w+'$")
 """Which parameter of an operation named what is missing: a page has no such names."""
-NO_LABELS: Final[Mapping[str, str]] = {}
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Shared:
     replays: Replays = field(default_factory=Replays)
 
 
-def page(handler: Handler, shared: Shared, *, whole: bool = False, labels: Mapping[str, str] = NO_LABELS) -> Handler:
+def page(handler: Handler, shared: Shared, *, whole: bool = False, labels: Mapping[str, str] | None = None) -> Handler:
     """Return a handler that puts `shared` into `request.state.shared`, and shows a fault as a page.
 
     The handler of a `whole` page shows its progress while a past moment is replayed. `labels` are what the page calls
@@ -60,7 +60,7 @@ def page(handler: Handler, shared: Shared, *, whole: bool = False, labels: Mappi
             return await handler(request)
         except Fault as fault:
             message = _NAMED.sub("", fault.message)
-            for name, label in labels.items():
+            for name, label in (labels or {}).items():
                 message = message.replace(f"'{name}'", f"'{label}'")
             return _problem(
                 request, message, STATUS.get(fault.code, 500), no_moment=fault.data.get("parameter") == AS_OF
@@ -140,6 +140,11 @@ def moment(request: Request) -> str | None:
 def chosen(request: Request, name: str) -> str | None:
     """Return a query parameter; None if it is missing or blank."""
     return (request.query_params.get(name) or "").strip() or None
+
+
+def entered(form: FormData, name: str) -> str | None:
+    """Return a field of a form; None if it is missing or blank."""
+    return str(form.get(name) or "").strip() or None
 
 
 def number(text: str | None, name: str, default: int, least: int, most: int) -> int:

@@ -26,6 +26,7 @@ _PAGES: tuple[tuple[str, Handler], ...] = (
 _LABELS: dict[str, dict[str, str]] = {
     "/audit": {"since": "From", "until": "To", "before": "Earlier", "kind": "What"},
     "/past": {"until": "Or by its time", "at": "Event"},
+    "/timeline": {"day": "From", "last": "To"},
 }
 """What pages call the parameters of their operations."""
 
@@ -59,7 +60,7 @@ def routes() -> list[BaseRoute]:
     caller may do and see is decided where operations are dispatched.
     """
     shared = Shared()
-    pages = [(path, page(handler, shared, whole=True, labels=_LABELS.get(path, {}))) for path, handler in _PAGES]
+    pages = [(path, page(handler, shared, whole=True, labels=_LABELS.get(path))) for path, handler in _PAGES]
     return [
         *(Route(path, page(handler, shared), methods=["GET"]) for path, handler in _DATA),
         *(Route(path, page(handler, shared), methods=["POST"]) for path, handler in _CHANGES),

@@ -38,8 +38,8 @@ MODES: Final = {
     "light": "Merges copies and hides what matters too little",
     "deep": "Also merges near copies and groups memories by topic",
     "rem": "Also looks for patterns, drift and causes",
-    "dream": "Replays fading memories and strengthens links",
 }
+"""Modes of the runs that a person may start, and what they do."""
 
 EVENTS: Final = {
     "stored": ("stored", {"memory_stored"}),

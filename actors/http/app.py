@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import accumulate
+from typing import Any
 
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -115,8 +116,8 @@ def build_app(
     return app
 
 
-async def _refused(_request: Request, refused: Exception) -> Response:
-    return refusal(refused.status, refused.sentence) if isinstance(refused, RefusedError) else refusal(500, "Failed")
+async def _refused(_request: Request, refused: Any) -> Response:
+    return refusal(refused.status, refused.sentence)
 
 
 async def _missing(request: Request, _error: Exception) -> Response:

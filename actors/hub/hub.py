@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Hashable
+from collections.abc import AsyncIterator, Callable, Collection, Hashable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import datetime
 from functools import partial
@@ -20,7 +20,6 @@ from actors.comparator.actor import Comparator
 from actors.consolidator.actor import Consolidator
 from actors.hub.anchors import Anchors
 from actors.hub.backups import Backups
-from actors.hub.history import LogUntil
 from actors.linker.actor import Linker
 from actors.runtime.actor import ActorRef
 from actors.runtime.messages import QueryReceived
@@ -32,6 +31,7 @@ from actors.store.messages import Replay
 from actors.store.snapshot_files import Snapshots
 from actors.workspace.actor import Workspace
 from events.storage.log import Envelope, Head, Log, LogError, SharedLog
+from events.storage.log_prefix import LogPrefix
 
 IDLE = 180.0
 """Seconds after which an unused view is closed: it takes as much memory as the present."""
@@ -149,6 +149,36 @@ class Hub(Actors, frozen=True, kw_only=True):
     def is_open_as_of(self, seq: int, later: tuple[Envelope, ...]) -> bool:
         """Return whether `as_of` needs no replay now; arguments as there."""
         return self.history.is_open(_moment(seq, later))
+
+
+class LogUntil(LogPrefix):
+    """The log up to an event, followed by later erasures, and for some callers moves, of memories stored in it.
+
+    An erased memory can't be read as of any time, so the view shows it as erased, with the time and the reason. A
+    caller of some namespaces sees each memory in its present one.
+    """
+
+    def __init__(self, log: Log, seq: int, later: tuple[Envelope, ...]) -> None:
+        super().__init__(log, seq)
+        self._later = later
+        self.position = 0
+        """Sequence number of the event read last."""
+        self.cancelled = False
+        """Set to end a read under way with a `LogError`."""
+
+    def read(self, after: int = 0, last: int | None = None) -> Iterator[Envelope]:
+        """Yield the events after `after`, up to `last` or the end, then the later events."""
+        for envelope in super().read(after, last):
+            if self.cancelled:
+                raise LogError("the view of this moment was closed")
+            self.position = envelope.seq
+            yield envelope
+        yield from self._later
+
+    def get(self, seqs: Collection[int]) -> list[Envelope]:
+        """Return the events with these sequence numbers, ascending, without the later ones that `read` adds."""
+        later = {one.seq for one in self._later}
+        return super().get([seq for seq in seqs if seq not in later])
 
 
 class HistoricalView(msgspec.Struct, frozen=True):

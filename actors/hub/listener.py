@@ -20,7 +20,7 @@ from anyio.streams.buffered import BufferedByteReceiveStream
 from mcp.server.stdio import stdio_server
 
 from actors.api.mcp.flow_control import TOO_LONG
-from actors.proxy.endpoint import HUB_INFO, MAX_LINE, SOCKET, HubInfo, is_own, socket_path
+from actors.proxy.endpoint import CHUNK, HUB_INFO, MAX_LINE, SOCKET, HubInfo, is_own, socket_path
 from actors.runtime.actor import LOGGER
 
 if TYPE_CHECKING:
@@ -33,8 +33,6 @@ Answers: TypeAlias = "WriteStream[SessionMessage]"
 Converse: TypeAlias = Callable[[Messages, Answers], Awaitable[None]]
 """Serves one client until it disconnects."""
 
-CHUNK = 65_536
-"""Bytes that are received at once."""
 SOCKET_CHECK = 0.5
 """Seconds between two checks whether the socket was deleted."""
 

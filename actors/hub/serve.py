@@ -106,9 +106,12 @@ async def serve_socket(
         group.start_soon(_back_up_after_sleep, hub)
         group.start_soon(_limit_log, hub.folder)
         web = HttpServer(context, per_minute, group, connections.hold, partial(_announce, hub.folder, info))
-        refused = await _listen(web, http)
-        if refused is None:
+        try:
+            if http is not None:
+                await web.listen(http)
             await _wait_until_idle(connections, linger)
+        except Fault as fault:
+            refused = fault
         group.cancel_scope.cancel()
     if refused is not None:
         raise refused  # outside: the task group would wrap it in an ExceptionGroup
@@ -129,16 +132,6 @@ async def back_up_if_due(hub: Hub) -> None:
     await anyio.to_thread.run_sync(hub.anchors.write_if_due, hub.log, slept_at)
     work = partial(hub.backups.make_if_due, hub.log, slept_at, anyio.from_thread.check_cancelled)
     await anyio.to_thread.run_sync(work)
-
-
-async def _listen(web: HttpServer, params: HttpListen | None) -> Fault | None:
-    """Serve HTTP if that is wanted; return why it can't be served."""
-    try:
-        if params is not None:
-            await web.listen(params)
-    except Fault as fault:
-        return fault
-    return None
 
 
 def _announce(folder: Path, info: HubInfo, url: str) -> None:

@@ -5,15 +5,19 @@ import sys
 from collections import deque
 from contextlib import suppress
 from pathlib import Path
-from time import monotonic
+from time import monotonic, sleep
 from typing import Self, cast
 
 from actors.proxy.endpoint import CHUNK, PROJECT, LineReader, Report, connect, process_of
-from actors.proxy.launcher import ANSWER_TIMEOUT, describe_silence
+from actors.proxy.launcher import ANSWER_TIMEOUT, HubLauncher, describe_silence
 from actors.runtime.types import JsonObject
 
 PROTOCOL = "2025-06-18"
 CLOSED = "the server closed the connection"
+LONGEST_END = 10.0
+"""Seconds that a killed hub may take to end."""
+POLL = 0.05
+"""Seconds between two attempts to connect meanwhile."""
 VERSION_ERRORS = {-32601, -32602}
 """Codes of unknown methods and parameters, which a hub of another version may lack."""
 
@@ -144,3 +148,21 @@ class Client:
         if left <= 0:
             raise TimeoutError("the server took too long")
         return left
+
+
+def client_of_hub(launcher: HubLauncher, seconds: float, project: str | None = None) -> Client:
+    """Return a session with the hub of a folder, which is started if there is none.
+
+    Raises:
+        HubError: As of `HubLauncher.step`.
+        ClientError, OSError: As of `Client`.
+    """
+    gives_up_at = monotonic() + LONGEST_END
+    while True:
+        launcher.wait()
+        try:
+            return Client(launcher.folder, seconds, project)
+        except ConnectionError:  # the socket of a hub that was killed accepts until all of its files are closed
+            if monotonic() > gives_up_at:
+                raise
+        sleep(POLL)

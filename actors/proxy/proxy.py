@@ -8,7 +8,7 @@ import select
 import signal
 import socket
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from time import monotonic
 from typing import NoReturn
@@ -136,9 +136,7 @@ class Proxy:
         info = read_hub_info(self._launcher.folder)
         if os.environ.get("CONTEXT_GRAPH_LOG"):
             self._check_log()
-        if info is None:
-            return hub
-        if (refusal := info.refusal(self._options)) is not None:
+        if info is not None and (refusal := info.refusal(self._options)) is not None:
             raise HubError(refusal)
         return hub
 
@@ -184,8 +182,7 @@ class Proxy:
             self._input_closed = True
             rest = self._client_reader.rest()
             lines = [rest] if rest else []
-        for line in lines:
-            self._to_hub += self._pending.add(line) + b"\n"
+        self._to_hub += _lines(map(self._pending.add, lines))
 
     def _read_hub(self, hub: socket.socket) -> None:
         try:
@@ -195,9 +192,7 @@ class Proxy:
         except OSError:
             data = b""
         self._heard_at = monotonic()
-        for line in self._hub_reader.feed(data):
-            if self._pending.settle(line):
-                self._to_client += line + b"\n"
+        self._to_client += _lines(filter(self._pending.settle, self._hub_reader.feed(data)))
         if not data:
             self._on_hub_lost(hub)
 
@@ -206,11 +201,10 @@ class Proxy:
         hub.close()
         self._hub = None
         self._hub_reader.rest()
-        for answer in self._pending.fail_exhausted():
-            self._to_client += answer + b"\n"
+        self._to_client += _lines(self._pending.fail_exhausted())
         self._to_hub.clear()
         self._hub_lost = True
-        self._resumption = b"".join(line + b"\n" for line in self._pending.resend())
+        self._resumption = _lines(self._pending.resend())
 
     def _give_up_stopped(self, hub: socket.socket) -> None:
         """Fail what a hub was asked that a signal stopped. Only a person can let it go on."""
@@ -219,8 +213,7 @@ class Proxy:
             if is_stopped(pid):
                 reason = describe_silence(self._launcher.folder, pid)
                 print_notice(reason)
-                for answer in self._pending.fail_all(f"Storage failed: {reason}; this may still be done"):
-                    self._to_client += answer + b"\n"
+                self._to_client += _lines(self._pending.fail_all(f"Storage failed: {reason}; this may still be done"))
                 self._on_hub_lost(hub)
 
     def _fail(self, reason: str) -> None:
@@ -229,10 +222,13 @@ class Proxy:
         until = monotonic() + GRACE
         while not self._input_closed and _input_ready(0 if self._pending else max(0.0, until - monotonic())):
             self._read_client()
-        for answer in self._pending.fail_all(f"Storage failed: {reason}"):
-            self._to_client += answer + b"\n"
+        self._to_client += _lines(self._pending.fail_all(f"Storage failed: {reason}"))
         while self._to_client:
             del self._to_client[: os.write(STDOUT, self._to_client)]
+
+
+def _lines(lines: Iterable[bytes]) -> bytes:
+    return b"".join(line + b"\n" for line in lines)
 
 
 def _input_ready(timeout_s: float) -> bool:

@@ -1,5 +1,7 @@
 """A request to one hub: sent on with its key, and again if the hub ended before it answered."""
 
+from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Final
 from uuid import uuid4
 
@@ -44,11 +46,12 @@ async def forward(
     given: JsonObject = params.get("_meta") or {}
     own = {name: value for name, value in given.items() if name.startswith(OWN_META)}
     meta = {REQUEST_KEY: str(uuid4())} | own | {SERVED: _limit(hub, given.get(SERVED))}
+    post = partial(_post, client, hub, method, authorization)
     try:
         try:
-            return await _post(client, hub, method, params | {"_meta": meta}, authorization)
+            return await post(params | {"_meta": meta})
         except (httpx2.ReadError, httpx2.WriteError, httpx2.RemoteProtocolError):  # it ended, perhaps after a commit
-            return await _resend(client, hub, method, params | {"_meta": meta | {RESENT: True}}, authorization)
+            return await _resend(hub, partial(post, params | {"_meta": meta | {RESENT: True}}))
     except httpx2.ReadTimeout as error:
         raise _away(hub, "doesn't answer; what was asked may be done nevertheless") from error
     except httpx2.HTTPError as error:
@@ -64,14 +67,12 @@ def _limit(hub: HubAddress, wanted: object) -> object:
     return [one for one in hub.namespaces if one in wanted] if isinstance(wanted, list) else wanted
 
 
-async def _resend(
-    client: httpx2.AsyncClient, hub: HubAddress, method: str, params: JsonObject, authorization: str
-) -> JsonObject:
+async def _resend(hub: HubAddress, post: Callable[[], Awaitable[JsonObject]]) -> JsonObject:
     """Send a request again once its hub runs again, which does nothing twice; errors as in `forward`."""
     deadline = anyio.current_time() + RESTART
     while True:
         try:
-            return await _post(client, hub, method, params, authorization)
+            return await post()
         except httpx2.HTTPError as error:
             if anyio.current_time() > deadline:
                 raise _away(hub, "ended before it answered; what was asked may be done nevertheless") from error
@@ -79,7 +80,7 @@ async def _resend(
 
 
 async def _post(
-    client: httpx2.AsyncClient, hub: HubAddress, method: str, params: JsonObject, authorization: str
+    client: httpx2.AsyncClient, hub: HubAddress, method: str, authorization: str, params: JsonObject
 ) -> JsonObject:
     body, more = stateless(method, params)
     return result_of(await client.post(f"{hub.url}/mcp", json=body, headers=headers(authorization) | more))

@@ -42,12 +42,17 @@ def test_a_running_hub_with_another_log_or_other_models_is_not_taken_for_what_wa
     server = window().greeted()
     server.call("store_memory", content="Bo is afraid of thunder.")
     assert run(data, "backup", str(tmp_path / "backup")).exit_code == 0
+    (tmp_path / "walnuts.md").write_text("Ilse dries walnuts.")
     address = "postgresql://keeper@db.example/other"
     for arguments, words in (
         (("status", "--log", address.replace("@", ":secret@")), f"in that folder, not the one at {address}:"),
         (
             ("search", "thunder", "--embedder", "full", "--models", str(tmp_path)),
             "it with embedded, not full in",
+        ),
+        *(
+            ((*command, "--embedder", "full"), "it with embedded, not full:")
+            for command in (("import", str(tmp_path / "walnuts.md")), ("scan",), ("review",), ("ui", "--no-open"))
         ),
         (("restore", str(tmp_path / "backup"), "--replace"), f"context-graph stop --data {data}"),
         (("backup", str(data / "backup")), "inside the store's folder"),

@@ -7,7 +7,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from actors.dashboard.page import chosen, in_background, number, operate, render
+from actors.dashboard.page import chosen, entered, in_background, number, operate, render
 from actors.dashboard.templating import EVENTS, memories_in
 from actors.runtime.faults import InvalidParamsFault, NotFoundFault
 from actors.runtime.types import JsonObject
@@ -128,7 +128,7 @@ async def _last_event(request: Request, until: str | None = None) -> int | None:
 async def changes(request: Request) -> Response:
     """Find in the background what changed since an event: the log is read up to the present."""
     form = await request.form()
-    at = number(str(form.get("at") or ""), "at", 1, 1, MOST)
+    at = number(entered(form, "at"), "at", 1, 1, MOST)
     return in_background(request, "changes", "store/diff", a=at, limit=SHOWN)
 
 

@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from actors.api.params.fields import MAX_QUERY
 from actors.dashboard.graph_layout import place_neighbours
-from actors.dashboard.page import chosen, identifier, number, operate, redirect, render
+from actors.dashboard.page import chosen, entered, identifier, number, operate, redirect, render
 from actors.dashboard.templating import closeness
 from actors.runtime.faults import InvalidParamsFault, NotFoundFault
 from actors.runtime.types import JsonObject
@@ -72,7 +72,7 @@ async def forget(request: Request) -> Response:
     """Take a memory out of every search."""
     form = await request.form()
     asked = identifier(request)
-    await operate(request, "memory/delete", id=asked, reason=str(form.get("reason") or "").strip() or None)
+    await operate(request, "memory/delete", id=asked, reason=entered(form, "reason"))
     return redirect(request, f"/memory/{asked}")
 
 
@@ -89,8 +89,7 @@ async def erase(request: Request) -> Response:
     asked = identifier(request)
     if form.get("confirm") != "yes":
         raise InvalidParamsFault("Nothing was erased: tick the box that says you understand", parameter="confirm")
-    reason = str(form.get("reason") or "").strip() or None
-    await operate(request, "memory/delete", id=asked, soft=False, reason=reason)
+    await operate(request, "memory/delete", id=asked, soft=False, reason=entered(form, "reason"))
     return redirect(request, f"/memory/{asked}")
 
 
@@ -121,7 +120,7 @@ async def supersede(request: Request) -> Response:
         content=content,
         supersedes=[asked],
         modality="text" if found["modality"] == "image" else found["modality"],
-        rationale=str(form.get("reason") or "").strip() or "a correction by hand",
+        rationale=entered(form, "reason") or "a correction by hand",
         **{name: found[name] for name in ("namespace", "tags", "importance", "memory_type", "metadata")},
     )
     return redirect(request, f"/memory/{stored['fingerprintId']}")

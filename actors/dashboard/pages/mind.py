@@ -13,6 +13,7 @@ from actors.dashboard.comparisons import mark_differences
 from actors.dashboard.page import (
     caller_of,
     chosen,
+    entered,
     identifier,
     in_background,
     number,
@@ -61,8 +62,7 @@ async def undo(request: Request) -> Response:
     """Take back a run, whole or for one memory."""
     form = await request.form()
     asked = identifier(request)
-    memory = str(form.get("memory") or "") or None
-    await operate(request, "memory/undo_consolidation", run_id=asked, memory_id=memory)
+    await operate(request, "memory/undo_consolidation", run_id=asked, memory_id=entered(form, "memory"))
     return redirect(request, f"/sleep/{asked}")
 
 
@@ -74,7 +74,7 @@ async def start(request: Request) -> Response:
         "sleep",
         "memory/consolidate",
         partial(_with_texts, request),
-        mode=str(form.get("mode") or "light"),
+        mode=entered(form, "mode") or "light",
         dry_run=form.get("dry_run") == "yes",
         rationale=f"asked for by {author(caller_of(request).actor)}",
     )
@@ -86,44 +86,43 @@ async def schedule(request: Request) -> Response:
     plan = (await operate(request, "dream/status"))["scheduler"]
     before: JsonObject = {mode: one["when"] or "off" for mode, one in plan["modes"].items()}
     before |= {name: plan[name] for name in ("paused", "pruning_permitted")}
-    asked: JsonObject = {mode: str(form.get(mode) or "").strip() or "off" for mode in plan["modes"]}
+    asked: JsonObject = {mode: entered(form, mode) or "off" for mode in plan["modes"]}
     asked |= {"paused": form.get("paused") == "yes", "pruning_permitted": form.get("pruning") == "yes"}
     changed: JsonObject = {name: value for name, value in asked.items() if value != before[name]}
     await operate(request, "store/schedule", None, **changed)
     return redirect(request, "/sleep")
 
 
-async def _with_texts(request: Request, run_: JsonObject) -> JsonObject:
+async def _with_texts(request: Request, found: JsonObject) -> JsonObject:
     """Add to each merge both texts with the difference marked, and their texts to causes and to hidden memories."""
-    wanted = [one for merge in run_["merges"] for one in (merge["survivor"], *(two["id"] for two in merge["absorbed"]))]
-    wanted += [one["id"] for one in run_["pruned"]]
-    causes = run_.get("causes", [])
+    merges = [(merge["survivor"], one) for merge in found["merges"] for one in merge["absorbed"]]
+    causes = found.get("causes", [])
+    wanted = [memory for survivor, one in merges for memory in (survivor, one["id"])]
+    wanted += [one["id"] for one in found["pruned"]]
     wanted += [one[end] for one in causes for end in ENDS]
-    texts: dict[str, JsonObject] = {}
     distinct = list(dict.fromkeys(wanted))
-    for start_ in range(0, len(distinct), MAX_BATCH):
-        found = await operate(request, "memory/list", ids=distinct[start_ : start_ + MAX_BATCH])
-        texts |= {one["id"]: one for one in found["memories"]}
-    contents = {memory: one["content"] for memory, one in texts.items()}
-    states = {memory: one["state"] for memory, one in texts.items()}
+    contents: dict[str, str] = {}
+    states: dict[str, str] = {}
+    for first in range(0, len(distinct), MAX_BATCH):
+        for one in (await operate(request, "memory/list", ids=distinct[first : first + MAX_BATCH]))["memories"]:
+            contents[one["id"]], states[one["id"]] = one["content"], one["state"]
     pairs = [
         {
-            "survivor": merge["survivor"],
+            "survivor": survivor,
             "absorbed": one["id"],
             "similarity": one["similarity"],
             "state": states.get(one["id"], "erased"),
-            "texts": mark_differences(contents[merge["survivor"]], contents[one["id"]])
-            if {merge["survivor"], one["id"]} <= texts.keys()
+            "texts": mark_differences(contents[survivor], contents[one["id"]])
+            if {survivor, one["id"]} <= contents.keys()
             else None,
         }
-        for merge in run_["merges"]
-        for one in merge["absorbed"]
+        for survivor, one in merges
     ]
     pruned = [
-        one | {"text": contents.get(one["id"]), "state": states.get(one["id"], "erased")} for one in run_["pruned"]
+        one | {"text": contents.get(one["id"]), "state": states.get(one["id"], "erased")} for one in found["pruned"]
     ]
     linked = [one | {"texts": [contents.get(one[end]) for end in ENDS]} for one in causes]
-    return run_ | {"pairs": pairs, "pruned": pruned, "causes": linked}
+    return found | {"pairs": pairs, "pruned": pruned, "causes": linked}
 
 
 async def goals(request: Request) -> Response:
@@ -152,7 +151,7 @@ async def goals(request: Request) -> Response:
 async def discover(request: Request) -> Response:
     """Look for goals."""
     form = await request.form()
-    namespace = str(form.get("namespace") or _own(request))
+    namespace = entered(form, "namespace") or _own(request)
     return in_background(request, "goals", "goal/discover", namespace=namespace, max_goals=20, min_confidence=0.0)
 
 

@@ -61,9 +61,11 @@ async def _by_profile(request: Request, query: str, profile: str, namespace: str
 
 async def _by_weights(request: Request, query: str, _profile: str, namespace: str | None) -> JsonObject | None:
     """Rank by exactly the weights of the sliders; None while all of them are 0."""
-    weights = _asked_weights(request)
-    if weights is None:
+    places = _places(request)
+    moved = sum(places.values())
+    if not moved:
         return None
+    weights = {key: place / moved for key, place in places.items()}
     found = await operate(
         request,
         "search/multi",
@@ -115,25 +117,16 @@ def _answer(
     }
 
 
-def _asked_weights(request: Request) -> dict[str, float] | None:
-    """Return the weights of the sliders, whole numbers up to `FULL`, so that they sum to 1; None if all are 0."""
-    given = _moved(request)
-    total = sum(given.values())
-    return {key: value / total for key, value in given.items()} if total else None
-
-
-def _moved(request: Request) -> dict[str, int]:
-    """Return the position of each slider that a person moved."""
+def _places(request: Request) -> dict[str, int]:
+    """Return the position of each slider, up to `FULL`; 0 for one that the request doesn't name."""
     names = {space.key: f"w_{space.key}" for space in SPACES}
     return {key: number(chosen(request, name), name, 0, 0, FULL) for key, name in names.items()}
 
 
-def _sliders(request: Request, profile: str, answer: JsonObject | None) -> list[JsonObject]:
+def _sliders(request: Request, profile: str, answer: JsonObject | None) -> dict[str, int]:
     """Return the position of each slider: as it was moved, or as the profile weighs."""
     if profile == CUSTOM:
-        places = _moved(request)
-    else:
-        weights = {space.key: 1.0 for space in SPACES} if answer is None else answer["weights"]
-        top = max(weights.values(), default=0.0) or 1.0
-        places = {space.key: round(FULL * max(weights.get(space.key, 0.0), 0.0) / top) for space in SPACES}
-    return [{"key": key, "value": place} for key, place in places.items()]
+        return _places(request)
+    weights = {space.key: 1.0 for space in SPACES} if answer is None else answer["weights"]
+    top = max(weights.values(), default=0.0) or 1.0
+    return {space.key: round(FULL * max(weights.get(space.key, 0.0), 0.0) / top) for space in SPACES}

@@ -20,8 +20,6 @@ SESSIONS = 40
 MOST_SESSIONS = 1_000
 """Of a page that shows more of them."""
 MOST = 10_000_000
-FROM, TO = "From", "To"
-"""What the page calls the first and the last day, both of which are shown."""
 
 
 async def timeline(request: Request) -> Response:
@@ -29,9 +27,9 @@ async def timeline(request: Request) -> Response:
     namespace = chosen(request, "namespace")
     session = chosen(request, "session")
     state = chosen(request, "state")
-    day, last = _day(request, "day", FROM), _day(request, "last", TO)
+    day, last = _day(request, "day"), _day(request, "last")
     if day and last and last < day:
-        raise InvalidParamsFault(f"Invalid '{TO}': {last} is before '{FROM}', {day}", parameter="last")
+        raise InvalidParamsFault(f"Invalid 'last': {last} is before 'day', {day}", parameter="last")
     offset = number(chosen(request, "offset"), "offset", 0, 0, MOST)
     sessions = number(chosen(request, "sessions"), "sessions", SESSIONS, 1, MOST_SESSIONS)
     calendar = await operate(request, "store/calendar", namespace=namespace, sessions=MOST_SESSIONS)
@@ -66,14 +64,14 @@ async def timeline(request: Request) -> Response:
     )
 
 
-def _day(request: Request, name: str, label: str) -> date | None:
+def _day(request: Request, name: str) -> date | None:
     text = chosen(request, name)
     if text is None:
         return None
     try:
         return date.fromisoformat(text)
     except ValueError:
-        raise InvalidParamsFault(f"Invalid '{label}': expected a date such as 2026-03-09", parameter=name) from None
+        raise InvalidParamsFault(f"Invalid '{name}': expected a date such as 2026-03-09", parameter=name) from None
 
 
 async def home(request: Request) -> Response:

@@ -176,13 +176,16 @@ class Keys:
 
 
 def parse_expiry(text: str, now: datetime) -> datetime:
-    """Return the time of `90d` (a number of days) or of an ISO 8601 time (`InvalidParamsFault` if it is past)."""
+    """Return the time of `90d` (a number of days) or of an ISO 8601 time, which without a zone is this machine's.
+
+    Raises:
+        InvalidParamsFault: It is neither, or past.
+    """
     try:
         days = re.fullmatch(r"(\d{1,5})d", text)
-        at = now + timedelta(days=int(days[1])) if days else datetime.fromisoformat(text)
+        at = now + timedelta(days=int(days[1])) if days else datetime.fromisoformat(text).astimezone(UTC)
     except (ValueError, OverflowError):
         raise invalid("expires", "expected days, as 90d, or an ISO 8601 time") from None
-    at = at if at.tzinfo else at.replace(tzinfo=UTC)
     if at <= now:
         raise invalid("expires", "it is past")
     return at

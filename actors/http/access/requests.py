@@ -65,10 +65,11 @@ class Rates:
             raise RateLimitFault(problem, retry_after_ms=int(wait * 1e3))
 
     def _take(self, name: tuple[str, str], rate: float, burst: int) -> bool:
-        left, at = self._buckets.get(name, (float(burst), monotonic()))
-        left = min(float(burst), left + (monotonic() - at) * rate)
+        now = monotonic()
+        left, at = self._buckets.get(name, (float(burst), now))
+        left = min(float(burst), left + (now - at) * rate)
         granted = left >= 1
-        self._buckets[name] = (left - 1 if granted else left, monotonic())
+        self._buckets[name] = (left - 1 if granted else left, now)
         self._buckets.move_to_end(name)
         while len(self._buckets) > MAX_BUCKETS:
             self._buckets.popitem(last=False)

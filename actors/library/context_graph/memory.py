@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Concatenate, NamedTuple, ParamSpec, Self, TypeVar
 
 from actors.runtime.types import JsonObject
-from context_graph.transports import CLOSED, ContextGraphError, HttpTransport, SocketTransport, Transport
+from context_graph.transports import CLOSED, ContextGraphError, HttpTransport, SocketTransport
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -62,7 +62,7 @@ class Memory:
     ) -> None:
         if (url is None) != (key is None):
             raise ValueError("a server needs both url and key")
-        self._open: Callable[[], Transport]
+        self._open: Callable[[], SocketTransport | HttpTransport]
         if url is not None and key is not None:
             if data is not None:
                 raise ValueError("give either the folder of a store or the url of a server")

@@ -7,8 +7,8 @@ import threading
 from http import HTTPStatus
 from importlib.metadata import version
 from pathlib import Path
-from time import monotonic, sleep
-from typing import TYPE_CHECKING, Protocol
+from time import monotonic
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from actors.runtime.types import JsonObject
@@ -28,10 +28,6 @@ FORBIDDEN = -32003
 """Code of a call that its key doesn't permit."""
 LONGEST = 86_400.0
 """Most seconds for one call to the hub."""
-LONGEST_END = 10.0
-"""Seconds that a killed hub may take to end."""
-POLL = 0.05
-"""Seconds between two attempts to connect meanwhile."""
 CLOSED = "the store is closed: open another Memory"
 
 
@@ -54,20 +50,11 @@ class ContextGraphError(Exception):
         return self.message
 
 
-class Transport(Protocol):
-    """Calls a tool and returns its structured answer."""
-
-    def call(self, tool: str, arguments: JsonObject) -> JsonObject:
-        """Call; raises `ContextGraphError`, and `RuntimeError` once it is closed."""
-        ...
-
-    def close(self) -> None:
-        """Release the connection."""
-        ...
-
-
 class SocketTransport:
-    """The hub on this machine, which is started if necessary. Threads take turns."""
+    """The hub on this machine, which is started if necessary. Threads take turns.
+
+    Of both transports a call raises `ContextGraphError`, and `RuntimeError` once it is closed.
+    """
 
     def __init__(self, folder: Path, namespace: str | None, timeout: float) -> None:
         from actors.proxy.client import ClientError
@@ -132,19 +119,11 @@ class SocketTransport:
             raise
 
     def _connect(self) -> Client:
-        from actors.proxy.client import Client
+        from actors.proxy.client import client_of_hub
         from actors.proxy.launcher import HubLauncher
 
-        launcher = HubLauncher(self._folder, [])  # one that failed to start a hub fails for ever
-        deadline = monotonic() + LONGEST_END
-        while True:
-            launcher.wait()
-            try:
-                return Client(self._folder, LONGEST, self._namespace)
-            except ConnectionError:  # the socket of a hub that was killed accepts until all of its files are closed
-                if monotonic() > deadline:
-                    raise
-                sleep(POLL)
+        # A launcher that failed to start a hub fails for ever.
+        return client_of_hub(HubLauncher(self._folder, []), LONGEST, self._namespace)
 
 
 class HttpTransport:

@@ -12,7 +12,7 @@ from time import monotonic, sleep
 from typing import NamedTuple
 from uuid import uuid4
 
-from actors.cli.store_access import open_store, store_location
+from actors.cli.store_access import StoreLocation, open_store
 from actors.runtime.settings import passphrase
 from benchmarks.cluster.server import Server
 from benchmarks.processes import hub_of, send_signal, stop_hub
@@ -121,7 +121,7 @@ def _audit(folder: Path, folders: list[Path], load: Load) -> list[Verdict]:
     heads, digests, replayed = set[str](), set[str](), 0
     problems: list[str] = []
     for one in folders:
-        with open_store(store_location(one)) as store:
+        with open_store(StoreLocation(one)) as store:
             answer = store.call("store/replay")
             heads.add(str(answer["hash"] if "hash" in answer else answer["events"]))
             digests.add(str(sorted((name, each["live"]) for name, each in answer["projections"].items())))

@@ -12,6 +12,7 @@ from actors.cli.commands import program
 from actors.proxy.serve_command import parse_plain
 from tests.acceptance.conftest import COMMAND, PATIENCE, refused
 from tests.actors.cli.conftest import run, run_json
+from tests.actors.conftest import Place
 from tests.sampling import sampled
 
 SINGULAR = re.compile(
@@ -127,6 +128,8 @@ def test_the_folder_before_the_name_of_a_command_on_namespaces_is_the_one_it_cha
     monkeypatch.setenv("CONTEXT_GRAPH_DATA", str(tmp_path / "another"))
     done = run(store, "namespaces", "rename", "home", "house")
     assert (done.exit_code, done.stdout.splitlines()[:1]) == (0, ["1 memory moved from home to house"]), done.output
+    done = run(store, "namespaces", "--json", "rename", "house", "hut")
+    assert json.loads(done.stdout)["moved_from"] == {"house": 1}, "--json stands before the name too"
 
 
 # ── folders and files ───────────────────────────────────────────────────────────────────────────────
@@ -141,6 +144,14 @@ def test_a_key_that_is_refused_leaves_no_folder(tmp_path: Path, wrong: tuple[str
     assert not (tmp_path / "new").exists()
     made = CliRunner().invoke(program, ["key", "create", "ci", "-n", "home", "--data", str(tmp_path / "new")])
     assert (made.exit_code, made.stdout[:6]) == (0, "cg_ci_"), made.output
+
+
+def test_a_key_expires_at_the_time_of_this_machine_that_a_person_names(tmp_path: Path, place: Place) -> None:
+    place("America/New_York")
+    create = ["key", "create", "ci", "-n", "home", "--expires", "2099-12-01", "--data", str(tmp_path)]
+    assert CliRunner().invoke(program, create).exit_code == 0
+    listed = CliRunner().invoke(program, ["key", "list", "--data", str(tmp_path)])
+    assert listed.stdout == "ci: read, home, until 2099-12-01 00:00; last used: never\n"
 
 
 @sampled(

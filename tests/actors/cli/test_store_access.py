@@ -1,8 +1,10 @@
 """Which process answers a command: a hub, also one that is starting, or the command itself."""
 
 import os
+import socket
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -10,7 +12,8 @@ import pytest
 
 from actors.cli import store_access
 from actors.cli.commands.agents import serve
-from actors.cli.store_access import LOCK_TIMEOUT, StoreLocation, StoreSession, open_store, store_location
+from actors.cli.store_access import LOCK_TIMEOUT, StoreLocation, StoreSession, open_store
+from actors.proxy.endpoint import SOCKET
 from actors.proxy.launcher import is_locked, lock_folder
 from actors.proxy.serve_command import data_folder
 from events.storage.log import LogInUseError
@@ -33,7 +36,7 @@ def test_a_command_waits_for_a_hub_that_is_starting_instead_of_opening_the_store
     monkeypatch.setattr(store_access, "_connect", connect)
     lock = lock_folder(tmp_path)
     assert lock is not None
-    with open_store(store_location(tmp_path), creates=True) as store:
+    with open_store(StoreLocation(tmp_path), creates=True) as store:
         assert store.served
     os.close(lock)
     assert list(tmp_path.iterdir()) == [tmp_path / "hub.lock"], "the store was opened"
@@ -53,9 +56,27 @@ def test_a_hub_that_gives_up_its_start_leaves_the_store_to_the_command(
 
     monkeypatch.setattr(store_access, "_connect", connect)
     monkeypatch.setattr(store_access, "_open", lambda *_: StoreSession(lambda *_: {}, served=False))
-    with open_store(store_location(tmp_path), creates=True) as store:
+    with open_store(StoreLocation(tmp_path), creates=True) as store:
         assert not store.served
     assert not held
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no unix sockets")
+def test_a_hub_that_ends_while_a_command_connects_leaves_the_store_to_it(tmp_path: Path) -> None:
+    """The socket of a hub that is killed accepts connections until the system has closed all of its files."""
+    assert run(tmp_path, "store", "Bo is afraid of thunder.", "--no-hub").exit_code == 0
+
+    def end() -> None:
+        with listener.accept()[0]:
+            (tmp_path / SOCKET).unlink()
+
+    with socket.socket(socket.AF_UNIX) as listener, ThreadPoolExecutor(1) as pool:
+        listener.bind(str(tmp_path / SOCKET))
+        listener.listen()
+        ended = pool.submit(end)
+        done = run(tmp_path, "status")
+        ended.result(PATIENCE)
+    assert (done.exit_code, done.stdout.startswith("1 memory, ")) == (0, True), done.output
 
 
 def test_looking_for_the_lock_of_a_hub_changes_nothing(tmp_path: Path) -> None:
@@ -77,7 +98,7 @@ def test_a_store_that_stays_in_use_is_tried_ever_more_rarely(tmp_path: Path, mon
 
     for name, fake in (("monotonic", lambda: moment), ("sleep", sleep), ("_open", refuse)):
         monkeypatch.setattr(store_access, name, fake)
-    with pytest.raises(LogInUseError), open_store(store_location(tmp_path), creates=True):
+    with pytest.raises(LogInUseError), open_store(StoreLocation(tmp_path), creates=True):
         pass
     assert len([one for one in attempts if one < 1_001]) > 5, "a hook that closes it soon is soon followed"
     assert len(attempts) < 200

@@ -19,7 +19,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from actors.api.context import Context
 from actors.api.tools import dispatch
 from actors.api.tools.agent_tools import BY_METHOD
-from actors.cli.store_access import open_store, store_location
+from actors.cli.store_access import StoreLocation, open_store
 from actors.hub import composition as hubs
 from actors.hub.composition import open_hub, start_hub
 from actors.hub.hub import Hub
@@ -532,7 +532,7 @@ def test_a_command_that_reads_a_damaged_log_opens_it_again_read_only_and_answers
 ) -> None:
     folder, _ = written
     change_row(folder)
-    with open_store(store_location(folder)) as store:
+    with open_store(StoreLocation(folder)) as store:
         memories = [line for line in store.call("store/export")["lines"] if "content" in line]
         assert len(memories) == 12
         with pytest.raises(StorageFault, match="repair NEW_FOLDER"):

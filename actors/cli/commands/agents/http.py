@@ -9,8 +9,8 @@ import typer
 from actors.api.caller import Scope
 from actors.api.params.http import DEFAULT_ADDRESS, HttpListen
 from actors.cli.options import Data, Embedder, Json, Models
-from actors.cli.program import Group, Panel, app, exit_on_error, folder_command, show
-from actors.cli.store_access import store_location
+from actors.cli.program import Group, Panel, app, exit_on_error, folder_command, location_of, show
+from actors.cli.store_access import check_models
 from actors.proxy.serve_command import data_folder
 from actors.runtime.settings import ModelProfile
 from actors.runtime.types import JsonObject
@@ -101,6 +101,7 @@ def revoke(folder: Path, name: Name) -> JsonObject:
 
 @app.command(rich_help_panel=Panel.INSPECT)
 def ui(
+    context: typer.Context,
     data: Data = None,
     embedder: Embedder = ModelProfile.EMBEDDED,
     models: Models = None,
@@ -109,14 +110,14 @@ def ui(
     as_json: Json = False,
 ) -> None:
     """Print a link to the dashboard, the pages of the store, which logs a browser in once, and open it."""
-    from actors.proxy.client import Client
+    from actors.proxy.client import client_of_hub
     from actors.proxy.serve_command import hub_launcher
 
-    launcher = hub_launcher(data_folder(data), embedder, models)
+    location = location_of(context, data_folder(data).absolute(), embedder, models)
     with exit_on_error():
-        store_location(launcher.folder).check_exists()
-        launcher.wait()
-        with Client(launcher.folder, TIMEOUT) as client:
+        location.check_exists()
+        with client_of_hub(hub_launcher(location.folder, embedder, models), TIMEOUT) as client:
+            check_models(location)
             answer = client.request("http/login")
     show(answer, lambda found: typer.echo(found["url"]), as_json=as_json)
     if browser and not as_json:

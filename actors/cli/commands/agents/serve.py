@@ -6,7 +6,7 @@ import math
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Annotated
@@ -26,7 +26,6 @@ from actors.runtime.types import JsonObject
 
 if TYPE_CHECKING:
     from actors.hub.hub import Hub
-    from actors.proxy.client import Client
     from actors.proxy.endpoint import HubInfo, ServeOptions
 
 HTTP_ALONE = ("address", "tls_cert", "tls_key", "behind_proxy", "allow_host", "oauth_issuer", "oauth_audience")
@@ -177,14 +176,21 @@ def _serve_http(folder: Path, options: ServeOptions, log_level: LogLevel, wanted
 
     from actors.api.params.parsing import parse
     from actors.http.listening import bind
+    from actors.proxy.client import Client
     from actors.proxy.endpoint import read_hub_info
-    from actors.proxy.launcher import lock_folder
+    from actors.proxy.launcher import START_TIMEOUT, lock_folder
 
     with _logging(log_level):
         params = parse(wanted, HttpListen)
+        gives_up_at = monotonic() + START_TIMEOUT
         while lock_folder(folder) is None:
-            client = _client_of_hub(folder)
-            if client is None:
+            try:
+                client = Client(folder, LONGEST)
+            except (FileNotFoundError, ConnectionError):  # the hub doesn't listen yet, or no longer
+                if monotonic() > gives_up_at:
+                    problem = f"the hub that starts or ends in {folder} took more than {START_TIMEOUT:.0f} s"
+                    raise CommandError(problem) from None
+                sleep(RETRY_INTERVAL)
                 continue
             with client:
                 info = read_hub_info(folder)
@@ -193,30 +199,16 @@ def _serve_http(folder: Path, options: ServeOptions, log_level: LogLevel, wanted
                 url = client.request("http/listen", **msgspec.to_builtins(params))["url"]
                 typer.echo(f"context-graph: HTTP is served at {url} by the hub that runs already", err=True)
                 client.wait_closed()
+            gives_up_at = monotonic() + START_TIMEOUT
         bind(params).close()  # says that the port is taken before the store is opened and models are loaded
         anyio.run(_serve_socket, folder, options, math.inf, params)
-
-
-def _client_of_hub(folder: Path) -> Client | None:
-    """Return a client of the hub that has the lock of a folder, when it listens; None if it ended."""
-    from actors.proxy.client import Client
-    from actors.proxy.launcher import START_TIMEOUT, is_locked
-
-    gives_up_at = monotonic() + START_TIMEOUT
-    while is_locked(folder):
-        with suppress(FileNotFoundError, ConnectionRefusedError):  # it doesn't listen yet, or no longer
-            return Client(folder, LONGEST)
-        if monotonic() > gives_up_at:
-            raise CommandError(f"the hub that starts or ends in {folder} took more than {START_TIMEOUT:.0f} s")
-        sleep(RETRY_INTERVAL)
-    return None
 
 
 async def _serve_socket(folder: Path, options: ServeOptions, linger: float, http: HttpListen | None = None) -> None:
     from actors.hub.serve import serve_socket
 
-    with _opened(folder, options) as (running, per_minute, info):
-        await serve_socket(running, per_minute, info, linger, http)
+    with _opened(folder, options) as opened:
+        await serve_socket(*opened, linger, http)
 
 
 def _serve_alone(
@@ -228,8 +220,8 @@ def _serve_alone(
         from actors.hub.serve import serve_stdio
 
         project = serving_project(namespace, folder)
-        with _opened(folder, options) as (running, per_minute, info):
-            await serve_stdio(running, per_minute, info, tools, project)
+        with _opened(folder, options) as opened:
+            await serve_stdio(*opened, tools, project)
 
     with _logging(log_level):
         anyio.run(alone)

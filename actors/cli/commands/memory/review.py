@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from actors.cli.options import Data, Embedder, Json, Models, full_id
-from actors.cli.program import Panel, app, exit_on_error, show
+from actors.cli.program import Panel, app, exit_on_error, location_of, show
 from actors.cli.store_access import StoreSession
 from actors.proxy.serve_command import data_folder
 from actors.runtime.settings import ModelProfile
@@ -23,6 +23,7 @@ ANSWERS = frozenset("kdesq")
 
 @app.command(rich_help_panel=Panel.REMEMBER)
 def review(
+    context: typer.Context,
     data: Data = None,
     namespace: Annotated[str | None, typer.Option("--namespace", "-n", help="Only what is in this one.")] = None,
     keep: Annotated[list[str] | None, typer.Option(metavar="MEMORY", help="Keep it. May be repeated.")] = None,
@@ -39,12 +40,12 @@ def review(
 
     What is kept is stored anew without the tag `captured`; what was captured is then forgotten.
     """
-    from actors.cli.store_access import CommandError, open_store, store_location
+    from actors.cli.store_access import CommandError, open_store
 
     wishes: dict[str, str | None] = {**dict.fromkeys(keep or (), ""), **dict.fromkeys(drop or ())}
     if edit:
         wishes[edit[0]] = edit[1]
-    location = store_location(data_folder(data), embedder, models)
+    location = location_of(context, data_folder(data), embedder, models)
     with exit_on_error(), open_store(location) as store:
         pending = {one["id"]: one for one in _pending(store, namespace)}
         wishes = {full_id(store, given): wish for given, wish in wishes.items()}

@@ -130,12 +130,13 @@ def namespaces(context: typer.Context, data: Data = None, *, as_json: Json = Fal
     if context.invoked_subcommand is not None:
         if data is not None:  # for the command that follows, which otherwise takes another store
             os.environ[DATA.variable] = str(data)
+        context.default_map = {context.invoked_subcommand: {"as_json": as_json}}
         return
-    from actors.cli.store_access import open_store, store_location
+    from actors.cli.store_access import StoreLocation, open_store
     from actors.proxy.project import claims
 
     folder = data_folder(data)
-    with exit_on_error(), open_store(store_location(folder)) as store:
+    with exit_on_error(), open_store(StoreLocation(folder)) as store:
         counts = store.call("store/status")["namespaces"]
         projects = {name: str(path) for name, path in claims(folder)}
     answer: JsonObject = {

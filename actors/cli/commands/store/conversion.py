@@ -35,12 +35,12 @@ def upgrade(
     """Copy and upgrade a store of an earlier version, as the next start or command that writes would."""
     import msgspec
 
-    from actors.cli.store_access import store_location
+    from actors.cli.store_access import StoreLocation
     from actors.store.spare_memories import SNAPSHOT
     from events.recovery.upgrade import plan
     from events.recovery.upgrade import upgrade as upgrade_store
 
-    store_location(folder).check_in_folder("its hubs upgrade it when they start; back it up by: context-graph backup")
+    StoreLocation(folder).check_in_folder("its hubs upgrade it when they start; back it up by: context-graph backup")
     if dry_run:
         found = plan(folder, passphrase())
     else:
@@ -61,7 +61,7 @@ def move(
     """Copy the log to a server or into a folder, and compare all that follows from both; the original stays."""
     import msgspec
 
-    from actors.cli.store_access import CommandError, check_outside, store_location
+    from actors.cli.store_access import CommandError, StoreLocation, check_outside
     from actors.hub.move import move as move_log
     from actors.hub.move import open_log
     from events.postgres.address import is_url
@@ -72,7 +72,7 @@ def move(
             raise CommandError(f"'{to}' is no address of a PostgreSQL server, postgresql://…")
         target = str(given_path(to).absolute())
         check_outside(Path(target), folder)
-    location = store_location(folder)
+    location = StoreLocation(folder)
     location.check_exists()
     with closing(open_log(folder, location.log)) as source:
         return msgspec.to_builtins(move_log(source, target, report))
@@ -102,7 +102,7 @@ def reembed(
     import anyio
     import msgspec
 
-    from actors.cli.store_access import check_outside, store_location
+    from actors.cli.store_access import StoreLocation, check_outside
     from actors.embedder.loading import load_profile
     from actors.embedder.pool.local import start_pool
     from actors.embedder.pool.prepared import BulkEmbedding
@@ -118,7 +118,7 @@ def reembed(
     bulk = BulkEmbedding(partial(start_pool, settings, workers, ray))
     load = bulk.loading(partial(load_profile, profile=embedder, models=models, device=device))
 
-    store_location(folder).check_exists()
+    StoreLocation(folder).check_exists()
     check_outside(new_folder, folder)
     copy = None
     if not no_backup and (folder / DATABASE).exists():

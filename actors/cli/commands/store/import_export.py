@@ -17,7 +17,7 @@ import typer
 
 from actors.cli.commands.store.conversion import Ray, Workers
 from actors.cli.options import AsOf, Data, Embedder, Models, Namespace, given_path
-from actors.cli.program import Panel, app, exit_on_error, folder_command, show
+from actors.cli.program import Panel, app, exit_on_error, folder_command, location_of, show
 from actors.importers import KNOWN
 from actors.proxy.endpoint import Report, print_notice
 from actors.proxy.serve_command import data_folder
@@ -44,6 +44,7 @@ class ExportFormat(StrEnum):
 def import_memories(
     folder: Path,
     report: Report,
+    context: typer.Context,
     source: Annotated[
         str,
         typer.Argument(
@@ -79,7 +80,6 @@ def import_memories(
     Secrets and passages between <private> and </private> are left out.
     """
     from actors.cli.importing import batches_of, import_batches, import_in_pool, so_far
-    from actors.cli.store_access import store_location
     from actors.embedder.pool.worker import WorkerSettings
     from actors.importers.recogniser import recognise
     from actors.importers.records import Options, Redactions, project
@@ -97,7 +97,7 @@ def import_memories(
             begin = partial(batches_of, found, files, result, report)
             try:
                 if workers is None and ray is None:
-                    import_batches(store_location(folder, embedder, models), begin)
+                    import_batches(location_of(context, folder, embedder, models), begin)
                 else:
                     import_in_pool(folder, begin, WorkerSettings(embedder, models), workers, ray)
             except KeyboardInterrupt:
@@ -221,15 +221,13 @@ def export(
     as_json: Annotated[bool, typer.Option("--json", help="Print a summary as JSON, if there is a file.")] = False,
 ) -> None:
     """Write memories, in the order of storage: everything that happened to them, or the live ones."""
-    import msgspec
-
-    from actors.cli.store_access import open_store, store_location
+    from actors.cli.store_access import StoreLocation, open_store
     from actors.cli.views.terminal import progress_bar
     from actors.cli.views.transfer import exported
     from actors.exporters.files import Export, write
 
     by_name = ExportFormat.PARQUET if file.suffix == f".{ExportFormat.PARQUET}" else ExportFormat.JSONL
-    location = msgspec.structs.replace(store_location(data_folder(data)), upgrades=False)
+    location = StoreLocation(data_folder(data), upgrades=False)
     with exit_on_error(), progress_bar(quiet=as_json) as report, open_store(location) as store:
         wanted = Export(store.call, report, namespace, {} if as_of is None else {"as_of": as_of})
         result = write(wanted, (form or by_name).value, None if str(file) == STANDARD else file, replace=replace)

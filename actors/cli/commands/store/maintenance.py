@@ -65,7 +65,7 @@ def verify(
 def _verify(folder: Path, anchor: str | None, report: Report) -> JsonObject:
     """Check a store through the process that serves it, or without opening it for writing."""
     from actors.api.operations.administration.maintenance import verified
-    from actors.cli.store_access import open_store, served_store, store_location
+    from actors.cli.store_access import StoreLocation, open_store, served_store
     from actors.store.snapshot_files import Snapshots
     from actors.store.spare_memories import SNAPSHOT
     from events.crypto.keys import KeyRing
@@ -73,14 +73,11 @@ def _verify(folder: Path, anchor: str | None, report: Report) -> JsonObject:
     from events.verify.anchors import anchor_problems
     from events.verify.verification import verify as check
 
-    location = store_location(folder)
+    location = StoreLocation(folder)
     given = {} if anchor is None else {"anchor": anchor}
-    with served_store(location) as store:
+    with served_store(location) if location.log is None else open_store(location) as store:
         if store is not None:
             return store.call("store/verify", report, **given)
-        if location.log is not None:
-            with open_store(location) as opened:
-                return opened.call("store/verify", report, **given)
         found = check(folder, passphrase(), lambda done, total: report(done, total, "events checked"), SNAPSHOT)
         if found.problems:  # then no process would start from a snapshot
             return verified(found, (), anchor)
@@ -115,13 +112,13 @@ def restore(
     as_json: Json = False,
 ) -> None:
     """Restore a memory that was forgotten, pruned or superseded, or a whole store from a backup."""
-    from actors.cli.store_access import CommandError, store_location
+    from actors.cli.store_access import CommandError, StoreLocation
     from actors.cli.views.maintenance import restored
     from actors.cli.views.memories import memory_restored
 
     folder = data_folder(data)
     if names_memory(what):
-        perform(store_location(folder), "memory/restore", {"id": MemoryId(what)}, memory_restored, as_json=as_json)
+        perform(StoreLocation(folder), "memory/restore", {"id": MemoryId(what)}, memory_restored, as_json=as_json)
         return
     with exit_on_error():
         if not what or not given_path(what).exists():
@@ -142,11 +139,11 @@ def repair(
 
     Status 1: nothing can be proved.
     """
-    from actors.cli.store_access import check_outside, store_location
+    from actors.cli.store_access import StoreLocation, check_outside
     from actors.store.spare_memories import SNAPSHOT
     from events.recovery.repair import repair as write_repaired
 
-    store_location(folder).check_in_folder(RESTORE)
+    StoreLocation(folder).check_in_folder(RESTORE)
     check_outside(new_folder, folder)
     result = write_repaired(
         folder, new_folder, passphrase(), lambda done, total: report(done, total, "events written"), SNAPSHOT
@@ -169,14 +166,14 @@ def change_passphrase(
     Every process that opens the store then reads it from CONTEXT_GRAPH_PASSPHRASE, or from the file that
     CONTEXT_GRAPH_PASSPHRASE_FILE names. The first passphrase is also taken from there if it is set.
     """
-    from actors.cli.store_access import store_location
+    from actors.cli.store_access import StoreLocation
     from actors.cli.views.terminal import read_secret
     from events.crypto.passphrase import change_passphrase as change
     from events.crypto.wrapping import check_strength, is_locked
 
     folder = data_folder(data)
     with exit_on_error():
-        store_location(folder).check_in_folder(MOVE_FIRST)
+        StoreLocation(folder).check_in_folder(MOVE_FIRST)
         keys, known = folder / "keys", passphrase()
         locked = is_locked(keys.read_bytes())
         old = (known or read_secret("Present passphrase")) if locked else None

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from actors.cli.options import AsOf, Embedder, Memory, Models, RunId, given_path
-from actors.cli.program import Panel, folder_command, store_command
+from actors.cli.program import Panel, folder_command, location_of, store_command
 from actors.proxy.endpoint import Report
 from actors.runtime.settings import ModelProfile, passphrase
 from actors.runtime.types import JsonObject
@@ -28,7 +28,7 @@ def anchor(
     ] = None,
 ) -> JsonObject:
     """Print a short signed proof of all events until now; `verify --anchor` shows whether one was changed or cut."""
-    from actors.cli.store_access import store_location
+    from actors.cli.store_access import StoreLocation
     from actors.hub.anchors import GIT, write_anchor
     from events.crypto.keys import KeyRing
     from events.recovery.salvage import acknowledged
@@ -36,7 +36,7 @@ def anchor(
     from events.storage.log import LogError
     from events.verify.anchors import sign_head
 
-    store_location(folder).check_in_folder("run context-graph backup COPY, then context-graph anchor --data COPY")
+    StoreLocation(folder).check_in_folder("run context-graph backup COPY, then context-graph anchor --data COPY")
     check_files(folder, ("keys",))
     chain = KeyRing.of((folder / "keys").read_bytes(), passphrase()).chain
     if chain is None:
@@ -94,6 +94,7 @@ def audit(
 def scan(
     folder: Path,
     report: Report,
+    context: typer.Context,
     embedder: Embedder = ModelProfile.EMBEDDED,
     models: Models = None,
     *,
@@ -102,11 +103,11 @@ def scan(
     ] = False,
 ) -> JsonObject:
     """Find passwords, keys, tokens and card numbers in memories; status 1 if any are left."""
-    from actors.cli.store_access import open_store, store_location
+    from actors.cli.store_access import open_store
 
     result: JsonObject = {"scanned": 0, "found": [], "redacted": redact}
     page: JsonObject = {"next_after": 0}
-    with open_store(store_location(folder, embedder, models)) as store:
+    with open_store(location_of(context, folder, embedder, models)) as store:
         while "next_after" in page:
             page = store.call("store/scan", report, after=page["next_after"], redact=redact)
             result["scanned"] += page["scanned"]
