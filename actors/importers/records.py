@@ -265,3 +265,15 @@ def beside(own: JsonObject, stated: JsonObject) -> JsonObject:
 def texts(values: Iterable[object]) -> list[str]:
     """Return those values that are texts and not blank."""
     return [value for value in values if isinstance(value, str) and value.strip()]
+
+
+def first_text(*values: object) -> str:
+    """Return the first value that is a text and not blank; "" without one."""
+    return next(iter(texts(values)), "")
+
+
+def said(content: object) -> list[str]:
+    """Return the texts of a message: it is one, or a list of parts of which some are texts, or objects with a text."""
+    parts = content if isinstance(content, list) else [content]
+    found = (part.get("text") if isinstance(part, dict) else part for part in parts)
+    return [text for text in found if isinstance(text, str)]

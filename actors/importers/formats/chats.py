@@ -5,7 +5,7 @@ Many conversations are in several files, `conversations-000.json` and so on.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from actors.importers.files import REMEMBERED, documents
-from actors.importers.records import Broken, Options, Record, Skipped, memory, moment, present, texts
+from actors.importers.records import Broken, Options, Record, Skipped, first_text, memory, moment, present, said, texts
 from actors.importers.sections import parts as parts_of
 from actors.runtime.types import JsonObject
 
@@ -145,9 +145,9 @@ def read_claude_ai(file: Path, options: Options) -> Iterator[Record]:
                 yield Skipped("turns without text")
             for index, attached in enumerate(message.attachments):
                 name = str(attached.get("file_name") or "attachment")
-                if texts([attached.get("extracted_content")]):
+                if extracted := first_text(attached.get("extracted_content")):
                     named = metadata | {"file": name}
-                    content = f"{name}\n\n{attached['extracted_content']}"
+                    content = f"{name}\n\n{extracted}"
                     yield from memory(
                         (*place, "file", index), content, file, **circumstances, tags=["attachment"], metadata=named
                     )
@@ -200,19 +200,19 @@ def _branch(conversation: _Conversation) -> list[str]:
     nodes = conversation.mapping
     last = conversation.current_node
     if last not in nodes:
-        last = next((name for name, node in nodes.items() if node.parent not in nodes), None)
-        seen: set[str] = set()
-        while last is not None and last not in seen:
-            seen.add(last)
-            children = [child for child in nodes[last].children if child in nodes]
-            if not children:
-                break
-            last = children[-1]
-    path: list[str] = []
-    while last is not None and last in nodes and last not in path:
-        path.append(last)
-        last = nodes[last].parent
-    return path[::-1]
+        root = next((name for name, node in nodes.items() if node.parent not in nodes), None)
+        down = _chain(nodes, root, lambda node: next((one for one in reversed(node.children) if one in nodes), None))
+        last = down[-1] if down else None
+    return _chain(nodes, last, lambda node: node.parent)[::-1]
+
+
+def _chain(nodes: dict[str, _Node], first: str | None, following: Callable[[_Node], str | None]) -> list[str]:
+    """Return nodes from the first one on, each followed by another; in a damaged export they may go in a circle."""
+    chain: dict[str, None] = {}
+    while first in nodes and first not in chain:
+        chain[first] = None
+        first = following(nodes[first])
+    return [*chain]
 
 
 def _chatgpt_turn(
@@ -230,11 +230,10 @@ def _chatgpt_turn(
         yield Skipped("tool calls and results" if is_tool else "hidden messages")
         return
     parts = content.parts or []
-    said = [part.get("text") if isinstance(part, dict) else part for part in parts]  # also aloud
-    for part in parts:
-        if isinstance(part, dict) and not texts([part.get("text")]):
+    for part in parts:  # one that was spoken has a text
+        if isinstance(part, dict) and not first_text(part.get("text")):
             yield Skipped("images and recordings")
-    text = "\n".join(texts(said)) or (content.text if content.content_type == "code" else "")
+    text = "\n".join(texts(said(parts))) or (content.text if content.content_type == "code" else "")
     if not isinstance(text, str) or not text.strip():
         yield Skipped("turns without text")
         return

@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from actors.importers.files import lines
-from actors.importers.records import Broken, Options, Record, Skipped, memory, moment, present
+from actors.importers.records import Broken, Options, Record, Skipped, memory, moment, present, said
 from actors.runtime.types import JsonObject
 
 NAME = "Claude Code transcripts"
@@ -143,10 +143,8 @@ def _text(block: object, kind: str | None, *, everything: bool) -> str | None:
             return text
         case "tool_use", {"name": str(name), **rest} if everything:
             return f"{name} {msgspec.json.encode(rest.get('input')).decode()}"
-        case "tool_result", {"content": str(text)} if everything:
-            return text
-        case "tool_result", {"content": list(parts)} if everything:
-            return "\n".join(part["text"] for part in parts if isinstance(part, dict) and "text" in part)
+        case "tool_result", {"content": str() | list() as content} if everything:
+            return "\n".join(said(content))
         case _:
             return None
 

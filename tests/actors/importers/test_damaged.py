@@ -90,6 +90,14 @@ def replaced(value: Any, rng: random.Random) -> Any:
     return changed
 
 
+def test_a_result_of_a_tool_with_a_part_that_has_no_text_ends_no_import(tmp_path: Path) -> None:
+    parts = [{"type": "text", "text": None}, {"type": "image"}, {"type": "text", "text": "a.py"}]
+    result = {"type": "tool_result", "tool_use_id": "t1", "content": parts}
+    file = samples.write_lines(tmp_path / "s.jsonl", [samples.turn("s", 0, "/srv/shop", "user", [result])])
+    _, items, broken, _ = read(file, everything=True)
+    assert ([item["content"] for item in items], broken) == (["a.py"], [])
+
+
 @pytest.mark.parametrize(
     "make", [samples.chatgpt, samples.claude_ai, samples.mem0, samples.codex, samples.gemini, None]
 )
