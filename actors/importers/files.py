@@ -207,12 +207,11 @@ def walk(folder: Path, suffixes: Iterable[str] | None = None, skipped: Iterable[
     `suffixes` of the files are in lower case; None for any.
     """
     wanted, unwanted = None if suffixes is None else {*suffixes}, {*skipped, *INSTALLED}
-
-    def is_hidden(path: Path) -> bool:
-        return any(part in unwanted or part.startswith(".") for part in path.relative_to(folder).parts[:-1])
-
-    named = (path for path in sorted(folder.rglob("*")) if wanted is None or path.suffix.lower() in wanted)
-    files = [path for path in named if not path.name.startswith(BESIDE) and not is_hidden(path) and path.is_file()]
+    found: list[Path] = []
+    for parent, folders, names in os.walk(folder):
+        folders[:] = (name for name in folders if not name.startswith(".") and name not in unwanted)
+        found += (Path(parent, name) for name in names if not name.startswith(BESIDE))
+    files = sorted(path for path in found if (wanted is None or path.suffix.lower() in wanted) and path.is_file())
     links = {path for path in files if path.is_symlink()}
     own = {path.resolve() for path in files if path not in links} if links else set()
     yield from (path for path in files if path not in links or path.resolve() not in own)
