@@ -4,7 +4,7 @@ Two statements give one value of a thing only if the kinds agree: "at 15:00" and
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import Final, NamedTuple
@@ -76,6 +76,16 @@ def are_of_one_kind(one: Value, other: Value) -> bool:
     if "number" in kinds:
         return bool(kinds & (AMOUNTS - {"number"} | {"clock", "label"}))
     return kinds <= DATED or kinds == {"clock", "daypart"}
+
+
+def other_values(statement: Statement, other: Statement) -> list[Value]:
+    """Return the values but names that a statement gives and another doesn't."""
+    return [value for value in read_values(statement) if value.kind != "name" and value.key not in other.keys]
+
+
+def have_one_kind(values: Iterable[Value], others: Sequence[Value]) -> bool:
+    """Return whether one of some values may stand in place of one of others."""
+    return any(are_of_one_kind(value, other) for value in values for other in others)
 
 
 def is_denied(value: Value, statement: Statement, known: Iterable[str]) -> bool:
