@@ -228,6 +228,11 @@ def moment(value: object) -> str | None:
         return None
 
 
+def last_written(file: Path) -> str:
+    """Return when a file was last written, in ISO 8601 in the time zone of this machine."""
+    return datetime.fromtimestamp(file.stat().st_mtime, UTC).astimezone().isoformat()
+
+
 def _local(text: str) -> str:
     """Return a time in UTC in the time zone of this machine; another text as it is."""
     try:

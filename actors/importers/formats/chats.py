@@ -7,14 +7,25 @@ Many conversations are in several files, `conversations-000.json` and so on.
 import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from actors.importers.files import REMEMBERED, documents
-from actors.importers.records import Broken, Options, Record, Skipped, first_text, memory, moment, present, said, texts
+from actors.importers.records import (
+    Broken,
+    Options,
+    Record,
+    Skipped,
+    first_text,
+    last_written,
+    memory,
+    moment,
+    present,
+    said,
+    texts,
+)
 from actors.importers.sections import parts as parts_of
 from actors.runtime.types import JsonObject
 
@@ -159,7 +170,6 @@ def read_claude_ai(file: Path, options: Options) -> Iterator[Record]:
 
 def _remembered(known: _Remembered, file: Path, options: Options) -> Iterator[Record]:
     """Yield what claude.ai remembers, a long text in parts. A part that has changed since is another memory."""
-    written = datetime.fromtimestamp(file.stat().st_mtime, UTC).astimezone().isoformat()
     for project, text in {"": known.conversations_memory, **known.project_memories}.items():
         for part in parts_of(text or ""):
             yield from memory(
@@ -167,7 +177,7 @@ def _remembered(known: _Remembered, file: Path, options: Options) -> Iterator[Re
                 part.text,
                 file,
                 namespace=options.namespace,
-                created_at=written,
+                created_at=last_written(file),
                 tags=["memory"],
                 metadata=present(source="claude.ai", project=project),
             )

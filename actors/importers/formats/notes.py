@@ -13,7 +13,7 @@ import posixpath
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from pathlib import Path
 from uuid import UUID
 
@@ -35,6 +35,7 @@ from actors.importers.records import (
     Record,
     Skipped,
     beside,
+    last_written,
     link,
     memory,
     memory_id,
@@ -179,8 +180,7 @@ def _note(root: Path, file: Path, document: Document) -> tuple[_Note, list[Ignor
         for one, value in stated.items()
         if one not in times
     ]
-    modified = datetime.fromtimestamp(file.stat().st_mtime, UTC).astimezone().isoformat()
-    created = next(iter(times.values()), None) or date_in_path(name) or document.made or modified
+    created = next(iter(times.values()), None) or date_in_path(name) or document.made or last_written(file)
     note = _Note(file, name, ("note", name, digest), title, body, created, document.line, properties, ids, linked)
     return note, ignored
 

@@ -157,7 +157,7 @@ class Comparison:
             -REACH < word.span[0] - end < REACH
             and word.key in keys
             and not _SENTENCE_END.search(later.text, *sorted((end, word.span[0])))
-            for end, taken in later.ended.items()
+            for end, taken in later.ends.items()
             if not taken or not keys.isdisjoint(taken)
             for word in later.words
         )

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Final
 
-from actors.text.statements.ellipsis import clauses
+from actors.text.statements.ellipsis import ATTRIBUTES, clauses
 from actors.text.statements.evidence import OPPOSITES
 from actors.text.statements.labels import statement_starts
 from actors.text.statements.phrases import RECURRING, TIME_STEMS, Phrase, phrases, subject
@@ -41,7 +41,6 @@ def _stems(*lists: str) -> frozenset[str]:
 
 
 _VERBS: Final = _stems("state", "event", "modals", "free")
-_ATTRIBUTES: Final = _stems("attributes")
 _ASKS: Final = re.compile(
     r"\W*(?:what|who|whom|whose|which|when|where|how|is|are|am|do|does|can|has|have)\b", re.IGNORECASE
 )
@@ -155,7 +154,7 @@ def _dispensable(old: Statement, new: Statement, *, has_value: bool) -> set[str]
             found |= {*phrase.stems}
     if not has_value:
         return found | {one for one in old.keys for other in new.keys if {one, other} in OPPOSITES}
-    found |= _ATTRIBUTES
+    found |= ATTRIBUTES
     if new.announces_change:
         found |= {word.key for word in old.words if word.kind in {"number", "time"}}
     return found

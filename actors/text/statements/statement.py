@@ -157,13 +157,8 @@ class Statement:
         return "be" if is_be else "have" if word in {"has", "have"} else word
 
     @cached_property
-    def ends(self) -> list[int]:
-        """Where the words end that end a state."""
-        return [*self.ended]
-
-    @cached_property
-    def ended(self) -> dict[int, list[str]]:
-        """What the words that end a state take as their object, as keys, by the ends of these words: "sold the car"."""
+    def ends(self) -> dict[int, list[str]]:
+        """By where the words end that end a state what they take as their object, as keys: "sold the car"."""
         return {
             match.end(): [] if _NO_LONGER.fullmatch(match[0]) else self.object_after(match.end())
             for match in _END.finditer(self._without_negated_ends)

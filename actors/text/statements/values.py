@@ -18,14 +18,12 @@ _LISTS: Final[dict[str, str]] = ENGLISH["values"]
 _FAMILIES: Final = {
     stem: family
     for family in ("duration", "money", "weight", "length", "volume", "data", "degrees")
-    for stem in stem_words(_LISTS[family].replace(",", " ").split())
+    for stem in stem_words(_LISTS[family].split())
 }
 """The kind of an amount by the stem of its unit."""
 UNITS: Final = frozenset(_FAMILIES)
 _TIMES: Final = {
-    stem: kind
-    for kind in ("weekday", "month", "daypart", "frequency")
-    for stem in stem_words(_LISTS[kind].replace(",", " ").split())
+    stem: kind for kind in ("weekday", "month", "daypart", "frequency") for stem in stem_words(_LISTS[kind].split())
 }
 _MONTHS: Final = frozenset(stem_words(_LISTS["month"].split()))
 _BEFORE_CLOCK: Final = re.compile(
