@@ -60,10 +60,14 @@ def screened(records: Iterable[Record], redactions: Redactions) -> Iterator[Reco
             redactions.secrets.update(one.kind for one in found)
             return redact(public, secrets=found) if found else public
 
-        value = {
-            name: map_texts(value, clean) if name in {"content", "rationale", "metadata", "tags"} else value
-            for name, value in record.value.items()
-        }
+        try:
+            value = {
+                name: map_texts(value, clean) if name in {"content", "rationale", "metadata", "tags"} else value
+                for name, value in record.value.items()
+            }
+        except RecursionError:
+            yield Broken(record.file, record.line, "nested too deep")
+            continue
         if isinstance(value["content"], str) and not value["content"].strip() and record.value["content"].strip():
             yield Skipped("memories that are private as a whole")
         else:

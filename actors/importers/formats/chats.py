@@ -264,6 +264,6 @@ def _shown(reference: re.Match[str]) -> str:
     kind, about = reference["kind"], reference["about"] or ""
     name: object = about.partition("\ue202")[0] if kind == "url" else None
     if about.startswith("["):
-        with suppress(msgspec.DecodeError, IndexError):
+        with suppress(msgspec.DecodeError, RecursionError, IndexError):
             name = msgspec.json.decode(about, type=list[Any])[1]
     return reference[0][: reference[0].startswith(" ")] + name if isinstance(name, str) else ""

@@ -141,7 +141,7 @@ def _list(value: object) -> list[str]:
         return []
     try:
         return texts(msgspec.json.decode(value, type=list[object]))
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         return [value]
 
 
