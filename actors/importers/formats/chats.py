@@ -138,34 +138,31 @@ def read_claude_ai(file: Path, options: Options) -> Iterator[Record]:
             yield from _remembered(chat, file, options)
             continue
         for number, message in enumerate(chat.chat_messages):
-            place = ("claude.ai", chat.uuid, message.uuid or number)
-            circumstances = {
-                "namespace": options.namespace,
-                "session": chat.uuid,
-                "created_at": moment(message.created_at or chat.created_at),
-            }
-            speaker = SPEAKERS.get(message.sender, message.sender)
-            metadata = {"source": "claude.ai", "speaker": speaker, **({"title": chat.name} if chat.name else {})}
-            blocks = texts(block.get("text") for block in message.content if block.get("type") == "text")
-            for _block in message.content[len(blocks) :]:
-                yield Skipped("tool calls and results")
-            text = "\n\n".join(blocks) or message.text
-            if text.strip():
-                yield from memory(place, text, file, **circumstances, tags=[speaker], metadata=metadata)
-            elif not message.attachments:
-                yield Skipped("turns without text")
-            for index, attached in enumerate(message.attachments):
-                name = str(attached.get("file_name") or "attachment")
-                if extracted := first_text(attached.get("extracted_content")):
-                    named = metadata | {"file": name}
-                    content = f"{name}\n\n{extracted}"
-                    yield from memory(
-                        (*place, "file", index), content, file, **circumstances, tags=["attachment"], metadata=named
-                    )
-                else:
-                    yield Skipped("files without text")
-            for _file in message.files:
-                yield Skipped("files without text")
+            yield from _claude_ai_turn(chat, number, message, file, options)
+
+
+def _claude_ai_turn(chat: _Chat, number: int, message: _ChatMessage, file: Path, options: Options) -> Iterator[Record]:
+    place = ("claude.ai", chat.uuid, message.uuid or number)
+    created = moment(message.created_at or chat.created_at)
+    circumstances = {"namespace": options.namespace, "session": chat.uuid, "created_at": created}
+    speaker = SPEAKERS.get(message.sender, message.sender)
+    metadata = present(source="claude.ai", speaker=speaker, title=chat.name)
+    blocks = texts(block.get("text") for block in message.content if block.get("type") == "text")
+    yield from [Skipped("tool calls and results")] * (len(message.content) - len(blocks))
+    text = "\n\n".join(blocks) or message.text
+    if text.strip():
+        yield from memory(place, text, file, **circumstances, tags=[speaker], metadata=metadata)
+    elif not message.attachments:
+        yield Skipped("turns without text")
+    for index, attached in enumerate(message.attachments):
+        name = str(attached.get("file_name") or "attachment")
+        if extracted := first_text(attached.get("extracted_content")):
+            named, own = metadata | {"file": name}, (*place, "file", index)
+            content = f"{name}\n\n{extracted}"
+            yield from memory(own, content, file, **circumstances, tags=["attachment"], metadata=named)
+        else:
+            yield Skipped("files without text")
+    yield from [Skipped("files without text")] * len(message.files)
 
 
 def _remembered(known: _Remembered, file: Path, options: Options) -> Iterator[Record]:
