@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from functools import cache, partial
-from itertools import islice
 from typing import NamedTuple, TypeAlias
 
 from msgspec.structs import replace
@@ -46,19 +45,14 @@ _Said: TypeAlias = tuple[str, str, str, tuple[str, ...]]
 """The file, the place in it, the content and the tags of a text."""
 
 
-class _Text(NamedTuple):
-    """A text that a file holds now."""
-
-    id: str
-    namespace: str
-
-
 class _Source(NamedTuple):
     """What of a source bears on former memories."""
 
-    texts: defaultdict[str, dict[str, _Text]]
-    """Those of each file that held any, in order, by their ids."""
-    places: defaultdict[tuple[str, str], list[_Text]]
+    namespaces: dict[str, str]
+    """Where the texts go of each file that held any."""
+    texts: defaultdict[str, list[str]]
+    """The ids of these texts, in order."""
+    places: defaultdict[tuple[str, str], list[str]]
     """The same by file and place."""
     ids: dict[_Said, str]
     """The first of these that says something at a place."""
@@ -103,11 +97,10 @@ def compare(records: Iterable[Record], former: Sequence[Former], settled: set[st
     source = _read(records, former)
     changes = Changes({}, {})
     left: list[Former] = []
-    found: list[tuple[Former, _Text]] = []
+    found: list[tuple[Former, str]] = []
     holding_all = cache(partial(_holding, source))  # many rows of a table may say the same
     for one in former:
-        texts = source.texts[one.file]
-        if one.namespace not in {text.namespace for text in islice(texts.values(), 1)}:
+        if one.namespace != source.namespaces.get(one.file):
             continue
         holding = holding_all(one.file, one.content)
         same = source.ids.get(one.said)
@@ -121,14 +114,14 @@ def compare(records: Iterable[Record], former: Sequence[Former], settled: set[st
     alone = (one for one in left if places[one.file, one.place] == 1)
     found += ((one, text) for one in alone if (text := _at_its_place(one, source)))
     for one, text in found:
-        if text.id not in settled and text.id not in changes.kept:
-            changes.former.setdefault(text.id, []).append(one.id)
+        if text not in settled and text not in changes.kept:
+            changes.former.setdefault(text, []).append(one.id)
     return changes
 
 
 def _read(records: Iterable[Record], former: Sequence[Former]) -> _Source:
     wanted = {line for one in former for line in _lines(one.content)}
-    source = _Source(defaultdict(dict), defaultdict(list), {}, defaultdict(set))
+    source = _Source({}, defaultdict(list), defaultdict(list), {}, defaultdict(set))
     files = {one.file for one in former}
     for record in records:
         if not isinstance(record, Item) or "content" not in record.value:
@@ -137,26 +130,26 @@ def _read(records: Iterable[Record], former: Sequence[Former]) -> _Source:
         for line in wanted & _lines(value["content"]):
             source.holders[line].add((file, value["id"]))
         if record.origin and file in files:
-            place, namespace = record.origin.partition("/")[2], value.get("namespace", DEFAULT_NAMESPACE)
-            text = _Text(value["id"], namespace)
-            source.texts[file][text.id] = text
+            place, text = record.origin.partition("/")[2], value["id"]
+            source.namespaces.setdefault(file, value.get("namespace", DEFAULT_NAMESPACE))
+            source.texts[file].append(text)
             source.places[file, place].append(text)
-            source.ids.setdefault((file, place, value["content"], tuple(value.get("tags", ()))), text.id)
+            source.ids.setdefault((file, place, value["content"], tuple(value.get("tags", ()))), text)
     return source
 
 
-def _holding(source: _Source, file: str, content: str) -> list[_Text]:
+def _holding(source: _Source, file: str, content: str) -> list[str]:
     """Return the texts of a file that have all lines of a content."""
     held = set.intersection(*sorted((source.holders[line] for line in _lines(content)), key=len))
-    return [source.texts[file][id_] for holder, id_ in held if holder == file]
+    return [text for holder, text in held if holder == file]
 
 
-def _at_its_place(one: Former, source: _Source) -> _Text | None:
+def _at_its_place(one: Former, source: _Source) -> str | None:
     """Return the only text at the place of a memory; None if there is none, or what the memory says has moved."""
     texts, at = source.texts[one.file], source.places[one.file, one.place]
     is_divided = not at and not one.place
-    own = {(one.file, text.id) for text in (texts.values() if is_divided else at)}
-    at = [*islice(texts.values(), 1)] if is_divided else at
+    own = {(one.file, text) for text in (texts if is_divided else at)}
+    at = texts[:1] if is_divided else at
     is_moved = not any(source.holders[line] <= own for line in _told(one.content))
     return at[0] if len(at) == 1 and not is_moved else None
 

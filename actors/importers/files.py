@@ -62,7 +62,7 @@ def lines(file: Path, decoder: msgspec.json.Decoder[T]) -> Iterator[tuple[int, T
             except UnicodeDecodeError as error:
                 yield Broken(str(file), number, f"not UTF-8: byte {error.start + 1}")
             except (msgspec.DecodeError, RecursionError) as error:
-                yield Broken(str(file), number, f"not JSON: {error}" if _is_syntax(error) else str(error))
+                yield Broken(str(file), number, _problem(error))
 
 
 def document(file: Path, decoder: msgspec.json.Decoder[T]) -> T | Broken:
@@ -112,7 +112,7 @@ def _decoded(place: str, data: bytes, decoder: msgspec.json.Decoder[T]) -> T | B
     except UnicodeDecodeError as error:
         return Broken(place, data.count(b"\n", 0, error.start) + 1, NOT_UTF8)
     except (msgspec.DecodeError, RecursionError) as error:
-        return Broken(place, _line(data, str(error)), f"not JSON: {error}" if _is_syntax(error) else str(error))
+        return Broken(place, _line(data, str(error)), _problem(error))
 
 
 def text(file: Path) -> str | Broken:
@@ -207,19 +207,19 @@ def walk(folder: Path, suffixes: Iterable[str] | None = None, skipped: Iterable[
     `suffixes` of the files are in lower case; None for any.
     """
     wanted, unwanted = None if suffixes is None else {*suffixes}, {*skipped, *INSTALLED}
-
-    def is_hidden(path: Path) -> bool:
-        return any(part in unwanted or part.startswith(".") for part in path.relative_to(folder).parts[:-1])
-
-    named = (path for path in sorted(folder.rglob("*")) if wanted is None or path.suffix.lower() in wanted)
-    files = [path for path in named if not path.name.startswith(BESIDE) and not is_hidden(path) and path.is_file()]
+    found: list[Path] = []
+    for parent, folders, names in os.walk(folder):
+        folders[:] = (name for name in folders if not name.startswith(".") and name not in unwanted)
+        found += (Path(parent, name) for name in names if not name.startswith(BESIDE))
+    files = sorted(path for path in found if (wanted is None or path.suffix.lower() in wanted) and path.is_file())
     links = {path for path in files if path.is_symlink()}
     own = {path.resolve() for path in files if path not in links} if links else set()
     yield from (path for path in files if path not in links or path.resolve() not in own)
 
 
-def _is_syntax(error: Exception) -> bool:
-    return not isinstance(error, msgspec.ValidationError)
+def _problem(error: Exception) -> str:
+    """Return what is wrong with a text: it is no JSON, or its values are of other types."""
+    return str(error) if isinstance(error, msgspec.ValidationError) else f"not JSON: {error}"
 
 
 def _line(data: bytes, problem: str) -> int:

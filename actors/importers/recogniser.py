@@ -131,7 +131,7 @@ def _file(path: Path, options: Options) -> Source:
     for known in FILES:
         if known.matches(path):
             return _source(known.name, path, known.read, options)
-    if path.suffix.lower() == ".zip":
+    if suffix == ".zip":
         return _document(path, options)
     try:
         return _lines(path, options)
@@ -139,7 +139,7 @@ def _file(path: Path, options: Options) -> Source:
         try:
             return _document(path, options)
         except FormatError as other:
-            raise (other if path.suffix.lower() == ".json" else unknown) from None
+            raise (other if suffix == ".json" else unknown) from None
 
 
 def _lines(path: Path, options: Options) -> Source:
@@ -254,7 +254,8 @@ def _sessions(found: Iterable[tuple[Format, Iterable[Path]]], options: Options) 
     """Yield the records of session files in the formats of a program; a file of JSON that is no session is skipped."""
     for known, file in ((known, file) for known, files in found for file in files):
         try:
-            if file.suffix == ".jsonl" and first_lines(file) and not _recognised(file, known):
+            first = first_lines(file) if known in LINES else []
+            if first and not known.matches(first):
                 yield Skipped("files that are no sessions")
             else:
                 yield from known.read(file, options)

@@ -60,10 +60,14 @@ def screened(records: Iterable[Record], redactions: Redactions) -> Iterator[Reco
             redactions.secrets.update(one.kind for one in found)
             return redact(public, secrets=found) if found else public
 
-        value = {
-            name: map_texts(value, clean) if name in {"content", "rationale", "metadata", "tags"} else value
-            for name, value in record.value.items()
-        }
+        try:
+            value = {
+                name: map_texts(value, clean) if name in {"content", "rationale", "metadata", "tags"} else value
+                for name, value in record.value.items()
+            }
+        except RecursionError:
+            yield Broken(record.file, record.line, "nested too deep")
+            continue
         if isinstance(value["content"], str) and not value["content"].strip() and record.value["content"].strip():
             yield Skipped("memories that are private as a whole")
         else:
@@ -228,6 +232,11 @@ def moment(value: object) -> str | None:
         return None
 
 
+def last_written(file: Path) -> str:
+    """Return when a file was last written, in ISO 8601 in the time zone of this machine."""
+    return datetime.fromtimestamp(file.stat().st_mtime, UTC).astimezone().isoformat()
+
+
 def _local(text: str) -> str:
     """Return a time in UTC in the time zone of this machine; another text as it is."""
     try:
@@ -265,3 +274,15 @@ def beside(own: JsonObject, stated: JsonObject) -> JsonObject:
 def texts(values: Iterable[object]) -> list[str]:
     """Return those values that are texts and not blank."""
     return [value for value in values if isinstance(value, str) and value.strip()]
+
+
+def first_text(*values: object) -> str:
+    """Return the first value that is a text and not blank; "" without one."""
+    return next(iter(texts(values)), "")
+
+
+def said(content: object) -> list[str]:
+    """Return the texts of a message: it is one, or a list of parts of which some are texts, or objects with a text."""
+    parts = content if isinstance(content, list) else [content]
+    found = (part.get("text") if isinstance(part, dict) else part for part in parts)
+    return [text for text in found if isinstance(text, str)]

@@ -93,8 +93,9 @@ def _fold(entity: str) -> str:
 
 def _is_plain(word: str) -> bool:
     """Return whether a capitalised word may be something other than a name."""
-    folded = word.casefold().replace("’", "'").removesuffix("'s")
-    return word.casefold().replace("’", "'") in STOP_WORDS or folded in STOP_WORDS or folded in _SENTENCE_OPENERS
+    folded = word.casefold().replace("’", "'")
+    bare = folded.removesuffix("'s")
+    return folded in STOP_WORDS or bare in STOP_WORDS or bare in _SENTENCE_OPENERS
 
 
 def _names(text: str) -> list[str]:

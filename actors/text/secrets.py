@@ -141,7 +141,7 @@ def is_web_token(value: str) -> bool:
     head = value.partition(".")[0]
     try:
         header = json.loads(base64.urlsafe_b64decode(head + "=" * (-len(head) % 4)))
-    except (ValueError, binascii.Error):
+    except (ValueError, RecursionError):
         return False
     return isinstance(header, dict) and "alg" in header
 

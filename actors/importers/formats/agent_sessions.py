@@ -14,7 +14,7 @@ from uuid import UUID
 import msgspec
 
 from actors.importers.files import document, lines
-from actors.importers.records import Broken, Options, Record, Skipped, memory, moment, present, texts
+from actors.importers.records import Broken, Options, Record, Skipped, first_text, memory, moment, present, said, texts
 from actors.runtime.types import JsonObject
 
 CODEX = "Codex sessions"
@@ -123,14 +123,14 @@ def read_codex(file: Path, options: Options) -> Iterator[Record]:
             is_begun, is_replayed = True, bool(meta.forked_from_id)
         elif line.type == "turn_context":
             is_replayed = is_replayed and _is_before(payload.get("turn_id"), session)
-            folder = folder if is_replayed else next(iter(texts([payload.get("cwd")])), folder)
+            folder = folder if is_replayed else first_text(payload.get("cwd")) or folder
         elif line.type != "response_item":
             yield Skipped("other lines of the program")
         elif is_replayed:
             yield Skipped("turns of the session that was forked")
         elif kind == "message":
             role = str(payload.get("role"))
-            text = _REQUEST.sub("", _codex_text(payload.get("content")))
+            text = _REQUEST.sub("", "\n".join(texts(said(payload.get("content")))))
             if role not in {"user", "assistant"} or _BOILERPLATE.match(text) or not text.strip():
                 yield Skipped("instructions of the program")
                 continue
@@ -196,9 +196,7 @@ def _gemini_turns(session: _GeminiSession, file: Path, options: Options) -> Iter
         if message.type not in {"user", "gemini"}:
             yield Skipped("messages of the program")
             continue
-        content = message.display_content or message.content
-        parts = content if isinstance(content, list) else [content]
-        text = "\n".join(texts(part.get("text") if isinstance(part, dict) else part for part in parts))
+        text = "\n".join(texts(said(message.display_content or message.content)))
         if not text or text.startswith(_SESSION_CONTEXT):
             yield Skipped("messages of the program" if text else "turns without text")
             continue
@@ -233,8 +231,3 @@ def _is_before(turn: object, session: str) -> bool:
         return False
     began, started = (one.int >> 80 for one in ids)  # milliseconds
     return began < started and all(one.version == TIMED for one in ids)
-
-
-def _codex_text(content: object) -> str:
-    parts = content if isinstance(content, list) else [{"text": content}]
-    return "\n".join(texts(part.get("text") for part in parts if isinstance(part, dict)))

@@ -5,16 +5,27 @@ Many conversations are in several files, `conversations-000.json` and so on.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from actors.importers.files import REMEMBERED, documents
-from actors.importers.records import Broken, Options, Record, Skipped, memory, moment, present, texts
+from actors.importers.records import (
+    Broken,
+    Options,
+    Record,
+    Skipped,
+    first_text,
+    last_written,
+    memory,
+    moment,
+    present,
+    said,
+    texts,
+)
 from actors.importers.sections import parts as parts_of
 from actors.runtime.types import JsonObject
 
@@ -127,39 +138,35 @@ def read_claude_ai(file: Path, options: Options) -> Iterator[Record]:
             yield from _remembered(chat, file, options)
             continue
         for number, message in enumerate(chat.chat_messages):
-            place = ("claude.ai", chat.uuid, message.uuid or number)
-            circumstances = {
-                "namespace": options.namespace,
-                "session": chat.uuid,
-                "created_at": moment(message.created_at or chat.created_at),
-            }
-            speaker = SPEAKERS.get(message.sender, message.sender)
-            metadata = {"source": "claude.ai", "speaker": speaker, **({"title": chat.name} if chat.name else {})}
-            blocks = texts(block.get("text") for block in message.content if block.get("type") == "text")
-            for _block in message.content[len(blocks) :]:
-                yield Skipped("tool calls and results")
-            text = "\n\n".join(blocks) or message.text
-            if text.strip():
-                yield from memory(place, text, file, **circumstances, tags=[speaker], metadata=metadata)
-            elif not message.attachments:
-                yield Skipped("turns without text")
-            for index, attached in enumerate(message.attachments):
-                name = str(attached.get("file_name") or "attachment")
-                if texts([attached.get("extracted_content")]):
-                    named = metadata | {"file": name}
-                    content = f"{name}\n\n{attached['extracted_content']}"
-                    yield from memory(
-                        (*place, "file", index), content, file, **circumstances, tags=["attachment"], metadata=named
-                    )
-                else:
-                    yield Skipped("files without text")
-            for _file in message.files:
-                yield Skipped("files without text")
+            yield from _claude_ai_turn(chat, number, message, file, options)
+
+
+def _claude_ai_turn(chat: _Chat, number: int, message: _ChatMessage, file: Path, options: Options) -> Iterator[Record]:
+    place = ("claude.ai", chat.uuid, message.uuid or number)
+    created = moment(message.created_at or chat.created_at)
+    circumstances = {"namespace": options.namespace, "session": chat.uuid, "created_at": created}
+    speaker = SPEAKERS.get(message.sender, message.sender)
+    metadata = present(source="claude.ai", speaker=speaker, title=chat.name)
+    blocks = texts(block.get("text") for block in message.content if block.get("type") == "text")
+    yield from [Skipped("tool calls and results")] * (len(message.content) - len(blocks))
+    text = "\n\n".join(blocks) or message.text
+    if text.strip():
+        yield from memory(place, text, file, **circumstances, tags=[speaker], metadata=metadata)
+    elif not message.attachments:
+        yield Skipped("turns without text")
+    for index, attached in enumerate(message.attachments):
+        name = str(attached.get("file_name") or "attachment")
+        if extracted := first_text(attached.get("extracted_content")):
+            named, own = metadata | {"file": name}, (*place, "file", index)
+            content = f"{name}\n\n{extracted}"
+            yield from memory(own, content, file, **circumstances, tags=["attachment"], metadata=named)
+        else:
+            yield Skipped("files without text")
+    yield from [Skipped("files without text")] * len(message.files)
 
 
 def _remembered(known: _Remembered, file: Path, options: Options) -> Iterator[Record]:
     """Yield what claude.ai remembers, a long text in parts. A part that has changed since is another memory."""
-    written = datetime.fromtimestamp(file.stat().st_mtime, UTC).astimezone().isoformat()
     for project, text in {"": known.conversations_memory, **known.project_memories}.items():
         for part in parts_of(text or ""):
             yield from memory(
@@ -167,7 +174,7 @@ def _remembered(known: _Remembered, file: Path, options: Options) -> Iterator[Re
                 part.text,
                 file,
                 namespace=options.namespace,
-                created_at=written,
+                created_at=last_written(file),
                 tags=["memory"],
                 metadata=present(source="claude.ai", project=project),
             )
@@ -200,19 +207,19 @@ def _branch(conversation: _Conversation) -> list[str]:
     nodes = conversation.mapping
     last = conversation.current_node
     if last not in nodes:
-        last = next((name for name, node in nodes.items() if node.parent not in nodes), None)
-        seen: set[str] = set()
-        while last is not None and last not in seen:
-            seen.add(last)
-            children = [child for child in nodes[last].children if child in nodes]
-            if not children:
-                break
-            last = children[-1]
-    path: list[str] = []
-    while last is not None and last in nodes and last not in path:
-        path.append(last)
-        last = nodes[last].parent
-    return path[::-1]
+        root = next((name for name, node in nodes.items() if node.parent not in nodes), None)
+        down = _chain(nodes, root, lambda node: next((one for one in reversed(node.children) if one in nodes), None))
+        last = down[-1] if down else None
+    return _chain(nodes, last, lambda node: node.parent)[::-1]
+
+
+def _chain(nodes: dict[str, _Node], first: str | None, following: Callable[[_Node], str | None]) -> list[str]:
+    """Return nodes from the first one on, each followed by another; in a damaged export they may go in a circle."""
+    chain: dict[str, None] = {}
+    while first in nodes and first not in chain:
+        chain[first] = None
+        first = following(nodes[first])
+    return [*chain]
 
 
 def _chatgpt_turn(
@@ -230,11 +237,10 @@ def _chatgpt_turn(
         yield Skipped("tool calls and results" if is_tool else "hidden messages")
         return
     parts = content.parts or []
-    said = [part.get("text") if isinstance(part, dict) else part for part in parts]  # also aloud
-    for part in parts:
-        if isinstance(part, dict) and not texts([part.get("text")]):
+    for part in parts:  # one that was spoken has a text
+        if isinstance(part, dict) and not first_text(part.get("text")):
             yield Skipped("images and recordings")
-    text = "\n".join(texts(said)) or (content.text if content.content_type == "code" else "")
+    text = "\n".join(texts(said(parts))) or (content.text if content.content_type == "code" else "")
     if not isinstance(text, str) or not text.strip():
         yield Skipped("turns without text")
         return
@@ -255,6 +261,6 @@ def _shown(reference: re.Match[str]) -> str:
     kind, about = reference["kind"], reference["about"] or ""
     name: object = about.partition("\ue202")[0] if kind == "url" else None
     if about.startswith("["):
-        with suppress(msgspec.DecodeError, IndexError):
+        with suppress(msgspec.DecodeError, RecursionError, IndexError):
             name = msgspec.json.decode(about, type=list[Any])[1]
     return reference[0][: reference[0].startswith(" ")] + name if isinstance(name, str) else ""

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from actors.importers.records import Broken, FormatError, Options, Record, Skipped, memory, moment, texts
+from actors.importers.records import Broken, FormatError, Options, Record, Skipped, first_text, memory, moment, texts
 
 NAME = "a claude-mem database"
 MAGIC = b"SQLite format 3\0"
@@ -40,7 +40,8 @@ def matches(file: Path) -> bool:
             return False
     with closing(_open(file)) as database:
         try:
-            missing = TABLES - set(_tables(database))
+            names = database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+            missing = TABLES.difference(name for (name,) in names)
         except sqlite3.DatabaseError as error:
             raise FormatError(f"{file}: a damaged SQLite database: {error}") from None
     if missing:
@@ -51,24 +52,20 @@ def matches(file: Path) -> bool:
 def read(file: Path, options: Options) -> Iterator[Record]:
     """Yield prompts, observations and summaries, each kind in the order of its ids."""
     with closing(_open(file)) as database:
-        tables = set(_tables(database))
         try:
-            sessions = _rows(database, "sdk_sessions", SESSION)
-            projects = {row["content_session_id"]: row["project"] for row in sessions}
-            prompts = _rows(database, "user_prompts", PROMPT) if "user_prompts" in tables else []
-            yield from _prompts(file, options, prompts, sessions, projects)
+            sessions, prompts = _rows(database, "sdk_sessions", SESSION), _rows(database, "user_prompts", PROMPT)
+            yield from _prompts(file, options, prompts, sessions)
             for row in _rows(database, "observations", OBSERVATION):
                 yield from _observation(file, options, row)
-            for row in _rows(database, "session_summaries", SUMMARY) if "session_summaries" in tables else ():
+            for row in _rows(database, "session_summaries", SUMMARY):
                 yield from _summary(file, options, row)
         except sqlite3.DatabaseError as error:
             yield Broken(str(file), 0, f"a damaged database: {error}")
 
 
-def _prompts(
-    file: Path, options: Options, prompts: list[Row], sessions: list[Row], projects: dict[object, object]
-) -> Iterator[Record]:
+def _prompts(file: Path, options: Options, prompts: list[Row], sessions: list[Row]) -> Iterator[Record]:
     """Yield what people asked; the prompt that a session keeps only if the table of prompts lacks it."""
+    projects = {row["content_session_id"]: row["project"] for row in sessions}
     seen = {row["content_session_id"] for row in prompts}
     firsts = [
         row | {"prompt_number": 1, "prompt_text": row["user_prompt"], "created_at_epoch": row["started_at_epoch"]}
@@ -77,7 +74,7 @@ def _prompts(
     ]
     for row in (*firsts, *prompts):
         session, number = row["content_session_id"], row["prompt_number"]
-        text = "\n".join(texts([row["prompt_text"]]))
+        text = first_text(row["prompt_text"])
         if not text:
             yield Skipped("prompts without text")
             continue
@@ -97,7 +94,7 @@ def _prompts(
 def _observation(file: Path, options: Options, row: Row) -> Iterator[Record]:
     heading = ": ".join(texts((row["title"], row["subtitle"])))
     facts = "\n".join(f"- {fact}" for fact in _list(row["facts"]))
-    text = "\n\n".join(texts((heading, row["narrative"], facts))) or "\n".join(texts([row["text"]]))
+    text = "\n\n".join(texts((heading, row["narrative"], facts))) or first_text(row["text"])
     place = ("claude-mem", "observation", row["memory_session_id"], row["content_hash"] or row["id"])
     if text:
         yield from _memory(place, text, file, options, row, tags=_list(row["concepts"]), memory_type=row["type"])
@@ -107,7 +104,7 @@ def _observation(file: Path, options: Options, row: Row) -> Iterator[Record]:
 
 def _summary(file: Path, options: Options, row: Row) -> Iterator[Record]:
     parts = ("request", "investigated", "learned", "completed", "next_steps", "notes")
-    text = "\n\n".join(f"{name.replace('_', ' ').capitalize()}: {row[name]}" for name in parts if texts([row[name]]))
+    text = "\n\n".join(f"{name.replace('_', ' ').capitalize()}: {row[name]}" for name in parts if first_text(row[name]))
     place = ("claude-mem", "summary", row["memory_session_id"], row["id"])
     if text:
         yield from _memory(place, text, file, options, row, tags=["summary"], memory_type="session_summary")
@@ -135,8 +132,7 @@ def _memory(
 
 def _moment(row: Row) -> str | None:
     epoch = row["created_at_epoch"]
-    stated = next(iter(texts([row.get("created_at")])), None)
-    return moment(epoch if isinstance(epoch, int | float) else None) or moment(stated)
+    return moment(epoch if isinstance(epoch, int | float) else None) or moment(first_text(row.get("created_at")))
 
 
 def _list(value: object) -> list[str]:
@@ -145,7 +141,7 @@ def _list(value: object) -> list[str]:
         return []
     try:
         return texts(msgspec.json.decode(value, type=list[object]))
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         return [value]
 
 
@@ -155,12 +151,10 @@ def _open(file: Path) -> sqlite3.Connection:
     return database
 
 
-def _tables(database: sqlite3.Connection) -> Iterator[str]:
-    yield from (name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'"))
-
-
 def _rows(database: sqlite3.Connection, table: str, wanted: Sequence[str]) -> list[Row]:
-    """Return the rows of a table with the wanted columns, NULL for those that it lacks."""
-    present = {row[1] for row in database.execute(f"PRAGMA table_info({table})")}
+    """Return the rows of a table with the wanted columns, NULL for those that it lacks; [] if there is no table."""
+    present = {row["name"] for row in database.execute(f"PRAGMA table_info({table})")}
+    if not present:
+        return []
     columns = ", ".join(name if name in present else f"NULL AS {name}" for name in wanted)
     return [dict(row) for row in database.execute(f"SELECT {columns} FROM {table} ORDER BY id")]  # noqa: S608 -- own names

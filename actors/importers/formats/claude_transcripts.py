@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from actors.importers.files import lines
-from actors.importers.records import Broken, Options, Record, Skipped, memory, moment, present
+from actors.importers.records import Broken, Options, Record, Skipped, memory, moment, present, said
 from actors.runtime.types import JsonObject
 
 NAME = "Claude Code transcripts"
@@ -107,7 +107,7 @@ def _turn(line: _Line, message: _Message, file: Path, number: int, options: Opti
     blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
     for index, block in enumerate(blocks):
         kind = block.get("type") if isinstance(block, dict) else None
-        text = _text(block, kind, everything=everything)
+        text = _text(block, everything=everything)
         if text is None:
             yield Skipped({"image": "images", "thinking": "thinking"}.get(str(kind), "tool calls and results"))
             continue
@@ -134,19 +134,17 @@ def _turn(line: _Line, message: _Message, file: Path, number: int, options: Opti
         )
 
 
-def _text(block: object, kind: str | None, *, everything: bool) -> str | None:
+def _text(block: object, *, everything: bool) -> str | None:
     """Return the text of a block; None if it is left out."""
-    match kind, block:
-        case "text", {"text": str(text)}:
+    match block:
+        case {"type": "text", "text": str(text)}:
             return text
-        case "thinking", {"thinking": str(text)} if everything:
+        case {"type": "thinking", "thinking": str(text)} if everything:
             return text
-        case "tool_use", {"name": str(name), **rest} if everything:
+        case {"type": "tool_use", "name": str(name), **rest} if everything:
             return f"{name} {msgspec.json.encode(rest.get('input')).decode()}"
-        case "tool_result", {"content": str(text)} if everything:
-            return text
-        case "tool_result", {"content": list(parts)} if everything:
-            return "\n".join(part["text"] for part in parts if isinstance(part, dict) and "text" in part)
+        case {"type": "tool_result", "content": str() | list() as content} if everything:
+            return "\n".join(said(content))
         case _:
             return None
 

@@ -184,16 +184,14 @@ def _message(message: EmailMessage, digest: str, file: Path, line: int, options:
         session=ids[0] if ids else None,
         created_at=created,
         tags=["mail"],
-        metadata={
-            "source": "mail",
-            **present(
-                speaker=speaker,
-                sender=sender[:LONGEST_HEADER],
-                recipients=recipients[:LONGEST_HEADER],
-                subject=subject[:LONGEST_HEADER],
-                message_id=next(iter(own_ids), None),
-            ),
-        },
+        metadata=present(
+            source="mail",
+            speaker=speaker,
+            sender=sender[:LONGEST_HEADER],
+            recipients=recipients[:LONGEST_HEADER],
+            subject=subject[:LONGEST_HEADER],
+            message_id=next(iter(own_ids), None),
+        ),
     )
 
 

@@ -18,11 +18,11 @@ from actors.importers.records import (
     Record,
     Skipped,
     beside,
+    first_text,
     link,
     memory,
     memory_id,
     moment,
-    texts,
 )
 from actors.runtime.types import JsonObject
 
@@ -67,30 +67,30 @@ def read_official(file: Path, options: Options) -> Iterator[Record]:
     links: list[Item] = []
     entities: set[str] = set()
     relations: list[tuple[int, str, str, str]] = []
-    common = {"namespace": options.namespace, "tags": [], "metadata": {"source": "memory-server"}}
+    origin = {"source": "memory-server"}
     for parsed in lines(file, _line):
         if isinstance(parsed, Broken):
             yield parsed
             continue
         number, line = parsed
         name = line.name or line.entity_name
+        start, end = line.from_ or line.from_id, line.to or line.to_id
         if line.type == "entity" and name:
             entities.add(name)
             kind = line.entity_type or ""
-            about = {**common["metadata"], "entity": name, "entity_type": kind}
-            facts = common | {"tags": [kind], "metadata": about}
+            about = origin | {"entity": name, "entity_type": kind}
+            facts = {"namespace": options.namespace, "tags": [kind], "metadata": about}
             yield from memory(
                 _entity(name), f"{name} ({kind})" if kind else name, file, number, **facts, memory_type="entity"
             )
             for observation in line.observations:
-                if not texts([observation]):
+                if not first_text(observation):
                     yield Skipped("observations that are no text")
                     continue
                 place = ("memory-server", "observation", name, observation)
                 yield from memory(place, f"{name}: {observation}", file, number, **facts, memory_type="observation")
                 links.append(link(memory_id(*place), memory_id(*_entity(name)), OBSERVED, file, number))
-        elif line.type == "relation" and (line.from_ or line.from_id) and (line.to or line.to_id):
-            start, end = line.from_ or line.from_id or "", line.to or line.to_id or ""
+        elif line.type == "relation" and start and end:
             relations.append((number, start, line.relation_type or "relates to", end))
         else:
             yield Broken(str(file), number, "neither an entity with a name nor a relation with two ends")
@@ -99,9 +99,10 @@ def read_official(file: Path, options: Options) -> Iterator[Record]:
             yield Broken(str(file), number, f"the relation names an unknown entity: {', '.join(sorted(missing))}")
             continue
         place = ("memory-server", "relation", start, relation, end)
-        about = {**common["metadata"], "from": start, "to": end, "relation_type": relation}
+        about = origin | {"from": start, "to": end, "relation_type": relation}
         sentence = f"{start} {relation.replace('_', ' ')} {end}"
-        yield from memory(place, sentence, file, number, **(common | {"metadata": about}), memory_type="relation")
+        facts = {"namespace": options.namespace, "metadata": about}
+        yield from memory(place, sentence, file, number, **facts, memory_type="relation")
         own, source, target = memory_id(*place), memory_id(*_entity(start)), memory_id(*_entity(end))
         ends = ((own, source, CONCERNS), (own, target, CONCERNS), (source, target, relation))
         links += [link(*one, file, number) for one in ends]
@@ -115,7 +116,7 @@ def read_mem0(file: Path, options: Options) -> Iterator[Record]:
         yield value
         return
     for number, one in enumerate(value["results"] if isinstance(value, dict) else value, start=1):
-        if not isinstance(one, dict) or not texts([one.get("memory")]):
+        if not isinstance(one, dict) or not first_text(one.get("memory")):
             yield Broken(str(file), 0, f"memory {number} has no text in 'memory'")
             continue
         speaker = one.get("actor_id") or one.get("role")

@@ -10,7 +10,7 @@ from zipfile import ZipFile
 import msgspec
 
 from actors.importers.files import DAMAGED, document, is_packed, unpacked, unreadable, walk
-from actors.importers.records import Broken, Options, Record, Skipped, memory, moment, present, texts
+from actors.importers.records import Broken, Options, Record, Skipped, first_text, memory, moment, present, said
 from actors.runtime.types import JsonObject
 
 TELEGRAM: Final = "an export of Telegram"
@@ -52,12 +52,9 @@ def read_telegram(file: Path, options: Options) -> Iterator[Record]:
             if not isinstance(message, dict) or message.get("type") != "message":
                 yield Skipped(NOTICES)
                 continue
-            text = message.get("text")
-            parts = text if isinstance(text, list) else [text]
-            said = (part.get("text") if isinstance(part, dict) else part for part in parts)
             yield from _message(
                 ("telegram", chat.get("id"), message.get("id")),
-                "".join(one for one in said if isinstance(one, str)),
+                "".join(said(message.get("text"))),
                 file,
                 options,
                 time=message.get("date_unixtime") or message.get("date"),
@@ -125,7 +122,7 @@ def read_slack(path: Path, options: Options) -> Iterator[Record]:
 
 def _message(
     place: tuple[object, ...],
-    said: str,
+    text: str,
     file: Path,
     options: Options,
     *,
@@ -138,13 +135,13 @@ def _message(
 
     The session is named by the title, unless it is given.
     """
-    if not said.strip():
+    if not text.strip():
         yield Skipped(MEDIA)
         return
     stated = str(time or "")
     yield from memory(
         place,
-        said,
+        text,
         file,
         namespace=options.namespace,
         session=session or title,
@@ -197,7 +194,7 @@ def _name(person: JsonObject) -> str:
     """Return the name of a person in Slack."""
     profile = person.get("profile")
     full = profile.get("real_name") if isinstance(profile, dict) else None
-    return next(iter(texts([person.get("real_name"), full, person.get("name")])), "")
+    return first_text(person.get("real_name"), full, person.get("name"))
 
 
 def _shown(text: str, people: dict[str, str], channels: dict[str, str]) -> str:

@@ -13,7 +13,7 @@ import posixpath
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from pathlib import Path
 from uuid import UUID
 
@@ -35,6 +35,7 @@ from actors.importers.records import (
     Record,
     Skipped,
     beside,
+    last_written,
     link,
     memory,
     memory_id,
@@ -179,8 +180,7 @@ def _note(root: Path, file: Path, document: Document) -> tuple[_Note, list[Ignor
         for one, value in stated.items()
         if one not in times
     ]
-    modified = datetime.fromtimestamp(file.stat().st_mtime, UTC).astimezone().isoformat()
-    created = next(iter(times.values()), None) or date_in_path(name) or document.made or modified
+    created = next(iter(times.values()), None) or date_in_path(name) or document.made or last_written(file)
     note = _Note(file, name, ("note", name, digest), title, body, created, document.line, properties, ids, linked)
     return note, ignored
 
@@ -193,7 +193,7 @@ def _memories(note: _Note, options: Options) -> Iterator[Record]:
         yield Ignored(str(note.file), 1, f"its property {name} is too long for metadata and is left out")
     suffix = note.file.suffix.lower()
     is_markdown, has_headings = suffix in MARKDOWN, suffix != PLAIN
-    hidden = CODE.sub(lambda code: " " * len(code[0]), note.body)  # code holds neither tags nor observations
+    hidden = CODE.sub(lambda code: "\0" * len(code[0]), note.body)  # code holds no observations; one may hold code
     found = list(_OBSERVATION.finditer(hidden)) if is_markdown else []
     prose, end = "", 0
     for one in found:
@@ -210,7 +210,7 @@ def _memories(note: _Note, options: Options) -> Iterator[Record]:
         content, heading = part.text if number == 1 else part.under(note.title), part.name
         if is_markdown:  # here, not before: the ids of sections follow from what the file holds
             content, heading = without_marks(content).rstrip(), without_marks(f"# {heading}").removeprefix("# ")
-        tags = [*_tags(properties), *(_TAG.findall(CODE.sub(" ", content)) if is_markdown else ())]
+        tags = [*_tags(properties), *(_found_tags(content) if is_markdown else ())]
         division = {"heading": heading[:MAX_TITLE], "section": number, "sections": len(divided)}
         place = (*part.headings, *part.items, part.is_continued) if len(divided) > 1 else ()
         yield from memory(
@@ -226,29 +226,40 @@ def _memories(note: _Note, options: Options) -> Iterator[Record]:
             origin=origin(note.file, *place),
         )
     for one in found:
-        place = ("note", note.name, "observation", one["category"], one["text"])
-        context = _CONTEXT.search(one["text"])
-        statement = _CONTEXT.sub("", one["text"])
+        category, text = (note.body[slice(*one.span(name))] for name in ("category", "text"))
         line = note.line + note.body.count("\n", 0, one.start())
-        about = {"source": "note", "path": note.name, "title": note.title, "category": one["category"]}
-        yield from memory(
-            place,
-            f"{note.title}: {statement}",
-            note.file,
-            line,
-            namespace=options.namespace,
-            created_at=note.created,
-            tags=[one["category"], *_TAG.findall(statement)],
-            memory_type="observation",
-            metadata=about | ({"context": context["context"]} if context else {}),
-        )
-        yield link(memory_id(*place), note.id, OBSERVED, note.file, line)
+        yield from _observation(note, category, text, line, options)
+
+
+def _observation(note: _Note, category: str, text: str, line: int, options: Options) -> Iterator[Record]:
+    """Yield an observation and its link to the note."""
+    place = ("note", note.name, "observation", category, text)
+    context = _CONTEXT.search(text)
+    statement = _CONTEXT.sub("", text)
+    about = {"source": "note", "path": note.name, "title": note.title, "category": category}
+    yield from memory(
+        place,
+        f"{note.title}: {statement}",
+        note.file,
+        line,
+        namespace=options.namespace,
+        created_at=note.created,
+        tags=[category, *_found_tags(statement)],
+        memory_type="observation",
+        metadata=about | ({"context": context["context"]} if context else {}),
+    )
+    yield link(memory_id(*place), note.id, OBSERVED, note.file, line)
 
 
 def _tags(properties: JsonObject) -> list[str]:
     """Return the tags and categories of a note."""
     found = (_values(properties, name, r"[,\s]+") for name in ("tags", "categories"))
     return [tag.lstrip("#") for tags in found for tag in tags]
+
+
+def _found_tags(text: str) -> list[str]:
+    """Return the tags that stand in Markdown; code holds none."""
+    return _TAG.findall(CODE.sub(" ", text))
 
 
 def _values(properties: JsonObject, name: str, separator: str) -> list[str]:

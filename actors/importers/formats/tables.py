@@ -57,36 +57,41 @@ def read(file: Path, options: Options) -> Iterator[Record]:
         raise FormatError(f"{file}, line {content.line}: {content.reason}; nothing was imported")
     separator = _SEPARATOR.match(content)
     delimiter = separator[2] if separator else max(DELIMITERS, key=content.partition("\n")[0].count)
-    rows = csv.reader(StringIO(content, newline=""), delimiter=delimiter, strict=True)
-    names: list[str] = []
-    column = ""
-    line = 1
-    number = 0
+    rows = _rows(content, delimiter)
     if separator:
         next(rows)
-        line = 2
-    while True:
-        try:
-            row = next(rows, None)
-        except csv.Error as error:
-            if not names:
-                raise FormatError(f"{file}, line {line}: no names of columns: {error}; nothing was imported") from None
-            yield Broken(str(file), line, f"not a row: {error}")
-            row = []
-        if row is None:
-            return
-        if not names:
-            names = [name.strip() for name in row]
-            column = _text_column([name for name in names if name], options.column, file)
-            if "" in names:
-                yield Skipped("columns without a name")
+    line, first = next(rows, (1, None))
+    if first is None:
+        return
+    if isinstance(first, csv.Error):
+        raise FormatError(f"{file}, line {line}: no names of columns: {first}; nothing was imported")
+    names = [name.strip() for name in first]
+    column = _text_column([name for name in names if name], options.column, file)
+    if "" in names:
+        yield Skipped("columns without a name")
+    number = 0
+    for line, row in rows:
+        if isinstance(row, csv.Error):
+            yield Broken(str(file), line, f"not a row: {row}")
         elif len(row) > len(names):
             yield Broken(str(file), line, f"{len(row)} values, and the table has {len(names)} columns")
         elif any(map(str.strip, row)):
             cells = {name: cell.strip() for name, cell in zip(names, row, strict=False) if name and cell.strip()}
             number += 1
             yield from _row(cells, column, file, line, number, options)
+
+
+def _rows(content: str, delimiter: str) -> Iterator[tuple[int, list[str] | csv.Error]]:
+    """Yield the line at which each row begins, and its cells, or why it is none."""
+    rows = csv.reader(StringIO(content, newline=""), delimiter=delimiter, strict=True)
+    while True:
         line = rows.line_num + 1
+        try:
+            yield line, next(rows)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            yield line, error
 
 
 def _text_column(names: list[str], chosen: str | None, file: Path) -> str:

@@ -136,12 +136,12 @@ def _clauses(text: str, sentence: Span, previous: Span | None) -> Iterator[Causa
 
 def _read_unmarked(text: str, sentence: Span, previous: Span | None) -> Iterator[CausalClause]:
     """Yield the clauses of a sentence without a connective."""
-    from actors.text.causes.readings import readings
+    from actors.text.causes.readings import read_unmarked
 
-    for reading in readings(text, sentence):
-        cause = reading.cause or (_outcome(text, previous) if previous else None)
-        if cause is not None:
-            yield from _accepted(text, reading.connective, cause, reading.effect)
+    reading = read_unmarked(text, sentence)
+    cause = reading and (reading.cause or (previous and _outcome(text, previous)))
+    if reading and cause:
+        yield from _accepted(text, reading.connective, cause, reading.effect)
 
 
 def _inner_clauses(text: str, part: Span, previous: Span | None = None) -> Iterator[CausalClause]:

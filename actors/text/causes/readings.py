@@ -6,7 +6,6 @@ surroundings exclude a time, a manner or a comparison.
 """
 
 import re
-from collections.abc import Iterator
 from itertools import islice
 from typing import Final
 
@@ -16,7 +15,7 @@ from actors.text.causes.happenings import read_happening
 from actors.text.causes.patterns import CONDITION, FINITE, HYPOTHETICAL
 from actors.text.causes.spans import Reading, Span, first_clause, last_clause, main_comma, skip_leading
 from actors.text.causes.subjects import head_noun, is_activity, is_no_actor, names_happening
-from actors.text.causes.verbs import PARTICIPLES, PHRASAL_PARTICIPLES, stated_effects
+from actors.text.causes.verbs import PARTICIPLES, PHRASAL_PARTICIPLES, read_verb
 from actors.text.causes.words import SUBJECT, any_of
 
 MAX_PLACES: Final = 6
@@ -88,15 +87,15 @@ _THANKS: Final = re.compile(
 """Before "for being": a reason of thanks or fame, and no cause."""
 
 
-def readings(text: str, sentence: Span) -> Iterator[Reading]:
-    """Yield what a sentence without a connective states, by the first reading that applies."""
+def read_unmarked(text: str, sentence: Span) -> Reading | None:
+    """Read a sentence without a connective, by the first reading that applies."""
     start, end = sentence
-    if found := _contrary(text, start, end):
-        yield found
-    if found or CONDITION.match(text, start, end):
-        return
+    if contrary := _contrary(text, start, end):
+        return contrary
+    if CONDITION.match(text, start, end):
+        return None
     begin = skip_leading(text, start, end)
-    for read, place in (
+    tried = (
         (_adverb, begin),
         (openings.read_opening, start),  # "after" would be skipped
         (openings.read_opening, begin),
@@ -104,13 +103,11 @@ def readings(text: str, sentence: Span) -> Iterator[Reading]:
         (read_degree, begin),
         (_trailing, begin),
         (_had_to, begin),
-        (_verb, begin),
+        (read_verb, begin),
         (_passive, begin),
         (read_happening, begin),
-    ):
-        if (found := read(text, place, end)) is not None:
-            yield found
-            return
+    )
+    return next(filter(None, (read(text, place, end) for read, place in tried)), None)
 
 
 def _contrary(text: str, start: int, end: int) -> Reading | None:
@@ -185,11 +182,4 @@ def _passive(text: str, start: int, end: int) -> Reading | None:
         cause = first_clause(text, (match.end(), end))
         if is_no_actor(text[slice(*cause)].rstrip(".! ")) and not HYPOTHETICAL.search(text[start : match.start()]):
             return Reading("by", cause, last_clause(text, (start, match.start("by"))))
-    return None
-
-
-def _verb(text: str, start: int, end: int) -> Reading | None:
-    """Read a verb whose subject is a cause."""
-    for stated in stated_effects(text, start, end):
-        return Reading(stated.verb, stated.subject, first_clause(text, stated.effect))
     return None

@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from itertools import islice
-from typing import Final, NamedTuple
+from typing import Final
 
 from actors.text.causes.patterns import FINITE, HAPPENED, HYPOTHETICAL, UNREAL
-from actors.text.causes.spans import Span, is_claimed, last_clause, skip_leading
+from actors.text.causes.spans import Reading, Span, first_clause, is_claimed, last_clause, skip_leading
 from actors.text.causes.subjects import is_by_no_actor, is_no_actor
 from actors.text.causes.words import (
     DETERMINER,
@@ -202,15 +202,6 @@ _PLACE: Final = re.compile(
 """Begins a phrase before the subject."""
 
 
-class StatedEffect(NamedTuple):
-    """A verb that states an effect of its subject."""
-
-    verb: str
-    subject: Span | None
-    """None where "this" refers to the sentence before."""
-    effect: Span
-
-
 @cache
 def _compiled(pattern: str) -> re.Pattern[str]:
     """Compile a pattern of the tables when a text needs it: all of them take 0.2 s, and most texts need few."""
@@ -226,8 +217,8 @@ def _verbs(text: str, start: int, end: int) -> Iterator[tuple[re.Match[str], boo
                 break
 
 
-def stated_effects(text: str, start: int, end: int) -> Iterator[StatedEffect]:
-    """Yield the effects that verbs in a part of a sentence state."""
+def read_verb(text: str, start: int, end: int) -> Reading | None:
+    """Read a verb that states an effect of its subject; "this" stands for the sentence before."""
     for match, is_causative in islice(_verbs(text, start, end), MAX_VERBS):
         auxiliary = _AUXILIARY.search(text, start, match.start())
         stop = auxiliary.start() if auxiliary else match.start()
@@ -236,26 +227,27 @@ def stated_effects(text: str, start: int, end: int) -> Iterator[StatedEffect]:
             continue
         if not _governs(text, match, before, end):
             continue
-        effect = (match.end() if is_causative else match.start(), end)
+        effect = first_clause(text, (match.end() if is_causative else match.start(), end))
         if _GERUND.match(verb):
             if before.endswith(","):
-                yield StatedEffect(verb, last_clause(text, (start, stop)), effect)
+                return Reading(verb, last_clause(text, (start, stop)), effect)
         elif re.fullmatch(f"{_CHANGING_NOW}|taking", verb):
             clause = last_clause(text, (start, stop))
             if before.endswith(",") and _happened(text[slice(*clause)]):
-                yield StatedEffect(verb, clause, effect)
+                return Reading(verb, clause, effect)
         elif coordinate := _AND_DID.search(before):
             clause = last_clause(text, (start, start + coordinate.start()))
             if verb not in _BASES and _KNOWN.match(text, match.end(), end) and _happened(text[slice(*clause)]):
-                yield StatedEffect(verb, clause, effect)
+                return Reading(verb, clause, effect)
         elif _THIS.match(before):
-            yield StatedEffect(verb, None, effect)
+            return Reading(verb, None, effect)
         elif (
             (subject := _subject(text, start, stop)) is not None
             and (verb not in _BASES or verb in UNCHANGED or _PLURAL.search(text[slice(*subject)]))
             and (verb in _MEANING or not NOTHING.match(text, *subject))
         ):
-            yield StatedEffect(verb, subject, effect)
+            return Reading(verb, subject, effect)
+    return None
 
 
 def _happened(clause: str) -> bool:

@@ -61,11 +61,11 @@ _NO_VERB: Final = re.compile(r"gets?\s+\w+e[dn]\b|\w++-\w", re.IGNORECASE)
 """Looks like a verb of a state, but is a passive or begins a compound."""
 _SINCE: Final = re.compile(r"\b(?:from|since|as of|starting|starting on|until)\s+$", re.IGNORECASE)
 """Before the time of a change."""
-_ATTRIBUTES, _WORDS = (
+ATTRIBUTES, _WORDS = (
     frozenset(stem_words([synonym(word) for word in ENGLISH["corrections"][name].split()]))
     for name in ("attributes", "free")
 )
-_FREE: Final = _ATTRIBUTES | _WORDS | UNITS
+_FREE: Final = ATTRIBUTES | _WORDS | UNITS
 """Words that say nothing but the kind of a value: "the start time", "it takes", "euros"."""
 
 
@@ -223,4 +223,4 @@ def _names_subject(earlier: Statement, clause: Statement, later: Statement) -> b
     if other.stems[-1] in one.stems:
         is_short = not other.follows or clause.text.startswith(":", clause.verb_at)
         return other.stems[-1] == head or (other.stems[0] == one.stems[0] and is_short)
-    return other.stems[-1] in _ATTRIBUTES and other.stems[-2:-1] == [head]
+    return other.stems[-1] in ATTRIBUTES and other.stems[-2:-1] == [head]

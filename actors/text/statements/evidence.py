@@ -1,7 +1,6 @@
 """What in two statements speaks for and against the later one correcting the earlier one."""
 
 import re
-from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
 from functools import cached_property
 from typing import Final, NamedTuple
@@ -9,7 +8,7 @@ from typing import Final, NamedTuple
 from actors.text.statements.phrases import subject
 from actors.text.statements.statement import Statement, Word
 from actors.text.statements.text_equivalence import ENGLISH
-from actors.text.statements.values import AMOUNTS, UNITS, Value, are_of_one_kind, is_denied, read_values
+from actors.text.statements.values import AMOUNTS, UNITS, Value, have_one_kind, is_denied, other_values, read_values
 from projections.spaces.lexical import stem_words
 
 LONG: Final = 20
@@ -88,12 +87,12 @@ class Comparison:
     @cached_property
     def _old_values(self) -> list[Value]:
         """Values other than names that the earlier statement alone tells."""
-        return _other_values(self.earlier, self.later)
+        return other_values(self.earlier, self.later)
 
     @cached_property
     def _new_values(self) -> list[Value]:
         """Values other than names that the later statement alone tells."""
-        return _other_values(self.later, self.earlier)
+        return other_values(self.later, self.earlier)
 
     @cached_property
     def _is_denied(self) -> bool:
@@ -130,7 +129,7 @@ class Comparison:
 
     @cached_property
     def _has_other_value(self) -> bool:
-        return bool(self._kinds) or (self._is_same_property and _have_one_kind(self._old_values, self._new_values))
+        return bool(self._kinds) or (self._is_same_property and have_one_kind(self._old_values, self._new_values))
 
     @cached_property
     def _is_change(self) -> bool:
@@ -192,10 +191,6 @@ class Comparison:
         return self.later.state_at is not None and self._left ^ self._right in OPPOSITES
 
 
-def _other_values(statement: Statement, other: Statement) -> list[Value]:
-    return [value for value in read_values(statement) if value.kind != "name" and value.key not in other.keys]
-
-
 def _has_other_head(earlier: Statement, later: Statement) -> bool:
     """Return whether the subject of one statement modifies that of the other: "the queue limit", "the queue"."""
     one, other = subject(earlier), subject(later)
@@ -204,14 +199,10 @@ def _has_other_head(earlier: Statement, later: Statement) -> bool:
     return other.stems[-1] in one.stems or one.stems[-1] in other.stems
 
 
-def _have_one_kind(values: Iterable[Value], others: Sequence[Value]) -> bool:
-    return any(are_of_one_kind(value, other) for value in values for other in others)
-
-
 def _are_values_of_one_kind(earlier: Statement, later: Statement, difference: Difference) -> bool:
     """Return whether the words that differ hold values of one kind."""
     old, new = _values_in(earlier, difference.old), _values_in(later, difference.new)
-    return _have_one_kind(old, new) and not (
+    return have_one_kind(old, new) and not (
         _besides(earlier, difference.old, old) and _besides(later, difference.new, new)
     )
 

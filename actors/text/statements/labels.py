@@ -45,16 +45,7 @@ def statement_starts(earlier: str, later: str, speaker: object) -> tuple[int, in
     """Return where the statements of two texts begin, after labels; None if they can't be about one subject."""
     if _is_program(earlier) and _is_program(later):
         return None
-    return _starts(_LABEL.match(earlier), _LABEL.match(later), speaker)
-
-
-def _is_program(text: str) -> bool:
-    """Return whether a text is source code that does something: a setting states a value ("retries = 3")."""
-    return "(" in text and looks_like_code(text)
-
-
-def _starts(one: re.Match[str] | None, other: re.Match[str] | None, speaker: object) -> tuple[int, int] | None:
-    """Return where the statements of two texts begin; None if neither can correct the other."""
+    one, other = _LABEL.match(earlier), _LABEL.match(later)
     if isinstance(speaker, str):
         was_at, now_at = (label.end() if label and _names(label, speaker) else 0 for label in (one, other))
         if was_at or now_at:
@@ -66,6 +57,11 @@ def _starts(one: re.Match[str] | None, other: re.Match[str] | None, speaker: obj
     if one["item"] and other["item"]:  # neighbours in one list
         return None
     return (0, 0) if _is_value(one) or _is_value(other) else (one.end(), other.end())
+
+
+def _is_program(text: str) -> bool:
+    """Return whether a text is source code that does something: a setting states a value ("retries = 3")."""
+    return "(" in text and looks_like_code(text)
 
 
 def _name_two_things(one: re.Match[str], other: re.Match[str]) -> bool:

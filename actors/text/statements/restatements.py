@@ -12,14 +12,14 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Final
 
-from actors.text.statements.ellipsis import clauses
+from actors.text.statements.ellipsis import ATTRIBUTES, clauses
 from actors.text.statements.evidence import OPPOSITES
 from actors.text.statements.labels import statement_starts
 from actors.text.statements.phrases import RECURRING, TIME_STEMS, Phrase, phrases, subject
 from actors.text.statements.scopes import are_of_different_subjects
 from actors.text.statements.statement import Statement, read_statement
 from actors.text.statements.text_equivalence import ENGLISH, synonym
-from actors.text.statements.values import are_of_one_kind, read_values
+from actors.text.statements.values import have_one_kind, other_values
 from projections.spaces.lexical import stem_words
 
 MAX_WORDS: Final = 14
@@ -41,7 +41,6 @@ def _stems(*lists: str) -> frozenset[str]:
 
 
 _VERBS: Final = _stems("state", "event", "modals", "free")
-_ATTRIBUTES: Final = _stems("attributes")
 _ASKS: Final = re.compile(
     r"\W*(?:what|who|whom|whose|which|when|where|how|is|are|am|do|does|can|has|have)\b", re.IGNORECASE
 )
@@ -115,7 +114,8 @@ def _answers_too(asked: Statement, old: Statement, new: Statement) -> bool:
     """Return whether a new statement is about all things that a question names and an old one is about."""
     before, after = {*old.keys}, {*new.keys}
     named = before.intersection(asked.keys)
-    has_value = _gives_value(old, new) or (_WHERE.search(asked.text) is not None and _is_place(old) and _is_place(new))
+    is_placed = _WHERE.search(asked.text) is not None and _is_place(old) and _is_place(new)
+    has_value = is_placed or have_one_kind(other_values(old, new), other_values(new, old))
     lacking = named - after
     if 2 * len(named) < len({*asked.keys}) or lacking - _dispensable(old, new, has_value=has_value):
         return False
@@ -130,15 +130,6 @@ def _answers_too(asked: Statement, old: Statement, new: Statement) -> bool:
     shared = len(before & after) / len(before)
     is_stated = new.state_at is not None or changes or shared >= MANY_SHARED
     return is_stated and (shared >= MIN_SHARED or not lacking) and not _is_of_another(asked, old, new)
-
-
-def _gives_value(old: Statement, new: Statement) -> bool:
-    """Return whether a new statement gives another number or time of a kind that an old one gives."""
-    was, now = (
-        [value for value in read_values(one) if value.kind != "name" and value.key not in other.keys]
-        for one, other in ((old, new), (new, old))
-    )
-    return any(are_of_one_kind(one, other) for one in was for other in now)
 
 
 def _is_place(statement: Statement) -> bool:
@@ -163,7 +154,7 @@ def _dispensable(old: Statement, new: Statement, *, has_value: bool) -> set[str]
             found |= {*phrase.stems}
     if not has_value:
         return found | {one for one in old.keys for other in new.keys if {one, other} in OPPOSITES}
-    found |= _ATTRIBUTES
+    found |= ATTRIBUTES
     if new.announces_change:
         found |= {word.key for word in old.words if word.kind in {"number", "time"}}
     return found

@@ -4,7 +4,7 @@ Two statements give one value of a thing only if the kinds agree: "at 15:00" and
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import Final, NamedTuple
@@ -18,14 +18,12 @@ _LISTS: Final[dict[str, str]] = ENGLISH["values"]
 _FAMILIES: Final = {
     stem: family
     for family in ("duration", "money", "weight", "length", "volume", "data", "degrees")
-    for stem in stem_words(_LISTS[family].replace(",", " ").split())
+    for stem in stem_words(_LISTS[family].split())
 }
 """The kind of an amount by the stem of its unit."""
 UNITS: Final = frozenset(_FAMILIES)
 _TIMES: Final = {
-    stem: kind
-    for kind in ("weekday", "month", "daypart", "frequency")
-    for stem in stem_words(_LISTS[kind].replace(",", " ").split())
+    stem: kind for kind in ("weekday", "month", "daypart", "frequency") for stem in stem_words(_LISTS[kind].split())
 }
 _MONTHS: Final = frozenset(stem_words(_LISTS["month"].split()))
 _BEFORE_CLOCK: Final = re.compile(
@@ -76,6 +74,16 @@ def are_of_one_kind(one: Value, other: Value) -> bool:
     if "number" in kinds:
         return bool(kinds & (AMOUNTS - {"number"} | {"clock", "label"}))
     return kinds <= DATED or kinds == {"clock", "daypart"}
+
+
+def other_values(statement: Statement, other: Statement) -> list[Value]:
+    """Return the values but names that a statement gives and another doesn't."""
+    return [value for value in read_values(statement) if value.kind != "name" and value.key not in other.keys]
+
+
+def have_one_kind(values: Iterable[Value], others: Sequence[Value]) -> bool:
+    """Return whether one of some values may stand in place of one of others."""
+    return any(are_of_one_kind(value, other) for value in values for other in others)
 
 
 def is_denied(value: Value, statement: Statement, known: Iterable[str]) -> bool:

@@ -2,15 +2,17 @@
 
 import json
 import random
+import sqlite3
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from actors.importers.records import FormatError
+from actors.importers.recogniser import recognise
+from actors.importers.records import Broken, FormatError, Item, Options, Redactions, screened
 from actors.runtime.faults import Fault
 from tests.actors.importers import samples
 from tests.actors.importers.test_conversations import ANDROID, TEAMS
@@ -90,6 +92,14 @@ def replaced(value: Any, rng: random.Random) -> Any:
     return changed
 
 
+def test_a_result_of_a_tool_with_a_part_that_has_no_text_ends_no_import(tmp_path: Path) -> None:
+    parts = [{"type": "text", "text": None}, {"type": "image"}, {"type": "text", "text": "a.py"}]
+    result = {"type": "tool_result", "tool_use_id": "t1", "content": parts}
+    file = samples.write_lines(tmp_path / "s.jsonl", [samples.turn("s", 0, "/srv/shop", "user", [result])])
+    _, items, broken, _ = read(file, everything=True)
+    assert ([item["content"] for item in items], broken) == (["a.py"], [])
+
+
 @pytest.mark.parametrize(
     "make", [samples.chatgpt, samples.claude_ai, samples.mem0, samples.codex, samples.gemini, None]
 )
@@ -105,6 +115,22 @@ def test_a_value_of_another_kind_than_a_program_writes_ends_no_import(tmp_path: 
         file.write_text("".join(json.dumps(line) + "\n" for line in replaced(lines, rng)), "utf-8")
         with suppress(Fault):  # the source or one of its items is refused
             read(file)
+
+
+def test_what_is_nested_too_deep_to_be_read_ends_no_import(tmp_path: Path) -> None:
+    deep = "[" * 5_000 + "]" * 5_000
+    database = samples.claude_mem(tmp_path / "claude-mem.db")
+    with closing(sqlite3.connect(database)) as connection, connection:
+        connection.execute("UPDATE observations SET facts = ?", (deep,))
+    assert any(deep in item["content"] for item in read(database)[1])
+    chat = samples.chatgpt(tmp_path / "conversations.json")
+    chat.write_text(chat.read_text("utf-8").replace("Thyme", f"Thyme \\ue200entity\\ue202{deep}\\ue201"), "utf-8")
+    assert "Thyme survives frost." in {item["content"] for item in read(chat)[1]}
+    lines = tmp_path / "memories.jsonl"
+    nested = f'{{"content": "x", "metadata": {{"a": {"[" * 900 + "]" * 900}}}}}'
+    samples.write_lines(lines, [{"content": "The heron is back."}, nested])
+    records = [*screened(recognise(lines, Options()).read(), Redactions())]
+    assert [(one.line, type(one)) for one in records if isinstance(one, Item | Broken)] == [(1, Item), (2, Broken)]
 
 
 def test_a_value_of_another_kind_than_slack_writes_ends_no_import(tmp_path: Path) -> None:

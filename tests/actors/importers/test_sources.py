@@ -246,6 +246,18 @@ def test_claude_mems_database_gives_prompts_observations_and_summaries(tmp_path:
     assert skipped == {"observations without text": 1}
 
 
+def test_an_observation_keeps_the_code_that_it_holds(tmp_path: Path) -> None:
+    (tmp_path / "Build.md").write_text(
+        "# Build\n\n- [step] Run `make test #1` first #ci (see `README`)\n- [tool] `ruff`\n\n"
+        "```\n- [step] in a block\n```\n",
+        "utf-8",
+    )
+    observed = {item["content"]: item for item in read(tmp_path)[1] if item.get("memory_type") == "observation"}
+    assert observed.keys() == {"Build: Run `make test #1` first #ci", "Build: `ruff`"}
+    assert observed["Build: Run `make test #1` first #ci"]["tags"] == ["step", "ci"]
+    assert observed["Build: Run `make test #1` first #ci"]["metadata"]["context"] == "see `README`"
+
+
 def test_notes_keep_properties_tags_observations_and_links(tmp_path: Path) -> None:
     name, items, broken, skipped = read(samples.vault(tmp_path / "vault"))
     assert name == "a folder of notes"

@@ -1,6 +1,7 @@
 """Secrets are found by their value, and hardly anything else is."""
 
 import hashlib
+from base64 import urlsafe_b64encode
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -153,6 +154,11 @@ def test_patterns_take_linear_time_on_repetitive_texts(piece: str) -> None:
     token = "ghp_" + "k3J9xQ2mV7pL5sD8wR4tY6uB1nC0zA3eF5hG"
     text = piece * (65_536 // len(piece)) + f"\n{token}\n"
     assert token not in redact(without_private(text))
+
+
+def test_a_header_that_is_nested_too_deep_is_of_no_web_token() -> None:
+    header, claims = (urlsafe_b64encode(one).decode().rstrip("=") for one in (b'{"a":' * 5_000, b'{"sub": 1}'))
+    assert find(f"It is {header}.{claims}.{'a' * 43}") == ()
 
 
 def test_a_password_of_many_letters_and_a_sign_is_found_at_once() -> None:
