@@ -21,7 +21,7 @@ from events.recovery.salvage import DAMAGED
 from events.storage import replacement
 from events.storage.chain import GENESIS, Row, StoredLog, verify_chain
 from events.storage.database import DATABASE, PAGE, caching_parser, connect, exclusive, insert
-from events.storage.durable import DurableFile, HeadFile, copy_file, sync_folder
+from events.storage.durable import HeadFile, copy_file, sync_folder, write_durably
 from events.storage.format import FORMAT, MANIFEST, check_format, write_format
 from events.storage.log import Head, LogError
 from events.storage.replacement import FILES
@@ -66,7 +66,7 @@ def copy_unverified(log: StoredLog, folder: Path, progress: Progress | None) -> 
 
 def write_manifest(folder: Path, seq: int, number: int = FORMAT) -> None:
     """Make a folder with the files of a store, up to event `seq`, a backup (`OSError`)."""
-    _write(folder / MANIFEST, msgspec.json.encode(_describe(folder, seq, number)))
+    write_durably(folder / MANIFEST, msgspec.json.encode(_describe(folder, seq, number)))
 
 
 def is_backup(folder: Path) -> bool:
@@ -129,7 +129,7 @@ def write_log(
         content = keys.content()
         database.execute("CHECKPOINT log")
     (folder / DATABASE).chmod(0o600)
-    _write(folder / "keys", content)
+    write_durably(folder / "keys", content)
     write_format(folder)
     with closing(HeadFile(folder / "head", keys.chain)) as file:
         file.write(head)
@@ -235,8 +235,3 @@ def _describe(folder: Path, seq: int, number: int = FORMAT) -> _Manifest:
         with (folder / name).open("rb") as file:
             files[name] = hashlib.file_digest(file, "sha256").hexdigest()
     return _Manifest(number, datetime.now(UTC), seq, files)
-
-
-def _write(path: Path, content: bytes) -> None:
-    with closing(DurableFile(path)) as file:
-        file.write({0: content})
