@@ -165,7 +165,7 @@ class Graph:
         return sum(index.memory_usage for index in self._shards)
 
     def saved_size(self) -> int:
-        """Return the number of bytes that `save` returns."""
+        """Return the number of bytes that `save` returns; 0 for none."""
         return sum(_SIZE.itemsize + index.serialized_length for index in self.open())
 
     def save(self) -> memoryview:
