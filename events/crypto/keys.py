@@ -143,11 +143,9 @@ class KeyRing:
 
     def damaged(self) -> Iterator[tuple[int, UUID]]:
         """Yield the number and the id of each damaged record."""
-        body = _ID + self._header.width
-        for offset in range(0, len(self._records), _RECORD):
-            record = bytes(self._records[offset : offset + _RECORD])
-            if record != (record[:body] + _CRC.pack(crc32(record[:body]))).ljust(_RECORD, b"\0"):
-                yield offset // _RECORD, record_id(record)
+        for number, record in enumerate(self.records()):
+            if record != _completed(record[: _ID + self._header.width]):
+                yield number, record_id(record)
 
     def ids(self) -> Iterator[UUID]:
         """Yield the ids of all records, destroyed ones too, in the order of their creation."""
@@ -258,5 +256,9 @@ class KeyRing:
 
 
 def _record(id_: bytes, key: bytes | None, header: KeyHeader) -> bytes:
-    stored = bytes(header.width) if key is None else header.wrap(key)
-    return (id_ + stored + _CRC.pack(crc32(id_ + stored))).ljust(_RECORD, b"\0")
+    return _completed(id_ + (bytes(header.width) if key is None else header.wrap(key)))
+
+
+def _completed(body: bytes) -> bytes:
+    """Return the record that begins with an id and its stored key."""
+    return (body + _CRC.pack(crc32(body))).ljust(_RECORD, b"\0")
