@@ -6,12 +6,11 @@ import numpy as np
 
 from events.fingerprint import Dense, Passage
 from events.quantization import Levels
+from events.vocabulary.values import Span
 from projections.projection import digest_of
 from projections.spaces.dense import DenseSpace, top_k_eligible
 from projections.storage.arrays import GrowableArray, Mask, Rows, RowSlices, Scores, best, reduce_rows
 
-Span = tuple[int, int]
-"""The characters [start, end) of a passage."""
 _LIKELY: Final = 256
 """Rows by prefix that all dimensions then rank: they contain .998 of the ten nearest among 300,000 (`bench index`)."""
 
