@@ -66,7 +66,8 @@ def copy_unverified(log: StoredLog, folder: Path, progress: Progress | None) -> 
 
 def write_manifest(folder: Path, seq: int, number: int = FORMAT) -> None:
     """Make a folder with the files of a store, up to event `seq`, a backup (`OSError`)."""
-    write_durably(folder / MANIFEST, msgspec.json.encode(_describe(folder, seq, number)))
+    manifest = _Manifest(number, datetime.now(UTC), seq, _digests(folder))
+    write_durably(folder / MANIFEST, msgspec.json.encode(manifest))
 
 
 def is_backup(folder: Path) -> bool:
@@ -203,7 +204,7 @@ def _copy_backup(backup: Path, target: Path, manifest: _Manifest) -> None:
     for name in FILES:
         copy_file(backup / name, target / name)
     ImageFiles(backup, KeyRing).copy(target)
-    if _describe(target, manifest.seq).files != manifest.files:
+    if _digests(target) != manifest.files:
         raise LogError(f"the copy of {backup} isn't what the backup is")
     write_format(target, manifest.format)
     sync_folder(target)
@@ -213,7 +214,7 @@ def _checked(backup: Path, passphrase: str | None) -> _Manifest:
     try:
         check_format(backup)
         manifest = msgspec.json.decode((backup / MANIFEST).read_bytes(), type=_Manifest)
-        found = _describe(backup, manifest.seq).files
+        found = _digests(backup)
         if manifest.files.keys() != found.keys():
             other = ", ".join(sorted(manifest.files.keys() ^ found.keys()))
             raise LogError(f"{backup} isn't a backup: its {MANIFEST} names other files than it has: {other}")
@@ -229,9 +230,10 @@ def _checked(backup: Path, passphrase: str | None) -> _Manifest:
     return manifest
 
 
-def _describe(folder: Path, seq: int, number: int = FORMAT) -> _Manifest:
+def _digests(folder: Path) -> dict[str, str]:
+    """Return the SHA-256 (hex) of each file that a backup holds."""
     files: dict[str, str] = {}
     for name in (*FILES, *(f"{IMAGES}/{path.name}" for path in ImageFiles(folder, KeyRing).files())):
         with (folder / name).open("rb") as file:
             files[name] = hashlib.file_digest(file, "sha256").hexdigest()
-    return _Manifest(number, datetime.now(UTC), seq, files)
+    return files
