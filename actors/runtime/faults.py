@@ -1,24 +1,16 @@
 """Failures by their numeric codes. A fault's message and data are shown to agents."""
 
-from typing import ClassVar, TypeVar, cast
-
-T = TypeVar("T")
+from typing import Any, ClassVar
 
 MAX_ECHO = 500
 """Characters of a caller's text that an error repeats, so that a megabyte of input makes a short error."""
 
 
-def truncate(value: T) -> T:
+def truncate(value: Any) -> Any:
     """Return `value` with each text in it, also within nested dicts, cut to `MAX_ECHO` characters."""
-    result: object = value
-    match value:
-        case str() if len(value) > MAX_ECHO:
-            result = value[:MAX_ECHO] + "…"
-        case dict():
-            result = {name: truncate(item) for name, item in cast("dict[str, object]", value).items()}
-        case _:
-            pass
-    return cast("T", result)
+    if isinstance(value, dict):
+        return {name: truncate(item) for name, item in value.items()}
+    return value[:MAX_ECHO] + "…" if isinstance(value, str) and len(value) > MAX_ECHO else value
 
 
 class Fault(Exception):
@@ -27,8 +19,8 @@ class Fault(Exception):
     code: ClassVar[int] = -32603
 
     def __init__(self, message: str, **data: object) -> None:
-        self.message = truncate(message)
-        self.data = truncate(data)
+        self.message: str = truncate(message)
+        self.data: dict[str, Any] = truncate(data)
         super().__init__(self.message)
 
 

@@ -196,7 +196,7 @@ class Scheduler(ProjectionActor[SchedulerProjections]):
             paused=schedule.paused,
             permitted=schedule.permitted,
             idle_after=timing.IDLE,
-            skips=tuple(schedule.skips),
+            skips=schedule.skips,
         )
 
 

@@ -233,7 +233,7 @@ class Store(ProjectionActor[StoreProjections]):
             LOGGER.critical("the log can't be reached any more; stopping, the next start replays it", exc_info=True)
             os._exit(EXIT_UNCERTAIN)
         self._read_only = self._read_only or read_only
-        self._commits.erasures.add(erased)
+        self._commits.erasures.due += erased
         if self._read_only is None:
             if self._snapshots is not None and not after:
                 self._snapshots.snapshots.sweep()

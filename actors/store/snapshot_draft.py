@@ -41,14 +41,13 @@ class SnapshotDraft:
         """Whether it will be discarded."""
         return any(writer.withdrawn.is_set() for writer in self.writers)
 
-    def add(self, writer: EncryptedWriter, part: Part | None) -> bool:
-        """Record the end of a file, None if it wasn't written; return whether it was the last one."""
+    def add(self, writer: EncryptedWriter, part: Part | None) -> None:
+        """Record the end of a file, None if it wasn't written."""
         self._pending.discard(writer.name)
         if part is None:
             self.cancel()
         else:
             self.parts[writer.name] = part
-        return not self._pending
 
     def cancel(self) -> None:
         """Signal all writers to stop."""

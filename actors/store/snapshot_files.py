@@ -13,7 +13,7 @@ import os
 import shutil
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, suppress
+from contextlib import suppress
 from logging import INFO, WARNING
 from pathlib import Path
 from time import time
@@ -27,7 +27,7 @@ from actors.runtime.actor import LOGGER
 from actors.runtime.snapshot_io import EncryptedReader, Part, check, garbage_collector_paused, read
 from actors.store.snapshot_draft import UNFINISHED, SnapshotDraft
 from events.crypto.keys import Keys, KeyUnreadableError
-from events.storage.durable import DurableFile, sync_folder
+from events.storage.durable import sync_folder, write_durably
 from events.storage.log import Head, Log, LogError
 from events.verify.report import Problem
 from projections.registry import ProjectionSet
@@ -108,9 +108,7 @@ class Snapshots:
             parts={writer.name: draft.parts[writer.name] for writer in draft.writers},
         )
         self._keys.create([draft.id])
-        sealed = self._keys.seal(draft.id, CONTEXT, _encoder.encode(manifest))
-        with closing(DurableFile(draft.folder / MANIFEST)) as file:
-            file.write({0: sealed})
+        write_durably(draft.folder / MANIFEST, self._keys.seal(draft.id, CONTEXT, _encoder.encode(manifest)))
         sync_folder(draft.folder)
         self._erase(path for path in self._folders("", UNFINISHED) if path != draft.folder)
         draft.folder.rename(self.folder / draft.id.hex)

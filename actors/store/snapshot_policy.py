@@ -143,7 +143,10 @@ class SnapshotPolicy:
     def on_written(self, message: SnapshotWritten) -> None:
         """Record the end of an owner's file; after the last one, sync or discard them all."""
         draft = self._draft
-        if draft is None or message.writer not in draft.writers or not draft.add(message.writer, message.part):
+        if draft is None or message.writer not in draft.writers:
+            return
+        draft.add(message.writer, message.part)
+        if not draft.complete:
             return
         if draft.cancelled:
             self._end(draft, taken=False)

@@ -1,10 +1,9 @@
 """Replacing a key file by another one, so that a crash leaves one of the two, complete."""
 
 import os
-from contextlib import closing
 from pathlib import Path
 
-from events.storage.durable import DurableFile, sync_folder
+from events.storage.durable import sync_folder, write_durably
 
 
 def replace_keys(path: Path, content: bytes) -> None:
@@ -14,8 +13,7 @@ def replace_keys(path: Path, content: bytes) -> None:
     """
     remove_leftovers(path)
     new_file, old_file = _leftovers(path)
-    with closing(DurableFile(new_file)) as file:
-        file.write({0: content})
+    write_durably(new_file, content)
     os.link(path, old_file)
     sync_folder(path.parent)
     new_file.replace(path)
@@ -29,8 +27,7 @@ def remove_leftovers(path: Path) -> None:
         if not leftover.exists():
             continue
         if not leftover.samefile(path):  # else interrupted before the replacement: both are names of the present keys
-            with closing(DurableFile(leftover)) as file:
-                file.write({0: bytes(leftover.stat().st_size)})
+            write_durably(leftover, bytes(leftover.stat().st_size))
         leftover.unlink()
         sync_folder(path.parent)
 

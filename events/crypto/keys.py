@@ -100,28 +100,23 @@ class KeyRing:
         return ring
 
     @property
-    def header(self) -> KeyHeader:
-        """The header: its damage, and whether there is a passphrase."""
-        return self._header
-
-    @property
     def chain(self) -> ChainKey | None:
         """The chain key; None in the keys of an earlier version, and in new ones before `key_chain`."""
-        return self._header.chain
+        return self.header.chain
 
     def key_chain(self, chain: ChainKey) -> None:
         """Store a chain key; the file is replaced (`OSError`)."""
         with self._lock:
-            header = self._header.renewed(chain)
+            header = self.header.renewed(chain)
             if self._path is not None and self._file is not None:
                 replace_keys(self._path, header.content + bytes(self._records))
                 self._file.close()
                 self._file = DurableFile(self._path)
-            self._header = header
+            self.header = header
 
     def content(self) -> bytes:
         """Return the bytes of a file with the same keys behind the same passphrase."""
-        return self._header.content + bytes(self._records)
+        return self.header.content + bytes(self._records)
 
     def rewrapped(self, header: KeyHeader) -> bytes:
         """Return the bytes of a file with the same keys behind another header (`KeyUnreadableError`)."""
@@ -139,15 +134,13 @@ class KeyRing:
     def is_destroyed(self, id_: UUID) -> bool:
         """Tell whether the key was overwritten with zeros; a missing one wasn't."""
         offset = self._offsets.get(id_.bytes)
-        return offset is not None and not any(self._records[offset + _ID : offset + _ID + self._header.width])
+        return offset is not None and not any(self._records[offset + _ID : offset + _ID + self.header.width])
 
     def damaged(self) -> Iterator[tuple[int, UUID]]:
         """Yield the number and the id of each damaged record."""
-        body = _ID + self._header.width
-        for offset in range(0, len(self._records), _RECORD):
-            record = bytes(self._records[offset : offset + _RECORD])
-            if record != (record[:body] + _CRC.pack(crc32(record[:body]))).ljust(_RECORD, b"\0"):
-                yield offset // _RECORD, record_id(record)
+        for number, record in enumerate(self.records()):
+            if record != _completed(record[: _ID + self.header.width]):
+                yield number, record_id(record)
 
     def ids(self) -> Iterator[UUID]:
         """Yield the ids of all records, destroyed ones too, in the order of their creation."""
@@ -161,7 +154,7 @@ class KeyRing:
     def holding(self, records: bytes) -> "KeyRing":
         """Return a ring in memory alone that holds other records behind the same header."""
         ring = KeyRing()
-        ring._header = self._header.renewed(self.chain)
+        ring.header = self.header.renewed(self.chain)
         ring._index(records)
         return ring
 
@@ -183,10 +176,10 @@ class KeyRing:
         if not new:
             return
         start = len(self._records)
-        records = b"".join(_record(id_.bytes, AESGCM.generate_key(256), self._header) for id_ in new)
+        records = b"".join(_record(id_.bytes, AESGCM.generate_key(256), self.header) for id_ in new)
         with self._lock:
             if self._file is not None:
-                self._file.write({len(self._header.content) + start: records})
+                self._file.write({len(self.header.content) + start: records})
             self._records += records
         self._offsets |= {id_.bytes: start + index * _RECORD for index, id_ in enumerate(new)}
 
@@ -215,15 +208,13 @@ class KeyRing:
     def destroy(self, ids: Collection[UUID]) -> None:
         """Overwrite these keys with zeros, on the disk when this returns; ids without a key are ignored."""
         records = {
-            self._offsets[id_.bytes]: _record(id_.bytes, None, self._header)
-            for id_ in ids
-            if id_.bytes in self._offsets
+            self._offsets[id_.bytes]: _record(id_.bytes, None, self.header) for id_ in ids if id_.bytes in self._offsets
         }
         if not records:
             return
         with self._lock:
             if self._file is not None:
-                self._file.write({len(self._header.content) + offset: record for offset, record in records.items()})
+                self._file.write({len(self.header.content) + offset: record for offset, record in records.items()})
             for offset, record in records.items():
                 self._records[offset : offset + _RECORD] = record
 
@@ -233,8 +224,9 @@ class KeyRing:
             self._file.close()
 
     def _load(self, content: bytes, passphrase: str | None) -> None:
-        self._header = KeyHeader.open(content, passphrase)
-        self._index(content[len(self._header.content) :])
+        self.header = KeyHeader.open(content, passphrase)
+        """Its damage, and whether there is a passphrase."""
+        self._index(content[len(self.header.content) :])
 
     def _index(self, records: bytes) -> None:
         self._records = bytearray(records[: len(records) - len(records) % _RECORD])
@@ -245,18 +237,22 @@ class KeyRing:
         if offset is None:
             raise KeyUnreadableError(f"the key of event {id_} is missing")
         record = bytes(self._records[offset : offset + _RECORD])
-        width = self._header.width
+        width = self.header.width
         stored = record[_ID : _ID + width]
         if record[_ID + width :][: _CRC.size] != _CRC.pack(crc32(record[: _ID + width])):
             raise KeyUnreadableError(f"the key of event {id_} is damaged")
         if not any(stored):
             return None
         try:
-            return self._header.unwrap(stored)
+            return self.header.unwrap(stored)
         except InvalidUnwrap:
             raise KeyUnreadableError(f"the key of event {id_} is damaged") from None
 
 
 def _record(id_: bytes, key: bytes | None, header: KeyHeader) -> bytes:
-    stored = bytes(header.width) if key is None else header.wrap(key)
-    return (id_ + stored + _CRC.pack(crc32(id_ + stored))).ljust(_RECORD, b"\0")
+    return _completed(id_ + (bytes(header.width) if key is None else header.wrap(key)))
+
+
+def _completed(body: bytes) -> bytes:
+    """Return the record that begins with an id and its stored key."""
+    return (body + _CRC.pack(crc32(body))).ljust(_RECORD, b"\0")

@@ -1,7 +1,7 @@
 """Connections to the PostgreSQL server of a log, and its errors in words."""
 
 from collections.abc import Generator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from threading import Lock
 from time import monotonic
 from typing import Any, Final, TypeAlias, TypeVar
@@ -93,12 +93,14 @@ def connect(url: str) -> Connection:
         connection = _BoundedConnection.connect(chosen, autocommit=True)
     except psycopg.Error as error:
         raise LogAwayError(f"{shown} can't be opened: {reason(error)}") from None
-    with _closed_on_error(connection), translated():
+    with ExitStack() as stack, translated():
+        stack.callback(connection.close)
         if connection.info.server_version < MIN_VERSION:
             version = connection.info.parameter_status("server_version")
             raise LogError(f"{shown} is PostgreSQL {version}; version {MIN_VERSION // 10_000} is the oldest that works")
         connection.execute(_SETTINGS)
         connection.execute(_DURABLE)
+        stack.pop_all()
     return connection
 
 
@@ -173,12 +175,3 @@ class ReaderPool:
         for other in idle:
             other.close()
         return None
-
-
-@contextmanager
-def _closed_on_error(connection: Connection) -> Generator[None, None, None]:
-    try:
-        yield
-    except BaseException:
-        connection.close()
-        raise

@@ -83,23 +83,19 @@ class PostgresLog:
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
                 check_private(folder)
                 self._head_file = stack.enter_context(closing(HeadFile(folder / "head", self._ring.chain)))
-                self._head = offline.head if offline else self._end(self._writer.connection)
+                self.head = offline.head if offline else self._end(self._writer.connection)
+                """The last event that this process has taken notice of."""
                 if offline is None:
-                    self._head_file.write(self._head)
+                    self._head_file.write(self.head)
             except OSError as error:
                 raise LogError(f"the log can't be opened: {reason(error)}") from error
-            self._last = self._head.seq
+            self._last = self.head.seq
             self._resources = stack.pop_all()
-
-    @property
-    def head(self) -> Head:
-        """The last event that this process has taken notice of."""
-        return self._head
 
     @property
     def lag(self) -> Lag:
         """How far this process is behind."""
-        return self._clock.lag(self._last - self._head.seq)
+        return self._clock.lag(self._last - self.head.seq)
 
     @property
     def in_turn(self) -> bool:
@@ -120,8 +116,8 @@ class PostgresLog:
     def head_at(self, seq: int) -> Head:
         """Return the head after event `seq`, 0 for the empty log; `LogCorruptError` beyond its end."""
         self._check_open()
-        if seq in {0, self._head.seq}:
-            return self._head if seq else GENESIS
+        if seq in {0, self.head.seq}:
+            return self.head if seq else GENESIS
         with self._readers.borrow() as connection:
             return table.select_verified(connection, seq, self._ring).head
 
@@ -129,7 +125,7 @@ class PostgresLog:
         """Return the last seq, up to `last`, whose `at` isn't after the moment; 0 if there is none."""
         self._check_open()
         with self._readers.borrow() as connection:
-            return table.select_seq_at(connection, to_utc(moment), self._head.seq if last is None else last)
+            return table.select_seq_at(connection, to_utc(moment), self.head.seq if last is None else last)
 
     def reserve(self, ids: Collection[UUID]) -> None:
         """Do nothing: a key is written by the transaction that appends its event."""
@@ -144,7 +140,7 @@ class PostgresLog:
     def read(self, after: int = 0, last: int | None = None) -> Iterator[Envelope]:
         """Yield the events after `after`, up to `last` or the present end, and verify the chain (`LogCorruptError`)."""
         self._check_open()
-        end = self._head if last is None else self.head_at(last)
+        end = self.head if last is None else self.head_at(last)
         head = self.head_at(after) if after < end.seq else end
         while head.seq < end.seq:
             with self._readers.borrow() as connection:
@@ -173,8 +169,8 @@ class PostgresLog:
         self._check_open()
         with self._clock.noting_absence(), self._readers.borrow() as connection:
             self._compare(connection)
-            self._last = table.check_end(table.select_head(connection), self._head)
-            found = self._next_page(connection) if self._head.seq < self._last else ()
+            self._last = table.check_end(table.select_head(connection), self.head)
+            found = self._next_page(connection) if self.head.seq < self._last else ()
         if not found:
             self._clock.reset()
         return found
@@ -190,16 +186,16 @@ class PostgresLog:
         if self._writer.in_turn:
             return ()
         found: list[Envelope] = []
-        known = self._head
+        known = self.head
         try:
             with self._clock.noting_absence(), translated():
                 end = self._writer.lock()
                 self._compare(self._writer.connection)
-                self._last = table.check_end(end, self._head)
-                while self._head.seq < self._last:
+                self._last = table.check_end(end, self.head)
+                while self.head.seq < self._last:
                     found += self._next_page(self._writer.connection)
         except BaseException:
-            self._head = known  # the caller doesn't get what was found
+            self.head = known  # the caller doesn't get what was found
             self.give_back()
             raise
         self._clock.reset()
@@ -228,7 +224,7 @@ class PostgresLog:
             with translated():
                 sealed = [draft.id for draft in drafts if draft.event.sealed]
                 ring = self._ring.holding(table.select_records(self._writer.connection, sealed) if sealed else b"")
-                rows = build_rows(self._head, encoded, ring)
+                rows = build_rows(self.head, encoded, ring)
                 table.insert(self._writer.connection, rows, list(ring.records()))
         except KeyUnreadableError as error:
             self.give_back()
@@ -260,15 +256,15 @@ class PostgresLog:
 
     def _next_page(self, connection: Connection) -> tuple[Envelope, ...]:
         """Return up to a page of the events after the head, of which there are some, verified, and move the head."""
-        page = table.select_range(connection, self._head.seq + 1, self._head.seq + table.PAGE)
+        page = table.select_range(connection, self.head.seq + 1, self.head.seq + table.PAGE)
         if not page.rows:
-            raise LogCorruptError(self._head.seq + 1, "it is missing")
-        found = table.decode_known(self._head, page, self._ring)
+            raise LogCorruptError(self.head.seq + 1, "it is missing")
+        found = table.decode_known(self.head, page, self._ring)
         self._advance(page.rows[len(found) - 1].head)
         return found
 
     def _advance(self, head: Head) -> None:
-        self._head = head
+        self.head = head
         self._last = max(self._last, head.seq)
         try:
             self._head_file.write(head)
@@ -280,7 +276,7 @@ class PostgresLog:
         if not self._compared:
             with translated():
                 schema.check_header(connection, self._ring.header)
-            self._last = self._end(connection, self._head).seq
+            self._last = self._end(connection, self.head).seq
             self._compared = True
 
     def _end(self, connection: Connection, *known: Head) -> Head:
@@ -290,9 +286,9 @@ class PostgresLog:
             return table.select_end(connection, self._ring, [*known, *([seen] if seen else [])])
 
     def _begin_alone(self) -> None:
-        known = self._head
+        known = self.head
         if self.begin():  # events that the caller doesn't know
-            self._head = known
+            self.head = known
             raise LogError("other processes have appended events: take the turn first")
 
     def _check_open(self) -> None:

@@ -8,7 +8,7 @@ from events.postgres import rows as table
 from events.postgres import schema
 from events.postgres.connection import Connection, connect, translated
 from events.storage.chain import GENESIS, Row, decode_rows
-from events.storage.log import Envelope, Head, LogError
+from events.storage.log import Envelope, LogError
 
 _COPY = "COPY context_graph.log FROM STDIN"
 _COPY_KEYS = "COPY context_graph.keys FROM STDIN"
@@ -36,12 +36,12 @@ class NewLog:
 
     def read(self) -> Iterator[Envelope]:
         """Yield the events as the server has them, and verify the chain (`LogCorruptError`)."""
-        return decode_rows(GENESIS, self._head, self._pages(self._head), self._keys)
+        return decode_rows(GENESIS, self._head, self._rows(), self._keys)
 
-    def _pages(self, head: Head) -> Iterator[Row]:
-        for start in range(1, head.seq + 1, table.PAGE):
+    def _rows(self) -> Iterator[Row]:
+        for start in range(1, self._head.seq + 1, table.PAGE):
             with translated():
-                page = table.select_range(self._connection, start, min(start + table.PAGE - 1, head.seq))
+                page = table.select_range(self._connection, start, min(start + table.PAGE - 1, self._head.seq))
             yield from page.rows
 
 

@@ -6,7 +6,7 @@ what other hubs erase then stays readable in the folder of a hub that doesn't ru
 
 import os
 from collections.abc import Collection, Generator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, NamedTuple
 from uuid import UUID
@@ -15,7 +15,7 @@ from events.crypto.key_file import replace_keys
 from events.crypto.keys import KeyRing, KeyUnreadableError, record_id
 from events.postgres.address import OFFLINE_VARIABLE
 from events.postgres.connection import Connection, ReaderPool
-from events.storage.durable import DurableFile
+from events.storage.durable import write_durably
 from events.storage.log import Head, LogAwayError
 
 OFFLINE: Final = "offline.keys"
@@ -62,8 +62,7 @@ class OfflineKeys:
         elif self._path.exists():
             replace_keys(self._path, ring.content())
         else:
-            with closing(DurableFile(self._path)) as file:
-                file.write({0: ring.content()})
+            write_durably(self._path, ring.content())
 
     def drop(self, ids: Collection[UUID]) -> None:
         """Delete the file if it holds one of these keys (`OSError`)."""
@@ -75,8 +74,7 @@ class OfflineKeys:
     def delete(self) -> None:
         """Overwrite the file with zeros and delete it (`OSError`)."""
         if self._path.exists():
-            with closing(DurableFile(self._path)) as file:
-                file.write({0: bytes(self._path.stat().st_size)})
+            write_durably(self._path, bytes(self._path.stat().st_size))
             self._path.unlink()
 
 

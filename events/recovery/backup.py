@@ -21,7 +21,7 @@ from events.recovery.salvage import DAMAGED
 from events.storage import replacement
 from events.storage.chain import GENESIS, Row, StoredLog, verify_chain
 from events.storage.database import DATABASE, PAGE, caching_parser, connect, exclusive, insert
-from events.storage.durable import DurableFile, HeadFile, copy_file, sync_folder
+from events.storage.durable import HeadFile, copy_file, sync_folder, write_durably
 from events.storage.format import FORMAT, MANIFEST, check_format, write_format
 from events.storage.log import Head, LogError
 from events.storage.replacement import FILES
@@ -66,7 +66,8 @@ def copy_unverified(log: StoredLog, folder: Path, progress: Progress | None) -> 
 
 def write_manifest(folder: Path, seq: int, number: int = FORMAT) -> None:
     """Make a folder with the files of a store, up to event `seq`, a backup (`OSError`)."""
-    _write(folder / MANIFEST, msgspec.json.encode(_describe(folder, seq, number)))
+    manifest = _Manifest(number, datetime.now(UTC), seq, _digests(folder))
+    write_durably(folder / MANIFEST, msgspec.json.encode(manifest))
 
 
 def is_backup(folder: Path) -> bool:
@@ -129,7 +130,7 @@ def write_log(
         content = keys.content()
         database.execute("CHECKPOINT log")
     (folder / DATABASE).chmod(0o600)
-    _write(folder / "keys", content)
+    write_durably(folder / "keys", content)
     write_format(folder)
     with closing(HeadFile(folder / "head", keys.chain)) as file:
         file.write(head)
@@ -203,7 +204,7 @@ def _copy_backup(backup: Path, target: Path, manifest: _Manifest) -> None:
     for name in FILES:
         copy_file(backup / name, target / name)
     ImageFiles(backup, KeyRing).copy(target)
-    if _describe(target, manifest.seq).files != manifest.files:
+    if _digests(target) != manifest.files:
         raise LogError(f"the copy of {backup} isn't what the backup is")
     write_format(target, manifest.format)
     sync_folder(target)
@@ -213,7 +214,7 @@ def _checked(backup: Path, passphrase: str | None) -> _Manifest:
     try:
         check_format(backup)
         manifest = msgspec.json.decode((backup / MANIFEST).read_bytes(), type=_Manifest)
-        found = _describe(backup, manifest.seq).files
+        found = _digests(backup)
         if manifest.files.keys() != found.keys():
             other = ", ".join(sorted(manifest.files.keys() ^ found.keys()))
             raise LogError(f"{backup} isn't a backup: its {MANIFEST} names other files than it has: {other}")
@@ -229,14 +230,10 @@ def _checked(backup: Path, passphrase: str | None) -> _Manifest:
     return manifest
 
 
-def _describe(folder: Path, seq: int, number: int = FORMAT) -> _Manifest:
+def _digests(folder: Path) -> dict[str, str]:
+    """Return the SHA-256 (hex) of each file that a backup holds."""
     files: dict[str, str] = {}
     for name in (*FILES, *(f"{IMAGES}/{path.name}" for path in ImageFiles(folder, KeyRing).files())):
         with (folder / name).open("rb") as file:
             files[name] = hashlib.file_digest(file, "sha256").hexdigest()
-    return _Manifest(number, datetime.now(UTC), seq, files)
-
-
-def _write(path: Path, content: bytes) -> None:
-    with closing(DurableFile(path)) as file:
-        file.write({0: content})
+    return files

@@ -46,7 +46,9 @@ class DuckDBLog:
         """
         self.folder: Final = folder
         self._closed = self._failed = False
-        self._read_only, self._spare, self._room = read_only, spare, Room(folder)
+        self.read_only = read_only
+        """Why nothing may be written, in words; None if it may."""
+        self._spare, self._room = spare, Room(folder)
         self._salvage: Salvage | None = None
         self._unfolded = 0
         """Bytes of events since the last checkpoint."""
@@ -73,23 +75,14 @@ class DuckDBLog:
                 remove_leftovers(folder / "keys")
                 self._keys = stack.enter_context(closing(KeyRing(folder / "keys", passphrase)))
                 self._head_file = stack.enter_context(closing(HeadFile(folder / "head", self._keys.chain)))
-                self._head = self._recover()
+                self.head = self._recover()
+                """The end of the log."""
                 write_format(folder)
-                rekeyed = chain.key_chain(self._head, self._keys, self._head_file)
+                rekeyed = chain.key_chain(self.head, self._keys, self._head_file)
             except OSError as error:
                 raise LogError(f"the log can't be opened: {reason(error)}") from error
             self.append(rekeyed)
             self._resources = stack.pop_all()
-
-    @property
-    def head(self) -> Head:
-        """The end of the log."""
-        return self._head
-
-    @property
-    def read_only(self) -> str | None:
-        """Why nothing may be written, in words; None if it may."""
-        return self._read_only
 
     @property
     def keys(self) -> KeyRing:
@@ -127,7 +120,7 @@ class DuckDBLog:
     def seq_at(self, moment: datetime, last: int | None = None) -> int:
         """Return the last seq, up to `last`, whose `at` isn't after the moment; 0 if there is none."""
         with self.cursor() as cursor:
-            return database.select_seq(cursor, chain.to_utc(moment), self._head.seq if last is None else last)
+            return database.select_seq(cursor, chain.to_utc(moment), self.head.seq if last is None else last)
 
     def reserve(self, ids: Collection[UUID]) -> None:
         """Store keys for events to come (`LogError`); the id of an erased event is a ValueError."""
@@ -153,21 +146,21 @@ class DuckDBLog:
         encoded = chain.encode_drafts(drafts)
         self._room.take(sum(len(each.plain) for each in encoded))
         try:
-            rows = chain.build_rows(self._head, encoded, self._keys)
+            rows = chain.build_rows(self.head, encoded, self._keys)
             with self._writing:
                 database.insert(self._writer, rows, self._parse)
             self._head_file.write(rows[-1].head)
         except (duckdb.Error, OSError, KeyUnreadableError) as error:
             self._failed = True
             raise LogError(f"an append failed and its outcome is unknown: {reason(error)}") from error
-        self._head = rows[-1].head
+        self.head = rows[-1].head
         self._unfolded += sum(len(row.data) for row in rows)
         return tuple(chain.envelope_of(row, draft.event) for row, draft in zip(rows, drafts, strict=True))
 
     def read(self, after: int = 0, last: int | None = None) -> Iterator[Envelope]:
         """Yield the events after `after`, up to `last` or the present end, and verify the chain (`LogCorruptError`)."""
         self._check_open()
-        end = self._head if last is None else self.head_at(last)
+        end = self.head if last is None else self.head_at(last)
         if self._salvage is not None:
             with self.cursor() as cursor:
                 yield from self._salvage.read(cursor, after, end.seq)
@@ -234,7 +227,7 @@ class DuckDBLog:
         self._salvage = salvage = Salvage(self.folder, self._keys, self._spare)
         self._resources = ExitStack()
         self._resources.callback(salvage.close)
-        self._database, self._head, self._read_only = salvage.database, salvage.head, why
+        self._database, self.head, self.read_only = salvage.database, salvage.head, why
 
     def _recover(self) -> Head:
         """Compare the end of the log with the acknowledged head, and return it."""
@@ -284,5 +277,5 @@ class DuckDBLog:
 
     def _check_writable(self) -> None:
         self._check_open()
-        if self._read_only is not None:
-            raise LogError(self._read_only)
+        if self.read_only is not None:
+            raise LogError(self.read_only)

@@ -8,6 +8,7 @@ import struct
 import tempfile
 from collections.abc import Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
 from hmac import compare_digest
 from io import FileIO
 from pathlib import Path
@@ -229,6 +230,12 @@ def replace_file(path: Path, content: bytes) -> None:
         Path(temporary).unlink()
         raise
     sync_folder(path.parent)
+
+
+def write_durably(path: Path, content: bytes) -> None:
+    """Write the first bytes of a private file, made if need be; the disk has them when this returns (`OSError`)."""
+    with closing(DurableFile(path)) as file:
+        file.write({0: content})
 
 
 def copy_file(source: Path, target: Path) -> None:

@@ -1,7 +1,8 @@
 """The number of a store's format: an earlier version of the program refuses a store that it can't know.
 
-A store without the file `format` is of the first format. Raise `FORMAT` with every change that an earlier version
-would take for damage: a new kind of event, a new field in one, another layout of a file.
+A store without the file `format` is of the first format. Once there is a change that an earlier version would take for
+damage, `FORMAT` must be above that of the last release: a new kind of event, or another layout or kind of a file. A new
+field of an event alone is no such change, since an earlier version reads over it.
 """
 
 import re

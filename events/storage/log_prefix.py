@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
-from typing import NoReturn
+from typing import Final, NoReturn
 from uuid import UUID
 
 from events.storage.log import Draft, Envelope, Head, Log, LogCorruptError, LogError
@@ -21,13 +21,9 @@ class LogPrefix:
         if not 0 <= seq <= log.head.seq:
             raise ValueError(f"the log has no event {seq}: it ends at {log.head.seq}")
         self._log = log
-        self._head = log.head_at(seq)
-        self.images = log.images
-
-    @property
-    def head(self) -> Head:
+        self.head: Final = log.head_at(seq)
         """The end of the prefix."""
-        return self._head
+        self.images: Final = log.images
 
     def head_at(self, seq: int) -> Head:
         """Return the head after event `seq`; `LogCorruptError` beyond this end."""
@@ -70,9 +66,9 @@ class LogPrefix:
         """Do nothing: the log has another owner."""
 
     def _end(self, last: int | None) -> int:
-        return self._head.seq if last is None else min(last, self._head.seq)
+        return self.head.seq if last is None else min(last, self.head.seq)
 
     def _check(self, seqs: Collection[int]) -> None:
         for seq in seqs:
-            if seq > self._head.seq:
+            if seq > self.head.seq:
                 raise LogCorruptError(seq, "it is missing")

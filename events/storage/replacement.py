@@ -92,25 +92,25 @@ def replace(folder: Path, time: str) -> Path | None:
 
 def replaced(folder: Path) -> list[Path]:
     """Return the stores that others took the place of, the oldest first."""
-    found = folder.parent.glob(f"*{_OLD}*")
-    return sorted(
-        one
-        for one in found
-        if one.name.rpartition(_OLD)[0] == folder.name and is_timestamp(one.name.rpartition(_OLD)[2])
-    )
+    return [folder.with_name(folder.name + _OLD + time) for time in _times(folder, _OLD)]
 
 
 def finish(folder: Path) -> None:
     """Do the second rename of a replacement that was interrupted, and delete the new folder of one that never began."""
     folder = folder.resolve()
-    for old in replaced(folder):
-        new = new_folder(folder, old.name.rpartition(_OLD)[2])
-        if new.is_dir():
-            _put_in_place(new, folder)
-    for new in folder.parent.glob(f"*{_NEW}*"):
-        name, _, time = new.name.rpartition(_NEW)
-        if name == folder.name and is_timestamp(time) and not folder.with_name(name + _OLD + time).exists():
+    begun = _times(folder, _OLD)
+    for time in _times(folder, _NEW):
+        new = new_folder(folder, time)
+        if time not in begun:
             _remove_leftover(new)
+        elif new.is_dir():
+            _put_in_place(new, folder)
+
+
+def _times(folder: Path, mark: str) -> list[str]:
+    """Return the times in the names of the folders that have this one's name, a mark and a time, ascending."""
+    names = (one.name.rpartition(mark) for one in folder.parent.glob(f"*{mark}*"))
+    return sorted(time for name, _, time in names if name == folder.name and is_timestamp(time))
 
 
 def _put_in_place(new: Path, folder: Path) -> None:

@@ -55,7 +55,8 @@ class Examination:
         witness: Head | None = None,
     ) -> None:
         self._images = images
-        self._witness = witness
+        self._known = latest_head((witness, acknowledged))
+        """The last event that was in the log at some time; None if nothing tells."""
         self._cursor = cursor
         self._keys = keys
         self._acknowledged = acknowledged
@@ -99,8 +100,7 @@ class Examination:
             self._problems.append(Problem(DATABASE, None, f"its schema can't be read ({error})", ""))
 
     def _count_rows(self, cursor: duckdb.DuckDBPyConnection) -> int:
-        known = latest_head((self._witness, self._acknowledged)) or GENESIS
-        last, stray = last_numbers(cursor, known.seq)
+        last, stray = last_numbers(cursor, self._known.seq if self._known else 0)
         if stray is not None:
             self._problems.append(Problem(DATABASE, None, f"a row has the number {stray}", "one event"))
         return last
@@ -175,13 +175,13 @@ class Examination:
     def _check_end(self, found: int) -> None:
         if not self._acknowledged and found and not any(problem.file == "head" for problem in self._problems):
             self._problems.append(Problem("head", None, "the file is empty", "where the log should end"))
-        acknowledged = latest_head((self._witness, self._acknowledged))
-        if acknowledged is None:
+        known = self._known
+        if known is None:
             return
-        if acknowledged.seq > found:
-            self._mark(found + 1, acknowledged.seq, "acknowledged, and missing", None)
-        elif acknowledged.seq and self._cursor is not None and not self._contains(self._cursor, acknowledged):
-            self._mark(acknowledged.seq, acknowledged.seq, "not what was acknowledged", None)
+        if known.seq > found:
+            self._mark(found + 1, known.seq, "acknowledged, and missing", None)
+        elif known.seq and self._cursor is not None and not self._contains(self._cursor, known):
+            self._mark(known.seq, known.seq, "not what was acknowledged", None)
 
     def _check_erasures(self, found: int) -> None:
         if self._bad or self._keys is None or self._cursor is None:

@@ -202,8 +202,7 @@ class Atlas(Fingerprints):
 
     def recall_sparse(self, key: str, query: Sparse, count: int, eligible: Mask) -> Rows:
         """Return up to `count` eligible rows that share a term with the query, best first; BM25 ranks plain counts."""
-        space = self._of_kind(key, SparseSpace)
-        return (space.recall_bm25 if key == E6 else space.recall_cosine)(query, count, eligible)
+        return self._of_kind(key, SparseSpace).recall(query, count, eligible)
 
     def known_share(self, key: str, query: Sparse, eligible: Mask) -> float:
         """Return the share of a query's terms that occur in some eligible row."""

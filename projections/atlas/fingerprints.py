@@ -10,6 +10,7 @@ from events.fingerprint import Bits, Dense, Directed, Embedding, Fingerprint, Pa
 from events.quantization import Float32, Levels
 from events.spaces import E1, E4, E6, E8, E11, E12, SPACES, Kind, Space
 from events.vocabulary import SpacesDeclared
+from events.vocabulary.values import Span
 from projections.atlas.pairs import SpaceStore, pair_scores
 from projections.atlas.passage_terms import PassageTerms
 from projections.spaces.binary import BinarySpace
@@ -18,7 +19,7 @@ from projections.spaces.dense import DenseSpace
 from projections.spaces.directed import DirectedSpace, Direction
 from projections.spaces.sparse import SparseSpace
 from projections.spaces.tokens import TokenSpace
-from projections.spaces.windowed import Span, WindowedSpace
+from projections.spaces.windowed import WindowedSpace
 from projections.storage.arrays import Rows, Scores
 
 S = TypeVar("S", bound=SpaceStore)

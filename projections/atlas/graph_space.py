@@ -63,13 +63,13 @@ class StoredContext:
         del envelope, changes
         if not clustered or parts.space.dimension != parts.semantic.vectors.dimension:
             return
-        filled = ~parts.facets.erased
-        rows = {memory: row for memory in clustered if filled[row := parts.rows[memory]]}
-        parts.space.restore(np.array([*rows.values()], np.int64))
-        if blended := _hubs(parts, [*rows.values()]):
+        found = np.array([parts.rows[memory] for memory in dict.fromkeys(clustered)], np.int64)
+        rows = found[~parts.facets.is_erased(found)]
+        parts.space.restore(rows)
+        if blended := _hubs(parts, rows.tolist()):
             members, hubs, centralities = map(np.array, zip(*blended, strict=True))
             vectors = directions(parts.semantic.wholes(hubs))
-            parts.space.blend(np.array([*rows.values()])[members], vectors, centralities.astype(np.float32))
+            parts.space.blend(rows[members], vectors, centralities.astype(np.float32))
 
     def refresh(self, parts: Parts) -> None:
         """Do nothing: vectors are blended at once."""

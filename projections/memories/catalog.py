@@ -226,15 +226,16 @@ class Catalog:
 
     def _with_versions(self, entry: Entry) -> Entry:
         """Return an entry with what superseded the memory, and what it superseded."""
+        earlier = (
+            one
+            for one in self._supersessions.earlier(entry.id, self._lifecycle)
+            if self._state(one) is not MemoryState.ERASED and one != entry.id
+        )
         return msgspec.structs.replace(
             entry,
             superseded_by=self._successor(entry.id),
             reinstated=self._supersessions.is_reinstated(entry.id),
-            supersedes=tuple(
-                one
-                for one in self._supersessions.earlier(entry.id, self._lifecycle)
-                if self._state(one) is not MemoryState.ERASED and one != entry.id
-            ),
+            supersedes=tuple(sorted(earlier, key=self._rows.__getitem__)),
         )
 
     def _successor(self, memory: UUID) -> UUID | None:

@@ -101,7 +101,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     reinstated: bool = False
     """Whether it got its place back from what superseded it."""
     supersedes: tuple[UUID, ...] = ()
-    """Memories whose place it took, without erased ones."""
+    """Memories whose place it took, in the order in which they were stored, without erased ones."""
     purpose: tuple[float, ...] = ()
     """Latest alignment with the North Star, one value for each space; empty once the memory is erased."""
     access_count: int = 0

@@ -1,5 +1,6 @@
 """What the embedder knows of a store: positions in each session, and who mentions which names."""
 
+from collections.abc import Iterable
 from uuid import UUID
 
 import numpy as np
@@ -8,7 +9,7 @@ from events.storage.log import Envelope
 from events.vocabulary import MemoriesMoved, MemoryErased, MemoryStored
 from projections.graph.mentions import Mentions
 from projections.projection import digest_of
-from projections.storage.arrays import GrowableArray, rows_of_ids
+from projections.storage.arrays import GrowableArray, Rows, rows_of_ids
 
 _Key = tuple[str, str]
 
@@ -89,8 +90,13 @@ class Sessions:
             self._next_number += 1
         return self._numbers[key]
 
-    def _move(self, memories: tuple[UUID, ...], target: str) -> None:
+    def _turns(self, memories: Iterable[UUID]) -> Rows:
+        """Return the turns of memories; erased ones are zeros, as is the nil UUID, which an import may bring."""
         turns = rows_of_ids(self._memories, memories)
+        return turns[self._owners.array[turns] >= 0]
+
+    def _move(self, memories: tuple[UUID, ...], target: str) -> None:
+        turns = self._turns(memories)
         keys = {number: key for key, number in self._numbers.items()}
         for number in dict.fromkeys(self._owners.array[turns].tolist()):
             moved = turns[self._owners.array[turns] == number]
@@ -108,7 +114,7 @@ class Sessions:
             del self._numbers[key], self._latest[key]
 
     def _erase(self, memory: UUID) -> None:
-        for turn in rows_of_ids(self._memories, [memory]).tolist():
+        for turn in self._turns([memory]).tolist():
             number = int(self._owners.array[turn])
             key = next(key for key, one in self._numbers.items() if one == number)
             self._memories.array[turn] = 0

@@ -23,13 +23,13 @@ class Supersessions:
 
     def __init__(self) -> None:
         self._later, self._reinstated = {}, {}
-        self._before: dict[UUID, dict[UUID, None]] = {}
+        self._before: dict[UUID, set[UUID]] = {}
 
     def after_load(self) -> None:
         """Derive what a snapshot leaves out."""
         for memory, later in self._later.items():
             for by in later:
-                self._before.setdefault(by, {})[memory] = None
+                self._before.setdefault(by, set()).add(memory)
 
     def __bool__(self) -> bool:
         return bool(self._later or self._reinstated)
@@ -41,13 +41,13 @@ class Supersessions:
                 later = self._later.setdefault(memory, {})
                 later.pop(by, None)  # named again, it is the latest
                 later[by] = None
-                self._before.setdefault(by, {})[memory] = None
+                self._before.setdefault(by, set()).add(memory)
                 self._reinstated.pop(memory, None)
                 return True
             case MemoryReinstated(memory=memory):
                 self._reinstated[memory] = None
                 for by in self._later.pop(memory, ()):
-                    del self._before[by][memory]
+                    self._before[by].remove(memory)
                 return True
             case _:
                 return False
@@ -84,10 +84,10 @@ class Supersessions:
             pending += new
         return list(found)
 
-    def earlier(self, memory: UUID, lifecycle: Lifecycle) -> tuple[UUID, ...]:
+    def earlier(self, memory: UUID, lifecycle: Lifecycle) -> set[UUID]:
         """Return the memories that this one, or what it absorbed, superseded directly."""
         absorbed = (memory, *lifecycle.absorbed(memory))
-        return tuple(dict.fromkeys(lifecycle.root(one) for each in absorbed for one in self._before.get(each, ())))
+        return {lifecycle.root(one) for each in absorbed for one in self._before.get(each, ())}
 
     def digest(self) -> bytes:
         """Return the SHA-256 of all supersessions, and of what was reinstated."""

@@ -46,16 +46,12 @@ def classify(entropy: float, coherence: float) -> JohariRow:
     )
 
 
-def rows(delta_s: Sequence[float], delta_c: Sequence[float]) -> tuple[JohariRow, ...]:
-    """Classify every space by its entropy and coherence."""
-    return tuple(map(classify, delta_s, delta_c))
-
-
 def rows_of_memory(learning: Learning, fingerprint: Fingerprint) -> tuple[JohariRow, ...]:
-    """Classify every space of a memory; one that says nothing of it has no confidence."""
+    """Classify every space of a memory by its entropy and coherence; one that says nothing has no confidence."""
+    rows = map(classify, learning.delta_s, learning.delta_c)
     return tuple(
         msgspec.structs.replace(row, confidence=0.0) if isinstance(own, Dense) and own.is_null else row
-        for row, own in zip(rows(learning.delta_s, learning.delta_c), fingerprint.embeddings, strict=True)
+        for row, own in zip(rows, fingerprint.embeddings, strict=True)
     )
 
 

@@ -70,7 +70,7 @@ class Graph:
         self.covered = 0
         self._space = space
         self._width = width
-        self._metric: Literal["cos", "hamming"] = metric
+        self._metric: Final = metric
         self._shards: list[Any] = []
         self._saved: LazyArray | None = None
         """The graphs of a snapshot, until their first use."""
@@ -99,7 +99,7 @@ class Graph:
         while self.covered < end:
             number = self.covered // SHARD
             if number == len(shards):
-                self._add(_empty_index(self._width, self._metric))
+                self._add(self._empty())
             vectors = self._space.part(slice(self.covered, min(end, (number + 1) * SHARD)))
             filled = np.flatnonzero(vectors.any(axis=1))
             if len(filled):
@@ -165,7 +165,7 @@ class Graph:
         return sum(index.memory_usage for index in self._shards)
 
     def saved_size(self) -> int:
-        """Return the number of bytes that `save` returns."""
+        """Return the number of bytes that `save` returns; 0 for none."""
         return sum(_SIZE.itemsize + index.serialized_length for index in self.open())
 
     def save(self) -> memoryview:
@@ -192,13 +192,29 @@ class Graph:
 
     def _loaded(self, saved: memoryview) -> Any:
         """Return a graph; one of another shape, which `load` would adopt, is a ValueError."""
-        index = _empty_index(self._width, self._metric)
+        index = self._empty()
         found: dict[str, Any] = index.metadata(saved) or {}
         kinds = [found.get(name) for name in ("dimensions", "kind_metric", "kind_scalar")]
         if kinds != [index.ndim, index.metric_kind, index.dtype]:
             raise ValueError(f"a graph of {kinds}")
         index.load(saved)
         return index
+
+    def _empty(self) -> Any:
+        if sys.platform == "linux":
+            # usearch contains a libstdc++ of its own. Loaded before the system's, it would take over the ids of locale
+            # facets, and torch would then throw `bad_cast` wherever it prints a number.
+            with suppress(OSError):
+                ctypes.CDLL("libstdc++.so.6", mode=ctypes.RTLD_GLOBAL)
+        from usearch.index import Index  # noqa: PLC0415 -- takes .1 s or more, and only large stores need it
+
+        return Index(
+            ndim=self._width if self._metric == "cos" else 8 * self._width,
+            metric=self._metric,
+            dtype="i8" if self._metric == "cos" else "b1",
+            connectivity=32,
+            expansion_add=128,
+        )
 
     def _add(self, index: Any) -> None:
         self._shards.append(index)
@@ -213,20 +229,3 @@ def _split(saved: memoryview, count: int) -> list[memoryview]:
     if not count or sizes.min() <= 0 or ends[-1] != len(saved):
         raise ValueError(f"{len(saved)} bytes are not {count} graphs")
     return [saved[end - size : end] for end, size in zip(ends.tolist(), sizes.tolist(), strict=True)]
-
-
-def _empty_index(width: int, metric: Literal["cos", "hamming"]) -> Any:
-    if sys.platform == "linux":
-        # usearch contains a libstdc++ of its own. Loaded before the system's, it would take over the ids of locale
-        # facets, and torch would then throw `bad_cast` wherever it prints a number.
-        with suppress(OSError):
-            ctypes.CDLL("libstdc++.so.6", mode=ctypes.RTLD_GLOBAL)
-    from usearch.index import Index  # noqa: PLC0415 -- takes .1 s or more, and only large stores need it
-
-    return Index(
-        ndim=width if metric == "cos" else 8 * width,
-        metric=metric,
-        dtype="i8" if metric == "cos" else "b1",
-        connectivity=32,
-        expansion_add=128,
-    )

@@ -4,7 +4,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Final, Protocol, cast
+from typing import Any, Final, cast
 from zlib import crc32
 
 import numpy as np
@@ -39,12 +39,6 @@ STOP_WORDS: Final = frozenset(
 """Articles, pronouns, prepositions, auxiliaries and question words. "no" and "not" carry meaning and are not listed."""
 
 
-class _Stemmer(Protocol):
-    """What PyStemmer, which has no types, offers."""
-
-    def stemWords(self, words: list[str], /) -> list[str]: ...  # noqa: N802
-
-
 def subtokens(identifier: str) -> list[str]:
     """Split an identifier at underscores, case changes and digits: `getUserName2` -> get, user, name, 2."""
     return [part.casefold() for part in _HUMP.findall(identifier)]
@@ -77,7 +71,7 @@ def words(text: str) -> list[str]:
 def stem_words(words: Sequence[str]) -> list[str]:
     """Return the English (Snowball) stem of each word."""
     # PyStemmer objects are not thread-safe. Creating one without a cache takes 0.25 microseconds.
-    stemmer = cast("_Stemmer", Stemmer.Stemmer("english", 0))  # pyright: ignore[reportUnknownMemberType]
+    stemmer = cast("Any", Stemmer.Stemmer("english", 0))  # pyright: ignore[reportUnknownMemberType]
     return stemmer.stemWords(list(words))
 
 

@@ -159,14 +159,27 @@ class SparseSpace:
         """
         return self._score("bm25", self._bm25, query, rows)
 
-    def recall_bm25(self, query: Sparse, count: int, eligible: Mask) -> Rows:
-        """Return up to `count` eligible rows that share a term with the query, the best by BM25 first."""
-        return self._recall(self.bm25, self._frequency.idf(query.ids) * query.values, query, count, eligible)
+    def recall(self, query: Sparse, count: int, eligible: Mask) -> Rows:
+        """Return up to `count` eligible rows that share a term with the query, best first; BM25 ranks plain counts.
 
-    def recall_cosine(self, query: Sparse, count: int, eligible: Mask) -> Rows:
-        """Return up to `count` eligible rows that share a term with the query, the best by cosine first."""
-        importance = query.values.astype(np.float32) ** 2 * self._frequency.idf(query.ids)
-        return self._recall(self.cosine, importance, query, count, eligible)
+        In a large space they are the best among those by the query's heaviest terms.
+        """
+        score, weights = self.cosine, query.values.astype(np.float32) ** 2
+        if self._counts:
+            score, weights = self.bm25, query.values
+        order = np.argsort(-self._frequency.idf(query.ids) * weights, kind="stable")
+        most = max(_MIN_POSTINGS, _POSTINGS_A_ROW * len(self))
+        heavy = order[np.cumsum(self._frequency.holders(query.ids[order])) <= most]
+        if 0 < len(heavy) < len(order):
+            heavy.sort()
+            scores = score(Sparse(query.ids[heavy].tobytes(), query.values[heavy].tobytes()))
+            rows = np.flatnonzero((scores > 0) & eligible)
+            if len(rows) >= count:
+                rows = np.sort(best(rows, scores[rows], _OVERSAMPLING * count)[0])
+                return best(rows, score(query, rows), count)[0]
+        scores = score(query)
+        rows = np.flatnonzero((scores > 0) & eligible)
+        return best(rows, scores[rows], count)[0]
 
     def shares(self, query: Sparse) -> Scores:
         """Return the idf-weighted share of each term in a query, shape (width,)."""
@@ -225,22 +238,6 @@ class SparseSpace:
             scores.flags.writeable = False
             self._ranked[measure] = query, scores
         return scores
-
-    def _recall(self, score: _Score, importance: _Weights, query: Sparse, count: int, eligible: Mask) -> Rows:
-        """Return the best eligible rows by a score; in a large space among the best by the query's heaviest terms."""
-        order = np.argsort(-importance, kind="stable")
-        most = max(_MIN_POSTINGS, _POSTINGS_A_ROW * len(self))
-        heavy = order[np.cumsum(self._frequency.holders(query.ids[order])) <= most]
-        if 0 < len(heavy) < len(order):
-            heavy.sort()
-            scores = score(Sparse(query.ids[heavy].tobytes(), query.values[heavy].tobytes()), None)
-            rows = np.flatnonzero((scores > 0) & eligible)
-            if len(rows) >= count:
-                rows = np.sort(best(rows, scores[rows], _OVERSAMPLING * count)[0])
-                return best(rows, score(query, rows), count)[0]
-        scores = score(query, None)
-        rows = np.flatnonzero((scores > 0) & eligible)
-        return best(rows, scores[rows], count)[0]
 
     def _bm25(self, query: Sparse, rows: Rows | None) -> Scores:
         factors = self._frequency.idf(query.ids) * query.values.astype(np.float32) * (K1 + 1)

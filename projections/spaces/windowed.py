@@ -6,12 +6,11 @@ import numpy as np
 
 from events.fingerprint import Dense, Passage
 from events.quantization import Levels
+from events.vocabulary.values import Span
 from projections.projection import digest_of
 from projections.spaces.dense import DenseSpace, top_k_eligible
 from projections.storage.arrays import GrowableArray, Mask, Rows, RowSlices, Scores, best, reduce_rows
 
-Span = tuple[int, int]
-"""The characters [start, end) of a passage."""
 _LIKELY: Final = 256
 """Rows by prefix that all dimensions then rank: they contain .998 of the ten nearest among 300,000 (`bench index`)."""
 
@@ -77,11 +76,9 @@ class WindowedSpace:
 
     def pair_scores(self, queries: Levels, owners: Rows, rows: Rows) -> Scores:
         """Return what `DenseSpace.pair_scores` returns of the vectors of whole memories; 0 for an empty row."""
-        indices, lengths = self._slices.indices(rows)
-        filled = lengths > 0
-        wholes = indices[(np.cumsum(lengths) - lengths)[filled]]
+        filled = self._slices.lengths[rows] > 0
         scores = np.zeros(len(rows), np.float32)
-        scores[filled] = self.vectors.pair_scores(queries, owners[filled], wholes)
+        scores[filled] = self.vectors.pair_scores(queries, owners[filled], self._slices.starts(rows[filled]))
         return scores
 
     def parts(self, query: Levels, rows: Rows) -> tuple[Scores, Scores, Scores]:
@@ -106,8 +103,7 @@ class WindowedSpace:
 
     def wholes(self, rows: Rows) -> Levels:
         """Return the vectors of the whole memories of rows that aren't empty, shape (rows, dimension)."""
-        indices, lengths = self._slices.indices(rows)
-        return self.vectors.take(indices[np.cumsum(lengths) - lengths])
+        return self.vectors.take(self._slices.starts(rows))
 
     def passage_scores(self, query: Levels, rows: Rows) -> Scores:
         """Return the cosine in [0, 1] of a query to each passage of these rows, row by row."""

@@ -137,6 +137,10 @@ class RowSlices:
         start = int(self._starts.array[row])
         return slice(start, start + int(self._lengths.array[row]))
 
+    def starts(self, rows: Rows) -> Rows:
+        """Return the flat index of the first item of each of these rows, none of them empty."""
+        return self._starts.array[rows]
+
     def clear(self, row: int) -> None:
         """Empty a row; its items in the flat array stay unused."""
         self._lengths.array[row] = 0

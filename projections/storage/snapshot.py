@@ -2,7 +2,7 @@
 
 A class declares the plain values of its state by annotations in its body; msgspec writes and reads them by their types.
 Its arrays (`GrowableArray`, numpy), the objects of this package that it consists of and what a library writes
-(`Foreign`) are found by value. Every other attribute is derived: the constructor or `after_load`, where a class has
+(`Graph`) are found by value. Every other attribute is derived: the constructor or `after_load`, where a class has
 one, makes it from the rest.
 """
 
@@ -13,13 +13,14 @@ from enum import Enum
 from functools import cache
 from itertools import accumulate
 from math import prod
-from typing import Any, Final, Protocol, TypeAlias, cast, get_args, get_origin, get_type_hints, runtime_checkable
+from typing import Any, Final, TypeAlias, cast, get_args, get_origin, get_type_hints
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
 from projections.registry import PROJECTION_SETS, ProjectionSet
+from projections.spaces.graph import Graph
 from projections.storage.arrays import GrowableArray
 from projections.storage.lazy_array import LazyArray
 
@@ -60,23 +61,6 @@ class Tensor(msgspec.Struct, frozen=True):
         return _DTYPES[self.dtype]
 
 
-@runtime_checkable
-class Foreign(Protocol):
-    """An object whose state, or a part of it, a library turns into bytes."""
-
-    def saved_size(self) -> int:
-        """Return the number of bytes of `save`; 0 for none."""
-        ...
-
-    def save(self) -> memoryview:
-        """Return the bytes."""
-        ...
-
-    def restore(self, saved: LazyArray | None) -> None:
-        """Take over what `save` returned; None for nothing."""
-        ...
-
-
 class Deferred:
     """Bytes that are made when the first of them are read, and dropped after the last."""
 
@@ -109,7 +93,7 @@ def dump(projections: ProjectionSet) -> list[Segment]:
         values |= {f"{path}.{name}": getattr(held, name) for name in declared(type(held))}
         for name, array in _arrays(held):
             arrays[f"{path}.{name}"] = array.array if isinstance(array, GrowableArray) else array
-        if isinstance(held, Foreign) and (size := held.saved_size()):
+        if isinstance(held, Graph) and (size := held.saved_size()):
             foreign[f"{path}.{FOREIGN}"] = Deferred(size, held.save)
     plain = _encoder.encode((type(projections).__name__, values))
     tensors = {name: (_NAMES[array.dtype], array.shape, array.nbytes) for name, array in arrays.items()}
@@ -167,7 +151,7 @@ def load(values: memoryview, arrays: Mapping[str, LazyArray]) -> ProjectionSet:
                     array.restore(saved)
                 else:
                     setattr(held, name, saved.array)
-            if isinstance(held, Foreign):
+            if isinstance(held, Graph):
                 held.restore(rest.pop(f"{path}.{FOREIGN}", None))
     except (msgspec.DecodeError, KeyError, ValueError, TypeError, RecursionError) as error:
         raise StateError(f"its state doesn't fit: {error}") from error

@@ -141,16 +141,14 @@ def measure(nearness: npt.NDArray[np.floating], usual: npt.NDArray[np.float64] |
     return Drift(tuple(np.clip(_known_mean(nearness) / usual, 0.0, 1.0).tolist()), len(nearness))
 
 
-def history(
-    nearness: npt.NDArray[np.floating], usual: npt.NDArray[np.float64] | float = 1.0, window: int = WINDOW
-) -> tuple[Drift, ...]:
+def history(nearness: npt.NDArray[np.floating], usual: npt.NDArray[np.float64] | float = 1.0) -> tuple[Drift, ...]:
     """Measure drift in each of the latest full windows of consecutive memories, the oldest first.
 
     `nearness` and `usual` are as for `measure`, the oldest memory first; the oldest that fill no window are left out.
     """
-    count = min(len(nearness) // window, MAX_SAMPLES)
-    starts = range(len(nearness) - count * window, len(nearness), window)
-    return tuple(measure(nearness[start : start + window], usual) for start in starts)
+    count = min(len(nearness) // WINDOW, MAX_SAMPLES)
+    starts = range(len(nearness) - count * WINDOW, len(nearness), WINDOW)
+    return tuple(measure(nearness[start : start + WINDOW], usual) for start in starts)
 
 
 def trend(samples: Sequence[float]) -> Trend | None:

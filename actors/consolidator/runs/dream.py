@@ -41,9 +41,8 @@ def plan_nrem(clients: ActorClients, plan: RunPlan, scopes: Sequence[NamespaceSc
     walks = clients.ask_comparator(ReadWalks(replayed=tuple(activity)))
     yield
     links = [link for link in walks.links if link.source in remaining and link.target in remaining]
-    strengthened = strengthen_links(links, activity)
-    plan.strengthened = ev.LinksStrengthened(run=plan.run, links=strengthened)
-    plan.shortcuts = ev.ShortcutsDrawn(run=plan.run, shortcuts=derive_shortcuts(walks.paths, links, strengthened))
+    plan.strengthened = strengthen_links(links, activity)
+    plan.shortcuts = derive_shortcuts(walks.paths, links, plan.strengthened)
 
 
 def plan_rem(

@@ -9,7 +9,7 @@ import msgspec
 from actors.consolidator.goals.drift import Drift
 from actors.linker.messages import ExaminedCauses
 from events import vocabulary as ev
-from events.vocabulary.values import Counts, Pruned
+from events.vocabulary.values import Counts, Pruned, Shortcut, Strengthened
 from projections.memories.entries import Entry
 from projections.mind.runs import merges_without
 
@@ -37,8 +37,8 @@ class RunPlan(msgspec.Struct):
     merged: list[ev.MemoriesMerged] = msgspec.field(default_factory=list)
     pruned: list[Pruned] = msgspec.field(default_factory=list)
     clusters: list[ev.ClustersFormed] = msgspec.field(default_factory=list)
-    strengthened: ev.LinksStrengthened | None = None
-    shortcuts: ev.ShortcutsDrawn | None = None
+    strengthened: tuple[Strengthened, ...] = ()
+    shortcuts: tuple[Shortcut, ...] = ()
     replayed: tuple[UUID, ...] = ()
     patterns: list[ev.PatternDiscovered] = msgspec.field(default_factory=list)
     adjusted: list[ev.Event] = msgspec.field(default_factory=list)
@@ -67,8 +67,8 @@ class RunPlan(msgspec.Struct):
             pruned=len(self.pruned),
             clusters=sum(len(formed.clusters) for formed in self.clusters),
             patterns=len(self.patterns),
-            strengthened=len(self.strengthened.links) if self.strengthened else 0,
-            shortcuts=len(self.shortcuts.shortcuts) if self.shortcuts else 0,
+            strengthened=len(self.strengthened),
+            shortcuts=len(self.shortcuts),
             replayed=len(self.replayed),
             goals_adjusted=sum(isinstance(event, ev.GoalAdjusted) for event in self.adjusted),
             causes=sum(len(found.linked.links) for found in self.causes),
@@ -81,10 +81,10 @@ class RunPlan(msgspec.Struct):
         if self.pruned:
             yield ev.MemoriesPruned(run=self.run, pruned=tuple(self.pruned))
         yield from self.clusters
-        if self.strengthened and self.strengthened.links:
-            yield self.strengthened
-        if self.shortcuts and self.shortcuts.shortcuts:
-            yield self.shortcuts
+        if self.strengthened:
+            yield ev.LinksStrengthened(run=self.run, links=self.strengthened)
+        if self.shortcuts:
+            yield ev.ShortcutsDrawn(run=self.run, shortcuts=self.shortcuts)
         if self.replayed:
             yield ev.MemoriesReplayed(run=self.run, memories=self.replayed)
         yield from self.patterns

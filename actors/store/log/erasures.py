@@ -19,7 +19,8 @@ class Erasures:
     def __init__(self, log: Log, snapshots: SnapshotPolicy | None) -> None:
         self._log = log
         self._snapshots = snapshots
-        self._due: list[UUID] = []
+        self.due: list[UUID] = []
+        """Events whose keys the next call destroys."""
 
     def carry_out(self, envelopes: Iterable[Envelope]) -> None:
         """Destroy the keys that folded events erase, and the snapshots.
@@ -28,16 +29,12 @@ class Erasures:
             LogAwayError: the server of the log can't be reached; the next call makes up for it.
             LogError, OSError: the keys can't be written.
         """
-        self.add(id_ for envelope in envelopes for id_ in erased_by(envelope.event))
-        if self._due:
-            self._log.shred(self._due)
+        self.due += (id_ for envelope in envelopes for id_ in erased_by(envelope.event))
+        if self.due:
+            self._log.shred(self.due)
             if self._snapshots is not None:
                 self._snapshots.erase()
-            self._due = []
-
-    def add(self, ids: Iterable[UUID]) -> None:
-        """Let the next call destroy the keys of these events."""
-        self._due += ids
+            self.due = []
 
 
 def erased_by(event: Event) -> tuple[UUID, ...]:

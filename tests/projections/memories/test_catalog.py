@@ -1,4 +1,5 @@
 from datetime import timedelta
+from uuid import UUID
 
 import numpy as np
 import pytest
@@ -7,7 +8,9 @@ from events import vocabulary as ev
 from events.vocabulary.values import WIDTH
 from projections.memories.catalog import Catalog
 from projections.projection import MemoryState
+from projections.registry import StoreProjections
 from tests.events.samples import NOON, stored
+from tests.projections.dumping import through_bytes
 from tests.projections.history import folded, history, memory_id, passage, read_later
 from tests.projections.sleeps import RUNS, erased, forgotten, merged, pruned, restored, undone
 
@@ -28,6 +31,18 @@ def test_a_stored_memory_can_be_read():
     assert catalog.namespaces().total() == 2
     assert TWO in catalog
     assert THREE not in catalog
+
+
+def test_what_a_memory_superseded_is_listed_alike_before_and_after_a_restart():
+    def took(memory: UUID, by: UUID) -> ev.MemorySuperseded:
+        return ev.MemorySuperseded(memory=memory, by=by, rule=ev.memories.STATED)
+
+    four = memory_id(4)
+    events = (took(ONE, by=four), took(TWO, by=THREE), took(ONE, by=THREE))
+    store = StoreProjections(catalog=folded(Catalog(), history(TIDE, MOON, TIDE, TIDE, *events)))
+    reloaded = through_bytes(store)
+    assert isinstance(reloaded, StoreProjections)
+    assert store.catalog.get(THREE).supersedes == reloaded.catalog.get(THREE).supersedes == (ONE, TWO)
 
 
 def test_the_same_content_is_found_again_in_its_namespace_alone():

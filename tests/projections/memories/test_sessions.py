@@ -1,4 +1,8 @@
-from events.vocabulary import MemoryErased
+from uuid import UUID
+
+from msgspec.structs import replace
+
+from events.vocabulary import MemoriesMoved, MemoryErased
 from projections.memories.sessions import Sessions
 from tests.events.samples import stored
 from tests.projections.history import folded, history, memory_id
@@ -38,6 +42,19 @@ def test_a_turn_that_never_reached_the_log_takes_only_its_position():
 def test_the_position_of_an_erased_last_turn_is_free_again():
     assert folded(Sessions(), history(*TURNS, MemoryErased(memory=memory_id(4)))).next_position("default", "talk") == 5
     assert folded(Sessions(), history(*TURNS, MemoryErased(memory=memory_id(5)))).next_position("default", "talk") == 4
+
+
+def test_the_nil_id_which_an_import_may_bring_is_no_erased_turn():
+    first, second, erased, moved, last = history(
+        *TURNS[:2],
+        MemoryErased(memory=memory_id(1)),
+        MemoriesMoved(run=None, source="default", target="home", memories=(UUID(int=0),)),
+        MemoryErased(memory=UUID(int=0)),
+    )
+    sessions = folded(Sessions(), [first, replace(second, id=UUID(int=0)), erased, moved])
+    assert (sessions.next_position("default", "talk"), sessions.next_position("home", "talk")) == (0, 2)
+    sessions.apply(last)
+    assert sessions.digest() == Sessions().digest()
 
 
 def test_two_replays_give_the_same_sessions():

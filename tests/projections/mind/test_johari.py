@@ -1,8 +1,10 @@
 import pytest
+from msgspec.structs import replace
 
 from events.spaces import INDEX, SEMANTIC, TEMPORAL
 from events.vocabulary.values import WIDTH, JohariRow, Quadrant
-from projections.mind.johari import classify, insights, rows
+from projections.mind.johari import classify, insights, rows_of_memory
+from tests.events.samples import stored
 
 JUDGED = {
     Quadrant.OPEN: (0.2, 0.8),
@@ -18,7 +20,7 @@ def windows(others: Quadrant, **spaces: Quadrant) -> tuple[JohariRow, ...]:
     quadrants = [others] * WIDTH
     for key, quadrant in spaces.items():
         quadrants[INDEX[key]] = quadrant
-    return rows(*zip(*(JUDGED[quadrant] for quadrant in quadrants), strict=True))
+    return tuple(classify(*JUDGED[quadrant]) for quadrant in quadrants)
 
 
 def phrases(judged: tuple[JohariRow, ...]) -> list[str]:
@@ -59,6 +61,8 @@ def test_each_insight_is_one_sentence():
 
 
 def test_every_space_is_classified_by_its_own_entropy_and_coherence():
-    judged = rows([0.2] * (WIDTH - 1) + [0.8], [0.8] * WIDTH)
+    memory = stored()
+    learning = replace(memory.learning, delta_s=(0.2,) * (WIDTH - 1) + (0.8,), delta_c=(0.8,) * WIDTH)
+    judged = rows_of_memory(learning, memory.fingerprint)
     assert [row.quadrant for row in judged] == [Quadrant.OPEN] * (WIDTH - 1) + [Quadrant.UNKNOWN]
     assert judged[0] == classify(0.2, 0.8)

@@ -113,7 +113,7 @@ def test_a_history_is_made_of_the_latest_full_windows_oldest_first():
     assert [drift.similarity for drift in history(rows)] == pytest.approx([0.9, 0.5])
     assert [drift.memories for drift in history(rows)] == [WINDOW, WINDOW]
     assert history(alike(0.9, WINDOW - 1)) == ()
-    long = history(np.repeat(np.linspace(0, 1, MAX_SAMPLES + 10), WIDTH).reshape(-1, WIDTH), window=1)
+    long = history(np.repeat(np.linspace(0, 1, MAX_SAMPLES + 10), WINDOW * WIDTH).reshape(-1, WIDTH))
     assert len(long) == MAX_SAMPLES
     assert long[-1].similarity == pytest.approx(1)
 

@@ -84,11 +84,7 @@ def test_whatever_is_given_up_neither_is_written_nor_counts_nor_is_needed(plan: 
 
 
 def test_nothing_decided_is_nothing_written():
-    plan = RunPlan(
-        run=RUN,
-        strengthened=ev.LinksStrengthened(run=RUN, links=()),
-        shortcuts=ev.ShortcutsDrawn(run=RUN, shortcuts=()),
-    )
+    plan = RunPlan(run=RUN)
     assert list(plan.events()) == []
     assert plan.counts == Counts()
     assert plan.required == ()
