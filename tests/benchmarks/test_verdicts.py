@@ -129,7 +129,7 @@ def test_the_effect_of_a_flip_is_classified_by_the_answers(seen: Observation, fa
 
 def retrieved(*memories: tuple[str, float, float]) -> dict[str, str]:
     """Return answers about memories, with one number for E1 and one for E8."""
-    vectors = [{"e1_semantic": [meaning], bit_flips.GRAPH: [graph]} for _, meaning, graph in memories]
+    vectors = [{"e1_semantic": [meaning], "e8_graph": [graph]} for _, meaning, graph in memories]
     answers = [
         {"content": one[0], "embeddings": {name: {} for name in found if any(found[name])}, "vectors": found}
         for one, found in zip(memories, vectors, strict=True)
