@@ -15,21 +15,11 @@ from actors.api.context import Context
 from actors.api.mcp.server import converse
 
 
-class Connection:
-    """The client's side."""
-
-    def __init__(self, lines: MemoryObjectSendStream[str], answers: MemoryObjectReceiveStream[str]) -> None:
-        self._lines = lines
-        self.answers = answers
-
-    async def send(self, line: bytes) -> None:
-        """Send a line to the server; invalid UTF-8 is replaced as in a pipe."""
-        await self._lines.send((line + b"\n").decode(errors="replace"))
-
-
 @asynccontextmanager
-async def connect(context: Context, fail: Callable[[str, str], object]) -> AsyncIterator[Connection]:
-    """Connect a client to the server; an exception of the session is reported with `fail`."""
+async def connect(
+    context: Context, fail: Callable[[str, str], object]
+) -> AsyncIterator[tuple[MemoryObjectSendStream[str], MemoryObjectReceiveStream[str]]]:
+    """Yield the client's streams of a connection; an exception of the session is reported with `fail`."""
     sending, lines = anyio.create_memory_object_stream[str](float("inf"))
     answering, answers = anyio.create_memory_object_stream[str](float("inf"))
     # The transport iterates over one file, and calls two methods of the other.
@@ -48,4 +38,4 @@ async def connect(context: Context, fail: Callable[[str, str], object]) -> Async
         async with anyio.create_task_group() as group:
             group.start_soon(serve)
             with sending:
-                yield Connection(sending, answers)
+                yield sending, answers
