@@ -3,7 +3,6 @@
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, closing
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -44,15 +43,10 @@ class Store:
         self.hub = hub
         self.context = Context(hub)
 
-    def prepare(self, tool: str, /, **arguments: Any) -> Callable[[], Awaitable[Answer]]:
-        """Parse the arguments of a tool; the result runs the call, so that it can be timed alone."""
-        return partial(
-            BY_NAME[tool].run, self.context.for_request(ignore_progress), parse(arguments, BY_NAME[tool].params)
-        )
-
     async def call(self, tool: str, /, **arguments: Any) -> Answer:
         """Call a tool."""
-        return await self.prepare(tool, **arguments)()
+        found = BY_NAME[tool]
+        return await found.run(self.context.for_request(ignore_progress), parse(arguments, found.params))
 
     async def store(self, **arguments: Any) -> str:
         """Store a memory and return its id."""

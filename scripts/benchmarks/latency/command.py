@@ -62,17 +62,21 @@ async def time_operations(store: Store, stored: Sequence[str], texts: Iterable[s
     rng = random.Random(SEED)
     for number, text in enumerate(texts):
         query = first_words(text, QUERY_WORDS)
-        await times.measure("inject", store.prepare("inject_context", content=text, rationale="latency"))
-        await times.measure("search", store.prepare("search_graph", query=query))
-        multi = store.prepare("search_multi", query=query, query_type="balanced", min_similarity=0)
-        await times.measure("search_multi", multi)
+        with times.timed("inject"):
+            await store.call("inject_context", content=text, rationale="latency")
+        with times.timed("search"):
+            await store.call("search_graph", query=query)
+        with times.timed("search_multi"):
+            await store.call("search_multi", query=query, query_type="balanced", min_similarity=0)
         if len(stored) < MATRIX:
             continue
         one, other = rng.sample(stored, 2)
-        await times.measure("compare", store.prepare("memory_compare", memory_a=one, memory_b=other))
+        with times.timed("compare"):
+            await store.call("memory_compare", memory_a=one, memory_b=other)
         if number % EVERY == 0:
-            matrix = store.prepare("memory_similarity_matrix", memory_ids=rng.sample(stored, MATRIX))
-            await times.measure(MATRIX_NAME, matrix)
+            some = rng.sample(stored, MATRIX)
+            with times.timed(MATRIX_NAME):
+                await store.call("memory_similarity_matrix", memory_ids=some)
     return times
 
 

@@ -1,7 +1,6 @@
 """Storing and searching measured in bare forward passes of the same texts, alternating in the same run."""
 
 from collections.abc import Iterator
-from functools import partial
 from itertools import islice
 from statistics import median
 
@@ -39,7 +38,8 @@ async def forward(times: Times, name: str, backbone: Backbone, *texts: str) -> N
         for states in backbone.forward([backbone.tokenize(text).ids for text in texts]):
             states.mean(axis=0)
 
-    await times.measure(name, partial(anyio.to_thread.run_sync, bare))
+    with times.timed(name):
+        await anyio.to_thread.run_sync(bare)
 
 
 async def measure_ratios(store: Store, backbone: Backbone, samples: int, batches: int, memories: int) -> list[Verdict]:
@@ -51,16 +51,18 @@ async def measure_ratios(store: Store, backbone: Backbone, samples: int, batches
         for _ in range(samples):
             text = f"{next(texts)} {memories}"  # distinct from the texts of a run at another size
             await forward(times, f"bare inject {words}", backbone, text)
-            inject = store.prepare("inject_context", content=text, rationale="latency")
-            await times.measure(f"inject {words}", inject)
+            with times.timed(f"inject {words}"):
+                await store.call("inject_context", content=text, rationale="latency")
             if words == min(LENGTHS):
                 query = first_words(next(queries), QUERY_WORDS)
                 await forward(times, "bare search", backbone, query)
-                await times.measure("search", store.prepare("search_graph", query=query))
+                with times.timed("search"):
+                    await store.call("search_graph", query=query)
         for _ in range(batches):
             items = [f"{text} {memories}" for text in islice(texts, BATCH)]
             await forward(times, f"bare batch {words}", backbone, *items)
-            answer = await times.measure(f"batch {words}", store.prepare("memory_inject_batch", items=items))
+            with times.timed(f"batch {words}"):
+                answer = await store.call("memory_inject_batch", items=items)
             if answer["failed"]:
                 raise RuntimeError(f"{answer['failed']} of a batch could not be stored")
     most = next((most for size, most in SEARCH.items() if memories <= 1.1 * size), max(SEARCH.values()))
