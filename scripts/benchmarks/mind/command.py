@@ -6,9 +6,8 @@ from pathlib import Path
 import anyio
 
 from benchmarks.datasets import DataFolder
-from benchmarks.mind import purpose
-from benchmarks.mind.learning import judge_learning
-from benchmarks.mind.stream import Plan, Stream, inject, make_plan, retrieve
+from benchmarks.mind.stream import Plan, Stream, inject, make_plan
+from benchmarks.mind.verdicts import judge_correction, judge_drift, judge_goals, judge_learning
 from benchmarks.report import JsonOption, Verdict, counter, publish, workplace
 from benchmarks.store import open_store
 
@@ -16,21 +15,19 @@ from benchmarks.store import open_store
 async def measure(folder: Path, plan: Plan, advance: Callable[[], object]) -> dict[str, list[Verdict]]:
     """Store the stream, discover goals, drift and correct; return the verdicts."""
     async with open_store(folder) as store:
-        topic, off_topic, repeats = [
-            await inject(store, part, advance) for part in (plan.topic, plan.off_topic, plan.repeats)
-        ]
-        stream = Stream(topic, off_topic, repeats)
+        parts = (plan.topic, plan.off_topic, plan.repeats)
+        stream = Stream(*[await inject(store, part, advance) for part in parts])
         sections = {
-            "learning": judge_learning(stream, await retrieve(store, stream.all)),
-            "purpose": await purpose.judge_goals(store, plan.namespace, stream),
+            "learning": judge_learning(stream),
+            "purpose": await judge_goals(store, plan.namespace, stream),
         }
         before = await store.call("get_alignment_drift", namespace=plan.namespace)
         other = await inject(store, plan.other, advance)
         if before["status"] == "measured":  # without a North Star there is neither alignment nor drift
             after = await store.call("get_alignment_drift", namespace=plan.namespace)
             sections["drift"] = [
-                purpose.judge_drift(before, after, len(other), plan.other_name),
-                await purpose.judge_correction(store, plan.namespace),
+                judge_drift(before, after, f"{len(other)} of {plan.other_name}"),
+                await judge_correction(store, plan.namespace),
             ]
         return sections
 

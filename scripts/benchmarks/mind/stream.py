@@ -1,10 +1,9 @@
 """The stream: memories of one topic, then off-topic ones, then repeats, then another topic."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
-import msgspec
 from typer import BadParameter
 
 from actors.api.params.fields import DEFAULT_NAMESPACE
@@ -30,7 +29,7 @@ OFF_TOPIC = (
 )
 
 
-class Plan(msgspec.Struct, frozen=True):
+class Plan(NamedTuple):
     """The documents to store, in order."""
 
     namespace: str
@@ -42,25 +41,17 @@ class Plan(msgspec.Struct, frozen=True):
     other_name: str
 
 
-class StoredMemory(msgspec.Struct, frozen=True):
-    """A stored memory, and what the answer said about it."""
+class StoredMemory(NamedTuple):
+    """A stored memory, and what was learned of it."""
 
     text: str
-    answer: dict[str, Any]
+    id: str
+    entropy: float
+    """How new it was."""
     pulse: Pulse
 
-    @property
-    def entropy(self) -> float:
-        """How new it was."""
-        return self.answer["utl"]["entropy"]
 
-    @property
-    def coherence(self) -> float:
-        """How well it fitted its neighbours."""
-        return self.answer["utl"]["coherence"]
-
-
-class Stream(msgspec.Struct, frozen=True):
+class Stream(NamedTuple):
     """The stream as it was stored."""
 
     topic: list[StoredMemory]
@@ -120,11 +111,7 @@ async def inject(store: Store, documents: Sequence[Document], advance: Callable[
     stored: list[StoredMemory] = []
     for document in documents:
         answer = await store.call("inject_context", **document.store_arguments(), rationale="a turn of the stream")
-        stored.append(StoredMemory(document.content, answer, await read_pulse(store.context)))
+        pulse = await read_pulse(store.context)
+        stored.append(StoredMemory(document.content, answer["fingerprintId"], answer["utl"]["entropy"], pulse))
         advance()
     return stored
-
-
-async def retrieve(store: Store, memories: Iterable[StoredMemory]) -> list[dict[str, Any]]:
-    """Return everything that the store knows about these memories."""
-    return [await store.call("memory_retrieve", id=memory.answer["fingerprintId"]) for memory in memories]
