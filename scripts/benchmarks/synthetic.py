@@ -3,9 +3,7 @@
 import ast
 import hashlib
 import random
-import re
 import shutil
-import sysconfig
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
@@ -17,6 +15,7 @@ from uuid import UUID
 import anyio
 import msgspec
 import numpy as np
+from train.functions import definitions, standard_library
 
 from benchmarks import SEED
 from benchmarks.store import open_store, read_log
@@ -29,9 +28,10 @@ from events.vocabulary import Event, MemoryStored, SpacesDeclared
 from events.vocabulary.codec import compress, decompress
 
 
+@cache
 def sentences(words: int) -> list[str]:
     """Return distinct texts of `words` words each, shuffled by a fixed seed; the first call takes ten seconds."""
-    chunks = list(dict.fromkeys(_chunks(_words(), words)))
+    chunks = list(dict.fromkeys(_chunks(" ".join(_docstrings()).split(), words)))
     random.Random(SEED).shuffle(chunks)
     return chunks
 
@@ -55,22 +55,8 @@ def _chunks(text: Sequence[str], words: int) -> Iterator[str]:
     return (" ".join(text[at : at + words]) for at in range(0, len(text) - words, words))
 
 
-@cache
-def _words() -> list[str]:
-    return re.findall(r"\S+", " ".join(_docstrings()))
-
-
 def _docstrings() -> Iterator[str]:
-    for path in sorted(Path(sysconfig.get_path("stdlib")).rglob("*.py")):
-        if "site-packages" in path.parts or "test" in path.parts:
-            continue
-        try:
-            tree = ast.parse(path.read_bytes())
-        except (SyntaxError, ValueError):  # the library contains a few invalid files on purpose
-            continue
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
-                yield ast.get_docstring(node) or ""
+    return (ast.get_docstring(node) or "" for node, _ in definitions(standard_library()))
 
 
 SAMPLES, WORDS = 300, 20
