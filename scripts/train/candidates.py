@@ -1,7 +1,6 @@
 """The candidates of the questions of a data set, with what `auto` reads of them: the training data of its weights."""
 
 import json
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -9,14 +8,11 @@ from typing import Any, Final, NamedTuple
 import anyio
 import numpy as np
 import torch
-from rich.progress import Progress
-from torch import Tensor
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
 from benchmarks.datasets import DEPTH, Dataset, Document, read_dataset
 from benchmarks.retrieval.loading import misspell
 from benchmarks.store import Store, open_store
+from rich.progress import Progress
+from torch import Tensor
 
 from actors.comparator.messages import Search
 from actors.comparator.messages.search import pool_size

@@ -25,8 +25,7 @@ from torch.nn import functional as F
 from actors.embedder import weights
 from actors.embedder.models.backbone import CLS, DIMENSION, MODEL_SHA256, SEP, Backbone, pool
 from actors.embedder.spaces.causal import INPUT_DIMENSION, causal_inputs
-from events.quantization import Float32
-from scripts.train.record import Data, Licence, read_lines, record
+from scripts.train.record import Data, Licence, read_lines, record, states_of
 
 BATCH = 512
 RATE = 3e-4
@@ -168,12 +167,11 @@ def _evidence(backbone: Backbone, texts: list[str]) -> Tensor:
     """Return the inputs of the heads for short texts, shape (texts, 768)."""
     rotation = weights.load("semantic.safetensors")["rotation"]
     rows = [backbone.tokenize(text).ids for text in texts]
-    found: list[Float32] = []
-    for start in range(0, len(rows), 64):
-        batch = rows[start : start + 64]
-        pieces = [backbone.input_embeddings([CLS, *row, SEP]) for row in batch]
-        found.append(causal_inputs(pool(backbone.forward(batch)) @ rotation, pieces))
-    return torch.from_numpy(np.concatenate(found))
+    found = np.zeros((len(rows), INPUT_DIMENSION), np.float32)
+    for place, states in states_of(backbone, rows):
+        pieces = backbone.input_embeddings([CLS, *rows[place], SEP])
+        found[place] = causal_inputs(pool([states]) @ rotation, [pieces])[0]
+    return torch.from_numpy(found)
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ from actors.embedder import weights
 from actors.embedder.models.backbone import DIMENSION, MODEL_SHA256, Backbone, pool
 from actors.text.code import code_words
 from scripts.train.functions import LICENCES, Function, as_query, functions
-from scripts.train.record import record
+from scripts.train.record import record, states_of
 
 BATCH = 512
 RATE = 1e-3
@@ -142,9 +142,8 @@ def _e1(backbone: Backbone, texts: Sequence[str]) -> Tensor:
     rotation = weights.load("semantic.safetensors")["rotation"]
     rows = [backbone.tokenize(text).ids[:LONGEST] for text in texts]
     found = np.zeros((len(rows), DIMENSION), dtype=np.float32)
-    order = np.argsort([len(row) for row in rows], kind="stable")
-    for some in np.array_split(order, -(-len(order) // 64)):
-        found[some] = pool(backbone.forward([rows[row] for row in some]))
+    for place, states in states_of(backbone, rows):
+        found[place] = pool([states])[0]
     return F.normalize(torch.from_numpy(found @ rotation), dim=1)
 
 

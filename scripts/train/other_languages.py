@@ -11,10 +11,8 @@ Writes the regression `other_languages` into `actors/comparator/search/relevance
 of `REFUSED` of the questions without an answer stays below the threshold `uncertain`. Three minutes on one core.
 """
 
-import sys
 import tempfile
 import tomllib
-from datetime import UTC, datetime
 from math import log
 from pathlib import Path
 from typing import Annotated
@@ -23,9 +21,6 @@ import anyio
 import msgspec
 import numpy as np
 import typer
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
 from benchmarks.datasets import DEPTH, Document
 from benchmarks.relevance import Asked, auroc
 from benchmarks.store import open_store
@@ -33,6 +28,7 @@ from benchmarks.store import open_store
 from actors.api.operations.retrieval.query import search
 from actors.comparator.search.relevance import FILE, Model, Regression
 from actors.runtime.settings import SearchProfile
+from scripts.train.record import today, write_json
 from scripts.train.relevance import OTHERS, quantile, regress, rounded, shares
 
 PAIRS = Path(__file__).with_suffix(".toml")
@@ -99,14 +95,14 @@ def main(folder: Annotated[Path | None, typer.Argument()] = None) -> None:
         "script": "scripts/train/other_languages.py",
         "questions": len(asked),
         "left out": left_out,
-        "date": f"{datetime.now(UTC):%Y-%m-%d}",
+        **today(),
     }
     written = msgspec.structs.replace(
         model,
         regressions={**model.regressions, OTHERS: regression},
         provenance={**model.provenance, OTHERS: provenance},
     )
-    FILE.write_bytes(msgspec.json.format(msgspec.json.encode(written), indent=2) + b"\n")
+    write_json(FILE, written)
     print("all", figures(regression, model.uncertain, asked), regression)
 
 

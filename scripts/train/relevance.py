@@ -16,11 +16,8 @@ second lifts a further share of `MORE` above it. `confident` is where one in a h
 twenty minutes on one core, three with kept stores.
 """
 
-import platform
-import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
 from functools import partial
 from math import log
 from pathlib import Path
@@ -31,16 +28,14 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 import typer
+from benchmarks.datasets import read_dataset
+from benchmarks.relevance import JOINED, PROMPTS, Asked, ask_all, auroc, join, origin, sample, small
 from rich.progress import Progress
 from scipy.optimize import minimize
 from typer import BadParameter, Option
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
-from benchmarks.datasets import read_dataset
-from benchmarks.relevance import JOINED, PROMPTS, Asked, ask_all, auroc, join, origin, sample, small
-
 from actors.comparator.search.relevance import FILE, Model, Regression
+from scripts.train.record import today, write_json
 
 Floats = npt.NDArray[np.float64]
 
@@ -205,12 +200,11 @@ def main(
         "sets": [dataset.name for dataset in sets],
         "left out": left_out,
         "prompts refused": prompts_refused,
-        "date": f"{datetime.now(UTC):%Y-%m-%d}",
-        "python": platform.python_version(),
+        **today(),
         OTHERS: msgspec.json.decode(FILE.read_bytes(), type=Model).provenance[OTHERS],
     }
     model = msgspec.structs.replace(shipped, provenance=provenance)
-    FILE.write_bytes(msgspec.json.format(msgspec.json.encode(model), indent=2) + b"\n")
+    write_json(FILE, model)
     print(FILE.read_text())
 
 
