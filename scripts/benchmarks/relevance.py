@@ -6,7 +6,6 @@ of its own, since the best of few memories is less similar by chance. With `--jo
 set are also joined to long memories, which make a store of their own.
 """
 
-import tempfile
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from itertools import cycle
@@ -117,14 +116,13 @@ async def kept_store(dataset: Dataset, keep: Path | None, bar: Progress) -> Asyn
     Raises:
         BadParameter: the kept store holds something else, such as the beginning of a run that was cut off.
     """
-    with tempfile.TemporaryDirectory() as scratch:
-        async with open_store((keep or Path(scratch)) / dataset.name) as store:
-            if not (held := await store.live()):
-                storing = counter(bar, f"storing {dataset.name}", len(dataset.documents))
-                await store.store_documents(dataset.documents, storing)
-            elif held != len(dataset.documents):
-                raise BadParameter(f"{keep} holds {held} memories of {dataset.name}, not all; delete them")
-            yield store
+    async with open_store(keep and keep / dataset.name) as store:
+        if not (held := await store.live()):
+            storing = counter(bar, f"storing {dataset.name}", len(dataset.documents))
+            await store.store_documents(dataset.documents, storing)
+        elif held != len(dataset.documents):
+            raise BadParameter(f"{keep} holds {held} memories of {dataset.name}, not all; delete them")
+        yield store
 
 
 async def ask_all(sets: Sequence[Dataset], made: Sequence[Dataset], keep: Path | None, bar: Progress) -> list[Asked]:

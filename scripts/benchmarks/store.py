@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mappin
 from contextlib import asynccontextmanager, closing
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
 import anyio
@@ -107,9 +108,12 @@ class Store:
 
 
 @asynccontextmanager
-async def open_store(folder: Path, *, load: Load | None = None) -> AsyncIterator[Store]:
-    """Open the store in a folder in this process, creating it if there is none, and load its models, or others."""
-    with open_hub(folder, load=load) as hub:
+async def open_store(folder: Path | None = None, *, load: Load | None = None) -> AsyncIterator[Store]:
+    """Open the store in a folder in this process, creating it if there is none, and load its models, or others.
+
+    Without a folder, the store is temporary.
+    """
+    with TemporaryDirectory() as scratch, open_hub(folder or Path(scratch), load=load) as hub:
         store = Store(hub)
         await wait_until_ready(store.context)
         yield store

@@ -4,7 +4,6 @@ import ast
 import hashlib
 import random
 import shutil
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
@@ -18,7 +17,7 @@ import numpy as np
 from train.functions import definitions, standard_library
 
 from benchmarks import SEED
-from benchmarks.store import open_store, read_log
+from benchmarks.store import open_store
 from events.fingerprint import Bits, Dense, Directed, Embedding, Fingerprint, Sparse, Tokens
 from events.quantization import Float32
 from events.storage.database import DATABASE
@@ -82,11 +81,11 @@ def build(folder: Path, memories: int, advance: Callable[[int], object] = lambda
 
 
 async def _embed_sample(count: int, words: int) -> Sample:
-    """Store `count` texts in a folder of their own, and return the events that this wrote."""
-    with tempfile.TemporaryDirectory() as scratch:
-        async with open_store(Path(scratch)) as store:
-            await store.store_texts(sentences(words)[:count])
-        events = [envelope.event for envelope in read_log(Path(scratch))]
+    """Store `count` texts in a store of their own, and return the events that this wrote."""
+    async with open_store() as store:
+        await store.store_texts(sentences(words)[:count])
+        await store.settle()
+        events = [envelope.event for envelope in store.hub.log.read()]
     (declared,) = [event for event in events if isinstance(event, SpacesDeclared)]
     return declared, [event for event in events if isinstance(event, MemoryStored)]
 

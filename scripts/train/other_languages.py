@@ -11,7 +11,6 @@ Writes the regression `other_languages` into `actors/comparator/search/relevance
 of `REFUSED` of the questions without an answer stays below the threshold `uncertain`. Three minutes on one core.
 """
 
-import tempfile
 import tomllib
 from math import log
 from pathlib import Path
@@ -42,16 +41,15 @@ async def ask(language: str, pairs: dict[str, str], texts: list[str]) -> list[As
     """Put all questions of a language to a store of half of its memories, and to the same store with more texts."""
     asked: list[Asked] = []
     stored = list(pairs)[: len(pairs) // 2]
-    with tempfile.TemporaryDirectory() as scratch:
-        async with open_store(Path(scratch)) as store:
-            for batch in filter(None, (stored, texts)):
-                await store.store_texts(batch)
-                for memory, question in pairs.items():
-                    query = await store.embed_query(Document(id=question, text=question))
-                    found = await search(store.context, query, SearchProfile.AUTO, DEPTH, primed={})
-                    if found.relevance is None or OTHERS not in found.relevance.features:
-                        continue  # a question that the model reads in whole words
-                    asked.append(Asked(language, language, memory in stored, found.relevance))
+    async with open_store() as store:
+        for batch in filter(None, (stored, texts)):
+            await store.store_texts(batch)
+            for memory, question in pairs.items():
+                query = await store.embed_query(Document(id=question, text=question))
+                found = await search(store.context, query, SearchProfile.AUTO, DEPTH, primed={})
+                if found.relevance is None or OTHERS not in found.relevance.features:
+                    continue  # a question that the model reads in whole words
+                asked.append(Asked(language, language, memory in stored, found.relevance))
     return asked
 
 
