@@ -64,8 +64,6 @@ class ServeClient:
         self._lines: Queue[bytes | None] = Queue()
         """What the process has written; None at its end."""
         self._last_id = 0
-        self.failed_starts = 0
-        """Processes that ended before the handshake."""
 
     @property
     def pid(self) -> int | None:
@@ -112,7 +110,6 @@ class ServeClient:
                 self._request("initialize", HELLO, until)
                 self._send({"method": "notifications/initialized"})
             except ServerGoneError:
-                self.failed_starts += 1
                 self._discard()
                 sleep(PAUSE)
 

@@ -31,7 +31,7 @@ import typer
 from benchmarks.datasets import read_dataset
 from benchmarks.relevance import JOINED, PROMPTS, Asked, ask_all, auroc, join, origin, sample, small
 from rich.progress import Progress
-from scipy.optimize import minimize
+from sklearn.linear_model import LogisticRegression
 from typer import BadParameter, Option
 
 from actors.comparator.search.relevance import FILE, Model, Regression
@@ -82,16 +82,11 @@ def regress(asked: Sequence[Asked], name: str) -> Regression:
     mean = weights @ values
     deviation = np.sqrt(weights @ (values - mean) ** 2)
     standard = (values - mean) / deviation
-    signs = np.array([1.0 if one.answerable else -1.0 for one in given])
-
-    def loss(parameters: Floats) -> float:
-        logits = standard @ parameters[:-1] + parameters[-1]
-        return float(weights @ np.logaddexp(0, -signs * logits) + RIDGE * parameters[:-1] @ parameters[:-1])
-
-    best = minimize(loss, np.zeros(values.shape[1] + 1)).x
-    coefficients = best[:-1] / deviation
+    answerable = [one.answerable for one in given]
+    best = LogisticRegression(C=0.5 / RIDGE, tol=1e-8).fit(standard, answerable, sample_weight=weights)
+    coefficients = best.coef_[0] / deviation
     by_name = dict(zip(FEATURES[name], coefficients.tolist(), strict=True))
-    return Regression(float(best[-1] - coefficients @ mean), by_name)
+    return Regression(float(best.intercept_[0] - coefficients @ mean), by_name)
 
 
 def shares(asked: Sequence[Asked], group_of: Callable[[str], str] = origin) -> Floats:

@@ -62,7 +62,6 @@ OUTCOME = Outcome(
     comparisons=(Comparison(acknowledged=5, found=5, wrong=(), surplus=0),),
     files=FILES,
     failures=(),
-    failed_starts=0,
     tally=Tally([Request("store", 0.1, 2)]),
 )
 

@@ -232,18 +232,15 @@ def judge(flips: Sequence[Flip], snapshots_used: Mapping[str, bool]) -> list[Ver
 
 
 def _counts(flips: Sequence[Flip]) -> dict[str, int]:
-    fates = Counter(flip.fate for flip in flips)
-    unnoticed = [flip for flip in flips if flip.fate is Fate.RIGHT and not flip.detected]
-    discarded = sum(flip.file.startswith(SNAPSHOTS) and not flip.seen.snapshot_used for flip in unnoticed)
-    return {
-        "flips": len(flips),
-        "detected by verify": sum(flip.detected for flip in flips),
-        "refused at opening": fates[Fate.REFUSED],
-        "read-only, the rest all right": fates[Fate.READ_ONLY],
-        "refused later": fates[Fate.REFUSED_LATER],
-        "detected, answers all right": fates[Fate.RIGHT] - len(unnoticed),
-        "snapshot discarded, answers all right": discarded,
-        "harmless": len(unnoticed) - discarded,
-        "the process died": fates[Fate.DIED],
-        "WRONG": fates[Fate.WRONG],
-    }
+    """Return how many flips were detected, and how many had each effect."""
+
+    def effect(flip: Flip) -> str:
+        if flip.fate is not Fate.RIGHT:
+            return flip.fate.value
+        if flip.detected:
+            return "detected, answers all right"
+        discarded = flip.file.startswith(SNAPSHOTS) and not flip.seen.snapshot_used
+        return "snapshot discarded, answers all right" if discarded else "harmless"
+
+    detected = sum(flip.detected for flip in flips)
+    return {"flips": len(flips), "detected by verify": detected, **Counter(map(effect, flips))}
