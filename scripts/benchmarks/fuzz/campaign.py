@@ -11,23 +11,26 @@ import logging
 import os
 import shutil
 import sys
+import traceback
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, closing, contextmanager, suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import anyio
+import anyio.lowlevel
 import msgspec
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from mcp.server.stdio import stdio_server
 
 from actors.api.context import Context
+from actors.api.mcp.server import converse
 from benchmarks.fuzz.checks import Checker, Failure
-from benchmarks.fuzz.connection import connect
-from benchmarks.fuzz.drafts import META, draw_pool
-from benchmarks.fuzz.messages import CONVERSATION, ENVELOPE, Message, generate, is_modern
+from benchmarks.fuzz.messages import CONVERSATION, ENVELOPE, META, Message, draw_pool, generate, is_modern
 from benchmarks.fuzz.values import Known
 from benchmarks.processes import Child, listing, resident_mb
 from benchmarks.store import open_store, read_log, shared_models
@@ -219,6 +222,32 @@ async def _send_all(
         checker.fail("the sentinel is not found", json.dumps(found))
     if not listing.endswith(await client.listing()):
         checker.fail("the tools or the prompts have changed")
+
+
+@asynccontextmanager
+async def connect(
+    context: Context, fail: Callable[[str, str], object]
+) -> AsyncIterator[tuple[MemoryObjectSendStream[str], MemoryObjectReceiveStream[str]]]:
+    """Yield the client's streams of a connection; an exception of the session is reported with `fail`."""
+    sending, lines = anyio.create_memory_object_stream[str](float("inf"))
+    answering, answers = anyio.create_memory_object_stream[str](float("inf"))
+    # The transport iterates over one file, and calls two methods of the other.
+    read = cast("anyio.AsyncFile[str]", lines)
+    written = cast("anyio.AsyncFile[str]", SimpleNamespace(write=answering.send, flush=anyio.lowlevel.checkpoint))
+
+    async def serve() -> None:
+        with lines, answering:
+            try:
+                async with stdio_server(read, written) as streams:
+                    await converse(context, {}, *streams)
+            except Exception:
+                fail("an exception ended the session", traceback.format_exc())
+
+    with answers:
+        async with anyio.create_task_group() as group:
+            group.start_soon(serve)
+            with sending:
+                yield sending, answers
 
 
 def _compare_log(folder: Path, checker: Checker) -> None:
