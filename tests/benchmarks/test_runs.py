@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from benchmarks import index as benchmark
+from benchmarks.speed import index as benchmark
 from typer import Exit
 
 from events.spaces import SPACES

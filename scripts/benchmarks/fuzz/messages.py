@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from actors.api.tools.agent_tools import TOOLS
 from actors.proxy.endpoint import REQUEST_KEY
-from benchmarks.fuzz.values import HOSTILE, HOSTILE_TEXT, LONG_TEXT, Raw, arguments
+from benchmarks.fuzz.values import HOSTILE, HOSTILE_TEXT, LONG_TEXT, arguments, encode
 
 Example = dict[str, Any]
 
@@ -265,20 +265,6 @@ class Maker:
             '\ufeff{"jsonrpc": "2.0", "id": 1, "method": "ping"}'.encode("utf-16"),
         )
         return self._message(rng.choice(garbage))
-
-
-def encode(value: Any, *, ascii_only: bool) -> bytes:
-    """Return a value as JSON; a lone surrogate that isn't escaped becomes invalid UTF-8."""
-    raws: list[Raw] = []
-
-    def hold(raw: Raw) -> str:
-        raws.append(raw)
-        return f"raw:{len(raws) - 1}:"
-
-    text = json.dumps(value, ensure_ascii=ascii_only, default=hold)
-    for place, raw in enumerate(raws):
-        text = text.replace(f'"raw:{place}:"', raw.text)
-    return text.encode(errors="surrogatepass")
 
 
 def _damage(rng: Random, line: bytes) -> bytes:
