@@ -4,6 +4,7 @@ import shutil
 import signal
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from itertools import chain
 from math import inf
 from pathlib import Path
@@ -18,7 +19,6 @@ from typer import Option
 
 from actors.hub.composition import MIN_SNAPSHOT_EVENTS
 from benchmarks.crash.damaged_store import SNAPSHOTS
-from benchmarks.datasets import evenly
 from benchmarks.processes import disk_bytes, hub_of, peak_mb, resident_mb, send_signal, wait_until
 from benchmarks.report import JsonOption, Verdict, counter, publish, quantiles, workplace
 from benchmarks.serve_client import ServeClient, serve_clients
@@ -26,8 +26,6 @@ from benchmarks.synthetic import build, first_words, sentences
 
 EVERY = 4
 """Stores after which a client searches once."""
-SEARCHED = 20
-"""Memories that each client searches for by their words; it retrieves all of them by id."""
 QUERY_WORDS = 8
 """Words of a memory in a query for it."""
 WORDS = 20
@@ -73,7 +71,8 @@ def measure_throughput(
         seconds = monotonic() - start
         sizes = [resident_mb(client.pid) for client in opened]
         hub_mb = resident_mb(hub_of(folder))
-        found, first = _find(opened, done.memories)
+        with ThreadPoolExecutor(clients) as pool:
+            found = [*pool.map(partial(_found, memories=done.memories), opened)]
     return {
         "stored": len(done.memories),
         "stores per second": len(done.memories) / seconds,
@@ -81,7 +80,6 @@ def measure_throughput(
         "search beside, ms": quantiles(done.searches),
         "longest, s": max(chain(done.stores, done.searches)) / 1e3,
         "found by id": {"least": min(found), "most": max(found)},
-        "found by its words": f"{sum(first)} of {clients * min(SEARCHED, len(done.memories))}",
         "errors": done.errors,
         "proxies, MB": sum(sizes),
         "the largest, MB": max(sizes),
@@ -103,22 +101,9 @@ def _store(client: ServeClient, texts: Sequence[str], done: Done, advance: Calla
         advance()
 
 
-def _find(opened: Sequence[ServeClient], memories: Mapping[str, str]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Look for every memory from every client, all at once; return how many each found by id, and by words."""
-    some = evenly(list(memories.values()), SEARCHED)
-
-    def look(client: ServeClient) -> tuple[int, int]:
-        found = first = 0
-        for memory, text in memories.items():
-            found += client.call("memory_retrieve", id=memory).answer.get("content") == text
-        for text in some:
-            answer = client.call("search_graph", query=first_words(text, QUERY_WORDS), top_k=1).answer
-            first += any(result["content"] == text for result in answer.get("results", []))
-        return found, first
-
-    with ThreadPoolExecutor(len(opened)) as pool:
-        found, first = zip(*pool.map(look, opened), strict=True)
-    return found, first
+def _found(client: ServeClient, memories: Mapping[str, str]) -> int:
+    """Return how many memories a client finds by their ids."""
+    return sum(client.call("memory_retrieve", id=one).answer.get("content") == memories[one] for one in memories)
 
 
 class Start(msgspec.Struct, frozen=True):
