@@ -9,10 +9,9 @@ from typer import BadParameter, Option
 
 from benchmarks import SEED
 from benchmarks.cluster.campaign import Plan, campaign
-from benchmarks.cluster.costs import measure_costs
+from benchmarks.cluster.costs import measure_costs, measure_routing
 from benchmarks.cluster.moved_stores import move_there_and_back, stop_and_overtake
 from benchmarks.cluster.reembedding import measure_reembedding
-from benchmarks.cluster.routing import measure_routing
 from benchmarks.cluster.server import Server
 from benchmarks.report import JsonOption, Verdict, counter, publish, workplace
 

@@ -4,7 +4,6 @@ import random
 from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from time import perf_counter
 from typing import NamedTuple
 
 import msgspec
@@ -37,8 +36,6 @@ class Loaded(msgspec.Struct, frozen=True):
     """Document ids begin with the name of their set."""
     documents: dict[str, str]
     """The document of each memory, by the memory's id."""
-    seconds: float
-    """Duration of storing."""
 
 
 @asynccontextmanager
@@ -51,11 +48,10 @@ async def load(folders: Sequence[Path], part: Part, bar: Progress) -> AsyncItera
     sets = [_qualified(read_dataset(folder), part) for folder in folders]
     async with open_store() as store:
         documents: dict[str, str] = {}
-        start = perf_counter()
         for dataset in sets:
             storing = counter(bar, f"storing {dataset.name}", len(dataset.documents))
             documents |= await store.store_documents(dataset.documents, storing)
-        yield Loaded(store, sets, documents, perf_counter() - start)
+        yield Loaded(store, sets, documents)
 
 
 def _qualified(dataset: Dataset, part: Part) -> Dataset:
