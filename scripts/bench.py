@@ -5,8 +5,7 @@ from benchmarks.cluster.command import cluster
 from benchmarks.corrections.command import corrections
 from benchmarks.crash.command import crash
 from benchmarks.fuzz.command import fuzz
-from benchmarks.mind.command import mind
-from benchmarks.mind.topics import topics
+from benchmarks.mind import mind
 from benchmarks.peers.command import peers
 from benchmarks.relevance import relevance
 from benchmarks.retrieval.command import retrieval
@@ -17,6 +16,7 @@ from benchmarks.speed.dashboard import dashboard
 from benchmarks.speed.index import index
 from benchmarks.speed.latency import latency
 from benchmarks.speed.scale import scale
+from benchmarks.topics import topics
 from typer import Typer
 
 app = Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
