@@ -21,14 +21,14 @@ import msgspec
 import numpy as np
 import typer
 from benchmarks.datasets import DEPTH, Document
-from benchmarks.relevance import Asked, auroc
+from benchmarks.relevance import Asked
 from benchmarks.store import open_store
 
 from actors.api.operations.retrieval.query import search
 from actors.comparator.search.relevance import FILE, Model, Regression
 from actors.runtime.settings import SearchProfile
 from scripts.train.record import today, write_json
-from scripts.train.relevance import OTHERS, quantile, regress, rounded, shares
+from scripts.train.relevance import OTHERS, figures, quantile, regress, rounded, shares
 
 PAIRS = Path(__file__).with_suffix(".toml")
 TEXTS = 300
@@ -63,15 +63,11 @@ def fit(asked: list[Asked], uncertain: float) -> Regression:
     return rounded(msgspec.structs.replace(found, intercept=found.intercept + shift))
 
 
-def figures(regression: Regression, uncertain: float, judged: list[Asked]) -> dict[str, float]:
+def judged(regression: Regression, uncertain: float, asked: list[Asked]) -> dict[str, float]:
     """Return AUROC, and the shares of questions that the threshold refuses and keeps."""
-    found = np.array([regression.probability(one.relevance.features[OTHERS]) for one in judged])
-    answerable = np.array([one.answerable for one in judged])
-    return {
-        "auroc": round(auroc(found, answerable), 3),
-        "refused": round(float((found < uncertain)[~answerable].mean()), 3),
-        "kept": round(float((found >= uncertain)[answerable].mean()), 3),
-    }
+    return figures(
+        np.array([regression.probability(one.relevance.features[OTHERS]) for one in asked]), asked, uncertain
+    )
 
 
 def main(folder: Annotated[Path | None, typer.Argument()] = None) -> None:
@@ -86,7 +82,7 @@ def main(folder: Annotated[Path | None, typer.Argument()] = None) -> None:
     left_out = {}
     for language in dict.fromkeys(one.kind for one in asked):
         regression = fit([one for one in asked if one.kind != language], model.uncertain)
-        left_out[language] = figures(regression, model.uncertain, [one for one in asked if one.kind == language])
+        left_out[language] = judged(regression, model.uncertain, [one for one in asked if one.kind == language])
         print(f"{language:12}", *(f"{what} {value:.3f}" for what, value in left_out[language].items()))
     regression = fit(asked, model.uncertain)
     provenance = {
@@ -101,7 +97,7 @@ def main(folder: Annotated[Path | None, typer.Argument()] = None) -> None:
         provenance={**model.provenance, OTHERS: provenance},
     )
     write_json(FILE, written)
-    print("all", figures(regression, model.uncertain, asked), regression)
+    print("all", judged(regression, model.uncertain, asked), regression)
 
 
 if __name__ == "__main__":

@@ -142,18 +142,16 @@ def probabilities(model: Model, asked: Sequence[Asked]) -> Floats:
 
 def quantile(values: Floats, weights: Floats, share: float) -> float:
     """Return the value below which a share of the weights is."""
-    order = np.argsort(values)
-    return float(values[order[np.searchsorted(np.cumsum(weights[order]) / weights.sum(), share)]])
+    return float(np.quantile(values, share, weights=weights, method="inverted_cdf"))
 
 
-def figures(model: Model, judged: Sequence[Asked]) -> dict[str, float]:
-    """Return AUROC, and the shares that the threshold refuses and keeps."""
-    found, answerable = probabilities(model, judged), np.array([one.answerable for one in judged])
-    brought = found >= model.uncertain
+def figures(found: Floats, judged: Sequence[Asked], threshold: float) -> dict[str, float]:
+    """Return AUROC, and the shares of questions that a threshold refuses and keeps."""
+    answerable = np.array([one.answerable for one in judged])
     return {
         "auroc": round(auroc(found, answerable), 3),
-        "refused": round(float(1 - brought[~answerable].mean()), 3),
-        "kept": round(float(brought[answerable].mean()), 3),
+        "refused": round(float((found < threshold)[~answerable].mean()), 3),
+        "kept": round(float((found >= threshold)[answerable].mean()), 3),
     }
 
 
@@ -178,17 +176,18 @@ def main(
         model = fit([one for one in asked if dataset.name not in {origin(one.kind), origin(one.source)}])
         for kind in (one.name for one in (*sets, *few, *long) if origin(one.name) == dataset.name):
             judged = [one for one in asked if one.kind == kind]
-            left_out[kind] = figures(model, judged)
+            left_out[kind] = figures(probabilities(model, judged), judged, model.uncertain)
             own = [one for one in judged if one.source == kind]
             if not all(one.answerable for one in own):
-                left_out[f"{kind}, another person"] = figures(model, own)
+                left_out[f"{kind}, another person"] = figures(probabilities(model, own), own, model.uncertain)
         print(f"without {dataset.name}: {msgspec.json.encode(model.regressions).decode()}, from {model.uncertain:.3f}")
     shipped = fit(asked)
     for name, row in left_out.items():
         print(f"{name:30}", *(f"{what} {value:.3f}" for what, value in row.items()))
     prompts = [one for one in everything if one.source == PROMPTS.stem]
     prompts_refused = round(float((probabilities(shipped, prompts) < shipped.uncertain).mean()), 3)
-    print(f"fitted to all: {figures(shipped, asked)}, prompts refused {prompts_refused}")
+    fitted = figures(probabilities(shipped, asked), asked, shipped.uncertain)
+    print(f"fitted to all: {fitted}, prompts refused {prompts_refused}")
     provenance = {
         "script": "scripts/train/relevance.py",
         "arguments": {"questions": questions, "documents": documents, "joined": joined or []},

@@ -166,7 +166,10 @@ async def run_campaign(
                     for numbers in ranges[number : number + ROUND]:
                         report.messages += len(numbers)
                         sent = generate(seed, numbers, drawing.receive())
-                        await _talk(store.context, checker, sent, listings, advance)
+                        async with connect(store.context, checker.fail) as streams:
+                            client = Client(*streams, checker, modern=is_modern(numbers.start))
+                            with suppress(NoAnswerError, anyio.EndOfStream):
+                                await _talk(client, sent, listings, advance)
                 _compare_log(data, checker)
             if written := listing(folder, without=data):
                 checker.fail(f"files outside the store were written: {written}")
@@ -191,22 +194,9 @@ def _send_pools(parent: Connection, seeds: Sequence[int]) -> None:
 
 
 async def _talk(
-    context: Context,
-    checker: Checker,
-    messages: list[Message],
-    listings: dict[bool, str],
-    advance: Callable[[int], object],
-) -> None:
-    """Hold one conversation; `listings` are the tools and prompts that each protocol listed first."""
-    modern = is_modern(messages[0].number)
-    async with connect(context, checker.fail) as streams:
-        with suppress(NoAnswerError, anyio.EndOfStream):
-            await _send_all(Client(*streams, checker, modern=modern), messages, listings, advance)
-
-
-async def _send_all(
     client: Client, messages: list[Message], listings: dict[bool, str], advance: Callable[[int], object]
 ) -> None:
+    """Hold one conversation; `listings` are the tools and prompts that each protocol listed first."""
     checker = client.checker
     listing = listings.setdefault(client.modern, await client.start())
     if not checker.sentinel:
