@@ -34,6 +34,7 @@ BEYOND = 3.0
 PROXY_MB = 100.0
 """Most megabytes of a proxy: one with a model would hold several times as many."""
 QUERIES = ("where the queue of the threads is emptied", "how a path is joined with another one")
+ANSWERED = "first search answered, s"
 LOADING = "loading the models"
 """Progress message after the log is replayed or a snapshot loaded."""
 
@@ -106,21 +107,8 @@ def _found(client: ServeClient, memories: Mapping[str, str]) -> int:
     return sum(client.call("memory_retrieve", id=one).answer.get("content") == memories[one] for one in memories)
 
 
-class Start(msgspec.Struct, frozen=True):
-    """One cold start, in seconds since the proxy was started."""
-
-    initialized: float
-    restored: float
-    """Until the log was replayed, or a snapshot loaded."""
-    answered: float
-    """Until the first search was answered."""
-    search: float
-    """Duration of a second search."""
-    peak_mb: float
-
-
-def cold_start(folder: Path, errors: Path) -> Start:
-    """Start a proxy on a store that no process serves, search twice, and kill everything."""
+def cold_start(folder: Path, errors: Path) -> dict[str, float]:
+    """Start a proxy on a store that no process serves, search twice, and kill everything; return the figures."""
     restored: list[float] = []
 
     def on_notification(message: dict[str, Any]) -> None:
@@ -136,10 +124,18 @@ def cold_start(folder: Path, errors: Path) -> Start:
         answered = monotonic()
         second = client.call("search_graph", query=QUERIES[1]).seconds
         peak = peak_mb(hub_of(folder))
-    return Start(initialized - start, (restored or [answered])[0] - start, answered - start, second, peak)
+    replayed = (restored or [answered])[0]
+    return {
+        "initialized, s": initialized - start,
+        "replayed or loaded from the snapshot, s": replayed - start,
+        "models, s": max(0.0, answered - replayed - second),
+        ANSWERED: answered - start,
+        "a search then, s": second,
+        "peak, MB": peak,
+    }
 
 
-def median_start(folder: Path, errors: Path, rounds: int, *, snapshot: bool) -> Start:
+def median_start(folder: Path, errors: Path, rounds: int, *, snapshot: bool) -> dict[str, float]:
     """Start several times and return the median of each figure; the files are in the system's cache by then."""
     if snapshot:
         with serve_clients(folder, errors) as (client,):  # an orderly end writes a snapshot
@@ -149,7 +145,7 @@ def median_start(folder: Path, errors: Path, rounds: int, *, snapshot: bool) -> 
         if not snapshot:
             shutil.rmtree(folder / SNAPSHOTS, ignore_errors=True)
         starts.append(cold_start(folder, errors))
-    return Start(*map(median, zip(*map(msgspec.structs.astuple, starts), strict=True)))
+    return {name: median(start[name] for start in starts) for name in starts[0]}
 
 
 def read_memory(folder: Path, errors: Path) -> dict[str, float]:
@@ -220,19 +216,16 @@ def _starting(scratch: Path, sizes: list[int], rounds: int, bar: Progress) -> li
     return verdicts
 
 
-def _start(what: str, seen: Start, empty: Start, sizes_gb: Mapping[str, float], most: float | None = None) -> Verdict:
-    beyond = seen.answered - empty.answered
+def _start(
+    what: str,
+    seen: Mapping[str, float],
+    empty: Mapping[str, float],
+    sizes_gb: Mapping[str, float],
+    most: float | None = None,
+) -> Verdict:
+    beyond = seen[ANSWERED] - empty[ANSWERED]
     return Verdict(
         what if most is None else f"{what}: at most {most:.0f} s beyond the models",
-        {
-            "initialized, s": seen.initialized,
-            "replayed or loaded from the snapshot, s": seen.restored,
-            "models, s": max(0.0, seen.answered - seen.restored - seen.search),
-            "first search answered, s": seen.answered,
-            "beyond an empty store, s": beyond,
-            "a search then, s": seen.search,
-            "peak, MB": seen.peak_mb,
-            **sizes_gb,
-        },
+        {**seen, "beyond an empty store, s": beyond, **sizes_gb},
         None if most is None else beyond <= most and sizes_gb["of these the snapshot"] > 0,
     )
