@@ -45,10 +45,8 @@ def main(seed: int = 13, threads: int = 1) -> None:
     found, sha256 = functions(seed)
     examples = embedded(Backbone.load(threads=threads), found, seed)
     held_out = torch.tensor([each.package in HELD_OUT for each in found])
-    figures = {
-        "functions": len(found),
-        **measure(*(TensorDataset(*examples[some]) for some in (~held_out, held_out)), seed),
-    }
+    rest, others = (TensorDataset(*examples[some]) for some in (~held_out, held_out))
+    figures = {"functions": len(found), **measure(rest, others, seed)}
     record(
         "code.safetensors",
         {"head": train(examples, seed).numpy().astype(np.float16)},
@@ -117,7 +115,7 @@ def recall(examples: TensorDataset, head: Tensor) -> float:
 
 
 def embedded(backbone: Backbone, found: Sequence[Function], seed: int) -> TensorDataset:
-    """Return E1 of each description, shape (functions, 384), and of the words and the code of its function, (…, 768)."""
+    """Return E1 of each description, shape (functions, 384), and of its function's words and code, (functions, 768)."""
     rng = random.Random(seed)
     said = [as_query(each.said, rng) if rng.random() < SEARCHED else each.said for each in found]
     readings = [_e1(backbone, [code_words(each.code) for each in found]), _e1(backbone, [each.code for each in found])]
