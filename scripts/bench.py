@@ -4,19 +4,19 @@ from benchmarks.causes.command import causes
 from benchmarks.cluster.command import cluster
 from benchmarks.corrections.command import corrections
 from benchmarks.crash.command import crash
-from benchmarks.dashboard import dashboard
 from benchmarks.fuzz.command import fuzz
-from benchmarks.index import index
-from benchmarks.latency.command import latency
-from benchmarks.mind.command import mind
-from benchmarks.mind.topics import topics
+from benchmarks.mind import mind
 from benchmarks.peers.command import peers
 from benchmarks.relevance import relevance
 from benchmarks.retrieval.command import retrieval
 from benchmarks.retrieval.passages import passages
-from benchmarks.scale.command import scale
 from benchmarks.similarity import similarity
 from benchmarks.sleep.command import sleep
+from benchmarks.speed.dashboard import dashboard
+from benchmarks.speed.index import index
+from benchmarks.speed.latency import latency
+from benchmarks.speed.scale import scale
+from benchmarks.topics import topics
 from typer import Typer
 
 app = Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)

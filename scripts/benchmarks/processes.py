@@ -7,7 +7,7 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import monotonic, sleep
@@ -63,14 +63,15 @@ def wait_until(condition: Callable[[], T], what: str, seconds: float = PATIENCE,
 
 def hub_of(folder: Path) -> int | None:
     """Return the hub process of a store; None if there is none."""
-    return next(iter(_running(f" hub --data {folder.absolute()} ")), None)
+    return next((process.pid for process in _running(f" hub --data {folder.absolute()} ", "cmdline")), None)
 
 
-def _running(sign: str) -> Iterator[int]:
-    """Yield the processes whose command line contains a text; that of a zombie is empty."""
-    for process in psutil.process_iter(["cmdline"]):
-        if sign in " ".join(process.info["cmdline"] or ()):
-            yield process.pid
+def _running(sign: str, where: str) -> Iterator[psutil.Process]:
+    """Yield the processes whose command line or environment contains a text; those of a zombie are empty."""
+    for process in psutil.process_iter([where]):
+        words = process.info[where] or ()
+        if sign in " ".join(words.values() if isinstance(words, dict) else words):
+            yield process
 
 
 def stop_hub(folder: Path, how: signal.Signals = signal.SIGTERM) -> None:
@@ -164,37 +165,28 @@ def disk_bytes(folder: Path) -> int:
     return sum(size for _, size, _ in listing(folder))
 
 
-def children() -> set[int]:
-    """Return the living child processes of this one."""
-    return {one.pid for one in psutil.Process().children() if one.status() != psutil.STATUS_ZOMBIE}
-
-
-def processes_of(folder: Path, roots: Iterable[int] = ()) -> set[int]:
-    """Return the ids of the processes of a peer.
-
-    Args:
-        folder: Of its store; a process with this folder in its command line belongs to the peer.
-        roots: Processes that were started for it; their descendants belong to the peer too.
-    """
-    found = {*_running(str(folder)), *roots}
-    for root in roots:
+def processes_of(folder: Path) -> set[psutil.Process]:
+    """Return the processes with a folder in their command line or environment, and all that these have started."""
+    found = {*_running(str(folder), "cmdline"), *_running(str(folder), "environ")}
+    for process in [*found]:
         with suppress(psutil.NoSuchProcess):
-            found |= {one.pid for one in psutil.Process(root).children(recursive=True)}
+            found |= {*process.children(recursive=True)}
     return found
 
 
-def kill_processes(folder: Path, roots: Iterable[int] = ()) -> None:
-    """Kill a peer's processes at once, as a crash would."""
-    for pid in processes_of(folder, roots):
-        send_signal(pid, signal.SIGKILL)
+def kill_processes(folder: Path) -> None:
+    """Kill the processes of a folder at once, as a crash would."""
+    for process in processes_of(folder):
+        with suppress(psutil.NoSuchProcess):
+            process.kill()
 
 
 def stop_processes(folder: Path) -> None:
-    """Ask a peer's background processes to end, and kill those that don't."""
-    for pid in processes_of(folder):
-        send_signal(pid, signal.SIGTERM)
-    try:
-        wait_until(lambda: not processes_of(folder), "a peer doesn't end", PATIENCE / 2)
-    except TimeoutError:
+    """Ask the processes of a folder to end, and kill those that don't."""
+    found = processes_of(folder)
+    for process in found:
+        with suppress(psutil.NoSuchProcess):
+            process.terminate()
+    if psutil.wait_procs(found, PATIENCE / 2)[1]:
         kill_processes(folder)
         wait_until(lambda: not processes_of(folder), "a killed peer doesn't end")

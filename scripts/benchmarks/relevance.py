@@ -6,7 +6,6 @@ of its own, since the best of few memories is less similar by chance. With `--jo
 set are also joined to long memories, which make a store of their own.
 """
 
-import tempfile
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from itertools import cycle
@@ -117,14 +116,13 @@ async def kept_store(dataset: Dataset, keep: Path | None, bar: Progress) -> Asyn
     Raises:
         BadParameter: the kept store holds something else, such as the beginning of a run that was cut off.
     """
-    with tempfile.TemporaryDirectory() as scratch:
-        async with open_store((keep or Path(scratch)) / dataset.name) as store:
-            if not (held := await store.live()):
-                storing = counter(bar, f"storing {dataset.name}", len(dataset.documents))
-                await store.store_documents(dataset.documents, storing)
-            elif held != len(dataset.documents):
-                raise BadParameter(f"{keep} holds {held} memories of {dataset.name}, not all; delete them")
-            yield store
+    async with open_store(keep and keep / dataset.name) as store:
+        if not (held := await store.live()):
+            storing = counter(bar, f"storing {dataset.name}", len(dataset.documents))
+            await store.store_documents(dataset.documents, storing)
+        elif held != len(dataset.documents):
+            raise BadParameter(f"{keep} holds {held} memories of {dataset.name}, not all; delete them")
+        yield store
 
 
 async def ask_all(sets: Sequence[Dataset], made: Sequence[Dataset], keep: Path | None, bar: Progress) -> list[Asked]:
@@ -181,11 +179,12 @@ def relevance(
         asked = anyio.run(ask_all, sets, [*parts, *joined], keep, bar)
     kinds = (*sets, *parts, *joined)
     sections = {kind.name: _verdicts([one for one in asked if one.kind == kind.name]) for kind in kinds}
-    publish({**sections, "all": [*_verdicts(asked), _reliability(asked)]}, as_json=as_json)
+    publish({**sections, "all": _verdicts(asked)}, as_json=as_json)
 
 
 def _verdicts(asked: Sequence[Asked]) -> list[Verdict]:
-    probabilities, answerable = _measured(asked)
+    probabilities = np.array([one.relevance.probability for one in asked])
+    answerable = np.array([one.answerable for one in asked])
     own = np.array([one.source == one.kind for one in asked])
     brought = np.array([one.relevance.confidence is not Confidence.NOTHING for one in asked])
     separated = {"all": auroc(probabilities, answerable)}
@@ -201,20 +200,3 @@ def _verdicts(asked: Sequence[Asked]) -> list[Verdict]:
         Verdict(f"at least {REFUSED} of unrelated prompts bring nothing", refused, refused["all"] >= REFUSED),
         Verdict(f"at least {KEPT} of answerable questions keep their answer", {"kept": kept}, kept >= KEPT),
     ]
-
-
-def _reliability(asked: Sequence[Asked]) -> Verdict:
-    """Return how many questions are answerable by stated probability, both halves weighing the same."""
-    probabilities, answerable = _measured(asked)
-    weights = np.where(answerable, 1 / answerable.sum(), 1 / (~answerable).sum())
-    bins = np.minimum((probabilities * 5).astype(int), 4)
-    shares = {
-        f"{place / 5:.1f} to {(place + 1) / 5:.1f}": float(weights[within & answerable].sum() / weights[within].sum())
-        for place in range(5)
-        if (within := bins == place).any()
-    }
-    return Verdict("answerable by stated probability", shares)
-
-
-def _measured(asked: Sequence[Asked]) -> tuple[Floats, npt.NDArray[np.bool_]]:
-    return np.array([one.relevance.probability for one in asked]), np.array([one.answerable for one in asked])

@@ -3,7 +3,7 @@
 import json
 import tempfile
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path
@@ -104,11 +104,6 @@ class Times(defaultdict[str, list[float]]):
     def timed(self, name: str) -> AbstractContextManager[None]:
         """Record the duration of the block."""
         return timed(self[name])
-
-    async def measure(self, name: str, work: Callable[[], Awaitable[Any]]) -> Any:
-        """Await something once and record its duration."""
-        with timed(self[name]):
-            return await work()
 
     def quantiles(self) -> dict[str, dict[str, float]]:
         """Return the median and the 95th percentile of each."""

@@ -2,14 +2,15 @@
 
 import json
 import os
-import selectors
 import signal
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from queue import Empty, Queue
+from threading import Thread
 from time import monotonic, sleep
-from typing import Any
+from typing import IO, Any
 
 import msgspec
 
@@ -26,7 +27,6 @@ UNCERTAIN = -32004
 """Error code of a request whose outcome is unknown: it is sent again with the same key."""
 PAUSE = 0.1
 """Seconds before a process that didn't start is started again."""
-CHUNK = 1 << 16
 
 Message = dict[str, Any]
 
@@ -61,17 +61,16 @@ class ServeClient:
         self._arguments = [COMMAND, "serve", "--data", folder, "--namespace", "default"]
         self._errors = errors
         self._process: subprocess.Popen[bytes] | None = None
-        self._unread = b""
+        self._lines: Queue[bytes | None] = Queue()
+        """What the process has written; None at its end."""
         self._last_id = 0
-        self.failed_starts = 0
-        """Processes that ended before the handshake."""
 
     @property
     def pid(self) -> int | None:
         """The id of the `serve` process, while it runs."""
         return self._process.pid if self._process and self._process.poll() is None else None
 
-    def ask(self, method: str, params: Message, *, on_notification: Callable[[Message], object] | None = None) -> Reply:
+    def ask(self, method: str, params: Message, *, on_notification: Callable[[Message], object] = bool) -> Reply:
         """Send a request until it is answered, in a new process whenever the old one has ended.
 
         Raises:
@@ -97,7 +96,6 @@ class ServeClient:
         """Start the process and shake hands, unless one runs."""
         until = until or monotonic() + PATIENCE
         while self.pid is None:
-            self._unread = b""
             with self._errors.open("ab") as errors:
                 self._process = subprocess.Popen(
                     self._arguments,
@@ -106,11 +104,12 @@ class ServeClient:
                     stderr=errors,
                     env=os.environ | SETTINGS,
                 )
+            self._lines = Queue()
+            Thread(target=_read, args=(self._process.stdout, self._lines), daemon=True).start()
             try:
                 self._request("initialize", HELLO, until)
                 self._send({"method": "notifications/initialized"})
             except ServerGoneError:
-                self.failed_starts += 1
                 self._discard()
                 sleep(PAUSE)
 
@@ -123,15 +122,20 @@ class ServeClient:
         self._discard()
 
     def _request(
-        self, method: str, params: Message, until: float, on_notification: Callable[[Message], object] | None = None
+        self, method: str, params: Message, until: float, on_notification: Callable[[Message], object] = bool
     ) -> Message:
         self._last_id += 1
         self._send({"id": self._last_id, "method": method, "params": params})
         while True:
-            message = json.loads(self._line(until))
+            try:
+                line = self._lines.get(timeout=max(0.0, until - monotonic()))
+            except Empty:
+                raise TimeoutError("a request stays without an answer") from None
+            if line is None:
+                raise ServerGoneError
+            message = json.loads(line)
             if "method" in message:
-                if on_notification:
-                    on_notification(message)
+                on_notification(message)
             elif message.get("id") == self._last_id:
                 return message.get("result") or {"error": message["error"]}
 
@@ -144,32 +148,22 @@ class ServeClient:
         except BrokenPipeError:
             raise ServerGoneError from None
 
-    def _line(self, until: float) -> bytes:
-        if not self._process or not self._process.stdout:
-            raise ServerGoneError
-        output = self._process.stdout.fileno()
-        with selectors.DefaultSelector() as selector:
-            selector.register(output, selectors.EVENT_READ)
-            while b"\n" not in self._unread:
-                if not selector.select(max(0.0, until - monotonic())):
-                    raise TimeoutError("a request stays without an answer")
-                chunk = os.read(output, CHUNK)
-                if not chunk:
-                    raise ServerGoneError
-                self._unread += chunk
-        line, _, self._unread = self._unread.partition(b"\n")
-        return line
-
     def _discard(self) -> None:
-        """Kill the process and close its pipes."""
+        """Kill the process and close its input."""
         if self._process:
             self._process.kill()
             self._process.wait()
-            for pipe in (self._process.stdin, self._process.stdout):
-                if pipe:
-                    with suppress(BrokenPipeError):  # unsent data has no reader any more
-                        pipe.close()
+            if self._process.stdin:
+                with suppress(BrokenPipeError):  # unsent data has no reader any more
+                    self._process.stdin.close()
             self._process = None
+
+
+def _read(output: IO[bytes], lines: Queue[bytes | None]) -> None:
+    with output:
+        for line in output:
+            lines.put(line)
+    lines.put(None)
 
 
 @contextmanager

@@ -3,8 +3,8 @@
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, closing
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
 import anyio
@@ -44,15 +44,10 @@ class Store:
         self.hub = hub
         self.context = Context(hub)
 
-    def prepare(self, tool: str, /, **arguments: Any) -> Callable[[], Awaitable[Answer]]:
-        """Parse the arguments of a tool; the result runs the call, so that it can be timed alone."""
-        return partial(
-            BY_NAME[tool].run, self.context.for_request(ignore_progress), parse(arguments, BY_NAME[tool].params)
-        )
-
     async def call(self, tool: str, /, **arguments: Any) -> Answer:
         """Call a tool."""
-        return await self.prepare(tool, **arguments)()
+        found = BY_NAME[tool]
+        return await found.run(self.context.for_request(ignore_progress), parse(arguments, found.params))
 
     async def store(self, **arguments: Any) -> str:
         """Store a memory and return its id."""
@@ -113,9 +108,12 @@ class Store:
 
 
 @asynccontextmanager
-async def open_store(folder: Path, *, load: Load | None = None) -> AsyncIterator[Store]:
-    """Open the store in a folder in this process, creating it if there is none, and load its models, or others."""
-    with open_hub(folder, load=load) as hub:
+async def open_store(folder: Path | None = None, *, load: Load | None = None) -> AsyncIterator[Store]:
+    """Open the store in a folder in this process, creating it if there is none, and load its models, or others.
+
+    Without a folder, the store is temporary.
+    """
+    with TemporaryDirectory() as scratch, open_hub(folder or Path(scratch), load=load) as hub:
         store = Store(hub)
         await wait_until_ready(store.context)
         yield store

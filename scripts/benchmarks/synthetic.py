@@ -3,10 +3,7 @@
 import ast
 import hashlib
 import random
-import re
 import shutil
-import sysconfig
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
@@ -17,9 +14,10 @@ from uuid import UUID
 import anyio
 import msgspec
 import numpy as np
+from train.functions import definitions, standard_library
 
 from benchmarks import SEED
-from benchmarks.store import open_store, read_log
+from benchmarks.store import open_store
 from events.fingerprint import Bits, Dense, Directed, Embedding, Fingerprint, Sparse, Tokens
 from events.quantization import Float32
 from events.storage.database import DATABASE
@@ -29,9 +27,10 @@ from events.vocabulary import Event, MemoryStored, SpacesDeclared
 from events.vocabulary.codec import compress, decompress
 
 
+@cache
 def sentences(words: int) -> list[str]:
     """Return distinct texts of `words` words each, shuffled by a fixed seed; the first call takes ten seconds."""
-    chunks = list(dict.fromkeys(_chunks(_words(), words)))
+    chunks = list(dict.fromkeys(_chunks(" ".join(_docstrings()).split(), words)))
     random.Random(SEED).shuffle(chunks)
     return chunks
 
@@ -55,22 +54,8 @@ def _chunks(text: Sequence[str], words: int) -> Iterator[str]:
     return (" ".join(text[at : at + words]) for at in range(0, len(text) - words, words))
 
 
-@cache
-def _words() -> list[str]:
-    return re.findall(r"\S+", " ".join(_docstrings()))
-
-
 def _docstrings() -> Iterator[str]:
-    for path in sorted(Path(sysconfig.get_path("stdlib")).rglob("*.py")):
-        if "site-packages" in path.parts or "test" in path.parts:
-            continue
-        try:
-            tree = ast.parse(path.read_bytes())
-        except (SyntaxError, ValueError):  # the library contains a few invalid files on purpose
-            continue
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
-                yield ast.get_docstring(node) or ""
+    return (ast.get_docstring(node) or "" for node, _ in definitions(standard_library()))
 
 
 SAMPLES, WORDS = 300, 20
@@ -96,11 +81,11 @@ def build(folder: Path, memories: int, advance: Callable[[int], object] = lambda
 
 
 async def _embed_sample(count: int, words: int) -> Sample:
-    """Store `count` texts in a folder of their own, and return the events that this wrote."""
-    with tempfile.TemporaryDirectory() as scratch:
-        async with open_store(Path(scratch)) as store:
-            await store.store_texts(sentences(words)[:count])
-        events = [envelope.event for envelope in read_log(Path(scratch))]
+    """Store `count` texts in a store of their own, and return the events that this wrote."""
+    async with open_store() as store:
+        await store.store_texts(sentences(words)[:count])
+        await store.settle()
+        events = [envelope.event for envelope in store.hub.log.read()]
     (declared,) = [event for event in events if isinstance(event, SpacesDeclared)]
     return declared, [event for event in events if isinstance(event, MemoryStored)]
 

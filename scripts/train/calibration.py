@@ -29,7 +29,6 @@ dependency.
 """
 
 import hashlib
-import platform
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -59,7 +58,7 @@ from projections.atlas.atlas import Atlas
 from projections.memories.sessions import Sessions
 from projections.storage.arrays import Scores
 from scripts.train.grading import PULLS, agreement, left_out, weigh
-from scripts.train.record import Data, Licence, read_lines
+from scripts.train.record import Data, Licence, read_lines, today, write_json
 
 T = TypeVar("T")
 Float64 = npt.NDArray[np.float64]
@@ -126,13 +125,12 @@ def main(file: Path, data: Data, licence: Licence, seed: int = 13) -> None:
         "unrelated": "raw score that nine in ten random pairings stay below",
         "half": "where isotonic regression finds half of the pairs related, related and unrelated weighing the same",
         "temporal spaces": "raw scores: two random moments, or positions below 100,000, meet at 0 on average",
-        "date": f"{datetime.now(UTC):%Y-%m-%d}",
-        "python": platform.python_version(),
+        **today(),
     }
     weights, graded = weighed(samples, curves, [pair.set for pair in pairs])
     curves = {key: msgspec.structs.replace(curve, weight=weights.get(key, 0.0)) for key, curve in curves.items()}
     fit = Fit(provenance, curves)
-    FILE.write_bytes(msgspec.json.format(msgspec.json.encode(fit), indent=2) + b"\n")
+    write_json(FILE, fit)
     report = "\n".join([*table(fit, samples, Calibration.of(declared)), "", *graded])
     print(report)
     FILE.with_suffix(".txt").write_text(report + "\n", "utf-8")

@@ -1,7 +1,6 @@
 """The candidates of the questions of a data set, with what `auto` reads of them: the training data of its weights."""
 
 import json
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -9,14 +8,12 @@ from typing import Any, Final, NamedTuple
 import anyio
 import numpy as np
 import torch
-from rich.progress import Progress
-from torch import Tensor
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
 from benchmarks.datasets import DEPTH, Dataset, Document, read_dataset
 from benchmarks.retrieval.loading import misspell
 from benchmarks.store import Store, open_store
+from rich.progress import Progress
+from torch import Tensor
+from torch.nn import functional as F
 
 from actors.comparator.messages import Search
 from actors.comparator.messages.search import pool_size
@@ -160,25 +157,23 @@ async def _candidates(
 
 def _padded(name: str, questions: Sequence[dict[str, Any]], count: float) -> Lists:
     longest = max(DEPTH, *(len(question["grades"]) for question in questions))
-    shape = (len(questions), longest)
-    scores, fixed, grades, relying = (
-        torch.zeros(*shape, questions[0]["scores"].shape[1]),
-        torch.full(shape, -1e4),
-        torch.zeros(shape),
-        torch.zeros(shape),
+
+    def rows(key: str, filler: float = 0.0, length: int = longest) -> Tensor:
+        values = [torch.as_tensor(np.asarray(question[key]))[:length] for question in questions]
+        padding = [(0, 0) * (each.dim() - 1) + (0, length - len(each)) for each in values]
+        return torch.stack([F.pad(each, pad, value=filler) for each, pad in zip(values, padding, strict=True)])
+
+    turns = rows("turns", longest)
+    return Lists(
+        name=name,
+        scores=rows("scores").float(),
+        fixed=rows("fixed", -1e4).float(),
+        grades=rows("grades").float(),
+        turns=torch.where(turns < 0, longest, turns),
+        relying=rows("relying").float(),
+        ideal=rows("ideal", length=DEPTH).float(),
+        answers=torch.tensor([float(len(question["ideal"])) for question in questions]),
+        measured=[question["measured"] for question in questions],
+        asked=torch.tensor([question["asked"] for question in questions], dtype=torch.float32),
+        importance=count,
     )
-    turns, ideal = torch.full((*shape, 2 * REACH), longest), torch.zeros(len(questions), DEPTH)
-    for row, question in enumerate(questions):
-        size = len(question["grades"])
-        scores[row, :size] = torch.from_numpy(question["scores"])
-        fixed[row, :size] = torch.from_numpy(question["fixed"])
-        grades[row, :size] = torch.tensor(question["grades"])
-        relying[row, :size] = torch.from_numpy(question["relying"])
-        places = torch.from_numpy(question["turns"])
-        turns[row, :size] = torch.where(places < 0, longest, places)
-        best = question["ideal"][:DEPTH]
-        ideal[row, : len(best)] = torch.tensor(best)
-    answers = torch.tensor([float(len(question["ideal"])) for question in questions])
-    asked = torch.tensor([question["asked"] for question in questions], dtype=torch.float32)
-    measured = [question["measured"] for question in questions]
-    return Lists(name, scores, fixed, grades, turns, relying, ideal, answers, measured, asked, count)

@@ -21,12 +21,12 @@ import torch
 import typer
 from torch import Tensor
 from torch.nn import functional as F
+from torch.utils.data import TensorDataset
 
 from actors.embedder import weights
 from actors.embedder.models.backbone import CLS, DIMENSION, MODEL_SHA256, SEP, Backbone, pool
 from actors.embedder.spaces.causal import INPUT_DIMENSION, causal_inputs
-from events.quantization import Float32
-from scripts.train.record import Data, Licence, read_lines, record
+from scripts.train.record import Data, Licence, read_lines, record, states_of
 
 BATCH = 512
 RATE = 3e-4
@@ -47,32 +47,15 @@ class Pair(msgspec.Struct):
     wrong: str
 
 
-class Examples(msgspec.Struct, frozen=True):
-    """Inputs of the heads: the evidence of each text, shape (pairs, 768), and whether the effect was asked."""
-
-    causes: Tensor
-    effects: Tensor
-    wrongs: Tensor
-    effect_asked: Tensor
-
-    def __getitem__(self, which: slice | Tensor) -> "Examples":
-        """Return some of the pairs."""
-        return Examples(self.causes[which], self.effects[which], self.wrongs[which], self.effect_asked[which])
-
-    def __len__(self) -> int:
-        """Return the number of pairs."""
-        return len(self.causes)
-
-
 def main(file: Path, data: Data, licence: Licence, seed: int = 13, threads: int = 1) -> None:
     """Measure, train, and record."""
     pairs, sha256 = read_lines(file, Pair)
     backbone = Backbone.load(threads=threads, precision="float32")
-    examples = Examples(
-        causes=_evidence(backbone, [pair.cause for pair in pairs]),
-        effects=_evidence(backbone, [pair.effect for pair in pairs]),
-        wrongs=_evidence(backbone, [pair.wrong for pair in pairs]),
-        effect_asked=torch.tensor([pair.asked == "effect" for pair in pairs]),
+    examples = TensorDataset(  # evidence of each text, shape (pairs, 768), and whether the effect was asked
+        _evidence(backbone, [pair.cause for pair in pairs]),
+        _evidence(backbone, [pair.effect for pair in pairs]),
+        _evidence(backbone, [pair.wrong for pair in pairs]),
+        torch.tensor([pair.asked == "effect" for pair in pairs]),
     )
     cause, effect = train(examples, seed)
     record(
@@ -91,9 +74,9 @@ def main(file: Path, data: Data, licence: Licence, seed: int = 13, threads: int 
     )
 
 
-def measure(examples: Examples, seed: int) -> dict[str, Any]:
+def measure(examples: TensorDataset, seed: int) -> dict[str, Any]:
     """Return the held-out Recall@10 of E1's cosine, of the initial heads and of the trained heads."""
-    rest, held_out = examples[:-HELD_OUT], examples[-HELD_OUT:]
+    rest, held_out = TensorDataset(*examples[:-HELD_OUT]), TensorDataset(*examples[-HELD_OUT:])
     untrained = torch.eye(INPUT_DIMENSION)[:, :DIMENSION]  # E1 comes first
     return {
         "held-out pairs": len(held_out),
@@ -103,7 +86,7 @@ def measure(examples: Examples, seed: int) -> dict[str, Any]:
     }
 
 
-def train(examples: Examples, seed: int) -> tuple[Tensor, Tensor]:
+def train(examples: TensorDataset, seed: int) -> tuple[Tensor, Tensor]:
     """Return the heads of causes and of effects, shape (768, 768) each."""
     torch.manual_seed(seed)
     cause, effect = (torch.nn.Parameter(start) for start in correlations(examples))
@@ -114,11 +97,11 @@ def train(examples: Examples, seed: int) -> tuple[Tensor, Tensor]:
     for epoch in range(1, EPOCHS + 1):
         losses: list[float] = []
         for some in torch.randperm(len(examples)).split(BATCH):
-            batch = examples[some]
-            as_cause, as_effect = _head(batch.causes, cause), _head(batch.effects, effect)
-            wrong_effects = _head(batch.wrongs[batch.effect_asked], effect)
-            wrong_causes = _head(batch.wrongs[~batch.effect_asked], cause)
-            right = torch.arange(len(batch))
+            causes, effects, wrongs, effect_asked = examples[some]
+            as_cause, as_effect = _head(causes, cause), _head(effects, effect)
+            wrong_effects = _head(wrongs[effect_asked], effect)
+            wrong_causes = _head(wrongs[~effect_asked], cause)
+            right = torch.arange(len(causes))
             forwards = scale.exp() * as_cause @ torch.cat([as_effect, wrong_effects]).T
             backwards = scale.exp() * as_effect @ torch.cat([as_cause, wrong_causes]).T
             loss = F.cross_entropy(forwards, right) + F.cross_entropy(backwards, right)
@@ -131,9 +114,9 @@ def train(examples: Examples, seed: int) -> tuple[Tensor, Tensor]:
     return cause.detach(), effect.detach()
 
 
-def correlations(examples: Examples) -> tuple[Tensor, Tensor]:
+def correlations(examples: TensorDataset) -> tuple[Tensor, Tensor]:
     """Return heads by canonical correlation, scaled to outputs of a norm near 1."""
-    causes, effects, count = examples.causes, examples.effects, len(examples)
+    (causes, effects, *_), count = examples.tensors, len(examples)
     of_causes, of_effects = _whitening(causes.T @ causes / count), _whitening(effects.T @ effects / count)
     left, strength, right = torch.linalg.svd(of_causes @ (causes.T @ effects / count) @ of_effects)
     cause, effect = of_causes @ left * strength, of_effects @ right.T * strength
@@ -141,12 +124,12 @@ def correlations(examples: Examples) -> tuple[Tensor, Tensor]:
 
 
 @torch.no_grad()
-def recall(examples: Examples, cause: Tensor, effect: Tensor) -> float:
+def recall(examples: TensorDataset, cause: Tensor, effect: Tensor) -> float:
     """Return the share of answers among the first ten of all right and wrong answers."""
-    asked = examples.effect_asked[:, None]
-    questions = torch.where(asked, examples.causes, examples.effects)
-    answers = torch.where(asked, examples.effects, examples.causes)
-    corpus = torch.cat([answers, examples.wrongs])
+    causes, effects, wrongs, effect_asked = examples.tensors
+    asked = effect_asked[:, None]
+    questions, answers = torch.where(asked, causes, effects), torch.where(asked, effects, causes)
+    corpus = torch.cat([answers, wrongs])
     as_effects = _head(questions, cause) @ _head(corpus, effect).T
     as_causes = _head(questions, effect) @ _head(corpus, cause).T
     scores = torch.where(asked, as_effects, as_causes)
@@ -168,12 +151,11 @@ def _evidence(backbone: Backbone, texts: list[str]) -> Tensor:
     """Return the inputs of the heads for short texts, shape (texts, 768)."""
     rotation = weights.load("semantic.safetensors")["rotation"]
     rows = [backbone.tokenize(text).ids for text in texts]
-    found: list[Float32] = []
-    for start in range(0, len(rows), 64):
-        batch = rows[start : start + 64]
-        pieces = [backbone.input_embeddings([CLS, *row, SEP]) for row in batch]
-        found.append(causal_inputs(pool(backbone.forward(batch)) @ rotation, pieces))
-    return torch.from_numpy(np.concatenate(found))
+    found = np.zeros((len(rows), INPUT_DIMENSION), np.float32)
+    for place, states in states_of(backbone, rows):
+        pieces = backbone.input_embeddings([CLS, *rows[place], SEP])
+        found[place] = causal_inputs(pool([states]) @ rotation, [pieces])[0]
+    return torch.from_numpy(found)
 
 
 if __name__ == "__main__":

@@ -15,18 +15,18 @@ import random
 from collections.abc import Sequence
 from typing import Any
 
-import msgspec
 import numpy as np
 import torch
 import typer
 from torch import Tensor
 from torch.nn import functional as F
+from torch.utils.data import TensorDataset
 
 from actors.embedder import weights
 from actors.embedder.models.backbone import DIMENSION, MODEL_SHA256, Backbone, pool
 from actors.text.code import code_words
 from scripts.train.functions import LICENCES, Function, as_query, functions
-from scripts.train.record import record
+from scripts.train.record import record, states_of
 
 BATCH = 512
 RATE = 1e-3
@@ -40,29 +40,13 @@ HELD_OUT = {"sklearn", "networkx", "huggingface_hub", "duckdb", "narwhals"}
 RECALLED = 10
 
 
-class Examples(msgspec.Struct, frozen=True):
-    """Inputs and targets of the head."""
-
-    said: Tensor
-    """E1 of each description, shape (functions, 384)."""
-    read: Tensor
-    """E1 of the words and of the code of each function, concatenated, shape (functions, 768)."""
-
-    def __getitem__(self, which: Tensor) -> "Examples":
-        """Return some of the functions."""
-        return Examples(self.said[which], self.read[which])
-
-    def __len__(self) -> int:
-        """Return the number of functions."""
-        return len(self.said)
-
-
 def main(seed: int = 13, threads: int = 1) -> None:
     """Measure, train, and record."""
     found, sha256 = functions(seed)
     examples = embedded(Backbone.load(threads=threads), found, seed)
     held_out = torch.tensor([each.package in HELD_OUT for each in found])
-    figures = {"functions": len(found), **measure(examples[~held_out], examples[held_out], seed)}
+    rest, others = (TensorDataset(*examples[some]) for some in (~held_out, held_out))
+    figures = {"functions": len(found), **measure(rest, others, seed)}
     record(
         "code.safetensors",
         {"head": train(examples, seed).numpy().astype(np.float16)},
@@ -79,7 +63,7 @@ def main(seed: int = 13, threads: int = 1) -> None:
     )
 
 
-def measure(rest: Examples, held_out: Examples, seed: int) -> dict[str, Any]:
+def measure(rest: TensorDataset, held_out: TensorDataset, seed: int) -> dict[str, Any]:
     """Return the held-out Recall@10 of E1's cosine to either input, of their mean, and of the head."""
     nothing = torch.zeros(DIMENSION, DIMENSION)
     return {
@@ -97,7 +81,7 @@ def mean() -> Tensor:
     return torch.eye(DIMENSION).repeat(2, 1) / 2
 
 
-def train(examples: Examples, seed: int) -> Tensor:
+def train(examples: TensorDataset, seed: int) -> Tensor:
     """Return the head, shape (768, 384)."""
     torch.manual_seed(seed)
     head = torch.nn.Parameter(mean())
@@ -108,9 +92,9 @@ def train(examples: Examples, seed: int) -> Tensor:
     for epoch in range(1, EPOCHS + 1):
         losses: list[float] = []
         for some in torch.randperm(len(examples)).split(BATCH):
-            batch = examples[some]
-            scores = scale.exp() * batch.said @ F.normalize(batch.read @ head, dim=1).T
-            right = torch.arange(len(batch))
+            said, read = examples[some]
+            scores = scale.exp() * said @ F.normalize(read @ head, dim=1).T
+            right = torch.arange(len(said))
             loss = F.cross_entropy(scores, right) + F.cross_entropy(scores.T, right)
             optimiser.zero_grad()
             loss.backward()
@@ -122,19 +106,20 @@ def train(examples: Examples, seed: int) -> Tensor:
 
 
 @torch.no_grad()
-def recall(examples: Examples, head: Tensor) -> float:
+def recall(examples: TensorDataset, head: Tensor) -> float:
     """Return the share of functions among the first ten results for their sentence."""
-    scores = examples.said @ F.normalize(examples.read @ head, dim=1).T
+    said, read = examples.tensors
+    scores = said @ F.normalize(read @ head, dim=1).T
     better = (scores > scores.diagonal()[:, None]).sum(dim=1)
     return round(float((better < RECALLED).float().mean()), 4)
 
 
-def embedded(backbone: Backbone, found: Sequence[Function], seed: int) -> Examples:
-    """Return the inputs of the head for each function, and E1 of its description."""
+def embedded(backbone: Backbone, found: Sequence[Function], seed: int) -> TensorDataset:
+    """Return E1 of each description, shape (functions, 384), and of its function's words and code, (functions, 768)."""
     rng = random.Random(seed)
     said = [as_query(each.said, rng) if rng.random() < SEARCHED else each.said for each in found]
     readings = [_e1(backbone, [code_words(each.code) for each in found]), _e1(backbone, [each.code for each in found])]
-    return Examples(_e1(backbone, said), torch.cat(readings, dim=1))
+    return TensorDataset(_e1(backbone, said), torch.cat(readings, dim=1))
 
 
 def _e1(backbone: Backbone, texts: Sequence[str]) -> Tensor:
@@ -142,9 +127,8 @@ def _e1(backbone: Backbone, texts: Sequence[str]) -> Tensor:
     rotation = weights.load("semantic.safetensors")["rotation"]
     rows = [backbone.tokenize(text).ids[:LONGEST] for text in texts]
     found = np.zeros((len(rows), DIMENSION), dtype=np.float32)
-    order = np.argsort([len(row) for row in rows], kind="stable")
-    for some in np.array_split(order, -(-len(order) // 64)):
-        found[some] = pool(backbone.forward([rows[row] for row in some]))
+    for place, states in states_of(backbone, rows):
+        found[place] = pool([states])[0]
     return F.normalize(torch.from_numpy(found @ rotation), dim=1)
 
 

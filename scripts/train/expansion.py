@@ -29,7 +29,7 @@ from actors.embedder.spaces import tokens
 from actors.embedder.spaces.expansion import is_uninformative, most_informative
 from events.quantization import Float32
 from scripts.train.neutral import LICENCES, common_words, neutral_pairs
-from scripts.train.record import Data, Licence, WordNet, read_lines, record
+from scripts.train.record import Data, Licence, WordNet, read_lines, record, states_of
 
 SHARES = {"words": 0.7, "examples": 1.0, "functions": 1.2, "causes": 1.0}
 """Sampling weight of pairs of each kind."""
@@ -113,16 +113,13 @@ def read(backbone: Backbone, texts: list[str], using: tokens.TokenWeights) -> Te
     pieces: list[Any] = [None] * len(rows)
     vectors: list[Any] = [None] * len(rows)
     meanings: list[Any] = [None] * len(rows)
-    order = sorted(range(len(rows)), key=lambda row: len(rows[row]))
-    for start in range(0, len(order), 64):
-        batch = order[start : start + 64]
-        for row, states in zip(batch, backbone.forward([rows[row] for row in batch]), strict=True):
-            framed = np.concatenate([[CLS], rows[row], [SEP]])
-            kept = tokens.select_tokens(framed, using)
-            projected = states[kept] @ using.projection
-            pieces[row] = framed[kept].astype(np.uint16)
-            vectors[row] = projected / np.linalg.norm(projected, axis=1, keepdims=True)
-            meanings[row] = pool([states])[0]
+    for row, states in states_of(backbone, rows):
+        framed = np.concatenate([[CLS], rows[row], [SEP]])
+        kept = tokens.select_tokens(framed, using)
+        projected = states[kept] @ using.projection
+        pieces[row] = framed[kept].astype(np.uint16)
+        vectors[row] = projected / np.linalg.norm(projected, axis=1, keepdims=True)
+        meanings[row] = pool([states])[0]
     return Texts(pieces, vectors, np.stack(meanings))
 
 

@@ -8,8 +8,9 @@ import hashlib
 import random
 import re
 import sysconfig
+import tokenize
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -43,6 +44,8 @@ VERB = re.compile(r"\w{3,}[^s\W]s")
 """A first word such as `returns`, which becomes `return` in a query."""
 LITTLE = frozenset("a an and are as be by for from if in is it its of on or that the this to with".split())
 """Words that are often left out of queries."""
+
+Definition = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 
 class Function(NamedTuple):
@@ -87,40 +90,43 @@ def as_query(said: str, rng: random.Random) -> str:
 
 def _documented(package: str, rng: random.Random) -> Iterator[tuple[str, str, str, str]]:
     """Yield the first sentence of each function's docstring, its head, the rest of the docstring, and its body."""
-    for source, node in _definitions(package, rng):
-        docstring = ast.get_docstring(node)
-        if docstring is None or node.name.startswith("__"):
-            continue
-        said, *rest = (" ".join(part.split()) for part in FIRST.split(docstring.strip(), maxsplit=1))
-        lines = source[node.lineno - 1 : node.end_lineno]
-        first, last = node.body[0].lineno - node.lineno, (node.body[0].end_lineno or 0) - node.lineno
-        body = "\n".join(lines[last + 1 :])
-        if len(re.findall(r"[A-Za-z]+", said)) in WORDS and len(body) in BODY and first:
-            yield said, "\n".join(lines[:first]), "".join(rest)[:REST], body
-
-
-def _definitions(
-    package: str, rng: random.Random
-) -> Iterator[tuple[list[str], ast.FunctionDef | ast.AsyncFunctionDef]]:
-    """Yield the functions of a package, each with the lines of its file, the files in a random order."""
     paths = sysconfig.get_paths()
     root = Path(paths["stdlib"]) if package == "stdlib" else Path(paths["purelib"]) / package
     if not root.is_dir():
         raise FileNotFoundError(f"{package} isn't installed")
     files = sorted(root.rglob("*.py"))
     rng.shuffle(files)
-    for path in files:
-        name = path.relative_to(root).as_posix()
-        if "site-packages" in name or TESTS.search(name):
+    names = ((path, path.relative_to(root).as_posix()) for path in files)
+    chosen = (path for path, name in names if "site-packages" not in name and not TESTS.search(name))
+    for node, source in definitions(chosen):
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             continue
+        docstring = ast.get_docstring(node)
+        if docstring is None or node.name.startswith("__"):
+            continue
+        said, *rest = (" ".join(part.split()) for part in FIRST.split(docstring.strip(), maxsplit=1))
+        lines = source.splitlines()[node.lineno - 1 : node.end_lineno]
+        first, last = node.body[0].lineno - node.lineno, (node.body[0].end_lineno or 0) - node.lineno
+        body = "\n".join(lines[last + 1 :])
+        if len(re.findall(r"[A-Za-z]+", said)) in WORDS and len(body) in BODY and first:
+            yield said, "\n".join(lines[:first]), "".join(rest)[:REST], body
+
+
+def standard_library() -> list[Path]:
+    """Return the files of Python's standard library, without its tests."""
+    files = sorted(Path(sysconfig.get_path("stdlib")).rglob("*.py"))
+    return [path for path in files if not {"site-packages", "test"}.intersection(path.parts)]
+
+
+def definitions(files: Iterable[Path]) -> Iterator[tuple[Definition, str]]:
+    """Yield all modules, classes and functions of files, each with the source of its file."""
+    for path in files:
         try:
-            with warnings.catch_warnings():
+            with warnings.catch_warnings(), tokenize.open(path) as file:
                 warnings.simplefilter("ignore", SyntaxWarning)  # some modules show wrong escapes on purpose
-                source = path.read_text("utf-8")
-                tree = ast.parse(source)
+                tree = ast.parse(source := file.read())
         except (SyntaxError, ValueError):
-            continue  # templates, and files in other encodings
-        lines = source.splitlines()
+            continue  # templates, and samples of Python 2
         for node in ast.walk(tree):
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                yield lines, node
+            if isinstance(node, Definition):
+                yield node, source

@@ -14,7 +14,6 @@ that figure, not the one of the fit that includes it, says what another kind of 
 """
 
 import json
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Final
@@ -23,19 +22,15 @@ import anyio
 import numpy as np
 import torch
 import typer
+from benchmarks.datasets import DEPTH
 from rich.progress import Progress
 from torch import Tensor
 from torch.nn import functional as F
 from typer import BadParameter, Option
 
-from events.spaces import E1, E2, E3, E4, E5, E6, E7, E8, E9, E11, E12, E13
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
-from benchmarks.datasets import DEPTH
-
 from actors.comparator.search import fusion
 from actors.comparator.search.weights import AUTO, FILE, LIMIT
+from events.spaces import E1, E2, E3, E4, E5, E6, E7, E8, E9, E11, E12, E13
 from scripts.train.candidates import Lists, lists
 
 START: dict[str, tuple[float, dict[str, float]]] = {

@@ -16,7 +16,6 @@ import inspect
 import json
 import random
 import re
-import sys
 import sysconfig
 from collections.abc import Iterator
 from contextlib import suppress
@@ -25,11 +24,8 @@ from pathlib import Path
 from typing import Annotated, Any, Final
 
 import typer
-from typer import Argument
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
 from benchmarks.datasets import Dataset, Document, read_dataset, sessions
+from typer import Argument
 
 PART: Final = 24
 """Documents of a session that become one long memory, at most."""

@@ -7,10 +7,10 @@ Python's standard library (PSF licence) for technical language.
 import ast
 import hashlib
 import re
-import sysconfig
-import warnings
 from collections.abc import Iterator
 from pathlib import Path
+
+from scripts.train.functions import definitions, standard_library
 
 LICENCES = {
     "WordNet 3.0 definitions and examples (Debian wordnet-base)": "WordNet licence",
@@ -81,7 +81,7 @@ def _glosses(wordnet: Path) -> Iterator[str]:
 
 def _functions() -> Iterator[tuple[str, str]]:
     """Yield the first paragraph of each docstring, and the function without the docstring."""
-    for node in _definitions():
+    for node, _ in definitions(standard_library()):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not node.name.startswith("__"):
             said = " ".join((ast.get_docstring(node) or "").partition("\n\n")[0].split())[:BODY]
             body = ast.unparse(ast.Module(node.body[1:], []))[:BODY]
@@ -90,24 +90,7 @@ def _functions() -> Iterator[tuple[str, str]]:
 
 
 def _docstrings() -> Iterator[str]:
-    for node in _definitions():
+    for node, _ in definitions(standard_library()):
         for paragraph in (ast.get_docstring(node) or "").split("\n\n"):
             if len(text := " ".join(paragraph.split())[:LONGEST]) > len("Return x."):
                 yield text
-
-
-def _definitions() -> Iterator[ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef]:
-    """Yield all modules, classes and functions of Python's standard library."""
-    library = Path(sysconfig.get_paths()["stdlib"])
-    for path in sorted(library.rglob("*.py")):
-        if "site-packages" in path.parts or "test" in path.parts:
-            continue
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", SyntaxWarning)  # some modules show wrong escapes on purpose
-                tree = ast.parse(path.read_bytes())
-        except (SyntaxError, ValueError):
-            continue  # templates and lib2to3's samples of Python 2
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-                yield node

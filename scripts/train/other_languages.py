@@ -11,10 +11,7 @@ Writes the regression `other_languages` into `actors/comparator/search/relevance
 of `REFUSED` of the questions without an answer stays below the threshold `uncertain`. Three minutes on one core.
 """
 
-import sys
-import tempfile
 import tomllib
-from datetime import UTC, datetime
 from math import log
 from pathlib import Path
 from typing import Annotated
@@ -23,17 +20,15 @@ import anyio
 import msgspec
 import numpy as np
 import typer
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
 from benchmarks.datasets import DEPTH, Document
-from benchmarks.relevance import Asked, auroc
+from benchmarks.relevance import Asked
 from benchmarks.store import open_store
 
 from actors.api.operations.retrieval.query import search
 from actors.comparator.search.relevance import FILE, Model, Regression
 from actors.runtime.settings import SearchProfile
-from scripts.train.relevance import OTHERS, quantile, regress, rounded, shares
+from scripts.train.record import today, write_json
+from scripts.train.relevance import OTHERS, figures, quantile, regress, rounded, shares
 
 PAIRS = Path(__file__).with_suffix(".toml")
 TEXTS = 300
@@ -46,16 +41,15 @@ async def ask(language: str, pairs: dict[str, str], texts: list[str]) -> list[As
     """Put all questions of a language to a store of half of its memories, and to the same store with more texts."""
     asked: list[Asked] = []
     stored = list(pairs)[: len(pairs) // 2]
-    with tempfile.TemporaryDirectory() as scratch:
-        async with open_store(Path(scratch)) as store:
-            for batch in filter(None, (stored, texts)):
-                await store.store_texts(batch)
-                for memory, question in pairs.items():
-                    query = await store.embed_query(Document(id=question, text=question))
-                    found = await search(store.context, query, SearchProfile.AUTO, DEPTH, primed={})
-                    if found.relevance is None or OTHERS not in found.relevance.features:
-                        continue  # a question that the model reads in whole words
-                    asked.append(Asked(language, language, memory in stored, found.relevance))
+    async with open_store() as store:
+        for batch in filter(None, (stored, texts)):
+            await store.store_texts(batch)
+            for memory, question in pairs.items():
+                query = await store.embed_query(Document(id=question, text=question))
+                found = await search(store.context, query, SearchProfile.AUTO, DEPTH, primed={})
+                if found.relevance is None or OTHERS not in found.relevance.features:
+                    continue  # a question that the model reads in whole words
+                asked.append(Asked(language, language, memory in stored, found.relevance))
     return asked
 
 
@@ -69,15 +63,11 @@ def fit(asked: list[Asked], uncertain: float) -> Regression:
     return rounded(msgspec.structs.replace(found, intercept=found.intercept + shift))
 
 
-def figures(regression: Regression, uncertain: float, judged: list[Asked]) -> dict[str, float]:
+def judged(regression: Regression, uncertain: float, asked: list[Asked]) -> dict[str, float]:
     """Return AUROC, and the shares of questions that the threshold refuses and keeps."""
-    found = np.array([regression.probability(one.relevance.features[OTHERS]) for one in judged])
-    answerable = np.array([one.answerable for one in judged])
-    return {
-        "auroc": round(auroc(found, answerable), 3),
-        "refused": round(float((found < uncertain)[~answerable].mean()), 3),
-        "kept": round(float((found >= uncertain)[answerable].mean()), 3),
-    }
+    return figures(
+        np.array([regression.probability(one.relevance.features[OTHERS]) for one in asked]), asked, uncertain
+    )
 
 
 def main(folder: Annotated[Path | None, typer.Argument()] = None) -> None:
@@ -92,22 +82,22 @@ def main(folder: Annotated[Path | None, typer.Argument()] = None) -> None:
     left_out = {}
     for language in dict.fromkeys(one.kind for one in asked):
         regression = fit([one for one in asked if one.kind != language], model.uncertain)
-        left_out[language] = figures(regression, model.uncertain, [one for one in asked if one.kind == language])
+        left_out[language] = judged(regression, model.uncertain, [one for one in asked if one.kind == language])
         print(f"{language:12}", *(f"{what} {value:.3f}" for what, value in left_out[language].items()))
     regression = fit(asked, model.uncertain)
     provenance = {
         "script": "scripts/train/other_languages.py",
         "questions": len(asked),
         "left out": left_out,
-        "date": f"{datetime.now(UTC):%Y-%m-%d}",
+        **today(),
     }
     written = msgspec.structs.replace(
         model,
         regressions={**model.regressions, OTHERS: regression},
         provenance={**model.provenance, OTHERS: provenance},
     )
-    FILE.write_bytes(msgspec.json.format(msgspec.json.encode(written), indent=2) + b"\n")
-    print("all", figures(regression, model.uncertain, asked), regression)
+    write_json(FILE, written)
+    print("all", judged(regression, model.uncertain, asked), regression)
 
 
 if __name__ == "__main__":

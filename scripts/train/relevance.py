@@ -16,11 +16,8 @@ second lifts a further share of `MORE` above it. `confident` is where one in a h
 twenty minutes on one core, three with kept stores.
 """
 
-import platform
-import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
 from functools import partial
 from math import log
 from pathlib import Path
@@ -31,16 +28,14 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 import typer
-from rich.progress import Progress
-from scipy.optimize import minimize
-from typer import BadParameter, Option
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
 from benchmarks.datasets import read_dataset
 from benchmarks.relevance import JOINED, PROMPTS, Asked, ask_all, auroc, join, origin, sample, small
+from rich.progress import Progress
+from sklearn.linear_model import LogisticRegression
+from typer import BadParameter, Option
 
 from actors.comparator.search.relevance import FILE, Model, Regression
+from scripts.train.record import today, write_json
 
 Floats = npt.NDArray[np.float64]
 
@@ -87,16 +82,11 @@ def regress(asked: Sequence[Asked], name: str) -> Regression:
     mean = weights @ values
     deviation = np.sqrt(weights @ (values - mean) ** 2)
     standard = (values - mean) / deviation
-    signs = np.array([1.0 if one.answerable else -1.0 for one in given])
-
-    def loss(parameters: Floats) -> float:
-        logits = standard @ parameters[:-1] + parameters[-1]
-        return float(weights @ np.logaddexp(0, -signs * logits) + RIDGE * parameters[:-1] @ parameters[:-1])
-
-    best = minimize(loss, np.zeros(values.shape[1] + 1)).x
-    coefficients = best[:-1] / deviation
+    answerable = [one.answerable for one in given]
+    best = LogisticRegression(C=0.5 / RIDGE, tol=1e-8).fit(standard, answerable, sample_weight=weights)
+    coefficients = best.coef_[0] / deviation
     by_name = dict(zip(FEATURES[name], coefficients.tolist(), strict=True))
-    return Regression(float(best[-1] - coefficients @ mean), by_name)
+    return Regression(float(best.intercept_[0] - coefficients @ mean), by_name)
 
 
 def shares(asked: Sequence[Asked], group_of: Callable[[str], str] = origin) -> Floats:
@@ -152,18 +142,16 @@ def probabilities(model: Model, asked: Sequence[Asked]) -> Floats:
 
 def quantile(values: Floats, weights: Floats, share: float) -> float:
     """Return the value below which a share of the weights is."""
-    order = np.argsort(values)
-    return float(values[order[np.searchsorted(np.cumsum(weights[order]) / weights.sum(), share)]])
+    return float(np.quantile(values, share, weights=weights, method="inverted_cdf"))
 
 
-def figures(model: Model, judged: Sequence[Asked]) -> dict[str, float]:
-    """Return AUROC, and the shares that the threshold refuses and keeps."""
-    found, answerable = probabilities(model, judged), np.array([one.answerable for one in judged])
-    brought = found >= model.uncertain
+def figures(found: Floats, judged: Sequence[Asked], threshold: float) -> dict[str, float]:
+    """Return AUROC, and the shares of questions that a threshold refuses and keeps."""
+    answerable = np.array([one.answerable for one in judged])
     return {
         "auroc": round(auroc(found, answerable), 3),
-        "refused": round(float(1 - brought[~answerable].mean()), 3),
-        "kept": round(float(brought[answerable].mean()), 3),
+        "refused": round(float((found < threshold)[~answerable].mean()), 3),
+        "kept": round(float((found >= threshold)[answerable].mean()), 3),
     }
 
 
@@ -188,29 +176,29 @@ def main(
         model = fit([one for one in asked if dataset.name not in {origin(one.kind), origin(one.source)}])
         for kind in (one.name for one in (*sets, *few, *long) if origin(one.name) == dataset.name):
             judged = [one for one in asked if one.kind == kind]
-            left_out[kind] = figures(model, judged)
+            left_out[kind] = figures(probabilities(model, judged), judged, model.uncertain)
             own = [one for one in judged if one.source == kind]
             if not all(one.answerable for one in own):
-                left_out[f"{kind}, another person"] = figures(model, own)
+                left_out[f"{kind}, another person"] = figures(probabilities(model, own), own, model.uncertain)
         print(f"without {dataset.name}: {msgspec.json.encode(model.regressions).decode()}, from {model.uncertain:.3f}")
     shipped = fit(asked)
     for name, row in left_out.items():
         print(f"{name:30}", *(f"{what} {value:.3f}" for what, value in row.items()))
     prompts = [one for one in everything if one.source == PROMPTS.stem]
     prompts_refused = round(float((probabilities(shipped, prompts) < shipped.uncertain).mean()), 3)
-    print(f"fitted to all: {figures(shipped, asked)}, prompts refused {prompts_refused}")
+    fitted = figures(probabilities(shipped, asked), asked, shipped.uncertain)
+    print(f"fitted to all: {fitted}, prompts refused {prompts_refused}")
     provenance = {
         "script": "scripts/train/relevance.py",
         "arguments": {"questions": questions, "documents": documents, "joined": joined or []},
         "sets": [dataset.name for dataset in sets],
         "left out": left_out,
         "prompts refused": prompts_refused,
-        "date": f"{datetime.now(UTC):%Y-%m-%d}",
-        "python": platform.python_version(),
+        **today(),
         OTHERS: msgspec.json.decode(FILE.read_bytes(), type=Model).provenance[OTHERS],
     }
     model = msgspec.structs.replace(shipped, provenance=provenance)
-    FILE.write_bytes(msgspec.json.format(msgspec.json.encode(model), indent=2) + b"\n")
+    write_json(FILE, model)
     print(FILE.read_text())
 
 

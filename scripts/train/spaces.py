@@ -5,7 +5,7 @@
 Writes `semantic.safetensors` and `tokens.safetensors`. Seeded; about four minutes on one core.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import numpy as np
@@ -16,13 +16,12 @@ from typer import Option
 from actors.embedder.models.backbone import CLS, DIMENSION, MODEL_SHA256, SEP, VOCABULARY, Backbone, pool
 from actors.embedder.spaces.tokens import DIMENSION as TOKEN_DIMENSION
 from scripts.train.neutral import LICENCES, neutral_texts
-from scripts.train.record import WordNet, record
+from scripts.train.record import WordNet, record, states_of
 
 Float32 = npt.NDArray[np.float32]
 
 SPECIALS = (0, 100, CLS, SEP, 103)
 """[PAD], [UNK], [CLS], [SEP], [MASK]."""
-BATCH = 32
 
 
 def main(
@@ -74,10 +73,10 @@ def directions(
     Moments are not centred, since cosine similarity is not.
     """
     sentences, tokens = np.zeros((2, DIMENSION, DIMENSION))
-    for row, states in _forward(backbone, rows):
+    for place, states in states_of(backbone, rows):
         vector = pool([states])[0]
         sentences += np.outer(vector, vector)
-        unit = states[1:-1][telling[row]]
+        unit = states[1:-1][telling[rows[place]]]
         unit = unit / np.linalg.norm(unit, axis=1, keepdims=True)
         tokens += unit.T @ unit
     rotation, e1_share = _principal(sentences)
@@ -87,12 +86,6 @@ def directions(
         "share of the token states' energy in 128 dimensions": round(float(token_share[TOKEN_DIMENSION - 1]), 4),
     }
     return rotation, axes[:, :TOKEN_DIMENSION], figures
-
-
-def _forward(backbone: Backbone, rows: Sequence[Any]) -> Iterator[tuple[Any, Float32]]:
-    for start in range(0, len(rows), BATCH):
-        batch = rows[start : start + BATCH]
-        yield from zip(batch, backbone.forward(batch), strict=True)
 
 
 def _principal(moments: npt.NDArray[np.float64]) -> tuple[Float32, npt.NDArray[np.float64]]:

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from benchmarks import index as benchmark
+from benchmarks.speed import index as benchmark
 from typer import Exit
 
 from events.spaces import SPACES
 from projections.atlas.atlas import PREFIX_DIMENSIONS
 from projections.spaces import graph
 from projections.spaces.graph import Graph
-from tests.benchmarks.datasets import Dataset, stream, talk, write
+from tests.benchmarks.datasets import NAMES, Dataset, Document, stream, talk, write
 
 pytestmark = pytest.mark.benchmarks
 
@@ -73,11 +73,10 @@ def test_relevance_is_measured_against_stores_that_cannot_answer(tmp_path: Path)
     for _ in range(2):  # the second run finds the stores that the first one kept
         report = bench("relevance", *folders, "--keep", str(tmp_path / "stores"))
         assert report["sections"].keys() == {"bees", "boxes", "all"}
-        _, refused, kept, stated = report["sections"]["all"]
+        _, refused, kept = report["sections"]["all"]
         assert {"all", "bees", "boxes", "unrelated_prompts"} == refused["figures"].keys()
         assert refused["figures"]["unrelated_prompts"] >= 0.9
         assert 0 <= kept["figures"]["kept"] <= 1
-        assert stated["figures"]
     joined = bench("relevance", *folders, "--join", "10")
     assert joined["sections"].keys() == {"bees", "boxes", "bees, 10 joined", "boxes, 10 joined", "all"}
 
@@ -123,6 +122,21 @@ def test_the_mind_is_judged_on_a_stream(tmp_path: Path) -> None:
         "pulses differ",
     ):
         assert verdicts[what]["holds"] is True, verdicts[what]
+
+
+def test_causes_are_judged_with_questions_of_the_kinds_that_the_data_has(tmp_path: Path) -> None:
+    floods = [f"The {name} flooded the meadows of farm {number}." for number, name in enumerate(NAMES)]
+    documents = [Document(id=str(number), text=f"{text} The sheep swam.") for number, text in enumerate(floods)]
+    about = {"category": "cause", "premise": "The sheep were wet."}
+    queries = [Document(id=one.id, text="Why were the sheep wet?", metadata=about) for one in documents]
+    pairs = write(tmp_path / "pairs", Dataset("", documents, queries, {one.id: {one.id: 1.0} for one in documents}))
+    others = write(tmp_path / "others", Dataset("", talk(1_000).documents, [], {}))
+    report = bench("causes", str(pairs), str(others), "--questions", "2")
+    chains, _ = report["sections"]["chains"]
+    assert chains["figures"]["whole"] > 0
+    (causes,) = report["sections"]["questions"]
+    assert causes["what"].startswith("questions for a cause")
+    assert causes["figures"]["questions"] == 2
 
 
 @pytest.mark.requirement("INTEG-013/light/duration", "INTEG-013/deep/duration", "INTEG-013/rem/duration")
@@ -179,7 +193,8 @@ def test_kills_and_flips_lose_nothing_and_are_all_counted() -> None:
     assert flipped["no wrong answer is given"]["figures"]["flips"] == 16
     (commands,) = report["sections"]["kill -9 of commands"]
     assert commands["figures"]["kills"] == {"import": 1, "backup": 1, "repair": 1, "upgrade": 1}
-    assert {"closed: log.duckdb", "killed: log.duckdb.wal", "killed: head", "killed: keys"} <= flipped.keys()
+    files = flipped["effects by file"]["figures"].keys()
+    assert {"closed: log.duckdb", "killed: log.duckdb.wal", "killed: head", "killed: keys"} <= files
 
 
 @pytest.mark.slow

@@ -10,7 +10,6 @@ from typing import Any
 import msgspec
 import numpy as np
 import pytest
-from benchmarks import index
 from benchmarks.crash import bit_flips, kills
 from benchmarks.crash.audit import Comparison, FileAudit, leaks
 from benchmarks.crash.bit_flips import LOST, Fate, Flip, classify, readable
@@ -20,13 +19,12 @@ from benchmarks.crash.workload import Memory, Request, State, Tally
 from benchmarks.fuzz.checks import Checker
 from benchmarks.fuzz.messages import Message
 from benchmarks.fuzz.values import Known
-from benchmarks.latency import ratios
-from benchmarks.latency.command import judge_times
 from benchmarks.report import Times, Verdict, publish
 from benchmarks.sleep import verdicts as sleep
 from benchmarks.sleep.plan import DUPLICATES, NEAR_MISSES, Kind, Plan, make_plan
 from benchmarks.sleep.runs import Answers, Decisions, Query, Run, recall
 from benchmarks.sleep.texts import NearMisses, respaced
+from benchmarks.speed import index, latency
 from hypothesis import given
 from hypothesis import strategies as st
 from typer import Exit
@@ -62,7 +60,6 @@ OUTCOME = Outcome(
     comparisons=(Comparison(acknowledged=5, found=5, wrong=(), surplus=0),),
     files=FILES,
     failures=(),
-    failed_starts=0,
     tally=Tally([Request("store", 0.1, 2)]),
 )
 
@@ -129,7 +126,7 @@ def test_the_effect_of_a_flip_is_classified_by_the_answers(seen: Observation, fa
 
 def retrieved(*memories: tuple[str, float, float]) -> dict[str, str]:
     """Return answers about memories, with one number for E1 and one for E8."""
-    vectors = [{"e1_semantic": [meaning], bit_flips.GRAPH: [graph]} for _, meaning, graph in memories]
+    vectors = [{"e1_semantic": [meaning], "e8_graph": [graph]} for _, meaning, graph in memories]
     answers = [
         {"content": one[0], "embeddings": {name: {} for name in found if any(found[name])}, "vectors": found}
         for one, found in zip(memories, vectors, strict=True)
@@ -343,12 +340,12 @@ def test_a_ratio_a_rate_a_tail_or_a_budget_that_is_missed_fails() -> None:
     times["inject 20"], times["bare inject 20"] = [4.0], [2.0]
     times["batch 20"], times["bare batch 20"] = [100.0], [60.0]
     times["inject"], times["search"] = [25.0], [9.0]
-    assert ratios.judge_passes("inject", times, "inject 20", 2.0).holds
-    assert ratios.judge_rate(times, 20).holds
-    assert [one.holds for one in judge_times(times)] == [None] * 4 + [True, None]
-    assert ratios.judge_tail([1.0, 1.0, 2.0]).holds
+    assert latency.judge_passes("inject", times, "inject 20", 2.0).holds
+    assert latency.judge_rate(times, 20).holds
+    assert [one.holds for one in latency.judge_times(times)] == [None] * 4 + [True, None]
+    assert latency.judge_tail([1.0, 1.0, 2.0]).holds
     times["inject 20"], times["batch 20"], times["inject"] = [4.1], [101.0], [25.1]
-    assert ratios.judge_passes("inject", times, "inject 20", 2.0).holds is False
-    assert ratios.judge_rate(times, 20).holds is False
-    assert [one.holds for one in judge_times(times)] == [None] * 4 + [False, None]
-    assert ratios.judge_tail([1.0, 1.0, 2.2]).holds is False
+    assert latency.judge_passes("inject", times, "inject 20", 2.0).holds is False
+    assert latency.judge_rate(times, 20).holds is False
+    assert [one.holds for one in latency.judge_times(times)] == [None] * 4 + [False, None]
+    assert latency.judge_tail([1.0, 1.0, 2.2]).holds is False

@@ -4,7 +4,7 @@ import os
 import random
 import signal
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
@@ -60,34 +60,34 @@ def work(number: int, folder: Path, errors: Path, stores: int) -> Load:
     return load
 
 
-class Plan(NamedTuple):
-    """The size of a campaign."""
+def campaign(
+    server: Server,
+    folder: Path,
+    hubs: int,
+    clients: int,
+    stores: int,
+    blows: Mapping[str, int],
+    seed: int,
+    advance: Callable[[], object],
+) -> list[Verdict]:
+    """Run clients against hubs, kill and restart in between, and compare what is left with what was acknowledged.
 
-    hubs: int
-    clients: int
-    stores: int
-    """Of each client."""
-    kills: int
-    restarts: int
-    seed: int
-
-
-def campaign(server: Server, folder: Path, plan: Plan, advance: Callable[[], object]) -> list[Verdict]:
-    """Run clients against hubs, kill and restart in between, and compare what is left with what was acknowledged."""
+    `stores` is the number of memories of each client, `blows` how often a hub is killed and the server restarted.
+    """
     os.environ[VARIABLE] = server.new_log()
-    folders = [folder / f"hub{number}" for number in range(plan.hubs)]
+    folders = [folder / f"hub{number}" for number in range(hubs)]
     for one in folders:
         one.mkdir(parents=True)
-    rng, start = random.Random(plan.seed), monotonic()
-    blows = ["kill"] * plan.kills + ["restart"] * plan.restarts
-    rng.shuffle(blows)
+    rng, start = random.Random(seed), monotonic()
+    planned = [blow for blow, count in blows.items() for _ in range(count)]
+    rng.shuffle(planned)
     load = Load({}, Counter())
-    with ThreadPoolExecutor(plan.clients) as pool:
+    with ThreadPoolExecutor(clients) as pool:
         working = [
-            pool.submit(work, number, folders[number % plan.hubs], folder / f"client{number}.log", plan.stores)
-            for number in range(plan.clients)
+            pool.submit(work, number, folders[number % hubs], folder / f"client{number}.log", stores)
+            for number in range(clients)
         ]
-        for blow in blows:
+        for blow in planned:
             sleep(rng.uniform(*LOAD_SECONDS))
             if all(one.done() for one in working):
                 break

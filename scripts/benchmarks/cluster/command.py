@@ -8,11 +8,10 @@ import anyio
 from typer import BadParameter, Option
 
 from benchmarks import SEED
-from benchmarks.cluster.campaign import Plan, campaign
-from benchmarks.cluster.costs import measure_costs
+from benchmarks.cluster.campaign import campaign
+from benchmarks.cluster.costs import measure_costs, measure_routing
 from benchmarks.cluster.moved_stores import move_there_and_back, stop_and_overtake
 from benchmarks.cluster.reembedding import measure_reembedding
-from benchmarks.cluster.routing import measure_routing
 from benchmarks.cluster.server import Server
 from benchmarks.report import JsonOption, Verdict, counter, publish, workplace
 
@@ -41,7 +40,8 @@ def cluster(
 
         def survive() -> list[Verdict]:
             advance = counter(bar, "kills and restarts", kills + restarts)
-            return campaign(server, folder / "campaign", Plan(hubs, clients, stores, kills, restarts, seed), advance)
+            blows = {"kill": kills, "restart": restarts}
+            return campaign(server, folder / "campaign", hubs, clients, stores, blows, seed, advance)
 
         runs: dict[str, Callable[[], list[Verdict]]] = {
             "kills and restarts": survive,

@@ -1,19 +1,22 @@
-"""What sharing a log costs: grouped appends of several processes, stores beside a folder, and the lag of a follower."""
+"""What sharing a log costs: appends of several processes, stores beside a folder, the lag of a follower, a router."""
 
-from concurrent.futures import ProcessPoolExecutor
-from contextlib import AsyncExitStack, closing
+from contextlib import AsyncExitStack, ExitStack, closing
 from datetime import UTC, datetime
-from multiprocessing import get_context
+from multiprocessing.connection import Connection
 from pathlib import Path
-from threading import Barrier
+from statistics import median
 from time import monotonic
 from uuid import uuid4
 
 import anyio
+from context_graph.transports import HttpTransport
 
+from actors.api.caller import Scope
 from actors.api.context import wait_until_ready, wait_until_replayed
+from actors.http.access.keys import KEYS, Keys
 from actors.hub.composition import open_hub
 from benchmarks.cluster.server import Server
+from benchmarks.processes import PATIENCE, Child, serving
 from benchmarks.report import Times, Verdict
 from benchmarks.store import Store
 from benchmarks.synthetic import sentences
@@ -32,6 +35,8 @@ SECONDS = 3.0
 WORDS = 20
 WARM_UP = 10
 """Stores before those that are timed."""
+MEMORIES = 200
+"""Of each hub behind the router."""
 
 
 async def measure_costs(server: Server, folder: Path, hubs: int, samples: int) -> list[Verdict]:
@@ -81,26 +86,67 @@ async def measure_costs(server: Server, folder: Path, hubs: int, samples: int) -
 
 
 def _throughput(url: str, folder: Path, hubs: int) -> float:
-    """Return the events a second of `hubs` processes that append in turn."""
-    context = get_context("spawn")
-    with context.Manager() as manager, ProcessPoolExecutor(hubs, context) as pool:
-        together = manager.Barrier(hubs)
-        counts = [pool.submit(_append, url, folder / str(number), together) for number in range(hubs)]
-        return sum(count.result() for count in counts) / SECONDS
+    """Return the events a second of `hubs` processes that append at once."""
+    with ExitStack() as stack:
+        children = [stack.enter_context(closing(Child(_append, url, folder / str(number)))) for number in range(hubs)]
+        for child in children:
+            child.receive()
+        for child in children:
+            child.pipe.send("all are ready")
+        return sum(child.receive() for child in children) / SECONDS
 
 
-def _append(url: str, folder: Path, together: Barrier) -> int:
-    """Append groups once all processes are ready; return how many events were committed in time."""
+def _append(parent: Connection, url: str, folder: Path) -> None:
+    """Append groups once all processes are ready; send how many events were committed in time."""
     with closing(PostgresLog(url, folder)) as log:
-        together.wait()
+        parent.send("ready")
+        parent.recv()
         count, start = 0, monotonic()
         while monotonic() < start + SECONDS:
             log.begin()
             log.append([_draft() for _ in range(GROUP)])
             count += GROUP
-        return count
+        parent.send(count)
 
 
 def _draft() -> Draft:
     event = MemoryForgotten(memory=uuid4())
     return Draft(id=uuid4(), at=datetime.now(UTC), actor="bench", correlation_id=uuid4(), event=event)
+
+
+def measure_routing(folder: Path, samples: int) -> list[Verdict]:
+    """Start two hubs and a router as processes; time searches of one hub directly, through the router, and of both."""
+    names = ("one", "two")
+    for name in names:
+        (folder / name).mkdir(parents=True)
+    key = Keys(folder / "one").create("bench", Scope.ADMIN, None)
+    (folder / "two" / KEYS).write_bytes((folder / "one" / KEYS).read_bytes())
+    with ExitStack() as stack:
+        urls = {
+            name: stack.enter_context(
+                serving("serve", "--http", "127.0.0.1:0", "--namespaces", name, "--data", str(folder / name))
+            )
+            for name in names
+        }
+        hubs = [option for name, url in urls.items() for option in ("--hub", f"{name}={url}")]
+        route = stack.enter_context(serving("route", "--listen", "127.0.0.1:0", *hubs))
+        direct, routed = (
+            stack.enter_context(closing(HttpTransport(url, key, None, PATIENCE))) for url in (urls["one"], route)
+        )
+        texts = iter(sentences(WORDS))
+        for name in names:
+            for _ in range(MEMORIES):
+                routed.call("store_memory", {"content": next(texts), "namespace": name})
+        ways = {
+            "direct": (direct, {"namespace": "one"}),
+            "routed": (routed, {"namespace": "one"}),
+            "merged": (routed, {}),
+        }
+        times = Times()
+        for query in (next(texts) for _ in range(samples)):
+            for way, (transport, within) in ways.items():
+                with times.timed(way):
+                    transport.call("search_graph", {"query": query, **within})
+    added = [through - without for through, without in zip(times["routed"], times["direct"], strict=True)]
+    figures = {f"{way}, ms": quantiles for way, quantiles in times.quantiles().items()}
+    return [Verdict("a search through the router", {**figures, "added pair by pair, median ms": median(added)})]

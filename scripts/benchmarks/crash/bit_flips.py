@@ -215,11 +215,11 @@ def judge(flips: Sequence[Flip], snapshots_used: Mapping[str, bool]) -> list[Ver
         "below": hidden[:SHOWN],
     }
     used = {"undamaged ones used": dict(snapshots_used), "damaged ones used": len(trusted)}
-    by_file: dict[str, list[Flip]] = defaultdict(list)
+    by_file: dict[str, Counter[str]] = defaultdict(Counter)
     for flip in flips:
-        by_file[f"{flip.store}: {flip.file}"].append(flip)
+        by_file[f"{flip.store}: {flip.file}"][flip.fate.value] += 1
     return [
-        *(Verdict(file, _counts(of_file)) for file, of_file in by_file.items()),
+        Verdict("effects by file", by_file),
         Verdict("no wrong answer is given", {"flips": len(flips), "wrong": wrong[:SHOWN]}, not wrong),
         Verdict(f"{READABLE} of the memories outside the changed row are readable", shown, not hidden),
         Verdict("`verify` names whatever isn't harmless", named, not silent),
@@ -229,21 +229,3 @@ def judge(flips: Sequence[Flip], snapshots_used: Mapping[str, bool]) -> list[Ver
             "an undamaged snapshot is used, and a damaged one isn't", used, all(snapshots_used.values()) and not trusted
         ),
     ]
-
-
-def _counts(flips: Sequence[Flip]) -> dict[str, int]:
-    fates = Counter(flip.fate for flip in flips)
-    unnoticed = [flip for flip in flips if flip.fate is Fate.RIGHT and not flip.detected]
-    discarded = sum(flip.file.startswith(SNAPSHOTS) and not flip.seen.snapshot_used for flip in unnoticed)
-    return {
-        "flips": len(flips),
-        "detected by verify": sum(flip.detected for flip in flips),
-        "refused at opening": fates[Fate.REFUSED],
-        "read-only, the rest all right": fates[Fate.READ_ONLY],
-        "refused later": fates[Fate.REFUSED_LATER],
-        "detected, answers all right": fates[Fate.RIGHT] - len(unnoticed),
-        "snapshot discarded, answers all right": discarded,
-        "harmless": len(unnoticed) - discarded,
-        "the process died": fates[Fate.DIED],
-        "WRONG": fates[Fate.WRONG],
-    }

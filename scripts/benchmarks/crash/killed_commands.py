@@ -31,6 +31,7 @@ from events.vocabulary import EventLost, MemoryStored
 EARLIER: Final = Path(__file__).parents[3] / "tests" / "fixtures" / "stores" / "locked.tar.xz"
 """A store that an earlier version wrote, behind a passphrase that stands beside it."""
 ENVIRONMENT: Final = os.environ | {"CONTEXT_GRAPH_HUB": "0", "CONTEXT_GRAPH_NAMESPACE": "default"}
+COMMANDS: Final = ("import", "backup", "repair", "upgrade")
 BEFORE, ADDED, WORDS = 150, 60, 12
 """Memories of a store, memories of an import, and words of each."""
 POLL: Final = 0.005
@@ -52,23 +53,31 @@ class Case(NamedTuple):
     @property
     def result(self) -> Path:
         """The store that it makes or changes."""
-        made = self.folder / "new"
-        return made if str(made) in self.arguments else self.store
-
-    def start(self) -> subprocess.Popen[bytes]:
-        """Start the command."""
-        environment = ENVIRONMENT | ({} if self.passphrase is None else {"CONTEXT_GRAPH_PASSPHRASE": self.passphrase})
-        command = [COMMAND, *self.arguments, "--data", str(self.store)]
-        return subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        return self.folder / "new" if self.arguments[0] in {"backup", "repair"} else self.store
 
     def begin(self) -> subprocess.Popen[bytes]:
         """Start the command, and return once it has changed the first file of its folder."""
         before = listing(self.folder)
-        process = self.start()
+        passphrase = {} if self.passphrase is None else {"CONTEXT_GRAPH_PASSPHRASE": self.passphrase}
+        command = [COMMAND, *self.arguments, "--data", str(self.store)]
+        quiet = subprocess.DEVNULL
+        process = subprocess.Popen(command, env=ENVIRONMENT | passphrase, stdout=quiet, stderr=quiet)
         while process.poll() is None and listing(self.folder) == before:
             with suppress(subprocess.TimeoutExpired):
                 process.wait(POLL)
         return process
+
+    def end(self) -> float:
+        """Run the command to its end, and return how many seconds it takes from its first change on.
+
+        Raises:
+            ValueError: it fails.
+        """
+        process = self.begin()
+        start = perf_counter()
+        if status := process.wait(PATIENCE):
+            raise ValueError(f"{' '.join(self.arguments)} ends with {status}")
+        return perf_counter() - start
 
     def memories(self, folder: Path) -> list[bytes]:
         """Return the ids of all memories in a store, in their order, as they can be proved; nothing is changed."""
@@ -91,29 +100,40 @@ def kill_commands(scratch: Path, kills: int, seed: int, advance: Callable[[], ob
     Raises:
         ValueError: a command fails though nothing kills it.
     """
-    base, file = scratch / "base", scratch / "added.jsonl"
     texts = some_sentences(WORDS, BEFORE + ADDED)
-    _write(scratch / "before.jsonl", texts[:BEFORE])
-    _write(file, texts[BEFORE:])
-    base.mkdir()
-    _end(Case(base, ("import", str(scratch / "before.jsonl"))))
-    cases: dict[str, Callable[[Path], Case]] = {
-        "import": lambda folder: Case(_copied(base, folder), ("import", str(file))),
-        "backup": lambda folder: Case(_copied(base, folder), ("backup", str(folder / "new"))),
-        "repair": lambda folder: Case(_damaged(_copied(base, folder)), ("repair", str(folder / "new"))),
-        "upgrade": _earlier,
-    }
-    seconds = {name: _work_seconds(make(scratch / f"usual-{name}")) for name, make in cases.items()}
+    for name, some in (("before", texts[:BEFORE]), ("added", texts[BEFORE:])):
+        lines = "".join(json.dumps({"content": text}) + "\n" for text in some)
+        (scratch / f"{name}.jsonl").write_text(lines, "utf-8")
+    base = Case(scratch / "base", ("import", str(scratch / "before.jsonl")))
+    base.folder.mkdir()
+    base.end()
+    seconds = {name: make_case(name, scratch, scratch / f"usual-{name}").end() for name in COMMANDS}
     trials: list[Trial] = []
     for number in range(kills):
-        name = list(cases)[number % len(cases)]
-        folder = scratch / str(number)
-        case = cases[name](folder)
-        moment = seconds[name] * random.Random(f"{seed} {number}").random()
-        trials.append(_try(name, case, moment))
-        shutil.rmtree(folder)
+        name = COMMANDS[number % len(COMMANDS)]
+        case = make_case(name, scratch, scratch / str(number))
+        trials.append(_try(case, seconds[name] * random.Random(f"{seed} {number}").random()))
+        shutil.rmtree(case.folder)
         advance()
     return trials
+
+
+def make_case(name: str, scratch: Path, folder: Path) -> Case:
+    """Return a command on a fresh copy of a store: for `repair` a damaged one, for `upgrade` an earlier one."""
+    store = folder / "store"
+    if name == "upgrade":
+        with tarfile.open(EARLIER) as archive:
+            archive.extractall(store, filter="data")
+        expected = store / "expected.json"
+        passphrase = json.loads(expected.read_text("utf-8"))["passphrase"]
+        expected.unlink()
+        return Case(folder, (name,), passphrase)
+    shutil.copytree(scratch / "base" / "store", store)
+    if name == "repair":
+        content = bytearray((store / DATABASE).read_bytes())
+        content[len(content) // 2] ^= 1
+        (store / DATABASE).write_bytes(content)
+    return Case(folder, (name, str(scratch / "added.jsonl" if name == "import" else folder / "new")))
 
 
 def judge(trials: list[Trial]) -> list[Verdict]:
@@ -127,7 +147,8 @@ def judge(trials: list[Trial]) -> list[Verdict]:
     return [Verdict("nothing is lost, doubled or left over, and all opens", figures, not wrong)]
 
 
-def _try(name: str, case: Case, moment: float) -> Trial:
+def _try(case: Case, moment: float) -> Trial:
+    name = case.arguments[0]
     before, log = case.memories(case.store), (case.store / DATABASE).read_bytes()
     process = case.begin()
     with suppress(subprocess.TimeoutExpired):
@@ -143,7 +164,7 @@ def _try(name: str, case: Case, moment: float) -> Trial:
         if case.memories(case.store)[: len(before)] != before:
             problems.append("memories of the store are lost")
         if case.result == case.store or not case.result.exists():
-            _end(case)
+            case.end()
         if format_of(case.result) != FORMAT:
             problems.append("the result is of an earlier format")
         if found := verify(case.result, case.passphrase).problems:
@@ -155,43 +176,3 @@ def _try(name: str, case: Case, moment: float) -> Trial:
         problems.append(str(error))
     left = [path.name for path in case.folder.iterdir() if ".partial" in path.name or ".restoring" in path.name]
     return Trial(name, midway, (*problems, *(f"{one} is left" for one in left)))
-
-
-def _work_seconds(case: Case) -> float:
-    """Run a command to its end, and return how long it takes from its first change on."""
-    process = case.begin()
-    start = perf_counter()
-    if process.wait(PATIENCE):
-        raise ValueError(f"{' '.join(case.arguments)} fails by itself")
-    return perf_counter() - start
-
-
-def _end(case: Case) -> None:
-    if status := case.start().wait(PATIENCE):
-        raise ValueError(f"{' '.join(case.arguments)} ends with {status}")
-
-
-def _write(file: Path, texts: list[str]) -> None:
-    file.write_text("".join(json.dumps({"content": text}) + "\n" for text in texts), "utf-8")
-
-
-def _copied(base: Path, folder: Path) -> Path:
-    shutil.copytree(base / "store", folder / "store")
-    return folder
-
-
-def _damaged(folder: Path) -> Path:
-    """Change a byte in the middle of the log."""
-    content = bytearray((folder / "store" / DATABASE).read_bytes())
-    content[len(content) // 2] ^= 1
-    (folder / "store" / DATABASE).write_bytes(content)
-    return folder
-
-
-def _earlier(folder: Path) -> Case:
-    with tarfile.open(EARLIER) as archive:
-        archive.extractall(folder / "store", filter="data")
-    expected = folder / "store" / "expected.json"
-    passphrase = json.loads(expected.read_text("utf-8"))["passphrase"]
-    expected.unlink()
-    return Case(folder, ("upgrade",), passphrase)

@@ -65,7 +65,6 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     """None if the store can't be opened any more."""
     failures: tuple[str, ...]
     """Exceptions of clients, and why the store can't be opened."""
-    failed_starts: int
     tally: Tally
 
 
@@ -108,7 +107,6 @@ def campaign(
         comparisons=tuple(comparisons),
         files=files,
         failures=tuple(failures),
-        failed_starts=sum(client.connection.failed_starts for client in crowd),
         tally=tally,
     )
 
@@ -127,7 +125,6 @@ def judge(outcome: Outcome) -> list[Verdict]:
         "kills": dict(Counter(kill.victim.value for kill in outcome.kills)),
         "aimed at": dict(Counter(kill.aim for kill in outcome.kills)),
         "under way": dict(Counter(action for kill in outcome.kills for action in kill.under_way)),
-        "compared": f"{len(outcome.comparisons)} times",
         "acknowledged": last.acknowledged if last else 0,
         "found": last.found if last else 0,
         "lost": len(lost) + len(files.missing),
@@ -139,7 +136,6 @@ def judge(outcome: Outcome) -> list[Verdict]:
         "duplicated": len(files.duplicated),
         "memories beyond those acknowledged": surplus,
     }
-    opened = {"gave up": list(outcome.failures), "processes that ended before the handshake": outcome.failed_starts}
     problems = [f"{one.file}: {one.what}" for one in files.report.problems][:SHOWN]
     leaked = {"erased memories": files.erased, "words or embeddings found": list(files.leaked[:SHOWN])}
     answered = {
@@ -148,13 +144,12 @@ def judge(outcome: Outcome) -> list[Verdict]:
         "answered with an error": dict(errors.most_common(SHOWN)),
         "longest stall, s": max((one.seconds for one in tally.requests), default=0.0),
         "until all were answered again, s": {"median": median(seconds), "most": max(seconds)},
-        "usual, s": {action: tally.usual(action) for action in sorted({one.action for one in tally.requests})},
     }
     kept = not lost and not files.missing and last is not None and not tally.missed
     return [
         Verdict("what was acknowledged is there as it was acknowledged", acknowledged, kept),
         Verdict("a request that was sent again is done once", repeated, not files.duplicated and surplus == 0),
-        Verdict(OPENS, opened, not outcome.failures),
+        Verdict(OPENS, {"gave up": list(outcome.failures)}, not outcome.failures),
         Verdict("the chain is intact", {"events": files.report.events, "problems": problems}, not problems),
         Verdict("what was erased is in no file", leaked, not files.leaked),
         Verdict("every request is answered without an error", answered, not outcome.failures and not errors),

@@ -11,26 +11,29 @@ import logging
 import os
 import shutil
 import sys
+import traceback
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
-from contextlib import contextmanager, suppress
-from itertools import pairwise
-from multiprocessing import get_context
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, closing, contextmanager, suppress
+from multiprocessing.connection import Connection
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import anyio
+import anyio.lowlevel
 import msgspec
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from mcp.server.stdio import stdio_server
 
+from actors.api.context import Context
+from actors.api.mcp.server import converse
 from benchmarks.fuzz.checks import Checker, Failure
-from benchmarks.fuzz.connection import Connection, connect
-from benchmarks.fuzz.drafts import META, draw_pool
-from benchmarks.fuzz.messages import CONVERSATION, ENVELOPE, Message, generate, is_modern
+from benchmarks.fuzz.messages import CONVERSATION, ENVELOPE, META, Message, draw_pool, generate, is_modern
 from benchmarks.fuzz.values import Known
-from benchmarks.processes import listing, resident_mb
-from benchmarks.store import Load, open_store, read_log, shared_models
+from benchmarks.processes import Child, listing, resident_mb
+from benchmarks.store import open_store, read_log, shared_models
 from events.vocabulary import MemoryStored, Shredded
 from events.vocabulary.codec import decompress
 
@@ -74,8 +77,15 @@ class NoAnswerError(Exception):
 class Client:
     """Sends bursts of messages, and after each a request whose answer is known."""
 
-    def __init__(self, connection: Connection, checker: Checker, *, modern: bool) -> None:
-        self._connection = connection
+    def __init__(
+        self,
+        lines: MemoryObjectSendStream[str],
+        answers: MemoryObjectReceiveStream[str],
+        checker: Checker,
+        *,
+        modern: bool,
+    ) -> None:
+        self._lines, self._answers = lines, answers
         self.checker = checker
         self.modern = modern
         self._asked = 0
@@ -91,7 +101,7 @@ class Client:
         result: Any = None
         with anyio.move_on_after(PATIENCE):
             while self.checker.waiting:
-                answer = self.checker.received(await self._connection.answers.receive())
+                answer = self.checker.received(await self._answers.receive())
                 if answer is not None and answer["id"] == name:
                     result = answer.get("result")
         self.checker.timed_out()
@@ -101,7 +111,7 @@ class Client:
 
     async def _send(self, message: Message) -> None:
         self.checker.sent(message)
-        await self._connection.send(message.line)
+        await self._lines.send((message.line + b"\n").decode(errors="replace"))  # invalid UTF-8 as from a pipe
 
     async def start(self) -> str:
         """Shake hands, and return the instructions, tools and prompts."""
@@ -110,7 +120,7 @@ class Client:
         else:
             hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "f", "version": "0"}}
             answer = await self.ask("initialize", **hello)
-            await self._connection.send(b'{"jsonrpc":"2.0","method":"notifications/initialized"}')
+            await self._lines.send('{"jsonrpc":"2.0","method":"notifications/initialized"}\n')
         return answer["instructions"] + await self.listing()
 
     async def listing(self) -> str:
@@ -141,13 +151,25 @@ async def run_campaign(
     canary = folder / "canary"
     canary.mkdir()
     listings: dict[bool, str] = {}
+    last = first + messages
+    ranges = [
+        range(max(start, first), min(start + CONVERSATION, last))
+        for start in range(first // CONVERSATION * CONVERSATION, last, CONVERSATION)
+    ]
     start = perf_counter()
-    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
-        for number, conversations in enumerate(_rounds(pool, seed, first, first + messages)):
+    with closing(Child(_send_pools, [seed * 10**6 + numbers.start // CONVERSATION for numbers in ranges])) as drawing:
+        for number in range(0, len(ranges), ROUND):
             data = folder / f"store{number}"
             checker = Checker(Known(canary=str(canary)), data)
             with _logged_errors(checker):
-                report.messages += await _round(data, load, checker, listings, conversations, advance)
+                async with open_store(data, load=load) as store:
+                    for numbers in ranges[number : number + ROUND]:
+                        report.messages += len(numbers)
+                        sent = generate(seed, numbers, drawing.receive())
+                        async with connect(store.context, checker.fail) as streams:
+                            client = Client(*streams, checker, modern=is_modern(numbers.start))
+                            with suppress(NoAnswerError, anyio.EndOfStream):
+                                await _talk(client, sent, listings, advance)
                 _compare_log(data, checker)
             if written := listing(folder, without=data):
                 checker.fail(f"files outside the store were written: {written}")
@@ -165,45 +187,10 @@ async def run_campaign(
     return report
 
 
-def _rounds(pool: ProcessPoolExecutor, seed: int, first: int, last: int) -> Iterator[Iterator[list[Message]]]:
-    """Yield rounds of conversations; the examples for the next are drawn while one is used."""
-    bounds = [first, *range((first // CONVERSATION + 1) * CONVERSATION, last, CONVERSATION), last]
-    ranges = [range(*pair) for pair in pairwise(bounds)]
-
-    def draw(numbers: range) -> Future[list[dict[str, Any]]]:
-        return pool.submit(draw_pool, seed * 10**6 + numbers.start // CONVERSATION)
-
-    waiting = [draw(ranges[0])]
-
-    def conversations(start: int) -> Iterator[list[Message]]:
-        for place in range(start, min(start + ROUND, len(ranges))):
-            if place + 1 < len(ranges):
-                waiting.append(draw(ranges[place + 1]))
-            yield generate(seed, ranges[place], waiting.pop(0).result())
-
-    for start in range(0, len(ranges), ROUND):
-        yield conversations(start)
-
-
-async def _round(
-    folder: Path,
-    load: Load,
-    checker: Checker,
-    listings: dict[bool, str],
-    conversations: Iterator[list[Message]],
-    advance: Callable[[int], object],
-) -> int:
-    """Hold conversations with one new store, and return how many messages they had."""
-    count = 0
-    async with open_store(folder, load=load) as store:
-        for messages in conversations:
-            count += len(messages)
-            modern = is_modern(messages[0].number)
-            async with connect(store.context, checker.fail) as connection:
-                client = Client(connection, checker, modern=modern)
-                with suppress(NoAnswerError, anyio.EndOfStream):
-                    await _talk(client, messages, listings, advance)
-    return count
+def _send_pools(parent: Connection, seeds: Sequence[int]) -> None:
+    """Draw the examples of conversations; a pipe holds less than one of them, so that one is drawn ahead."""
+    for seed in seeds:
+        parent.send(draw_pool(seed))
 
 
 async def _talk(
@@ -225,6 +212,32 @@ async def _talk(
         checker.fail("the sentinel is not found", json.dumps(found))
     if not listing.endswith(await client.listing()):
         checker.fail("the tools or the prompts have changed")
+
+
+@asynccontextmanager
+async def connect(
+    context: Context, fail: Callable[[str, str], object]
+) -> AsyncIterator[tuple[MemoryObjectSendStream[str], MemoryObjectReceiveStream[str]]]:
+    """Yield the client's streams of a connection; an exception of the session is reported with `fail`."""
+    sending, lines = anyio.create_memory_object_stream[str](float("inf"))
+    answering, answers = anyio.create_memory_object_stream[str](float("inf"))
+    # The transport iterates over one file, and calls two methods of the other.
+    read = cast("anyio.AsyncFile[str]", lines)
+    written = cast("anyio.AsyncFile[str]", SimpleNamespace(write=answering.send, flush=anyio.lowlevel.checkpoint))
+
+    async def serve() -> None:
+        with lines, answering:
+            try:
+                async with stdio_server(read, written) as streams:
+                    await converse(context, {}, *streams)
+            except Exception:
+                fail("an exception ended the session", traceback.format_exc())
+
+    with answers:
+        async with anyio.create_task_group() as group:
+            group.start_soon(serve)
+            with sending:
+                yield sending, answers
 
 
 def _compare_log(folder: Path, checker: Checker) -> None:

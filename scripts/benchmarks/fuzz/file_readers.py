@@ -5,7 +5,7 @@ import random
 import shutil
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 from uuid import UUID
@@ -49,7 +49,7 @@ class Reader(NamedTuple):
     """Of all files."""
     refusals: tuple[type[Exception], ...]
     """Errors that a start or a command handles."""
-    read: Callable[[random.Random], str | None]
+    read: "Callable[[Sample, random.Random], str | None]"
     """Mutates and reads one; returns in a word what came of it."""
 
 
@@ -70,7 +70,6 @@ class Sample:
             self.rows = list(log.rows(1, log.head.seq))
         self.snapshots = Snapshots(closed, self.keys)
         (self.folder,) = (path for path in (closed / "snapshot").iterdir() if path.is_dir())
-        self.id = UUID(self.folder.name)
         self.manifest = self.snapshots.manifest(self.folder)
         self.sealed_manifest = (self.folder / MANIFEST).read_bytes()
         self.parts = {name: (self.folder / name).read_bytes() for name in self.manifest.parts}
@@ -80,40 +79,15 @@ class Sample:
         """End the threads."""
         self.pool.shutdown()
 
-    def seal(self, plain: bytes) -> bytes:
-        """Return a manifest under its key."""
-        return self.keys.seal(self.id, snapshot_files.CONTEXT, plain)
 
-
-def readers(sample: Sample) -> dict[str, Reader]:
-    """Return the kinds of files, by name."""
-    return {
-        "keys": Reader(30, (LogError,), lambda rng: _keys(sample, mutate_bytes(sample.key_file, rng))),
-        "head": Reader(10, (LogError,), lambda rng: _head(sample, rng)),
-        "manifest": Reader(
-            5, SNAPSHOT_ERRORS, lambda rng: _manifest(sample, mutate_bytes(sample.sealed_manifest, rng))
-        ),
-        "manifest, sealed again": Reader(15, SNAPSHOT_ERRORS, lambda rng: _forged_manifest(sample, rng)),
-        "snapshot": Reader(10, SNAPSHOT_ERRORS, lambda rng: _part(sample, rng)),
-        "snapshot, sealed again": Reader(20, SNAPSHOT_ERRORS, lambda rng: _forged_part(sample, rng)),
-        "row": Reader(5, (LogCorruptError, UnknownKindError), lambda rng: _row(sample, rng)),
-        "row, sealed again": Reader(15, (LogCorruptError, UnknownKindError), lambda rng: _forged_row(sample, rng)),
-        "store": Reader(0.2, (LogError,), lambda rng: _store(sample, rng)),
-    }
-
-
-def _keys(sample: Sample, content: bytes) -> None:
-    ring = KeyRing.of(content)
+def _keys(sample: Sample, rng: random.Random) -> None:
+    ring = KeyRing.of(mutate_bytes(sample.key_file, rng))
     list(ring.damaged())
     for row in sample.rows:
-        if is_sealed(row.kind):
-            try:
-                plain = ring.open(row.id, _context(row.id, row.kind), row.data)
-            except KeyUnreadableError:
-                continue
-            if plain != sample.keys.open(row.id, _context(row.id, row.kind), row.data) and not ring.is_destroyed(
-                row.id
-            ):
+        sealed = (row.id, _context(row.id, row.kind), row.data)
+        with suppress(KeyUnreadableError):
+            changed = is_sealed(row.kind) and ring.open(*sealed) != sample.keys.open(*sealed)
+            if changed and not ring.is_destroyed(row.id):
                 raise Wrong(f"event {row.seq}")
 
 
@@ -124,20 +98,21 @@ def _head(sample: Sample, rng: random.Random) -> None:
             raise Wrong(str(found))
 
 
-def _manifest(sample: Sample, content: bytes) -> None:
-    (sample.folder / MANIFEST).write_bytes(content)
-    snapshot_files.open_parts(sample.snapshots.manifest(sample.folder), sample.folder)
+def _manifest(sample: Sample, rng: random.Random) -> None:
+    content = mutate_bytes(sample.sealed_manifest, rng)
+    _open_manifest(sample, content)
     if content != sample.sealed_manifest:
         raise Wrong("a manifest that was changed")
 
 
 def _forged_manifest(sample: Sample, rng: random.Random) -> None:
-    plain = msgspec.msgpack.encode(sample.manifest)
-    if rng.random() < 0.3:
-        plain = mutate_bytes(plain, rng)
-    else:
-        plain = _packed(mutate_value(msgspec.msgpack.decode(plain), rng))
-    (sample.folder / MANIFEST).write_bytes(sample.seal(plain))
+    packed = msgspec.msgpack.encode(sample.manifest)
+    plain = _mutated(packed, msgspec.msgpack.decode(packed), rng)
+    _open_manifest(sample, sample.keys.seal(UUID(sample.folder.name), snapshot_files.CONTEXT, plain))
+
+
+def _open_manifest(sample: Sample, content: bytes) -> None:
+    (sample.folder / MANIFEST).write_bytes(content)
     snapshot_files.open_parts(sample.snapshots.manifest(sample.folder), sample.folder)
 
 
@@ -199,18 +174,13 @@ def _row(sample: Sample, rng: random.Random) -> None:
 
 def _forged_row(sample: Sample, rng: random.Random) -> None:
     row = rng.choice(sample.rows)
-    plain = row.data
-    if is_sealed(row.kind):
-        opened = sample.keys.open(row.id, _context(row.id, row.kind), row.data)
-        if opened is None:
-            return
-        plain = opened
-    if rng.random() < 0.3:
-        plain = mutate_bytes(plain, rng)
-    else:
-        packed = _packed(mutate_value(msgspec.to_builtins(decode(row.kind, plain), builtin_types=(bytes,)), rng))
-        plain = lz4.block.compress(packed) if row.kind in COMPRESSED else packed
-    data = sample.keys.seal(row.id, _context(row.id, row.kind), plain) if is_sealed(row.kind) else plain
+    context = _context(row.id, row.kind)
+    plain = sample.keys.open(row.id, context, row.data) if is_sealed(row.kind) else row.data
+    if plain is None:
+        return
+    value = msgspec.to_builtins(decode(row.kind, plain), builtin_types=(bytes,))
+    plain = _mutated(plain, value, rng, compressed=row.kind in COMPRESSED)
+    data = sample.keys.seal(row.id, context, plain) if is_sealed(row.kind) else plain
     changed: Row = row._replace(data=data)
     read_row(changed._replace(hash=_digest(changed, sample.keys)), sample.keys)
 
@@ -244,8 +214,30 @@ def events_of(folder: Path) -> list[Envelope]:
             return list(log.read())
 
 
+def _mutated(plain: bytes, value: Any, rng: random.Random, *, compressed: bool = False) -> bytes:
+    """Change the bytes of a value, or the value that they hold."""
+    if rng.random() < 0.3:
+        return mutate_bytes(plain, rng)
+    packed = _packed(mutate_value(value, rng))
+    return lz4.block.compress(packed) if compressed else packed
+
+
 def _packed(value: Any) -> bytes:
     try:
         return msgspec.msgpack.encode(value)
     except (OverflowError, RecursionError):  # a number that msgpack can't hold
         return msgspec.msgpack.encode(None)
+
+
+READERS: Final = {
+    "keys": Reader(30, (LogError,), _keys),
+    "head": Reader(10, (LogError,), _head),
+    "manifest": Reader(5, SNAPSHOT_ERRORS, _manifest),
+    "manifest, sealed again": Reader(15, SNAPSHOT_ERRORS, _forged_manifest),
+    "snapshot": Reader(10, SNAPSHOT_ERRORS, _part),
+    "snapshot, sealed again": Reader(20, SNAPSHOT_ERRORS, _forged_part),
+    "row": Reader(5, (LogCorruptError, UnknownKindError), _row),
+    "row, sealed again": Reader(15, (LogCorruptError, UnknownKindError), _forged_row),
+    "store": Reader(0.2, (LogError,), _store),
+}
+"""The kinds of files, by name."""

@@ -11,24 +11,19 @@ import resource
 import shutil
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import closing, suppress
-from ctypes import c_int64
-from multiprocessing import get_context
+from collections.abc import Callable
+from contextlib import closing
 from multiprocessing.connection import Connection
-from multiprocessing.sharedctypes import Synchronized
 from pathlib import Path
-from typing import Final, NamedTuple, cast
+from typing import Final
 
 import msgspec
 
-from benchmarks.fuzz.file_readers import Sample, Wrong, readers
+from benchmarks.fuzz.file_readers import READERS, Sample, Wrong
 from benchmarks.processes import PATIENCE, Child, listing
 
 MEMORY: Final = 8 << 30
 """Bytes of address space of the child process."""
-STEP: Final = 100
-"""Files between two reports of the child process."""
 MOST_FAILURES: Final = 20
 
 
@@ -42,85 +37,60 @@ class FileReport(msgspec.Struct):
     """How many were refused by each error, or read."""
     failures: list[str] = []
 
-    def add(self, other: "FileReport") -> None:
-        """Count what another report counts."""
-        self.files += other.files
-        self.kinds += other.kinds
-        self.outcomes += other.outcomes
-        self.failures += other.failures
-
-
-class Source(NamedTuple):
-    """What files are made from."""
-
-    stores: dict[str, Path]
-    work: Path
-    """A folder for them."""
-    seed: int
-
 
 def run_file_campaign(
     stores: dict[str, Path], scratch: Path, files: int, seed: int, first: int, advance: Callable[[int], object]
 ) -> FileReport:
     """Read so many mutated files, from number `first` on; a child process that dies is replaced."""
     report, work = FileReport(), scratch / "work"
-    source = Source(stores, work, seed)
     before = listing(scratch, without=work)
     while report.files < files and len(report.failures) < MOST_FAILURES:
-        for found in _child_reports(source, range(first + report.files, first + files)):
-            report.add(found)
-            advance(found.files)
-            if len(report.failures) >= MOST_FAILURES:
-                break
+        with closing(Child(_read_all, stores, work, seed, range(first + report.files, first + files))) as child:
+            _add_results(report, child, files, seed, first, advance)
     if changed := before ^ listing(scratch, without=work):
         report.failures.append(f"files outside the store were changed: {sorted(changed)[:3]}")
     return report
 
 
-def _child_reports(source: Source, numbers: range) -> Iterator[FileReport]:
-    """Yield the reports of a child process; if a file ended it, the last one says so."""
-    current = cast("Synchronized[int]", get_context("spawn").Value(c_int64, numbers.start))
-    with closing(Child(_read_all, source, numbers, current)) as child:
-        reached = numbers.start
-        while reached < numbers.stop:
-            try:
-                found: FileReport = child.receive(PATIENCE * 2)
-            except (TimeoutError, EOFError) as error:
-                how = "hangs" if isinstance(error, TimeoutError) else f"ends the process with {child.process.exitcode}"
-                number = current.value
-                yield FileReport(
-                    number + 1 - reached, failures=[f"file {number} {how} (--seed {source.seed} --first {number})"]
-                )
-                return
-            reached += found.files
-            yield found
+def _add_results(
+    report: FileReport, child: Child, files: int, seed: int, first: int, advance: Callable[[int], object]
+) -> None:
+    """Count what a child process says of each file, until all are read, too many fail, or one ends the process."""
+    while report.files < files and len(report.failures) < MOST_FAILURES:
+        number = first + report.files
+        report.files += 1
+        advance(1)
+        try:
+            kind, outcome, failure = child.receive(PATIENCE * 2)
+        except (TimeoutError, EOFError) as error:
+            how = "hangs" if isinstance(error, TimeoutError) else f"ends the process with {child.process.exitcode}"
+            report.failures.append(f"file {number} {how} (--seed {seed} --first {number})")
+            return
+        report.kinds[kind] += 1
+        if failure:
+            report.failures.append(f"file {number} ({kind}) {failure}")
+        else:
+            report.outcomes[f"{kind}: {outcome}"] += 1
 
 
-def _read_all(parent: Connection, source: Source, numbers: range, current: "Synchronized[int]") -> None:
-    """Read the files of these numbers, and send reports to the parent; `current` is the number of the present file."""
-    shutil.rmtree(source.work, ignore_errors=True)
-    source.work.mkdir()
-    with closing(Sample(source.stores, source.work)) as sample:
-        read = readers(sample)
+def _read_all(parent: Connection, stores: dict[str, Path], work: Path, seed: int, numbers: range) -> None:
+    """Read the files of these numbers; send the kind of each, and what came of it or how it failed."""
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir()
+    with closing(Sample(stores, work)) as sample:
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-        report = FileReport()
         for number in numbers:
-            current.value = number
-            rng = random.Random(f"{source.seed} {number}")
-            kind = rng.choices(list(read), [reader.share for reader in read.values()])[0]
-            report.files += 1
-            report.kinds[kind] += 1
+            rng = random.Random(f"{seed} {number}")
+            kind = rng.choices(list(READERS), [reader.share for reader in READERS.values()])[0]
+            outcome = failure = ""
             try:
-                report.outcomes[f"{kind}: {read[kind].read(rng) or 'read'}"] += 1
-            except read[kind].refusals as error:
-                report.outcomes[f"{kind}: {type(error).__name__}"] += 1
+                outcome = READERS[kind].read(sample, rng) or "read"
+            except READERS[kind].refusals as error:
+                outcome = type(error).__name__
             except Wrong as wrong:
-                report.failures.append(f"file {number} ({kind}) reads otherwise: {wrong}")
+                failure = f"reads otherwise: {wrong}"
             except Exception as error:
                 last_call = traceback.extract_tb(error.__traceback__)[-1]
                 where = f" in {last_call.name}, {Path(last_call.filename).name} {last_call.lineno}"
-                report.failures.append(f"file {number} ({kind}): {type(error).__name__}: {error}"[:300] + where)
-            if report.files == STEP or number + 1 == numbers.stop:
-                with suppress(BrokenPipeError):
-                    parent.send(report)
-                report = FileReport()
+                failure = f"{type(error).__name__}: {error}"[:300] + where
+            parent.send((kind, outcome, failure))

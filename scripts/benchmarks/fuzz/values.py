@@ -24,6 +24,20 @@ class Raw(msgspec.Struct, frozen=True):
     text: str
 
 
+def encode(value: Any, *, ascii_only: bool) -> bytes:
+    """Return a value as JSON; a lone surrogate that isn't escaped becomes invalid UTF-8."""
+    raws: list[Raw] = []
+
+    def hold(raw: Raw) -> str:
+        raws.append(raw)
+        return f"raw:{len(raws) - 1}:"
+
+    text = json.dumps(value, ensure_ascii=ascii_only, default=hold)
+    for place, raw in enumerate(raws):
+        text = text.replace(f'"raw:{place}:"', raw.text)
+    return text.encode(errors="surrogatepass")
+
+
 class Known(msgspec.Struct):
     """What the server has returned so far, from which placeholders are filled."""
 

@@ -11,8 +11,6 @@ import msgspec
 from mcp import ClientSession, MCPError, StdioServerParameters, stdio_client
 from mcp.types import TextContent
 
-from benchmarks.processes import children
-
 PATIENCE = 120.0
 """Seconds for the handshake, and for each call."""
 
@@ -41,10 +39,9 @@ class Answer(msgspec.Struct, frozen=True):
 class Peer:
     """A running server, called once at a time."""
 
-    def __init__(self, session: ClientSession, errors: Path, processes: set[int]) -> None:
+    def __init__(self, session: ClientSession, errors: Path) -> None:
         self._session = session
         self._errors = errors
-        self.processes = processes
 
     async def call(self, call: Call) -> Answer:
         """Call a tool.
@@ -68,7 +65,6 @@ async def start_peer(parameters: StdioServerParameters, errors: Path) -> AsyncIt
     Raises:
         UnavailableError: it doesn't start; possibly in an exception group.
     """
-    before = children()  # the SDK's client doesn't say which process it starts
     with errors.open("a", encoding="utf-8") as log:
         async with (
             stdio_client(parameters, errlog=log) as streams,
@@ -79,7 +75,7 @@ async def start_peer(parameters: StdioServerParameters, errors: Path) -> AsyncIt
                     await session.initialize()
             except (MCPError, TimeoutError) as error:
                 raise UnavailableError(last_line(errors) or str(error)) from error
-            yield Peer(session, errors, children() - before)
+            yield Peer(session, errors)
 
 
 def last_line(path: Path) -> str:

@@ -1,6 +1,6 @@
 """`scripts/bench peers`: installs the peers, stores and asks the same in each, and compares the results."""
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -63,13 +63,11 @@ def _attempt(run: Callable[[], Awaitable[T]]) -> T | str:
     try:
         return anyio.run(run)
     except* UnavailableError as group:
-        reasons = list(_leaves(group))
-    return reasons[0]
-
-
-def _leaves(group: BaseExceptionGroup[UnavailableError]) -> Iterator[str]:
-    for error in group.exceptions:
-        yield from _leaves(error) if isinstance(error, BaseExceptionGroup) else [str(error)]
+        error: BaseException = group
+        while isinstance(error, BaseExceptionGroup):
+            error = error.exceptions[0]
+        reason = str(error)
+    return reason
 
 
 def judge(results: Results) -> list[Verdict]:

@@ -155,7 +155,7 @@ async def measure(
                         found = [texts[one] for one in system.references(answers)[:DEPTH] if one in texts]
                         scores[mode].append(score(found, question.evidence))
                         advance()
-                    resident = max(resident, sum(map(resident_mb, processes_of(data, peer.processes))))
+                    resident = max(resident, sum(resident_mb(one.pid) for one in processes_of(data)))
         finally:
             stop_processes(data)
         disk += disk_bytes(data)
@@ -191,7 +191,7 @@ async def measure_durability(system: System, cache: Path, folder: Path, turns: S
             async with anyio.create_task_group() as group:
                 for number, peer in enumerate((one, other)):
                     group.start_soon(write, peer, turns[number : CLIENTS * WRITES : CLIENTS])
-            kill_processes(data, one.processes | other.processes)
+            kill_processes(data)
         acknowledged = {*system.references([answer for answer in written if not answer.refused])}
         async with start_peer(parameters, errors) as peer:
             answers = [await peer.call(call) for call in system.read(sorted(acknowledged))]

@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,30 +10,32 @@ from rich.console import Console
 from rich.progress import Progress
 from typer import Option
 
-from benchmarks.datasets import DEPTH, DataFolders, means, measures
-from benchmarks.report import JsonOption, print_json, progress_bar, quantiles, rows_table
-from benchmarks.retrieval.comparison import ABLATIONS, PROFILES, Results, by_variant, compare_stores, compare_variants
+from benchmarks.datasets import DataFolders, means
+from benchmarks.report import JsonOption, print_json, progress_bar, rows_table
+from benchmarks.retrieval.comparison import (
+    ABLATIONS,
+    PROFILES,
+    Results,
+    ask,
+    by_variant,
+    compare_stores,
+    compare_variants,
+)
 from benchmarks.retrieval.loading import Part, load
 
 
 async def evaluate(folder: Path, part: Part, bar: Progress) -> dict[str, Any]:
     """Store a data set in a new store, ask its queries, and return the report."""
-    results: dict[str, Results] = defaultdict(list)
-    latencies: list[float] = []
     async with load([folder], part, bar) as loaded:
         (dataset,) = loaded.sets
-        for query in bar.track(dataset.queries, description="asking"):
-            answer = await loaded.store.call("search_graph", **query.search_arguments(), top_k=DEPTH)
-            latencies.append(answer["queryLatencyMs"])
-            ranking = [loaded.documents[result["fingerprintId"]] for result in answer["results"]]
-            category = str(query.metadata.get("category", "all"))
-            results[category].append(measures(ranking, dataset.judgements[query.id]))
+        results = await ask(loaded, dataset.queries, dataset.judgements, bar)
+    by_category: dict[str, Results] = defaultdict(list)
+    for query, result in zip(dataset.queries, results, strict=True):
+        by_category[str(query.metadata.get("category", "all"))].append(result)
     return {
-        "overall": _summary([*chain(*results.values())]),
-        "by_category": {category: _summary(of_category) for category, of_category in sorted(results.items())},
+        "overall": _summary(results),
+        "by_category": {category: _summary(of_category) for category, of_category in sorted(by_category.items())},
         "documents": len(dataset.documents),
-        "stored_per_second": len(dataset.documents) / loaded.seconds,
-        "query_ms": quantiles(latencies),
     }
 
 
@@ -74,13 +75,5 @@ def retrieval(
         print_json(reports[0] if len(reports) == 1 else reports)
         return
     for folder, report in zip(folders, reports, strict=True):
-        _show(folder.name, report)
-
-
-def _show(name: str, report: dict[str, Any]) -> None:
-    console = Console()
-    console.print(rows_table(name, report["by_category"] | {"overall": report["overall"]}))
-    console.print(
-        f"{report['documents']} memories stored at {report['stored_per_second']:.0f}/s; "
-        f"a query takes {report['query_ms']['median']:.1f} ms (p95 {report['query_ms']['p95']:.1f})"
-    )
+        rows = report["by_category"] | {"overall": report["overall"]}
+        Console().print(rows_table(f"{folder.name}, {report['documents']} memories", rows))

@@ -78,14 +78,15 @@ async def ask_everywhere(loaded: Loaded, bar: Progress) -> dict[str, Results]:
     """Return the measures of each query by set; those of a set with namespaces once more without them."""
     results: dict[str, Results] = {}
     for dataset in loaded.sets:
-        results[dataset.name] = await _ask(loaded, dataset.queries, dataset.judgements, bar)
+        results[dataset.name] = await ask(loaded, dataset.queries, dataset.judgements, bar)
         if any("namespace" in query.metadata for query in dataset.queries):
             everywhere = [query.within(EVERYWHERE) for query in dataset.queries]
-            results[f"{dataset.name}, all namespaces"] = await _ask(loaded, everywhere, dataset.judgements, bar)
+            results[f"{dataset.name}, all namespaces"] = await ask(loaded, everywhere, dataset.judgements, bar)
     return results
 
 
-async def _ask(loaded: Loaded, queries: Sequence[Document], judgements: Judgements, bar: Progress) -> Results:
+async def ask(loaded: Loaded, queries: Sequence[Document], judgements: Judgements, bar: Progress) -> Results:
+    """Ask queries, and return the measures of each."""
     return [
         measures(await loaded.store.find(loaded.documents, **query.search_arguments()), judgements[query.id])
         for query in bar.track(queries, description="asking")

@@ -1,11 +1,9 @@
 """Data sets, whole or in part, in one store; their queries as they stand and misspelt."""
 
 import random
-import tempfile
 from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from time import perf_counter
 from typing import NamedTuple
 
 import msgspec
@@ -38,8 +36,6 @@ class Loaded(msgspec.Struct, frozen=True):
     """Document ids begin with the name of their set."""
     documents: dict[str, str]
     """The document of each memory, by the memory's id."""
-    seconds: float
-    """Duration of storing."""
 
 
 @asynccontextmanager
@@ -50,14 +46,12 @@ async def load(folders: Sequence[Path], part: Part, bar: Progress) -> AsyncItera
         BadParameter: no query of a set has a relevant document.
     """
     sets = [_qualified(read_dataset(folder), part) for folder in folders]
-    with tempfile.TemporaryDirectory() as data:
-        async with open_store(Path(data)) as store:
-            documents: dict[str, str] = {}
-            start = perf_counter()
-            for dataset in sets:
-                storing = counter(bar, f"storing {dataset.name}", len(dataset.documents))
-                documents |= await store.store_documents(dataset.documents, storing)
-            yield Loaded(store, sets, documents, perf_counter() - start)
+    async with open_store() as store:
+        documents: dict[str, str] = {}
+        for dataset in sets:
+            storing = counter(bar, f"storing {dataset.name}", len(dataset.documents))
+            documents |= await store.store_documents(dataset.documents, storing)
+        yield Loaded(store, sets, documents)
 
 
 def _qualified(dataset: Dataset, part: Part) -> Dataset:

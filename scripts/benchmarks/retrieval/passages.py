@@ -5,8 +5,6 @@ Neighbouring documents of each set are joined to long memories. A question is pu
 
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Annotated
 from unittest.mock import patch
 
@@ -58,23 +56,22 @@ async def ask_all(dataset: Dataset, joined: list[Joined], bar: Progress) -> Coun
     """Return the number of questions, and of those whose answer is shown, by the way that chose what is shown."""
     counts: Counter[str] = Counter()
     advance = counter(bar, dataset.name, len(joined))
-    with TemporaryDirectory() as folder:
-        async with open_store(Path(folder)) as store:
-            for number, memory in enumerate(joined):
-                await store.store(content=memory.text, namespace=f"memory{number}")
-                for query in memory.queries:
-                    asked = msgspec.structs.replace(query, metadata={"namespace": f"memory{number}"})
-                    embedded = await store.embed_query(asked)
-                    best = await _best_passage(store, embedded)
-                    with patch("actors.comparator.search.passages.COVERAGE_WEIGHT", np.float32(0)):
-                        nearest = await _best_passage(store, embedded)
-                    if best is None or nearest is None:  # a memory of one window is shown whole
-                        continue
-                    answers = [span for name, span in memory.spans.items() if name in dataset.judgements[query.id]]
-                    counts["questions"] += 1
-                    counts["shown"] += _shows(grown_to_borders(memory.text, *best), answers)
-                    counts["by the cosine alone"] += _shows(grown_to_borders(memory.text, *nearest), answers)
-                advance()
+    async with open_store() as store:
+        for number, memory in enumerate(joined):
+            await store.store(content=memory.text, namespace=f"memory{number}")
+            for query in memory.queries:
+                asked = msgspec.structs.replace(query, metadata={"namespace": f"memory{number}"})
+                embedded = await store.embed_query(asked)
+                best = await _best_passage(store, embedded)
+                with patch("actors.comparator.search.passages.COVERAGE_WEIGHT", np.float32(0)):
+                    nearest = await _best_passage(store, embedded)
+                if best is None or nearest is None:  # a memory of one window is shown whole
+                    continue
+                answers = [span for name, span in memory.spans.items() if name in dataset.judgements[query.id]]
+                counts["questions"] += 1
+                counts["shown"] += _shows(grown_to_borders(memory.text, *best), answers)
+                counts["by the cosine alone"] += _shows(grown_to_borders(memory.text, *nearest), answers)
+            advance()
     return counts
 
 

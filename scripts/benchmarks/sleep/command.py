@@ -14,8 +14,7 @@ from benchmarks.datasets import Dataset, ParentFolder, find_datasets
 from benchmarks.report import JsonOption, Verdict, counter, publish, workplace
 from benchmarks.sleep import verdicts
 from benchmarks.sleep.plan import make_plan
-from benchmarks.sleep.retention import MODES, dated, judge_retention
-from benchmarks.sleep.runs import consolidate, search_beside_run
+from benchmarks.sleep.runs import MODES, consolidate, retention, search_beside_run
 
 
 async def measure(
@@ -43,9 +42,13 @@ async def measure(
         ]
     times = await search_beside_run(copy(), queries)
     sections["beside a run"] = [verdicts.judge_latency(*times)]
-    if real := dated(datasets):
+    wanted = {"created_at", "session"}  # which all memories of an agent have
+    real = [one for one in datasets if all(wanted <= document.metadata.keys() for document in one.documents)]
+    if real:
         advance = counter(bar, "retention", sum(len(dataset.documents) for dataset in real))
-        sections["retention"] = [await judge_retention(dataset, scratch / dataset.name, advance) for dataset in real]
+        sections["retention"] = [
+            verdicts.judge_retention(one.name, await retention(one, scratch / one.name, advance)) for one in real
+        ]
     return sections
 
 

@@ -1,7 +1,7 @@
 """One consolidation run: run, undo, with queries before, between and after, and the decisions in the log."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -10,7 +10,7 @@ from uuid import UUID
 import anyio
 import msgspec
 
-from benchmarks.datasets import DEPTH
+from benchmarks.datasets import DEPTH, Dataset
 from benchmarks.store import Store, open_store, read_log
 from events.vocabulary import MemoriesMerged, MemoriesPruned
 
@@ -69,6 +69,7 @@ def _survivor(memory: str, survivors: Mapping[str, str]) -> str:
     return memory
 
 
+MODES = ("light", "deep", "rem")
 LEAST_SEARCHES = 200
 """Searches timed beside a run; a shorter run is repeated as a dry run until there are enough."""
 
@@ -135,3 +136,28 @@ def read_decisions(folder: Path, run: str) -> Decisions:
         survivors={str(memory): str(merge.survivor) for merge in merges for memory in merge.absorbed},
         pruned=frozenset(map(str, pruned)),
     )
+
+
+async def retention(dataset: Dataset, folder: Path, advance: Callable[[], object]) -> dict[str, Any]:
+    """Store a data set in a new folder, ask, consolidate in every mode, and ask again; return the figures."""
+    name, documents = dataset.name, dataset.documents
+    async with open_store(folder) as store:
+        memory_of = {document: memory for memory, document in (await store.store_documents(documents, advance)).items()}
+        queries = [
+            Query(name, query.search_arguments(), tuple(memory_of[document] for document in judged))
+            for query in dataset.queries
+            if (judged := dataset.judgements.get(query.id)) and judged.keys() <= memory_of.keys()
+        ]
+        before = await search_all(store, queries)
+        runs = [(await store.call("consolidate_memories", mode=mode))["run_id"] for mode in MODES]
+        after = await search_all(store, queries)
+        live = await store.live()
+    decisions = [read_decisions(folder, run) for run in runs]
+    survivors = {absorbed: survivor for one in decisions for absorbed, survivor in one.survivors.items()}
+    return {
+        "Recall@10": (recall(before, queries, {})[name], recall(after, queries, survivors)[name]),
+        "queries": len(queries),
+        "memories": [len(documents), live],
+        "merged": [len(one.survivors) for one in decisions],
+        "pruned": [len(one.pruned) for one in decisions],
+    }

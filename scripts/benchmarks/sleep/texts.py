@@ -3,7 +3,7 @@
 import json
 import random
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -102,36 +102,26 @@ class NearMisses:
     def word(self, text: str) -> str | None:
         """Replace a word that is no stop word by one of the same ending, and so mostly of the same form."""
         found = [word for word in CONTENT_WORD.finditer(text) if word[0] not in STOP_WORDS]
-        if not found:
-            return None
-        old = self._rng.choice(found)
-        others = [word for word in self._words if word[-2:] == old[0][-2:] and word[:3] != old[0][:3]]
-        return _replaced(old, self._rng.choice(others)) if others else None
+        return self._replace(found, lambda old: [w for w in self._words if w[-2:] == old[-2:] and w[:3] != old[:3]])
 
     def number(self, text: str) -> str | None:
         """Raise a number."""
-        found = [*NUMBER.finditer(text)]
-        if not found:
-            return None
-        old = self._rng.choice(found)
-        return _replaced(old, str(int(old[0]) + self._rng.randint(1, 9)))
+        return self._replace([*NUMBER.finditer(text)], lambda old: [str(int(old) + self._rng.randint(1, 9))])
 
     def name(self, text: str) -> str | None:
         """Replace a name by another one."""
         found = [name for name in NAME.finditer(text) if name[0] in self._names]
-        if not found or len(self._names) == 1:
-            return None
-        old = self._rng.choice(found)
-        return _replaced(old, self._rng.choice([name for name in self._names if name != old[0]]))
+        return self._replace(found, lambda old: [name for name in self._names if name != old])
 
     def negation(self, text: str) -> str | None:
         """Negate the first auxiliary."""
-        old = AUXILIARY.search(text)
-        return _replaced(old, f"{old[0]} not") if old else None
+        return self._replace([*AUXILIARY.finditer(text)][:1], lambda old: [f"{old} not"])
 
-
-def _replaced(old: re.Match[str], new: str) -> str:
-    return old.string[: old.start()] + new + old.string[old.end() :]
+    def _replace(self, found: Sequence[re.Match[str]], others_of: Callable[[str], list[str]]) -> str | None:
+        """Replace one of some parts of a text by one of those that may stand in its place."""
+        if not found or not (others := others_of((old := self._rng.choice(found))[0])):
+            return None
+        return old.string[: old.start()] + self._rng.choice(others) + old.string[old.end() :]
 
 
 def low_value_texts(rng: random.Random) -> Iterator[str]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from benchmarks.report import SHOWN, Verdict
 from benchmarks.sleep.plan import DUPLICATES, NEAR_MISSES, PROTECTED, Kind, Plan
-from benchmarks.sleep.runs import Decisions, Query, Run, identical, recall
+from benchmarks.sleep.runs import MODES, Decisions, Query, Run, identical, recall
 
 SECONDS = {"light": 5.0, "deep": 30.0, "rem": 60.0}
 """Most seconds of a run at 10,000 memories on two cores."""
@@ -14,6 +14,8 @@ IMPORTANT = 0.6
 """Memories above this importance are never pruned."""
 SLOWER = 2.0
 """Most times its idle duration that the median search may take beside a run."""
+TOLERANCE = 0.005
+"""Recall that consolidation may cost."""
 EXCERPT = 90
 """Characters of a text in a report."""
 
@@ -109,3 +111,10 @@ def judge_latency(alone: Sequence[float], beside: Sequence[float]) -> Verdict:
         {"alone, ms": medians[0], "beside, ms": medians[1], "times": medians[1] / medians[0], "searches": len(beside)},
         medians[1] <= SLOWER * medians[0],
     )
+
+
+def judge_retention(name: str, figures: dict[str, Any]) -> Verdict:
+    """Judge whether a data set, stored as it is, is found as well after runs in all modes, in a smaller store."""
+    (before, after), (stored, live) = figures["Recall@10"], figures["memories"]
+    what = f"{name} as it is, after {', '.join(MODES)}: Recall@10 is not lower, and the store is smaller"
+    return Verdict(what, figures, after >= before - TOLERANCE and live < stored)

@@ -1,1 +1,0 @@
-"""How long operations take, beside a bare forward pass of the same text and beside their budgets."""

@@ -1,0 +1,1 @@
+"""How fast and how large stores are: operations, starts, pages and the index."""
