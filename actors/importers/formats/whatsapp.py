@@ -33,8 +33,19 @@ _MESSAGE: Final = re.compile(
     re.VERBOSE,
 )
 _SPACES: Final = str.maketrans("\u00a0\u202f", "  ")
-_MEDIA: Final = re.compile(rf"{MARK}.*|<[^<>]+>", re.DOTALL)
-"""A text that the program puts in the place of an image, a voice message or a call."""
+_ATTACHED: Final = (
+    r"[^\n]+\.\w{1,5} \((?:file attached|Datei angehängt|archivo adjunto|fichier joint|arquivo anexado|"
+    r"ficheiro anexado|file allegato|bestand bijgevoegd)\)"
+)
+"""The line of a file that was sent, as Androids write it: `Jane.vcf (file attached)`."""
+_MEDIA: Final = re.compile(rf"{MARK}.*|<[^<>]+>|{_ATTACHED}|(?:This message was|You) deleted(?: this message)?\.?")
+"""A text that the program puts in the place of an image, a voice message, a call or what was deleted.
+
+With further lines it is a poll, or a text that begins with the mark.
+"""
+_BEFORE_CAPTION: Final = re.compile(rf"\A(?:{_ATTACHED}|<[^\W\d_a-z][^<>\n]* [^<>\n]+>)\n")
+_AFTER_CAPTION: Final = re.compile(rf"(?<=\S)(?: •)? {MARK}.*")
+"""What iPhones write behind a text or a file's name: `Bill.pdf • 4 pages document omitted`, with a mark each."""
 _EDITED: Final = re.compile(rf"{MARK}<[^<>]+>\Z")
 _EDITED_BARE: Final = re.compile(r"\s<(?=[^\W\d_a-z])(?:[^\W\d_]+[ ]){2,}[^\W\d_]+\.?>\Z")
 """The same in words, without the mark, as some phones write it: `<This message was edited>`.
@@ -108,7 +119,7 @@ def _messages(lines: list[tuple[int, re.Match[str], str]], file: Path, options: 
             speaker = speaker.strip(_AROUND_NUMBER)
             yield from memory(
                 (*place, known[place]),
-                _EDITED_BARE.sub("", said),
+                _written(said),
                 file,
                 number,
                 namespace=options.namespace,
@@ -117,6 +128,12 @@ def _messages(lines: list[tuple[int, re.Match[str], str]], file: Path, options: 
                 tags=["chat"],
                 metadata={"source": "whatsapp", "speaker": speaker, "title": chat},
             )
+
+
+def _written(said: str) -> str:
+    """Return what a person wrote, without what the program wrote about a file, and without its marks in a poll."""
+    said = _EDITED_BARE.sub("", _BEFORE_CAPTION.sub("", said))
+    return _AFTER_CAPTION.sub("", said).replace(MARK, "").strip()
 
 
 def _undated(file: Path, lines: list[tuple[int, re.Match[str], str]], readings: list[list[date]]) -> Broken:

@@ -88,6 +88,42 @@ def test_a_sender_is_named_without_unseen_marks_and_a_text_does_not_say_that_it_
     ]
 
 
+def test_polls_captions_and_file_names_are_kept_without_what_the_program_adds(tmp_path: Path) -> None:
+    (tmp_path / "_chat.txt").write_text(
+        "[25.03.26, 10:01:35] Ana: \u200ePOLL:\nWho brings smoke?\n\u200eOPTION: Ole (2\u00a0votes)\n"
+        "[25.03.26, 10:01:36] Ana: hives.pdf • \u200e4 pages \u200edocument omitted\n"
+        "[25.03.26, 10:01:37] Ole: our stand \u200e<attached: 17-PHOTO.jpg>\n"
+        "[25.03.26, 10:01:38] Ole: \u200e\u200fTwo lines\nof a text from right to left\n"
+        "[25.03.26, 10:01:39] Ole: \u200eThis message was deleted.\n",
+        "utf-8",
+    )
+    _, items, _, skipped = read(tmp_path / "_chat.txt")
+    assert [item["content"] for item in items] == [
+        "POLL:\nWho brings smoke?\nOPTION: Ole (2\u00a0votes)",
+        "hives.pdf",
+        "our stand",
+        "\u200fTwo lines\nof a text from right to left",
+    ]
+    assert skipped == {"notices of the program, images and other media": 1}
+    file = tmp_path / "WhatsApp Chat with Bees.txt"
+    said = "IMG-1.jpg (file attached)", "IMG-2.jpg (file attached)\nour stand", "<Media omitted>\nit burns"
+    said += (
+        "This message was deleted",
+        "You deleted this message",
+        "You deleted this message?",
+        "see a.txt (the new one) ",
+    )
+    file.write_text("".join(f"25/03/2026, 9:02 - Ole: {one}\n" for one in said), "utf-8")
+    _, items, _, skipped = read(file)
+    assert [item["content"] for item in items] == [
+        "our stand",
+        "it burns",
+        "You deleted this message?",
+        "see a.txt (the new one)",
+    ]
+    assert skipped == {"notices of the program, images and other media": 3}
+
+
 def test_a_chat_that_has_grown_keeps_the_ids_of_its_messages(tmp_path: Path) -> None:
     file = tmp_path / "WhatsApp Chat with Ana.txt"
     file.write_text(ANDROID, "utf-8")
