@@ -3,7 +3,7 @@
 It works after memories are acknowledged, so that storing them takes no longer. It owns no projection.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import islice
 from typing import assert_never
@@ -22,6 +22,7 @@ from actors.runtime.messages import QueryReceived
 from actors.runtime.metrics import Latencies
 from actors.store.messages import Append, Describe, GoneError
 from actors.text.causes.clauses import RULES, causal_clauses, is_first_person, is_statement, tells_event
+from actors.text.statements.statement import read_statement
 from events.fingerprint import Dense, Sparse, Tokens
 from events.spaces import E1, E6, E12
 from events.vocabulary import CausalClausesFound, CausesLinked, ConsolidationFinished, ConsolidationStarted, Event
@@ -144,14 +145,15 @@ class Linker(Actor):
         """Yield edges without those whose ends say other than they must.
 
         Both ends of an edge of E5 are single plain statements. A memory that a phrase joins as a whole tells an event,
-        or is a statement that says the same as the phrase. One that only resembles it and states a cause is left out:
-        its own phrases are compared when it is examined.
+        or is a statement that says the same as the phrase; both have a negation or none. One that only resembles the
+        phrase and states a cause is left out: its own phrases are compared when it is examined.
         """
-        ends = [end for link in links for end in _judged(link)]
+        ends = [end for link in links for end in (*_judged(link), link.stated_in) if end]
         entries = ask_blocking(self._store, Describe(memories=tuple(ends))) if ends else ()
         texts = {entry.id: entry.body.text for entry in entries if entry.body}
         for link in links:
-            if all(end in texts and _is_end(link, texts[end]) for end in _judged(link)):
+            phrase = _joined_phrase(link, texts)
+            if all(end in texts and _is_end(link, texts[end], phrase) for end in _judged(link)):
                 yield link
 
     def _clauses(self, body: Body) -> tuple[Clause, ...]:
@@ -212,8 +214,16 @@ def _judged(link: CausalLink) -> tuple[UUID, ...]:
     return (link.target if link.stated_in == link.source else link.source,)
 
 
-def _is_end(link: CausalLink, text: str) -> bool:
+def _joined_phrase(link: CausalLink, texts: Mapping[UUID, str]) -> str:
+    """Return the phrase by which an edge joins its other end; empty for an edge of E5."""
+    span = link.effect if link.source == link.stated_in else link.cause
+    return texts.get(link.stated_in, "")[slice(*span)] if link.stated_in and span else ""
+
+
+def _is_end(link: CausalLink, text: str, phrase: str) -> bool:
     """Return whether a whole memory can be an end of an edge: it tells an event alone, or says just what is joined."""
+    if phrase and read_statement(phrase).is_negated != read_statement(text).is_negated:
+        return False
     if is_statement(text) and (link.stated_in is None or link.weight >= SURE):
         return True
     return link.stated_in is not None and tells_event(text) and not causal_clauses(text)

@@ -55,6 +55,7 @@ class CausalClause(NamedTuple):
 
 def causal_clauses(text: str) -> tuple[CausalClause, ...]:
     """Return the clauses of a text in its order; a chain within one sentence yields one for each of its links."""
+    text = _with_plain_apostrophes(text)
     found: list[CausalClause] = []
     previous: Span | None = None
     read = 0
@@ -89,6 +90,7 @@ def count_words(phrase: str) -> int:
 
 def is_statement(text: str) -> bool:
     """Tell whether a text is one short sentence that states something: no question, caption or fragment."""
+    text = _with_plain_apostrophes(text)
     sentences = patterns.SENTENCE.findall(text)
     return (
         len(sentences) == 1
@@ -101,12 +103,17 @@ def is_statement(text: str) -> bool:
 
 def tells_event(text: str) -> bool:
     """Tell whether a text tells what happened or goes on: "The lake froze over.", not "Lakes are deep."."""
-    return patterns.HAPPENED.search(text) is not None
+    return patterns.HAPPENED.search(_with_plain_apostrophes(text)) is not None
 
 
 def is_first_person(phrase: str) -> bool:
     """Tell whether a phrase is about its speaker, so that the same words of another speaker say something else."""
     return bool(patterns.FIRST_PERSON.search(phrase))
+
+
+def _with_plain_apostrophes(text: str) -> str:
+    """Return a text, as long as before, with the apostrophes of a typewriter, as all rules write them."""
+    return text.replace("’", "'")
 
 
 def _clauses(text: str, sentence: Span, previous: Span | None) -> Iterator[CausalClause]:

@@ -19,12 +19,12 @@ _DO = r"(?:did|does|do|will|would|has|have|had|could|might)"
 _CAUSE_OF = (
     rf"what(?: (?:{_DO}|might have|could have))? (?:caused?|led (?:\w+ )?to|lead to|made|makes|brought about|triggered|"
     r"prompted|resulted in|drove|forced|is behind|was behind|explains|(?:is|was|were) (?:responsible|to blame) for)|"
-    rf"what(?:'s| is| was| are| were) the {_NOUNS} (?:of|for|that|why|behind)|for what reason {_DO}|how come|"
+    rf"what(?:['’]s| is| was| are| were) the {_NOUNS} (?:of|for|that|why|behind)|for what reason {_DO}|how come|"
     r"why(?: on earth)?(?: (?:did|does|do))?"
 )
 _EFFECT_OF = (
     rf"what (?:(?:happens|happened) |(?:will|would|could) happen |comes |came )(?:when|if|after|because(?: of)?|as a "
-    rf"result of|due to|of)|what(?:'s| is| was| are| were) the {_OUTCOMES} (?:of|when|if)"
+    rf"result of|due to|of)|what(?:['’]s| is| was| are| were) the {_OUTCOMES} (?:of|when|if)"
 )
 _ITS_CAUSE = (
     rf"why(?: {_DO} {_IT} (?:happen|occur)| (?:is|was) {_IT})?|"
@@ -76,7 +76,7 @@ _END = re.compile(
 _LATEST: Final = re.compile(
     r"\b(?:latest|newest|most recent(?:ly)?|currently|presently|at (?:the moment|present)|now(?:adays)?|these days)\b|"
     r"\bso far\b|"
-    r"(?:\b(?:the|a|an|my|our|your|his|her|its|their)|'s) current "
+    r"(?:\b(?:the|a|an|my|our|your|his|her|its|their)|['’]s) current "
     r"(?!account|through|in|of|at|flow|is|was|and|(?:working )?(?:director|folder|shell|process|thread|context))\w|"
     r"\bcurrent (?:state|status|plan|version|value|rule|limit)\b|"
     r"\b(?:(?:is|are|does|do|has|have|can|(?:what|who|where|when|how|that|there|it|he|she)['’]s)\b.*\bstill|"

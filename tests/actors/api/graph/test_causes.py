@@ -194,6 +194,11 @@ async def test_questions_and_labels_with_the_words_of_an_effect_are_no_effects(c
     assert await edges(context, "There were long queues at the bakery.")
 
 
+async def test_a_memory_that_denies_an_effect_is_not_the_effect(context: Context) -> None:
+    await edges(context, "The tram strike led to long queues at the bakery.")
+    assert not await edges(context, "There were no long queues at the bakery.")
+
+
 async def test_what_states_a_cause_itself_is_no_plain_event_before_it_is_examined(context: Context) -> None:
     drawn = await edges(
         context,

@@ -28,6 +28,7 @@ def stated(text: str) -> list[tuple[str, str, str]]:
         ("The cellar filled up because the pump failed.", "because", "the pump failed", "The cellar filled up"),
         ("Since the key was lost, we changed the lock.", "since", "the key was lost", "we changed the lock"),
         ("We changed the lock since the key was lost.", "since", "the key was lost", "We changed the lock"),
+        ("The dog couldn’t swim, so the boat’s back.", "so", "The dog couldn’t swim", "the boat’s back"),
         ("The lid was loose, so the milk turned sour.", "so", "The lid was loose", "the milk turned sour"),
         ("The heat wave led to dry wells.", "led to", "The heat wave", "dry wells"),
         ("Due to ice, the pass was shut.", "due to", "ice", "the pass was shut"),
@@ -127,6 +128,8 @@ def test_a_connective_joins_a_cause_and_an_effect(text: str, connective: str, ca
         "He took the road, which led to the mill.",
         "",
         "…",
+        "Don’t make me remember.",
+        "Let us keep this kiosk limited to ice cream.",
     ],
 )
 def test_what_only_looks_like_a_cause_is_none(text: str) -> None:
@@ -464,6 +467,7 @@ def test_what_is_too_long_for_a_sentence_is_no_cause_of_the_next_one() -> None:
         ("The lake has ten islands.", False),
         ("Apricots are picked in July.", False),
         ("The bed stands in the shed.", False),
+        ("The lake doesn’t freeze any more.", True),
     ],
 )
 def test_an_event_is_told_in_the_past_or_going_on(text: str, *, event: bool) -> None:
