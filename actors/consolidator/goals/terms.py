@@ -70,7 +70,9 @@ _ADDRESS: Final = re.compile(r"\b[a-z]{2,10}://\S*")
 
 _MAIL_ADDRESS: Final = re.compile(r"\w@\w")
 
-_EXCLAMATION: Final = re.compile(r"a*(?:[hj]+[aeiou]+){2,}h*|(?:a+h+)+a*|[aeou]+h+|[hu]*m{2,}|u+m+|(?:lo+)+l+")
+_EXCLAMATION: Final = re.compile(
+    r"a*(?:h+[aeiou]+){2,}h*|(?:j[ae]){2,}j?|(?:a+h+)+a*|[aeou]+h+|[hu]*m{2,}|u+m+|(?:lo+)+l+"
+)
 """A laugh or a sound as people write it, of any length: "ahahah", "jaja", "oooh", "hmmm", "lool"."""
 
 _EDGES: Final = re.compile(r"^\W+|\W+$")
