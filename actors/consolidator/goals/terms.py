@@ -9,6 +9,7 @@ A name may be a term, but is no topic: sentences that name one person are alike 
 """
 
 import re
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, groupby, islice
@@ -68,10 +69,13 @@ no names of persons."""
 _ADDRESS: Final = re.compile(r"\b[a-z]{2,10}://\S*")
 """An address, such as that of a badge, whose parts say nothing of what a text is about."""
 
-_MAIL_ADDRESS: Final = re.compile(r"\w@\w")
+_MAIL_ADDRESS: Final = re.compile(r"\w@[\w.-]+\.[^\W\d_]")
+"""Unlike a version: "react@18.2"."""
 
-_EXCLAMATION: Final = re.compile(r"a*(?:[hj]+[aeiou]+){2,}h*|(?:a+h+)+a*|[aeou]+h+|[hu]*m{2,}|u+m+|(?:lo+)+l+")
-"""A laugh or a sound as people write it, of any length: "ahahah", "jaja", "oooh", "hmmm", "lool"."""
+_EXCLAMATION: Final = re.compile(
+    r"a*(?P<h>[hj])(?P=h)*(?P<a>[aeiou])(?P=a)*(?:(?P=h)+(?P=a)+)+(?P=h)*|(?:a+h+)+a*|[aeou]+h+|[hu]*m{2,}|u+m+|(?:lo+)+l+"
+)
+"""A laugh or a sound as people write it, of any length: "ahahah", "jaja", "oooh", "hmmm", "lool", but not "Jeju"."""
 
 _EDGES: Final = re.compile(r"^\W+|\W+$")
 
@@ -115,8 +119,8 @@ def index_terms(texts: Sequence[str], said_by: Iterable[str] = ()) -> Sliced[Ter
 
     Speakers are those of labels in the texts, and whoever `said_by` names; roles such as `user` are no names.
     """
-    speakers = yield from _speakers(texts)
-    speakers |= {word for name in said_by if name[:1].isupper() for word in words(name)}
+    labels = yield from _speakers(texts)
+    speakers = sorted(labels.union(word for name in said_by if name[:1].isupper() for word in words(name)))
     # A stemmer must not be shared between threads.
     stemmer = Stemmer.Stemmer("english")
     terms: list[tuple[Term, ...]] = []
@@ -221,7 +225,7 @@ def _scores(index: TermIndex, holders: Mapping[str, set[int]], members: int) -> 
     return scores
 
 
-def _terms(text: str, speakers: frozenset[str], stemmer: Stemmer.Stemmer) -> Iterator[tuple[Term, bool | None]]:
+def _terms(text: str, speakers: Sequence[str], stemmer: Stemmer.Stemmer) -> Iterator[tuple[Term, bool | None]]:
     """Yield each term of a text, and whether it may be a name, None for pairs.
 
     A pair follows its second word.
@@ -285,10 +289,15 @@ def _speakers(texts: Sequence[str]) -> Sliced[frozenset[str]]:
     )
 
 
-def _names_a_speaker(word: str, surface: str, speakers: frozenset[str]) -> bool:
-    """Return whether a word names a speaker, be it by a capitalised prefix, as "Mel" does Melanie."""
+def _names_a_speaker(word: str, surface: str, speakers: Sequence[str]) -> bool:
+    """Return whether a word names a speaker, be it by a capitalised prefix, as "Mel" does Melanie.
+
+    `speakers` are in order: mail may have thousands.
+    """
     name = word.removesuffix("'s")
-    return name in speakers or (surface[:1].isupper() and any(speaker.startswith(name) for speaker in speakers))
+    at = bisect_left(speakers, name)
+    nearest = speakers[at] if at < len(speakers) else ""
+    return nearest == name or (surface[:1].isupper() and nearest.startswith(name))
 
 
 def _portions(texts: Sequence[str]) -> Iterator[list[str]]:
