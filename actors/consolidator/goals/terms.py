@@ -69,11 +69,10 @@ no names of persons."""
 _ADDRESS: Final = re.compile(r"\b[a-z]{2,10}://\S*")
 """An address, such as that of a badge, whose parts say nothing of what a text is about."""
 
-_MAIL_ADDRESS: Final = re.compile(r"\w@[\w.-]+\.[^\W\d_]")
-"""Unlike a version: "react@18.2"."""
+_MAIL_ADDRESS: Final = re.compile(r"\w@[\w.-]+\.[^\W\d_]")  # unlike "react@18.2"
 
 _EXCLAMATION: Final = re.compile(
-    r"a*(?P<h>[hj])(?P=h)*(?P<a>[aeiou])(?P=a)*(?:(?P=h)+(?P=a)+)+(?P=h)*|(?:a+h+)+a*|[aeou]+h+|[hu]*m{2,}|u+m+|(?:lo+)+l+"
+    r"a*([hj])\1*([aeiou])\2*(?:\1+\2+)+\1*|(?:a+h+)+a*|[aeou]+h+|[hu]*m{2,}|u+m|(?:lo+)+l+"
 )
 """A laugh or a sound as people write it, of any length: "ahahah", "jaja", "oooh", "hmmm", "lool", but not "Jeju"."""
 
@@ -226,10 +225,7 @@ def _scores(index: TermIndex, holders: Mapping[str, set[int]], members: int) -> 
 
 
 def _terms(text: str, speakers: Sequence[str], stemmer: Stemmer.Stemmer) -> Iterator[tuple[Term, bool | None]]:
-    """Yield each term of a text, and whether it may be a name, None for pairs.
-
-    A pair follows its second word.
-    """
+    """Yield each term of a text, a pair after its second word, and whether it may be a name; None for pairs."""
     read = words(text)
     foreign = sum(word in FOREIGN for word in read) > sum(word in _ENGLISH_ONLY for word in read)
     empty = _NO_TOPIC | FOREIGN if foreign else _NO_TOPIC
@@ -290,12 +286,9 @@ def _speakers(texts: Sequence[str]) -> Sliced[frozenset[str]]:
 
 
 def _names_a_speaker(word: str, surface: str, speakers: Sequence[str]) -> bool:
-    """Return whether a word names a speaker, be it by a capitalised prefix, as "Mel" does Melanie.
-
-    `speakers` are in order: mail may have thousands.
-    """
+    """Return whether a word names one of the sorted speakers, be it by a capitalised prefix, as "Mel" does Melanie."""
     name = word.removesuffix("'s")
-    at = bisect_left(speakers, name)
+    at = bisect_left(speakers, name)  # mail has thousands
     nearest = speakers[at] if at < len(speakers) else ""
     return nearest == name or (surface[:1].isupper() and nearest.startswith(name))
 
