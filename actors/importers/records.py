@@ -282,7 +282,7 @@ def first_text(*values: object) -> str:
 
 
 def said(content: object) -> list[str]:
-    """Return the texts of a message: it is one, or a list of parts of which some are texts, or objects with a text."""
+    """Return the texts of a message, which is a text or a list of texts and of objects with one."""
     parts = content if isinstance(content, list) else [content]
     found = (part.get("text") if isinstance(part, dict) else part for part in parts)
     return [text for text in found if isinstance(text, str)]

@@ -1,8 +1,8 @@
 """The number of a store's format: an earlier version of the program refuses a store that it can't know.
 
-A store without the file `format` is of the first format. Once there is a change that an earlier version would take for
-damage, `FORMAT` must be above that of the last release: a new kind of event, or another layout or kind of a file. A new
-field of an event alone is no such change, since an earlier version reads over it.
+A store without the file `format` is of the first format. `FORMAT` must be above that of the last release once an
+earlier version would take something for damage: a new kind of event, another layout of a file, a new kind of file. A
+new field of an event is no reason: an earlier version reads over it.
 """
 
 import re

@@ -162,7 +162,8 @@ class ServeClient:
 def _read(output: IO[bytes], lines: Queue[bytes | None]) -> None:
     with output:
         for line in output:
-            lines.put(line)
+            if line.endswith(b"\n"):  # a killed process may have written a part of its last one
+                lines.put(line)
     lines.put(None)
 
 

@@ -9,6 +9,7 @@ A name may be a term, but is no topic: sentences that name one person are alike 
 """
 
 import re
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, groupby, islice
@@ -68,12 +69,12 @@ no names of persons."""
 _ADDRESS: Final = re.compile(r"\b[a-z]{2,10}://\S*")
 """An address, such as that of a badge, whose parts say nothing of what a text is about."""
 
-_MAIL_ADDRESS: Final = re.compile(r"\w@\w")
+_MAIL_ADDRESS: Final = re.compile(r"\w@[\w.-]+\.[^\W\d_]")  # unlike "react@18.2"
 
 _EXCLAMATION: Final = re.compile(
-    r"a*(?:h+[aeiou]+){2,}h*|(?:j[ae]){2,}j?|(?:a+h+)+a*|[aeou]+h+|[hu]*m{2,}|u+m+|(?:lo+)+l+"
+    r"a*([hj])\1*([aeiou])\2*(?:\1+\2+)+\1*|(?:a+h+)+a*|[aeou]+h+|[hu]*m{2,}|u+m|(?:lo+)+l+"
 )
-"""A laugh or a sound as people write it, of any length: "ahahah", "jaja", "oooh", "hmmm", "lool"."""
+"""A laugh or a sound as people write it, of any length: "ahahah", "jaja", "oooh", "hmmm", "lool", but not "Jeju"."""
 
 _EDGES: Final = re.compile(r"^\W+|\W+$")
 
@@ -117,8 +118,8 @@ def index_terms(texts: Sequence[str], said_by: Iterable[str] = ()) -> Sliced[Ter
 
     Speakers are those of labels in the texts, and whoever `said_by` names; roles such as `user` are no names.
     """
-    speakers = yield from _speakers(texts)
-    speakers |= {word for name in said_by if name[:1].isupper() for word in words(name)}
+    labels = yield from _speakers(texts)
+    speakers = sorted(labels.union(word for name in said_by if name[:1].isupper() for word in words(name)))
     # A stemmer must not be shared between threads.
     stemmer = Stemmer.Stemmer("english")
     terms: list[tuple[Term, ...]] = []
@@ -223,11 +224,8 @@ def _scores(index: TermIndex, holders: Mapping[str, set[int]], members: int) -> 
     return scores
 
 
-def _terms(text: str, speakers: frozenset[str], stemmer: Stemmer.Stemmer) -> Iterator[tuple[Term, bool | None]]:
-    """Yield each term of a text, and whether it may be a name, None for pairs.
-
-    A pair follows its second word.
-    """
+def _terms(text: str, speakers: Sequence[str], stemmer: Stemmer.Stemmer) -> Iterator[tuple[Term, bool | None]]:
+    """Yield each term of a text, a pair after its second word, and whether it may be a name; None for pairs."""
     read = words(text)
     foreign = sum(word in FOREIGN for word in read) > sum(word in _ENGLISH_ONLY for word in read)
     empty = _NO_TOPIC | FOREIGN if foreign else _NO_TOPIC
@@ -287,10 +285,12 @@ def _speakers(texts: Sequence[str]) -> Sliced[frozenset[str]]:
     )
 
 
-def _names_a_speaker(word: str, surface: str, speakers: frozenset[str]) -> bool:
-    """Return whether a word names a speaker, be it by a capitalised prefix, as "Mel" does Melanie."""
+def _names_a_speaker(word: str, surface: str, speakers: Sequence[str]) -> bool:
+    """Return whether a word names one of the sorted speakers, be it by a capitalised prefix, as "Mel" does Melanie."""
     name = word.removesuffix("'s")
-    return name in speakers or (surface[:1].isupper() and any(speaker.startswith(name) for speaker in speakers))
+    at = bisect_left(speakers, name)  # mail has thousands
+    nearest = speakers[at] if at < len(speakers) else ""
+    return nearest == name or (surface[:1].isupper() and nearest.startswith(name))
 
 
 def _portions(texts: Sequence[str]) -> Iterator[list[str]]:

@@ -60,7 +60,7 @@ UNSTATED = {
 """Metadata by which a program, such as our own export, keeps a note; the rest says something about its subject."""
 
 _OBSERVATION = re.compile(
-    r"^[ \t]*[-*] \[(?P<category>[^\]\[xX ][^\]\[]*)\] +(?P<text>\S(?:.*[^ \t\n])?)[ \t]*$\n?", re.MULTILINE
+    r"^[ \t]*[-*] \[(?P<category>[^\]\[xX \0][^\]\[]*)\] +(?P<text>\S(?:.*[^ \t\n])?)[ \t]*$\n?", re.MULTILINE
 )
 _CONTEXT = re.compile(r"(?<!\s)\s*\((?P<context>[^()]*)\)$")
 _NOTION_ID = re.compile(r" [0-9a-f]{32}\Z")

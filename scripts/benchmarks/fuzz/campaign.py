@@ -188,7 +188,7 @@ async def run_campaign(
 
 
 def _send_pools(parent: Connection, seeds: Sequence[int]) -> None:
-    """Draw the examples of conversations; a pipe holds less than one of them, so that one is drawn ahead."""
+    """Draw the examples of conversations, one ahead: the pipe is too small for one that isn't received yet."""
     for seed in seeds:
         parent.send(draw_pool(seed))
 

@@ -249,7 +249,7 @@ def test_claude_mems_database_gives_prompts_observations_and_summaries(tmp_path:
 def test_an_observation_keeps_the_code_that_it_holds(tmp_path: Path) -> None:
     (tmp_path / "Build.md").write_text(
         "# Build\n\n- [step] Run `make test #1` first #ci (see `README`)\n- [tool] `ruff`\n\n"
-        "```\n- [step] in a block\n```\n",
+        "- [`--fix`] mends it\n\n```\n- [step] in a block\n```\n",
         "utf-8",
     )
     observed = {item["content"]: item for item in read(tmp_path)[1] if item.get("memory_type") == "observation"}

@@ -287,7 +287,7 @@ def _ids(memories: Iterable[UUID]) -> str:
 
 
 def _edges(links: Sequence[CausalLink]) -> str:
-    """Return the number of edges from causes to effects, and both ends of the first."""
+    """Return the number of edges, and the cause and the effect of the first ones."""
     named = ", ".join(f"{link.source} → {link.target}" for link in links[:MAX_IDS])
     rest = f" and {len(links) - MAX_IDS} more" if len(links) > MAX_IDS else ""
     return counted(len(links), "edge") + (f" ({named}{rest})" if links else "")

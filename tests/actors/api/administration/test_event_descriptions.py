@@ -7,7 +7,8 @@ import pytest
 
 from actors.api.operations.administration.event_descriptions import describe_event
 from events.storage.log import Envelope
-from events.vocabulary import ConsolidationSkipped, Event, Shredded
+from events.vocabulary import CausesLinked, ConsolidationSkipped, Event, Shredded
+from events.vocabulary.causes import CausalLink
 from events.vocabulary.codec import KINDS
 from events.vocabulary.values import Mode, Trigger
 from projections.memories.catalog import Catalog
@@ -78,6 +79,18 @@ def test_a_stored_memory_is_described_with_speaker_place_and_reason() -> None:
         "because: for the pilot",
     ):
         assert part in told["what"]
+
+
+@pytest.mark.parametrize(
+    ("count", "words"), [(0, "0 edges found"), (1, "1 edge (x → y) found"), (5, "and 2 more) found")]
+)
+def test_edges_from_causes_to_effects_are_described_by_their_ends(count: int, words: str) -> None:
+    x, y, *_ = IDS
+    links = (CausalLink(x, y, "because", 0.7, y, (8, 20), (22, 40)),) * count
+    told = describe_event(wrapped(CausesLinked(run=UUID(int=1), examined=(x, y), links=links)))["what"]
+    assert told.startswith("2 memories examined for causes and effects, ")
+    assert words in told.replace(str(x), "x").replace(str(y), "y")
+    assert told.count("→") == min(count, 3)
 
 
 def test_every_event_of_a_memory_is_described_from_its_side() -> None:

@@ -125,6 +125,11 @@ def test_laughs_and_sounds_are_no_terms_however_long_they_are():
     assert distinctive(members, REST) == ("kiln",)
 
 
+def test_words_like_laughs_foreign_courtesies_and_mail_addresses_are_terms():
+    members = ["Gut flora, Jeju, lodash@4.17", "the gut and lodash@4.17 in Jeju", "Jeju, lodash@4.17, gut, hija"]
+    assert {*told([*members, "hija", "la hija"], REST).terms} == {"Jeju", "gut", "hija", "lodash"}
+
+
 def test_courtesies_of_other_languages_are_no_terms():
     members = ["danke, Ofen", "Ofen, ja nein", "danke ja, der Ofen", "nein danke", "merci ja", "merci nein"]
     assert distinctive(members, REST) == ("Ofen",)

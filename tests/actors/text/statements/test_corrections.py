@@ -44,6 +44,13 @@ def find_correction(earlier: str, later: str, similarity: float) -> Correction |
             "https://lunch.example/2025/may",
             "https://lunch.example/2025/june",
         ),
+        (
+            "The menu is at https://lunch.example/menus.",
+            "The menu is at https://lunch.example/menu.",
+            "name",
+            "https://lunch.example/menus",
+            "https://lunch.example/menu",
+        ),
         ("Our new doctor is Prof. Dr. Brandt.", "Our doctor is Dr. Klee.", "name", "Brandt", "Klee"),
         ("Our router is a Zyxel.", "We replaced the Zyxel; our router is a Mikrotik.", "name", "Zyxel", "Mikrotik"),
     ],
