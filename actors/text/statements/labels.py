@@ -2,7 +2,8 @@
 
 Two lines of a transcript ("Project Manager: Okay.") or two sections under a title share their label whatever they say,
 so it is no evidence that both are about the same subject: only what follows is compared. The label of a bare value is
-the subject itself ("Deadline: 5 May").
+the subject itself ("Deadline: 5 May"). Minutes of two days, and what else titles tell apart by a value, correct each
+other in nothing.
 """
 
 import re
@@ -16,6 +17,8 @@ from projections.atlas.code_detection import looks_like_code
 
 _LABEL: Final = re.compile(r"\s*+(?P<name>[^:.!?\n]{1,80}+):\s++(?P<item>[-*•–] )?")
 """Words before a colon; what follows may be an item of a list."""
+_TITLE: Final = re.compile(r"\s*+(?P<name>[^\n]{1,300}+)(?<![.!?:;,])\n[ \t]*+\n(?=\s*+\S)")
+"""A line above a blank one, such as the headings that a section of a note stands under."""
 _CAPITALISED: Final = re.compile(r"[^\w\s]*+[^\W\d_a-z][\w.'’-]*+(?: [^\W\d_a-z][\w.'’-]*+){0,3}+")
 _HEADING: Final = frozenset(ENGLISH["corrections"]["heading"].split())
 _SPOKEN: Final = re.compile(r"\b(?:I|you|your|we|our|us|my|me)\b|(?<=\w)(?=\W*+$)[^\w?!]*+[?!]", re.IGNORECASE)
@@ -45,6 +48,9 @@ def statement_starts(earlier: str, later: str, speaker: object) -> tuple[int, in
     """Return where the statements of two texts begin, after labels; None if they can't be about one subject."""
     if _is_program(earlier) and _is_program(later):
         return None
+    one, other = _TITLE.match(earlier), _TITLE.match(later)
+    if one and other and _name_two_things(one, other):
+        return None
     one, other = _LABEL.match(earlier), _LABEL.match(later)
     if isinstance(speaker, str):
         was_at, now_at = (label.end() if label and _names(label, speaker) else 0 for label in (one, other))
@@ -65,7 +71,7 @@ def _is_program(text: str) -> bool:
 
 
 def _name_two_things(one: re.Match[str], other: re.Match[str]) -> bool:
-    """Return whether two labels are alike but for a value, and name two things: "Call with Ada", "Call with Ben".
+    """Return whether two labels are alike but for a value, and name two things: "Call with Ada", "Minutes of 5 May".
 
     A heading ("Note by Ben") names nothing.
     """
