@@ -174,7 +174,7 @@ def words(text: str) -> frozenset[str]:
 
 
 def _first(name: str) -> str:
-    """Return the first name, also of "ana.sousa"; after an initial or a title, as of "J. Kim", the name that follows."""
+    """Return the first name, also of "ana.sousa"; after an initial or a title, as of "J. Kim", the name after it."""
     parts = name.replace(".", " ").split()
     return next((part for part in parts if len(part) > 1 and part not in _TITLES), parts[0] if parts else name)
 
