@@ -7,6 +7,7 @@ other in nothing.
 """
 
 import re
+from datetime import UTC, datetime
 from typing import Final
 
 from actors.text.statements.corrections import Correction, find_correction
@@ -14,11 +15,14 @@ from actors.text.statements.statement import Statement, read_statement
 from actors.text.statements.text_equivalence import ENGLISH
 from events.vocabulary.values import Span
 from projections.atlas.code_detection import looks_like_code
+from projections.time.expressions import find_intervals
 
 _LABEL: Final = re.compile(r"\s*+(?P<name>[^:.!?\n]{1,80}+):\s++(?P<item>[-*•–] )?")
 """Words before a colon; what follows may be an item of a list."""
 _TITLE: Final = re.compile(r"\s*+(?P<name>[^\n]{1,300}+)(?<![.!?:;,])\n[ \t]*+\n(?=\s*+\S)")
 """A line above a blank one, such as the headings that a section of a note stands under."""
+_ANY_TIME: Final = datetime(2000, 1, 1, tzinfo=UTC)
+"""Both titles are read as if they were written then: what counts is whether they name the same time."""
 _CAPITALISED: Final = re.compile(r"[^\w\s]*+[^\W\d_a-z][\w.'’-]*+(?: [^\W\d_a-z][\w.'’-]*+){0,3}+")
 _HEADING: Final = frozenset(ENGLISH["corrections"]["heading"].split())
 _SPOKEN: Final = re.compile(r"\b(?:I|you|your|we|our|us|my|me)\b|(?<=\w)(?=\W*+$)[^\w?!]*+[?!]", re.IGNORECASE)
@@ -49,7 +53,7 @@ def statement_starts(earlier: str, later: str, speaker: object) -> tuple[int, in
     if _is_program(earlier) and _is_program(later):
         return None
     one, other = _TITLE.match(earlier), _TITLE.match(later)
-    if one and other and _name_two_things(one, other):
+    if one and other and (_name_two_things(one, other) or _name_two_times(one, other)):
         return None
     one, other = _LABEL.match(earlier), _LABEL.match(later)
     if isinstance(speaker, str):
@@ -83,6 +87,12 @@ def _name_two_things(one: re.Match[str], other: re.Match[str]) -> bool:
     kinds = {left[key] for key in left.keys() - right.keys()}
     others = {right[key] for key in right.keys() - left.keys()}
     return "words" not in kinds and kinds == others != set()
+
+
+def _name_two_times(one: re.Match[str], other: re.Match[str]) -> bool:
+    """Return whether two titles name times, but none in common: "May 2024 › Pumps", "2025-06-02 › Valves"."""
+    earlier, later = ({*find_intervals(label["name"], _ANY_TIME)} for label in (one, other))
+    return bool(earlier and later) and earlier.isdisjoint(later)
 
 
 def _names(label: re.Match[str], speaker: str) -> bool:
