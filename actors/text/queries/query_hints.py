@@ -100,7 +100,15 @@ _GENERAL: Final = frozenset(
         """.split()
     )
 )
-"""Stems with which a question asks for all there is of a time: what happened, what we talked about, what is new."""
+"""Stems with which a question asks for all there is: what happened, what we talked about, what is new."""
+_OF_TIME: Final = _GENERAL | frozenset(
+    stem_words(
+        """
+        agree came change come complete decide decided decision done everybody everyone finish get got made make team
+        """.split()
+    )
+)
+"""Stems with which a question of a time asks for all there is of it: what the team decided, what got done."""
 
 _ASKING: Final = _GENERAL | frozenset(
     stem_words(
@@ -166,7 +174,7 @@ def _asked_event(query: str) -> tuple[Direction, str] | None:
 def is_time_only(query: str, asked_at: datetime) -> bool:
     """Return whether nothing but function words and general words is left of a question without its times."""
     left = [word for word in tokens(without_times(query, asked_at)) if word not in STOP_WORDS]
-    return _GENERAL.issuperset(stem_words(left))
+    return _OF_TIME.issuperset(stem_words(left))
 
 
 def asks_for_latest(query: str) -> bool:
