@@ -68,7 +68,8 @@ no names of persons."""
 _ADDRESS: Final = re.compile(r"\b[a-z]{2,10}://\S*")
 """An address, such as that of a badge, whose parts say nothing of what a text is about."""
 
-_MAIL_ADDRESS: Final = re.compile(r"\w@\w")
+_SIGN: Final = re.compile(r"""\w@\w|^[("'[]*+(?:@\w[\w.-]*+|(?::[\w+-]++:)++)\W*+$""")
+"""An address of mail, whom a message calls ("@ada"), or a sign by its name (":smile:")."""
 
 _EXCLAMATION: Final = re.compile(r"a*(?:[hj]+[aeiou]+){2,}h*|(?:a+h+)+a*|[aeou]+h+|[hu]*m{2,}|u+m+|(?:lo+)+l+")
 """A laugh or a sound as people write it, of any length: "ahahah", "jaja", "oooh", "hmmm", "lool"."""
@@ -232,7 +233,7 @@ def _terms(text: str, speakers: frozenset[str], stemmer: Stemmer.Stemmer) -> Ite
     before: Term | None = None
     preceding = ""
     for written in _ADDRESS.sub(" ", text).split():
-        if _MAIL_ADDRESS.search(written):
+        if _SIGN.search(written):
             before = None
             continue
         surface = _EDGES.sub("", written)
