@@ -45,6 +45,10 @@ def test_what_a_speaker_says_next_corrects_nothing(earlier: str, later: str, spe
         ),
         ("Call with Adler: she wants to renew the contract.", "Call with Berger: she doesn't want to renew it."),
         ("Rent for May: paid on 3 May", "Rent for June: paid on 4 June"),
+        (
+            'Here is a paper on "Old Weir" repairs for winter: http://weir.example/paper.pdf (see "Sluice Repair").',
+            "Sluice Repair (https://chat.example/files/ada/page.png): http://weir.example/paper.pdf",
+        ),
         ("2024-02 board\n\n## February 15\n\nThe board couldn't meet.", "Notes › May 2025\n\n## 16\n\nIt was skipped."),
         (
             "# Board 2024-02-15\n\nThe board has 8 members.",
