@@ -5,11 +5,13 @@ the entry of a changelog name the day that they are from.
 """
 
 import re
+from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
 from typing import Final
 
 from events.local_time import calendar_time
 from projections.time.expressions import find_intervals, without_times
+from projections.time.lexicon import MONTH_NAME
 
 EARLIEST: Final = datetime(1970, 1, 1, tzinfo=UTC)
 """An earlier date is what a text is about, not when it was written."""
@@ -33,6 +35,13 @@ _NUMERIC: Final = re.compile(
 )
 """Where the day comes first with hyphens, it may be the month: that is no date."""
 _ISO_DAY: Final = re.compile(r"\b\d{4}-\d\d-\d\d\b")
+_MONTH: Final = rf"(?=[A-Z])(?i:{MONTH_NAME})\b\.?"
+_OF_MONTH: Final = r"\d\d?(?:st|nd|rd|th)?\b"
+_YEARLESS: Final = re.compile(
+    rf"\A{_MONTH}\Z|\b{_MONTH} {_OF_MONTH}(?:\s?[-–]\s?{_OF_MONTH})?|(?<![\w.]){_OF_MONTH}\.? (?:of )?{_MONTH}"
+)
+"""A day without its year. A month without its day may be a word, such as "March", unless it is alone."""
+_YEAR: Final = re.compile(r"(?<![\w.])(?:19|20)\d\d(?![\w%]|\.\d)")
 
 
 def date_in_path(path: str) -> str | None:
@@ -54,6 +63,38 @@ def date_in_heading(heading: str) -> str | None:
     rest = without_times(heading, EARLIEST).split()
     stated = _in_words(heading) if _ISO_DAY.search(heading) or len(rest) <= MOST_WORDS else []
     return next(iter(stated), None)
+
+
+def date_in_headings(headings: Sequence[str], near: str | None) -> str | None:
+    """Return the date that the innermost heading with one states, in ISO 8601; None without one.
+
+    A day without a year ("May 3") is the nearest one to what is above it.
+
+    Args:
+        headings: From the outermost one, each under those before it.
+        near: A date in ISO 8601 that what they are in states.
+    """
+    found = None
+    for heading in headings:
+        stated = date_in_heading(heading) or (_nearest(heading, near) if near else None)
+        found, near = stated or found, stated or middle_of_year(heading) or near
+    return found
+
+
+def middle_of_year(text: str) -> str | None:
+    """Return a day to which every day of the last year in a text is near, in ISO 8601; None without a year."""
+    years = _YEAR.findall(text)
+    return f"{years[-1]}-07-02" if years else None
+
+
+def _nearest(heading: str, near: str) -> str | None:
+    """Return the date nearest to another one that a heading without a year can mean; None if it names no day."""
+    named, other = _YEARLESS.search(heading), date.fromisoformat(near[: len("2021-05-03")])
+    if named is None or _YEAR.search(heading):
+        return None
+    dated = (f"{heading[: named.end()]} {other.year + more}{heading[named.end() :]}" for more in (-1, 0, 1))
+    days = [found for one in dated if (found := date_in_heading(one))]
+    return min(days, key=lambda one: abs(date.fromisoformat(one) - other), default=None)
 
 
 def time_in_field(field: str) -> str | None:

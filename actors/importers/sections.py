@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 import msgspec
 from markdown_it import MarkdownIt
 
-from actors.importers.dates import date_in_heading
+from actors.importers.dates import date_in_headings
 from actors.text.excerpts import excerpt
 
 MOST_WHOLE: Final = 2_000
@@ -54,16 +54,13 @@ class Section(msgspec.Struct, frozen=True):
     """Whether it begins below its last heading or item instead of with it."""
     is_bare: bool = False
     """Whether it has no text below its headings."""
+    date: str | None = None
+    """The day or month in ISO 8601 that the innermost heading with a date states."""
 
     @property
     def name(self) -> str:
         """Its headings and items, from the outermost one."""
         return SEPARATOR.join((*self.headings, *self.items))
-
-    @property
-    def date(self) -> str | None:
-        """The day or month in ISO 8601 that the innermost heading with a date states."""
-        return next((date for one in reversed(self.headings) if (date := date_in_heading(one))), None)
 
     def under(self, title: str) -> str:
         """Return its text below the title of the whole and what it is under."""
@@ -72,18 +69,19 @@ class Section(msgspec.Struct, frozen=True):
         return f"{SEPARATOR.join(dict.fromkeys(above))}\n\n{self.text}"
 
 
-def sections(text: str, title: str = "") -> list[Section]:
+def sections(text: str, title: str = "", near: str | None = None) -> list[Section]:
     """Return the sections of Markdown in order, neighbouring short ones joined.
 
     A section begins at a heading, and the first one where the text does. One that is longer than `MOST_WHOLE` is
     divided further. Sections of different dates are not joined, but for headings without text, and the `title` alone,
     which the section under them begins with. A text that is not longer and whose headings name at most one date is a
-    single section.
+    single section. Days without a year are those nearest to the date `near`.
     """
-    divided = [*_divided(text.replace("\r", "\n"), title)]
+    divided = [*_divided(text.replace("\r", "\n"), title, near)]
     if len(text) <= MOST_WHOLE and len({one.date for one in divided if one.date}) <= 1:
         heading = next(_headings(text), None)
-        return [Section((heading[1],) if heading and heading[2] == 0 else (), text)]
+        headings = (heading[1],) if heading and heading[2] == 0 else ()
+        return [Section(headings, text, date=date_in_headings(headings, near))]
     joined: list[Section] = []
     for section in (part for one in divided for part in _parts(one)):
         last = joined[-1] if joined else None
@@ -104,7 +102,7 @@ def parts(text: str) -> list[Section]:
     return [*_parts(Section((), text.replace("\r", "\n")))]
 
 
-def _divided(text: str, title: str) -> Iterator[Section]:
+def _divided(text: str, title: str, near: str | None) -> Iterator[Section]:
     """Yield what stands before the first heading, then each heading with all up to the next one."""
     starts = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
     path: list[tuple[int, str]] = []
@@ -112,11 +110,14 @@ def _divided(text: str, title: str) -> Iterator[Section]:
     for level, name, line, end in _headings(text):
         if before := text[starts[begin] : starts[line]].strip():
             is_bare = before == title or not text[starts[below] : starts[line]].strip()
-            yield Section(tuple(one for _, one in path), before, is_bare=is_bare)
+            headings = tuple(one for _, one in path)
+            yield Section(headings, before, is_bare=is_bare, date=date_in_headings(headings, near))
         path = [*(one for one in path if one[0] < level), (level, name)]
         begin, below = line, end
     if rest := text[starts[begin] :].strip():
-        yield Section(tuple(one for _, one in path), rest, is_bare=not text[starts[below] :].strip())
+        headings = tuple(one for _, one in path)
+        is_bare = not text[starts[below] :].strip()
+        yield Section(headings, rest, is_bare=is_bare, date=date_in_headings(headings, near))
 
 
 class _Cut(NamedTuple):

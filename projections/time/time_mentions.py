@@ -32,6 +32,7 @@ _CREATED_WEIGHT: Final = 0.9
 
 _SPEAKER: Final = re.compile(r"\s*([^\W\d_a-z][\w'’-]*):\s")
 """Begin of a line of a transcript; several words before a colon are as often a title."""
+_TITLES: Final = frozenset("dr mr mrs ms prof".split())
 _WORD: Final = re.compile(r"[^\W\d_][\w'’-]*")
 
 
@@ -173,7 +174,9 @@ def words(text: str) -> frozenset[str]:
 
 
 def _first(name: str) -> str:
-    return name.split(maxsplit=1)[0]
+    """Return the first name, also of "ana.sousa"; after an initial or a title, as of "J. Kim", the name after it."""
+    parts = name.replace(".", " ").split()
+    return next((part for part in parts if len(part) > 1 and part not in _TITLES), parts[0] if parts else name)
 
 
 def _folded(word: str) -> str:

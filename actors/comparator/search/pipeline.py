@@ -34,6 +34,7 @@ from actors.comparator.search.relevance import LEAST, NOTHING_FOUND, estimate, n
 from actors.comparator.search.versions import latest_versions, version_bonus, without_superseded
 from actors.comparator.search.weights import applied_weights, by_space
 from actors.runtime.settings import Confidence
+from actors.text.queries.query_hints import is_answer
 from events.spaces import E2, E12
 from projections.atlas.atlas import Atlas
 from projections.storage.arrays import Mask, Rows, Scores, top_k, union
@@ -176,6 +177,8 @@ def _relevance(
     """Return the relevance of ranked rows; None where the model can't tell."""
     if request.hints.time_only:
         return period_relevance(atlas, request.hints, rows)
+    if is_answer(request.text):
+        return NOTHING_FOUND
     relevance = estimate(atlas, request, similarities, rows, eligible)
     if relevance is None:
         return None

@@ -63,13 +63,13 @@ _DETERMINERS: Final = frozenset("a an the this that these those my our your his 
 """Words that precede no name of a person: "the Spanish exam"."""
 
 _PREFIX: Final = re.compile(r"^(?:Ma?c|Fitz|[DO]['’])(?=[^\W\d_a-z])")
-"""What precedes the capital of a surname: "McKay", "O'Neill"; other words with a capital inside, such as "GitHub", are
-no names of persons."""
+"""Precedes the capital of a surname: "McKay", "O'Neill"; other words with a capital inside ("GitHub") are no names."""
 
 _ADDRESS: Final = re.compile(r"\b[a-z]{2,10}://\S*")
 """An address, such as that of a badge, whose parts say nothing of what a text is about."""
 
-_MAIL_ADDRESS: Final = re.compile(r"\w@[\w.-]+\.[^\W\d_]")  # unlike "react@18.2"
+_SIGN: Final = re.compile(r"""\w@[\w.-]+\.[^\W\d_]|^[("'[]*+(?:@\w[\w.-]*+|(?::[\w+-]++:)++)\W*+$""")
+"""An address of mail (unlike "react@18.2"), whom a message calls ("@ada"), or a sign by its name (":smile:")."""
 
 _EXCLAMATION: Final = re.compile(
     r"a*([hj])\1*([aeiou])\2*(?:\1+\2+)+\1*|(?:a+h+)+a*|[aeou]+h+|[hu]*m{2,}|u+m|(?:lo+)+l+"
@@ -232,7 +232,7 @@ def _terms(text: str, speakers: Sequence[str], stemmer: Stemmer.Stemmer) -> Iter
     before: Term | None = None
     preceding = ""
     for written in _ADDRESS.sub(" ", text).split():
-        if _MAIL_ADDRESS.search(written):
+        if _SIGN.search(written):
             before = None
             continue
         surface = _EDGES.sub("", written)

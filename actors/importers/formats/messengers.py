@@ -18,7 +18,7 @@ SLACK: Final = "an export of Slack"
 RESULT: Final = "result.json"
 USERS: Final = "users.json"
 CHANNELS: Final = ("channels.json", "groups.json", "dms.json", "mpims.json")
-SAID: Final = ("bot_message", "file_share", "me_message", "thread_broadcast")
+SAID: Final = ("bot_message", "file_comment", "file_share", "me_message", "thread_broadcast")
 """Subtypes of Slack's messages that a person or a bot wrote; the others are notices, such as of who joined."""
 NOTICES: Final = "notices of the program"
 MEDIA: Final = "images and other media"
@@ -26,6 +26,11 @@ MEDIA: Final = "images and other media"
 _DAY: Final = re.compile(r"(?:.*/)?(?P<channel>[^/]+)/\d{4}-\d\d-\d\d\.json")
 _MARK: Final = re.compile(r"<(?P<kind>[@#!]?)(?P<what>[^<>|]+)(?:\|(?P<label>[^<>]*))?>")
 """What Slack writes for a person, a channel, all who are there, or a link."""
+
+_ABOUT_FILE: Final = re.compile(
+    r"\A<@[^<>]*> (?:(?:uploaded|shared) a file:|commented on \w+['’]s file) (?P<file><[^<>]*>)(?: and commented(?=:))?"
+)
+"""What Slack wrote around files and comments on them until 2018."""
 
 _json = msgspec.json.Decoder()
 _objects = msgspec.json.Decoder(list[JsonObject])
@@ -106,17 +111,19 @@ def read_slack(path: Path, options: Options) -> Iterator[Record]:
             if message.get("type") != "message" or not (subtype is None or subtype in SAID):
                 yield Skipped(NOTICES)
                 continue
-            user, profile = str(message.get("user")), message.get("user_profile")
+            comment, profile = message.get("comment"), message.get("user_profile")
+            user = message.get("user") or (comment.get("user") if isinstance(comment, dict) else None)
+            text = str(message.get("text") or "")
             known = _name(profile) if isinstance(profile, dict) else ""
             yield from _message(
                 ("slack", channel, message.get("ts")),
-                _shown(str(message.get("text") or ""), people, channels),
+                _shown(_ABOUT_FILE.sub(r"\g<file>", text), people, channels),
                 path / name if path.is_dir() else path,
                 options,
                 time=message.get("ts"),
                 title=channels.get(channel) or channel,
                 source="slack",
-                speaker=people.get(user) or known or message.get("username") or message.get("user"),
+                speaker=people.get(str(user)) or known or message.get("username") or user,
             )
 
 

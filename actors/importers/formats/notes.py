@@ -19,7 +19,7 @@ from uuid import UUID
 
 import msgspec
 
-from actors.importers.dates import date_in_path, time_in_field
+from actors.importers.dates import date_in_path, middle_of_year, time_in_field
 from actors.importers.documents import MARKDOWN, ORG, PLAIN, parse, without_marks
 from actors.importers.files import missing, path_text
 from actors.importers.markup.logseq import page_name
@@ -82,6 +82,8 @@ class _Note(msgspec.Struct, frozen=True):
     body: str
     created: str
     """When it was made."""
+    near: str | None
+    """The date that it states, or a day in the year that its path names."""
     line: int
     """The line at which the body begins, from 1."""
     properties: JsonObject
@@ -180,9 +182,10 @@ def _note(root: Path, file: Path, document: Document) -> tuple[_Note, list[Ignor
         for one, value in stated.items()
         if one not in times
     ]
-    created = next(iter(times.values()), None) or date_in_path(name) or document.made or last_written(file)
-    note = _Note(file, name, ("note", name, digest), title, body, created, document.line, properties, ids, linked)
-    return note, ignored
+    day = next(iter(times.values()), None) or date_in_path(name) or document.made
+    place, near = ("note", name, digest), day or middle_of_year(name)
+    created = day or last_written(file)
+    return _Note(file, name, place, title, body, created, near, document.line, properties, ids, linked), ignored
 
 
 def _memories(note: _Note, options: Options) -> Iterator[Record]:
@@ -205,7 +208,7 @@ def _memories(note: _Note, options: Options) -> Iterator[Record]:
         heading, _, rest = headed.partition("\n")
         lines = "\n".join(f"{name}: {said}" for name, said in stated.items())
         headed = "\n\n".join((heading, lines, rest.strip("\n"))).strip()
-    divided = sections(headed, note.title) if has_headings else parts(headed)
+    divided = sections(headed, note.title, note.near) if has_headings else parts(headed)
     for number, part in enumerate(divided, 1):
         content, heading = part.text if number == 1 else part.under(note.title), part.name
         if is_markdown:  # here, not before: the ids of sections follow from what the file holds

@@ -69,7 +69,7 @@ FORWARD_VERB: Final = (
     r"(?:triggered|triggering|provoked|provoking|prompted|prompting|forced|forcing)(?! by\b)|"
     r"(?:means?|meant|meaning) that|(?:is|was) why(?= )|"
     r"ma(?:de|kes?|king)(?= (?:it|me|him|her|us|them|everyone|everybody|people) )"
-    r"(?! it (?:in|into|to|through|out|back|past|up|down|home|here|there)\b)|"
+    r"(?! it (?:in|into|to|through|out|back|past|up|down|home|here|there|(?:\w+ )?(?:clear|plain|known|explicit))\b)|"
     r"(?:is|was|are|were) (?:the (?:\w+ )?(?:cause of|reason for|reason why|reason that)|(?:responsible|to blame) for|"
     rf"the reason(?= (?:the|{POSSESSIVE}|i|we|he|she|they|it)\b))"
 )

@@ -100,7 +100,15 @@ _GENERAL: Final = frozenset(
         """.split()
     )
 )
-"""Stems with which a question asks for all there is of a time: what happened, what we talked about, what is new."""
+"""Stems with which a question asks for all there is: what happened, what we talked about, what is new."""
+_OF_TIME: Final = _GENERAL | frozenset(
+    stem_words(
+        """
+        agree came change come complete decide decided decision done everybody everyone finish get got made make team
+        """.split()
+    )
+)
+"""Stems with which a question of a time asks for all there is of it: what the team decided, what got done."""
 
 _ASKING: Final = _GENERAL | frozenset(
     stem_words(
@@ -129,6 +137,16 @@ _DIRECTIVES: Final = frozenset(
     )
 )
 """Stems with which an agent is told what to do, or answered; a query that begins so lists no keywords."""
+_ANSWERS: Final = frozenset(
+    stem_words(
+        """
+        ahead awesome bye cheers continue cool correct exactly excellent fine go good goodbye great hello hey hi keep
+        lgtm look lovely nice nope ok okay perfect please proceed right sound sure thank thanks welcome well work wow
+        yeah yep yes
+        """.split()
+    )
+)
+"""Stems with which a person greets, thanks or agrees, and lets an agent go on."""
 _QUESTION = re.compile(
     rf"[^?]*\?\W*$|\W*(?:what|who|whom|whose|which|when|where|why|how|is|are|was|were|{_DO}|can|should|any|anything|"
     r"(?:please )?(?:tell|remind|show) (?:me|us))\b",
@@ -166,7 +184,14 @@ def _asked_event(query: str) -> tuple[Direction, str] | None:
 def is_time_only(query: str, asked_at: datetime) -> bool:
     """Return whether nothing but function words and general words is left of a question without its times."""
     left = [word for word in tokens(without_times(query, asked_at)) if word not in STOP_WORDS]
-    return _GENERAL.issuperset(stem_words(left))
+    return _OF_TIME.issuperset(stem_words(left))
+
+
+def is_answer(query: str) -> bool:
+    """Return whether a text only greets, thanks or agrees, so that no memory bears on it: "sounds good", "do it"."""
+    found = tokens(query)
+    left = [word for word in found if word not in STOP_WORDS]
+    return bool(found) and not _QUESTION.match(query) and _ANSWERS.issuperset(stem_words(left))
 
 
 def asks_for_latest(query: str) -> bool:

@@ -54,7 +54,11 @@ MIN_POINTS: Final = 0.6
 """Sum from which on a text counts as a correction: one in a hundred of the other pairs reaches it, four in five
 corrections."""
 
-_RULES: Final = {"name": "name", **dict.fromkeys(("weekday", "month", "daypart", "frequency"), "time")}
+_RULES: Final = {
+    "name": "name",
+    "address": "name",
+    **dict.fromkeys(("weekday", "month", "daypart", "frequency"), "time"),
+}
 
 
 class Correction(NamedTuple):

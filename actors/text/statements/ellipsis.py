@@ -13,7 +13,7 @@ from typing import Final
 from actors.text.statements.phrases import FIRST, THIRD, Phrase, phrases, subject
 from actors.text.statements.statement import STATE, Statement
 from actors.text.statements.text_equivalence import ENGLISH, synonym
-from actors.text.statements.values import AMOUNTS, UNITS, Value, are_of_one_kind, is_denied, read_values
+from actors.text.statements.values import AMOUNTS, NAMES, UNITS, Value, are_of_one_kind, is_denied, read_values
 from events.vocabulary.values import Span
 from projections.spaces.lexical import stem_words
 
@@ -133,7 +133,7 @@ def _replaces(earlier: Statement, clause: Statement, was: Value, now: Value) -> 
     """Return whether a value in a clause has the role of the earlier one, and is not denied."""
     if is_denied(now, clause, earlier.keys) or _has_other_verb(earlier, clause, now.kind):
         return False
-    if now.kind == "name":
+    if now.kind in NAMES:
         same_verb = clause.verb in {earlier.verb, ""}
         return same_verb and _preposition(earlier, was) == _preposition(clause, now)
     rates = [_RATE.match(one.text, value.span[1]) for one, value in ((earlier, was), (clause, now))]

@@ -2,10 +2,12 @@
 
 Two lines of a transcript ("Project Manager: Okay.") or two sections under a title share their label whatever they say,
 so it is no evidence that both are about the same subject: only what follows is compared. The label of a bare value is
-the subject itself ("Deadline: 5 May").
+the subject itself ("Deadline: 5 May"). Minutes of two days, and what else titles tell apart by a value, correct each
+other in nothing.
 """
 
 import re
+from datetime import UTC, datetime
 from typing import Final
 
 from actors.text.statements.corrections import Correction, find_correction
@@ -13,9 +15,14 @@ from actors.text.statements.statement import Statement, read_statement
 from actors.text.statements.text_equivalence import ENGLISH
 from events.vocabulary.values import Span
 from projections.atlas.code_detection import looks_like_code
+from projections.time.expressions import find_intervals
 
 _LABEL: Final = re.compile(r"\s*+(?P<name>[^:.!?\n]{1,80}+):\s++(?P<item>[-*•–] )?")
 """Words before a colon; what follows may be an item of a list."""
+_TITLE: Final = re.compile(r"\s*+(?P<name>[^\n]{1,300}+)(?<![.!?:;,])\n[ \t]*+\n(?=\s*+\S)")
+"""A line above a blank one, such as the headings that a section of a note stands under."""
+_ANY_TIME: Final = datetime(2000, 1, 1, tzinfo=UTC)
+"""Both titles are read as if they were written then: what counts is whether they name the same time."""
 _CAPITALISED: Final = re.compile(r"[^\w\s]*+[^\W\d_a-z][\w.'’-]*+(?: [^\W\d_a-z][\w.'’-]*+){0,3}+")
 _HEADING: Final = frozenset(ENGLISH["corrections"]["heading"].split())
 _SPOKEN: Final = re.compile(r"\b(?:I|you|your|we|our|us|my|me)\b|(?<=\w)(?=\W*+$)[^\w?!]*+[?!]", re.IGNORECASE)
@@ -45,6 +52,9 @@ def statement_starts(earlier: str, later: str, speaker: object) -> tuple[int, in
     """Return where the statements of two texts begin, after labels; None if they can't be about one subject."""
     if _is_program(earlier) and _is_program(later):
         return None
+    one, other = _TITLE.match(earlier), _TITLE.match(later)
+    if one and other and (_name_two_things(one, other) or _name_two_times(one, other)):
+        return None
     one, other = _LABEL.match(earlier), _LABEL.match(later)
     if isinstance(speaker, str):
         was_at, now_at = (label.end() if label and _names(label, speaker) else 0 for label in (one, other))
@@ -65,7 +75,7 @@ def _is_program(text: str) -> bool:
 
 
 def _name_two_things(one: re.Match[str], other: re.Match[str]) -> bool:
-    """Return whether two labels are alike but for a value, and name two things: "Call with Ada", "Call with Ben".
+    """Return whether two labels are alike but for a value, and name two things: "Call with Ada", "Minutes of 5 May".
 
     A heading ("Note by Ben") names nothing.
     """
@@ -77,6 +87,12 @@ def _name_two_things(one: re.Match[str], other: re.Match[str]) -> bool:
     kinds = {left[key] for key in left.keys() - right.keys()}
     others = {right[key] for key in right.keys() - left.keys()}
     return "words" not in kinds and kinds == others != set()
+
+
+def _name_two_times(one: re.Match[str], other: re.Match[str]) -> bool:
+    """Return whether two titles name times, but none in common: "May 2024 › Pumps", "2025-06-02 › Valves"."""
+    earlier, later = ({*find_intervals(label["name"], _ANY_TIME)} for label in (one, other))
+    return bool(earlier and later) and earlier.isdisjoint(later)
 
 
 def _names(label: re.Match[str], speaker: str) -> bool:

@@ -16,8 +16,8 @@ MAX_LENGTH: Final = 2_000
 """Characters of a statement, which bounds what a text without spaces costs."""
 
 _LISTS: Final[dict[str, str]] = ENGLISH["corrections"]
-_ADDRESS: Final = re.compile(r"(?:https?://|www\.)[^\s<>\"'`]*[\w/]")
-_WORD: Final = re.compile(rf"{_ADDRESS.pattern}|[-+$€£]?\w+(?:[-'’.:,/@&_]\w+)*")
+ADDRESS: Final = re.compile(r"(?:https?://|www\.)[^\s<>\"'`]*[\w/]")
+_WORD: Final = re.compile(rf"{ADDRESS.pattern}|[-+$€£]?\w+(?:[-'’.:,/@&_]\w+)*")
 _TITLED: Final = "".join(rf"(?<!\b[a-z]{{{n}}} {title})" for n in (2, 3, 4) for title in "Dr Mr Ms Mrs Prof".split())
 _SENTENCE_START: Final = re.compile(rf"(?:^|{_TITLED}(?<!\bProf\. Dr)[.!?:;\n])[\s\"'(]*$")
 """The point of a title after a short word doesn't end a sentence: "is Dr. Klee", unlike "at 5 Oak Dr. Towels are"."""
@@ -275,7 +275,7 @@ def _words(text: str) -> list[Word]:
             continue
         if len(found) == MAX_WORDS:
             return []
-        if _ADDRESS.match(surface):
+        if ADDRESS.match(surface):
             found.append(Word(surface, match.span(), "name"))
         elif word in NUMBERS or any(map(str.isdigit, word)):
             found.append(Word(NUMBERS.get(word, word), match.span(), "number"))
@@ -286,7 +286,7 @@ def _words(text: str) -> list[Word]:
             found.append(Word(synonym(word), match.span(), kind))
     stems = stem_words([word.key for word in found])
     return [
-        word if word.kind == "number" or _ADDRESS.match(word.key) else Word(stem, word.span, word.kind)
+        word if word.kind == "number" or ADDRESS.match(word.key) else Word(stem, word.span, word.kind)
         for word, stem in zip(found, stems, strict=True)
     ]
 

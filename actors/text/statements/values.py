@@ -9,7 +9,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from actors.text.statements.statement import Statement, Word
+from actors.text.statements.statement import ADDRESS, Statement, Word
 from actors.text.statements.text_equivalence import ENGLISH
 from events.vocabulary.values import Span
 from projections.spaces.lexical import stem_words
@@ -41,6 +41,7 @@ _AFTER_CLOCK: Final = re.compile(r"\s?(?:[ap]\.?m\b|o['’]clock\b)", re.IGNOREC
 _CLOCK: Final = re.compile(r"\d{1,2}[:h]\d\d(?:[ap]m)?|\d{1,2}[ap]m", re.IGNORECASE)
 _ORDINAL: Final = re.compile(r"\d{1,2}(?:st|nd|rd|th)|\d{4}-\d\d-\d\d", re.IGNORECASE)
 DATED: Final = frozenset({"weekday", "month", "date"})
+NAMES: Final = frozenset({"name", "address"})
 AMOUNTS: Final = frozenset({"count", "number", "percent", *_FAMILIES.values()})
 
 
@@ -49,8 +50,8 @@ class Value(NamedTuple):
 
     key: str
     kind: str
-    """`clock`, `date`, `weekday`, `month`, `daypart`, `frequency`, `name`, `percent`, `duration`, `money`, `weight`,
-    `length`, `volume`, `data`, `degrees`, `count` ("six chairs"), `label` ("room 214") or `number`."""
+    """`clock`, `date`, `weekday`, `month`, `daypart`, `frequency`, `name`, `address`, `percent`, `duration`, `money`,
+    `weight`, `length`, `volume`, `data`, `degrees`, `count` ("six chairs"), `label` ("room 214") or `number`."""
     of: frozenset[str]
     """The stems of what a number counts, or of what it is the number."""
     span: Span
@@ -77,8 +78,8 @@ def are_of_one_kind(one: Value, other: Value) -> bool:
 
 
 def other_values(statement: Statement, other: Statement) -> list[Value]:
-    """Return the values but names that a statement gives and another doesn't."""
-    return [value for value in read_values(statement) if value.kind != "name" and value.key not in other.keys]
+    """Return the values but names and addresses that a statement gives and another doesn't."""
+    return [value for value in read_values(statement) if value.kind not in NAMES and value.key not in other.keys]
 
 
 def have_one_kind(values: Iterable[Value], others: Sequence[Value]) -> bool:
@@ -103,6 +104,8 @@ def is_denied(value: Value, statement: Statement, known: Iterable[str]) -> bool:
 def _value(text: str, words: list[Word], at: int) -> Value:
     key, span, kind = words[at]
     of = frozenset[str]()
+    if kind == "name" and ADDRESS.match(text, span[0]):
+        kind = "address"
     if kind == "time":
         kind = _TIMES.get(key, "weekday")
     elif kind == "number":

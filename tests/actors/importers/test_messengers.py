@@ -121,6 +121,35 @@ def test_messages_of_slack_have_the_names_of_people_and_channels(tmp_path: Path,
     assert skipped == {"notices of the program": 1, "images and other media": 1}
 
 
+def test_files_of_an_old_export_of_slack_come_with_what_was_said_of_them_alone(tmp_path: Path) -> None:
+    plot = "<https://x.slack.example/files/F1/plot.png|a plot of the weirs>"
+    texts = {
+        f"<@U1|ana> uploaded a file: {plot} and commented: The upper one leaks": {
+            "user": "U1",
+            "subtype": "file_share",
+        },
+        f"<@U1|ana> shared a file: {plot}": {"user": "U1", "subtype": "file_share"},
+        f"<@U2|ole> commented on U1's file {plot}: Since May": {"comment": {"user": "U2"}, "subtype": "file_comment"},
+        "<@U1|ana> uploaded a file and I can't open it": {"user": "U2"},
+    }
+    said = [
+        {"type": "message", "text": text, "ts": f"17744688{n}.1"} | more
+        for n, (text, more) in enumerate(texts.items(), 10)
+    ]
+    for name, content in (SLACK | {"D1/2026-03-26.json": [], "general/2026-03-25.json": said}).items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(json.dumps(content), "utf-8")
+    _, items, broken, skipped = read(tmp_path)
+    assert (broken, skipped) == ([], {})
+    shown = "a plot of the weirs (https://x.slack.example/files/F1/plot.png)"
+    assert [(item["metadata"]["speaker"], item["content"]) for item in items] == [
+        ("Ana López", f"{shown}: The upper one leaks"),
+        ("Ana López", shown),
+        ("Ole", f"{shown}: Since May"),
+        ("Ole", "@Ana López uploaded a file and I can't open it"),
+    ]
+
+
 def test_an_archive_of_two_exports_of_slack_is_none(tmp_path: Path) -> None:
     with ZipFile(tmp_path / "both.zip", "w") as archive:
         for folder in ("one", "two"):

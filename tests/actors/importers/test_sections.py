@@ -92,6 +92,37 @@ def test_headings_without_text_and_the_name_of_a_note_are_no_memories(tmp_path: 
     assert found[0]["content"] == first
 
 
+@pytest.mark.parametrize(
+    ("name", "headings", "days"),
+    [
+        ("2021-05-update.md", ("# May 3", "# Monday, May 10th"), ["2021-05-03", "2021-05-10"]),
+        ("2021-01.md", ("# December", "# January", "## 18 January"), ["2020-12-01", "2021-01-01", "2021-01-18"]),
+        (
+            "diary.md",
+            ("# 2021", "## 3 May", "## Dec. 31 (eve)", "# 2022", "## May 5-7"),
+            "2021-05-03 2021-12-31 2022-05-05".split(),
+        ),
+        ("2021/log.md", ("# May 3: the roof", "# May 4"), ["2021-05-03", "2021-05-04"]),
+    ],
+)
+def test_a_day_without_its_year_is_the_nearest_to_what_is_above_it(
+    tmp_path: Path, name: str, headings: tuple[str, ...], days: list[str]
+) -> None:
+    file = tmp_path / name
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(
+        "\n\n".join(one if one[2:].isdigit() else f"{one}\n\nOpened hive {one}." for one in headings), "utf-8"
+    )
+    assert [one["created_at"] for one in memories(tmp_path)] == days
+
+
+@pytest.mark.parametrize("headings", [("Step 1 may fail", "March on"), ("May", "Rule 3.1 May"), ("Chapter 3", "5/3")])
+def test_a_heading_that_names_no_day_of_a_year_dates_nothing(tmp_path: Path, headings: tuple[str, str]) -> None:
+    file = tmp_path / "2021-05-11.md"
+    file.write_text("\n\n".join(f"# {one}\n\nOpened both hives." for one in headings), "utf-8")
+    assert {one["created_at"] for one in memories(file)} <= {"2021-05-11", "2021-05-01"}
+
+
 def test_a_short_note_of_one_day_stays_whole(tmp_path: Path) -> None:
     text = "# Boiler\n\n## 2026-04-12\n\nOpened the valve.\n\n## Parts\n\nA gasket."
     assert [one["content"] for one in memories(note(tmp_path, text))] == [text]

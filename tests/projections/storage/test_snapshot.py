@@ -59,6 +59,7 @@ STRUCTURES = {
     27: "ec6874fffdccc7c52bb90e4854f0d19f54db0dc8954ea3f4abc5bd21abfd6db8",
     28: "d3f07d55951f57f537afdab8759735cae41b8fb27422702258a16f289c18cadf",
     29: "f03902c7623ee72a2aa06b66130d783e70e04b816f8897b3ed668feed499f287",
+    30: "f03902c7623ee72a2aa06b66130d783e70e04b816f8897b3ed668feed499f287",
 }
 """By schema, the SHA-256 of the names and types of all that is written."""
 

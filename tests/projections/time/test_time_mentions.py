@@ -132,7 +132,15 @@ def test_the_speaker_is_taken_from_metadata_or_else_from_the_line():
     assert speakers(told, "Who is Sousa?") == []
 
 
-@pytest.mark.parametrize("speaker", ["", " ", "'s", "'s 's", "’s"])
+@pytest.mark.parametrize("speaker", ["ana.sousa", "Ana", "J. Ana", "J.R. Ana", "Dr. Ana Sousa"])
+def test_a_speaker_is_called_by_the_first_name_also_of_an_account_and_after_initials(speaker: str):
+    told = telling(memory("I baked.", speaker=speaker), memory("I baked too.", speaker="李 明"))
+    assert speakers(told, "Why can't Ana bake?") == [0]
+    assert speakers(told, "Did J or Dr. R bake?") == []
+    assert speakers(told, "李 bakes") == [1]
+
+
+@pytest.mark.parametrize("speaker", ["", " ", "'s", "'s 's", "’s", ".", ". ."])
 def test_a_speaker_without_a_name_is_none(speaker: str):
     assert speakers(telling(memory("I baked.", speaker=speaker)), "s 's baked") == []
 

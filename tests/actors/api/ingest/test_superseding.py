@@ -61,6 +61,17 @@ async def test_what_a_label_names_is_no_new_value_of_what_another_label_names(wa
     assert found[0]["fingerprintId"] == earlier
 
 
+async def test_minutes_of_a_later_day_do_not_correct_those_of_an_earlier_one(way: Way) -> None:
+    minutes = (
+        "{0} › Rowing Club Board (RCB) Meeting {0} › Agenda › boats\n\n* Jetty: replace rotten planks, add lamps #311"
+    )
+    boat = "\n  * {1}\n\n* Rename the old eight from Swan to Heron or something similar #338\n  * {2}"
+    said = "waiting on an offer from James, skip until next time", "On agenda to keep attention on it."
+    await way("store_memory", content=(minutes + boat).format("2025-02-25", *said))
+    later = (minutes + boat).format("2025-04-08", *["no time this week"] * 2)
+    assert "may_supersede" not in await way("store_memory", content=later)
+
+
 async def test_an_event_named_after_a_weekday_does_not_hide_a_date_of_one_who_comes_to_it(way: Way) -> None:
     birthday = (await way("store_memory", content="Nora's birthday is 12 May."))["fingerprintId"]
     quiz = await way("store_memory", content="Thursday quiz night with Nora is now every three weeks.")

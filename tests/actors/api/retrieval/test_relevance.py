@@ -291,6 +291,25 @@ async def test_a_prompt_that_shares_a_word_with_a_memory_but_names_nothing_bring
     assert (await ask(context, prompt, min_confidence="uncertain"))["results"] == []
 
 
+@pytest.mark.parametrize(
+    "prompt", ["thanks, looks good", "yes do it", "Sounds good!", "cool, nice work", "ok, go ahead"]
+)
+async def test_thanks_and_consent_bring_none_of_those_that_people_gave_each_other(
+    context: Context, prompt: str
+) -> None:
+    chat = (
+        "Thanks for the photo, looks good!",
+        "Yes!",
+        "still, do it",
+        "yeah that sounds good!",
+        "Cool. Nice work, Ben!",
+    )
+    for message in chat:
+        await store(context, message)
+    assert (await ask(context, prompt, min_confidence="uncertain"))["results"] == []
+    assert (await ask(context, prompt))["results"], "they are found where nothing is asked of them"
+
+
 async def test_an_answer_below_the_least_confidence_is_empty_and_no_recall(context: Context, agent: Agent) -> None:
     await stored(context)
     for tool in ("search_graph", "memory_search"):

@@ -195,6 +195,11 @@ def test_the_parts_of_a_mail_address_are_no_terms():
     assert distinctive(members, REST) == ("CV",)
 
 
+def test_whom_a_message_calls_and_signs_by_their_names_are_no_terms():
+    members = ["@ada the parser works :big_smile:", ":big_smile: :+1: parser, @ada!", "(@ada) a parser :big_smile:."]
+    assert distinctive(members, REST) == ("parser",)
+
+
 def test_units_times_and_quantities_are_no_terms():
     members = [
         "Boil the beans for forty minutes.",

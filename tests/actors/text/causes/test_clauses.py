@@ -264,6 +264,8 @@ def test_causes_are_read_in_ordinary_wording(text: str, connective: str, cause: 
         "We experienced reduced traffic in June.",
         "The alarm was triggered during a drill.",
         "The parcel made it through customs.",
+        "The vendor made it clear that the pump is not for winter.",
+        "The board have made it very plain that the pool closes.",
         "On Friday, this resulted in a delay.",
         "The bakery closed when we moved to Gouda.",
         "With his eyes closed, Bo hummed.",

@@ -45,6 +45,15 @@ def test_what_a_speaker_says_next_corrects_nothing(earlier: str, later: str, spe
         ),
         ("Call with Adler: she wants to renew the contract.", "Call with Berger: she doesn't want to renew it."),
         ("Rent for May: paid on 3 May", "Rent for June: paid on 4 June"),
+        (
+            'Here is a paper on "Old Weir" repairs for winter: http://weir.example/paper.pdf (see "Sluice Repair").',
+            "Sluice Repair (https://chat.example/files/ada/page.png): http://weir.example/paper.pdf",
+        ),
+        ("2024-02 board\n\n## February 15\n\nThe board couldn't meet.", "Notes › May 2025\n\n## 16\n\nIt was skipped."),
+        (
+            "# Board 2024-02-15\n\nThe board has 8 members.",
+            "# Meeting of the board, 2025-02-12\n\nThe board has 9 members.",
+        ),
     ],
 )
 def test_what_is_said_of_one_of_two_like_things_corrects_nothing_of_the_other(earlier: str, later: str) -> None:
@@ -56,6 +65,8 @@ def test_what_is_said_of_one_of_two_like_things_corrects_nothing_of_the_other(ea
     [
         ("Note by Ada: the API key is in the vault.", "Note by Ben: the API key is no longer in the vault."),
         ("Kickoff on Monday at 10: room 4", "Kickoff now on Tuesday at 10: room 4"),
+        ("Boiler › 2024\n\nThe pressure is 1.5 bar.", "Boiler › 2024\n\nThe pressure is 2 bar."),
+        ("# Board\n\nThe board has 8 members.", "# Board\n\nThe board has 9 members since 2025."),
     ],
 )
 def test_reports_of_one_thing_are_compared(earlier: str, later: str) -> None:
