@@ -59,6 +59,8 @@ class QueryHints(msgspec.Struct, frozen=True, kw_only=True):
     """Its subject, where that is shorter than its text."""
     words: frozenset[str] = frozenset()
     """Its casefolded words, which may include names of speakers."""
+    numbers: tuple[str, ...] = ()
+    """Numbers of several digits that are no times, with what is written together with them: "637", "CVE-2024-3094"."""
 
 
 NO_HINTS: Final = QueryHints()

@@ -155,6 +155,8 @@ _QUESTION = re.compile(
 """A question mark, or a beginning that asks: "what", "is", "tell me"."""
 
 _BEFORE_NOUN = r"(?:a|an|the|my|our|your|his|her|their|its|this|that|these|those|about|on|with|of|for|from|in|at)"
+_NUMBER: Final = re.compile(r"(?<![\w.,:/-])(?:[A-Za-z]+-?)*+\d[\w-]*+(?![.,:/]\d)")
+_NO_IDENTIFIER: Final = re.compile(r"\d|(?:19|20)\d\d")
 
 
 def causal_direction(query: str) -> Direction | None:
@@ -232,6 +234,12 @@ def _keywords(query: str) -> str:
     return "" if stems[0] in _DIRECTIVES or _ASKING.issuperset(stems) else query.strip()
 
 
+def named_numbers(query: str, asked_at: datetime) -> tuple[str, ...]:
+    """Return the numbers of a query, as those of issues and versions, without its times, years and single digits."""
+    found = _NUMBER.findall(without_times(query, asked_at))
+    return tuple(one for one in found if not _NO_IDENTIFIER.fullmatch(one))
+
+
 def extract_hints(query: str, asked_at: datetime, now: datetime | None = None) -> QueryHints:
     """Return direction, times, session part and words of a query.
 
@@ -249,4 +257,5 @@ def extract_hints(query: str, asked_at: datetime, now: datetime | None = None) -
         end=not start and _END.search(query) is not None,
         unknown=Interval(asked_at, now) if now is not None and asked_at < now else None,
         words=words(query),
+        numbers=named_numbers(query, asked_at),
     )

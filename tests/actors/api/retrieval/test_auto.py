@@ -118,3 +118,15 @@ async def test_what_came_after_the_question_ranks_below_what_was_known(mixed: Co
     assert then[0]["content"] == plans["2023-03-01"]
     later = next(result for result in then if result["content"] == plans["2023-06-01"])
     assert later["contributions"]["e2_temporal_recent"] < 0
+
+
+@pytest.mark.parametrize("question", ["What did we decide about proposal 4512?", "What became of proposal 4512?"])
+async def test_a_memory_that_holds_the_number_of_a_question_comes_first(context: Context, question: str) -> None:
+    for number in range(2201, 2213):
+        await store(context, f"We decided about proposal {number} on the last day: it became a guideline.")
+    minutes = (
+        "Ada asked for another look at 4512. Two members were against it and one had no view. "
+        "Lunch was late, and the heating in the meeting room is still broken."
+    )
+    await store(context, minutes)
+    assert (await search(context, question))[0]["content"] == minutes

@@ -147,3 +147,16 @@ def test_the_time_between_the_question_and_now_is_unknown_to_whoever_asked():
 @given(question=st.text(max_size=100))
 def test_a_query_keeps_a_subject(question: str):
     assert bool(causal_subject(question)) == bool(question)
+
+
+@pytest.mark.parametrize(
+    ("query", "numbers"),
+    [
+        ("Why was RFC 4512 rejected?", ("4512",)),
+        ("what is CVE-2024-3094, and #33864", ("CVE-2024-3094", "33864")),
+        ("who books room B204 on 12/11/2026 at 10:30?", ("B204",)),
+        ("8,000 euros in 2024 for 3 lamps of 10.5 cm", ()),
+    ],
+)
+def test_numbers_of_things_are_told_from_times_amounts_and_single_digits(query: str, numbers: tuple[str, ...]) -> None:
+    assert extract_hints(query, ASKED).numbers == numbers
