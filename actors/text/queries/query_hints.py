@@ -147,6 +147,8 @@ _ANSWERS: Final = frozenset(
     )
 )
 """Stems with which a person greets, thanks or agrees, and lets an agent go on."""
+_LOOKED_FOR: Final = frozenset(stem_words("go keep look right sound work".split()))
+"""Those of them that are keywords where they stand alone."""
 _QUESTION = re.compile(
     rf"[^?]*\?\W*$|\W*(?:what|who|whom|whose|which|when|where|why|how|is|are|was|were|{_DO}|can|should|any|anything|"
     r"(?:please )?(?:tell|remind|show) (?:me|us))\b",
@@ -156,6 +158,7 @@ _QUESTION = re.compile(
 
 _BEFORE_NOUN = r"(?:a|an|the|my|our|your|his|her|their|its|this|that|these|those|about|on|with|of|for|from|in|at)"
 _NUMBER: Final = re.compile(r"(?<![\w.,:/-])(?:[A-Za-z]+-?)*+\d[\w-]*+(?![.,:/]\d)")
+"""A number with what is written together with it, unless it goes on behind a mark, as times, dates and decimals do."""
 _NO_IDENTIFIER: Final = re.compile(r"\d|(?:19|20)\d\d")
 
 
@@ -192,8 +195,9 @@ def is_time_only(query: str, asked_at: datetime) -> bool:
 def is_answer(query: str) -> bool:
     """Return whether a text only greets, thanks or agrees, so that no memory bears on it: "sounds good", "do it"."""
     found = tokens(query)
-    left = [word for word in found if word not in STOP_WORDS]
-    return bool(found) and not _QUESTION.match(query) and _ANSWERS.issuperset(stem_words(left))
+    stems = stem_words([word for word in found if word not in STOP_WORDS])
+    is_keyword = len(found) == 1 and not _LOOKED_FOR.isdisjoint(stems)
+    return bool(found) and not (is_keyword or _QUESTION.match(query)) and _ANSWERS.issuperset(stems)
 
 
 def asks_for_latest(query: str) -> bool:

@@ -7,7 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.text.queries import dates
-from actors.text.queries.query_hints import asks_for_latest, causal_direction, causal_subject, extract_hints
+from actors.text.queries.query_hints import (
+    asks_for_latest,
+    causal_direction,
+    causal_subject,
+    extract_hints,
+    is_answer,
+)
 from projections.spaces.directed import Direction
 from projections.time.expressions import find_intervals
 
@@ -160,3 +166,19 @@ def test_a_query_keeps_a_subject(question: str):
 )
 def test_numbers_of_things_are_told_from_times_amounts_and_single_digits(query: str, numbers: tuple[str, ...]) -> None:
     assert extract_hints(query, ASKED).numbers == numbers
+
+
+@pytest.mark.parametrize(
+    ("text", "answers"),
+    [
+        ("thanks, looks good", True),
+        ("ok", True),
+        ("yes, go ahead", True),
+        ("Go", False),
+        ("go routines", False),
+        ("is that ok?", False),
+        ("run the tests", False),
+    ],
+)
+def test_thanks_and_consent_ask_for_nothing(text: str, *, answers: bool) -> None:
+    assert is_answer(text) is answers
