@@ -38,7 +38,7 @@ _ATTACHED: Final = (
     r"ficheiro anexado|file allegato|bestand bijgevoegd)\)"
 )
 """The line of a file that was sent, as Androids write it: `Jane.vcf (file attached)`."""
-_MEDIA: Final = re.compile(rf"{MARK}.*|<[^<>]+>|{_ATTACHED}|(?:This message was|You) deleted(?: this message)?\.?")
+_MEDIA: Final = re.compile(rf"{MARK}.*|<[^<>]+>|{_ATTACHED}|(?:This message was deleted|You deleted this message)\.?")
 """A text that the program puts in the place of an image, a voice message, a call or what was deleted.
 
 With further lines it is a poll, or a text that begins with the mark.

@@ -280,14 +280,13 @@ def _several(memories: Iterable[UUID]) -> str:
             return f"{counted(count, 'memory')} ({_ids(memories)})"
 
 
-def _ids(memories: Iterable[UUID]) -> str:
-    memories = list(memories)
-    rest = f" and {len(memories) - MAX_IDS} more" if len(memories) > MAX_IDS else ""
-    return ", ".join(map(str, memories[:MAX_IDS])) + rest
+def _ids(ids: Iterable[object]) -> str:
+    shown = [*map(str, ids)]
+    rest = f" and {len(shown) - MAX_IDS} more" if len(shown) > MAX_IDS else ""
+    return ", ".join(shown[:MAX_IDS]) + rest
 
 
 def _edges(links: Sequence[CausalLink]) -> str:
     """Return the number of edges, and the cause and the effect of the first ones."""
-    named = ", ".join(f"{link.source} → {link.target}" for link in links[:MAX_IDS])
-    rest = f" and {len(links) - MAX_IDS} more" if len(links) > MAX_IDS else ""
-    return counted(len(links), "edge") + (f" ({named}{rest})" if links else "")
+    ends = _ids(f"{link.source} → {link.target}" for link in links)
+    return counted(len(links), "edge") + (f" ({ends})" if links else "")
