@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from actors.cli.store_access import LOCK_TIMEOUT, open_store
+from actors.cli.store_access import LOCK_TIMEOUT, open_store, start_hub
 from actors.proxy.serve_command import proxy_supported
 from actors.runtime.faults import StorageFault
 from actors.runtime.types import JsonObject
@@ -140,8 +140,10 @@ def _next_batch(items: Iterator[Item]) -> list[Item]:
     return batch
 
 
-def import_batches(location: StoreLocation, begin: Callable[[Call], Iterator[Batch]]) -> None:
-    """Import through the process that serves the store, or into the store itself."""
+def import_batches(location: StoreLocation, begin: Callable[[Call], Iterator[Batch]], *, starts_hub: bool) -> None:
+    """Import through the process that serves the store, which may be started for it, or into the store itself."""
+    if starts_hub:
+        start_hub(location)  # others would wait as long as a long import has the store open
     with open_store(location, creates=True) as store:
         for batch in begin(store.call):
             batch.add(store.call("memory/import", batch.advance, items=[item.value for item in batch.items]))

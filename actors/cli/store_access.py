@@ -125,12 +125,21 @@ def open_store(
         now = monotonic()
         store = _connect_or_open(location, now + server_timeout, now + location.lock_timeout, stack)
         yield store
-    if starts_hub and not store.served and sys.platform != "win32":
-        from actors.proxy.launcher import HubError
-        from actors.proxy.serve_command import hub_launcher
+    if starts_hub and not store.served:
+        start_hub(location)
 
-        with suppress(HubError):  # the command has done its work; the next one opens the store itself again
-            hub_launcher(location.folder, location.profile, location.models).step()
+
+def start_hub(location: StoreLocation) -> None:
+    """Start a hub in the background, if there is none; without one, each command opens the store itself."""
+    if sys.platform == "win32":
+        return
+    from actors.proxy.launcher import HubError
+    from actors.proxy.serve_command import hub_launcher
+
+    with suppress(HubError):
+        connection = hub_launcher(location.folder, location.profile, location.models).step()
+        if connection is not None:
+            connection.close()
 
 
 @contextmanager

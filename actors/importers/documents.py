@@ -38,6 +38,18 @@ CONVERTED: Final[dict[str, Callable[[str], tuple[JsonObject, str]]]] = {
 UNPACKED: Final[dict[str, Callable[[Path], Document | Broken]]] = {NOTEBOOK: from_notebook, WORD: from_word}
 """What reads a file that is no text, by suffix."""
 SUFFIXES: Final = (*MARKDOWN, PLAIN, *CONVERTED, *UNPACKED)
+UNREAD: Final[dict[str, str]] = {
+    ".pdf": "PDF isn't read: pdftotext FILE.pdf writes a text that is",
+    ".msg": "messages of Outlook aren't read: save them as .eml",
+    ".enex": "this format of Evernote isn't read: export the notes as HTML",
+    **dict.fromkeys((".doc", ".odt", ".rtf", ".pages"), "it isn't read: save it as .docx"),
+    **dict.fromkeys((".xls", ".xlsx", ".ods", ".numbers"), "it isn't read: save its table as .csv"),
+    **dict.fromkeys((".epub", ".tex", ".adoc"), "it isn't read: pandoc FILE -o FILE.md writes a note that is"),
+    **dict.fromkeys(
+        (".ppt", ".pptx", ".odp"), "slides aren't read: save them as PDF, of which pdftotext writes a text"
+    ),
+}
+"""What to do with files of texts in formats that aren't read, by suffix."""
 UNREADABLE: Final = "its properties are no {} and are left out, its text is imported"
 
 _IMAGE: Final = re.compile(r"(data:image/[\w.+-]{1,40});base64,[A-Za-z0-9+/=]+")

@@ -1,9 +1,10 @@
 """Recognises what a file or a folder is, and reads it."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -28,18 +29,6 @@ from actors.importers.records import Broken, FormatError, Item, Options, Record,
 OWN = "memories as JSON lines"
 PROBED = 50
 """Files of a folder that are looked at until one is recognised."""
-UNREAD = {
-    ".pdf": "PDF isn't read: pdftotext FILE.pdf writes a text that is",
-    ".msg": "messages of Outlook aren't read: save them as .eml",
-    ".enex": "this format of Evernote isn't read: export the notes as HTML",
-    **dict.fromkeys((".doc", ".odt", ".rtf", ".pages"), "it isn't read: save it as .docx"),
-    **dict.fromkeys((".xls", ".xlsx", ".ods", ".numbers"), "it isn't read: save its table as .csv"),
-    **dict.fromkeys((".epub", ".tex", ".adoc"), "it isn't read: pandoc FILE -o FILE.md writes a note that is"),
-    **dict.fromkeys(
-        (".ppt", ".pptx", ".odp"), "slides aren't read: save them as PDF, of which pdftotext writes a text"
-    ),
-}
-"""What to do with files of texts in formats that aren't read, by suffix."""
 TEMPLATES = {"templates.json": "folder", "plugins/templater-obsidian/data.json": "templates_folder"}
 """Settings of an Obsidian vault, and the key of each that names the folder of its templates."""
 
@@ -98,6 +87,22 @@ class Source(msgspec.Struct, frozen=True):
     """Other files of a folder that are not hidden, relative to it, and why each is not read."""
 
 
+def recognise_all(paths: Sequence[Path], options: Options) -> Source:
+    """Return the sources at several paths as one; errors as of `recognise`, also for a file that two of them hold."""
+    found = [recognise(path, options) for path in paths]
+    if len(found) == 1:
+        return found[0]
+    times = Counter(file.resolve() for source in found for file in source.files)
+    if twice := next((file for file, count in times.items() if count > 1), None):
+        raise FormatError(f"{twice} would be imported twice: name it, or a folder that holds it, once")
+    return Source(
+        ", ".join(dict.fromkeys(source.name for source in found)),
+        tuple(file for source in found for file in source.files),
+        lambda: chain.from_iterable(source.read() for source in found),
+        tuple((path / file, why) for path, source in zip(paths, found, strict=True) for file, why in source.unread),
+    )
+
+
 def recognise(path: Path, options: Options) -> Source:
     """Return the source at a path.
 
@@ -118,8 +123,8 @@ def recognise(path: Path, options: Options) -> Source:
 
 def _file(path: Path, options: Options) -> Source:
     suffix = path.suffix.lower()
-    if suffix in UNREAD:
-        raise FormatError(f"{path}: {UNREAD[suffix]}; nothing was imported")
+    if suffix in documents.UNREAD:
+        raise FormatError(f"{path}: {documents.UNREAD[suffix]}; nothing was imported")
     if suffix in mail.MESSAGE:
         return _strict(Source(mail.SINGLE, (path,), lambda: mail.read_messages([path], options)))
     if _is_chat(path):
@@ -203,8 +208,8 @@ def _folder(path: Path, options: Options) -> Source:
         return Source(f"a folder of {name}", (*texts, *conversations, *messages, *templates), read)
     if single := next(walk(path, (*tables.SUFFIXES, mail.SUFFIX)), None):
         raise FormatError(f"{path}: a table or a mailbox is imported by itself, not by its folder: name {single}")
-    if unread := next(walk(path, UNREAD), None):
-        raise FormatError(f"{path}: nothing to import; {unread}: {UNREAD[unread.suffix.lower()]}")
+    if unread := next(walk(path, documents.UNREAD), None):
+        raise FormatError(f"{path}: nothing to import; {unread}: {documents.UNREAD[unread.suffix.lower()]}")
     raise FormatError(f"{path}: nothing to import; known are {KNOWN}")
 
 
@@ -227,7 +232,7 @@ def _is_chat(file: Path) -> bool:
 
 def _why_unread(file: Path, source: str) -> str:
     if file.suffix.lower() not in SUFFIXES:
-        return UNREAD.get(file.suffix.lower(), "unknown format")
+        return documents.UNREAD.get(file.suffix.lower(), "unknown format")
     beside = not {*claude_transcripts.SIDE_FOLDERS}.isdisjoint(file.parts)
     if source == claude_transcripts.NAME and file.suffix == ".jsonl" and beside:
         return "read with --everything only"

@@ -11,7 +11,7 @@ from actors.api.operations.lifecycle import memories
 from actors.cli import importing
 from actors.cli.views import terminal
 from actors.importers import records
-from actors.importers.recogniser import UNREAD
+from actors.importers.documents import UNREAD
 from actors.runtime.faults import StorageFault
 from actors.runtime.types import JsonObject
 from events.storage.log import LogFullError
@@ -136,3 +136,22 @@ def test_a_folder_of_documents_notebooks_and_messages_is_imported_and_found_and_
     assert "Hive two is strong" in found[0]["content"]
     again = run_json(tmp_path / "store", "import", str(folder))
     assert (again["stored"], again["stored_before"]) == (0, 3)
+
+
+def test_files_and_folders_are_imported_together_and_none_twice(tmp_path: Path) -> None:
+    vault, store = tmp_path / "vault", tmp_path / "store"
+    vault.mkdir()
+    (vault / "bees.md").write_text("Hive two swarmed on 3 May.")
+    (vault / "hive.png").write_bytes(b"\x89PNG")
+    (tmp_path / "loft.md").write_text("The ladder is lent to Ole.")
+    line = json.dumps({"content": "The spare fuses lie on the top shelf."})
+    arguments = ("import", str(vault), str(tmp_path / "loft.md"), "-")
+    done = json.loads(run(store, *arguments, "--json", stdin=line).stdout)
+    assert (done["source"], done["files"]) == ("a folder of notes, a note, memories as JSON lines", 3)
+    assert (done["stored"], done["failed"]) == (3, [])
+    assert done["unread"] == [{"file": str(vault / "hive.png"), "reason": "unknown format"}]
+    again = json.loads(run(store, *arguments, "--json", stdin=line).stdout)
+    assert (again["stored"], again["stored_before"]) == (0, 3)
+    twice = run(store, "import", str(vault), str(vault / "bees.md"))
+    assert (twice.exit_code, twice.stdout) == (1, "")
+    assert f"{vault / 'bees.md'} would be imported twice: name it, or a folder that holds it, once" in twice.stderr

@@ -6,7 +6,7 @@ import shutil
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -45,11 +45,12 @@ def import_memories(
     folder: Path,
     report: Report,
     context: typer.Context,
-    source: Annotated[
-        str,
+    sources: Annotated[
+        list[str],
         typer.Argument(
-            help=f"A file or folder, as ~/.claude/projects: {KNOWN}, as export writes them; - is standard input with "
-            "such lines."
+            metavar="SOURCE…",
+            help=f"Files and folders, as ~/.claude/projects: {KNOWN}, as export writes them; - is standard input with "
+            "such lines.",
         ),
     ],
     namespace: Annotated[
@@ -66,6 +67,14 @@ def import_memories(
         ),
     ] = None,
     *,
+    hub: Annotated[
+        bool,
+        typer.Option(
+            "--hub/--no-hub",
+            envvar="CONTEXT_GRAPH_HUB",
+            help="Start the hub first, through which agents and other commands use the store meanwhile.",
+        ),
+    ] = True,
     workers: Workers = None,
     ray: Ray = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Report what would be imported; change nothing.")] = False,
@@ -73,7 +82,7 @@ def import_memories(
         bool, typer.Option("--everything", help="Also tool calls, their results, thinking, side chains, quoted mail.")
     ] = False,
 ) -> JsonObject:
-    """Store the memories of a source, each once however often it is imported; status 1 if any failed.
+    """Store the memories of files and folders, each once however often it is imported; status 1 if any failed.
 
     What was edited in a file since its last import supersedes its former version; what was deleted stays.
 
@@ -81,30 +90,30 @@ def import_memories(
     """
     from actors.cli.importing import batches_of, import_batches, import_in_pool, so_far
     from actors.embedder.pool.worker import WorkerSettings
-    from actors.importers.recogniser import recognise
+    from actors.importers.recogniser import recognise_all
     from actors.importers.records import Options, Redactions, project
 
     redactions = Redactions()
-    with _path(source) as path:
+    with ExitStack() as stack:
+        paths = [stack.enter_context(_path(source)) for source in sources]
         # The namespace of a session's folder is recorded in the store, which a dry run leaves as it is.
         find_project = project if dry_run else partial(_project, folder)
-        found = recognise(
-            path, Options(namespace=namespace, everything=everything, column=column, project=find_project)
-        )
+        options = Options(namespace=namespace, everything=everything, column=column, project=find_project)
+        found = recognise_all(paths, options)
         files: dict[str, list[str]] = {}
         result = _survey(found, files, redactions, report, validates=dry_run)
         if not dry_run:
             begin = partial(batches_of, found, files, result, report)
             try:
                 if workers is None and ray is None:
-                    import_batches(location_of(context, folder, embedder, models), begin)
+                    import_batches(location_of(context, folder, embedder, models), begin, starts_hub=hub)
                 else:
                     import_in_pool(folder, begin, WorkerSettings(embedder, models), workers, ray)
             except KeyboardInterrupt:
                 print_notice(f"interrupted; {so_far(result)}")
                 raise
-    if source == STANDARD:
-        result["failed"] = [{**failure, "file": STANDARD} for failure in result["failed"]]
+    copies = {str(path) for path, source in zip(paths, sources, strict=True) if source == STANDARD}
+    result["failed"] = [one | {"file": STANDARD} if one["file"] in copies else one for one in result["failed"]]
     result["failed"].sort(key=lambda failure: (failure["file"], failure["line"]))
     result["namespaces"] = dict(sorted((+result["namespaces"]).items()))
     return result | {"redacted": dict(redactions.secrets), "private": redactions.private, "dry_run": dry_run}

@@ -14,7 +14,7 @@ from actors.runtime.settings import ModelProfile, passphrase
 from actors.runtime.types import JsonObject
 
 STYLES = {"ok": "green", "warning": "yellow", "failed": "red"}
-Limit = Annotated[int, typer.Option(help="Show this many of the latest events.")]
+Limit = Annotated[int, typer.Option(help="Show this many of the latest events, 1 to 500.")]
 Moment = Annotated[str | None, typer.Option(help="Number of an event, or a time: ISO 8601, or as 'last week'.")]
 
 
@@ -63,7 +63,7 @@ def diff(
         str, typer.Argument(help="Number of an event, or a time: ISO 8601, or as 'last week', from its beginning.")
     ],
     b: Annotated[str | None, typer.Argument(help="The same, to its end; now if left out.")] = None,
-    limit: Annotated[int, typer.Option(help="Entries of each list.")] = 20,
+    limit: Annotated[int, typer.Option(help="Entries of each list, 0 to 1,000.")] = 20,
 ) -> None:
     """Show what changed between two moments."""
 
