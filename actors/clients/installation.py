@@ -12,7 +12,7 @@ from actors.clients import jsonc, toml
 from actors.clients.files import Change, apply, backup_of, naming, read
 from actors.clients.launch import (
     CAPTURE,
-    HookCall,
+    HookLaunch,
     Launch,
     group,
     is_own,
@@ -83,7 +83,7 @@ def configured(client: Client) -> object:
         return _entry(read(client.file) or "", client)
 
 
-def hook_call(client: Client) -> HookCall | None:
+def hook_call(client: Client) -> HookLaunch | None:
     """Return how a hook of ours starts this program; None without one; errors as above."""
     own = next((one for event in client.hook_events for one in _own(_setting(client, "hooks", event))), None)
     if client.hooks is None or own is None:
