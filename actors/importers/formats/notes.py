@@ -60,8 +60,9 @@ UNSTATED = {
 """Metadata by which a program, such as our own export, keeps a note; the rest says something about its subject."""
 
 _OBSERVATION = re.compile(
-    r"^[ \t]*[-*] \[(?P<category>[^\]\[xX \0][^\]\[]*)\] +(?P<text>\S(?:.*[^ \t\n])?)[ \t]*$\n?", re.MULTILINE
+    r"^[ \t]*[-*] \[(?P<category>[^\]\[ \0][^\]\[]+)\] +(?P<text>\S(?:.*[^ \t\n])?)[ \t]*$\n?", re.MULTILINE
 )
+"""A category has two characters or more: one alone is the state of a task."""
 _CONTEXT = re.compile(r"(?<!\s)\s*\((?P<context>[^()]*)\)$")
 _NOTION_ID = re.compile(r" [0-9a-f]{32}\Z")
 """What Notion adds to the names of exported pages."""
@@ -262,8 +263,7 @@ def _observation(note: _Note, found: re.Match[str], options: Options) -> Iterato
 
 def _tags(properties: JsonObject) -> list[str]:
     """Return the tags and categories of a note."""
-    found = (_values(properties, name, r"[,\s]+") for name in ("tags", "categories"))
-    return [tag.lstrip("#") for tags in found for tag in tags]
+    return [tag.lstrip("#") for name in ("tags", "categories") for tag in _values(properties, name, r"[,\s]+")]
 
 
 def _found_tags(text: str) -> list[str]:
