@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from difflib import unified_diff
 from pathlib import Path
 from typing import NamedTuple
@@ -22,9 +23,14 @@ class ConfigurationError(Exception):
         where = f", line {line}" if line is not None else ""
         super().__init__(f"{file}{where}: {problem}" if file else problem)
 
-    def of(self, file: object) -> ConfigurationError:
-        """Return the same error of a file."""
-        return ConfigurationError(self.problem, self.line, str(file))
+
+@contextmanager
+def naming(file: Path) -> Iterator[None]:
+    """Name a file in those errors of a block that name none."""
+    try:
+        yield
+    except ConfigurationError as error:
+        raise ConfigurationError(error.problem, error.line, error.file or str(file)) from None
 
 
 def line_of(text: str, position: int) -> int:

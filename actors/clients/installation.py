@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import partial
 from importlib import resources
 from itertools import takewhile
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import TypeAlias
 
 from actors.clients import jsonc, toml
-from actors.clients.files import Change, ConfigurationError, apply, backup_of, read
+from actors.clients.files import Change, apply, backup_of, naming, read
 from actors.clients.launch import (
     CAPTURE,
-    HookCall,
+    HookLaunch,
     Launch,
     group,
     is_own,
@@ -24,7 +23,8 @@ from actors.clients.launch import (
 )
 from actors.clients.table import NAME, Client, Format
 
-T = TypeVar("T")
+Edit: TypeAlias = Callable[[str, Client, Launch | None], str]
+"""Returns the text of a configuration with what a launch needs there, or, without a launch, with nothing of ours."""
 
 SKILLS = "skills"
 """The name of the folder that holds a client's skills."""
@@ -45,9 +45,8 @@ def install_changes(client: Client, launch: Launch) -> list[Change]:
     """
     if has_plugin(client):
         return []
-    changes = [_installed(client.file, ENTRY, client, launch)]
-    if client.hooks:
-        changes.append(_installed(client.hooks.path(), HOOKS, client, launch))
+    earlier = _launched(client)
+    changes = [_installed(file, edit, client, launch, earlier) for file, edit in _edits(client)]
     changes += [
         Change(file, before, text, keeps_backup=True)
         for file, text in _skill_files(client)
@@ -63,9 +62,7 @@ def uninstall_changes(client: Client) -> list[Change]:
     taken out.
     """
     launch = _launched(client)
-    changes = [_uninstalled(client.file, ENTRY, client, launch)]
-    if client.hooks:
-        changes.append(_uninstalled(client.hooks.path(), HOOKS, client, launch))
+    changes = [_uninstalled(file, edit, client, launch) for file, edit in _edits(client)]
     changes += [Change(file, text, None) for file, text in _skill_files(client) if read(file) == text]
     return [change for change in changes if change.after != change.before]
 
@@ -82,13 +79,17 @@ def apply_all(changes: list[Change]) -> None:
 
 def configured(client: Client) -> object:
     """Return our entry in a client's configuration; None without one; errors as in `install_changes`."""
-    return _edited(client.file, _entry, read(client.file) or "", client)
+    with naming(client.file):
+        return _entry(read(client.file) or "", client)
 
 
-def hook_call(client: Client) -> HookCall | None:
+def hook_call(client: Client) -> HookLaunch | None:
     """Return how a hook of ours starts this program; None without one; errors as above."""
     own = next((one for event in client.hook_events for one in _own(_setting(client, "hooks", event))), None)
-    return _edited(client.hooks.path(), read_hook, own) if client.hooks and own else None
+    if client.hooks is None or own is None:
+        return None
+    with naming(client.hooks.path()):
+        return read_hook(own)
 
 
 def hooks_off(client: Client) -> bool:
@@ -114,7 +115,10 @@ def _setting(client: Client, *path: str) -> object:
     if client.hooks is None:
         return None
     file = client.hooks.path()
-    return _edited(file, partial(jsonc.find, comments=False), read(file) or "", path)
+    with naming(file):
+        text = read(file) or ""
+        jsonc.refuse_comments(text)
+        return jsonc.find(text, path)
 
 
 def kept_skills(client: Client) -> list[Path]:
@@ -129,18 +133,25 @@ def _launched(client: Client) -> Launch | None:
     return launch and launch._replace(captures=captures(client))
 
 
-def _installed(file: Path, edit: Edit, client: Client, launch: Launch) -> Change:
-    """Return the change that adds entries to a file.
+def _edits(client: Client) -> Iterator[tuple[Path, Edit]]:
+    """Yield each configuration of a client, and how it is edited."""
+    yield client.file, _edit_entry
+    if client.hooks:
+        yield client.hooks.path(), _edit_hooks
+
+
+def _installed(file: Path, edit: Edit, client: Client, launch: Launch, earlier: Launch | None) -> Change:
+    """Return the change that adds entries to a file, which may hold those of an earlier launch.
 
     The backup is of a file without any, or else, where there is none, of entries that a person may have written.
     """
     before = read(file)
-    after = _edited(file, edit.put, before or "", client, launch)
-    if before is None:
-        return Change(file, before, after)
-    earlier = _launched(client)
-    is_fresh = _edited(file, edit.take, before, client) == before
-    is_ours = earlier is not None and _edited(file, edit.put, "", client, earlier) == before
+    with naming(file):
+        after = edit(before or "", client, launch)
+        if before is None:
+            return Change(file, None, after)
+        is_fresh = edit(before, client, None) == before
+        is_ours = earlier is not None and edit("", client, earlier) == before
     return Change(file, before, after, keeps_backup=is_fresh or not (is_ours or backup_of(file).exists()))
 
 
@@ -148,54 +159,41 @@ def _uninstalled(file: Path, edit: Edit, client: Client, launch: Launch | None) 
     before = read(file)
     if before is None:
         return Change(file, None, None)
-    taken = _edited(file, edit.take, before, client)
-    if taken == before or launch is None:
-        return Change(file, before, taken)
-    former = read(backup_of(file))
-    if former is not None and _edited(file, edit.take, former, client) != former:
-        former = taken  # it holds entries that a person wrote: the backup stays
-    is_untouched = _edited(file, edit.put, former or "", client, launch) == before
+    with naming(file):
+        taken = edit(before, client, None)
+        if taken == before or launch is None:
+            return Change(file, before, taken)
+        former = read(backup_of(file))
+        if former is not None and edit(former, client, None) != former:
+            former = taken  # it holds entries that a person wrote: the backup stays
+        is_untouched = edit(former or "", client, launch) == before
     return Change(file, before, former if is_untouched else taken)
 
 
-def _edited(file: Path, edit: Callable[..., T], *arguments: object) -> T:
-    try:
-        return edit(*arguments)
-    except ConfigurationError as error:
-        raise error.of(file) from None
-
-
 def _entry(text: str, client: Client) -> object:
-    path = (*_servers(client, text), NAME)
-    if client.format is Format.TOML:
-        return toml.find(text, path)
-    return jsonc.find(text, path, comments=client.format is Format.JSONC)
+    path = (*_servers(text, client), NAME)
+    return (toml if client.format is Format.TOML else jsonc).find(text, path)
 
 
-def _with_entry(text: str, client: Client, launch: Launch) -> str:
-    """Set our entry; what else stands in one that is there, such as variables for the server, stays."""
-    path = (*_servers(client, text), NAME)
-    entry = launch.entry(client.shape)
-    changes: list[tuple[tuple[str, ...], object]] = [(path, entry)]
-    if read_entry(_entry(text, client)) is not None:
-        changes = [((*path, name), value) for name, value in entry.items() if name != "enabled"]
-    for place, value in changes:
-        if client.format is Format.TOML:
-            text = toml.set_member(text, place, value)
-        else:
-            text = jsonc.set_member(text, place, value, comments=client.format is Format.JSONC)
+def _edit_entry(text: str, client: Client, launch: Launch | None) -> str:
+    """Set or remove our entry; what else stands in one that is set, such as variables for the server, stays."""
+    language = toml if client.format is Format.TOML else jsonc
+    servers = _servers(text, client)
+    if launch is None:
+        return language.remove(text, servers, NAME)
+    path, entry = (*servers, NAME), launch.entry(client.shape)
+    if read_entry(_entry(text, client)) is None:
+        return language.set_member(text, path, entry)
+    for name, value in entry.items():
+        if name != "enabled":
+            text = language.set_member(text, (*path, name), value)
     return text
 
 
-def _without_entry(text: str, client: Client) -> str:
-    path = _servers(client, text)
-    if client.format is Format.TOML:
-        return toml.remove(text, path, NAME)
-    return jsonc.remove(text, path, NAME, comments=client.format is Format.JSONC)
-
-
-def _servers(client: Client, text: str) -> tuple[str, ...]:
-    """Return the keys that lead to the servers; opencode 2 may have one more than version 1."""
+def _servers(text: str, client: Client) -> tuple[str, ...]:
+    """Return the keys that lead to the servers in a text that the client can read; opencode 2 may have one more."""
+    if client.format is Format.JSON:
+        jsonc.refuse_comments(text)
     if client.title == "opencode":
         servers = jsonc.find(text, (*client.servers, "servers"))
         if isinstance(servers, dict) and "type" not in servers:
@@ -203,52 +201,44 @@ def _servers(client: Client, text: str) -> tuple[str, ...]:
     return client.servers
 
 
-def _with_hooks(text: str, client: Client, launch: Launch) -> str:
-    """Replace our hooks; they stay as they are if they are current."""
+def _edit_hooks(text: str, client: Client, launch: Launch | None) -> str:
+    """Replace or remove our hooks; they stay as they are if they are current."""
+    jsonc.refuse_comments(text)
+    if launch is None:
+        return _without_hooks(text, client)
     command, detached = shell_command(launch.command), client.runs_detached
     capturing = {"SessionEnd": (CAPTURE,)} if launch.captures else {}
     wanted = {
         event: group(event, command, (*launch.options, *capturing.get(event, ())), detached=detached)
         for event in client.hook_events
     }
-    if all(_own(jsonc.find(text, ("hooks", event), comments=False)) == [one] for event, one in wanted.items()):
+    if all(_own(jsonc.find(text, ("hooks", event))) == [one] for event, one in wanted.items()):
         return text
     text = _without_hooks(text, client)
     for event, one in wanted.items():
-        text = jsonc.append(text, ("hooks", event), one, comments=False)
+        text = jsonc.append(text, ("hooks", event), one)
     return text
 
 
 def _without_hooks(text: str, client: Client) -> str:
     given = text
     for event in client.hook_events:
-        groups = jsonc.find(text, ("hooks", event), comments=False)
+        groups = jsonc.find(text, ("hooks", event))
         if not isinstance(groups, list):
             continue
         if groups and len(_own(groups)) == len(groups):  # `install` added the event
-            text = jsonc.remove(text, ("hooks",), event, comments=False)
+            text = jsonc.remove(text, ("hooks",), event)
             continue
         for index in reversed(range(len(groups))):
             if is_own(groups[index]):
-                text = jsonc.remove(text, ("hooks", event), index, comments=False)
-    if text != given and jsonc.find(text, ("hooks",), comments=False) == {}:
-        return jsonc.remove(text, (), "hooks", comments=False)
+                text = jsonc.remove(text, ("hooks", event), index)
+    if text != given and jsonc.find(text, ("hooks",)) == {}:
+        return jsonc.remove(text, (), "hooks")
     return text
 
 
 def _own(groups: object) -> list[object]:
     return [one for one in groups if is_own(one)] if isinstance(groups, list) else []
-
-
-class Edit(NamedTuple):
-    """The two directions of a change to a configuration's text."""
-
-    put: Callable[[str, Client, Launch], str]
-    take: Callable[[str, Client], str]
-
-
-ENTRY = Edit(_with_entry, _without_entry)
-HOOKS = Edit(_with_hooks, _without_hooks)
 
 
 def _skill_files(client: Client) -> Iterator[tuple[Path, str]]:

@@ -50,7 +50,7 @@ class _Document:
         ConfigurationError: The text is no such document; names the line.
     """
 
-    def __init__(self, text: str, *, comments: bool) -> None:
+    def __init__(self, text: str, *, comments: bool = True) -> None:
         self.text = text
         without_mark = text.replace(BOM, " ", 1) if text.startswith(BOM) else text
         self._commas = _blanked(_COMMENT, without_mark) if comments else without_mark
@@ -109,19 +109,24 @@ class _Document:
         return position
 
 
-def find(text: str, path: Sequence[str], *, comments: bool = True) -> object:
+def refuse_comments(text: str) -> None:
+    """Raise `ConfigurationError` for a text that some clients don't read: one with comments, or a last comma."""
+    _Document(text, comments=False)
+
+
+def find(text: str, path: Sequence[str]) -> object:
     """Return the value at a path of keys; None without one; errors as in `set_member`."""
-    node, depth = _Document(text, comments=comments).descend(path)
+    node, depth = _Document(text).descend(path)
     return node.value if depth == len(path) else None
 
 
-def set_member(text: str, path: Sequence[str], value: object, *, comments: bool = True) -> str:
+def set_member(text: str, path: Sequence[str], value: object) -> str:
     """Return the text with a member at a path of keys; objects on the way are added where they are missing.
 
     Raises:
         ConfigurationError: The text is no JSON, or something on the way is no object.
     """
-    document = _Document(text, comments=comments)
+    document = _Document(text)
     if document.is_blank:
         return (BOM if text.startswith(BOM) else "") + _dumps(_nested(path, value), "", "  ") + "\n"
     node, depth = document.descend(path)
@@ -132,20 +137,20 @@ def set_member(text: str, path: Sequence[str], value: object, *, comments: bool 
     return text[: node.start] + _layout(text, node, value) + text[node.end :]
 
 
-def append(text: str, path: Sequence[str], value: object, *, comments: bool = True) -> str:
+def append(text: str, path: Sequence[str], value: object) -> str:
     """Return the text with one more element in the array at a path; errors as in `set_member`."""
-    document = _Document(text, comments=comments)
+    document = _Document(text)
     node, depth = document.descend(path)
     if depth < len(path):
-        return set_member(text, path, [value], comments=comments)
+        return set_member(text, path, [value])
     if not isinstance(node.value, list):
         raise document.no(node, path, "array")
     return _insert(document, node, None, value)
 
 
-def remove(text: str, path: Sequence[str], at: str | int, *, comments: bool = True) -> str:
+def remove(text: str, path: Sequence[str], at: str | int) -> str:
     """Return the text without a member of the object, or an element of the array, at a path; as it is without it."""
-    document = _Document(text, comments=comments)
+    document = _Document(text)
     node, depth = document.descend(path)
     if depth < len(path) or not node.value or document.is_blank:
         return text

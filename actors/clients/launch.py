@@ -160,7 +160,7 @@ def is_own(configured: object) -> bool:
     )
 
 
-class HookCall(NamedTuple):
+class HookLaunch(NamedTuple):
     """How a configured hook starts this program."""
 
     program: str
@@ -168,7 +168,7 @@ class HookCall(NamedTuple):
     options: list[str]
 
 
-def read_hook(own: object) -> HookCall:
+def read_hook(own: object) -> HookLaunch:
     """Return how a configured group of ours starts this program (`is_own`); `ConfigurationError` for no shell text."""
     program, _, rest = cast("JsonObject", own)["hooks"][0]["command"].partition(" hook ")
     try:
@@ -176,4 +176,4 @@ def read_hook(own: object) -> HookCall:
     except ValueError as error:
         raise ConfigurationError(f"the command of a hook can't be read: {error}") from None
     options = [str(Path(os.path.expandvars(word)).expanduser()) for word in words if word != CAPTURE]
-    return HookCall(program.rpartition("|| ")[2], options)
+    return HookLaunch(program.rpartition("|| ")[2], options)

@@ -87,18 +87,15 @@ class Salvage:
             copy = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="context-graph-"))) / DATABASE
             head = acknowledged(folder, keys.chain)
             witness = None if spare is None else spare.head(folder, keys)
-            spares: Mapping[int, Envelope] = {}
             try:
                 self.database = open_mended(folder / DATABASE, copy)
             except LogError:
-                spares = {} if spare is None else spare.memories(folder, keys)
-                if not spares:
+                if spare is None or not spare.memories(folder, keys):
                     raise
                 self.database = connect(copy.with_name("empty.duckdb"))
             stack.enter_context(closing(self.database))
             self.report: Final[Report] = Examination(self.database, keys, head, [], witness=witness).run(None)
-            if self.report.bad and spare is not None:
-                spares = spares or spare.memories(folder, keys)
+            spares: Mapping[int, Envelope] = spare.memories(folder, keys) if spare and self.report.bad else {}
             last = max([self.report.head.seq, *(bad.last for bad in self.report.bad)])
             rows = {seq: self._metadata(seq) for bad in self.report.bad for seq in range(bad.first, bad.last + 1)}
             ids = frozenset(self._ids())

@@ -194,15 +194,12 @@ def _beside(parts: Parts, rows: Rows) -> dict[tuple[int, int], float]:
     merged = parts.merged
     members = [(place, member) for place, row in enumerate(rows.tolist()) for member in merged.members(row)]
     turns, distances = parts.facets.around(np.array([member for _, member in members], np.int64), REACH)
-    numbers, columns = np.nonzero(turns >= 0)
     found: dict[tuple[int, int], float] = {}
-    for number, turn, distance in zip(
-        numbers.tolist(), turns[numbers, columns].tolist(), distances[numbers, columns].tolist(), strict=True
-    ):
+    for number, column in np.argwhere(turns >= 0).tolist():
         place, member = members[number]
-        other = merged.root(turn)
+        other, weight = merged.root(turns.item(number, column)), DECAY ** distances.item(number, column)
         if other != merged.root(member):
-            found[place, other] = max(DECAY**distance, found.get((place, other), 0.0))
+            found[place, other] = max(weight, found.get((place, other), 0.0))
     return found
 
 

@@ -6,6 +6,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from actors.api.params.fields import MAX_QUERY
+from actors.api.parts import PARTS, SPACE_NAMES
 from actors.dashboard.comparisons import why_above
 from actors.dashboard.page import chosen, number, operate, render
 from actors.runtime.faults import InvalidParamsFault
@@ -15,6 +16,8 @@ from events.spaces import SPACES
 
 CUSTOM = "custom"
 RESULTS = 10
+RAISING = 3
+"""Parts of a score by which a result is said to be found, at the most."""
 CONFIDENCE = {
     Confidence.CONFIDENT.value: ("The answer is probably among them", "high enough to rely on"),
     Confidence.UNCERTAIN.value: ("The answer may be among them", "too low to rely on"),
@@ -97,13 +100,22 @@ def _answer(
     stages: list[JsonObject],
     milliseconds: float,
 ) -> JsonObject:
-    """Return what the page shows: each result with why it is above the next one, and the parts of its score by size."""
+    """Return what the page shows: each result with why it is above the next one, and the parts of its score.
+
+    Of a result, `raising` are the largest parts if they raise its score, `views` all spaces, `others` the remaining
+    parts by size.
+    """
     top = max((abs(value) for one in results for value in one["contributions"].values()), default=0.0) or 1.0
     for one, following in zip_longest(results, results[1:]):
-        parts = one["contributions"]
+        parts: dict[str, float] = one["contributions"]
+        largest = sorted((part for part in parts.items() if part[1]), key=lambda part: -abs(part[1]))
         one["above"] = None if following is None else why_above(parts, following["contributions"])
-        one["parts"] = sorted((part for part in parts.items() if part[1]), key=lambda part: -abs(part[1]))
-        one["shares"] = {part: abs(value) / top for part, value in parts.items()}
+        one["raising"] = [(part, value) for part, value in largest[:RAISING] if value > 0]
+        one["views"] = [
+            _part(name, parts.get(key, 0.0), top) | {"compares": compares, "similarity": one["similarities"][key]}
+            for key, (name, compares) in SPACE_NAMES.items()
+        ]
+        one["others"] = [_part(PARTS.get(part, part), value, top) for part, value in largest if part not in SPACE_NAMES]
         one.setdefault("excerpt", None)
     return {
         "results": results,
@@ -115,6 +127,11 @@ def _answer(
         "confidence": CONFIDENCE.get(found.get("confidence", "")),
         "relevance": found.get("relevance"),
     }
+
+
+def _part(name: str, value: float, top: float) -> JsonObject:
+    """Return a part of a score: its name, its value, and its share of the largest part on the page."""
+    return {"name": name, "part": value, "share": abs(value) / top}
 
 
 def _places(request: Request) -> dict[str, int]:

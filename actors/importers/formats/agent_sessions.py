@@ -95,54 +95,64 @@ def is_gemini_lines(first: list[JsonObject]) -> bool:
 
 def read_codex(file: Path, options: Options) -> Iterator[Record]:
     """Yield the turns of a Codex session; one that was forked begins with those of its parent, which are left out."""
-    session, folder, branch = file.stem, None, None
-    is_begun = is_replayed = False
+    meta: _CodexMeta | None = None
+    session, folder, is_replayed = file.stem, None, False
     for parsed in lines(file, _codex):
         if isinstance(parsed, Broken):
             yield parsed
             continue
         number, line = parsed
-        payload = line.payload
-        kind = payload.get("type")
-        place = ("codex", session, number)
-        about = {"namespace": options.namespace_of(folder), "session": session, "created_at": moment(line.timestamp)}
         if line.type == "session_meta":
-            if is_begun:
+            if meta is not None:
                 continue  # that of the parent
             try:
-                meta = msgspec.convert(payload, _CodexMeta)
+                meta = msgspec.convert(line.payload, _CodexMeta)
             except msgspec.ValidationError as error:
                 yield Broken(str(file), number, str(error))
                 continue
             thread = _THREAD.search(file.stem)
-            session, folder, branch = (
-                thread[1] if thread else meta.id or session,
-                meta.cwd,
-                (meta.git or {}).get("branch"),
-            )
-            is_begun, is_replayed = True, bool(meta.forked_from_id)
+            session = thread[1] if thread else meta.id or session
+            folder, is_replayed = meta.cwd, bool(meta.forked_from_id)
         elif line.type == "turn_context":
-            is_replayed = is_replayed and _is_before(payload.get("turn_id"), session)
-            folder = folder if is_replayed else first_text(payload.get("cwd")) or folder
+            is_replayed = is_replayed and _is_before(line.payload.get("turn_id"), session)
+            folder = folder if is_replayed else first_text(line.payload.get("cwd")) or folder
         elif line.type != "response_item":
             yield Skipped("other lines of the program")
         elif is_replayed:
             yield Skipped("turns of the session that was forked")
-        elif kind == "message":
-            role = str(payload.get("role"))
-            text = _REQUEST.sub("", "\n".join(texts(said(payload.get("content")))))
-            if role not in {"user", "assistant"} or _BOILERPLATE.match(text) or not text.strip():
-                yield Skipped("instructions of the program")
-                continue
-            metadata = present(source="codex", speaker=role, cwd=folder, git_branch=branch)
-            yield from memory(place, text, file, number, **about, tags=[role], metadata=metadata)
-        elif options.everything and kind != "reasoning":
-            text = payload.get("arguments") or payload.get("output") or payload.get("input")
-            used = texts((payload.get("name"), text if isinstance(text, str) else msgspec.json.encode(text).decode()))
-            metadata = present(source="codex", speaker="tool", cwd=folder)
-            yield from memory(place, " ".join(used), file, number, **about, tags=[str(kind)], metadata=metadata)
+        elif isinstance(turn := _codex_turn(line.payload, everything=options.everything), Skipped):
+            yield turn
         else:
-            yield Skipped("tool calls and results")
+            speaker, text = turn
+            by_tool = speaker == "tool"
+            branch = meta.git.get("branch") if meta and meta.git and not by_tool else None
+            yield from memory(
+                ("codex", session, number),
+                text,
+                file,
+                number,
+                namespace=options.namespace_of(folder),
+                session=session,
+                created_at=moment(line.timestamp),
+                tags=[str(line.payload.get("type")) if by_tool else speaker],
+                metadata=present(source="codex", speaker=speaker, cwd=folder, git_branch=branch),
+            )
+
+
+def _codex_turn(payload: JsonObject, *, everything: bool) -> tuple[str, str] | Skipped:
+    """Return the speaker and the text of a turn; of a tool's call or result only if everything is wanted."""
+    kind = payload.get("type")
+    if kind == "message":
+        role = str(payload.get("role"))
+        text = _REQUEST.sub("", "\n".join(texts(said(payload.get("content")))))
+        if role not in {"user", "assistant"} or _BOILERPLATE.match(text) or not text.strip():
+            return Skipped("instructions of the program")
+        return role, text
+    fields = (payload.get(name) for name in ("arguments", "output", "input", "action"))
+    used = next((one if isinstance(one, str) else msgspec.json.encode(one).decode() for one in fields if one), None)
+    if not everything or kind == "reasoning" or used is None:
+        return Skipped("tool calls and results")
+    return "tool", " ".join(texts((payload.get("name"), used)))
 
 
 def read_gemini(file: Path, options: Options) -> Iterator[Record]:

@@ -60,8 +60,9 @@ UNSTATED = {
 """Metadata by which a program, such as our own export, keeps a note; the rest says something about its subject."""
 
 _OBSERVATION = re.compile(
-    r"^[ \t]*[-*] \[(?P<category>[^\]\[xX \0][^\]\[]*)\] +(?P<text>\S(?:.*[^ \t\n])?)[ \t]*$\n?", re.MULTILINE
+    r"^[ \t]*[-*] \[(?P<category>[^\]\[ \0][^\]\[]+)\] +(?P<text>\S(?:.*[^ \t\n])?)[ \t]*$\n?", re.MULTILINE
 )
+"""A category has two characters or more: one alone is the state of a task."""
 _CONTEXT = re.compile(r"(?<!\s)\s*\((?P<context>[^()]*)\)$")
 _NOTION_ID = re.compile(r" [0-9a-f]{32}\Z")
 """What Notion adds to the names of exported pages."""
@@ -87,6 +88,7 @@ class _Note(msgspec.Struct, frozen=True):
     line: int
     """The line at which the body begins, from 1."""
     properties: JsonObject
+    """Without those that say when it was made."""
     ids: list[str]
     """Other names of it."""
     links: list[tuple[str, str]]
@@ -128,10 +130,12 @@ def read(root: Path, files: list[Path], options: Options) -> Iterator[Record]:
         if isinstance(document, Broken):
             yield document
             continue
-        note, ignored = _note(root, file, document)
-        yield from ignored
-        for reason, count in document.left_out.items():
-            yield from [Skipped(reason)] * count
+        note = _note(root, file, document)
+        yield from document.ignored
+        for name in DATES:
+            if value := note.properties.get(name):
+                yield Ignored(str(file), 1, f"{name} '{value}' names no day: it stays among the properties")
+        yield from map(Skipped, document.left_out.elements())
         names.add(
             None if note.is_empty else note.id,
             note.name,
@@ -142,78 +146,70 @@ def read(root: Path, files: list[Path], options: Options) -> Iterator[Record]:
         own = own_memory(note.place, note.body, note.properties, note.created, file, options)
         yield from [Skipped("empty files")] if note.is_empty else own or _memories(note, options)
         written += [(note, relation, target) for relation, target in note.links]
-    drawn: defaultdict[tuple[UUID, UUID], set[str]] = defaultdict(set)
+    drawn: defaultdict[tuple[UUID, UUID | None], set[str]] = defaultdict(set)
     for note, relation, target in written:
         try:
             target_id = names.find(target, posixpath.dirname(note.name))
         except KeyError:
             yield Skipped(f"links to {missing(target.partition('|')[0].lower())}")
             continue
+        relations = drawn[note.id, target_id]
         if target_id is None:
             yield Skipped("links to empty files")
-            continue
-        relations = drawn[note.id, target_id]
-        if target_id != note.id and relation not in relations and not (relation == WIKILINK and relations):
+        elif target_id != note.id and relation not in relations and not (relation == WIKILINK and relations):
             relations.add(relation)
             yield link(note.id, target_id, relation, note.file)
 
 
-def _note(root: Path, file: Path, document: Document) -> tuple[_Note, list[Ignored]]:
-    """Return a note, and which of its properties can't be read."""
-    suffix, body, ignored = file.suffix.lower(), document.body, [*document.ignored]
-    properties = document.properties
-    name = path_text(file.relative_to(root).with_suffix(""))
-    linked = [*links(document.content if suffix in MARKDOWN else body, posixpath.dirname(name))]
-    if suffix == ORG:
-        body = without_ids(body)
-    digest = hashlib.sha256(document.content.encode()).hexdigest()
-    title = str(properties.get("title") or page_name(_NOTION_ID.sub("", Path(name).name)))
-    if _NOTION_ID.search(name) and (above := _NOTION_PROPERTIES.match(body)):
-        lines = (line.partition(": ") for line in above["lines"].splitlines())
-        said = {one.lower().removesuffix(" time"): value for one, _, value in lines}
-        properties |= {one: said[one] for one in DATES if _time(said.get(one))}
-        properties |= {"tags": said["tags"].split(",")} if "tags" in said else {}
-    ids = org_ids(document.content) if suffix == ORG else []
-    stated = {one: properties[one] for one in DATES if properties.get(one)}
-    times = {one: time for one, value in stated.items() if (time := _time(value))}
-    properties = {one: value for one, value in properties.items() if one not in times}
-    ignored += [
-        Ignored(str(file), 1, f"{one} '{value}' names no day: it stays among the properties")
-        for one, value in stated.items()
-        if one not in times
-    ]
+def _note(root: Path, file: Path, document: Document) -> _Note:
+    name, suffix = path_text(file.relative_to(root).with_suffix("")), file.suffix.lower()
+    body = without_ids(document.body) if suffix == ORG else document.body
+    properties = document.properties | _notion_properties(name, body)
+    times = {one: time for one in DATES if (time := _time(properties.get(one)))}
     day = next(iter(times.values()), None) or date_in_path(name) or document.made
-    place, near = ("note", name, digest), day or middle_of_year(name)
-    created = day or last_written(file)
-    return _Note(file, name, place, title, body, created, near, document.line, properties, ids, linked), ignored
+    return _Note(
+        file=file,
+        name=name,
+        place=("note", name, hashlib.sha256(document.content.encode()).hexdigest()),
+        title=str(properties.get("title") or page_name(_NOTION_ID.sub("", Path(name).name))),
+        body=body,
+        created=day or last_written(file),
+        near=day or middle_of_year(name),
+        line=document.line,
+        properties={one: value for one, value in properties.items() if one not in times},
+        ids=org_ids(document.content) if suffix == ORG else [],
+        links=[*links(document.content if suffix in MARKDOWN else document.body, posixpath.dirname(name))],
+    )
+
+
+def _notion_properties(name: str, body: str) -> JsonObject:
+    """Return the dates and tags that Notion wrote below the title of a page."""
+    above = _NOTION_PROPERTIES.match(body) if _NOTION_ID.search(name) else None
+    lines = (line.partition(": ") for line in above["lines"].splitlines()) if above else ()
+    said = {one.lower().removesuffix(" time"): value for one, _, value in lines}
+    dates = {one: said[one] for one in DATES if _time(said.get(one))}
+    return dates | ({"tags": said["tags"].split(",")} if "tags" in said else {})
 
 
 def _memories(note: _Note, options: Options) -> Iterator[Record]:
     """Yield a note without its observations, and each observation; links of observations follow them."""
-    properties, kept, stated = note.properties, shortest(note.metadata), note.stated
+    properties, kept = note.properties, shortest(note.metadata)
     metadata = beside({"source": "note", "path": note.name, "title": note.title}, kept)
-    for name in [name for name in note.metadata if name not in kept and name not in stated]:
-        yield Ignored(str(note.file), 1, f"its property {name} is too long for metadata and is left out")
+    for name in note.metadata:
+        if name not in kept and name not in note.stated:
+            yield Ignored(str(note.file), 1, f"its property {name} is too long for metadata and is left out")
     suffix = note.file.suffix.lower()
     is_markdown, has_headings = suffix in MARKDOWN, suffix != PLAIN
     hidden = CODE.sub(lambda code: "\0" * len(code[0]), note.body)  # code holds no observations; one may hold code
-    found = list(_OBSERVATION.finditer(hidden)) if is_markdown else []
-    prose, end = "", 0
-    for one in found:
-        prose, end = prose + note.body[end : one.start()], one.end()
-    prose = (prose + note.body[end:]).strip()
-    is_headed = not has_headings or prose.startswith("# ") or prose.partition("\n")[0] == note.title
-    headed = (prose if is_headed else f"{note.title}\n\n{prose}".strip()) or note.title
-    if stated:
-        heading, _, rest = headed.partition("\n")
-        lines = "\n".join(f"{name}: {said}" for name, said in stated.items())
-        headed = "\n\n".join((heading, lines, rest.strip("\n"))).strip()
-    divided = sections(headed, note.title, note.near) if has_headings else parts(headed)
+    observations = list(_OBSERVATION.finditer(hidden)) if is_markdown else []
+    ends = [0, *(end for one in observations for end in one.span()), len(note.body)]
+    prose = "".join(note.body[begin:end] for begin, end in zip(ends[::2], ends[1::2], strict=True)).strip()
+    text = _headed(note, prose, has_headings=has_headings)
+    divided = sections(text, note.title, note.near) if has_headings else parts(text)
     for number, part in enumerate(divided, 1):
         content, heading = part.text if number == 1 else part.under(note.title), part.name
         if is_markdown:  # here, not before: the ids of sections follow from what the file holds
             content, heading = without_marks(content).rstrip(), without_marks(f"# {heading}").removeprefix("# ")
-        tags = [*_tags(properties), *(_found_tags(content) if is_markdown else ())]
         division = {"heading": heading[:MAX_TITLE], "section": number, "sections": len(divided)}
         place = (*part.headings, *part.items, part.is_continued) if len(divided) > 1 else ()
         yield from memory(
@@ -222,20 +218,31 @@ def _memories(note: _Note, options: Options) -> Iterator[Record]:
             note.file,
             namespace=options.namespace,
             created_at=part.date or note.created,
-            tags=tags,
+            tags=[*_tags(properties), *(_found_tags(content) if is_markdown else ())],
             memory_type=str(properties["type"]) if properties.get("type") else None,
             metadata=metadata | ({"division": division} if len(divided) > 1 else {}),
             part_of=str(note.id) if number > 1 else None,
             origin=origin(note.file, *place),
         )
-    for one in found:
-        category, text = (note.body[slice(*one.span(name))] for name in ("category", "text"))
-        line = note.line + note.body.count("\n", 0, one.start())
-        yield from _observation(note, category, text, line, options)
+    for one in observations:
+        yield from _observation(note, one, options)
 
 
-def _observation(note: _Note, category: str, text: str, line: int, options: Options) -> Iterator[Record]:
-    """Yield an observation and its link to the note."""
+def _headed(note: _Note, prose: str, *, has_headings: bool) -> str:
+    """Return the prose of a note below its title, if it has headings, and what its properties state."""
+    is_headed = not has_headings or prose.startswith("# ") or prose.partition("\n")[0] == note.title
+    headed = (prose if is_headed else f"{note.title}\n\n{prose}".strip()) or note.title
+    if not note.stated:
+        return headed
+    heading, _, rest = headed.partition("\n")
+    lines = "\n".join(f"{name}: {said}" for name, said in note.stated.items())
+    return "\n\n".join((heading, lines, rest.strip("\n"))).strip()
+
+
+def _observation(note: _Note, found: re.Match[str], options: Options) -> Iterator[Record]:
+    """Yield the observation that was found in a note, and its link to the note."""
+    category, text = (note.body[slice(*found.span(name))] for name in ("category", "text"))
+    line = note.line + note.body.count("\n", 0, found.start())
     place = ("note", note.name, "observation", category, text)
     context = _CONTEXT.search(text)
     statement = _CONTEXT.sub("", text)
@@ -256,8 +263,7 @@ def _observation(note: _Note, category: str, text: str, line: int, options: Opti
 
 def _tags(properties: JsonObject) -> list[str]:
     """Return the tags and categories of a note."""
-    found = (_values(properties, name, r"[,\s]+") for name in ("tags", "categories"))
-    return [tag.lstrip("#") for tags in found for tag in tags]
+    return [tag.lstrip("#") for name in ("tags", "categories") for tag in _values(properties, name, r"[,\s]+")]
 
 
 def _found_tags(text: str) -> list[str]:

@@ -47,6 +47,8 @@ _RESULT: Final = (
     r"in (?:tears|pieces|ruins|doubt|pain|debt|tatters|the dark|an? [\w -]{0,24}?(?:state|mode)|[\w-]++ mode)\b)"
 )
 _TO_DO: Final = r"(?:\s++\w++)?\s++to\s++(?!(?:the|an?|my|his|her|our|their)\b)\w"
+_PARTICLE: Final = r"\s++(?:(?:up|out|off|down|over|away|back|apart)\s++)?"
+"""Between a verb and its object."""
 _DEFINITE: Final = rf"(?!\d|(?:an?|no|sense|one|two|three|four|five|six|ten|the (?:\w+est|most|same|first))\b){_OBJECT}"
 
 
@@ -136,25 +138,21 @@ _CHANGING: Final = (
     (
         f"{any_form(_CHANGED)}|{_CHANGING_NOW}",
         (
-            r"\s++(?:(?:up|out|off|down|over|away|back|apart)\s++)?"
-            rf"(?!(?!every\s++(?!\w+day\b|(?:\w+\s++)?{any_of('units_of_time')}\b)){any_of('prepositions')}\b|\w+ly\b|{any_of('idioms')}\b)"
+            rf"{_PARTICLE}(?!(?!every\s++(?!\w+day\b|(?:\w+\s++)?{any_of('units_of_time')}\b)){any_of('prepositions')}\b|\w+ly\b|{any_of('idioms')}\b)"
             r"(?=\w)"
         ),
     ),
 )
-_ROWS: Final = (*_CAUSATIVE, *_CHANGING)
-_VERB: Final = rf"(?<![\w'’-])(?:{'|'.join(verbs for verbs, _ in _ROWS)})(?![\w'’-])"
+_ROWS: Final = (*((*row, True) for row in _CAUSATIVE), *((*row, False) for row in _CHANGING))
+"""The verbs of each row, what follows them, and whether it is of the first table."""
+_VERB: Final = rf"(?<![\w'’-])(?:{'|'.join(verbs for verbs, _, _ in _ROWS)})(?![\w'’-])"
 _BASES: Final = frozenset(
     f"{_CHANGED} make get inspire compel oblige encourage persuade convince tempt lead force keep leave give send "
     "bring take turn put save spare rob deprive strip".split()
 )
-_HAS_OBJECT: Final = re.compile(
-    rf"\s+(?:(?:up|out|off|down|over|away|back|apart)\s+)?{_OBJECT}|\s+(?:pressure|strain|stress)\b", re.IGNORECASE
-)
+_HAS_OBJECT: Final = re.compile(rf"{_PARTICLE}{_OBJECT}|\s+(?:pressure|strain|stress)\b", re.IGNORECASE)
 """After a verb: its object, perhaps behind a particle."""
-_KNOWN: Final = re.compile(
-    rf"\s+(?:(?:up|out|off|down|over|away|back|apart)\s+)?(?:{_PERSON}|{DETERMINER}\b|{NAME})", re.IGNORECASE
-)
+_KNOWN: Final = re.compile(rf"{_PARTICLE}(?:{_PERSON}|{DETERMINER}\b|{NAME})", re.IGNORECASE)
 """An object, and no noun that a participle describes."""
 _PLURAL: Final = re.compile(r"[^s'’]s\b|\band\b|\bpeople\b|\bchildren\b")
 """A subject that takes a verb in its base form."""
@@ -211,9 +209,9 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 def _verbs(text: str, start: int, end: int) -> Iterator[tuple[re.Match[str], bool]]:
     """Yield the verbs that are followed by what a row of their table names, and whether it is the first table."""
     for verb in _compiled(_VERB).finditer(text, start, end):
-        for verbs, rest in _ROWS:
+        for verbs, rest, is_causative in _ROWS:
             if _compiled(verbs).fullmatch(text, *verb.span()) and _compiled(rest).match(text, verb.end(), end):
-                yield verb, (verbs, rest) in _CAUSATIVE
+                yield verb, is_causative
                 break
 
 

@@ -144,7 +144,8 @@ class Maker:
         if damaged := rng.random() < 0.08:
             line = _damage(rng, line)
         line = line.replace(b"\n", b" ")
-        if damaged or not answered:
+        # The SDK validates `_meta` before any handler runs, and unreadable JSON has no id.
+        if damaged or not answered or not _readable(request):
             return Message(self._number, line)
         return Message(self._number, line, self.id, tool, arguments or {})
 
@@ -176,8 +177,7 @@ class Maker:
             token = rng.choice((1, "p", True, None, [], 1.5, "\x00"))
             metadata = ({REQUEST_KEY: key}, {REQUEST_KEY: self._value()}, {"progressToken": token}, self._value())
             request["params"][META] = rng.choice(metadata)
-        # The SDK validates `_meta` before any handler runs, and unreadable JSON has no id.
-        return self._message(request, answered=_readable(request), tool=tool.name, arguments=given)
+        return self._message(request, answered=True, tool=tool.name, arguments=given)
 
     def _change(self, given: dict[str, Any]) -> None:
         """Change the arguments of a call in one way, if they have what it applies to."""
@@ -223,8 +223,7 @@ class Maker:
             params = {"name": "memory-inject", "arguments": self._value()}
         if self._rng.random() < 0.4:
             params[self._rng.choice(("name", "uri", "cursor", META, "arguments"))] = self._value()
-        request = self._request(method, params)
-        return self._message(request, answered=_readable(request))
+        return self._message(self._request(method, params), answered=True)
 
     def _notification(self) -> Message:
         """Send a notification: mostly a cancellation, sometimes a call that expects no answer."""

@@ -5,7 +5,7 @@ All memories share one namespace, so that every pair is compared: the case with 
 
 import random
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from enum import StrEnum
 from itertools import zip_longest
@@ -142,16 +142,14 @@ def make_plan(datasets: Sequence[Dataset], memories: int, today: datetime) -> Pl
     ordinary_count = memories - low_value - changed * each - len(PROTECTED) * few
     chosen = choose(datasets, ordinary_count, rng)
     prunable = _low_value(low_value, few, today, rng)
-    start = len(prunable)
-    place_of = {(one.dataset, one.document.id): start + place for place, one in enumerate(chosen)}
-    ordinary = list(_ordinary(chosen, today, rng))
-    variants = _variants(ordinary, start, each, today, rng)
-    originals = {item.original for item in variants}
-    free = [place for place in range(len(ordinary)) if start + place not in originals]
+    ordinary = dict(enumerate(_ordinary(chosen, today, rng), len(prunable)))
+    place_of = {(one.dataset, one.document.id): place for place, one in zip(ordinary, chosen, strict=True)}
+    variants = _variants(ordinary, each, today, rng)
+    free = sorted(ordinary.keys() - {item.original for item in variants})
     traps = [place for place, item in enumerate(prunable) if item.kind is Kind.LINKED]
     for place, trap in zip(rng.sample(free, LINKS * few), traps * LINKS, strict=True):
         ordinary[place] = msgspec.structs.replace(ordinary[place], importance=0.8, linked=(trap,))
-    return Plan((*prunable, *ordinary, *variants), tuple(_questions(datasets, place_of)))
+    return Plan((*prunable, *ordinary.values(), *variants), tuple(_questions(datasets, place_of)))
 
 
 def _ordinary(chosen: Sequence[Chosen], today: datetime, rng: random.Random) -> Iterator[Item]:
@@ -186,9 +184,12 @@ def _low_value(count: int, few: int, today: datetime, rng: random.Random) -> lis
     ]
 
 
-def _variants(ordinary: Sequence[Item], start: int, each: int, today: datetime, rng: random.Random) -> list[Item]:
-    """Return `each` duplicates of each kind, and at most as many near misses, every other one in another session."""
-    changes = NearMisses([item.text for item in ordinary if not item.is_code], rng)
+def _variants(ordinary: Mapping[int, Item], each: int, today: datetime, rng: random.Random) -> list[Item]:
+    """Return `each` duplicates of each kind, and at most as many near misses, every other one in another session.
+
+    `ordinary` are the originals by their places.
+    """
+    changes = NearMisses([item.text for item in ordinary.values() if not item.is_code], rng)
 
     def in_prose(change: Callable[[str], str | None]) -> Callable[[Item], str | None]:
         return lambda item: None if item.is_code else change(item.text)
@@ -202,9 +203,8 @@ def _variants(ordinary: Sequence[Item], start: int, each: int, today: datetime, 
         Kind.EXACT: lambda item: item.text,
     }
     made: dict[Kind, list[Item]] = {kind: [] for kind in ways}
-    sessions = sorted({item.session for item in ordinary if item.session is not None})
-    for place in rng.sample(range(len(ordinary)), len(ordinary)):
-        original = ordinary[place]
+    sessions = sorted({item.session for item in ordinary.values() if item.session is not None})
+    for place, original in rng.sample([*ordinary.items()], len(ordinary)):
         for kind, way in ways.items():
             if len(made[kind]) == each or (text := way(original)) is None:
                 continue
@@ -216,7 +216,7 @@ def _variants(ordinary: Sequence[Item], start: int, each: int, today: datetime, 
                 importance=_importance(rng),
                 session=rng.choice(sessions) if sessions and len(made[kind]) % 2 else None,
                 modality=original.modality,
-                original=start + place,
+                original=place,
             )
             made[kind].append(item)
             break

@@ -19,8 +19,8 @@ OBJECTS = st.dictionaries(st.text(max_size=6), VALUES, max_size=4)
 SPACES = st.sampled_from(["", " ", "\n", "\n  ", "\r\n\t", " // a { comment, \n", "/* [1, */", '\n// "x": 1,\n  '])
 
 
-def parsed(text: str, *, comments: bool = True) -> Any:
-    return jsonc.find(text, (), comments=comments)
+def parsed(text: str) -> Any:
+    return jsonc.find(text, ())
 
 
 ENTRY = {"command": "/usr/bin/x", "args": ["serve"]}
@@ -142,4 +142,4 @@ def test_a_broken_document_is_refused_with_its_line(text: str, line: int | None)
 def test_a_client_that_reads_no_comments_gets_none(text: str) -> None:
     parsed(text)
     with pytest.raises(ConfigurationError):
-        parsed(text, comments=False)
+        jsonc.refuse_comments(text)

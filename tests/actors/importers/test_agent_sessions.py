@@ -164,3 +164,21 @@ def test_a_fork_of_codex_that_only_its_file_names_is_no_part_of_its_parent(tmp_p
     items = read(tmp_path)[1]
     assert {(item["session"], item["content"]) for item in items} == {(PARENT, "One."), (FORK, "Two.")}
     assert len({item["id"] for item in items}) == 2
+
+
+def test_of_everything_in_codex_an_action_is_what_a_tool_did_and_a_result_without_text_is_no_memory(
+    tmp_path: Path,
+) -> None:
+    tools = [
+        {"type": "local_shell_call", "status": "completed", "action": {"type": "exec", "command": ["ls", "docs"]}},
+        {"type": "function_call_output", "call_id": "c", "output": ""},
+        {"type": "custom_tool_call", "name": "apply_patch", "input": "*** Begin Patch"},
+        {"type": "web_search_call", "status": "completed"},
+    ]
+    rollout(tmp_path, "s", meta(id="codex-3"), *({"type": "response_item", "payload": one} for one in tools))
+    _, items, _, skipped = read(tmp_path, everything=True)
+    assert [(item["content"], item["tags"]) for item in items] == [
+        ('{"type":"exec","command":["ls","docs"]}', ["local_shell_call"]),
+        ("apply_patch *** Begin Patch", ["custom_tool_call"]),
+    ]
+    assert skipped == {"tool calls and results": 2}

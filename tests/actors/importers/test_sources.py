@@ -258,6 +258,15 @@ def test_an_observation_keeps_the_code_that_it_holds(tmp_path: Path) -> None:
     assert observed["Build: Run `make test #1` first #ci"]["metadata"]["context"] == "see `README`"
 
 
+def test_tasks_stay_in_their_note_whatever_their_state_and_any_word_is_a_category(tmp_path: Path) -> None:
+    tasks = "- [ ] call Ann\n- [x] pay Bo\n- [-] sell the boat\n- [/] mend the roof"
+    (tmp_path / "Plans.md").write_text(f"# Plans\n\n{tasks}\n- [xss] the title is escaped\n", "utf-8")
+    assert [item["content"] for item in read(tmp_path)[1] if "content" in item] == [
+        f"# Plans\n\n{tasks}",
+        "Plans: the title is escaped",
+    ]
+
+
 def test_notes_keep_properties_tags_observations_and_links(tmp_path: Path) -> None:
     name, items, broken, skipped = read(samples.vault(tmp_path / "vault"))
     assert name == "a folder of notes"
