@@ -166,6 +166,7 @@ _PATTERNS: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str], Reference
         (rf"{lex.AROUND}\b(?P<year>\d{{4}})-(?P<number>\d{{2}})-(?P<day>\d{{2}})(?!\d)", resolvers.day_or_days),
         (r"\b(?P<year>\d{4})-W(?P<week>\d\d)\b", resolvers.iso_week),
         (rf"\bcalendar week (?P<week>\d{{1,2}})\b{_OF_YEAR}", resolvers.iso_week),
+        (rf"\bweek (?P<week>\d{{1,2}}) (?:of|in) {lex.YEAR}", resolvers.iso_week),
         (r"\b(?P<year>\d{4})[ /-]?Q(?P<quarter>[1-4])(?P<named>)\b", resolvers.month_or_longer),
         (rf"{lex.QUARTER},? (?:of )?{lex.YEAR}", resolvers.month_or_longer),
         (rf"{lex.BETWEEN}{lex.DAY_OF_MONTH}{lex.AND}(?: of)? {lex.MONTH},?(?: {lex.YEAR})?", resolvers.day_or_days),
@@ -182,6 +183,7 @@ _PATTERNS: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str], Reference
         ),
         (rf"{lex.PART}\b{lex.MONTH},?(?: of)? {lex.YEAR}", resolvers.month_or_longer),
         (rf"{lex.PART}\b{lex.SEASON}(?: of)? {lex.YEAR}", resolvers.month_or_longer),
+        (rf"\b{lex.YEAR},? week (?P<week>\d{{1,2}})\b", resolvers.iso_week),  # after "spring 2018 week 3"
         (
             rf"{lex.PART}(?:the )?{lex.NOT_A_NUMBER}{lex.YEAR}(?P<decade>s)?\b{lex.NOT_BEFORE_UNIT}",
             resolvers.year_or_decade,

@@ -74,6 +74,7 @@ def test_the_path_of_a_note_states_a_date(path: str, date: str | None) -> None:
         ("Monday, 23 October 2023", "2023-10-23"),
         ("[1.2.0] - 2023-05-04", "2023-05-04"),
         ("Version 3.1 (May 2023)", "2023-05-01"),
+        ("2018 Week 06", "2018-02-05"),
         ("Ordinary meeting of the committee for technical questions, 2016-06-16", "2016-06-16"),
         ("Why the outage of 3 March 2021 still matters to us", None),
         ("The flood of 23 June 1894", None),
