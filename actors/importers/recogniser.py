@@ -80,6 +80,7 @@ FILES = (
     Format(messengers.SLACK, messengers.is_slack, messengers.read_slack),
 )
 """Formats that are told by the file itself."""
+STORY = Format(agent_sessions.SPECSTORY, agent_sessions.is_specstory, agent_sessions.read_specstory)
 
 SUFFIXES = (*documents.SUFFIXES, *mail.MESSAGE, *tables.SUFFIXES, mail.SUFFIX, ".json", ".jsonl", ".zip", ".db")
 """Of files that may be a source by themselves."""
@@ -122,7 +123,9 @@ def _file(path: Path, options: Options) -> Source:
         raise FormatError(f"{path}: {UNREAD[suffix]}; nothing was imported")
     if suffix in mail.MESSAGE:
         return _strict(Source(mail.SINGLE, (path,), lambda: mail.read_messages([path], options)))
-    if _is_chat(path):
+    if _is(STORY.matches, path):
+        return _strict(_source(STORY.name, path, STORY.read, options))
+    if _is(whatsapp.matches, path):
         return _strict(Source(whatsapp.SINGLE, (path,), lambda: whatsapp.read([path], options)))
     if suffix in documents.SUFFIXES:
         return _strict(Source(notes.SINGLE, (path,), lambda: notes.read(path.parent, [path], options)))
@@ -187,20 +190,22 @@ def _folder(path: Path, options: Options) -> Source:
     texts, messages = [*walk(path, documents.SUFFIXES)], [*walk(path, mail.MESSAGE)]
     folders = [*_template_folders(path)]
     templates = {file for file in texts if any(map(file.is_relative_to, folders))}
-    conversations = [file for file in texts if file not in templates and _is_chat(file)]
-    others = templates.union(conversations)
+    conversations = [file for file in texts if file not in templates and _is(whatsapp.matches, file)]
+    stories = [file for file in texts if file not in templates and _is(STORY.matches, file)]
+    others = templates.union(conversations, stories)
     texts = [file for file in texts if file not in others]
-    kinds = {notes.NAME: texts, whatsapp.NAME: conversations, mail.MESSAGES: messages}
+    kinds = {notes.NAME: texts, whatsapp.NAME: conversations, STORY.name: stories, mail.MESSAGES: messages}
     if any(kinds.values()):
 
         def read() -> Iterator[Record]:
             yield from notes.read(path, texts, options)
             yield from whatsapp.read(conversations, options)
+            yield from _sessions([(STORY, stories)], options)
             yield from mail.read_messages(messages, options)
             yield from [Skipped("templates of notes")] * len(templates)
 
         name = ", ".join(name for name, files in kinds.items() if files)
-        return Source(f"a folder of {name}", (*texts, *conversations, *messages, *templates), read)
+        return Source(f"a folder of {name}", (*texts, *conversations, *stories, *messages, *templates), read)
     if single := next(walk(path, (*tables.SUFFIXES, mail.SUFFIX)), None):
         raise FormatError(f"{path}: a table or a mailbox is imported by itself, not by its folder: name {single}")
     if unread := next(walk(path, UNREAD), None):
@@ -218,10 +223,10 @@ def _template_folders(vault: Path) -> Iterator[Path]:
                 yield folder
 
 
-def _is_chat(file: Path) -> bool:
-    """Tell whether a text is a chat; one that can't be opened is reported when it is read as a note."""
+def _is(known: Callable[[Path], bool], file: Path) -> bool:
+    """Tell whether a text is of a known kind; one that can't be opened is reported when it is read as a note."""
     with suppress(OSError):
-        return whatsapp.matches(file)
+        return known(file)
     return False
 
 
