@@ -15,6 +15,7 @@ from uuid import UUID
 import msgspec
 
 from actors.importers.files import document, lines, text
+from actors.importers.formats.claude_transcripts import MARKUP
 from actors.importers.records import Broken, Options, Record, Skipped, first_text, memory, moment, present, said, texts
 from actors.runtime.types import JsonObject
 
@@ -223,7 +224,8 @@ def read_specstory(file: Path, options: Options) -> Iterator[Record]:
     for block in _STORY_BLOCK.finditer(content):
         yield Skipped("thinking" if block["thinking"] else "tool calls and results")
     for number, (one, end) in enumerate(zip(found, [*(one.start() for one in found[1:]), len(content)], strict=True)):
-        turn = (content if options.everything else hidden)[one.end() : end].replace("\0", "").strip()
+        turn = (content if options.everything else hidden)[one.end() : end].replace("\0", "")
+        turn = MARKUP.sub("", turn).strip()
         turn = turn.removesuffix("---").strip() if f"\n{turn}".endswith("\n---") else turn
         time = one["time"] or time
         if one["side"] and not options.everything:

@@ -206,6 +206,10 @@ _**Agent (gemini-3-pro) (sidechain)**_
 
 I look for the pump.
 
+_**User**_
+
+[Request interrupted by user]
+
 _**Agent (gemini-3-pro)**_
 
 <tool-use data-tool-type="shell"><details><summary>Tool use: **Shell**</summary></details></tool-use>
