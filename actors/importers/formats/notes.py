@@ -20,9 +20,8 @@ from uuid import UUID
 import msgspec
 
 from actors.importers.dates import date_in_path, middle_of_year, time_in_field
-from actors.importers.documents import MARKDOWN, ORG, PLAIN, parse, without_marks
+from actors.importers.documents import HEADING, MARKDOWN, NOTION_ID, ORG, PLAIN, parse, title_of, without_marks
 from actors.importers.files import missing, path_text
-from actors.importers.markup.logseq import page_name
 from actors.importers.markup.outlines import org_ids, without_ids
 from actors.importers.note_links import CODE, WIKILINK, NoteNames, links
 from actors.importers.own_notes import own_memory
@@ -63,8 +62,6 @@ _OBSERVATION = re.compile(
     r"^[ \t]*[-*] \[(?P<category>[^\]\[xX \0][^\]\[]*)\] +(?P<text>\S(?:.*[^ \t\n])?)[ \t]*$\n?", re.MULTILINE
 )
 _CONTEXT = re.compile(r"(?<!\s)\s*\((?P<context>[^()]*)\)$")
-_NOTION_ID = re.compile(r" [0-9a-f]{32}\Z")
-"""What Notion adds to the names of exported pages."""
 _NOTION_PROPERTIES = re.compile(r"\A# [^\n]*\n\n(?P<lines>(?:[^\n:]{1,80}: [^\n]*(?:\n|\Z))+)")
 """What it writes below the title of a page in a database."""
 _TAG = re.compile(r"(?<![\w/&#\[])(?<!\]\()#([^\W\d_][\w/-]*)")
@@ -167,8 +164,8 @@ def _note(root: Path, file: Path, document: Document) -> tuple[_Note, list[Ignor
     if suffix == ORG:
         body = without_ids(body)
     digest = hashlib.sha256(document.content.encode()).hexdigest()
-    title = str(properties.get("title") or page_name(_NOTION_ID.sub("", Path(name).name)))
-    if _NOTION_ID.search(name) and (above := _NOTION_PROPERTIES.match(body)):
+    title = str(properties.get("title") or title_of(name, body))
+    if NOTION_ID.search(name) and (above := _NOTION_PROPERTIES.match(body)):
         lines = (line.partition(": ") for line in above["lines"].splitlines())
         said = {one.lower().removesuffix(" time"): value for one, _, value in lines}
         properties |= {one: said[one] for one in DATES if _time(said.get(one))}
@@ -202,7 +199,7 @@ def _memories(note: _Note, options: Options) -> Iterator[Record]:
     for one in found:
         prose, end = prose + note.body[end : one.start()], one.end()
     prose = (prose + note.body[end:]).strip()
-    is_headed = not has_headings or prose.startswith("# ") or prose.partition("\n")[0] == note.title
+    is_headed = not has_headings or prose.startswith("# ") or HEADING.sub("", prose.partition("\n")[0]) == note.title
     headed = (prose if is_headed else f"{note.title}\n\n{prose}".strip()) or note.title
     if stated:
         heading, _, rest = headed.partition("\n")
