@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from actors.capture.signals import sentences, signal
-from actors.importers.formats import claude_transcripts
+from actors.importers.formats.sessions import claude_transcripts
 from actors.importers.records import Item, Options, Redactions, memory_id, screened
 from actors.runtime.types import JsonObject
 

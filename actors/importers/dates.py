@@ -58,7 +58,8 @@ def date_in_path(path: str) -> str | None:
 def date_in_heading(heading: str) -> str | None:
     """Return the date of a heading that dates what is under it, in ISO 8601, the earliest of several; None without one.
 
-    A date in words counts beside at most `MOST_WORDS` other words: "Monday, 23 October 2023", "Version 3.1 (May 2023)".
+    A date other than `2023-10-23` counts beside at most `MOST_WORDS` other words: "Monday, 23 October 2023",
+    "23.10.2023", "23/10/2023", "Version 3.1 (May 2023)", "2023 week 43". 05/03/2024 could be two days.
     """
     rest = without_times(heading, EARLIEST).split()
     stated = _in_words(heading) if _ISO_DAY.search(heading) or len(rest) <= MOST_WORDS else []

@@ -15,7 +15,7 @@ from yaml.composer import ComposerError
 from actors.importers.files import HYPERTEXT, text, unreadable
 from actors.importers.markup.captions import from_captions
 from actors.importers.markup.hypertext import from_html
-from actors.importers.markup.logseq import page, without_block_properties
+from actors.importers.markup.logseq import page, page_name, without_block_properties
 from actors.importers.markup.notebooks import SUFFIX as NOTEBOOK
 from actors.importers.markup.notebooks import from_notebook
 from actors.importers.markup.outlines import from_org, from_rst
@@ -27,6 +27,12 @@ from actors.runtime.types import JsonObject
 
 MARKDOWN: Final = (".md", ".markdown")
 PLAIN: Final = ".txt"
+INDEX: Final = ("index", "_index")
+"""Names of the front pages of folders."""
+HEADING: Final = re.compile(r"\A#+ +(?=\S)")
+"""What makes a line of Markdown a heading."""
+NOTION_ID: Final = re.compile(r" [0-9a-f]{32}\Z")
+"""What Notion adds to the names of exported pages."""
 ORG: Final = ".org"
 CONVERTED: Final[dict[str, Callable[[str], tuple[JsonObject, str]]]] = {
     **dict.fromkeys(HYPERTEXT, from_html),
@@ -83,6 +89,20 @@ def parse(file: Path) -> Document | Broken:
 def without_marks(text: str) -> str:
     """Return Markdown without what a program keeps in it for itself: names of headings, properties of blocks."""
     return _ATTRIBUTES.sub(r"\1", without_block_properties(text))
+
+
+def title_of(name: str, body: str) -> str:
+    """Return what a note is called by its path without suffix.
+
+    A front page (`INDEX`) is called by its first line, if that is the only heading of its level, else by its folder.
+    """
+    path, text = Path(name), body.strip()
+    called, heading = page_name(NOTION_ID.sub("", path.name)), HEADING.match(text)
+    if called not in INDEX:
+        return called
+    if heading and f"\n{heading[0]}" not in text:
+        return text[heading.end() :].partition("\n")[0].strip()
+    return page_name(path.parent.name) or called
 
 
 def _read(file: Path) -> Document | Broken:

@@ -6,24 +6,14 @@ from contextlib import suppress
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 
 from actors.importers import KNOWN, documents
 from actors.importers.files import CONVERSATIONS, REMEMBERED, document, first_lines, lines, unreadable, walk
-from actors.importers.formats import (
-    agent_sessions,
-    chats,
-    claude_mem,
-    claude_transcripts,
-    mail,
-    memory_servers,
-    messengers,
-    notes,
-    tables,
-    whatsapp,
-)
+from actors.importers.formats import chats, mail, messengers, notes, tables, whatsapp
+from actors.importers.formats.known import DOCUMENTS, FILES, LINES, STORY, Format, Reader
+from actors.importers.formats.sessions import claude_transcripts
 from actors.importers.records import Broken, FormatError, Item, Options, Record, Skipped
 
 OWN = "memories as JSON lines"
@@ -31,44 +21,6 @@ PROBED = 50
 """Files of a folder that are looked at until one is recognised."""
 TEMPLATES = {"templates.json": "folder", "plugins/templater-obsidian/data.json": "templates_folder"}
 """Settings of an Obsidian vault, and the key of each that names the folder of its templates."""
-
-Reader: TypeAlias = Callable[[Path, Options], Iterator[Record]]
-
-
-class Format(NamedTuple):
-    """A format that a program writes."""
-
-    name: str
-    matches: Callable[[Any], bool]
-    """Tells it by the objects on the first lines of a file, by the document in it, or by the path."""
-    read: Reader
-    prefix: str | None = None
-    """Of a program that writes a file for each session: what their names begin with."""
-
-
-LINES = (
-    Format(claude_transcripts.NAME, claude_transcripts.matches, claude_transcripts.read, ""),
-    Format(agent_sessions.CODEX, agent_sessions.is_codex, agent_sessions.read_codex, "rollout-"),
-    Format(agent_sessions.GEMINI, agent_sessions.is_gemini_lines, agent_sessions.read_gemini_lines, "session-"),
-    Format(memory_servers.OFFICIAL, memory_servers.is_official, memory_servers.read_official),
-)
-"""Formats of JSON lines besides our own."""
-DOCUMENTS = (
-    Format(agent_sessions.GEMINI, agent_sessions.is_gemini, agent_sessions.read_gemini, "session-"),
-    Format(chats.CHATGPT, chats.is_chatgpt, chats.read_chatgpt),
-    Format(chats.CLAUDE_AI, chats.is_claude_ai, chats.read_claude_ai),
-    Format(messengers.TELEGRAM, messengers.is_telegram, messengers.read_telegram),
-    Format(memory_servers.MEM0, memory_servers.is_mem0, memory_servers.read_mem0),
-)
-"""Formats of one JSON document."""
-
-FILES = (
-    Format(claude_mem.NAME, claude_mem.matches, claude_mem.read),
-    Format(tables.NAME, tables.matches, tables.read),
-    Format(mail.NAME, mail.matches, mail.read),
-    Format(messengers.SLACK, messengers.is_slack, messengers.read_slack),
-)
-"""Formats that are told by the file itself."""
 
 SUFFIXES = (*documents.SUFFIXES, *mail.MESSAGE, *tables.SUFFIXES, mail.SUFFIX, ".json", ".jsonl", ".zip", ".db")
 """Of files that may be a source by themselves."""
@@ -127,7 +79,9 @@ def _file(path: Path, options: Options) -> Source:
         raise FormatError(f"{path}: {documents.UNREAD[suffix]}; nothing was imported")
     if suffix in mail.MESSAGE:
         return _strict(Source(mail.SINGLE, (path,), lambda: mail.read_messages([path], options)))
-    if _is_chat(path):
+    if _is(STORY.matches, path):
+        return _strict(_source(STORY.name, path, STORY.read, options))
+    if _is(whatsapp.matches, path):
         return _strict(Source(whatsapp.SINGLE, (path,), lambda: whatsapp.read([path], options)))
     if suffix in documents.SUFFIXES:
         return _strict(Source(notes.SINGLE, (path,), lambda: notes.read(path.parent, [path], options)))
@@ -192,20 +146,22 @@ def _folder(path: Path, options: Options) -> Source:
     texts, messages = [*walk(path, documents.SUFFIXES)], [*walk(path, mail.MESSAGE)]
     folders = [*_template_folders(path)]
     templates = {file for file in texts if any(map(file.is_relative_to, folders))}
-    conversations = [file for file in texts if file not in templates and _is_chat(file)]
-    others = templates.union(conversations)
+    conversations = [file for file in texts if file not in templates and _is(whatsapp.matches, file)]
+    stories = [file for file in texts if file not in templates and _is(STORY.matches, file)]
+    others = templates.union(conversations, stories)
     texts = [file for file in texts if file not in others]
-    kinds = {notes.NAME: texts, whatsapp.NAME: conversations, mail.MESSAGES: messages}
+    kinds = {notes.NAME: texts, whatsapp.NAME: conversations, STORY.name: stories, mail.MESSAGES: messages}
     if any(kinds.values()):
 
         def read() -> Iterator[Record]:
             yield from notes.read(path, texts, options)
             yield from whatsapp.read(conversations, options)
+            yield from _sessions([(STORY, stories)], options)
             yield from mail.read_messages(messages, options)
             yield from [Skipped("templates of notes")] * len(templates)
 
         name = ", ".join(name for name, files in kinds.items() if files)
-        return Source(f"a folder of {name}", (*texts, *conversations, *messages, *templates), read)
+        return Source(f"a folder of {name}", (*texts, *conversations, *stories, *messages, *templates), read)
     if single := next(walk(path, (*tables.SUFFIXES, mail.SUFFIX)), None):
         raise FormatError(f"{path}: a table or a mailbox is imported by itself, not by its folder: name {single}")
     if unread := next(walk(path, documents.UNREAD), None):
@@ -223,10 +179,10 @@ def _template_folders(vault: Path) -> Iterator[Path]:
                 yield folder
 
 
-def _is_chat(file: Path) -> bool:
-    """Tell whether a text is a chat; one that can't be opened is reported when it is read as a note."""
+def _is(known: Callable[[Path], bool], file: Path) -> bool:
+    """Tell whether a text is of a known kind; one that can't be opened is reported when it is read as a note."""
     with suppress(OSError):
-        return whatsapp.matches(file)
+        return known(file)
     return False
 
 

@@ -92,7 +92,7 @@ def day_of_month(match: re.Match[str], reference: Reference) -> Interval | None:
 
 
 def iso_week(match: re.Match[str], reference: Reference) -> Interval | None:
-    """Resolve "2026-W46" or "calendar week 46"."""
+    """Resolve "2026-W46", "week 46 of 2026" or "calendar week 46"."""
 
     def in_year(year: int) -> Interval:
         return days(datetime.combine(date.fromisocalendar(year, int(match["week"]), 1), time.min, UTC), 7)

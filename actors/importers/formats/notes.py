@@ -20,9 +20,8 @@ from uuid import UUID
 import msgspec
 
 from actors.importers.dates import date_in_path, middle_of_year, time_in_field
-from actors.importers.documents import MARKDOWN, ORG, PLAIN, parse, without_marks
+from actors.importers.documents import HEADING, MARKDOWN, NOTION_ID, ORG, PLAIN, parse, title_of, without_marks
 from actors.importers.files import missing, path_text
-from actors.importers.markup.logseq import page_name
 from actors.importers.markup.outlines import org_ids, without_ids
 from actors.importers.note_links import CODE, WIKILINK, NoteNames, links
 from actors.importers.own_notes import own_memory
@@ -64,8 +63,6 @@ _OBSERVATION = re.compile(
 )
 """A category has two characters or more: one alone is the state of a task."""
 _CONTEXT = re.compile(r"(?<!\s)\s*\((?P<context>[^()]*)\)$")
-_NOTION_ID = re.compile(r" [0-9a-f]{32}\Z")
-"""What Notion adds to the names of exported pages."""
 _NOTION_PROPERTIES = re.compile(r"\A# [^\n]*\n\n(?P<lines>(?:[^\n:]{1,80}: [^\n]*(?:\n|\Z))+)")
 """What it writes below the title of a page in a database."""
 _TAG = re.compile(r"(?<![\w/&#\[])(?<!\]\()#([^\W\d_][\w/-]*)")
@@ -171,7 +168,7 @@ def _note(root: Path, file: Path, document: Document) -> _Note:
         file=file,
         name=name,
         place=("note", name, hashlib.sha256(document.content.encode()).hexdigest()),
-        title=str(properties.get("title") or page_name(_NOTION_ID.sub("", Path(name).name))),
+        title=str(properties.get("title") or title_of(name, body)),
         body=body,
         created=day or last_written(file),
         near=day or middle_of_year(name),
@@ -184,7 +181,7 @@ def _note(root: Path, file: Path, document: Document) -> _Note:
 
 def _notion_properties(name: str, body: str) -> JsonObject:
     """Return the dates and tags that Notion wrote below the title of a page."""
-    above = _NOTION_PROPERTIES.match(body) if _NOTION_ID.search(name) else None
+    above = _NOTION_PROPERTIES.match(body) if NOTION_ID.search(name) else None
     lines = (line.partition(": ") for line in above["lines"].splitlines()) if above else ()
     said = {one.lower().removesuffix(" time"): value for one, _, value in lines}
     dates = {one: said[one] for one in DATES if _time(said.get(one))}
@@ -230,7 +227,7 @@ def _memories(note: _Note, options: Options) -> Iterator[Record]:
 
 def _headed(note: _Note, prose: str, *, has_headings: bool) -> str:
     """Return the prose of a note below its title, if it has headings, and what its properties state."""
-    is_headed = not has_headings or prose.startswith("# ") or prose.partition("\n")[0] == note.title
+    is_headed = not has_headings or prose.startswith("# ") or HEADING.sub("", prose.partition("\n")[0]) == note.title
     headed = (prose if is_headed else f"{note.title}\n\n{prose}".strip()) or note.title
     if not note.stated:
         return headed

@@ -15,6 +15,7 @@ from actors.importers.recogniser import recognise
 from actors.importers.records import Broken, FormatError, Item, Options, Redactions, screened
 from actors.runtime.faults import Fault
 from tests.actors.importers import samples
+from tests.actors.importers.test_agent_sessions import STORY
 from tests.actors.importers.test_conversations import ANDROID, TEAMS
 from tests.actors.importers.test_mail import ANSWERED, ASKED, ORDER, mailbox, message
 from tests.actors.importers.test_markup import ORG, PAGE, RST
@@ -55,11 +56,12 @@ DAMAGED = 100
 """Files of each kind."""
 
 
-@pytest.mark.parametrize("suffix", [".mbox", ".eml", ".csv", ".html", ".org", ".rst", ".txt", ".vtt"])
+@pytest.mark.parametrize("suffix", [".mbox", ".eml", ".csv", ".html", ".org", ".rst", ".txt", ".vtt", ".md"])
 def test_what_can_be_read_of_a_damaged_file_is_what_a_store_takes(tmp_path: Path, suffix: str) -> None:
     rng = random.Random(suffix)
     mails = mailbox(tmp_path / "sound.mbox", ASKED, ANSWERED, ORDER).read_bytes()
     texts = {".csv": BOOKS, ".html": PAGE, ".org": ORG, ".rst": RST, ".eml": ASKED, ".txt": ANDROID, ".vtt": TEAMS}
+    texts |= {".md": STORY}
     sound = mails if suffix == ".mbox" else texts[suffix].encode()
     file = tmp_path / f"damaged{suffix}"
     kept = 0

@@ -631,6 +631,20 @@ def test_text_marked_as_utf_16_is_read(tmp_path: Path) -> None:
     assert [Path(one.file).name for one in broken] == ["odd.txt"]
 
 
+def test_the_front_page_of_a_folder_is_called_by_its_first_heading_or_its_folder(tmp_path: Path) -> None:
+    texts = {"06/index.md": "## Week 06\n\nThe dam held.", "07/_index.md": "The dam broke.", "index.md": "All weeks."}
+    texts["08/index.md"] = "## Dam\n\nIt held.\n\n## Mill\n\nIt broke."
+    for name, text in texts.items():
+        (file := tmp_path / name).parent.mkdir(exist_ok=True)
+        file.write_text(text, "utf-8")
+    assert {one["content"]: one["metadata"]["title"] for one in read(tmp_path)[1]} == {
+        "## Week 06\n\nThe dam held.": "Week 06",
+        "07\n\nThe dam broke.": "07",
+        "08\n\n## Dam\n\nIt held.\n\n## Mill\n\nIt broke.": "08",
+        "index\n\nAll weeks.": "index",
+    }
+
+
 def test_notes_of_installed_packages_are_none_of_a_project(tmp_path: Path) -> None:
     for folder in ("docs", "node_modules/left-pad", "venv/lib/python3.13/site-packages/duckdb"):
         (tmp_path / folder).mkdir(parents=True)

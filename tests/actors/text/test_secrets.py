@@ -97,6 +97,7 @@ def test_code_without_secrets_gives_at_most_one_alarm_in_ten_thousand_lines(line
         "sk-learn and sk-image are libraries",
         "secret_key = settings.SECRET_KEY",
         "We pass token_count=5 to the next call.",
+        "Now run the tests to verify that they all pass:\n\n_**Agent (model-4-5)**_",
         "AKIAIOSFODNN7EXAMPLE is the key in the manual",
     ],
 )

@@ -60,6 +60,7 @@ STRUCTURES = {
     28: "d3f07d55951f57f537afdab8759735cae41b8fb27422702258a16f289c18cadf",
     29: "f03902c7623ee72a2aa06b66130d783e70e04b816f8897b3ed668feed499f287",
     30: "f03902c7623ee72a2aa06b66130d783e70e04b816f8897b3ed668feed499f287",
+    31: "f03902c7623ee72a2aa06b66130d783e70e04b816f8897b3ed668feed499f287",
 }
 """By schema, the SHA-256 of the names and types of all that is written."""
 

@@ -22,7 +22,7 @@ TURNS = {"user", "assistant"}
 TITLES = {"summary": "summary", "custom-title": "customTitle", "ai-title": "aiTitle"}
 """Types of lines that name the session, and the field of the name."""
 
-_MARKUP = re.compile(
+MARKUP = re.compile(
     r"<(system-reminder|command-name|command-message|command-args|local-command-stdout|local-command-stderr|"
     r"local-command-caveat|bash-input|bash-stdout|bash-stderr|task-notification|user-prompt-submit-hook|"
     r"ide_opened_file|ide_selection|ide_diagnostics)>.{0,20000}?</\1>|"
@@ -114,7 +114,7 @@ def _turn(line: _Line, message: _Message, file: Path, number: int, options: Opti
         if line.type == "user" and kind == "text" and _FOREIGN.match(text) and not everything:
             yield Skipped("messages of other sessions")
             continue
-        text = _MARKUP.sub("", text).strip()
+        text = MARKUP.sub("", text).strip()
         if not text:
             yield Skipped("commands and reminders of the program")
             continue

@@ -1,0 +1,48 @@
+"""The formats that are told by what a file holds, and their readers."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+from actors.importers.formats import chats, claude_mem, mail, memory_servers, messengers, tables
+from actors.importers.formats.sessions import claude_transcripts, codex, gemini, specstory
+from actors.importers.records import Options, Record
+
+Reader: TypeAlias = Callable[[Path, Options], Iterator[Record]]
+
+
+class Format(NamedTuple):
+    """A format that a program writes."""
+
+    name: str
+    matches: Callable[[Any], bool]
+    """Tells it by the objects on the first lines of a file, by the document in it, or by the path."""
+    read: Reader
+    prefix: str | None = None
+    """Of a program that writes a file for each session: what their names begin with."""
+
+
+LINES = (
+    Format(claude_transcripts.NAME, claude_transcripts.matches, claude_transcripts.read, ""),
+    Format(codex.NAME, codex.matches, codex.read, "rollout-"),
+    Format(gemini.NAME, gemini.has_lines, gemini.read_lines, "session-"),
+    Format(memory_servers.OFFICIAL, memory_servers.is_official, memory_servers.read_official),
+)
+"""Formats of JSON lines besides our own."""
+DOCUMENTS = (
+    Format(gemini.NAME, gemini.is_document, gemini.read_document, "session-"),
+    Format(chats.CHATGPT, chats.is_chatgpt, chats.read_chatgpt),
+    Format(chats.CLAUDE_AI, chats.is_claude_ai, chats.read_claude_ai),
+    Format(messengers.TELEGRAM, messengers.is_telegram, messengers.read_telegram),
+    Format(memory_servers.MEM0, memory_servers.is_mem0, memory_servers.read_mem0),
+)
+"""Formats of one JSON document."""
+
+FILES = (
+    Format(claude_mem.NAME, claude_mem.matches, claude_mem.read),
+    Format(tables.NAME, tables.matches, tables.read),
+    Format(mail.NAME, mail.matches, mail.read),
+    Format(messengers.SLACK, messengers.is_slack, messengers.read_slack),
+)
+"""Formats that are told by the file itself."""
+STORY = Format(specstory.NAME, specstory.matches, specstory.read)
