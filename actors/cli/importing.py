@@ -142,7 +142,7 @@ def _next_batch(items: Iterator[Item]) -> list[Item]:
 
 def import_batches(location: StoreLocation, begin: Callable[[Call], Iterator[Batch]], *, starts_hub: bool) -> None:
     """Import through the process that serves the store, which may be started for it, or into the store itself."""
-    if starts_hub:
+    if starts_hub and not location.models_chosen:  # a hub with models that can't be loaded would stay
         start_hub(location)  # others would wait as long as a long import has the store open
     with open_store(location, creates=True) as store:
         for batch in begin(store.call):

@@ -101,7 +101,7 @@ def title_of(name: str, body: str) -> str:
     if called not in INDEX:
         return called
     if heading and f"\n{heading[0]}" not in text:
-        return text[heading.end() :].partition("\n")[0].strip()
+        return without_marks(text[heading.end() :].partition("\n")[0]).strip(" #")
     return page_name(path.parent.name) or called
 
 

@@ -161,7 +161,7 @@ _OF_EACH_YEAR: Final = lex.compiled(r"\bon the \d|\bcalendar week\b")
 """Times other than months and days that come again, so that a question may mean the coming one."""
 _OF_YEAR: Final = rf"(?:,? (?:of )?{lex.YEAR})?"
 _PART_OF_DAY: Final = r"(?: (?:morning|afternoon|evening|night))?"
-_BEFORE_NUMBERS: Final = rf"{lex.AROUND}(?<![\w./-])"
+_BEFORE_NUMBERS: Final = rf"{lex.AROUND}{lex.NOT_A_VERSION}"
 _LAST_YEAR: Final = r"(?P<year>(?:19|20)\d\d)(?![\w/-]|\.\d)"
 _NO_MONTH: Final = r"(?P<day>1[3-9]|2\d|3[01])"
 """A day that is no month: beside it, 17/11/2017 and 11/17/2017 are the same."""
@@ -174,7 +174,7 @@ _PATTERNS: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str], Reference
         (rf"{_BEFORE_NUMBERS}(?P<number>\d\d?)(?P<by>[/-]){_NO_MONTH}(?P=by){_LAST_YEAR}", resolvers.day_or_days),
         (r"\b(?P<year>\d{4})-W(?P<week>\d\d)\b", resolvers.iso_week),
         (rf"\bcalendar week (?P<week>\d{{1,2}})\b{_OF_YEAR}", resolvers.iso_week),
-        (rf"\bweek (?P<week>\d{{1,2}}) (?:of|in) {lex.YEAR}", resolvers.iso_week),
+        (rf"\bweek (?P<week>\d{{1,2}}) (?:of|in) {lex.YEAR}\b{lex.NOT_BEFORE_UNIT}", resolvers.iso_week),
         (r"\b(?P<year>\d{4})[ /-]?Q(?P<quarter>[1-4])(?P<named>)\b", resolvers.month_or_longer),
         (rf"{lex.QUARTER},? (?:of )?{lex.YEAR}", resolvers.month_or_longer),
         (rf"{lex.BETWEEN}{lex.DAY_OF_MONTH}{lex.AND}(?: of)? {lex.MONTH},?(?: {lex.YEAR})?", resolvers.day_or_days),
@@ -191,7 +191,10 @@ _PATTERNS: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str], Reference
         ),
         (rf"{lex.PART}\b{lex.MONTH},?(?: of)? {lex.YEAR}", resolvers.month_or_longer),
         (rf"{lex.PART}\b{lex.SEASON}(?: of)? {lex.YEAR}", resolvers.month_or_longer),
-        (rf"\b{lex.YEAR},? week (?P<week>\d{{1,2}})\b", resolvers.iso_week),  # after "spring 2018 week 3"
+        (
+            rf"{lex.NOT_A_NUMBER}\b{lex.YEAR},? week (?P<week>\d{{1,2}})\b",
+            resolvers.iso_week,
+        ),  # after "spring 2018 week 3"
         (
             rf"{lex.PART}(?:the )?{lex.NOT_A_NUMBER}{lex.YEAR}(?P<decade>s)?\b{lex.NOT_BEFORE_UNIT}",
             resolvers.year_or_decade,

@@ -34,6 +34,10 @@ NOT_A_NUMBER: Final = rf"(?=[12]\d{{3}})(?<!\d{{3}} )(?<!\b\d{{3}}-)(?<!\w\()(?<
 )
 """Before a year on its own: rejects digits of telephone numbers, calls, assignments and identifiers ("CVE-2022-1471"),
 and numbers of things."""
+NOT_A_VERSION: Final = r"(?<![\w./$€£-])" + "".join(
+    rf"(?<!\b{name} )" for name in "version release build firmware section chapter part serial sku model".split()
+)
+"""Before a date in numbers: rejects longer numbers, amounts and numbers of things."""
 NOT_BEFORE_UNIT: Final = (
     r"(?! ?(?:dollars|euros|pounds|people|times|words|lines|bytes|bits|km|kg|miles|met(?:er|re)s|tokens)\b)"
 )

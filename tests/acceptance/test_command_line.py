@@ -55,6 +55,13 @@ def test_an_import_goes_through_a_hub_so_that_others_use_the_store_meanwhile(tmp
     assert "has ended" in stopped
 
 
+def test_an_import_with_a_model_that_is_nowhere_leaves_no_hub_that_serves_with_it(tmp_path: Path) -> None:
+    (note := tmp_path / "walk.md").write_text("Bo swam in the pond.")
+    command = [COMMAND, "import", str(note), "--hub", "--embedder", "nowhere", "--data", str(tmp_path / "store")]
+    assert subprocess.run(command, capture_output=True, timeout=PATIENCE, check=False).returncode == 1
+    assert "no hub runs" in started(tmp_path / "store", "stop")
+
+
 def test_a_running_hub_with_another_log_or_other_models_is_not_taken_for_what_was_asked(
     data: Path, window: Open, tmp_path: Path
 ) -> None:

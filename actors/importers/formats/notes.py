@@ -59,7 +59,7 @@ UNSTATED = {
 """Metadata by which a program, such as our own export, keeps a note; the rest says something about its subject."""
 
 _OBSERVATION = re.compile(
-    r"^[ \t]*[-*] \[(?P<category>[^\]\[ \0][^\]\[]+)\] +(?P<text>\S(?:.*[^ \t\n])?)[ \t]*$\n?", re.MULTILINE
+    r"^[ \t]*[-*] \[(?P<category>[^\]\[\s\0][^\]\[\n]*[^\]\[\s])\] +(?P<text>\S(?:.*[^ \t\n])?)[ \t]*$\n?", re.MULTILINE
 )
 """A category has two characters or more: one alone is the state of a task."""
 _CONTEXT = re.compile(r"(?<!\s)\s*\((?P<context>[^()]*)\)$")

@@ -259,7 +259,7 @@ def test_an_observation_keeps_the_code_that_it_holds(tmp_path: Path) -> None:
 
 
 def test_tasks_stay_in_their_note_whatever_their_state_and_any_word_is_a_category(tmp_path: Path) -> None:
-    tasks = "- [ ] call Ann\n- [x] pay Bo\n- [-] sell the boat\n- [/] mend the roof"
+    tasks = "- [ ] call Ann\n- [x] pay Bo\n- [-] sell the boat\n- [/] mend the roof\n- [x ] call Cy"
     (tmp_path / "Plans.md").write_text(f"# Plans\n\n{tasks}\n- [xss] the title is escaped\n", "utf-8")
     assert [item["content"] for item in read(tmp_path)[1] if "content" in item] == [
         f"# Plans\n\n{tasks}",

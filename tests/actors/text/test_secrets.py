@@ -98,6 +98,7 @@ def test_code_without_secrets_gives_at_most_one_alarm_in_ten_thousand_lines(line
         "secret_key = settings.SECRET_KEY",
         "We pass token_count=5 to the next call.",
         "Now run the tests to verify that they all pass:\n\n_**Agent (model-4-5)**_",
+        "Check that the tests pass:\r\n\r\n_**Agent (model-4-5)**_",
         "AKIAIOSFODNN7EXAMPLE is the key in the manual",
     ],
 )
@@ -111,6 +112,11 @@ def test_a_secret_is_named_by_its_kind_and_span() -> None:
     assert find(text) == (Secret("password", 25, 38), Secret("card-number", 62, 81))
     assert redact(text) == "Log in with the password [redacted password] on Monday; the card is [redacted card-number]."
     assert redact(redact(text)) == redact(text)
+
+
+@pytest.mark.parametrize("label", ["pass:\n", "db_pass:\r\n", "login: root\npass:\n  ", "wifi pass:\n"])
+def test_a_password_may_stand_below_its_label(label: str) -> None:
+    assert redact(f"{label}Tr4ctor!Blue9") == f"{label}[redacted password]"
 
 
 def test_the_key_that_a_text_stands_under_tells_of_it_as_words_before_it_do() -> None:

@@ -275,6 +275,21 @@ def test_a_border_and_a_time_of_every_year_follow_what_is_ahead_or_past(text: st
     assert times(text, question=question) == expected
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "We run version 5.4.2019 of it.",
+        "It costs $17.11.2017 or so.",
+        "The host is 10.1.12.2020.",
+        "Room 1204, week 6 of the course.",
+        "The week 2 of 1500 miles went well.",
+        "CVE-2018 week 6 is closed.",
+    ],
+)
+def test_numbers_of_versions_rooms_and_quantities_are_no_dates(text: str):
+    assert times(text) == []
+
+
 def test_a_weekday_with_a_date_is_that_date():
     assert times("We met on Friday, 4 August 2023.") == ["2023-08-04 2023-08-05"]
     assert times("We met on 4 August 2023 (Friday).") == ["2023-08-04 2023-08-05"]

@@ -72,7 +72,8 @@ def import_memories(
         typer.Option(
             "--hub/--no-hub",
             envvar="CONTEXT_GRAPH_HUB",
-            help="Start the hub first, through which agents and other commands use the store meanwhile.",
+            help="Start the hub first, through which agents and other commands use the store meanwhile; not with "
+            "--workers, --ray, --embedder or --models.",
         ),
     ] = True,
     workers: Workers = None,
@@ -91,9 +92,11 @@ def import_memories(
     from actors.cli.importing import batches_of, import_batches, import_in_pool, so_far
     from actors.embedder.pool.worker import WorkerSettings
     from actors.importers.recogniser import recognise_all
-    from actors.importers.records import Options, Redactions, project
+    from actors.importers.records import FormatError, Options, Redactions, project
 
     redactions = Redactions()
+    if sources.count(STANDARD) > 1:
+        raise FormatError("standard input is named twice")
     with ExitStack() as stack:
         paths = [stack.enter_context(_path(source)) for source in sources]
         # The namespace of a session's folder is recorded in the store, which a dry run leaves as it is.

@@ -4,6 +4,8 @@ The format isn't documented. A line names the speaker of what follows; what an a
 stands between tags on lines of their own.
 """
 
+import codecs
+import math
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +14,7 @@ from typing import NamedTuple
 from actors.importers.files import text
 from actors.importers.formats.sessions.claude_transcripts import MARKUP
 from actors.importers.formats.sessions.codex import BOILERPLATE
-from actors.importers.records import Broken, Options, Record, Skipped, memory, moment, present
+from actors.importers.records import Broken, Options, Record, Skipped, memory, moment, origin, present
 from actors.runtime.types import JsonObject
 
 NAME = "SpecStory sessions"
@@ -48,7 +50,7 @@ class _Block(NamedTuple):
 def matches(file: Path) -> bool:
     """Tell whether a file is a session that SpecStory wrote."""
     with file.open("rb") as source:
-        return source.read(len(_GENERATED)) == _GENERATED
+        return source.read(100).removeprefix(codecs.BOM_UTF8).startswith(_GENERATED)
 
 
 def read(file: Path, options: Options) -> Iterator[Record]:
@@ -84,9 +86,10 @@ def read(file: Path, options: Options) -> Iterator[Record]:
         else:
             speaker = _SPEAKERS[turn["who"]]
             yield from memory(
-                ("specstory", session, number),
+                ("specstory", session, number, said),
                 said,
                 file,
+                origin=origin(file, session, number),
                 **about,
                 created_at=moment(time),
                 tags=[speaker],
@@ -106,22 +109,21 @@ def read(file: Path, options: Options) -> Iterator[Record]:
 
 
 def _blocks(content: str) -> Iterator[_Block]:
-    """Yield what lies between tags, in time linear in the length of the text."""
+    """Yield what lies between tags; of several that begin it, the last counts."""
     begun, end = None, 0
-    unended: set[str] = set()
+    unended = math.inf
+    """Backticks of the shortest fence that nothing ends."""
     for tag in _TAG.finditer(content):
         if tag.start() < end:
             continue  # in a fence
-        closes = tag["whole"] if begun is None else not tag["kind"]
-        begun = begun or (tag if tag["kind"] else None)
-        if begun is None or not closes:
+        begun = tag if tag["kind"] else begun
+        if begun is None or (tag["kind"] and not tag["whole"]):
             continue
         end = tag.end()
         fence = _FENCE.match(content, end)
-        if fence and fence["fence"] not in unended:
-            last = re.compile(rf"^{fence['fence']}$", re.MULTILINE).search(content, fence.end())
-            end = last.end() if last else end
-            unended.update([] if last else [fence["fence"]])
+        if fence and (ticks := len(fence["fence"])) < unended:
+            last = re.compile(rf"^`{{{ticks},}}$", re.MULTILINE).search(content, fence.end())
+            end, unended = (last.end(), unended) if last else (end, ticks)
         yield _Block(begun.start(), end, begun["kind"])
         begun = None
 
