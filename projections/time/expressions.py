@@ -191,10 +191,8 @@ _PATTERNS: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str], Reference
         ),
         (rf"{lex.PART}\b{lex.MONTH},?(?: of)? {lex.YEAR}", resolvers.month_or_longer),
         (rf"{lex.PART}\b{lex.SEASON}(?: of)? {lex.YEAR}", resolvers.month_or_longer),
-        (
-            rf"{lex.NOT_A_NUMBER}\b{lex.YEAR},? week (?P<week>\d{{1,2}})\b",
-            resolvers.iso_week,
-        ),  # after "spring 2018 week 3"
+        # Behind the seasons, so that "spring 2018 week 3" is a spring.
+        (rf"{lex.NOT_A_NUMBER}\b{lex.YEAR},? week (?P<week>\d{{1,2}})\b", resolvers.iso_week),
         (
             rf"{lex.PART}(?:the )?{lex.NOT_A_NUMBER}{lex.YEAR}(?P<decade>s)?\b{lex.NOT_BEFORE_UNIT}",
             resolvers.year_or_decade,
