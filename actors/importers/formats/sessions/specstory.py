@@ -63,7 +63,7 @@ def read(file: Path, options: Options) -> Iterator[Record]:
     blocks = [*_blocks(content)]
     hidden = _hidden(content, blocks)  # a result may hold another session
     turns = [*_TURN.finditer(hidden)]
-    ends = [*(turn.start() for turn in turns[1:]), len(content)]
+    ends = [*(turn.start() for turn in turns), len(content)][1:]
     if not turns:
         yield Skipped("sessions without turns")
     head = content[: turns[0].start()] if turns else content
@@ -75,7 +75,7 @@ def read(file: Path, options: Options) -> Iterator[Record]:
     if not options.everything:
         for block in blocks:
             yield Skipped("thinking" if block.kind == "think" else "tool calls and results")
-    for number, (turn, end) in enumerate(zip(turns, ends, strict=False)):
+    for number, (turn, end) in enumerate(zip(turns, ends, strict=True)):
         said = (content if options.everything else hidden)[turn.end() : end].replace("\0", "")
         said = f"\n{MARKUP.sub('', said).strip()}".removesuffix("\n---").strip()
         time = turn["time"] or time
@@ -111,8 +111,7 @@ def read(file: Path, options: Options) -> Iterator[Record]:
 def _blocks(content: str) -> Iterator[_Block]:
     """Yield what lies between tags; of several that begin it, the last counts."""
     begun, end = None, 0
-    unended = math.inf
-    """Backticks of the shortest fence that nothing ends."""
+    unended = math.inf  # backticks of the shortest fence that nothing ends: no longer one is looked for again
     for tag in _TAG.finditer(content):
         if tag.start() < end:
             continue  # in a fence
