@@ -13,7 +13,7 @@ from actors.comparator.messages.graph import Edge, Reached, Ways
 from projections.atlas.atlas import Atlas
 from projections.atlas.facets import Filter
 from projections.graph.links import Links
-from projections.graph.relations import CAUSES, LINK_TO, NEXT, TURN_WEIGHT
+from projections.graph.relations import CAUSES, CLUSTER, LINK_TO, NEXT, TURN_WEIGHT
 from projections.storage.arrays import Mask
 
 MAX_EDGES = 20_000
@@ -62,11 +62,15 @@ def _edges(atlas: Atlas, links: Links, eligible: Mask, memory: UUID) -> Iterator
 
 
 def _all_edges(atlas: Atlas, links: Links, memory: UUID) -> Iterator[Edge]:
-    yield from (Edge(*astuple(link)) for link in links.outgoing(memory))
-    yield from (Edge(*astuple(link), forward=False) for link in links.incoming(memory))
+    """Yield the edges of a memory. That two turns follow each other says less than any relation found between them."""
+    found = [Edge(*astuple(link)) for link in links.outgoing(memory)]
+    found += [Edge(*astuple(link), forward=False) for link in links.incoming(memory)]
+    yield from found
+    related = {edge.end for edge in found if edge.relation != CLUSTER}
     turns, _ = atlas.facets.turns(np.array([atlas.row_of(memory)]), 1)
     for row, forward in zip(turns[0].tolist(), (False, True), strict=True):
         if row >= 0:
             (turn,) = atlas.ids([row])
             source, target = (memory, turn) if forward else (turn, memory)
-            yield Edge(source, target, NEXT, TURN_WEIGHT, forward=forward)
+            if turn not in related:
+                yield Edge(source, target, NEXT, TURN_WEIGHT, forward=forward)

@@ -14,7 +14,7 @@ from actors.text.causes.subjects import head_noun, names_happening
 from actors.text.causes.words import DETERMINER, any_of
 from projections.spaces.lexical import STOP_WORDS
 
-RULES: Final = 5
+RULES: Final = 6
 """Version of the rules, which is logged with what they find. Raise it with any change that finds other clauses."""
 
 MIN_WORDS: Final = 1
@@ -125,6 +125,11 @@ def _clauses(text: str, sentence: Span, previous: Span | None) -> Iterator[Causa
         if naming := pattern.match(text, start, end):
             yield from _accepted(text, name, naming.span("cause"), naming.span("effect"))
             return
+    if explaining := patterns.EXPLAINING.match(text, start, end):
+        if previous is not None:
+            cause = first_clause(text, _main_clause(text, (explaining.end(), end)))
+            yield from _accepted(text, explaining, cause, _outcome(text, previous))
+        return
     begin = skip_leading(text, start, end)
     if (referring := patterns.REFERRING.match(text, start, end)) and not patterns.IS_SO.search(referring.group()):
         if previous is not None:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Final, NamedTuple
 
-from actors.text.causes.patterns import FINITE, HAPPENED, NOMINAL, WORD
+from actors.text.causes.patterns import FINITE, HAPPENED, IRREGULAR, NOMINAL, PERFECT, TIME, WORD
 from actors.text.causes.spans import Reading, first_clause, main_comma, skip_leading
 from actors.text.causes.subjects import is_by_no_actor, is_no_actor
 from actors.text.causes.words import DETERMINER, NAME, SUBJECT, any_of
@@ -29,9 +29,27 @@ _UNFINISHED: Final = re.compile(
 """Before it: the phrase goes on."""
 _NOMINATIVE: Final = re.compile(r"(?:i|we|he|she|they)\s", re.IGNORECASE)
 """Begins a main clause, and is no object of the clause before."""
+_NOT_BEFORE_MAIN: Final = re.compile(
+    r"\b(?:that|which|who|whom|what|when|where|while|how|why|if|whether|as|than|because|before|after|until|till|since|"
+    r"although|though|unless|once|and|or|but|sa(?:id|ys?)|thinks?|thought|kn[oe]ws?|hop(?:es?|ed)|sure|glad|afraid)$",
+    re.IGNORECASE,
+)
+"""Before a nominative: it begins no main clause. After "late" or "today" it may."""
+_FURTHER: Final = rf"(?!(?:{DETERMINER}|{any_of('prepositions')}|that|i|we|he|she|they|it)\b|(?-i:[A-Z][a-z]))[\w'’-]+"
+_NOUN_CLAUSE: Final = re.compile(
+    rf"(?:{DETERMINER}\s+(?:{_FURTHER}\s+){{1,3}}?|{NAME}\s+)(?:(?:is|are|was|were|has|have|had|did|does|can|could|will|would|"
+    rf"must|cannot|\w+n['’]t|{IRREGULAR})\b|[a-z]{{2,}}ed(?=\W*$|\s+{DETERMINER}\b))",
+    re.IGNORECASE,
+)
+"""A noun phrase with its verb, which begins a main clause too: "the match was cancelled", not "the painted door"."""
 
 _NOMINAL: Final = re.compile(rf"(?P<name>{NOMINAL})\s+(?=\w)", re.IGNORECASE)
 _CLAUSAL: Final = re.compile(r"(?P<name>because|now that|given that)\s+(?!of\b)", re.IGNORECASE)
+_RELATIVE: Final = re.compile(r"\b(?:that|which|who|where|what|how)\b", re.IGNORECASE)
+"""May begin a clause whose end can't be told: "because the knowledge that supports its decisions is stored"."""
+_SINCE: Final = re.compile(r"(?P<name>since)\s+(?=\w)", re.IGNORECASE)
+SUBORDINATE: Final = re.compile(rf"{_CLAUSAL.pattern}|since\s".replace("?P<name>", "?:"), re.IGNORECASE)
+"""Begins a sentence whose first clause is subordinate."""
 
 _PREDICATE: Final = any_of("predicate")
 _WITH: Final = re.compile(r"with\s+(?!(?:\w+ ){0,2}(?:eyes|arms|hands|legs|head|mouth|face)\b)", re.IGNORECASE)
@@ -177,7 +195,9 @@ def _cuts(text: str, start: int, end: int, *, only_comma: bool) -> Iterator[int]
     if not only_comma:
         stop = min(end if comma is None else comma, start + MAX_OPENING)
         for match in islice(_CLAUSE_START.finditer(text, start, stop), MAX_CUTS):
-            if not _UNFINISHED.search(text, max(start, match.start() - REACH), match.start()):
+            is_nominative = _NOMINATIVE.match(text, match.end()) is not None
+            goes_on = _NOT_BEFORE_MAIN if is_nominative else _UNFINISHED
+            if not goes_on.search(text, max(start, match.start() - REACH), match.start()):
                 yield match.start()
 
 
@@ -219,7 +239,14 @@ def _is_state(phrase: str, main: str) -> bool:
 
 
 def _is_clause(phrase: str, main: str) -> bool:
-    return FINITE.search(phrase) is not None and _NOMINATIVE.match(main) is not None
+    begins = _NOMINATIVE.match(main) or (_NOUN_CLAUSE.match(main) and not _RELATIVE.search(phrase))
+    return bool(begins) and FINITE.search(phrase) is not None
+
+
+def _is_since_reason(phrase: str, main: str) -> bool:
+    """Tell whether "since" gives a reason of what happened: no time, and no beginning of what has lasted."""
+    is_time = TIME.match(f" {phrase}") or PERFECT.search(main) or not HAPPENED.search(main)
+    return not is_time and _is_clause(phrase, main)
 
 
 class _Opening(NamedTuple):
@@ -237,7 +264,8 @@ class _Opening(NamedTuple):
 
 _OPENINGS: Final = (
     _Opening(_NOMINAL, _is_phrase),  # due to the storm
-    _Opening(_CLAUSAL, _is_clause),  # now that the bridge is open, they …
+    _Opening(_CLAUSAL, _is_clause),  # now that the bridge is open they …
+    _Opening(_SINCE, _is_since_reason),  # since nobody came we …
     _Opening(_WITH, _is_with_reason),  # with the bridge closed
     _Opening(_WITHOUT, _is_without_reason, belongs=True),  # without a key
     _Opening(_AS, is_as_reason),  # as the road was icy

@@ -11,7 +11,8 @@ SENTENCE: Final = re.compile(
     r"[.!?]*"
 )
 """No point ends it within a number or a name, after an abbreviation, or in "3 Jan. 2020"."""
-LABEL: Final = re.compile(r"[^:.,!?\n]{1,48}: ")
+_OF_REASON: Final = r"\s*(?:the )?(?:\w+ )?(?:reason|cause)s? (?:for|of|behind|why) "
+LABEL: Final = re.compile(rf"(?!{_OF_REASON})[^:.,!?\n]{{1,48}}: ", re.IGNORECASE)
 """A speaker or a title before the text."""
 POSSESSIVE: Final = r"(?:my|our|his|her|their|its)"
 POSSESSED: Final = re.compile(rf"\s+{POSSESSIVE}\s", re.IGNORECASE)
@@ -76,7 +77,8 @@ FORWARD_VERB: Final = (
 BACKWARD_VERB: Final = (
     rf"(?:{BE} )?{ADVERB}(?:caused|triggered|provoked|prompted|brought about|produced|set off) by|"
     rf"{BE} {ADVERB}(?:caused|triggered|prompted|set off) when|"
-    rf"(?:result|results|resulted|resulting|stem|stems|stemmed|stemming|arise|arises|arose) from|"
+    r"(?:result|results|resulted|resulting|stem|stems|stemmed|stemming|arise|arises|arose) from|"
+    r"(?<!\bcause )(?:was|were) traced (?:back )?to|"
     rf"{BE} {ADVERB}(?:due to|owing to|(?:the|a) (?:direct )?(?:result|consequence) of|"
     rf"attributed to|attributable to|blamed on|down to)|{BE} because(?: of)?|"
     r", (?:the|one|another) (?:\w+ )?reason (?:being|is|was)(?: that)?|(?:follows|followed) from"
@@ -135,7 +137,8 @@ _UNTOLD: Final = (
 """What a cause is that is not named: "not clear", "discussed in court", but not "expired certificates"."""
 _REASON: Final = re.compile(
     r"\s*(?:from [^,;]{1,40}, )?"
-    rf"the (?:\w+ )?(?:(?:reason|cause)s? (?:for|of|that|why)|reason(?= (?:the|{POSSESSIVE}|i|we|he|she|they|it)\b))"
+    rf"the (?:\w+ )?(?:(?:reason|cause|culprit)s? (?:for|of|behind|that|why)|"
+    rf"reason(?= (?:the|{POSSESSIVE}|i|we|he|she|they|it)\b))"
     rf" (?P<effect>[^,;]+?) {BE} (?!(?:\w+ly )?{_UNTOLD})"
     r"(?:that |because (?:of )?|due to |caused by )?(?P<cause>[^,;.]+)",
     re.IGNORECASE,
@@ -153,7 +156,21 @@ _BECAUSE: Final = re.compile(
     re.IGNORECASE,
 )
 """As in "It was because of the rain that we left"."""
-NAMING: Final = (("the reason", _REASON), ("the consequence", _CONSEQUENCE), ("it is because", _BECAUSE))
+_REASON_LABEL: Final = re.compile(rf"{_OF_REASON}(?P<effect>[^,;:]{{3,100}}): (?P<cause>[^;.]+)", re.IGNORECASE)
+"""As in "Root cause of the outage: the disk was full"."""
+EXPLAINING: Final = re.compile(
+    r"\s*(?:(?:the )?(?:\w+ )?(?:reason|cause): |"
+    r"the (?:\w+ )?(?:reason|cause) (?:is|was) (?:that )?(?!\w+ed\b|in\b|not\b)|"
+    rf"(?:that|this|it)(?:'s| is| was) (?:{CLAUSAL}) (?!of ))",
+    re.IGNORECASE,
+)
+"""At the start of a sentence: the effect is the sentence before."""
+NAMING: Final = (
+    ("the reason", _REASON),
+    ("the reason", _REASON_LABEL),
+    ("the consequence", _CONSEQUENCE),
+    ("it is because", _BECAUSE),
+)
 """Sentences that name a cause as such: the cause of the effect was the cause."""
 CONDITION: Final = re.compile(
     r"\s*(?:and |but |so )?(?:if|whether|unless|suppose|imagine|let (?:us|me)|let['’]s)\b", re.IGNORECASE

@@ -95,6 +95,8 @@ def read_unmarked(text: str, sentence: Span) -> Reading | None:
     if CONDITION.match(text, start, end):
         return None
     begin = skip_leading(text, start, end)
+    if openings.SUBORDINATE.match(text, begin, end):
+        return openings.read_opening(text, begin, end)
     tried = (
         (_adverb, begin),
         (openings.read_opening, start),  # "after" would be skipped

@@ -109,6 +109,7 @@ _OF_TIME: Final = _GENERAL | frozenset(
     )
 )
 """Stems with which a question of a time asks for all there is of it: what the team decided, what got done."""
+_PARTS_OF_DAY: Final = frozenset(stem_words("morning noon afternoon evening night".split()))
 
 _ASKING: Final = _GENERAL | frozenset(
     stem_words(
@@ -189,7 +190,7 @@ def _asked_event(query: str) -> tuple[Direction, str] | None:
 def is_time_only(query: str, asked_at: datetime) -> bool:
     """Return whether nothing but function words and general words is left of a question without its times."""
     left = [word for word in tokens(without_times(query, asked_at)) if word not in STOP_WORDS]
-    return _OF_TIME.issuperset(stem_words(left))
+    return (_OF_TIME | _PARTS_OF_DAY).issuperset(stem_words(left))
 
 
 def is_answer(query: str) -> bool:

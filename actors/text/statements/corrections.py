@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 
 from actors.text.statements.ellipsis import find_ellipsis, find_new_place
 from actors.text.statements.evidence import MAX_VALUE, Comparison
+from actors.text.statements.exchanges import find_exchange
 from actors.text.statements.scopes import are_of_different_subjects
 from actors.text.statements.statement import PROSE, Statement, Word
 from events.vocabulary.values import Span
@@ -79,6 +80,8 @@ def find_correction(earlier: Statement, later: Statement, similarity: float) -> 
         return None
     if later.is_former and not earlier.is_former:
         return None
+    if exchange := find_exchange(earlier, later):
+        return Correction(exchange.now[0].kind, None, _span(exchange.now), MIN_POINTS)
     if (found := _find_in_brief(earlier, later)) and not are_of_different_subjects(earlier, later):
         return found
     if similarity < MIN_WEIGHED or _is_too_different(earlier, later):

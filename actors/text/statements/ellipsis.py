@@ -216,6 +216,7 @@ def _names_subject(earlier: Statement, clause: Statement, later: Statement) -> b
     one, other = subject(earlier), subject(clause)
     if one is None or (later.admits_error and not other):
         about = {word.key for word in earlier.words if word.kind in {"words", "name"}}
+        about -= UNITS
         return not about.isdisjoint(other.stems[-1:] if other else {*clause.keys} | later.announced)
     head = one.stems[-1]
     if other is None:

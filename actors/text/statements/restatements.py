@@ -4,7 +4,7 @@
 the retro is, the later one is the better answer: both are about what the question names, and state a value of it. The
 question says what the subject is, so fewer signs suffice than for a correction (`corrections.py`): each thing that it
 names and the earlier statement contains is in the later one, or in one of its clauses, too. Verbs, modifiers and names
-of properties may differ.
+of properties may differ. Asked when or how much, a statement without a time or an amount doesn't replace one with it.
 """
 
 import re
@@ -19,7 +19,7 @@ from actors.text.statements.phrases import RECURRING, TIME_STEMS, Phrase, phrase
 from actors.text.statements.scopes import are_of_different_subjects
 from actors.text.statements.statement import Statement, read_statement
 from actors.text.statements.text_equivalence import ENGLISH, synonym
-from actors.text.statements.values import have_one_kind, other_values
+from actors.text.statements.values import AMOUNTS, TIMES, have_one_kind, other_values, read_values
 from projections.spaces.lexical import stem_words
 
 MAX_WORDS: Final = 14
@@ -77,10 +77,11 @@ def restates(question: str, earlier: str, later: str, speaker: object) -> bool:
     old, new = (read_statement(text[start:]) for text, start in zip((earlier, later), starts, strict=True))
     if old.is_asked or not new.is_told or not all(0 < len(one.words) <= MAX_WORDS for one in (old, new)):
         return False
-    is_value = _value_of(question)
+    is_value, kinds = _value_of(question), _kinds_asked(question)
     return any(
         _tells_what_holds(asked, old, part)
         and _answers_too(asked, old, part)
+        and (part.announces_change or part.ends or _tells(kinds, part) or not _tells(kinds, old))
         and not are_of_different_subjects(old, part, is_value)
         for _, part in clauses(new)
         if part.words and (_CONDITION.match(old.text) or not _CONDITION.match(part.text))
@@ -130,6 +131,15 @@ def _answers_too(asked: Statement, old: Statement, new: Statement) -> bool:
     shared = len(before & after) / len(before)
     is_stated = new.state_at is not None or changes or shared >= MANY_SHARED
     return is_stated and (shared >= MIN_SHARED or not lacking) and not _is_of_another(asked, old, new)
+
+
+def _kinds_asked(question: str) -> frozenset[str]:
+    """Return the kinds of the values that a question asks for; none where any may answer it."""
+    return TIMES if _WHEN.search(question) else AMOUNTS if _HOW.search(question) else frozenset()
+
+
+def _tells(kinds: frozenset[str], statement: Statement) -> bool:
+    return any(value.kind in kinds for value in read_values(statement))
 
 
 def _is_place(statement: Statement) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from actors.text.statements.phrases import DAYS, FIRST, RECURRING, THIRD, Phrase, moved, phrases, subject
-from actors.text.statements.statement import Statement
+from actors.text.statements.statement import VERB, Statement
 from actors.text.statements.text_equivalence import ENGLISH
 from projections.spaces.lexical import stem_words
 
@@ -22,6 +22,10 @@ _NO_HEADS: Final = frozenset(
 _PRONOUN: Final = re.compile(r"\b(?:he|she|they)\b")
 _VERSIONS: Final = frozenset(stem_words("old new former current previous latest another".split()))
 """Modifiers that tell versions of one thing apart, not two things."""
+
+
+_CODE: Final = re.compile(r"[^\W\d][^\W\d_-]*+[-_]?\d")
+"""Begins a word that is the name of one of several: "F-03", "L227F", "PR-12"; "10am" is a value."""
 
 
 class _Stems(NamedTuple):
@@ -47,7 +51,7 @@ def are_of_different_subjects(
     """
     if earlier.main_keys and {*earlier.main_keys}.isdisjoint({*later.keys, *later.announced}):
         return True
-    if _has_other_subject(earlier, later):
+    if _has_other_subject(earlier, later) or _have_other_codes(earlier, later):
         return True
     left, right = phrases(earlier), phrases(later)
     known = _Stems(
@@ -82,6 +86,19 @@ def _has_other_subject(earlier: Statement, later: Statement) -> bool:
         is_owned = other.owned_by == one.stems[-1] and other.stems[-1] not in _NO_HEADS
         return is_owned and not _PRONOUN.search(later.text)
     return not {*later.keys} - {*other.stems} <= {*earlier.keys}
+
+
+def _have_other_codes(earlier: Statement, later: Statement) -> bool:
+    """Return whether both subjects have codes, but none in common: "Run F-01 started at 28 degrees", "F-03 started"."""
+    one, other = _codes_before_verb(earlier), _codes_before_verb(later)
+    return bool(one and other) and one.isdisjoint(other) and not {*later.keys} - other <= {*earlier.keys}
+
+
+def _codes_before_verb(statement: Statement) -> set[str]:
+    """Return the codes in the subject; "Run" may be its noun, so that a verb at the start doesn't end it."""
+    verb = VERB.search(statement.text, statement.words[0].span[1]) if statement.words else None
+    end = verb.start() if verb else statement.verb_at or 0
+    return {word.key for word in statement.words if word.span[1] <= end and _CODE.match(statement.text, *word.span)}
 
 
 def _are_other_kinds(one: Phrase, other: Phrase, known: _Stems) -> bool:

@@ -27,34 +27,34 @@ _LABEL: Final = re.compile(r"\W*+\w++(?:[ /-]++[\w'’]++){1,6}+(?=:\s(?!.{0,80}
 _NEGATION: Final = re.compile(r"\b(?:not|no|never|none|nobody|nothing|neither|without)\b|n['’]t\b", re.IGNORECASE)
 
 
-def _any_of(*lists: str, before: str = "", after: str = "") -> re.Pattern[str]:
+def any_of(*lists: str, before: str = "", after: str = "") -> re.Pattern[str]:
     """Return a pattern of the phrases of some lists, which any whitespace may separate."""
     listed = (phrase for name in lists for phrase in re.split(r",\s+", _LISTS[name].strip()))
     spaced = "|".join(" ".join(phrase.split()) for phrase in listed).replace(" ?", r"\s*").replace(" ", r"\s++")
     return re.compile(rf"{before}(?<!\w)(?:{spaced})(?!\w){after}", re.IGNORECASE)
 
 
-CHANGE, _POSSESSION = _any_of("change", "any_more"), _any_of("possession")
-_END, _NO_LONGER = _any_of("no_longer", "any_more", "end"), _any_of("no_longer", "any_more")
+CHANGE, _POSSESSION = any_of("change", "any_more"), any_of("possession")
+_END, _NO_LONGER = any_of("no_longer", "any_more", "end"), any_of("no_longer", "any_more")
 _DETERMINERS: Final = re.compile(r"\s+(?:(?:the|a|an|my|our|his|her|their|its|your|all|some)\s+)+", re.IGNORECASE)
-_NOT_ENDED: Final = _any_of("end", "ending", before=r"(?:\b(?:not|never)|(?<!\w)\w++(?<=n)['’]t)\s++(?:\w++\s++)?")
+_NOT_ENDED: Final = any_of("end", "ending", before=r"(?:\b(?:not|never)|(?<!\w)\w++(?<=n)['’]t)\s++(?:\w++\s++)?")
 """A negated word that ends a state: "don't quit", "never gave up", "won't get off"."""
 # "Rent is", "work starts": what precedes another verb is a noun.
-STATE: Final = _any_of("state", after=r"(?!\s+(?:is|are|has|will|starts|begins|ends|costs|takes|lasts|opens|closes)\b)")
+STATE: Final = any_of("state", after=r"(?!\s+(?:is|are|has|will|starts|begins|ends|costs|takes|lasts|opens|closes)\b)")
 _CLAUSE: Final = re.compile(r"(?<=\w) (?:when(?:ever)?|if|while|because|unless|until)\b", re.IGNORECASE)
 """Begins a clause on which the statement before it depends."""
-_EVENT: Final = _any_of(
+_EVENT: Final = any_of(
     "event", before=r"(?<!\bis )(?<!\bare )(?<!\bbe )(?<!\bbeen )(?<!\bget )(?<!\bgets )(?<!\ba )(?<!\bthe )"
 )
 _MODALS: Final = "|".join(_LISTS["modals"].split())
-_VERB: Final = re.compile(rf"{STATE.pattern}|{_EVENT.pattern}|\b(?:{_MODALS})\b|n['’]t\b", re.IGNORECASE)
+VERB: Final = re.compile(rf"{STATE.pattern}|{_EVENT.pattern}|\b(?:{_MODALS})\b|n['’]t\b", re.IGNORECASE)
 _ANNOUNCEMENT: Final = re.compile(
-    rf"\W*+(?:{_any_of('announcement', 'opening').pattern}[^:,;.!–—]{{0,40}}+[:,;.!–—]\s*|make (?:it|that)\b(?=\s))",
+    rf"\W*+(?:{any_of('announcement', 'opening').pattern}[^:,;.!–—]{{0,40}}+[:,;.!–—]\s*|make (?:it|that)\b(?=\s))",
     re.IGNORECASE,
 )
 """Opens a correction without saying anything of its own: "Correction: …", "make that …"."""
-_ADMISSION: Final = re.compile(rf"{_any_of('announcement').pattern}|\bmake (?:it|that)$", re.IGNORECASE)
-_ADVERB: Final = _any_of("adverb")
+_ADMISSION: Final = re.compile(rf"{any_of('announcement').pattern}|\bmake (?:it|that)$", re.IGNORECASE)
+_ADVERB: Final = any_of("adverb")
 _FORMER: Final = re.compile(
     rf"\b(?:{USED_TO}|ago|once(?! (?:an?|per|every|each|in)\b)|back (?:in|then)|previously|formerly|originally|"
     r"initially|at first|last (?:year|month|week|spring|summer|autumn|fall|winter)|"
@@ -69,14 +69,14 @@ _TAKES_PLACE: Final = re.compile(r"takes? place\b|happens?\b", re.IGNORECASE)
 _BE: Final = frozenset({"is", "are", "'s"})
 _FIRST_CLAUSE: Final = re.compile(r"[^,;:.!?]++")
 _STATE_OF_USA: Final = r"(?-i:OK|OH|HI)(?!\w)"
-_VALUE: Final = rf"{_any_of('value').pattern}(?!\s*+,)"
-_INTERJECTION: Final = _any_of(
+_VALUE: Final = rf"{any_of('value').pattern}(?!\s*+,)"
+_INTERJECTION: Final = any_of(
     "interjection",
     before=rf"(?:(?:^|[.;!?])\s*+|,\s*+(?!{_STATE_OF_USA})|[:–—-]\s*+(?!{_VALUE}))",
     after=r"(?=\s*+(?:[.,;:!?–—-]|$))",
 )
 """A word of assent or surprise between punctuation marks, which states nothing: "Yeah, …" but not "Tulsa, OK"."""
-_PROPOSAL, _ASKING, _INVERSION = _any_of("proposal"), _any_of("asking"), _any_of("asking", "inversion")
+_PROPOSAL, _ASKING, _INVERSION = any_of("proposal"), any_of("asking"), any_of("asking", "inversion")
 TIMES: Final = frozenset(
     word for kind in ("weekday", "month", "daypart", "frequency") for word in ENGLISH["values"][kind].split()
 )
@@ -208,7 +208,7 @@ class Statement:
     @cached_property
     def verb_at(self) -> int | None:
         """Where its first verb begins, of a state, an event or a mood, or else the colon after a label."""
-        found = _VERB.search(self.text, self.starts_at)
+        found = VERB.search(self.text, self.starts_at)
         return found.start() if found else self.state_at
 
     @cached_property

@@ -41,6 +41,7 @@ _AFTER_CLOCK: Final = re.compile(r"\s?(?:[ap]\.?m\b|o['’]clock\b)", re.IGNOREC
 _CLOCK: Final = re.compile(r"\d{1,2}[:h]\d\d(?:[ap]m)?|\d{1,2}[ap]m", re.IGNORECASE)
 _ORDINAL: Final = re.compile(r"\d{1,2}(?:st|nd|rd|th)|\d{4}-\d\d-\d\d", re.IGNORECASE)
 DATED: Final = frozenset({"weekday", "month", "date"})
+TIMES: Final = DATED | {"clock", "daypart", "frequency"}
 NAMES: Final = frozenset({"name", "address"})
 AMOUNTS: Final = frozenset({"count", "number", "percent", *_FAMILIES.values()})
 

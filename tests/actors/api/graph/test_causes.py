@@ -98,6 +98,14 @@ def links(log: Log) -> list[tuple[UUID, UUID]]:
     return [(link.source, link.target) for event in events if isinstance(event, CausesLinked) for link in event.links]
 
 
+async def test_that_a_turn_caused_the_next_says_more_than_that_it_follows(context: Context, way: Way) -> None:
+    barn = [await store(context, text, session="farm") for text in PLAINLY[:2]]
+    found = await way("find_causal_path", start_concept=barn[0], end_concept=barn[1])
+    assert [step["edge_type"] for step in found["path"][1:]] == ["causes"]
+    around = (await way("get_neighborhood", id=barn[1]))["neighbors"]
+    assert [(one["id"], one["edge_type"], one["forward"]) for one in around] == [(barn[0], "causes", False)]
+
+
 @pytest.mark.requirement("TOOL-INJECT-001/causal-path")
 async def test_a_chain_of_sentences_with_connectives_is_one_path_that_shows_its_evidence(
     context: Context, way: Way

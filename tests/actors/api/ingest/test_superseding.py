@@ -82,6 +82,40 @@ async def test_an_event_named_after_a_weekday_does_not_hide_a_date_of_one_who_co
     assert [one["id"] for one in right["may_supersede"]] == [birthday]
 
 
+@pytest.mark.parametrize(
+    ("former", "exchange", "question", "another"),
+    [
+        (
+            "Card payments in the museum shop will go through SumUp.",
+            "We dropped SumUp for Zettle in the museum shop, since its fees for small amounts are lower.",
+            "Which card provider does the museum shop use?",
+            "SumUp sends its statements on the first of the month.",
+        ),
+        (
+            "Dr Hale put me on cetirizine 10 mg for the hay fever, one in the evening.",
+            "Dr Hale swapped cetirizine for fexofenadine because I slept through my alarm.",
+            "What do I take for my hay fever?",
+            "Cetirizine makes me sleepy on long drives.",
+        ),
+    ],
+)
+async def test_what_a_text_says_has_been_exchanged_is_superseded(
+    way: Way, former: str, exchange: str, question: str, another: str
+) -> None:
+    old = (await way("store_memory", content=former))["fingerprintId"]
+    await way("store_memory", content=another)
+    new = await way("store_memory", content=exchange)
+    assert [one["id"] for one in new["may_supersede"]] == [old]
+    found = [one["fingerprintId"] for one in (await way("search_graph", query=question))["results"]]
+    assert found.index(new["fingerprintId"]) < found.index(old)
+
+
+async def test_a_run_does_not_correct_another_run_whose_number_it_does_not_name(way: Way) -> None:
+    await way("store_memory", content="Run K-11 started at 28 degrees, 3 ml of feed per hour, new tubing.")
+    later = await way("store_memory", content="K-12 started at 26 degrees instead of 28, to slow the decay down.")
+    assert "may_supersede" not in later
+
+
 async def test_a_function_does_not_correct_one_that_reads_alike(way: Way) -> None:
     code = 'func (s *Shape) {0}() int {{\n\tlog.Warn("Shape.{0}", "Use Shape.{1} instead.")\n\treturn s.{1}()\n}}'
     for old, new in (("Width", "Extent"), ("Height", "Rise"), ("Area", "Surface")):

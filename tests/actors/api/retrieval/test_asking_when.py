@@ -76,6 +76,7 @@ async def test_what_is_on_a_coming_day_is_answered_by_what_is_planned_for_it(con
         ),
         ("What happened yesterday?", {"The lift stood still between two floors."}),
         ("What did we decide yesterday?", {"The lift stood still between two floors."}),
+        ("What happened yesterday evening?", {"The lift stood still between two floors."}),
         ("Which decisions were made in June 2023?", {"Told Piet that the shed needs a new door."}),
         ("What did the team get done in June?", {"Told Piet that the shed needs a new door."}),
         ("What did we talk about in June?", {"Told Piet that the shed needs a new door."}),

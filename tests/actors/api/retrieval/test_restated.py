@@ -37,6 +37,11 @@ LOOK_ALIKES = [
     ("The yoga class costs 90 euros.", "The yoga mat costs 25 euros.", "What does the yoga class cost?"),
     ("The mill opens at eight.", "The mill closes at six.", "When does the mill open?"),
     ("Ilse sings alto.", "Ilse sang soprano until 2019.", "What does Ilse sing?"),
+    (
+        "The tasting with Ylva is now on Tuesday 13 October, same time, because a kiln is delivered on Monday.",
+        "The tasting with Ylva went well. She wants gift cards and a counter for pickups.",
+        "When is the tasting with Ylva?",
+    ),
     ("The ferry to Hven leaves at ten.", "The ferry to Ven leaves at noon.", "When does the ferry to Hven leave?"),
 ]
 

@@ -77,6 +77,27 @@ def stated(text: str) -> list[tuple[str, str, str]]:
         ("The closure of the road led to the school.", "led to", "The closure of the road", "the school"),
         ("The road led to the post office closing.", "led to", "The road", "the post office closing"),
         ("The bridge led to the town's growth.", "led to", "The bridge", "the town's growth"),
+        ("Because the ferry was late we slept on the pier.", "because", "the ferry was late", "we slept on the pier"),
+        ("Because it hailed the regatta was called off.", "because", "it hailed", "the regatta was called off"),
+        ("Because Ida missed the tram Olaf drove her.", "because", "Ida missed the tram", "Olaf drove her"),
+        (
+            "Since the winch jammed last night they lost a net.",
+            "since",
+            "the winch jammed last night",
+            "they lost a net",
+        ),
+        ("Since the token had expired the job was skipped.", "since", "the token had expired", "the job was skipped"),
+        ("Root cause of the blackout: two fuses were swapped.", "the reason", "two fuses were swapped", "the blackout"),
+        ("The culprit behind the hum was a loose screw.", "the reason", "a loose screw", "the hum"),
+        ("The bread was flat. Cause: stale yeast.", "cause", "stale yeast", "The bread was flat"),
+        ("The bread was flat. The reason was stale yeast.", "the reason was", "stale yeast", "The bread was flat"),
+        (
+            "The bread was flat. That's because the yeast was old.",
+            "that's because",
+            "the yeast was old",
+            "The bread was flat",
+        ),
+        ("The rattle was traced to a loose screw.", "was traced to", "a loose screw", "The rattle"),
     ],
 )
 def test_a_connective_joins_a_cause_and_an_effect(text: str, connective: str, cause: str, effect: str) -> None:
@@ -130,6 +151,13 @@ def test_a_connective_joins_a_cause_and_an_effect(text: str, connective: str, ca
         "…",
         "Don’t make me remember.",
         "Let us keep this kiosk limited to ice cream.",
+        "Because she moved the old boxes.",
+        "Because he broke the newly painted door.",
+        "Since Monday the queue has been empty.",
+        "Since I joined the team the builds are green.",
+        "Since he moved here we meet every week.",
+        "The bread was flat. The reason is not known.",
+        "Root cause of the blackout unknown.",
     ],
 )
 def test_what_only_looks_like_a_cause_is_none(text: str) -> None:
