@@ -13,7 +13,7 @@ from typer import BadParameter, Option
 
 from actors.comparator.messages import ReadGoals
 from actors.runtime.ask import ask
-from actors.text.statements.text_equivalence import ENGLISH
+from actors.text.text_equivalence import ENGLISH
 from benchmarks import SEED
 from benchmarks.datasets import Document, ParentFolder, find_datasets
 from benchmarks.report import JsonOption, Verdict, publish, workplace

@@ -20,7 +20,7 @@ import msgspec
 import Stemmer
 
 from actors.consolidator.jobs import Sliced
-from actors.text.statements.text_equivalence import ENGLISH, FOREIGN, synonym
+from actors.text.text_equivalence import ENGLISH, FOREIGN, synonym
 from projections.spaces.lexical import STOP_WORDS, words
 
 MIN_HOLDERS: Final = 3

@@ -7,7 +7,7 @@ from itertools import combinations, product
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from actors.text.statements.text_equivalence import NormalizedText, equivalent, normalize
+from actors.text.text_equivalence import NormalizedText, equivalent, normalize
 
 MAX_TEXTS: Final = 8
 """Different texts in one set, which bounds the number of pairs."""

@@ -22,7 +22,7 @@ from actors.consolidator.messages import Assessment, Consolidate, DreamPhase, Pr
 from actors.consolidator.runs.dream import plan_nrem, plan_rem
 from actors.consolidator.runs.plan import NamespaceScope, RunPlan
 from actors.linker.messages import ExamineCauses
-from actors.text.statements.text_equivalence import NormalizedText
+from actors.text.text_equivalence import NormalizedText
 from events.spaces import E1, E12, INDEX
 from events.vocabulary import ClustersFormed, MemoriesMerged
 from events.vocabulary.values import Group, Modality, Mode, Pruned

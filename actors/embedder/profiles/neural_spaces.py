@@ -16,7 +16,7 @@ from actors.embedder.models.backbone import Backbone, pool
 from actors.embedder.spaces import causal, code, expansion, temporal, tokens
 from actors.embedder.spaces.vectors import TokenIds, unit, with_modality
 from actors.text.queries.spelling import respellings
-from actors.text.statements.text_equivalence import FOREIGN
+from actors.text.text_equivalence import FOREIGN
 from events.fingerprint import Dense, Directed, Embedding, Sparse, Tokens
 from events.quantization import Float32
 from events.spaces import E1, E2, E3, E5, E10, E12, E13

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
-from actors.text.statements.text_equivalence import ENGLISH
+from actors.text.text_equivalence import ENGLISH
 
 _LISTS: Final[dict[str, str]] = tomllib.loads(Path(__file__).with_name("words.toml").read_text("utf-8"))
 

@@ -12,8 +12,8 @@ from typing import Final
 
 from actors.text.statements.phrases import FIRST, THIRD, Phrase, phrases, subject
 from actors.text.statements.statement import STATE, Statement
-from actors.text.statements.text_equivalence import ENGLISH, synonym
 from actors.text.statements.values import AMOUNTS, NAMES, UNITS, Value, are_of_one_kind, is_denied, read_values
+from actors.text.text_equivalence import ENGLISH, synonym
 from events.vocabulary.values import Span
 from projections.spaces.lexical import stem_words
 

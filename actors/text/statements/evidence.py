@@ -7,8 +7,8 @@ from typing import Final, NamedTuple
 
 from actors.text.statements.phrases import subject
 from actors.text.statements.statement import Statement, Word
-from actors.text.statements.text_equivalence import ENGLISH
 from actors.text.statements.values import AMOUNTS, UNITS, Value, have_one_kind, is_denied, other_values, read_values
+from actors.text.text_equivalence import ENGLISH
 from projections.spaces.lexical import stem_words
 
 LONG: Final = 20

@@ -12,7 +12,7 @@ from typing import Final
 
 from actors.text.statements.corrections import Correction, find_correction
 from actors.text.statements.statement import Statement, read_statement
-from actors.text.statements.text_equivalence import ENGLISH
+from actors.text.text_equivalence import ENGLISH
 from events.vocabulary.values import Span
 from projections.atlas.code_detection import looks_like_code
 from projections.time.expressions import find_intervals

@@ -8,7 +8,7 @@ from operator import attrgetter
 from typing import Final, NamedTuple
 
 from actors.text.statements.statement import CHANGE, STATE, TIMES, Statement
-from actors.text.statements.text_equivalence import ENGLISH, NUMBERS, synonym
+from actors.text.text_equivalence import ENGLISH, NUMBERS, synonym
 from projections.spaces.lexical import STOP_WORDS, stem_words
 
 _TOKEN: Final = re.compile(r"[-+$€£]?\w+(?:[-'’.:,/@&_]\w+)*['’]?|[.,;:!?()]")

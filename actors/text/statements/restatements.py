@@ -18,8 +18,8 @@ from actors.text.statements.labels import statement_starts
 from actors.text.statements.phrases import RECURRING, TIME_STEMS, Phrase, phrases, subject
 from actors.text.statements.scopes import are_of_different_subjects
 from actors.text.statements.statement import Statement, read_statement
-from actors.text.statements.text_equivalence import ENGLISH, synonym
 from actors.text.statements.values import AMOUNTS, TIMES, have_one_kind, other_values, read_values
+from actors.text.text_equivalence import ENGLISH, synonym
 from projections.spaces.lexical import stem_words
 
 MAX_WORDS: Final = 14

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from actors.text.statements.phrases import DAYS, FIRST, RECURRING, THIRD, Phrase, moved, phrases, subject
 from actors.text.statements.statement import VERB, Statement
-from actors.text.statements.text_equivalence import ENGLISH
+from actors.text.text_equivalence import ENGLISH
 from projections.spaces.lexical import stem_words
 
 _NO_HEADS: Final = frozenset(

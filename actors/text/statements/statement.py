@@ -6,7 +6,7 @@ from functools import cached_property, lru_cache
 from typing import Final, NamedTuple
 
 from actors.text.queries.tense import USED_TO
-from actors.text.statements.text_equivalence import ENGLISH, NUMBERS, synonym
+from actors.text.text_equivalence import ENGLISH, NUMBERS, synonym
 from events.vocabulary.values import Span
 from projections.spaces.lexical import STOP_WORDS, stem_words
 

@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from actors.text.statements.statement import ADDRESS, Statement, Word
-from actors.text.statements.text_equivalence import ENGLISH
+from actors.text.text_equivalence import ENGLISH
 from events.vocabulary.values import Span
 from projections.spaces.lexical import stem_words
 

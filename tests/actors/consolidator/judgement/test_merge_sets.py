@@ -16,7 +16,7 @@ from actors.consolidator.judgement.merge_sets import (
     equivalent_pairs,
     merge_sets,
 )
-from actors.text.statements.text_equivalence import NormalizedText, equivalent
+from actors.text.text_equivalence import NormalizedText, equivalent
 from tests.events.samples import NOON
 from tests.projections.history import memory_id
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.text.statements.text_equivalence import NormalizedText, equivalent, normalize
+from actors.text.text_equivalence import NormalizedText, equivalent, normalize
 
 PROSE = "The meeting about the new bridge is in the town hall"
 FUNCTION = "def total(values):\n    # Add them up.\n    return sum(values)\n"
