@@ -197,14 +197,13 @@ def test_kills_and_flips_lose_nothing_and_are_all_counted() -> None:
 
 @pytest.mark.slow
 def test_hubs_that_share_a_log_are_killed_and_cut_off_and_compared() -> None:
-    options = "--hubs 2 --clients 2 --stores 15 --kills 2 --restarts 1 --samples 5 --memories 100 --reembedded 400"
+    options = "--hubs 2 --clients 2 --stores 15 --kills 2 --restarts 1 --samples 5 --reembedded 400"
     report = bench("cluster", *options.split())
-    for title in ("kills and restarts", "sleep", "move"):
+    for title in ("kills and restarts", "sleep"):
         assert all(verdict["holds"] is not False for verdict in report["sections"][title]), report["sections"][title]
     assert len(report["sections"]["cost"]) == 3
-    ratio, same = report["sections"]["reembedding"]
+    (ratio,) = report["sections"]["reembedding"]
     assert ratio["figures"]["ratio"] > 0
-    assert same["holds"], same
     (router,) = report["sections"]["router"]
     assert list(router["figures"]) == ["direct, ms", "routed, ms", "merged, ms", "added pair by pair, median ms"]
     assert all(of["median"] > 0 for name, of in router["figures"].items() if name.endswith(", ms"))
