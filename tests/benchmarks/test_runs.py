@@ -115,8 +115,7 @@ def test_the_mind_is_judged_on_a_stream(tmp_path: Path) -> None:
     report = bench("mind", str(write(tmp_path / "set", stream())))
     assert report["namespace"] == "bees"
     assert report["stream"] == {"topic": 12, "off_topic": 10, "repeats": 10}
-    assert report["sections"].keys() >= {"learning", "purpose"}
-    verdicts = by_name([line for lines in report["sections"].values() for line in lines])
+    verdicts = by_name(report["sections"]["learning"])
     for what in (
         "entropy of off-topic memories above the running median",
         "pulses differ",
@@ -124,19 +123,18 @@ def test_the_mind_is_judged_on_a_stream(tmp_path: Path) -> None:
         assert verdicts[what]["holds"] is True, verdicts[what]
 
 
-def test_causes_are_judged_with_questions_of_the_kinds_that_the_data_has(tmp_path: Path) -> None:
+def test_causes_are_judged_by_chains_and_by_pairs(tmp_path: Path) -> None:
     floods = [f"The {name} flooded the meadows of farm {number}." for number, name in enumerate(NAMES)]
     documents = [Document(id=str(number), text=f"{text} The sheep swam.") for number, text in enumerate(floods)]
     about = {"category": "cause", "premise": "The sheep were wet."}
     queries = [Document(id=one.id, text="Why were the sheep wet?", metadata=about) for one in documents]
     pairs = write(tmp_path / "pairs", Dataset("", documents, queries, {one.id: {one.id: 1.0} for one in documents}))
     others = write(tmp_path / "others", Dataset("", talk(1_000).documents, [], {}))
-    report = bench("causes", str(pairs), str(others), "--questions", "2")
+    report = bench("causes", str(pairs), str(others))
     chains, _ = report["sections"]["chains"]
     assert chains["figures"]["whole"] > 0
-    (causes,) = report["sections"]["questions"]
-    assert causes["what"].startswith("questions for a cause")
-    assert causes["figures"]["questions"] == 2
+    (edges,) = report["sections"]["pairs"]
+    assert edges["figures"]["pairs"] > 0
 
 
 @pytest.mark.requirement("INTEG-013/light/duration", "INTEG-013/deep/duration", "INTEG-013/rem/duration")
@@ -199,14 +197,13 @@ def test_kills_and_flips_lose_nothing_and_are_all_counted() -> None:
 
 @pytest.mark.slow
 def test_hubs_that_share_a_log_are_killed_and_cut_off_and_compared() -> None:
-    options = "--hubs 2 --clients 2 --stores 15 --kills 2 --restarts 1 --samples 5 --memories 100 --reembedded 400"
+    options = "--hubs 2 --clients 2 --stores 15 --kills 2 --restarts 1 --samples 5 --reembedded 400"
     report = bench("cluster", *options.split())
-    for title in ("kills and restarts", "sleep", "move"):
+    for title in ("kills and restarts", "sleep"):
         assert all(verdict["holds"] is not False for verdict in report["sections"][title]), report["sections"][title]
     assert len(report["sections"]["cost"]) == 3
-    ratio, same = report["sections"]["reembedding"]
+    (ratio,) = report["sections"]["reembedding"]
     assert ratio["figures"]["ratio"] > 0
-    assert same["holds"], same
     (router,) = report["sections"]["router"]
     assert list(router["figures"]) == ["direct, ms", "routed, ms", "merged, ms", "added pair by pair, median ms"]
     assert all(of["median"] > 0 for name, of in router["figures"].items() if name.endswith(", ms"))
@@ -216,7 +213,7 @@ def test_throughput_and_cold_starts_are_measured() -> None:
     report = bench("scale", "--memories", "40", "--clients", "2", "--stores", "5", "--rounds", "1")
     assert report["failed"] == []
     stored = [one["figures"]["stored"] for one in report["sections"]["storing"] if "stored" in one["figures"]]
-    assert stored == [5, 10, 10]
+    assert stored == [5, 10]
     started = by_name(report["sections"]["starting"])
     memory = started.pop("40 memories: MB in memory, by part")["figures"]
     assert started.keys() == {"an empty store: the models", "40 memories, replayed", "40 memories, from a snapshot"}

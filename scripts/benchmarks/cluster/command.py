@@ -10,12 +10,12 @@ from typer import BadParameter, Option
 from benchmarks import SEED
 from benchmarks.cluster.campaign import campaign
 from benchmarks.cluster.costs import measure_costs, measure_routing
-from benchmarks.cluster.moved_stores import move_there_and_back, stop_and_overtake
 from benchmarks.cluster.reembedding import measure_reembedding
 from benchmarks.cluster.server import Server
+from benchmarks.cluster.takeover import stop_and_overtake
 from benchmarks.report import JsonOption, Verdict, counter, publish, workplace
 
-PARTS = ("kills and restarts", "cost", "sleep", "move", "router", "reembedding")
+PARTS = ("kills and restarts", "cost", "sleep", "router", "reembedding")
 
 
 def cluster(
@@ -26,13 +26,12 @@ def cluster(
     restarts: Annotated[int, Option(min=0, help="Of PostgreSQL, in immediate mode.")] = 5,
     *,
     samples: Annotated[int, Option(min=1, help="Stores that are timed on each log.")] = 200,
-    memories: Annotated[int, Option(min=1, help="Of the store that is moved to the server and back.")] = 10_000,
     reembedded: Annotated[int, Option(min=1, help="Memories of the store that is embedded anew.")] = 20_000,
     part: Annotated[list[str] | None, Option(help=f"Only this part: {', '.join(PARTS)}.")] = None,
     seed: int = SEED,
     as_json: JsonOption = False,
 ) -> None:
-    """Kill hubs and the server under load, stop a hub in its sleep, move a store; time stores and followers."""
+    """Kill hubs and the server under load, stop a hub in its sleep; time stores and followers."""
     if unknown := set(part or ()) - set(PARTS):
         raise BadParameter(f"no part is called {', '.join(sorted(unknown))}")
     with Server.running() as server, workplace() as (folder, bar):
@@ -47,7 +46,6 @@ def cluster(
             "kills and restarts": survive,
             "cost": lambda: anyio.run(measure_costs, server, folder / "costs", hubs, samples),
             "sleep": lambda: stop_and_overtake(server, folder / "fencing"),
-            "move": lambda: move_there_and_back(server, folder / "moves", memories),
             "router": lambda: measure_routing(folder / "routing", samples),
             "reembedding": lambda: measure_reembedding(folder / "reembedding", reembedded),
         }

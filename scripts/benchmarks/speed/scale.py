@@ -3,10 +3,9 @@
 import shutil
 import signal
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import chain
-from math import inf
 from pathlib import Path
 from statistics import median
 from time import monotonic
@@ -19,7 +18,7 @@ from typer import Option
 
 from actors.hub.composition import MIN_SNAPSHOT_EVENTS
 from benchmarks.crash.damaged_store import SNAPSHOTS
-from benchmarks.processes import disk_bytes, hub_of, peak_mb, resident_mb, send_signal, wait_until
+from benchmarks.processes import disk_bytes, hub_of, peak_mb, resident_mb
 from benchmarks.report import JsonOption, Verdict, counter, publish, quantiles, workplace
 from benchmarks.serve_client import ServeClient, serve_clients
 from benchmarks.synthetic import build, first_words, sentences
@@ -50,12 +49,9 @@ class Done(msgspec.Struct):
 
 
 def measure_throughput(
-    folder: Path, errors: Path, texts: Sequence[str], clients: int, *, kill: bool, advance: Callable[[], object]
+    folder: Path, errors: Path, texts: Sequence[str], clients: int, advance: Callable[[], object]
 ) -> dict[str, Any]:
-    """Store texts from `clients` clients at once, an equal share each, then look for all of them from each.
-
-    With `kill`, the hub is killed when half of the texts are stored.
-    """
+    """Store texts from `clients` clients at once, an equal share each, then look for all of them from each."""
     done = Done()
     with serve_clients(folder, errors, clients) as opened:
         for client in opened:
@@ -63,10 +59,6 @@ def measure_throughput(
         start = monotonic()
         with ThreadPoolExecutor(clients) as pool:
             work = [pool.submit(_store, client, texts[at::clients], done, advance) for at, client in enumerate(opened)]
-            if kill:
-                half = len(texts) // 2
-                wait_until(lambda: len(done.memories) >= half or all(map(Future.done, work)), "", inf, pause=0.005)
-                send_signal(hub_of(folder), signal.SIGKILL)
             for one in work:
                 one.result()
         seconds = monotonic() - start
@@ -176,16 +168,12 @@ def scale(
 
 
 def _storing(scratch: Path, texts: list[str], clients: int, stores: int, bar: Progress) -> list[Verdict]:
-    """Store through one client, through many, and through many while the hub is killed."""
-    advance = counter(bar, "storing", (1 + 2 * clients) * stores)
+    """Store through one client, and through many."""
+    advance = counter(bar, "storing", (1 + clients) * stores)
     verdicts: list[Verdict] = []
-    for what, count, kill in (
-        ("one client", 1, False),
-        (f"{clients} clients", clients, False),
-        (f"{clients} clients, and the hub is killed midway", clients, True),
-    ):
+    for what, count in (("one client", 1), (f"{clients} clients", clients)):
         place, errors = scratch / f"storing-{len(verdicts)}", scratch / "clients.err"
-        figures = measure_throughput(place, errors, texts[: count * stores], count, kill=kill, advance=advance)
+        figures = measure_throughput(place, errors, texts[: count * stores], count, advance)
         found = set(figures["found by id"].values()) == {figures["stored"]}
         verdicts.append(Verdict(f"{what}: all is stored, and found by each", figures, found and not figures["errors"]))
     largest = max(verdict.figures["the largest, MB"] for verdict in verdicts)

@@ -1,4 +1,4 @@
-"""Stores that are moved to a server: all projections stay equal, and a hub that was overtaken there changes nothing."""
+"""A hub that is stopped during its consolidation run and overtaken by another one changes nothing."""
 
 import os
 import signal
@@ -10,7 +10,7 @@ from uuid import UUID
 from actors.hub.move import move
 from benchmarks.cluster.server import Server
 from benchmarks.processes import PATIENCE, hub_of, send_signal, wait_until
-from benchmarks.report import Verdict, timed
+from benchmarks.report import Verdict
 from benchmarks.serve_client import serve_clients
 from benchmarks.synthetic import build
 from events.postgres.address import VARIABLE
@@ -19,22 +19,8 @@ from events.storage.duckdb_log import DuckDBLog
 from events.vocabulary import ConsolidationFinished, ConsolidationStarted, ConsolidatorChanged
 
 MEMORIES = 2_000
-"""Of the store with the runs: a deep run on it takes seconds."""
+"""A deep run on so many takes seconds."""
 RETRY = 1.0
-
-
-def move_there_and_back(server: Server, folder: Path, memories: int) -> list[Verdict]:
-    """Build a store of `memories` memories, move it to a new log of the server, and back into another folder."""
-    build(folder / "store", memories)
-    url = server.new_log()
-    times: list[float] = []
-    with closing(DuckDBLog(folder / "store")) as log, timed(times):
-        there = move(log, url, lambda *_: None)
-    with closing(PostgresLog(url, folder / "hub")) as log, timed(times):
-        back = move(log, str(folder / "back"), lambda *_: None)
-    equal = there.projections == back.projections and there.hash == back.hash
-    figures = {"memories": memories, "events": back.events, "there, s": times[0] / 1e3, "back, s": times[1] / 1e3}
-    return [Verdict("all projections are equal at each end", figures, equal)]
 
 
 def stop_and_overtake(server: Server, folder: Path) -> list[Verdict]:
