@@ -123,18 +123,19 @@ def test_the_mind_is_judged_on_a_stream(tmp_path: Path) -> None:
         assert verdicts[what]["holds"] is True, verdicts[what]
 
 
-def test_causes_are_judged_by_chains_and_by_pairs(tmp_path: Path) -> None:
+def test_causes_are_judged_with_questions_of_the_kinds_that_the_data_has(tmp_path: Path) -> None:
     floods = [f"The {name} flooded the meadows of farm {number}." for number, name in enumerate(NAMES)]
     documents = [Document(id=str(number), text=f"{text} The sheep swam.") for number, text in enumerate(floods)]
     about = {"category": "cause", "premise": "The sheep were wet."}
     queries = [Document(id=one.id, text="Why were the sheep wet?", metadata=about) for one in documents]
     pairs = write(tmp_path / "pairs", Dataset("", documents, queries, {one.id: {one.id: 1.0} for one in documents}))
     others = write(tmp_path / "others", Dataset("", talk(1_000).documents, [], {}))
-    report = bench("causes", str(pairs), str(others))
+    report = bench("causes", str(pairs), str(others), "--questions", "2")
     chains, _ = report["sections"]["chains"]
     assert chains["figures"]["whole"] > 0
-    (edges,) = report["sections"]["pairs"]
-    assert edges["figures"]["pairs"] > 0
+    (causes,) = report["sections"]["questions"]
+    assert causes["what"].startswith("questions for a cause")
+    assert causes["figures"]["questions"] == 2
 
 
 @pytest.mark.requirement("INTEG-013/light/duration", "INTEG-013/deep/duration", "INTEG-013/rem/duration")

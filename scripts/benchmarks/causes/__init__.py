@@ -1,1 +1,1 @@
-"""`scripts/bench causes`: causal edges and paths."""
+"""`scripts/bench causes`: causal edges and paths, and questions about causes."""

@@ -1,8 +1,8 @@
-"""`scripts/bench causes`: chains with connectives, and pairs without."""
+"""`scripts/bench causes`: chains with connectives, pairs without, and questions in other words."""
 
 import random
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, NamedTuple
@@ -10,12 +10,12 @@ from typing import Annotated, NamedTuple
 import anyio
 import msgspec
 from rich.progress import Progress
-from typer import Argument, BadParameter
+from typer import Argument, BadParameter, Option
 
 from actors.linker.messages import LinkCauses
 from actors.runtime.ask import ask
-from benchmarks.datasets import Dataset, read_dataset
-from benchmarks.report import JsonOption, Verdict, publish, workplace
+from benchmarks.datasets import Dataset, Document, means, measures, read_dataset
+from benchmarks.report import JsonOption, Verdict, counter, publish, workplace
 from benchmarks.store import Store, open_store
 from events.vocabulary import CausesLinked
 from events.vocabulary.causes import CausalLink
@@ -131,6 +131,65 @@ def shown_wrong(filled: Filled, right: Collection[tuple[str, str]]) -> list[str]
     ]
 
 
+LOSS = 0.03
+"""Recall@10 that another wording may lose against the set phrase."""
+AUXILIARY = re.compile(r"\b(?:is|are|was|were|has|have|had|can|could|will|would|must|should)\b")
+
+
+def why(event: str) -> str:
+    """Return a why question, with the auxiliary before the subject if there is one."""
+    auxiliary = AUXILIARY.search(event)
+    if auxiliary is None:
+        return f"Why did {lower(event)}?"
+    return f"Why {auxiliary[0]} {lower(event[: auxiliary.start()].rstrip())}{event[auxiliary.end() :]}?"
+
+
+def lower(text: str) -> str:
+    """Return a text with a small first letter."""
+    return text[:1].lower() + text[1:]
+
+
+WORDINGS: dict[str, dict[str, Callable[[str], str]]] = {
+    "cause": {
+        "Why …?": why,
+        "What made …?": lambda event: f"What made {lower(event)}?",
+        "… What was the cause?": lambda event: f"{event}. What was the cause?",
+    },
+    "effect": {
+        "What happens if …?": lambda event: f"What happens if {lower(event)}?",
+        "… What happened next?": lambda event: f"{event}. What happened next?",
+    },
+}
+"""How people ask for the cause or the effect of an event, beside the set phrase of the data."""
+
+
+async def judge_questions(folder: Path, dataset: Dataset, limit: int, bar: Progress) -> list[Verdict]:
+    """Compare Recall@10 of the wordings of the same questions."""
+    verdicts = []
+    async with open_store(folder) as store:
+        storing = counter(bar, "storing", len(dataset.documents))
+        documents = await store.store_documents(dataset.documents, storing)
+
+        async def recall(queries: Sequence[Document], ask: Callable[[Document], str]) -> float:
+            found = [(await store.find(documents, query=ask(one)), dataset.judgements[one.id]) for one in queries]
+            return means([measures(*one) for one in found])["recall@10"]
+
+        for category, wordings in WORDINGS.items():
+            of_category = (one for one in dataset.queries if one.metadata.get("category") == category)
+            asked = [one for one in of_category if one.id in dataset.judgements][:limit]
+            if not asked:
+                continue
+            recalls = {"set phrase": await recall(asked, lambda query: query.text)}
+            for name, wording in wordings.items():
+                recalls[name] = await recall(
+                    asked, lambda query, wording=wording: wording(str(query.metadata["premise"]).rstrip(".! "))
+                )
+            what = f"questions for a {category} lose at most {LOSS} of Recall@10 in other words"
+            holds = recalls["set phrase"] - min(recalls.values()) <= LOSS
+            verdicts.append(Verdict(what, {"questions": len(asked), **recalls}, holds))
+    return verdicts
+
+
 def causal_pairs(dataset: Dataset) -> list[tuple[str, str]]:
     """Return cause and effect of each question for one of them, from its premise and its first answer.
 
@@ -148,13 +207,24 @@ def causal_pairs(dataset: Dataset) -> list[tuple[str, str]]:
     return list(dict.fromkeys(pairs))
 
 
-async def measure(folder: Path, pairs: Dataset, others: Sequence[Dataset], bar: Progress) -> dict[str, list[Verdict]]:
-    """Return the verdicts by heading, on questions for causes and effects and on sets that lend ordinary sentences."""
+async def measure(
+    folder: Path, pairs: Dataset, others: Sequence[Dataset], questions: int, bar: Progress
+) -> dict[str, list[Verdict]]:
+    """Return the verdicts by heading.
+
+    Args:
+        folder: For the stores.
+        pairs: Questions for causes and effects.
+        others: Where ordinary sentences come from.
+        questions: How many of each kind are asked.
+        bar: Shows progress.
+    """
     chosen = causal_pairs(pairs)
     random.Random(SEED).shuffle(chosen)
     return {
         "chains": await judge_chains(folder / "chains", sentences(others, BESIDE, SEED), bar),
         "pairs": await judge_pairs(folder / "pairs", chosen[:PAIRS], sentences(others, 2 * BESIDE, SEED + 1), bar),
+        "questions": await judge_questions(folder / "questions", pairs, questions, bar) if questions else [],
     }
 
 
@@ -163,11 +233,12 @@ def causes(
         Path, Argument(exists=True, file_okay=False, help="Causal questions whose metadata has a premise.")
     ],
     others: Annotated[list[Path], Argument(exists=True, file_okay=False, help="Sets that lend ordinary sentences.")],
+    questions: Annotated[int, Option(min=0, help="Questions for causes, and for effects; 0 for none.")] = 300,
     *,
     as_json: JsonOption = False,
 ) -> None:
-    """Judge causal paths of sentences with connectives, and edges of pairs without."""
+    """Judge causal paths of sentences with connectives, edges of pairs without, and questions in other words."""
     sets = [read_dataset(folder) for folder in others]
     with workplace() as (scratch, bar):
-        sections = anyio.run(measure, scratch, read_dataset(pairs), sets, bar)
+        sections = anyio.run(measure, scratch, read_dataset(pairs), sets, questions, bar)
     publish(sections, f"{len(CHAINS)} chains, {PAIRS} pairs", as_json=as_json)
