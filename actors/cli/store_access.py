@@ -1,5 +1,7 @@
 """Access of commands and hooks to a store: through the process that serves it, or by opening it."""
 
+from __future__ import annotations
+
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -7,13 +9,18 @@ from glob import escape
 from math import inf
 from pathlib import Path
 from time import monotonic, sleep
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
 from actors.proxy.endpoint import Report, print_notice
 from actors.runtime.settings import ModelProfile
 from actors.runtime.types import JsonObject
+
+if TYPE_CHECKING:
+    from anyio.from_thread import BlockingPortal
+
+    from actors.api.context import Context
 
 MARGIN = 0.2
 """Seconds that remain to report an error when a server is too slow."""
@@ -258,8 +265,6 @@ def _open(location: StoreLocation, stack: ExitStack) -> StoreSession:
     from anyio.from_thread import start_blocking_portal
 
     from actors.api.context import Context
-    from actors.api.tools import dispatch
-    from actors.api.tools.agent_tools import BY_METHOD
     from actors.hub.composition import open_hub
     from actors.runtime.faults import DamagedFault
 
@@ -280,19 +285,26 @@ def _open(location: StoreLocation, stack: ExitStack) -> StoreSession:
     context = open_context()
 
     def call(method: str, report: Report | None = None, /, **arguments: object) -> JsonObject:
-        async def progress(done: float, total: float | None, what: str) -> None:
-            if report:
-                report(done, total, what)
-
-        def run() -> JsonObject:
-            return portal.call(dispatch.call, context.for_request(progress), BY_METHOD[method], arguments)
-
         nonlocal context
         try:
-            return run()
+            return call_in(portal, context, method, report, **arguments)
         except DamagedFault:  # it is marked as damaged now, and opened read-only
             opened.close()
             context = open_context()
-            return run()
+            return call_in(portal, context, method, report, **arguments)
 
     return StoreSession(call, served=False)
+
+
+def call_in(
+    portal: BlockingPortal, context: Context, method: str, report: Report | None = None, /, **arguments: object
+) -> JsonObject:
+    """Call a method of a store that is open in this process, on the event loop of a portal."""
+    from actors.api.tools import dispatch
+    from actors.api.tools.agent_tools import BY_METHOD
+
+    async def progress(done: float, total: float | None, what: str) -> None:
+        if report:
+            report(done, total, what)
+
+    return portal.call(dispatch.call, context.for_request(progress), BY_METHOD[method], arguments)
