@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from actors.cli.store_access import LOCK_TIMEOUT, call_in, open_store, start_hub
+from actors.proxy.launcher import lock_folder
 from actors.proxy.serve_command import proxy_supported
 from actors.runtime.faults import StorageFault
 from actors.runtime.types import JsonObject
@@ -190,7 +191,6 @@ def _without_hub(folder: Path) -> Iterator[None]:
     if not proxy_supported():
         yield
         return
-    from actors.proxy.launcher import lock_folder
     from events.storage.log import LogInUseError
 
     lock = lock_folder(folder)

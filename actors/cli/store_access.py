@@ -13,9 +13,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from actors.proxy.endpoint import Report, print_notice
+from actors.proxy.client import Client, ClientError
+from actors.proxy.endpoint import Report, print_notice, read_hub_info
+from actors.proxy.launcher import HubError, is_locked
+from actors.proxy.own_version import describe_other_version
+from actors.proxy.serve_command import hub_launcher, proxy_supported, serve_options
 from actors.runtime.settings import ModelProfile
 from actors.runtime.types import JsonObject
+from events.wording import no_store_folder
 
 if TYPE_CHECKING:
     from anyio.from_thread import BlockingPortal
@@ -140,8 +145,6 @@ def start_hub(location: StoreLocation) -> None:
     """Start a hub in the background, if there is none; without one, each command opens the store itself."""
     if sys.platform == "win32":
         return
-    from actors.proxy.launcher import HubError
-    from actors.proxy.serve_command import hub_launcher
 
     with suppress(HubError):
         connection = hub_launcher(location.folder, location.profile, location.models).step()
@@ -155,8 +158,6 @@ def understanding(folder: Path) -> Iterator[None]:
     try:
         yield
     except (AttributeError, LookupError, TypeError) as error:
-        from actors.proxy.own_version import describe_other_version
-
         if (other := describe_other_version(folder)) is None:
             raise
         raise CommandError(f"the answer can't be read: {other}") from error
@@ -192,8 +193,6 @@ def _holds_log(folder: Path) -> bool:
 
 def _make_folder(folder: Path) -> None:
     """Make the folder of a store; raise `CommandError` if it can't be made."""
-    from events.wording import no_store_folder
-
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
@@ -225,17 +224,10 @@ def _connect_or_open(location: StoreLocation, opens_at: float, gives_up_at: floa
 
 def _hub_starts(folder: Path) -> bool:
     """Return whether a hub is starting or ending."""
-    from actors.proxy.serve_command import proxy_supported
-
-    if not proxy_supported():
-        return False
-    from actors.proxy.launcher import is_locked
-
-    return is_locked(folder)
+    return proxy_supported() and is_locked(folder)
 
 
 def _connect(location: StoreLocation, seconds: float, stack: ExitStack) -> StoreSession:
-    from actors.proxy.client import Client
     from events.postgres.address import check_remembered
 
     client = stack.enter_context(Client(location.folder, seconds, location.project))
@@ -246,10 +238,6 @@ def _connect(location: StoreLocation, seconds: float, stack: ExitStack) -> Store
 
 def check_models(location: StoreLocation) -> None:
     """Raise `ClientError` if the hub serves the store with another profile or other models than were chosen."""
-    from actors.proxy.client import ClientError
-    from actors.proxy.endpoint import read_hub_info
-    from actors.proxy.serve_command import serve_options
-
     if not location.models_chosen:
         return
     wanted = serve_options(location.profile, location.models, (), priming=False, sleep=True)

@@ -13,14 +13,17 @@ from typing import TYPE_CHECKING
 import anyio
 import msgspec
 from anyio import CancelScope
+from mcp.server.auth.provider import TokenVerifier
+from starlette.routing import BaseRoute, Route
 
 from actors.api.caller import NOBODY, Caller
 from actors.api.caller import Scope as Permission
 from actors.api.params.http import DEFAULT_ADDRESS, HttpListen, is_loopback
 from actors.api.params.parsing import invalid
-from actors.http.access.authentication import IN_USE_SECONDS, Sessions
+from actors.http.access.authentication import IN_USE_SECONDS, MCP_PATH, Authentication, KeyVerifier, Sessions
 from actors.http.access.keys import Keys
 from actors.http.access.requests import Rates, RequestCounts, record
+from actors.http.guard import Guard
 from actors.runtime.faults import InvalidParamsFault
 
 if TYPE_CHECKING:
@@ -156,14 +159,10 @@ class HttpServer:
         return self._url
 
     def _app(self, params: HttpListen, sessions: McpSessions) -> ASGIApp:
-        from mcp.server.auth.provider import TokenVerifier
-        from starlette.routing import BaseRoute, Route
 
         from actors.dashboard.routes import routes as pages
-        from actors.http.access.authentication import MCP_PATH, Authentication, KeyVerifier
         from actors.http.access.oauth import IssuerVerifier, resource_metadata
         from actors.http.app import RequireCaller, build_app, metrics
-        from actors.http.guard import Guard
         from actors.http.listening import hosts_of
 
         secure = params.tls or params.behind_proxy
