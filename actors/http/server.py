@@ -28,7 +28,7 @@ from actors.runtime.faults import InvalidParamsFault
 
 if TYPE_CHECKING:
     from anyio.abc import TaskGroup
-    from starlette.types import ASGIApp, Receive, Scope, Send
+    from starlette.types import ASGIApp
 
     from actors.api.context import Context
     from actors.http.mcp_endpoint import McpSessions
@@ -162,7 +162,7 @@ class HttpServer:
 
         from actors.dashboard.routes import routes as pages
         from actors.http.access.oauth import IssuerVerifier, resource_metadata
-        from actors.http.app import RequireCaller, build_app, metrics
+        from actors.http.app import build_app, for_caller, metrics
         from actors.http.listening import hosts_of
 
         secure = params.tls or params.behind_proxy
@@ -174,19 +174,7 @@ class HttpServer:
             verifiers.append(IssuerVerifier(params.oauth_issuer, params.oauth_audience))
             metadata_url, published = resource_metadata(params.oauth_issuer, params.oauth_audience)
             routes += published
-        app: ASGIApp = build_app(self._context, self._sessions, routes, answers, self._logged_in, tls=secure)
-        app = RequireCaller(app, metadata_url)
-        app = _with_context(app, self._context, self._hold)
+        app: ASGIApp = build_app(self._sessions, routes, answers, self._logged_in, tls=secure)
+        app = for_caller(app, self._context, self._hold, metadata_url)
         app = Authentication(app, verifiers, self._sessions, self._rates, self._stay, self._refused)
         return Guard(app, hosts_of(params), answers, tls=secure)
-
-
-def _with_context(app: ASGIApp, context: Context, hold: Callable[[], AbstractContextManager[None]]) -> ASGIApp:
-    """Return an application whose requests find their caller's context in `request.state.context`."""
-
-    async def handle(scope: Scope, receive: Receive, send: Send) -> None:
-        scope["state"]["context"] = context.for_caller(scope["state"]["caller"])
-        with hold():
-            await app(scope, receive, send)
-
-    return handle
