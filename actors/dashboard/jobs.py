@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from time import monotonic
 from typing import Final, NamedTuple
 from uuid import UUID, uuid4
-from weakref import WeakValueDictionary
 
 from starlette.requests import Request
 from starlette.responses import Response
 
 from actors.api.caller import Caller
 from actors.api.context import Progress
+from actors.api.idempotency import KeyLocks
 from actors.runtime.faults import Fault, NotFoundFault, RateLimitFault
 from actors.runtime.types import JsonObject
 
@@ -177,13 +177,12 @@ class Maps:
 
     def __init__(self) -> None:
         self._maps: OrderedDict[str, StoreMap] = OrderedDict()
-        self._locks: WeakValueDictionary[Hashable, asyncio.Lock] = WeakValueDictionary()
+        self._locks = KeyLocks()
         """By key, so that nobody waits for a map that takes long but who asked for it."""
 
     async def get(self, key: Hashable, compute: Callable[[], Awaitable[JsonObject]]) -> StoreMap:
         """Return the map of a key, computed at most once at a time."""
-        lock = self._locks.setdefault(key, asyncio.Lock())
-        async with lock:
+        async with self._locks.of(key):
             for known in reversed(self._maps.values()):
                 if known.key == key and monotonic() - known.made < FRESH:
                     return known
