@@ -1,6 +1,6 @@
 """Idempotency keys: a request that is sent again, since its hub ended before it answered, isn't done twice."""
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
 from uuid import UUID
 from weakref import WeakValueDictionary
@@ -11,10 +11,10 @@ from actors.proxy.endpoint import REQUEST_KEY, RESENT
 from actors.runtime.faults import InvalidParamsFault
 
 
-class KeyLocks(WeakValueDictionary[UUID, anyio.Lock]):
+class KeyLocks(WeakValueDictionary[Hashable, anyio.Lock]):
     """One lock a key, as long as a request holds it or waits for it."""
 
-    def of(self, key: UUID | None) -> AbstractAsyncContextManager[object]:
+    def of(self, key: Hashable | None) -> AbstractAsyncContextManager[object]:
         """Return the lock of a key: of two requests with it, the second finds the events of the first."""
         return nullcontext() if key is None else self.setdefault(key, anyio.Lock())
 

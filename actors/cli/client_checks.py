@@ -19,6 +19,7 @@ from actors.clients.launch import expanded, expanded_environment, parse_launch, 
 from actors.clients.table import CLIENTS, NAME, Client
 from actors.proxy.client import PROTOCOL
 from actors.proxy.serve_command import data_folder, parse_plain
+from events.storage.log import LogError
 
 START_TIMEOUT = 60.0
 """Seconds that a configured command may take to answer."""
@@ -120,7 +121,6 @@ def _is_current(folder: Path) -> bool:
     from events.postgres.address import ADDRESS
     from events.storage.database import DATABASE
     from events.storage.format import FORMAT, format_of
-    from events.storage.log import LogError
 
     try:
         return (folder / ADDRESS).exists() or ((folder / DATABASE).exists() and format_of(folder) == FORMAT)

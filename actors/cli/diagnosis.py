@@ -15,9 +15,16 @@ from time import monotonic
 
 from actors.cli.checks import Check, Verdict, failed, passed, warned
 from actors.cli.client_checks import check_clients
-from actors.runtime.settings import ModelProfile
+from actors.cli.store_access import CommandError, NoStoreError, StoreLocation, served_store
+from actors.proxy.client import ClientError
+from actors.proxy.endpoint import MAX_SOCKET_PATH, SOCKET, read_hub_info
+from actors.proxy.launcher import LOG
+from actors.proxy.own_version import own_version
+from actors.runtime.settings import ModelProfile, passphrase
 from actors.runtime.types import JsonObject
 from events.spaces import E1
+from events.storage.durable import check_private
+from events.storage.log import LogAwayError, LogError, LogInUseError, PassphraseError
 from events.wording import counted
 
 MIN_FREE = 1 << 30
@@ -97,8 +104,6 @@ def _weights() -> Check:
 
 def _folder(folder: Path) -> Iterator[Check]:
     """Check the store's folder: rights, room, length of the path."""
-    from actors.proxy.endpoint import MAX_SOCKET_PATH, SOCKET
-
     if not os.path.lexists(folder):
         above = next(one for one in folder.absolute().parents if os.path.lexists(one))
         if not _may_write(above):
@@ -145,10 +150,6 @@ def _may_write(folder: Path) -> bool:
 
 def _store(folder: Path) -> Iterator[Check]:
     """Check the hub, and the log through it, or by opening the log if there is no hub."""
-    from actors.cli.store_access import CommandError, NoStoreError, StoreLocation, served_store
-    from actors.proxy.client import ClientError
-    from events.storage.log import LogError
-
     location = StoreLocation(folder, deadline=monotonic() + HUB_TIMEOUT)
     try:
         with served_store(location) as store:
@@ -175,8 +176,6 @@ def _store(folder: Path) -> Iterator[Check]:
 
 
 def _hub(folder: Path) -> Check:
-    from actors.proxy.endpoint import read_hub_info
-    from actors.proxy.own_version import own_version
 
     info, own = read_hub_info(folder), own_version()
     if info is None:
@@ -208,14 +207,11 @@ def _models(status: JsonObject) -> Check:
 
 def _log(folder: Path) -> Check:
     """Open the log, which compares its last and its last acknowledged event with the head file."""
-    from actors.runtime.settings import passphrase
     from actors.store.spare_memories import SNAPSHOT
     from events.postgres.address import log_address
     from events.postgres.log import PostgresLog
     from events.storage.duckdb_log import DuckDBLog
-    from events.storage.durable import check_private
     from events.storage.format import FORMAT, format_of
-    from events.storage.log import LogAwayError, LogError, LogInUseError, PassphraseError
 
     try:
         check_private(folder)
@@ -249,7 +245,6 @@ def _opened(events: int, state: str, read_only: str | None) -> Check:
 
 def _earlier(folder: Path, found: int) -> Check:
     """Verify a store of an earlier format, which opening would upgrade; errors as of `verify`."""
-    from actors.runtime.settings import passphrase
     from actors.store.spare_memories import SNAPSHOT
     from events.verify.verification import verify
 
@@ -272,8 +267,6 @@ def _errors(folder: Path) -> Check:
 
 def logged_errors(folder: Path) -> list[str]:
     """Return the lines of errors and warnings in the hub's log, without what follows them."""
-    from actors.proxy.launcher import LOG
-
     try:
         text = (folder / LOG).read_text(encoding="utf-8", errors="replace")
     except OSError:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 from actors.cli.store_access import StoreSession
 from actors.exporters.json_text import to_json
+from actors.proxy.client import ClientError
+from actors.proxy.serve_command import data_folder
 from actors.runtime.settings import Confidence
 from actors.runtime.types import JsonObject
 from actors.text.excerpts import excerpt
@@ -41,8 +43,6 @@ def brief_lines(store: StoreSession, counts: Mapping[str, int], namespace: str, 
         namespace: Of the project; nothing is yielded if it is empty.
         name: Of the project, whose words its memories are searched by.
     """
-    from actors.proxy.client import ClientError
-
     if not (count := counts.get(namespace, 0)):
         return
     ignited = store.call("workspace/status", namespace=namespace)["ignited"]
@@ -76,8 +76,6 @@ def captured_sentence(store: StoreSession, folder: Path) -> str | None:
     if not (folder / WAITING).exists():
         return None
     from actors.capture.selection import TAG
-    from actors.proxy.client import ClientError
-    from actors.proxy.serve_command import data_folder
 
     try:
         count = store.call("memory/list", namespace="*", tags=[TAG], limit=1)["total"]
@@ -119,7 +117,6 @@ def _recalled(store: StoreSession, result: JsonObject, prompt: str) -> Iterator[
 
     A question that was erased since it was found is left out.
     """
-    from actors.proxy.client import ClientError
     from actors.runtime.faults import Fault, NotFoundFault
 
     repeats = result["content"].split() == prompt.split()

@@ -23,6 +23,7 @@ import msgspec
 
 from actors.cli.hook_context import WAITING, brief_lines, captured_sentence, recalled_lines
 from actors.cli.store_access import RETRY_INTERVAL, StoreLocation, open_store
+from actors.proxy.project import find_root_project
 from actors.proxy.serve_command import DATA, EMBEDDER, MODELS, NAMESPACE, data_folder
 from actors.runtime.settings import ModelProfile
 from actors.runtime.types import JsonObject
@@ -143,8 +144,6 @@ def _print_context(event: str, lines: Iterable[str], notice: str | None = None) 
 
 def _project(payload: Payload, store: Path) -> str | None:
     """Return the namespace of the session's project; None outside of any."""
-    from actors.proxy.project import find_root_project
-
     folder = os.environ.get("CLAUDE_PROJECT_DIR") or payload.cwd
     return find_root_project(Path(folder), store) if folder else None
 

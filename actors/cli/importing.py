@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from actors.cli.store_access import LOCK_TIMEOUT, open_store, start_hub
+from actors.cli.store_access import LOCK_TIMEOUT, call_in, open_store, start_hub
+from actors.proxy.launcher import lock_folder
 from actors.proxy.serve_command import proxy_supported
 from actors.runtime.faults import StorageFault
 from actors.runtime.types import JsonObject
@@ -19,7 +19,6 @@ from actors.runtime.types import JsonObject
 if TYPE_CHECKING:
     from actors.cli.store_access import StoreLocation
     from actors.embedder.pool.worker import WorkerSettings
-    from actors.hub.hub import Hub
     from actors.importers.changes import Changes
     from actors.importers.recogniser import Source
     from actors.importers.records import Item
@@ -50,6 +49,11 @@ class Batch(NamedTuple):
     result: JsonObject
     report: Report
     start: int
+
+    @property
+    def values(self) -> list[object]:
+        """The items as `memory/import` takes them."""
+        return [item.value for item in self.items]
 
     def advance(self, done: float, of: float | None, _what: str) -> None:
         """Report how many of all items are stored; of a batch that is a single text, how much of it is embedded."""
@@ -145,8 +149,12 @@ def import_batches(location: StoreLocation, begin: Callable[[Call], Iterator[Bat
     if starts_hub and not location.models_chosen:  # a hub with models that can't be loaded would stay
         start_hub(location)  # others would wait as long as a long import has the store open
     with open_store(location, creates=True) as store:
-        for batch in begin(store.call):
-            batch.add(store.call("memory/import", batch.advance, items=[item.value for item in batch.items]))
+        _import(begin(store.call), store.call)
+
+
+def _import(batches: Iterable[Batch], call: Call) -> None:
+    for batch in batches:
+        batch.add(call("memory/import", batch.advance, items=batch.values))
 
 
 def import_in_pool(
@@ -157,10 +165,10 @@ def import_in_pool(
     ray: str | None,
 ) -> None:
     """Import into the store itself, whose memories a pool embeds; refused beside a hub, which embeds itself."""
-    import anyio
-    import anyio.to_thread
+    from anyio.from_thread import start_blocking_portal
 
-    from actors.api.operations.ingest.bulk_import import import_in_bulk
+    from actors.api.context import Context, wait_until_ready
+    from actors.api.operations.ingest.bulk_import import embedded_ahead
     from actors.embedder.loading import load_profile
     from actors.embedder.pool.local import start_pool
     from actors.embedder.pool.prepared import BulkEmbedding
@@ -169,35 +177,12 @@ def import_in_pool(
 
     bulk = BulkEmbedding(partial(start_pool, settings, workers, ray))
     load = bulk.loading(partial(load_profile, profile=settings.profile, models=settings.models))
-    pending: deque[Batch] = deque()
-
-    def values(batches: Iterator[Batch]) -> Iterator[list[object]]:
-        for batch in batches:
-            pending.append(batch)
-            yield [item.value for item in batch.items]
-
-    async def progress(done: float, total: float | None, what: str) -> None:
-        pending[0].advance(done, total, what)
-
-    async def run() -> None:
-        opened = open_hub(folder, settings.profile, load=load, address=log_address(folder), patience=LOCK_TIMEOUT)
-        with bulk, opened as hub:
-            batches = await anyio.to_thread.run_sync(begin, partial(_call_in, hub))
-            await import_in_bulk(hub, values(batches), bulk, progress, lambda answer: pending.popleft().add(answer))
-
-    with _without_hub(folder):
-        anyio.run(run)
-
-
-def _call_in(hub: Hub, method: str, /, **arguments: object) -> JsonObject:
-    """Call a method of a store that is open here, from another thread than that of the event loop."""
-    import anyio.from_thread
-
-    from actors.api.context import Context
-    from actors.api.tools.agent_tools import BY_METHOD
-    from actors.api.tools.dispatch import call
-
-    return anyio.from_thread.run(call, Context(hub), BY_METHOD[method], arguments)
+    opened = open_hub(folder, settings.profile, load=load, address=log_address(folder), patience=LOCK_TIMEOUT)
+    with _without_hub(folder), start_blocking_portal() as portal, bulk, opened as hub:
+        context = Context(hub)
+        portal.call(wait_until_ready, context)
+        call = partial(call_in, portal, context)
+        _import(embedded_ahead(hub, begin(call), lambda batch: batch.values, bulk), call)
 
 
 @contextmanager
@@ -206,7 +191,6 @@ def _without_hub(folder: Path) -> Iterator[None]:
     if not proxy_supported():
         yield
         return
-    from actors.proxy.launcher import lock_folder
     from events.storage.log import LogInUseError
 
     lock = lock_folder(folder)

@@ -13,9 +13,11 @@ from typing import Annotated, Any, TypeAlias
 import typer
 from typer.core import TyperGroup
 
-from actors.cli.options import Data, Embedder, Json, Log, Models, StartHub
-from actors.cli.store_access import StoreLocation
+from actors.cli.options import Data, Embedder, Json, Log, Models, StartHub, with_full_ids
+from actors.cli.store_access import CommandError, StoreLocation, open_store, understanding
 from actors.exporters.json_text import to_json
+from actors.proxy.client import ClientError
+from actors.proxy.launcher import HubError
 from actors.proxy.serve_command import data_folder
 from actors.runtime.settings import ModelProfile
 from actors.runtime.types import JsonObject
@@ -229,10 +231,7 @@ def exit_on_error(status: int = 1) -> Iterator[None]:
 
     A `BrokenPipeError` passes: the reader of standard output is gone, upon which typer ends the command with status 1.
     """
-    from actors.cli.store_access import CommandError
     from actors.clients.files import ConfigurationError
-    from actors.proxy.client import ClientError
-    from actors.proxy.launcher import HubError
     from actors.proxy.project import ProjectError
     from actors.runtime.faults import Fault
     from events.storage.log import LogError
@@ -266,8 +265,6 @@ def perform(
     """Call an operation, with a progress bar on standard error, print its answer, and return it."""
     from actors.api.answers import empty_namespace
     from actors.api.params.fields import EVERYWHERE
-    from actors.cli.options import with_full_ids
-    from actors.cli.store_access import open_store, understanding
     from actors.cli.views.terminal import progress_bar, visible
 
     with (

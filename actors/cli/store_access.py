@@ -1,5 +1,7 @@
 """Access of commands and hooks to a store: through the process that serves it, or by opening it."""
 
+from __future__ import annotations
+
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -7,13 +9,23 @@ from glob import escape
 from math import inf
 from pathlib import Path
 from time import monotonic, sleep
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from actors.proxy.endpoint import Report, print_notice
+from actors.proxy.client import Client, ClientError
+from actors.proxy.endpoint import Report, print_notice, read_hub_info
+from actors.proxy.launcher import HubError, is_locked
+from actors.proxy.own_version import describe_other_version
+from actors.proxy.serve_command import hub_launcher, proxy_supported, serve_options
 from actors.runtime.settings import ModelProfile
 from actors.runtime.types import JsonObject
+from events.wording import no_store_folder
+
+if TYPE_CHECKING:
+    from anyio.from_thread import BlockingPortal
+
+    from actors.api.context import Context
 
 MARGIN = 0.2
 """Seconds that remain to report an error when a server is too slow."""
@@ -133,8 +145,6 @@ def start_hub(location: StoreLocation) -> None:
     """Start a hub in the background, if there is none; without one, each command opens the store itself."""
     if sys.platform == "win32":
         return
-    from actors.proxy.launcher import HubError
-    from actors.proxy.serve_command import hub_launcher
 
     with suppress(HubError):
         connection = hub_launcher(location.folder, location.profile, location.models).step()
@@ -148,8 +158,6 @@ def understanding(folder: Path) -> Iterator[None]:
     try:
         yield
     except (AttributeError, LookupError, TypeError) as error:
-        from actors.proxy.own_version import describe_other_version
-
         if (other := describe_other_version(folder)) is None:
             raise
         raise CommandError(f"the answer can't be read: {other}") from error
@@ -185,8 +193,6 @@ def _holds_log(folder: Path) -> bool:
 
 def _make_folder(folder: Path) -> None:
     """Make the folder of a store; raise `CommandError` if it can't be made."""
-    from events.wording import no_store_folder
-
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
@@ -218,17 +224,10 @@ def _connect_or_open(location: StoreLocation, opens_at: float, gives_up_at: floa
 
 def _hub_starts(folder: Path) -> bool:
     """Return whether a hub is starting or ending."""
-    from actors.proxy.serve_command import proxy_supported
-
-    if not proxy_supported():
-        return False
-    from actors.proxy.launcher import is_locked
-
-    return is_locked(folder)
+    return proxy_supported() and is_locked(folder)
 
 
 def _connect(location: StoreLocation, seconds: float, stack: ExitStack) -> StoreSession:
-    from actors.proxy.client import Client
     from events.postgres.address import check_remembered
 
     client = stack.enter_context(Client(location.folder, seconds, location.project))
@@ -239,10 +238,6 @@ def _connect(location: StoreLocation, seconds: float, stack: ExitStack) -> Store
 
 def check_models(location: StoreLocation) -> None:
     """Raise `ClientError` if the hub serves the store with another profile or other models than were chosen."""
-    from actors.proxy.client import ClientError
-    from actors.proxy.endpoint import read_hub_info
-    from actors.proxy.serve_command import serve_options
-
     if not location.models_chosen:
         return
     wanted = serve_options(location.profile, location.models, (), priming=False, sleep=True)
@@ -258,8 +253,6 @@ def _open(location: StoreLocation, stack: ExitStack) -> StoreSession:
     from anyio.from_thread import start_blocking_portal
 
     from actors.api.context import Context
-    from actors.api.tools import dispatch
-    from actors.api.tools.agent_tools import BY_METHOD
     from actors.hub.composition import open_hub
     from actors.runtime.faults import DamagedFault
 
@@ -280,19 +273,26 @@ def _open(location: StoreLocation, stack: ExitStack) -> StoreSession:
     context = open_context()
 
     def call(method: str, report: Report | None = None, /, **arguments: object) -> JsonObject:
-        async def progress(done: float, total: float | None, what: str) -> None:
-            if report:
-                report(done, total, what)
-
-        def run() -> JsonObject:
-            return portal.call(dispatch.call, context.for_request(progress), BY_METHOD[method], arguments)
-
         nonlocal context
         try:
-            return run()
+            return call_in(portal, context, method, report, **arguments)
         except DamagedFault:  # it is marked as damaged now, and opened read-only
             opened.close()
             context = open_context()
-            return run()
+            return call_in(portal, context, method, report, **arguments)
 
     return StoreSession(call, served=False)
+
+
+def call_in(
+    portal: BlockingPortal, context: Context, method: str, report: Report | None = None, /, **arguments: object
+) -> JsonObject:
+    """Call a method of a store that is open in this process, on the event loop of a portal."""
+    from actors.api.tools import dispatch
+    from actors.api.tools.agent_tools import BY_METHOD
+
+    async def progress(done: float, total: float | None, what: str) -> None:
+        if report:
+            report(done, total, what)
+
+    return portal.call(dispatch.call, context.for_request(progress), BY_METHOD[method], arguments)

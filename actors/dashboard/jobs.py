@@ -6,18 +6,16 @@ import logging
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Hashable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from time import monotonic
 from typing import Final, NamedTuple
 from uuid import UUID, uuid4
-from weakref import WeakValueDictionary
 
 from starlette.requests import Request
 from starlette.responses import Response
 
 from actors.api.caller import Caller
 from actors.api.context import Progress
-from actors.api.tools.dispatch import REPLAYED
+from actors.api.idempotency import KeyLocks
 from actors.runtime.faults import Fault, NotFoundFault, RateLimitFault
 from actors.runtime.types import JsonObject
 
@@ -47,7 +45,6 @@ class Job:
     owner: str
     """Name of the caller; only this caller may see the job."""
     id: str = field(default_factory=lambda: uuid4().hex)
-    started: datetime = field(default_factory=lambda: datetime.now(UTC))
     done: float = 0.0
     total: float | None = None
     what: str = "starting"
@@ -112,27 +109,13 @@ class _Asked(NamedTuple):
     url: str
 
 
-@dataclass
-class ReplayProgress:
-    """How far a replay is."""
-
-    what: str = "waiting for another replay"
-    share: float = 0.0
-
-    async def report(self, done: float, _total: float | None, what: str) -> None:
-        """Receive a progress report of `actors.api.tools.dispatch`."""
-        self.share, self.what = min(done / REPLAYED, 1.0), what
-
-
 class Replays:
     """The pages of past moments that are being made, by who asked for them. The hub shares the replay of a moment."""
 
     def __init__(self) -> None:
-        self._pages: dict[_Asked, tuple[asyncio.Future[Response], ReplayProgress]] = {}
+        self._pages: dict[_Asked, tuple[asyncio.Future[Response], Job]] = {}
 
-    async def answer(
-        self, request: Request, handler: Handler, waiting: Callable[[ReplayProgress], Response]
-    ) -> Response:
+    async def answer(self, request: Request, handler: Handler, waiting: Callable[[Job], Response]) -> Response:
         """Return the page of a past moment, or one that shows the progress and asks again.
 
         A page that becomes ready while the progress is shown is kept until the reader loads it, for at most `PAGE_KEPT`
@@ -150,10 +133,8 @@ class Replays:
         self._pages.pop(asked, None)
         return task.result()
 
-    def _start(
-        self, asked: _Asked, request: Request, handler: Handler
-    ) -> tuple[asyncio.Future[Response], ReplayProgress]:
-        progress = ReplayProgress()
+    def _start(self, asked: _Asked, request: Request, handler: Handler) -> tuple[asyncio.Future[Response], Job]:
+        progress = Job("past", asked.caller.name, what="waiting for another replay")
         request.state.progress = progress.report
         loop = asyncio.get_running_loop()
 
@@ -196,13 +177,12 @@ class Maps:
 
     def __init__(self) -> None:
         self._maps: OrderedDict[str, StoreMap] = OrderedDict()
-        self._locks: WeakValueDictionary[Hashable, asyncio.Lock] = WeakValueDictionary()
+        self._locks = KeyLocks()
         """By key, so that nobody waits for a map that takes long but who asked for it."""
 
     async def get(self, key: Hashable, compute: Callable[[], Awaitable[JsonObject]]) -> StoreMap:
         """Return the map of a key, computed at most once at a time."""
-        lock = self._locks.setdefault(key, asyncio.Lock())
-        async with lock:
+        async with self._locks.of(key):
             for known in reversed(self._maps.values()):
                 if known.key == key and monotonic() - known.made < FRESH:
                     return known

@@ -17,8 +17,8 @@ from actors.api.confinement import refusal
 from actors.api.context import Context, Progress, ignore_progress
 from actors.api.params.fields import Reading
 from actors.api.tools.agent_tools import BY_METHOD
-from actors.api.tools.dispatch import call
-from actors.dashboard.jobs import Handler, Jobs, Maps, ReplayProgress, Replays
+from actors.api.tools.dispatch import REPLAYED, call
+from actors.dashboard.jobs import Handler, Job, Jobs, Maps, Replays
 from actors.dashboard.templating import TEMPLATES, in_stored_order
 from actors.runtime.faults import Fault, ForbiddenFault, InvalidParamsFault, NotFoundFault, RateLimitFault
 from actors.runtime.types import JsonObject
@@ -220,6 +220,7 @@ def _problem(request: Request, message: str, status: int, *, no_moment: bool = F
     return render(request, "problem.html", status, **found, leads=leads)
 
 
-def _replaying(request: Request, progress: ReplayProgress) -> Response:
+def _replaying(request: Request, progress: Job) -> Response:
     here = f"{request.url.path}?{request.url.query}"
-    return render(request, "replaying.html", 202, progress=progress, here=here)
+    share = min(progress.done / REPLAYED, 1.0)
+    return render(request, "replaying.html", 202, what=progress.what, share=share, here=here)

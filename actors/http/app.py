@@ -1,6 +1,7 @@
 """The routes of the HTTP server: health, login, MCP, the pages, and `/metrics` in Prometheus' text format."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from itertools import accumulate
 from typing import Any
 
@@ -40,33 +41,35 @@ _NOTHING_DONE = "Nothing was changed, because this browser is not logged in. " +
 _LINK_SPENT = "This link was used before, or is older than five minutes. " + _LOGGED_OUT
 
 
-class RequireCaller:
-    """ASGI middleware: paths that are not public need a caller.
+def for_caller(
+    app: ASGIApp, context: Context, hold: Callable[[], AbstractContextManager[None]], metadata_url: str | None
+) -> ASGIApp:
+    """Return an application whose paths need a caller unless they are public, and whose requests keep the hub running.
 
-    `metadata_url` tells a program without a token where it finds its authorization server.
+    They find the context of the caller in `request.state.context`. `metadata_url` tells a program without a token where
+    it finds its authorization server.
     """
+    hint = f', resource_metadata="{metadata_url}"' if metadata_url else ""
+    challenge = {"www-authenticate": f'Bearer error="invalid_token"{hint}'}
 
-    def __init__(self, app: ASGIApp, metadata_url: str | None) -> None:
-        self._app = app
-        hint = f', resource_metadata="{metadata_url}"' if metadata_url else ""
-        self._challenge = {"www-authenticate": f'Bearer error="invalid_token"{hint}'}
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle a request."""
+    async def handle(scope: Scope, receive: Receive, send: Send) -> None:
         caller: Caller = scope["state"]["caller"]
         path: str = scope["path"]
-        app = self._app
+        scope["state"]["context"] = context.for_caller(caller)
+        answer = app
         if caller is NOBODY and not path.startswith(PUBLIC):
             if path.rstrip("/") in BY_BEARER:
-                app = JSONResponse({"error": "invalid_token"}, 401, self._challenge)
+                answer = JSONResponse({"error": "invalid_token"}, 401, challenge)
             else:
                 text = _LOGGED_OUT if scope["method"] in SAFE else _NOTHING_DONE
-                app = HTMLResponse(_PAGE.format(text=text), 401)
-        await app(scope, receive, send)
+                answer = HTMLResponse(_PAGE.format(text=text), 401)
+        with hold():
+            await answer(scope, receive, send)
+
+    return handle
 
 
 def build_app(
-    context: Context,
     sessions: Sessions,
     routes: Sequence[BaseRoute],
     answers: Mapping[int, int],
@@ -77,7 +80,6 @@ def build_app(
     """Return the application.
 
     Args:
-        context: Without a caller, for state that requests share; operations take `request.state.context`.
         sessions: Of browsers.
         routes: Of MCP, metrics and pages.
         answers: Count of answers by status, for `/metrics`.
@@ -111,7 +113,6 @@ def build_app(
         # Raised for a body that is too long or too slow; Starlette would answer it with 500.
         exception_handlers={RefusedError: _refused, 404: _missing},
     )
-    app.state.context = context
     app.state.answers = answers
     return app
 

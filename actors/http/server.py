@@ -13,19 +13,22 @@ from typing import TYPE_CHECKING
 import anyio
 import msgspec
 from anyio import CancelScope
+from mcp.server.auth.provider import TokenVerifier
+from starlette.routing import BaseRoute, Route
 
 from actors.api.caller import NOBODY, Caller
 from actors.api.caller import Scope as Permission
 from actors.api.params.http import DEFAULT_ADDRESS, HttpListen, is_loopback
 from actors.api.params.parsing import invalid
-from actors.http.access.authentication import IN_USE_SECONDS, Sessions
+from actors.http.access.authentication import IN_USE_SECONDS, MCP_PATH, Authentication, KeyVerifier, Sessions
 from actors.http.access.keys import Keys
 from actors.http.access.requests import Rates, RequestCounts, record
+from actors.http.guard import Guard
 from actors.runtime.faults import InvalidParamsFault
 
 if TYPE_CHECKING:
     from anyio.abc import TaskGroup
-    from starlette.types import ASGIApp, Receive, Scope, Send
+    from starlette.types import ASGIApp
 
     from actors.api.context import Context
     from actors.http.mcp_endpoint import McpSessions
@@ -156,14 +159,10 @@ class HttpServer:
         return self._url
 
     def _app(self, params: HttpListen, sessions: McpSessions) -> ASGIApp:
-        from mcp.server.auth.provider import TokenVerifier
-        from starlette.routing import BaseRoute, Route
 
         from actors.dashboard.routes import routes as pages
-        from actors.http.access.authentication import MCP_PATH, Authentication, KeyVerifier
         from actors.http.access.oauth import IssuerVerifier, resource_metadata
-        from actors.http.app import RequireCaller, build_app, metrics
-        from actors.http.guard import Guard
+        from actors.http.app import build_app, for_caller, metrics
         from actors.http.listening import hosts_of
 
         secure = params.tls or params.behind_proxy
@@ -175,19 +174,7 @@ class HttpServer:
             verifiers.append(IssuerVerifier(params.oauth_issuer, params.oauth_audience))
             metadata_url, published = resource_metadata(params.oauth_issuer, params.oauth_audience)
             routes += published
-        app: ASGIApp = build_app(self._context, self._sessions, routes, answers, self._logged_in, tls=secure)
-        app = RequireCaller(app, metadata_url)
-        app = _with_context(app, self._context, self._hold)
+        app: ASGIApp = build_app(self._sessions, routes, answers, self._logged_in, tls=secure)
+        app = for_caller(app, self._context, self._hold, metadata_url)
         app = Authentication(app, verifiers, self._sessions, self._rates, self._stay, self._refused)
         return Guard(app, hosts_of(params), answers, tls=secure)
-
-
-def _with_context(app: ASGIApp, context: Context, hold: Callable[[], AbstractContextManager[None]]) -> ASGIApp:
-    """Return an application whose requests find their caller's context in `request.state.context`."""
-
-    async def handle(scope: Scope, receive: Receive, send: Send) -> None:
-        scope["state"]["context"] = context.for_caller(scope["state"]["caller"])
-        with hold():
-            await app(scope, receive, send)
-
-    return handle

@@ -30,6 +30,8 @@ from actors.store.messages import TakeSnapshot
 from actors.store.snapshot_files import Snapshots
 from actors.store.spare_memories import SNAPSHOT
 from actors.workspace.messages import ReadAttention
+from events.recovery.salvage import DAMAGED, marked_damage
+from events.storage.database import DATABASE
 from events.storage.log import LogAwayError, LogError, SharedLog
 
 if TYPE_CHECKING:
@@ -154,8 +156,6 @@ def _open_shared(folder: Path, address: str) -> StoredLog:
     """Open a log on a server, and let later commands on the folder find it."""
     from events.postgres.address import max_lag, remember_address, without_password
     from events.postgres.log import PostgresLog
-    from events.recovery.salvage import DAMAGED, marked_damage
-    from events.storage.database import DATABASE
 
     if (folder / DATABASE).exists():
         raise LogError(

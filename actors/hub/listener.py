@@ -121,23 +121,23 @@ class Connections:
 
     def __init__(self) -> None:
         self._open: set[_Connection] = set()
-        self._requests = 0
+        self._held = 0
         self._changed = anyio.Event()
         self.finishing = anyio.Event()
         """Set when no further connection is accepted."""
 
     def __len__(self) -> int:
-        return len(self._open) + self._requests
+        return self._held
 
     @contextmanager
     def hold(self) -> Iterator[None]:
         """Count as a connection while inside."""
-        self._requests += 1
+        self._held += 1
         self._notify()
         try:
             yield
         finally:
-            self._requests -= 1
+            self._held -= 1
             self._notify()
 
     async def changed(self) -> None:
@@ -150,12 +150,11 @@ class Connections:
         self._open.add(connection)
         if self.finishing.is_set():
             connection.end_input()
-        self._notify()
-        try:
-            yield
-        finally:
-            self._open.discard(connection)
-            self._notify()
+        with self.hold():
+            try:
+                yield
+            finally:
+                self._open.discard(connection)
 
     async def finish(self) -> None:
         """Accept and read nothing more, and wait until all that was read is answered."""

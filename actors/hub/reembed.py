@@ -11,7 +11,7 @@ resumed, or that had more workers, ends with the same digests.
 
 import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import closing, contextmanager
 from itertools import islice
 from pathlib import Path
 from uuid import UUID, uuid4, uuid5
@@ -20,7 +20,7 @@ import anyio.to_thread
 import msgspec
 
 from actors.api.answers import body_of
-from actors.api.context import Context, Progress, ignore_progress, wait_until_replayed
+from actors.api.context import Context, Progress, wait_until_replayed
 from actors.api.operations.ingest.images import keep
 from actors.api.operations.ingest.pending_memory import stored_event
 from actors.comparator.compare.neighbours import NO_PURPOSE
@@ -62,9 +62,7 @@ class ReembedCounts(msgspec.Struct, frozen=True):
     links: int
 
 
-async def reembed(
-    folder: Path, hub: Hub, progress: Progress = ignore_progress, bulk: BulkEmbedding | None = None
-) -> ReembedCounts:
+async def reembed(folder: Path, hub: Hub, progress: Progress, bulk: BulkEmbedding) -> ReembedCounts:
     """Store all memories of the store in a folder again, in an empty one or one that a killed run left.
 
     Nothing is appended to the old store. A run that goes on with another's work appends what is missing; batches are
@@ -83,26 +81,22 @@ async def reembed(
         return await _reembed(old, hub, progress, bulk)
 
 
-async def _reembed(old: Log, hub: Hub, progress: Progress, bulk: BulkEmbedding | None) -> ReembedCounts:
+async def _reembed(old: Log, hub: Hub, progress: Progress, bulk: BulkEmbedding) -> ReembedCounts:
     await progress(0, None, "reading the old log")
     context = Context(hub)
     models = await ask(hub.embedder, LoadModels(), MODEL_TIMEOUT)
-    if bulk is not None:
-        await anyio.to_thread.run_sync(bulk.start)
+    await anyio.to_thread.run_sync(bulk.start)
     history = await anyio.to_thread.run_sync(history_of, old)
     await wait_until_replayed(context)
     await ask(hub.store, Declare(profile=hub.profile, spaces=models, at=history.since))
     source = old.head.hash.hex()
-    if bulk is not None:
-        _check_same(hub.folder / PLAN, {"source": source, "precision": bulk.precision, "format": FORMAT})
+    _check_same(hub.folder / PLAN, {"source": source, "precision": bulk.precision, "format": FORMAT})
     missing = await _missing(hub, history)
     total = len(history.memories)
     done = total - sum(map(len, missing))
-    prepared = bulk.prepare(contents(old, batch) for batch in missing) if bulk else None
-    with nullcontext() if prepared is None else closing(prepared):
+    with closing(bulk.prepare(contents(old, batch) for batch in missing)) as prepared:
         for batch in missing:
-            if prepared is not None:
-                await anyio.to_thread.run_sync(next, prepared)
+            await anyio.to_thread.run_sync(next, prepared)
             await _store_again(context, old, batch, history)
             done += len(batch)
             await progress(done, total, "memories embedded")

@@ -1,7 +1,7 @@
 """A whole store in memory, with the real models, which load once for all tests."""
 
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Generator, Iterable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -13,7 +13,7 @@ import pytest
 from mcp import Client, MCPError
 from pydantic import TypeAdapter
 
-from actors.api.context import Context
+from actors.api.context import Context, Progress, ignore_progress
 from actors.api.mcp.server import McpHandlers
 from actors.api.operations.lifecycle.memories import store_memory
 from actors.api.operations.retrieval.search import search_graph
@@ -21,9 +21,13 @@ from actors.api.params.memories import StoreMemory
 from actors.api.params.parsing import parse
 from actors.api.params.search import SearchGraph
 from actors.api.tools.rate_limits import Limits
+from actors.embedder.pool.local import ThreadPool
+from actors.embedder.pool.prepared import BulkEmbedding
+from actors.embedder.pool.worker import Batch, WorkerSettings
 from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.hub.composition import start_hub
 from actors.hub.hub import Hub
+from actors.hub.reembed import ReembedCounts, reembed
 from actors.runtime.metrics import Latencies
 from events.storage.log import Log
 from tests.events.memory_log import MemoryLog
@@ -85,6 +89,27 @@ def loaded(profile: EmbeddedProfile) -> Callable[..., EmbeddedProfile]:
         return profile
 
     return load
+
+
+class WithoutPool(BulkEmbedding):
+    """Embeds nothing ahead, so that the hub embeds all of it."""
+
+    def __init__(self) -> None:
+        super().__init__(lambda _: ThreadPool(WorkerSettings("embedded")))
+
+    def start(self) -> Any:
+        """Start nothing."""
+
+    def prepare(self, batches: Iterable[Batch]) -> Generator[None, None, None]:
+        """Yield for each batch."""
+        for _ in batches:
+            yield
+
+
+async def reembedded(old: Path, hub: Hub, progress: Progress = ignore_progress) -> ReembedCounts:
+    """Store the memories of a folder again, embedded by the hub itself."""
+    with WithoutPool() as bulk:
+        return await reembed(old, hub, progress, bulk)
 
 
 @pytest.fixture

@@ -34,34 +34,32 @@ class ResponseWriter(ObjectSendStream[SessionMessage]):
 
     def __init__(self, stream: WriteStream[SessionMessage]) -> None:
         self._stream = stream
-        self._numbers: dict[types.RequestId, int] = {}
-        """Of the open requests, by the client's id."""
         self._ids: dict[int, types.RequestId] = {}
-        """The client's id, by number."""
+        """The client's ids of the open requests, by number."""
         self._last = 0
         self._closed_one = anyio.Event()
 
     async def admit(self, request: types.RequestId) -> int | None:
         """Wait for a free slot, and open a request; return its number, None if one of this id is open already."""
-        while len(self._numbers) >= MAX_OPEN_REQUESTS:
+        while len(self._ids) >= MAX_OPEN_REQUESTS:
             await self._closed_one.wait()
-        if request in self._numbers:
+        if request in self._ids.values():
             return None
         self._last += 1
-        self._numbers[request], self._ids[self._last] = self._last, request
+        self._ids[self._last] = request
         return self._last
 
     def cancel(self, request: object) -> int | None:
         """Close a request that the client cancelled, which isn't answered; return its number, None if it isn't open."""
-        if isinstance(request, bool) or not isinstance(request, int | str) or request not in self._numbers:
-            return None  # `true` equals 1 as a key
-        number = self._numbers[request]
-        self._close(number)
+        # `true` equals 1.
+        number = next((one for one, id_ in self._ids.items() if id_ == request and type(id_) is type(request)), None)
+        if number is not None:
+            self._close(number)
         return number
 
     async def wait_idle(self) -> None:
         """Wait until no request is open."""
-        while self._numbers:
+        while self._ids:
             await self._closed_one.wait()
 
     async def send(self, item: SessionMessage) -> None:
@@ -87,8 +85,7 @@ class ResponseWriter(ObjectSendStream[SessionMessage]):
         await self._stream.aclose()
 
     def _close(self, number: int) -> None:
-        if number in self._ids:  # a request can be cancelled while its answer is written
-            del self._numbers[self._ids.pop(number)]
+        self._ids.pop(number, None)  # a request can be cancelled while its answer is written
         self._closed_one.set()
         self._closed_one = anyio.Event()
 

@@ -5,7 +5,6 @@ from functools import cache
 import mcp_types as types
 import msgspec
 
-from actors.api.params.fields import Reading
 from actors.api.params.parsing import Params
 from actors.api.tools.agent_tools import TOOLS
 from actors.api.tools.tool import Tool
@@ -38,8 +37,11 @@ def input_schema(kind: type[Params]) -> JsonObject:
     """Return the JSON Schema of parameters, with `"type": "object"` at the root, as MCP requires."""
     (root,), components = msgspec.json.schema_components([kind])
     schema = _inlined(root, components)
-    if issubclass(kind, Reading):  # an inherited field comes first
-        schema["properties"]["as_of"] = schema["properties"].pop("as_of")
+    required = schema.get("required", ())
+    # Inherited fields come first, but agents read first what a tool can't do without, and `as_of` last.
+    order = sorted(schema.get("properties", ()), key=lambda name: (name == "as_of", name not in required))
+    if order:
+        schema["properties"] = {name: schema["properties"][name] for name in order}
     return schema
 
 

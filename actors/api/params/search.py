@@ -31,11 +31,8 @@ MAX_CURSOR = 1_024
 SUM_TOLERANCE = 0.01
 """Maximum distance of the sum of custom weights from 1."""
 Query = Annotated[QueryText, Meta(description="A question or keywords")]
-AskedAt = Annotated[Moment | None, Meta(description="When asked, ISO 8601; now")]
-MinConfidence = Annotated[Confidence, Meta(description="Else no results")]
 Alignment = Annotated[float, Meta(ge=-1, le=1)]
 TopK = Annotated[int, Meta(ge=1, le=1_000, description="Results")]
-ShowAlignment = Annotated[bool, Meta(description="Add the alignment with the North Star")]
 SPACE_RANGE = {"minimum": 0, "maximum": WIDTH - 1}
 """Listed only; `check_spaces` refuses other indices with a specific error."""
 Spaces = Annotated[
@@ -72,21 +69,28 @@ MIN_PURPOSE = 1e-6
 """Below it, float32 may not represent the norm of a purpose vector."""
 
 
-class SearchGraph(Reading, frozen=True, kw_only=True):
+class Asking(Reading, frozen=True, kw_only=True):
+    """What all searches by a `query` take beside it."""
+
+    not_blank = ("query",)
+    times = ("asked_at",)
+
+    namespace: NamespaceFilter = None
+    session: SessionFilter = None
+    top_k: TopK = 10
+    min_similarity: MinSimilarity = 0.0
+    min_confidence: Annotated[Confidence, Meta(description="Else no results")] = Confidence.NOTHING
+    asked_at: Annotated[Moment | None, Meta(description="When asked, ISO 8601; now")] = None
+
+
+class SearchGraph(Asking, frozen=True, kw_only=True):
     """Find memories, before answering about anything said, decided or learned earlier.
 
     Best first.
     """
 
-    not_blank = ("query",)
-    times = ("asked_at",)
-
     query: Query
-    namespace: NamespaceFilter = None
-    session: SessionFilter = None
     top_k: Annotated[int, Meta(ge=1, le=100, description="Results")] = 10
-    min_similarity: MinSimilarity = 0.0
-    min_confidence: MinConfidence = Confidence.NOTHING
     profile: Annotated[SearchProfile, Meta(description="Kind of question")] = SearchProfile.AUTO
     speaker: Annotated[Name | None, Meta(description="As in metadata.speaker")] = None
     modality: Annotated[Modality | None, Meta(description="Only this kind")] = None
@@ -94,7 +98,6 @@ class SearchGraph(Reading, frozen=True, kw_only=True):
     tags: Annotated[Tags, Meta(description="All must match")] = ()
     since: Annotated[Moment | None, Meta(description="Said from: ISO 8601 or words, as May")] = None
     until: Annotated[Moment | None, Meta(description="Said to the end of")] = None
-    asked_at: AskedAt = None
     min_alignment: Annotated[Alignment | None, Meta(description="With the North Star")] = None
     include_purpose_alignment: Annotated[bool, Meta(description="Prefer what serves the North Star")] = False
     max_tokens: Annotated[Annotated[int, Meta(ge=MIN_TOKENS)] | None, Meta(description="Size of the answer")] = None
@@ -122,21 +125,12 @@ class MemorySearch(SearchGraph, frozen=True, kw_only=True):
     explain: Annotated[bool, Meta(description="Add scores, weights, stages")] = True
 
 
-class MemorySearchMultiPerspective(Reading, frozen=True, kw_only=True):
+class MemorySearchMultiPerspective(Asking, frozen=True, kw_only=True):
     """Rank by several spaces and fuse the ranks (RRF)."""
 
-    not_blank = ("query",)
-    times = ("asked_at",)
-
     query: Query
-    namespace: NamespaceFilter = None
-    session: SessionFilter = None
     perspectives: Annotated[Spaces | None, Meta(description="Spaces, 0 = E1 to 12 = E13; all")] = None
-    top_k: TopK = 10
-    min_similarity: MinSimilarity = 0.0
-    min_confidence: MinConfidence = Confidence.NOTHING
     fusion_k: Annotated[int, Meta(ge=1, le=1_000, description="k of 1 / (k + rank)")] = 60
-    asked_at: AskedAt = None
 
     def check(self) -> None:
         """Refuse unknown and repeated spaces."""
@@ -144,27 +138,19 @@ class MemorySearchMultiPerspective(Reading, frozen=True, kw_only=True):
         check_spaces(self.perspectives, "perspectives")
 
 
-class SearchMulti(Reading, frozen=True, kw_only=True):
+class SearchMulti(Asking, frozen=True, kw_only=True):
     """Rank by explicit weights over chosen spaces alone: superseded memories keep their rank.
 
     If nothing is found, lower min_similarity.
     """
 
-    not_blank = ("query",)
-    times = ("asked_at",)
-
     query: Annotated[QueryText | JsonObject, Meta(description='Text, or {"embeddings": vectors of memory_retrieve}')]
     query_type: Annotated[QueryType, Meta(description="Which weights")] = QueryType.SEMANTIC_SEARCH
     weights: Annotated[Weights | None, Meta(description="Sum to 1, with query_type custom")] = None
     active_spaces: Annotated[Spaces | None, Meta(description="0 = E1 to 12 = E13; all")] = None
-    top_k: TopK = 10
     min_similarity: MinSimilarity = 0.5
-    min_confidence: MinConfidence = Confidence.NOTHING
     include_per_embedder_scores: PerEmbedder = True
-    include_purpose_alignment: ShowAlignment = False
-    namespace: NamespaceFilter = None
-    session: SessionFilter = None
-    asked_at: AskedAt = None
+    include_purpose_alignment: Annotated[bool, Meta(description="Add the alignment with the North Star")] = False
 
     def check(self) -> None:
         """Refuse a blank query, unknown spaces, and weights that are invalid, missing or not used."""
@@ -183,21 +169,12 @@ class SearchMulti(Reading, frozen=True, kw_only=True):
             raise invalid("weights", problem, reason="invalid_weights", weights=self.weights)
 
 
-class SearchSingleSpace(Reading, frozen=True, kw_only=True):
+class SearchSingleSpace(Asking, frozen=True, kw_only=True):
     """Rank by one of the thirteen spaces alone."""
-
-    not_blank = ("query",)
-    times = ("asked_at",)
 
     space_index: Annotated[int, Meta(description="0 = E1 to 12 = E13", extra_json_schema=SPACE_RANGE)]
     query_embedding: Annotated[Vector | None, Meta(description="A vector of memory_retrieve")] = None
     query: Annotated[QueryText | None, Meta(description="Text, instead of query_embedding")] = None
-    top_k: TopK = 10
-    min_similarity: MinSimilarity = 0.0
-    min_confidence: MinConfidence = Confidence.NOTHING
-    namespace: NamespaceFilter = None
-    session: SessionFilter = None
-    asked_at: AskedAt = None
 
     def check(self) -> None:
         """Refuse an unknown space, a blank query, and anything but exactly one of embedding and text."""

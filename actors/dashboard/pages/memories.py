@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from actors.api.params.fields import MAX_QUERY
 from actors.dashboard.graph_layout import place_neighbours
-from actors.dashboard.page import chosen, entered, identifier, number, operate, redirect, render
+from actors.dashboard.page import back, chosen, entered, identifier, number, operate, redirect, render
 from actors.dashboard.templating import closeness
 from actors.runtime.faults import InvalidParamsFault, NotFoundFault
 from actors.runtime.types import JsonObject
@@ -70,36 +70,33 @@ async def graph(request: Request) -> Response:
 
 async def forget(request: Request) -> Response:
     """Take a memory out of every search."""
-    form = await request.form()
-    asked = identifier(request)
-    await operate(request, "memory/delete", id=asked, reason=entered(form, "reason"))
-    return redirect(request, f"/memory/{asked}")
+    reason = entered(await request.form(), "reason")
+    await operate(request, "memory/delete", id=identifier(request), reason=reason)
+    return await back(request)
 
 
 async def restore(request: Request) -> Response:
     """Bring a forgotten or pruned memory back."""
-    asked = identifier(request)
-    await operate(request, "memory/restore", id=asked)
-    return redirect(request, f"/memory/{asked}")
+    await operate(request, "memory/restore", id=identifier(request))
+    return await back(request)
 
 
 async def erase(request: Request) -> Response:
     """Destroy a memory for good (`InvalidParamsFault` without the confirmation)."""
     form = await request.form()
-    asked = identifier(request)
     if form.get("confirm") != "yes":
         raise InvalidParamsFault("Nothing was erased: tick the box that says you understand", parameter="confirm")
-    await operate(request, "memory/delete", id=asked, soft=False, reason=entered(form, "reason"))
-    return redirect(request, f"/memory/{asked}")
+    await operate(request, "memory/delete", id=identifier(request), soft=False, reason=entered(form, "reason"))
+    return await back(request)
 
 
 async def tag(request: Request) -> Response:
     """Replace the tags of a memory."""
     form = await request.form()
-    asked = identifier(request)
     typed = (one.strip().removeprefix("#") for one in str(form.get("tags") or "").splitlines())
-    await operate(request, "memory/tag", id=asked, tags=[*map(str, form.getlist("tag")), *filter(None, typed)])
-    return redirect(request, f"/memory/{asked}")
+    tags = [*map(str, form.getlist("tag")), *filter(None, typed)]
+    await operate(request, "memory/tag", id=identifier(request), tags=tags)
+    return await back(request)
 
 
 async def supersede(request: Request) -> Response:

@@ -11,6 +11,7 @@ from actors.api.params.fields import DEFAULT_NAMESPACE, MAX_BATCH
 from actors.dashboard.charts import line_through
 from actors.dashboard.comparisons import mark_differences
 from actors.dashboard.page import (
+    back,
     caller_of,
     chosen,
     entered,
@@ -18,7 +19,6 @@ from actors.dashboard.page import (
     in_background,
     number,
     operate,
-    redirect,
     render,
     sees_all,
 )
@@ -60,10 +60,9 @@ async def run(request: Request) -> Response:
 
 async def undo(request: Request) -> Response:
     """Take back a run, whole or for one memory."""
-    form = await request.form()
-    asked = identifier(request)
-    await operate(request, "memory/undo_consolidation", run_id=asked, memory_id=entered(form, "memory"))
-    return redirect(request, f"/sleep/{asked}")
+    memory = entered(await request.form(), "memory")
+    await operate(request, "memory/undo_consolidation", run_id=identifier(request), memory_id=memory)
+    return await back(request)
 
 
 async def start(request: Request) -> Response:
@@ -90,7 +89,7 @@ async def schedule(request: Request) -> Response:
     asked |= {"paused": form.get("paused") == "yes", "pruning_permitted": form.get("pruning") == "yes"}
     changed: JsonObject = {name: value for name, value in asked.items() if value != before[name]}
     await operate(request, "store/schedule", None, **changed)
-    return redirect(request, "/sleep")
+    return await back(request)
 
 
 async def _with_texts(request: Request, found: JsonObject) -> JsonObject:

@@ -11,14 +11,13 @@ from actors.api.context import Context
 from actors.embedder.profiles.embedded import EmbeddedProfile
 from actors.hub.composition import open_hub
 from actors.hub.hub import Hub
-from actors.hub.reembed import reembed
 from events.crypto.keys import KeyRing
 from events.crypto.wrapping import is_locked
 from events.storage.duckdb_log import DuckDBLog
 from events.storage.format import FORMAT, format_of
 from events.storage.log import Envelope
 from events.verify.verification import verify
-from tests.actors.conftest import Agent, Connect, loaded
+from tests.actors.conftest import Agent, Connect, loaded, reembedded
 from tests.fixtures.stores.make_stores import VERSIONS
 from tests.fixtures.stores.unpacking import Expected, names, unpack
 from tests.sampling import sampled
@@ -161,5 +160,5 @@ async def test_a_store_of_earlier_models_shows_its_memories_and_is_whole_once_it
             assert "context-graph reembed" in refusal["message"]
     kept.check()
     with opened(tmp_path / "new", profile) as hub:
-        await reembed(kept.folder, hub)
+        await reembedded(kept.folder, hub)
     await check_goes_on(tmp_path / "new", kept.expected, profile, connect)

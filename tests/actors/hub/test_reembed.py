@@ -42,7 +42,7 @@ from events.storage.duckdb_log import DuckDBLog
 from events.storage.log import Envelope, Head
 from events.vocabulary import MemoriesLinked, MemoryErased, MemoryForgotten, MemoryStored, MemoryTagged, SpacesDeclared
 from projections.registry import digests, rebuild
-from tests.actors.conftest import search, store
+from tests.actors.conftest import reembedded, search, store
 from tests.events.memory_log import MemoryLog
 from tests.events.samples import draft, stored
 
@@ -103,7 +103,7 @@ async def test_all_memories_but_the_erased_are_in_the_new_store_as_they_were(sta
         told.append(news)
 
     with start(DuckDBLog(new)) as hub:
-        counts = await reembed(old, hub, progress)
+        counts = await reembedded(old, hub, progress)
     assert counts == ReembedCounts(memories=7, forgotten=1, erased=1, links=1)
     assert [done for done, _, what in told if what == "memories embedded"] == [1, 7], (
         "a batch ends before a link into it"
@@ -132,7 +132,7 @@ async def test_the_embeddings_are_those_of_a_first_store(start: Start, tmp_path:
     with start(DuckDBLog(old)) as hub:
         await fill(Context(hub))
     with start(DuckDBLog(new)) as hub:
-        await reembed(old, hub)
+        await reembedded(old, hub)
     fingerprints = [{memory: event.fingerprint for memory, (_, event) in stored_in(one).items()} for one in (old, new)]
     same = [memory for memory in fingerprints[0] if fingerprints[0][memory] == fingerprints[1][memory]]
     assert len(fingerprints[0]) == 7
@@ -153,13 +153,13 @@ async def test_a_memory_that_can_not_be_embedded_is_named(
 
     monkeypatch.setattr(EmbeddedProfile, "plan_content", fail)
     with start(MemoryLog()) as hub, pytest.raises(EmbeddingFault, match=memory):
-        await reembed(old, hub)
+        await reembedded(old, hub)
 
 
 @pytest.mark.anyio
 async def test_a_folder_without_a_store_is_refused_and_left_empty(start: Start, tmp_path: Path) -> None:
     with start(MemoryLog()) as hub, pytest.raises(InvalidParamsFault, match="holds no store"):
-        await reembed(tmp_path / "nothing", hub)
+        await reembedded(tmp_path / "nothing", hub)
     assert not (tmp_path / "nothing").exists()
 
 
@@ -290,7 +290,7 @@ async def test_a_memory_keeps_its_time_its_request_and_what_it_was_judged_when_i
         await fill(context)
         await store(context, "Mara's dog Bo is afraid of thunder and lightning.")
     with start(DuckDBLog(new)) as hub:
-        await reembed(old, hub)
+        await reembedded(old, hub)
         assert {type(envelope.event) for envelope in hub.log.read()} == {
             SpacesDeclared,
             MemoryStored,
@@ -315,7 +315,7 @@ async def test_a_run_that_ended_before_its_last_events_appends_only_those(start:
         for memory in ids:
             await memory_delete(context, MemoryDelete(id=UUID(memory)))
     with start(DuckDBLog(new)) as hub:
-        await reembed(old, hub)
+        await reembedded(old, hub)
         whole = [envelope.event for envelope in hub.log.read()]
     cut = DuckDBLog(new)
     kept = [*cut.read(last=len(whole) - 2)]
@@ -323,9 +323,9 @@ async def test_a_run_that_ended_before_its_last_events_appends_only_those(start:
     log = MemoryLog()
     log.append(kept)
     with start(log) as hub:
-        await reembed(old, hub)
+        await reembedded(old, hub)
         assert [envelope.event for envelope in hub.log.read()] == whole
-        await reembed(old, hub)
+        await reembedded(old, hub)
         assert [envelope.event for envelope in hub.log.read()] == whole, "nothing is missing"
 
 
@@ -382,7 +382,7 @@ async def test_what_was_merged_or_pruned_stays_so_and_can_still_be_undone(start:
         await undo_consolidation(context, UndoConsolidation(run_id=UUID(undone["run_id"])))
         before = (await store_status(context))["memories"]
     with start(DuckDBLog(new)) as hub:
-        await reembed(old, hub)
+        await reembedded(old, hub)
     with start(DuckDBLog(new)) as hub:
         context = Context(hub)
         after = (await store_status(context))["memories"]
@@ -410,7 +410,7 @@ async def test_when_a_store_sleeps_is_what_somebody_said_in_the_new_one_too(star
             context, ChangeSchedules(light="90m", rem="off", paused=True, pruning_permitted=True)
         )
     with start(DuckDBLog(new)) as hub:
-        await reembed(old, hub)
+        await reembedded(old, hub)
     with start(DuckDBLog(new)) as hub:
         after = await call(Context(hub), BY_METHOD["store/schedule"], {})
     same = ("paused", "pruning_permitted")
@@ -430,7 +430,7 @@ async def test_what_somebody_brought_back_is_kept_in_the_new_store_too(start: St
         await memory_restore(context, MemoryRestore(id=UUID(kept)))
         assert (await consolidate_memories(context, ConsolidateMemories()))["pruned_count"] == 0
     with start(DuckDBLog(new)) as hub:
-        await reembed(old, hub)
+        await reembedded(old, hub)
         context = Context(hub)
         assert (await consolidate_memories(context, ConsolidateMemories()))["pruned_count"] == 0
         assert (await memory_retrieve(context, MemoryRetrieve(id=UUID(kept))))["state"] == "live"

@@ -25,7 +25,7 @@ from actors.api.tools.dispatch import call
 from actors.cli.commands import program
 from actors.hub.composition import open_hub
 from actors.hub.hub import Hub
-from actors.hub.reembed import built_beside, reembed
+from actors.hub.reembed import built_beside
 from actors.runtime.faults import InvalidParamsFault, StorageFault
 from actors.store.messages import ReadDigests, ReadStatus, TakeSnapshot
 from actors.store.snapshot_files import Snapshots
@@ -37,7 +37,7 @@ from events.postgres.writer import Writer
 from events.recovery.salvage import DAMAGED
 from events.storage import chain
 from events.storage.log import LogAwayError, LogError, LogUncertainError
-from tests.actors.conftest import loaded, search, store
+from tests.actors.conftest import loaded, reembedded, search, store
 from tests.actors.store.test_store import append
 from tests.events.samples import SLEEP, draft
 from tests.postgres import Server
@@ -116,7 +116,7 @@ async def test_a_log_to_which_another_hub_appends_meanwhile_is_not_embedded_anew
         built_beside(tmp_path / "new") as building,
         open_hub(building, load=loaded(profile)) as hub,
     ):
-        await reembed(tmp_path / "here", hub, progress)
+        await reembedded(tmp_path / "here", hub, progress)
     assert not (tmp_path / "new").exists()
 
 
@@ -562,7 +562,7 @@ async def test_a_shared_log_is_embedded_anew_into_a_folder(address: str, tmp_pat
         ferry = await store(Context(hub), "the ferry leaves the eastern harbour at nine")
         await store(Context(hub), "the bakery opens at six")
     with open_hub(tmp_path / "anew", load=loaded(profile)) as hub:
-        counts = await reembed(tmp_path / "here", hub)
+        counts = await reembedded(tmp_path / "here", hub)
         assert counts.memories == 2
         found = await search(Context(hub), "when does the boat sail")
     assert found[0]["fingerprintId"] == ferry

@@ -141,10 +141,9 @@ def lag(behind: Lag) -> JsonObject:
 def _status(state: Status, indexes: Indexes, hub: Hub) -> JsonObject:
     """Return the content of the store. Latencies are of this process, or of the last one that measured them."""
     latencies = metrics.load(hub.latency_file) | hub.latencies.summary()
-    declared = state.declared
     return {
         "folder": str(hub.folder),
-        "read_only": state.read_only,
+        **_common(state, hub),
         "memories": state.memories,
         "namespaces": state.namespaces,
         "serves": None if hub.namespaces is None else sorted(hub.namespaces),
@@ -154,10 +153,7 @@ def _status(state: Status, indexes: Indexes, hub: Hub) -> JsonObject:
         "backups": hub.backups.state(),
         "log": {"position": state.head.seq, "hash": state.head.hash.hex()}
         | ({"server": hub.shared.name, "lag": lag(hub.shared.lag)} if hub.shared else {}),
-        "profile": declared.profile if declared else None,
-        "spaces": [_space(space) for space in declared.spaces] if declared else [],
         "calibration": {key: "own texts" if own else "shipped" for key, own in indexes.calibrated.items()},
-        "runtime": hub.runtime,
         "latencies_ms": msgspec.to_builtins(dict(sorted(latencies.items()))),
     }
 
@@ -193,10 +189,13 @@ def verified(report: Report, others: Sequence[Problem], anchors: str | None = No
 def _status_of(state: Status, namespaces: Collection[str], hub: Hub) -> JsonObject:
     """Return what a caller of these namespaces may know of the store: nothing that depends on others."""
     counts = {name: count for name, count in state.namespaces.items() if name in namespaces}
+    return {**_common(state, hub), "memories": {"live": sum(counts.values())}, "namespaces": counts}
+
+
+def _common(state: Status, hub: Hub) -> JsonObject:
+    """Return what everybody may know of the store."""
     return {
         "read_only": state.read_only,
-        "memories": {"live": sum(counts.values())},
-        "namespaces": counts,
         "profile": state.declared.profile if state.declared else None,
         "spaces": [_space(space) for space in state.declared.spaces] if state.declared else [],
         "runtime": hub.runtime,

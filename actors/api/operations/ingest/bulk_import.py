@@ -9,70 +9,52 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from contextlib import closing
+from typing import TYPE_CHECKING, Any, TypeVar
 
-import anyio.to_thread
-
-from actors.api.context import Context, Progress, wait_until_ready
 from actors.api.operations.ingest.import_items import MemoryItem, parse_item
 from actors.api.operations.ingest.screening import screened
 from actors.api.params.parsing import moment
-from actors.api.tools.agent_tools import BY_METHOD
-from actors.api.tools.dispatch import call
 from actors.embedder.messages import Content
 from actors.runtime.ask import ask_blocking
 from actors.runtime.faults import Fault
-from actors.runtime.types import JsonObject
 from actors.store.messages import FindMemories, FindRequests
 
 if TYPE_CHECKING:
     from actors.embedder.pool.prepared import BulkEmbedding
     from actors.hub.hub import Hub
 
-Batch = Sequence[Any]
-"""Items of `memory/import`."""
-END: Final = object()
+B = TypeVar("B")
 
 
-async def import_in_bulk(
-    hub: Hub,
-    batches: Iterable[Batch],
-    bulk: BulkEmbedding,
-    progress: Progress,
-    on_answer: Callable[[JsonObject], object],
-) -> None:
-    """Import batches in their order; what was imported before isn't stored again.
+def embedded_ahead(
+    hub: Hub, batches: Iterable[B], items: Callable[[B], Sequence[Any]], bulk: BulkEmbedding
+) -> Iterator[B]:
+    """Yield batches in their order, each once its contents are embedded; it is imported before the next one is taken.
 
     Args:
-        hub: Of the store; its models are loaded by `bulk.loading`.
+        hub: Of the store; its models are loaded, by `bulk.loading`.
         batches: Read as far ahead as the workers need.
+        items: Returns what `memory/import` takes of a batch.
         bulk: Embeds ahead of the hub.
-        progress: Receives the items of a batch that are stored.
-        on_answer: Receives the answer of `memory/import` to each batch.
 
     Raises:
         EmbeddingFault: workers ended several times at one batch, or can't load their models.
     """
-    context = Context(hub)
-    await wait_until_ready(context)
-    read: deque[Batch] = deque()
+    read: deque[B] = deque()
 
     def contents() -> Iterator[list[Content]]:
         for batch in batches:
             read.append(batch)
-            yield _contents(hub, batch)
+            yield _contents(hub, items(batch))
 
-    prepared = bulk.prepare(contents())
-    try:
-        while await anyio.to_thread.run_sync(next, prepared, END) is not END:
-            items = {"items": list(read.popleft())}
-            on_answer(await call(context.for_request(progress), BY_METHOD["memory/import"], items))
+    with closing(bulk.prepare(contents())) as prepared:
+        for _ in prepared:
+            yield read.popleft()
             bulk.contents.clear()
-    finally:
-        prepared.close()
 
 
-def _contents(hub: Hub, batch: Batch) -> list[Content]:
+def _contents(hub: Hub, batch: Sequence[Any]) -> list[Content]:
     """Return what of a batch can be embedded without the store; nothing if all of it is stored."""
     found: list[tuple[MemoryItem, Content]] = []
     for value in batch:

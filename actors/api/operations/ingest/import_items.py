@@ -70,8 +70,6 @@ def parse_item(item: Any) -> ImportItem:
     if named is not None and not isinstance(named, str):
         raise InvalidParamsFault("Invalid 'id': not a text", parameter="id")
     params = parse({name: value for name, value in item.items() if name not in OWN_FIELDS}, StoreMemory)
-    if params.created_at is not None:
-        moment(params.created_at, "created_at")
     own = _uuid(named)
     links = None
     if item.get("links") is not None:

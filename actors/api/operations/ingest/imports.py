@@ -12,7 +12,7 @@ from actors.api.confinement import check_served
 from actors.api.context import NAMESPACE, Context, wait_until_ready
 from actors.api.operations.administration.history import from_log
 from actors.api.operations.ingest.formerly import take_back
-from actors.api.operations.ingest.import_items import IMPORTED, EventItem, MemoryItem, parse_item
+from actors.api.operations.ingest.import_items import IMPORTED, EventItem, ImportItem, MemoryItem, parse_item
 from actors.api.operations.ingest.pipeline import IngestItem, Outcome, StoredMemory, ingest
 from actors.api.operations.lifecycle.memories import item_report
 from actors.api.operations.mind.runs import find_run
@@ -61,17 +61,15 @@ async def memory_import(context: Context, params: MemoryImport) -> JsonObject:
     """
     await wait_until_ready(context)
     reports: dict[int, JsonObject] = {}
-    # Of these two, one is empty at any time.
-    memories: list[tuple[int, MemoryItem]] = []
-    events: list[tuple[int, EventItem]] = []
+    group: list[tuple[int, Any]] = []
+    """Of memories that don't name each other, or of events."""
 
     async def flush() -> None:
-        if memories:
-            await _store(context, memories, reports, len(params.items))
-        if events:
-            await _append(context, events, reports)
-        memories.clear()
-        events.clear()
+        if group and isinstance(group[0][1], EventItem):
+            await _append(context, group, reports)
+        elif group:
+            await _store(context, group, reports, len(params.items))
+        group.clear()
 
     for index, value in enumerate(params.items):
         try:
@@ -81,14 +79,9 @@ async def memory_import(context: Context, params: MemoryImport) -> JsonObject:
         except Fault as fault:
             reports[index] = item_report(index, fault)
             continue
-        if isinstance(item, EventItem):
-            if memories:
-                await flush()
-            events.append((index, item))
-        else:
-            if events or not _fits(item, memories):
-                await flush()
-            memories.append((index, item))
+        if not _fits(item, [one for _, one in group]):
+            await flush()
+        group.append((index, item))
     await flush()
     results = [reports[index] for index in range(len(params.items))]
     stored = [one for one in results if one["success"] and "stored_before" not in one]
@@ -107,10 +100,12 @@ async def memory_import(context: Context, params: MemoryImport) -> JsonObject:
     }
 
 
-def _fits(item: MemoryItem, group: Sequence[tuple[int, MemoryItem]]) -> bool:
-    """Tell whether a memory can be stored together with those before it: it is none of them, and names none."""
-    ids = {one.id for _, one in group} - {None}
-    return item.id not in ids and not item.others & ids
+def _fits(item: ImportItem, group: Sequence[ImportItem]) -> bool:
+    """Tell whether an item can be stored together with those before it: a memory is none of them, and names none."""
+    if any(type(one) is not type(item) for one in group):
+        return False
+    ids = {one.id for one in group} - {None}
+    return isinstance(item, EventItem) or (item.id not in ids and not item.others & ids)
 
 
 async def _store(

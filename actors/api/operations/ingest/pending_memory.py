@@ -26,6 +26,8 @@ from events.vocabulary.memories import STATED
 from events.vocabulary.values import Modality
 from projections.graph.relations import LINK_TO
 
+STORED_AS_GIVEN = ("namespace", "session", "modality", "tags", "rationale", "memory_type", "metadata")
+"""Parameters that are fields of the event too."""
 LINK_WEIGHT = 1.0
 """Of a link that an agent drew."""
 
@@ -136,20 +138,14 @@ def build_append(one: PendingMemory, embedded: EmbeddedMemory, judgement: Judgem
         fingerprint=embedded.fingerprint,
         passages=embedded.passages,
         names=embedded.names,
-        namespace=params.namespace,
-        session=params.session,
         position=embedded.position,
-        modality=params.modality,
         image=embedded.image,
         importance=clamped(params.importance),
-        tags=params.tags,
-        rationale=params.rationale,
-        memory_type=params.memory_type,
-        metadata=params.metadata,
         purpose=judgement.purpose,
         north_star=judgement.north_star,
         johari=judgement.johari,
         learning=judgement.learning,
+        **{name: getattr(params, name) for name in STORED_AS_GIVEN},
     )
     return Append(
         id=one.id,

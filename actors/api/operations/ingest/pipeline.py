@@ -19,6 +19,7 @@ from actors.api.context import Context, check_live, describe, reporter, wait_unt
 from actors.api.idempotency import key_conflict
 from actors.api.operations.ingest import images
 from actors.api.operations.ingest.pending_memory import (
+    STORED_AS_GIVEN,
     IngestItem,
     Outcome,
     PendingMemory,
@@ -44,8 +45,6 @@ from projections.graph.relations import LINK_TO
 GROUP = 24
 """Memories that go to the embedder together, and that are committed and read back together at most. One commit of 24
 takes a quarter of 24 commits, and the first of a hundred memories is stored long before the last."""
-STORED_AS_GIVEN = ("namespace", "session", "modality", "tags", "rationale", "memory_type", "metadata")
-"""Parameters that are fields of the event too."""
 Name = TypeVar("Name")
 """By which the caller of `ingest` knows an item."""
 

@@ -6,14 +6,7 @@ from uuid import UUID, uuid5
 
 from actors.api.answers import iso, learning, learning_inputs, rounded
 from actors.api.confinement import confine_item
-from actors.api.context import (
-    Context,
-    append,
-    confined,
-    erased,
-    find_request,
-    read_entry,
-)
+from actors.api.context import Context, append, confined, erased, find_request, read_entry
 from actors.api.idempotency import key_conflict
 from actors.api.operations.ingest.pipeline import IngestItem, Outcome, StoredMemory, ingest, ingest_one
 from actors.api.operations.ingest.screening import secrets_in

@@ -6,7 +6,8 @@ import msgspec
 
 from actors.api.context import Context, append
 from actors.api.operations.ingest import images
-from actors.api.operations.ingest.pipeline import STORED_AS_GIVEN, IngestItem, ingest_one
+from actors.api.operations.ingest.pending_memory import STORED_AS_GIVEN, IngestItem
+from actors.api.operations.ingest.pipeline import ingest_one
 from actors.api.operations.ingest.screening import screened, secrets_in
 from actors.api.params.memories import StoreMemory
 from actors.api.params.parsing import Params

@@ -172,7 +172,7 @@ def _details(
         "causes": [
             {"cause": str(one.source), "effect": str(one.target), **pick(one, "rule", "weight")} for one in causes
         ],
-        "moved": [{**pick(one, "source", "target", "memories")} for one in run.moved],
+        "moved": [pick(one, "source", "target", "memories") for one in run.moved],
     }
 
 

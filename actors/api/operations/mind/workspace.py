@@ -146,7 +146,7 @@ async def trigger_workspace_broadcast(context: Context, params: TriggerWorkspace
     check_live(entry)
     namespace = body_of(entry).namespace
     now = await ask(context.hub.workspace, Broadcast(memory=entry.id, namespace=namespace, force=params.force))
-    now = await _seen(context, now, frozenset({namespace}))
+    now, _ = await _seen(context, now, frozenset({namespace}))
     ignited = any(one.memory == entry.id for one in now.ignited)
     order = next((one.order for one in _candidates(now) if one.memory == entry.id), 0.0)
     answer: JsonObject = {
@@ -163,38 +163,33 @@ async def trigger_workspace_broadcast(context: Context, params: TriggerWorkspace
     return answer
 
 
-async def _attention(context: Context, namespace: str | None) -> tuple[Attention, dict[UUID, Entry]]:
+async def _attention(context: Context, namespace: str | None) -> tuple[Attention, Entries]:
     """Return the workspace as a namespace may see it, and what the catalog knows of the memories there."""
     wanted = context.visible if namespace is None or namespace == EVERYWHERE else frozenset({namespace})
-    now = await _seen(context, await ask(context.hub.workspace, ReadAttention()), wanted)
-    return now, await _held(context, now)
+    return await _seen(context, await ask(context.hub.workspace, ReadAttention()), wanted)
 
 
-async def _seen(context: Context, now: Attention, namespaces: frozenset[str] | None) -> Attention:
-    """Return the workspace without the memories of other namespaces than these; all of it for None."""
+async def _seen(context: Context, now: Attention, namespaces: frozenset[str] | None) -> tuple[Attention, Entries]:
+    """Return the workspace without the memories of other namespaces than these (None for all), and those that live."""
+    named = (one.memory for one in (*now.ignited, *_candidates(now), *now.queued))
+    described = await describe(context, *dict.fromkeys((*named, *now.conflict)))
+    held = {entry.id: entry for entry in described if entry.state is MemoryState.LIVE}
     if namespaces is None:
-        return now
-    held = await _held(context, now)
-    ours = {memory for memory, entry in held.items() if body_of(entry).namespace in namespaces}
+        return now, held
+    ours = {memory: entry for memory, entry in held.items() if body_of(entry).namespace in namespaces}
     focus = now.focus if now.focus and now.focus.namespace in {None, *namespaces} else None
     if focus is not None:
         seen = tuple(one for one in focus.candidates if one.memory in ours)
         focus = msgspec.structs.replace(focus, candidates=seen)
     rivals = tuple(memory for memory in now.conflict if memory in ours)
-    return msgspec.structs.replace(
+    shown = msgspec.structs.replace(
         now,
         focus=focus,
         ignited=tuple(one for one in now.ignited if one.memory in ours),
         conflict=rivals if len(rivals) > 1 else (),
         queued=tuple(one for one in now.queued if one.memory in ours),
     )
-
-
-async def _held(context: Context, now: Attention) -> dict[UUID, Entry]:
-    named = (one.memory for one in (*now.ignited, *_candidates(now), *now.queued))
-    wanted = dict.fromkeys((*named, *now.conflict))
-    entries = await describe(context, *wanted)
-    return {entry.id: entry for entry in entries if entry.state is MemoryState.LIVE}
+    return shown, ours
 
 
 def _candidates(now: Attention) -> tuple[Resonance, ...]:

@@ -8,10 +8,12 @@ import typer
 
 from actors.api.caller import Scope
 from actors.api.params.http import DEFAULT_ADDRESS, HttpListen
+from actors.api.params.parsing import parse
 from actors.cli.options import Data, Embedder, Json, Models
 from actors.cli.program import Group, Panel, app, exit_on_error, folder_command, location_of, show
 from actors.cli.store_access import check_models
-from actors.proxy.serve_command import data_folder
+from actors.proxy.client import client_of_hub
+from actors.proxy.serve_command import data_folder, hub_launcher
 from actors.runtime.settings import ModelProfile
 from actors.runtime.types import JsonObject
 
@@ -110,9 +112,6 @@ def ui(
     as_json: Json = False,
 ) -> None:
     """Print a link to the dashboard, the pages of the store, which logs a browser in once, and open it."""
-    from actors.proxy.client import client_of_hub
-    from actors.proxy.serve_command import hub_launcher
-
     location = location_of(context, data_folder(data).absolute(), embedder, models)
     with exit_on_error():
         location.check_exists()
@@ -147,7 +146,6 @@ def route(
     """
     import anyio
 
-    from actors.api.params.parsing import parse
     from actors.router.router import serve_router
     from actors.router.table import Table
 

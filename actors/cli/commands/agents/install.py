@@ -11,6 +11,7 @@ import typer
 from actors.cli.options import Json, store_folder
 from actors.cli.program import Panel, app, exit_on_error, show
 from actors.clients.table import CLIENTS
+from actors.proxy.serve_command import DATA
 from actors.runtime.types import JsonObject
 
 if TYPE_CHECKING:
@@ -61,7 +62,6 @@ def install(
     """Add this server, hooks and skills to the configuration of MCP clients; the rest of their files stays as it is."""
     from actors.clients.installation import captures, configured, has_plugin, hook_call, install_changes, kept_skills
     from actors.clients.launch import own_launch, read_environment
-    from actors.proxy.serve_command import DATA
 
     with exit_on_error():
         launch = own_launch(("--data", str(data.absolute())) if data else ())

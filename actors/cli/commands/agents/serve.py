@@ -15,10 +15,15 @@ import msgspec
 import typer
 
 from actors.api.params.http import DEFAULT_ADDRESS, HttpListen
+from actors.api.params.parsing import parse
 from actors.cli.options import Data, Embedder, Log, Models, exported_option, typer_option
 from actors.cli.program import Panel, app, exit_on_error, folder_command
 from actors.cli.store_access import LONGEST, RETRY_INTERVAL, CommandError
 from actors.proxy import serve_command
+from actors.proxy.client import Client
+from actors.proxy.endpoint import HubInfo, read_hub_info
+from actors.proxy.launcher import START_TIMEOUT, lock_folder, stop_hub
+from actors.proxy.own_version import own_version
 from actors.proxy.project import serving_project
 from actors.proxy.serve_command import ServeCommand, data_folder, names, proxy_supported, run_proxy, serve_options
 from actors.runtime.settings import LogLevel, ModelProfile, ToolSet
@@ -131,8 +136,6 @@ def hub(
     """Keep the store open for all clients and commands; `serve` starts this by itself."""
     import anyio
 
-    from actors.proxy.launcher import lock_folder
-
     options = serve_options(embedder, models, limit or (), priming=priming, sleep=sleep, namespaces=names(namespaces))
     folder = data_folder(data).absolute()
     with _logging(log_level):
@@ -154,8 +157,6 @@ def stop(
 
     A client that is open starts another hub at its next request. Status 1: it hasn't ended in time.
     """
-    from actors.proxy.launcher import stop_hub
-
     folder = folder.absolute()
     return {"folder": str(folder), "stopped": stop_hub(folder, timeout)}
 
@@ -174,11 +175,7 @@ def _serve_http(folder: Path, options: ServeOptions, log_level: LogLevel, wanted
     """Serve HTTP in this process, which becomes the hub; where there is one, let that serve, and wait for its end."""
     import anyio
 
-    from actors.api.params.parsing import parse
     from actors.http.listening import bind
-    from actors.proxy.client import Client
-    from actors.proxy.endpoint import read_hub_info
-    from actors.proxy.launcher import START_TIMEOUT, lock_folder
 
     with _logging(log_level):
         params = parse(wanted, HttpListen)
@@ -231,8 +228,6 @@ def _serve_alone(
 def _opened(folder: Path, options: ServeOptions) -> Iterator[tuple[Hub, dict[str, int], HubInfo]]:
     from actors.api.tools.rate_limits import limits_of
     from actors.hub.composition import open_hub
-    from actors.proxy.endpoint import HubInfo
-    from actors.proxy.own_version import own_version
     from events.postgres.address import log_address
 
     per_minute = limits_of(options.limits)

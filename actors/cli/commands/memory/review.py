@@ -9,7 +9,7 @@ import typer
 
 from actors.cli.options import Data, Embedder, Json, Models, full_id
 from actors.cli.program import Panel, app, exit_on_error, location_of, show
-from actors.cli.store_access import StoreSession
+from actors.cli.store_access import CommandError, StoreSession, open_store
 from actors.proxy.serve_command import data_folder
 from actors.runtime.settings import ModelProfile
 from actors.runtime.types import JsonObject
@@ -40,8 +40,6 @@ def review(
 
     What is kept is stored anew without the tag `captured`; what was captured is then forgotten.
     """
-    from actors.cli.store_access import CommandError, open_store
-
     wishes: dict[str, str | None] = {**dict.fromkeys(keep or (), ""), **dict.fromkeys(drop or ())}
     if edit:
         wishes[edit[0]] = edit[1]
@@ -105,7 +103,6 @@ def _asked(pending: dict[str, JsonObject]) -> Iterator[tuple[str, str | None]]:
 def _keep(store: StoreSession, one: JsonObject, text: str) -> None:
     """Store a captured memory without its tag, in these words, and forget the captured one."""
     from actors.capture.selection import TAG
-    from actors.cli.store_access import CommandError
     from actors.importers.records import memory_id
 
     successor = str(memory_id("reviewed", one["id"], text))

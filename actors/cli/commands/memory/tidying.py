@@ -7,6 +7,8 @@ import typer
 
 from actors.cli.options import RUN_HELP, Data, Json, MemoryId, Namespace, RunId, given_path
 from actors.cli.program import Group, Panel, app, exit_on_error, show, store_command
+from actors.cli.store_access import StoreLocation, open_store
+from actors.proxy.project import claims
 from actors.proxy.serve_command import DATA, data_folder
 from actors.runtime.settings import MoveKind, SleepMode
 from actors.runtime.types import JsonObject
@@ -132,8 +134,6 @@ def namespaces(context: typer.Context, data: Data = None, *, as_json: Json = Fal
             os.environ[DATA.variable] = str(data)
         context.default_map = {context.invoked_subcommand: {"as_json": as_json}}
         return
-    from actors.cli.store_access import StoreLocation, open_store
-    from actors.proxy.project import claims
 
     folder = data_folder(data)
     with exit_on_error(), open_store(StoreLocation(folder)) as store:

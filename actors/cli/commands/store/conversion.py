@@ -5,10 +5,12 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated
 
+import msgspec
 import typer
 
 from actors.cli.options import Embedder, Log, Models, given_path
 from actors.cli.program import Panel, folder_command
+from actors.cli.store_access import CommandError, StoreLocation, check_outside
 from actors.proxy.endpoint import Report
 from actors.runtime.settings import ModelProfile, passphrase
 from actors.runtime.types import JsonObject
@@ -33,9 +35,6 @@ def upgrade(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would change, and change nothing.")] = False,
 ) -> JsonObject:
     """Copy and upgrade a store of an earlier version, as the next start or command that writes would."""
-    import msgspec
-
-    from actors.cli.store_access import StoreLocation
     from actors.store.spare_memories import SNAPSHOT
     from events.recovery.upgrade import plan
     from events.recovery.upgrade import upgrade as upgrade_store
@@ -59,9 +58,6 @@ def move(
     _log: Log = None,
 ) -> JsonObject:
     """Copy the log to a server or into a folder, and compare all that follows from both; the original stays."""
-    import msgspec
-
-    from actors.cli.store_access import CommandError, StoreLocation, check_outside
     from actors.hub.move import move as move_log
     from actors.hub.move import open_log
     from events.postgres.address import is_url
@@ -100,9 +96,7 @@ def reembed(
 ) -> JsonObject:
     """Create a new store from this one with other models; this one stays unchanged."""
     import anyio
-    import msgspec
 
-    from actors.cli.store_access import StoreLocation, check_outside
     from actors.embedder.loading import load_profile
     from actors.embedder.pool.local import start_pool
     from actors.embedder.pool.prepared import BulkEmbedding

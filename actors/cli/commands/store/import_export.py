@@ -18,9 +18,12 @@ import typer
 from actors.cli.commands.store.conversion import Ray, Workers
 from actors.cli.options import AsOf, Data, Embedder, Models, Namespace, given_path
 from actors.cli.program import Panel, app, exit_on_error, folder_command, location_of, show
+from actors.cli.store_access import StoreLocation, open_store
 from actors.importers import KNOWN
 from actors.proxy.endpoint import Report, print_notice
+from actors.proxy.project import find_root_project
 from actors.proxy.serve_command import data_folder
+from actors.runtime.faults import Fault
 from actors.runtime.settings import ModelProfile
 from actors.runtime.types import JsonObject
 
@@ -159,7 +162,6 @@ def _survey(
     from actors.cli.importing import failure_of, namespaces_of
     from actors.importers.changes import file_of
     from actors.importers.records import Broken, Ignored, Skipped, screened
-    from actors.runtime.faults import Fault
 
     failed: list[JsonObject] = []
     ignored: list[JsonObject] = []
@@ -202,7 +204,6 @@ def _survey(
 def _project(store: Path, folder: str | None) -> str | None:
     """Return the namespace of sessions in a folder: that of its repository, as `serve` chooses it."""
     from actors.importers.records import project
-    from actors.proxy.project import find_root_project
 
     if not folder or not Path(folder).is_dir():
         return project(folder)
@@ -233,7 +234,6 @@ def export(
     as_json: Annotated[bool, typer.Option("--json", help="Print a summary as JSON, if there is a file.")] = False,
 ) -> None:
     """Write memories, in the order of storage: everything that happened to them, or the live ones."""
-    from actors.cli.store_access import StoreLocation, open_store
     from actors.cli.views.terminal import progress_bar
     from actors.cli.views.transfer import exported
     from actors.exporters.files import Export, write

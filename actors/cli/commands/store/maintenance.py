@@ -10,6 +10,7 @@ import typer
 
 from actors.cli.options import Data, Json, Log, MemoryId, given_path, names_memory
 from actors.cli.program import Panel, app, exit_on_error, folder_command, perform, show, store_command
+from actors.cli.store_access import CommandError, StoreLocation, check_outside, open_store, served_store
 from actors.proxy.endpoint import Report
 from actors.proxy.serve_command import data_folder
 from actors.runtime.settings import passphrase
@@ -65,7 +66,6 @@ def verify(
 def _verify(folder: Path, anchor: str | None, report: Report) -> JsonObject:
     """Check a store through the process that serves it, or without opening it for writing."""
     from actors.api.operations.administration.maintenance import verified
-    from actors.cli.store_access import StoreLocation, open_store, served_store
     from actors.store.snapshot_files import Snapshots
     from actors.store.spare_memories import SNAPSHOT
     from events.crypto.keys import KeyRing
@@ -112,7 +112,6 @@ def restore(
     as_json: Json = False,
 ) -> None:
     """Restore a memory that was forgotten, pruned or superseded, or a whole store from a backup."""
-    from actors.cli.store_access import CommandError, StoreLocation
     from actors.cli.views.maintenance import restored
     from actors.cli.views.memories import memory_restored
 
@@ -139,7 +138,6 @@ def repair(
 
     Status 1: nothing can be proved.
     """
-    from actors.cli.store_access import StoreLocation, check_outside
     from actors.store.spare_memories import SNAPSHOT
     from events.recovery.repair import repair as write_repaired
 
@@ -166,7 +164,6 @@ def change_passphrase(
     Every process that opens the store then reads it from CONTEXT_GRAPH_PASSPHRASE, or from the file that
     CONTEXT_GRAPH_PASSPHRASE_FILE names. The first passphrase is also taken from there if it is set.
     """
-    from actors.cli.store_access import StoreLocation
     from actors.cli.views.terminal import read_secret
     from events.crypto.passphrase import change_passphrase as change
     from events.crypto.wrapping import check_strength, is_locked

@@ -5,10 +5,12 @@ import zipfile
 from pathlib import Path
 from typing import Annotated
 
+import msgspec
 import typer
 
 from actors.cli.options import AsOf, Embedder, Memory, Models, RunId, given_path
 from actors.cli.program import Panel, folder_command, location_of, store_command
+from actors.cli.store_access import StoreLocation, open_store
 from actors.proxy.endpoint import Report
 from actors.runtime.settings import ModelProfile, passphrase
 from actors.runtime.types import JsonObject
@@ -28,7 +30,6 @@ def anchor(
     ] = None,
 ) -> JsonObject:
     """Print a short signed proof of all events until now; `verify --anchor` shows whether one was changed or cut."""
-    from actors.cli.store_access import StoreLocation
     from actors.hub.anchors import GIT, write_anchor
     from events.crypto.keys import KeyRing
     from events.recovery.salvage import acknowledged
@@ -103,8 +104,6 @@ def scan(
     ] = False,
 ) -> JsonObject:
     """Find passwords, keys, tokens and card numbers in memories; status 1 if any are left."""
-    from actors.cli.store_access import open_store
-
     result: JsonObject = {"scanned": 0, "found": [], "redacted": redact}
     page: JsonObject = {"next_after": 0}
     with open_store(location_of(context, folder, embedder, models)) as store:
@@ -135,8 +134,6 @@ def doctor(
     ] = None,
 ) -> JsonObject:
     """Check installation, store, hub, clients and hooks, and say what to do. Status 1: something does not work."""
-    import msgspec
-
     from actors.cli.checks import Verdict
     from actors.cli.diagnosis import diagnose
 

@@ -9,10 +9,12 @@ from uuid import NAMESPACE_URL, UUID, uuid5
 
 import pytest
 import typer.testing
+from anyio.from_thread import start_blocking_portal
 
-from actors.api.context import ignore_progress
-from actors.api.operations.ingest.bulk_import import import_in_bulk
+from actors.api.context import Context, wait_until_ready
+from actors.api.operations.ingest.bulk_import import embedded_ahead
 from actors.cli.commands import program
+from actors.cli.store_access import call_in
 from actors.embedder.pool.local import start_pool
 from actors.embedder.pool.prepared import BulkEmbedding
 from actors.embedder.pool.worker import WorkerSettings
@@ -23,8 +25,6 @@ from actors.runtime.types import JsonObject
 from events.storage.duckdb_log import DuckDBLog
 from events.vocabulary import MemoryStored
 from tests.actors.conftest import loaded
-
-pytestmark = pytest.mark.anyio
 
 SIZE = 12
 SETTINGS = WorkerSettings("embedded")
@@ -51,7 +51,7 @@ def batches() -> list[list[JsonObject]]:
     return [items[start : start + SIZE] for start in range(0, len(items), SIZE)]
 
 
-async def run(
+def run(
     folder: Path,
     batches: list[list[JsonObject]],
     profile: EmbeddedProfile,
@@ -63,13 +63,14 @@ async def run(
     bulk = BulkEmbedding(partial(start_pool, SETTINGS, workers, ray))
     answers: list[JsonObject] = []
 
-    def on_answer(answer: JsonObject) -> None:
-        answers.append(answer)
-        if len(answers) == last:
-            raise InterruptedImport
-
-    with bulk, open_hub(folder, load=bulk.loading(loaded(profile))) as hub:
-        await import_in_bulk(hub, iter(batches), bulk, ignore_progress, on_answer)
+    opened = open_hub(folder, load=bulk.loading(loaded(profile)))
+    with start_blocking_portal() as portal, bulk, opened as hub:
+        context = Context(hub)
+        portal.call(wait_until_ready, context)
+        for batch in embedded_ahead(hub, batches, list, bulk):
+            answers.append(call_in(portal, context, "memory/import", items=batch))
+            if len(answers) == last:
+                raise InterruptedImport
     return answers
 
 
@@ -88,14 +89,14 @@ def embedded(folder: Path, untimed: str) -> dict[UUID, Any]:
     return dict(memories())
 
 
-async def test_two_workers_make_the_bytes_of_one_also_after_an_interruption(
+def test_two_workers_make_the_bytes_of_one_also_after_an_interruption(
     batches: list[list[JsonObject]], tmp_path: Path, profile: EmbeddedProfile
 ) -> None:
-    whole = await run(tmp_path / "one", batches, profile, 1)
+    whole = run(tmp_path / "one", batches, profile, 1)
     assert [(one["stored"], one["failed"], one["events"]) for one in whole] == [(12, 0, 0), (11, 1, 0), (11, 0, 1)]
     with pytest.raises(InterruptedImport):
-        await run(tmp_path / "two", batches, profile, 2, last=1)
-    resumed = await run(tmp_path / "two", batches, profile, 2)
+        run(tmp_path / "two", batches, profile, 2, last=1)
+    resumed = run(tmp_path / "two", batches, profile, 2)
     assert [(one["stored"], one["stored_before"]) for one in resumed] == [(0, 12), (11, 0), (11, 0)]
     untimed = str(batches[0][5]["id"])
     one, two = embedded(tmp_path / "one", untimed), embedded(tmp_path / "two", untimed)
@@ -106,16 +107,16 @@ async def test_two_workers_make_the_bytes_of_one_also_after_an_interruption(
 @pytest.mark.slow
 @pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed: pip install 'context-graph[cluster]'")
 @pytest.mark.filterwarnings("default")
-async def test_two_workers_on_ray_make_the_bytes_of_one(
+def test_two_workers_on_ray_make_the_bytes_of_one(
     batches: list[list[JsonObject]], tmp_path: Path, profile: EmbeddedProfile
 ) -> None:
-    await run(tmp_path / "one", batches, profile, 1)
-    await run(tmp_path / "ray", batches, profile, 2, ray="local")
+    run(tmp_path / "one", batches, profile, 1)
+    run(tmp_path / "ray", batches, profile, 2, ray="local")
     untimed = str(batches[0][5]["id"])
     assert embedded(tmp_path / "one", untimed) == embedded(tmp_path / "ray", untimed)
 
 
-async def test_a_store_that_a_hub_serves_is_not_imported_into_by_a_pool(tmp_path: Path) -> None:
+def test_a_store_that_a_hub_serves_is_not_imported_into_by_a_pool(tmp_path: Path) -> None:
     (tmp_path / "note.md").write_text("The ferry leaves at nine.\n", encoding="utf-8")
     lock = lock_folder(tmp_path / "store")
     assert lock is not None

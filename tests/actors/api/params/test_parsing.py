@@ -20,7 +20,7 @@ KINDS = sorted(
         kind
         for module in (memories, search)
         for _, kind in inspect.getmembers(module, inspect.isclass)
-        if issubclass(kind, Params) and kind is not Params
+        if issubclass(kind, Params) and kind not in {Params, search.Asking}
     },
     key=lambda kind: kind.__name__,
 )

@@ -20,13 +20,12 @@ from actors.embedder.models.sentence_model import ModelUnavailableError, Sentenc
 from actors.embedder.profiles.embedded import EmbeddedProfile, space_models
 from actors.embedder.profiles.sentence_spaces import SentenceSpaces, projection
 from actors.hub.composition import open_hub, start_hub
-from actors.hub.reembed import reembed
 from actors.runtime.faults import StorageFault
 from actors.runtime.metrics import Latencies
 from events.storage.duckdb_log import DuckDBLog
 from events.vocabulary import MemoryStored, SpacesDeclared
 from tests.acceptance.conftest import COMMAND, PATIENCE
-from tests.actors.conftest import search, store
+from tests.actors.conftest import reembedded, search, store
 
 pytestmark = pytest.mark.usefixtures("offline")
 
@@ -133,7 +132,7 @@ async def test_a_store_of_a_chosen_model_opens_with_no_other_and_is_re_embedded(
         assert "Choose the former by --embedder" in refusal.value.message
         assert set(refusal.value.data["spaces"]) == CHOSEN
     with open_hub(new) as hub:
-        assert (await reembed(old, hub)).memories == 1
+        assert (await reembedded(old, hub)).memories == 1
     with open_hub(new) as hub:
         assert len(await search(Context(hub), TEXTS[0])) == 1
 

@@ -32,14 +32,13 @@ from actors.api.params.search import SearchGraph
 from actors.cli.commands import program
 from actors.embedder.models.images import MAX_PIXELS, decode
 from actors.hub.composition import open_hub
-from actors.hub.reembed import reembed
 from actors.runtime.faults import Fault, InvalidParamsFault, StorageFault
 from events.crypto.images import IMAGES, ImageFiles
 from events.recovery.backup import restore
 from events.storage.duckdb_log import DuckDBLog
 from events.storage.log import LogFullError
 from events.verify.verification import verify
-from tests.actors.conftest import search, store
+from tests.actors.conftest import reembedded, search, store
 from tests.actors.embedder.tiny_clip import COLOURS
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("offline")]
@@ -155,7 +154,7 @@ async def test_backup_export_and_re_embedding_carry_images(opened: Open, clip: P
         assert (answer["stored"], answer["failed"]) == (2, 0)
         assert (await memory_import(context, MemoryImport(items=tuple(lines))))["stored_before"] == 2
     with open_hub(tmp_path / "new", str(clip)) as hub:
-        assert (await reembed(tmp_path / "store", hub)).memories == 2
+        assert (await reembedded(tmp_path / "store", hub)).memories == 2
     for name in ("restored", "other", "new"):
         assert verify(tmp_path / name).problems == ()
         with opened(name) as context:
