@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
-from actors.importers.formats import chats, claude_mem, mail, memory_servers, messengers, tables
+from actors.importers.formats import chats, claude_mem, issues, mail, memory_servers, messengers, tables
 from actors.importers.formats.sessions import claude_transcripts, codex, gemini, specstory
 from actors.importers.records import Options, Record
 
@@ -27,6 +27,8 @@ LINES = (
     Format(codex.NAME, codex.matches, codex.read, "rollout-"),
     Format(gemini.NAME, gemini.has_lines, gemini.read_lines, "session-"),
     Format(memory_servers.OFFICIAL, memory_servers.is_official, memory_servers.read_official),
+    Format(issues.BEADS, issues.has_beads, issues.read_beads),
+    Format(issues.GITHUB, issues.has_github, issues.read_github_lines),
 )
 """Formats of JSON lines besides our own."""
 DOCUMENTS = (
@@ -35,6 +37,7 @@ DOCUMENTS = (
     Format(chats.CLAUDE_AI, chats.is_claude_ai, chats.read_claude_ai),
     Format(messengers.TELEGRAM, messengers.is_telegram, messengers.read_telegram),
     Format(memory_servers.MEM0, memory_servers.is_mem0, memory_servers.read_mem0),
+    Format(issues.GITHUB, issues.is_github, issues.read_github),
 )
 """Formats of one JSON document."""
 
