@@ -21,8 +21,9 @@ from events.storage.log import LogDamagedError, LogError
 TIMEOUT = 60.0
 """Seconds for any answer that needs no model."""
 
-LONG_TIMEOUT = 600.0
-"""Seconds for what looks at every memory of a large store: a run, goals, drift, digests, a snapshot."""
+LONG_TIMEOUT = 21_600.0
+"""Seconds for what looks at every memory of a large store: a run, goals, drift, digests, a snapshot. With 80,000
+memories in five namespaces a REM run takes over ten minutes."""
 
 MODEL_TIMEOUT = 900.0
 """Seconds for loading models, or for embedding the longest memory on a slow machine behind a full inbox."""

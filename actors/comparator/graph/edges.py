@@ -62,7 +62,10 @@ def _edges(atlas: Atlas, links: Links, eligible: Mask, memory: UUID) -> Iterator
 
 
 def _all_edges(atlas: Atlas, links: Links, memory: UUID) -> Iterator[Edge]:
-    """Yield the edges of a memory. That two turns follow each other says less than any relation found between them."""
+    """Yield the edges of a memory.
+
+    That two turns follow each other says less than a cause or a link that joins them, and more than a common cluster.
+    """
     found = [Edge(*astuple(link)) for link in links.outgoing(memory)]
     found += [Edge(*astuple(link), forward=False) for link in links.incoming(memory)]
     yield from found

@@ -69,7 +69,7 @@ def causal_clauses(text: str) -> tuple[CausalClause, ...]:
                 stated = [*_read_unmarked(text, sentence, previous)]
                 read += len(stated)
             found += stated
-        previous = sentence if is_prose else None
+        previous = sentence if is_prose and not match.group().rstrip().endswith("?") else None
         if len(found) >= MAX_CLAUSES:
             break
     return tuple(found[:MAX_CLAUSES])
@@ -125,10 +125,13 @@ def _clauses(text: str, sentence: Span, previous: Span | None) -> Iterator[Causa
         if naming := pattern.match(text, start, end):
             yield from _accepted(text, name, naming.span("cause"), naming.span("effect"))
             return
-    if explaining := patterns.EXPLAINING.match(text, start, end):
-        if previous is not None:
-            cause = first_clause(text, _main_clause(text, (explaining.end(), end)))
-            yield from _accepted(text, explaining, cause, _outcome(text, previous))
+    root = patterns.ROOT_CAUSE.match(text, start, end)
+    if told := root or patterns.EXPLAINING.match(text, start, end):
+        effect = root.span("effect") if root else _outcome(text, previous) if previous else None
+        if effect is not None:
+            name = "the reason" if root else told
+            yield from _accepted(text, name, first_clause(text, _main_clause(text, (told.end(), end))), effect)
+        yield from _inner_clauses(text, (told.end(), end))
         return
     begin = skip_leading(text, start, end)
     if (referring := patterns.REFERRING.match(text, start, end)) and not patterns.IS_SO.search(referring.group()):

@@ -38,17 +38,23 @@ _NOT_BEFORE_MAIN: Final = re.compile(
 _FURTHER: Final = rf"(?!(?:{DETERMINER}|{any_of('prepositions')}|that|i|we|he|she|they|it)\b|(?-i:[A-Z][a-z]))[\w'’-]+"
 _NOUN_CLAUSE: Final = re.compile(
     rf"(?:{DETERMINER}\s+(?:{_FURTHER}\s+){{1,3}}?|{NAME}\s+)(?:(?:is|are|was|were|has|have|had|did|does|can|could|will|would|"
-    rf"must|cannot|\w+n['’]t|{IRREGULAR})\b|[a-z]{{2,}}ed(?=\W*$|\s+{DETERMINER}\b))",
+    rf"must|cannot|\w+n['’]t)\s+\w|{IRREGULAR}\b|[a-z]{{2,}}ed(?=\W*$|\s+{DETERMINER}\b))",
     re.IGNORECASE,
 )
 """A noun phrase with its verb, which begins a main clause too: "the match was cancelled", not "the painted door"."""
 
 _NOMINAL: Final = re.compile(rf"(?P<name>{NOMINAL})\s+(?=\w)", re.IGNORECASE)
 _CLAUSAL: Final = re.compile(r"(?P<name>because|now that|given that)\s+(?!of\b)", re.IGNORECASE)
+_SAID: Final = re.compile(
+    r"\b(?:heard|knows?|knew|thinks?|thought|believed?|believes|claim(?:s|ed)?|noticed|reali[sz]ed|found|promised|said|says|"
+    r"told \w+|saw|felt|hoped|learn(?:ed|t)|wrote)$",
+    re.IGNORECASE,
+)
+"""Before what is said or thought: "because we heard the road was blocked"."""
 _RELATIVE: Final = re.compile(r"\b(?:that|which|who|where|what|how)\b", re.IGNORECASE)
 """May begin a clause whose end can't be told: "because the knowledge that supports its decisions is stored"."""
 _SINCE: Final = re.compile(r"(?P<name>since)\s+(?=\w)", re.IGNORECASE)
-SUBORDINATE: Final = re.compile(rf"{_CLAUSAL.pattern}|since\s".replace("?P<name>", "?:"), re.IGNORECASE)
+SUBORDINATE: Final = re.compile(r"(?:because|now that|given that)\s+(?!of\b)", re.IGNORECASE)
 """Begins a sentence whose first clause is subordinate."""
 
 _PREDICATE: Final = any_of("predicate")
@@ -240,13 +246,13 @@ def _is_state(phrase: str, main: str) -> bool:
 
 def _is_clause(phrase: str, main: str) -> bool:
     begins = _NOMINATIVE.match(main) or (_NOUN_CLAUSE.match(main) and not _RELATIVE.search(phrase))
-    return bool(begins) and FINITE.search(phrase) is not None
+    return bool(begins) and FINITE.search(phrase) is not None and _SAID.search(phrase) is None
 
 
 def _is_since_reason(phrase: str, main: str) -> bool:
     """Tell whether "since" gives a reason of what happened: no time, and no beginning of what has lasted."""
     is_time = TIME.match(f" {phrase}") or PERFECT.search(main) or not HAPPENED.search(main)
-    return not is_time and _is_clause(phrase, main)
+    return not is_time and _is_clause(phrase, main) and is_as_reason(phrase, main)
 
 
 class _Opening(NamedTuple):

@@ -11,8 +11,8 @@ SENTENCE: Final = re.compile(
     r"[.!?]*"
 )
 """No point ends it within a number or a name, after an abbreviation, or in "3 Jan. 2020"."""
-_OF_REASON: Final = r"\s*(?:the )?(?:\w+ )?(?:reason|cause)s? (?:for|of|behind|why) "
-LABEL: Final = re.compile(rf"(?!{_OF_REASON})[^:.,!?\n]{{1,48}}: ", re.IGNORECASE)
+_ROOT_CAUSE: Final = r"\s*(?:the )?root cause (?:for|of|behind) "
+LABEL: Final = re.compile(rf"(?!{_ROOT_CAUSE})[^:.,!?\n]{{1,48}}: ", re.IGNORECASE)
 """A speaker or a title before the text."""
 POSSESSIVE: Final = r"(?:my|our|his|her|their|its)"
 POSSESSED: Final = re.compile(rf"\s+{POSSESSIVE}\s", re.IGNORECASE)
@@ -78,7 +78,6 @@ BACKWARD_VERB: Final = (
     rf"(?:{BE} )?{ADVERB}(?:caused|triggered|provoked|prompted|brought about|produced|set off) by|"
     rf"{BE} {ADVERB}(?:caused|triggered|prompted|set off) when|"
     r"(?:result|results|resulted|resulting|stem|stems|stemmed|stemming|arise|arises|arose) from|"
-    r"(?<!\bcause )(?:was|were) traced (?:back )?to|"
     rf"{BE} {ADVERB}(?:due to|owing to|(?:the|a) (?:direct )?(?:result|consequence) of|"
     rf"attributed to|attributable to|blamed on|down to)|{BE} because(?: of)?|"
     r", (?:the|one|another) (?:\w+ )?reason (?:being|is|was)(?: that)?|(?:follows|followed) from"
@@ -156,18 +155,21 @@ _BECAUSE: Final = re.compile(
     re.IGNORECASE,
 )
 """As in "It was because of the rain that we left"."""
-_REASON_LABEL: Final = re.compile(rf"{_OF_REASON}(?P<effect>[^,;:]{{3,100}}): (?P<cause>[^;.]+)", re.IGNORECASE)
-"""As in "Root cause of the outage: the disk was full"."""
+_TOLD: Final = (
+    rf"(?!(?:\w+ly |still |being |yet )*{_UNTOLD}|(?:\w+ly|still|simple|anyone|anybody|unknown|tbd|tba|see|https?|none|"
+    r"n/a|pending|could|may|might|maybe|perhaps)\b)"
+)
+"""Before a cause: it is named."""
+ROOT_CAUSE: Final = re.compile(rf"{_ROOT_CAUSE}(?P<effect>[^,;:]{{3,100}}): {_TOLD}", re.IGNORECASE)
+"""As in "Root cause of the outage: the disk was full", where the cause follows."""
 EXPLAINING: Final = re.compile(
-    r"\s*(?:(?:the )?(?:\w+ )?(?:reason|cause): |"
-    r"the (?:\w+ )?(?:reason|cause) (?:is|was) (?:that )?(?!\w+ed\b|in\b|not\b)|"
-    rf"(?:that|this|it)(?:'s| is| was) (?:{CLAUSAL}) (?!of ))",
+    rf"\s*(?:(?:the )?(?:root |main |real |actual )?(?:cause|reason)(?:: | was (?:that )?){_TOLD}|"
+    r"(?:that|this)(?:'s| is| was) because (?!of ))",
     re.IGNORECASE,
 )
 """At the start of a sentence: the effect is the sentence before."""
 NAMING: Final = (
     ("the reason", _REASON),
-    ("the reason", _REASON_LABEL),
     ("the consequence", _CONSEQUENCE),
     ("it is because", _BECAUSE),
 )

@@ -78,10 +78,10 @@ def find_correction(earlier: Statement, later: Statement, similarity: float) -> 
     """Return what a later text changes in an earlier one, given their calibrated similarity in E1; None for nothing."""
     if not (earlier.words and later.words and later.is_told) or earlier.is_asked or _is_exclamation(earlier):
         return None
-    if later.is_former and not earlier.is_former:
-        return None
     if exchange := find_exchange(earlier, later):
         return Correction(exchange.now[0].kind, None, _span(exchange.now), MIN_POINTS)
+    if later.is_former and not earlier.is_former:
+        return None
     if (found := _find_in_brief(earlier, later)) and not are_of_different_subjects(earlier, later):
         return found
     if similarity < MIN_WEIGHED or _is_too_different(earlier, later):

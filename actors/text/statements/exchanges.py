@@ -1,7 +1,8 @@
-"""Corrections that name the former value beside the new one: "from Jenkins to Buildkite", "tea instead of ale".
+"""Corrections that name the former value beside the new one: "We switched from Jenkins to Buildkite".
 
 Such a text says itself what took the place of what, so that it need not repeat more of the earlier statement. It
-corrects this one if its predicate gives the former value and not the new one.
+corrects this one if its predicate gives the former value and not the new one, and if nothing tells that somebody else,
+something else, or only a part was changed.
 """
 
 import re
@@ -9,29 +10,30 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from actors.text.statements.phrases import subject
 from actors.text.statements.scopes import are_of_different_subjects
 from actors.text.statements.statement import Statement, Word, any_of
+from actors.text.statements.values import UNITS
 
-_PHRASE: Final = r"[^.,;:!?]{1,60}?"
-_EXCHANGE: Final = any_of("exchange").pattern
+_VALUE: Final = r"(?:[^.,;:!?]|\.(?=\w)){1,60}?"
+_MOVED: Final = "switched|migrated|moved|changed|upgraded|downgraded|shifted"
+_DROPPED: Final = "swapped|traded|exchanged|dropped|ditched|abandoned|scrapped"
 _PATTERNS: Final = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
-        rf"(?P<verb>{_EXCHANGE})[^.;:!?]{{0,40}}?\sfrom (?P<was>{_PHRASE}) (?:over )?to (?P<now>)",
-        rf"(?P<verb>{_EXCHANGE})[^.;:!?]{{0,20}}?\sto (?P<now>{_PHRASE}) from (?P<was>)",
-        rf"(?P<verb>{any_of('replacement').pattern}) (?P<was>{_PHRASE}) (?:with|by|for|in favou?r of) (?P<now>)",
-        rf"\b(?P<verb>not) (?!(?:only|just|merely)\b)(?P<was>{_PHRASE}),? but (?P<now>)",
+        rf"\b(?P<verb>{_MOVED})(?P<what>[^.;:!?]{{0,40}}?)\sfrom (?P<was>{_VALUE}) (?:over )?to (?P<now>)",
+        rf"\b(?P<verb>{_DROPPED}) (?P<was>{_VALUE}) (?:for|in favou?r of) (?P<now>)",
+        rf"\b(?P<verb>replaced) (?P<was>{_VALUE}) (?:with|by) (?P<now>)",
     )
 )
-_PREFERENCE: Final = any_of("preference", before=",? ", after=" ")
-"""Between the new value and the former one."""
-_UNREAL: Final = re.compile(rf"{any_of('unreal').pattern}|n['’]t\b|['’](?:ll|d)\b", re.IGNORECASE)
-"""Before the verb of what has not come about."""
+"""The past of verbs of exchange: what is planned, tried or done as a rule has another form."""
+_WE: Final = re.compile(r"\b(?:we|I)(?:['’]ve| have| had)?(?: \w+ly| just| now| also| then| since)?\s*$", re.IGNORECASE)
+"""Before the verb."""
+_OTHERS: Final = re.compile(r"\b(?:he|she|it|they|you|who|which|that)\b", re.IGNORECASE)
+_UNREAL: Final = any_of("unreal")
+"""Beside the verb of what has not come about, or not for good."""
 _DECISION: Final = any_of("decision")
 """Tells an event from which on a value holds: "We picked Jenkins for the builds"."""
-_CLAUSE_START: Final = re.compile(r"[.;:!?]\s|,\s(?:but|and|so)\s")
-_THIRD: Final = re.compile(r"\b(?:he|she|it|they)\b", re.IGNORECASE)
+_CLAUSE: Final = re.compile(r"[.;:!?]\s|,\s")
 
 
 class Exchange(NamedTuple):
@@ -39,6 +41,8 @@ class Exchange(NamedTuple):
 
     was: list[Word]
     now: list[Word]
+    told: Statement
+    """The text from the subject on."""
 
 
 def find_exchange(earlier: Statement, later: Statement) -> Exchange | None:
@@ -48,34 +52,46 @@ def find_exchange(earlier: Statement, later: Statement) -> Exchange | None:
     """
     if earlier.tells_event and not _DECISION.search(earlier.text):
         return None
-    return next(
-        (
-            one
-            for one in _exchanges(later)
-            if _gives(earlier, one.was)
-            and not {word.key for word in one.now} <= {*earlier.keys}
-            and _is_about(earlier, later, one)
-        ),
-        None,
+    return next((one for one in _exchanges(earlier, later) if _replaces(earlier, later, one)), None)
+
+
+def _exchanges(earlier: Statement, later: Statement) -> Iterator[Exchange]:
+    """Yield what a text says has been replaced by those who speak, or by the subject of the earlier statement."""
+    runs, known, text = _runs(later), {*earlier.keys}, later.text
+    for match in (found for pattern in _PATTERNS for found in pattern.finditer(text)):
+        verb = match.start("verb")
+        start = max((cut.end() for cut in _CLAUSE.finditer(text, 0, verb)), default=0)
+        end = next((cut.start() for cut in _CLAUSE.finditer(text, match.end())), len(text))
+        before = text[start:verb]
+        others = {word.key for word in later.words if start <= word.span[0] < verb} - known
+        we = _WE.search(before)
+        is_ours = we is not None or not (others or _OTHERS.search(before))
+        what = match.span("what") if "what" in match.groupdict() else (0, 0)
+        is_part = any(what[0] <= word.span[0] < what[1] and word.key not in known for word in later.words)
+        was, now = (_first(runs, match.start(name)) for name in ("was", "now"))
+        if is_ours and not is_part and was and now and not _UNREAL.search(text, start, end):
+            yield Exchange(was, now, Statement(text[start + we.start() if we else start :]))
+
+
+def _replaces(earlier: Statement, later: Statement, one: Exchange) -> bool:
+    """Return whether an exchange changes what an earlier statement says, and both values are of a kind."""
+    was, now = ({word.key for word in run} for run in (one.was, one.now))
+    if now <= {*earlier.keys} or now <= UNITS or not _gives(earlier, one.was):
+        return False
+    is_named = _is_named(later, one.was)
+    if is_named != _is_named(later, one.now) or (one.now[0].kind == "time") != (one.was[0].kind == "time"):
+        return False
+    if not (is_named or len(was) > 1 or {*earlier.keys} & {*later.keys} - was):
+        return False
+    return not are_of_different_subjects(
+        earlier, one.told, lambda phrase: phrase.at_once or not (was | now).isdisjoint(phrase.stems)
     )
 
 
-def _exchanges(later: Statement) -> Iterator[Exchange]:
-    """Yield what a text says has been replaced."""
-    runs = _runs(later)
-    for pattern in _PATTERNS:
-        for match in pattern.finditer(later.text):
-            verb = match.start("verb")
-            start = max((found.end() for found in _CLAUSE_START.finditer(later.text, 0, verb)), default=0)
-            if not _UNREAL.search(later.text, start, verb):
-                was, now = (_first(runs, match.start(name)) for name in ("was", "now"))
-                if was and now:
-                    yield Exchange(was, now)
-    for match in _PREFERENCE.finditer(later.text):
-        before = [kept for run in runs if (kept := [word for word in run if word.span[1] <= match.start()])]
-        was = _first(runs, match.end())
-        if was and before:
-            yield Exchange(was, before[-1])
+def _is_named(statement: Statement, run: list[Word]) -> bool:
+    """Return whether words hold a name, which may have digits behind letters: "S3"."""
+    surfaces = (statement.text[slice(*word.span)] for word in run if word.kind == "number")
+    return any(word.kind == "name" for word in run) or any(one[0].isalpha() and not one.isalpha() for one in surfaces)
 
 
 def _runs(statement: Statement) -> list[list[Word]]:
@@ -101,18 +117,3 @@ def _gives(earlier: Statement, was: list[Word]) -> bool:
     return any(
         earlier.keys[at : at + len(keys)] == keys and word.span[0] > begins for at, word in enumerate(earlier.words)
     )
-
-
-def _is_about(earlier: Statement, later: Statement, one: Exchange) -> bool:
-    """Return whether both statements share more than the former value, or whether that tells what both are about.
-
-    A name does ("We switched from Jenkins to Buildkite"), unless the later text tells it of somebody.
-    """
-    values = {word.key for word in (*one.was, *one.now)}
-    if are_of_different_subjects(earlier, later, lambda phrase: phrase.at_once or not values.isdisjoint(phrase.stems)):
-        return False
-    was = {word.key for word in one.was}
-    if {*earlier.keys} & {*later.keys} - was:
-        return True
-    is_named = len(was) > 1 or one.was[0].kind == "name"
-    return is_named and subject(later) is None and not _THIRD.search(later.text)

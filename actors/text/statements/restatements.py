@@ -4,7 +4,7 @@
 the retro is, the later one is the better answer: both are about what the question names, and state a value of it. The
 question says what the subject is, so fewer signs suffice than for a correction (`corrections.py`): each thing that it
 names and the earlier statement contains is in the later one, or in one of its clauses, too. Verbs, modifiers and names
-of properties may differ. Asked when or how much, a statement without a time or an amount doesn't replace one with it.
+of properties may differ. Asked when or how much, what happened doesn't replace a time or an amount without telling one.
 """
 
 import re
@@ -81,7 +81,7 @@ def restates(question: str, earlier: str, later: str, speaker: object) -> bool:
     return any(
         _tells_what_holds(asked, old, part)
         and _answers_too(asked, old, part)
-        and (part.announces_change or part.ends or _tells(kinds, part) or not _tells(kinds, old))
+        and (not part.tells_event or part.announces_change or _tells(kinds, part) or not _tells(kinds, old))
         and not are_of_different_subjects(old, part, is_value)
         for _, part in clauses(new)
         if part.words and (_CONDITION.match(old.text) or not _CONDITION.match(part.text))

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from actors.text.statements.phrases import DAYS, FIRST, RECURRING, THIRD, Phrase, moved, phrases, subject
-from actors.text.statements.statement import VERB, Statement
+from actors.text.statements.statement import VERB, Statement, Word
 from actors.text.text_equivalence import ENGLISH
 from projections.spaces.lexical import stem_words
 
@@ -26,6 +26,8 @@ _VERSIONS: Final = frozenset(stem_words("old new former current previous latest 
 
 _CODE: Final = re.compile(r"[^\W\d][^\W\d_-]*+[-_]?\d")
 """Begins a word that is the name of one of several: "F-03", "L227F", "PR-12"; "10am" is a value."""
+_SPELLING: Final = re.compile(r"[-_]|(?<=\D)0+(?=\d)")
+"""What two spellings of a code differ by."""
 
 
 class _Stems(NamedTuple):
@@ -91,14 +93,24 @@ def _has_other_subject(earlier: Statement, later: Statement) -> bool:
 def _have_other_codes(earlier: Statement, later: Statement) -> bool:
     """Return whether both subjects have codes, but none in common: "Run F-01 started at 28 degrees", "F-03 started"."""
     one, other = _codes_before_verb(earlier), _codes_before_verb(later)
-    return bool(one and other) and one.isdisjoint(other) and not {*later.keys} - other <= {*earlier.keys}
+    if not (one and other) or not one.isdisjoint(other):
+        return False
+    rest = {word.key for word in later.words if not (_code(later, word) or later.is_change(word))}
+    return not rest <= {*earlier.keys}
 
 
 def _codes_before_verb(statement: Statement) -> set[str]:
     """Return the codes in the subject; "Run" may be its noun, so that a verb at the start doesn't end it."""
     verb = VERB.search(statement.text, statement.words[0].span[1]) if statement.words else None
     end = verb.start() if verb else statement.verb_at or 0
-    return {word.key for word in statement.words if word.span[1] <= end and _CODE.match(statement.text, *word.span)}
+    return {code for word in statement.words if word.span[1] <= end and (code := _code(statement, word))}
+
+
+def _code(statement: Statement, word: Word) -> str:
+    """Return the code that a word is, in one spelling of several ("F-03", "F3"); "" of another word."""
+    if not _CODE.match(statement.text, *word.span):
+        return ""
+    return _SPELLING.sub("", statement.text[slice(*word.span)].casefold())
 
 
 def _are_other_kinds(one: Phrase, other: Phrase, known: _Stems) -> bool:

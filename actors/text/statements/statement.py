@@ -31,7 +31,7 @@ def any_of(*lists: str, before: str = "", after: str = "") -> re.Pattern[str]:
     """Return a pattern of the phrases of some lists, which any whitespace may separate."""
     listed = (phrase for name in lists for phrase in re.split(r",\s+", _LISTS[name].strip()))
     spaced = "|".join(" ".join(phrase.split()) for phrase in listed).replace(" ?", r"\s*").replace(" ", r"\s++")
-    return re.compile(rf"{before}(?<!\w)(?:{spaced})(?!\w){after}", re.IGNORECASE)
+    return re.compile(rf"{before}(?<!\w)(?:{spaced})(?:(?!\w)|(?<!\w)){after}", re.IGNORECASE)
 
 
 CHANGE, _POSSESSION = any_of("change", "any_more"), any_of("possession")

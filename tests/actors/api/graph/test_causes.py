@@ -12,6 +12,7 @@ from actors.linker.messages import LinkCauses
 from actors.runtime.ask import ask
 from events.storage.log import Log
 from events.vocabulary import CausalClausesFound, CausesLinked, ConsolidationStarted, Shredded
+from projections.graph.relations import TURN_WEIGHT
 from tests.actors.api.conftest import Way
 from tests.actors.api.stream import Lasting
 from tests.actors.conftest import Agent, Connect, search, store
@@ -98,12 +99,16 @@ def links(log: Log) -> list[tuple[UUID, UUID]]:
     return [(link.source, link.target) for event in events if isinstance(event, CausesLinked) for link in event.links]
 
 
-async def test_that_a_turn_caused_the_next_says_more_than_that_it_follows(context: Context, way: Way) -> None:
-    barn = [await store(context, text, session="farm") for text in PLAINLY[:2]]
-    found = await way("find_causal_path", start_concept=barn[0], end_concept=barn[1])
-    assert [step["edge_type"] for step in found["path"][1:]] == ["causes"]
-    around = (await way("get_neighborhood", id=barn[1]))["neighbors"]
-    assert [(one["id"], one["edge_type"], one["forward"]) for one in around] == [(barn[0], "causes", False)]
+async def test_that_a_turn_caused_the_one_before_says_more_than_that_it_follows(context: Context, way: Way) -> None:
+    booked = await store(context, "Double bookings: two rowers were given the same boat for nine.", session="club")
+    reason = "The double bookings happened because the query ran outside the transaction."
+    found = await store(context, reason, session="club")
+    answer = await way("find_causal_path", start_concept=found, end_concept=booked, path_type="any")
+    (step,) = answer["path"][1:]
+    assert (step["edge_type"], step["forward"]) == ("causes", True)
+    assert step["edge_weight"] < TURN_WEIGHT
+    (around,) = (await way("get_neighborhood", id=found))["neighbors"]
+    assert (around["id"], around["edge_type"]) == (booked, "causes")
 
 
 @pytest.mark.requirement("TOOL-INJECT-001/causal-path")

@@ -97,7 +97,6 @@ def stated(text: str) -> list[tuple[str, str, str]]:
             "the yeast was old",
             "The bread was flat",
         ),
-        ("The rattle was traced to a loose screw.", "was traced to", "a loose screw", "The rattle"),
     ],
 )
 def test_a_connective_joins_a_cause_and_an_effect(text: str, connective: str, cause: str, effect: str) -> None:
@@ -157,7 +156,18 @@ def test_a_connective_joins_a_cause_and_an_effect(text: str, connective: str, ca
         "Since I joined the team the builds are green.",
         "Since he moved here we meet every week.",
         "The bread was flat. The reason is not known.",
-        "Root cause of the blackout unknown.",
+        "Root cause of the blackout: unknown.",
+        "Root cause of the blackout: under investigation.",
+        "Root cause of the blackout: could be a fuse.",
+        "Reason for visit: chest pain",
+        "The pump failed. Likely cause: a worn seal.",
+        "The pump failed. The reason was probably rust.",
+        "She raised 300 euros. The cause is the local hospice.",
+        "Is the road wet? That's because it rained.",
+        "Because we heard the road was blocked.",
+        "Because she is the boss the team has.",
+        "Since I moved to Ulm I gained five kilos.",
+        "Since Ben left we lost two games.",
     ],
 )
 def test_what_only_looks_like_a_cause_is_none(text: str) -> None:
