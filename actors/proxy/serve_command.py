@@ -94,8 +94,22 @@ LOG_LEVEL = Option(
     "log-level", "What the server logs on standard error, the hub in hub.log; debug shows each message between actors."
 )
 NAMESPACE = Option("namespace", "Namespace of memories that name none, instead of the project's.", metavar="NAME")
-OPTIONS = tuple(one for one in [*globals().values()] if isinstance(one, Option))
-"""All of them."""
+OPTIONS = (
+    NAMESPACE,
+    NAMESPACES,
+    DATA,
+    LOG,
+    MAX_LAG,
+    OFFLINE,
+    EMBEDDER,
+    MODELS,
+    LIMIT,
+    PRIMING,
+    SLEEP,
+    TOOLS,
+    LINGERING,
+    LOG_LEVEL,
+)
 
 SWITCH_VALUES = {"1": True, "true": True, "0": False, "false": False}
 """Values of the environment variable of a switch."""
