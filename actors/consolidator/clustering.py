@@ -106,7 +106,7 @@ def cluster_vectors(
     graph = yield from _neighbours(ordered)
     labels = yield from _communities(graph, max(1.0, (len(ordered) / ORDINARY_SIZE) ** 0.5))
     yield
-    labels = yield from _divided(ordered, graph, _merged(ordered, labels, SAME_TOPIC))
+    labels = yield from _divided(ordered, graph, (yield from _merged(ordered, labels, SAME_TOPIC)))
     found = []
     for rows in np.split(np.argsort(labels, kind="stable"), np.cumsum(np.bincount(labels))[:-1]):
         yield
@@ -192,7 +192,7 @@ def _divided(vectors: Vectors, graph: Graph, labels: Rows) -> Sliced[Rows]:
         places = {row: place for place, row in enumerate(rows.tolist())}
         inner = [{places[other]: weight for other, weight in graph[row].items() if other in places} for row in places]
         yield
-        found = _merged(vectors[rows], (yield from _communities(inner, 1.0)), PARTED)
+        found = yield from _merged(vectors[rows], (yield from _communities(inner, 1.0)), PARTED)
         parts = yield from _clusters(graph, [rows[found == number] for number in range(found.max() + 1)])
         for number, part in enumerate(parts[1:], labels.max() + 1):
             labels[part] = number
@@ -222,13 +222,14 @@ def _rank(graph: Graph, part: Rows) -> tuple[int, float]:
     return min(len(part), MIN_SIZE), _coherence(graph, part)
 
 
-def _merged(vectors: Vectors, labels: Rows, least: float) -> Rows:
+def _merged(vectors: Vectors, labels: Rows, least: float) -> Sliced[Rows]:
     """Merge communities that are mutually the most similar, relative to themselves, while any reach `least`."""
+    labels = np.unique(labels, return_inverse=True)[1]
+    sums = np.zeros((labels.max() + 1, vectors.shape[1]))
+    np.add.at(sums, labels, vectors)
+    sizes = np.bincount(labels).astype(np.float64)
     while True:
-        labels = np.unique(labels, return_inverse=True)[1]
-        sums = np.zeros((labels.max() + 1, vectors.shape[1]))
-        np.add.at(sums, labels, vectors)
-        sizes = np.bincount(labels).astype(np.float64)
+        yield
         # Without the similarity of each vector to itself, which would separate small communities.
         within = ((sums**2).sum(axis=1) - sizes) / np.maximum(sizes * (sizes - 1), 1)
         scale = np.sqrt(np.maximum(within, MIN_SIMILARITY))
@@ -238,8 +239,12 @@ def _merged(vectors: Vectors, labels: Rows, least: float) -> Rows:
         merges = (nearest[nearest] == places) & (places < nearest) & (nearness.max(axis=1) >= least)
         if not merges.any():
             return labels
-        places[nearest[merges]] = places[merges]
-        labels = places[labels]
+        gone = nearest[merges]
+        sums[merges] += sums[gone]
+        sizes[merges] += sizes[gone]
+        places[gone] = places[merges]
+        sums, sizes = np.delete(sums, gone, axis=0), np.delete(sizes, gone)
+        labels = np.unique(places, return_inverse=True)[1][labels]
 
 
 def _trimmed(vectors: Vectors, rows: Rows) -> tuple[Rows, npt.NDArray[np.float32]]:
