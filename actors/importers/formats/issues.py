@@ -37,7 +37,7 @@ SECTIONS: Final = ("description", "design", "acceptance_criteria", "notes", "clo
 """Of an issue of Beads, in their order; the first has no heading."""
 
 _ADDRESS = re.compile(
-    r"https?://[^/]+/(?:repos/)?(?P<repository>[^/]+/(?P<name>[^/]+))/(?:issues|pulls?)/(?P<number>\d+)"
+    r"https?://[^/]+/(?:api/v3/)?(?:repos/)?(?P<repository>[^/]+/(?P<name>[^/]+))/(?:issues|pulls?)/(?P<number>\d+)"
 )
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 """What a template tells the author."""
@@ -218,7 +218,8 @@ def _memories(source: str, session: str, told: _Told, file: Path, line: int, nam
     if not told.text:
         yield Skipped(f"{told.kind}s without text")
         return
-    place = (source, session if "/" in session else origin(file), told.kind, told.own)
+    # A number is one of a file alone; an address says which.
+    place = (source, "" if "/" in session else origin(file), session, told.kind, told.own)
     speaker, url = _name(told.author), told.own if "/" in told.own else None
     yield from memory(
         (*place, told.text),

@@ -168,11 +168,7 @@ EXPLAINING: Final = re.compile(
     re.IGNORECASE,
 )
 """At the start of a sentence: the effect is the sentence before."""
-NAMING: Final = (
-    ("the reason", _REASON),
-    ("the consequence", _CONSEQUENCE),
-    ("it is because", _BECAUSE),
-)
+NAMING: Final = (("the reason", _REASON), ("the consequence", _CONSEQUENCE), ("it is because", _BECAUSE))
 """Sentences that name a cause as such: the cause of the effect was the cause."""
 CONDITION: Final = re.compile(
     r"\s*(?:and |but |so )?(?:if|whether|unless|suppose|imagine|let (?:us|me)|let['’]s)\b", re.IGNORECASE

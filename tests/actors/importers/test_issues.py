@@ -63,7 +63,13 @@ TASKS = [
         "dependencies": [{"issue_id": "tides-a1", "depends_on_id": "tides-b2", "type": "blocks"}],
         "comments": [{"id": 1, "author": "Odd", "text": "Midnight of UTC?", "created_at": "2026-03-03T11:00:00Z"}],
     },
-    {"id": "tides-b2", "title": "Add a timer", "status": "in_progress", "issue_type": "task"},
+    {
+        "id": "tides-b2",
+        "title": "Add a timer",
+        "status": "in_progress",
+        "issue_type": "task",
+        "comments": [{"id": 1, "author": "Odd", "text": "Midnight of UTC?"}],
+    },
 ]
 
 
@@ -98,6 +104,9 @@ def test_comments_that_are_listed_apart_belong_to_the_session_of_their_issue(tmp
     _, (issue,), _, _ = read(written(tmp_path / "pulls.json", [REST]))
     _, (comment,), _, _ = read(written(tmp_path / "comments.json", [ANSWER]))
     assert comment["session"] == issue["session"] == "harbour/tides#8"
+    own = {**ANSWER, "issue_url": "https://git.harbour.example/api/v3/repos/harbour/tides/issues/8"}
+    _, (comment,), _, _ = read(written(tmp_path / "own.json", [own]))
+    assert comment["session"] == "harbour/tides#8"
 
 
 def test_issues_as_json_lines_without_address_belong_to_their_file(tmp_path: Path) -> None:
@@ -123,7 +132,9 @@ def test_issues_of_beads_hold_what_became_of_them_and_are_linked_to_what_they_ne
     assert found.keys() == {closed, waiting, "Midnight of UTC?"}
     assert {item["namespace"] for item in found.values()} == {"tides"}
     assert found[closed]["tags"] == ["bug", "gauges"]
-    assert found["Midnight of UTC?"]["session"] == found[closed]["session"] == "tides-a1"
+    first, second = (item for item in items if item.get("content") == "Midnight of UTC?")
+    assert (first["session"], second["session"]) == (found[closed]["session"], found[waiting]["session"])
+    assert first["id"] != second["id"]
     assert links(items) == {(closed, "blocks", waiting)}
     assert [one.line for one in broken] == [3]
 
