@@ -176,7 +176,6 @@ def _store(folder: Path) -> Iterator[Check]:
 
 
 def _hub(folder: Path) -> Check:
-
     info, own = read_hub_info(folder), own_version()
     if info is None:
         return warned("hub", "it runs, but its hub.json is missing", "end its clients; the next one starts another hub")

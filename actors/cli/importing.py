@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -182,7 +182,8 @@ def import_in_pool(
         context = Context(hub)
         portal.call(wait_until_ready, context)
         call = partial(call_in, portal, context)
-        _import(embedded_ahead(hub, begin(call), lambda batch: batch.values, bulk), call)
+        with closing(embedded_ahead(hub, begin(call), lambda batch: batch.values, bulk)) as batches:
+            _import(batches, call)
 
 
 @contextmanager

@@ -145,7 +145,6 @@ def start_hub(location: StoreLocation) -> None:
     """Start a hub in the background, if there is none; without one, each command opens the store itself."""
     if sys.platform == "win32":
         return
-
     with suppress(HubError):
         connection = hub_launcher(location.folder, location.profile, location.models).step()
         if connection is not None:

@@ -159,7 +159,6 @@ class HttpServer:
         return self._url
 
     def _app(self, params: HttpListen, sessions: McpSessions) -> ASGIApp:
-
         from actors.dashboard.routes import routes as pages
         from actors.http.access.oauth import IssuerVerifier, resource_metadata
         from actors.http.app import build_app, for_caller, metrics

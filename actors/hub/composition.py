@@ -99,9 +99,8 @@ def start_hub(
         hub.history.close()
         # A command asks once and exits: finish the work that its request caused before stopping.
         ask_blocking(hub.workspace, ReadAttention())
-        ask_blocking(
-            hub.consolidator, StopRuns(), LONG_TIMEOUT
-        )  # what a run does at once may take long over many memories
+        # A run ends after its slice, which may take long over many memories.
+        ask_blocking(hub.consolidator, StopRuns(), LONG_TIMEOUT)
         ask_blocking(hub.store, TakeSnapshot(after=MIN_SNAPSHOT_EVENTS), LONG_TIMEOUT)
         hub.stop()
         embedder.stop()

@@ -72,8 +72,6 @@ def _all_edges(atlas: Atlas, links: Links, memory: UUID) -> Iterator[Edge]:
     related = {edge.end for edge in found if edge.relation != CLUSTER}
     turns, _ = atlas.facets.turns(np.array([atlas.row_of(memory)]), 1)
     for row, forward in zip(turns[0].tolist(), (False, True), strict=True):
-        if row >= 0:
-            (turn,) = atlas.ids([row])
+        if row >= 0 and (turn := atlas.ids([row])[0]) not in related:
             source, target = (memory, turn) if forward else (turn, memory)
-            if turn not in related:
-                yield Edge(source, target, NEXT, TURN_WEIGHT, forward=forward)
+            yield Edge(source, target, NEXT, TURN_WEIGHT, forward=forward)

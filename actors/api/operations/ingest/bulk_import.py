@@ -8,7 +8,7 @@ without a time of its own gets the time of its import, so the hub embeds it, and
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -29,11 +29,11 @@ B = TypeVar("B")
 
 def embedded_ahead(
     hub: Hub, batches: Iterable[B], items: Callable[[B], Sequence[Any]], bulk: BulkEmbedding
-) -> Iterator[B]:
+) -> Generator[B, None, None]:
     """Yield batches in their order, each once its contents are embedded; it is imported before the next one is taken.
 
     Args:
-        hub: Of the store; its models are loaded, by `bulk.loading`.
+        hub: Of the store; its models are loaded by `bulk.loading`.
         batches: Read as far ahead as the workers need.
         items: Returns what `memory/import` takes of a batch.
         bulk: Embeds ahead of the hub.

@@ -42,6 +42,7 @@ LOOK_ALIKES = [
         "The tasting with Ylva went well. She wants gift cards and a counter for pickups.",
         "When is the tasting with Ylva?",
     ),
+    ("The gym costs 45 euros.", "The gym went up in smoke.", "How much does the gym cost?"),
     ("The ferry to Hven leaves at ten.", "The ferry to Ven leaves at noon.", "When does the ferry to Hven leave?"),
 ]
 

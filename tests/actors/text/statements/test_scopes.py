@@ -31,6 +31,12 @@ OTHER_SUBJECTS = [
     ("Nora's birthday is 12 May.", "Thursday quiz night with Nora is now every three weeks."),
     ("`max_jobs` defaults to 4 in the scheduler.", "`max_wait` defaults to 6 in the scheduler."),
     ("I take 2 tablets of iron with lunch.", "The nurse raised my zinc to 3 tablets."),
+    ("Half-life of K11F at 70 degrees: 34 minutes.", "Double mutant K11F/D2A: half-life at 70 degrees 58 minutes."),
+    (
+        "Run K-11 of the fermenter started at 28 degrees.",
+        "K-12 started at 26 degrees instead of 28, to slow the decay.",
+    ),
+    ("I bill Ada 85 euros an hour, Bo is fixed price.", "Invoice 2026-042 to Bo, 4,833 euros, sent today."),
     ("Nils is afraid of spiders.", "Nils is not afraid of heights."),
     ("The gym is at 5 Oak Dr. Towels are free.", "The gym is at 5 Oak Dr. Lockers are free."),
     ("We live on Main St. Cats are allowed in the house.", "We live on Main St. Dogs are allowed in the house."),
@@ -59,6 +65,9 @@ CORRECTIONS = [
     ("`max_jobs` defaults to 4 in the scheduler.", "`max_jobs` defaults to 6 in the scheduler."),
     ("My back aches when I sit.", "My back is fine again when I sit now."),
     ("Mara lives in Oslo.", "Mara Lind lives in Bergen now."),
+    ("H264 is the default codec.", "H265 is the default codec now."),
+    ("PR-12 is blocked.", "PR12 is no longer blocked."),
+    ("The team meeting is on Mondays at 9:30 in room 214.", "The team meeting moves to Tuesdays at 10:00."),
     (
         "The key of the shed is with Mr Adler on the top floor.",
         "The key is no longer with Mr Adler, who moved out. It's now with the Novaks on the first floor.",
