@@ -1,9 +1,11 @@
 """DuckDB's checksum of a block or of an entry of its write-ahead log, and the single changed byte that it tells.
 
-The checksum is the XOR of the 64-bit words, each multiplied by an odd number, and of a hash of the bytes that are left
-over (DuckDB, `src/common/checksum.cpp`). The multiplication can be inverted, so the stored and the computed checksum
-tell of each word what it was, had it alone changed. For the changed word that differs from what is stored in one byte
-only; for any other word, in one byte only by chance.
+Of words w of 64 bits, little-endian, and the bytes that are left over (DuckDB, `src/common/checksum.cpp`), modulo 2⁶⁴:
+
+    checksum = 5381 ⊕ w₀·F ⊕ w₁·F ⊕ … ⊕ MurmurHash64A(rest)
+
+F is odd, so the multiplication can be inverted. Had the word wᵢ alone changed, it was (wᵢ·F ⊕ computed ⊕ stored)·F⁻¹.
+For the word that did change, that differs from wᵢ in one byte; for any other word, in one byte only by chance.
 
 The multiplication carries a change only upwards. A change in the lowest byte of a word changes all 64 bits of the
 checksum, and hardly any other word fits; one in the highest byte changes the highest 8 bits, and every word fits. What
@@ -62,18 +64,19 @@ def restored(data: bytes, stored: int) -> bytes | None:
 def explanations(data: bytes, stored: int) -> Iterator[bytes]:
     """Yield what a buffer may have been, if one byte of it, or of its checksum, has changed."""
     difference = checksum(data) ^ stored
+    other_bytes = _MASK ^ _BYTE << _shift(difference)
     words, rest = _divided(data)
-    others = np.uint64(_MASK ^ _BYTE << _shift(difference))
     before = (words * np.uint64(_FACTOR) ^ np.uint64(difference)) * _INVERSE
-    for at in np.flatnonzero(((before ^ words) & others) == 0).tolist():
+    for at in np.flatnonzero(((before ^ words) & np.uint64(other_bytes)) == 0).tolist():
         yield data[: 8 * at] + before[at].tobytes() + data[8 * at + 8 :]
-    yield from (data[: words.nbytes] + one for one in _variants(rest) if _hashed(one) == _hashed(rest) ^ difference)
-    if not difference & int(others):
+    hash_before = _hashed(rest) ^ difference
+    yield from (data[: words.nbytes] + one for one in _variants(rest) if _hashed(one) == hash_before)
+    if not difference & other_bytes:  # the checksum itself has changed
         yield data
 
 
 def _shift(difference: int) -> int:
-    """Return where the lowest byte begins that differs between two checksums: the byte of the word that changed."""
+    """Return at which bit the lowest byte begins that differs between two checksums: that of the word that changed."""
     return ((difference & -difference).bit_length() - 1) // 8 * 8
 
 

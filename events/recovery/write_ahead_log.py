@@ -1,8 +1,21 @@
 """The form of a damaged write-ahead log of DuckDB 2.0 of which DuckDB reads most.
 
-A write-ahead log begins with a header, which has no checksum: the version, the database's identifier, and the number of
-the checkpoint that it continues. The database's own headers hold the same, so that it can be made anew. Entries follow,
-each with its size and its checksum (DuckDB, `src/storage/write_ahead_log.cpp`, `src/storage/wal_replay.cpp`).
+A write-ahead log holds the commits since the last checkpoint. DuckDB refuses it whole, or ends its replay, at the first
+entry that a changed byte damages; the commits behind it are lost, though their bytes are sound. So each entry is
+checked here by itself, and DuckDB replays a log that is made of those that it can read.
+
+    header  64 00 62     field 100: the type, 98 (a version)
+            65 00 02     field 101: the version, 2
+            66 00 10 …   field 102: the identifier of the database, a list of 16 numbers
+            67 00 …      field 103: the number of the checkpoint that the log continues
+            ff ff        end; there is no checksum
+    entry   8 bytes      size of the body
+            8 bytes      checksum of the body (`checksums`)
+            body         64 00 and its type first; type 100 ends a transaction
+
+A field begins with its number in 16 bits; other numbers of the header are in LEB128. All are little-endian. DuckDB
+describes this in `src/storage/write_ahead_log.cpp` and `src/storage/wal_replay.cpp`. The headers of the database hold
+the two values of the header too (`src/storage/single_file_block_manager.cpp`), so that it can be made anew.
 """
 
 import re
@@ -22,27 +35,28 @@ _ITERATIONS: Final = (HEADER + 8, 2 * HEADER + 8)
 """Where the others hold the number of the checkpoint that wrote them; the later one counts."""
 _NUMBER: Final = struct.Struct("<Q")
 
-_VERSION: Final = b"d\0be\0\x02f\0"
-"""How the header begins: fields 100, of the type of a version, and 101, version 2; then field 102, a list."""
-_CHECKPOINT: Final = b"g\0"
-"""Field 103."""
-_HEADER_END: Final = b"\xff\xff"
+_HEADER_START: Final = bytes.fromhex("6400 62 6500 02 6600 10")
+_CHECKPOINT: Final = bytes.fromhex("6700")
+_HEADER_END: Final = bytes.fromhex("ffff")
+_TRANSACTION_END: Final = bytes.fromhex("6400 64")
+
 _ENTRY: Final = struct.Struct("<QQ")
-"""Size and checksum of an entry."""
+"""Size and checksum of a body, which follows."""
 _SIZE: Final = re.compile(rb"(?=[\s\S]{3}\0{5})(?!\0{3})")
 """Where the size of an entry below 16 MB may begin; the checksum decides. A power cut may leave zeros at the end."""
 _GUESSES: Final = 64
 """Explanations of a damaged entry that are tried: DuckDB replays the write-ahead log for each."""
-_FLUSH: Final = b"d\0d"
-"""How the last entry of a transaction begins: field 100 holds the type, 100."""
 
 
 class _Entry(NamedTuple):
-    """An entry, with the byte put back that has changed, if its checksum tells that."""
+    """An entry as far as it is known."""
 
     body: bytes
+    """With the byte put back that has changed, if the checksum tells that."""
+    end: int
+    """Where it ends in the write-ahead log."""
     explanations: tuple[bytes, ...] | None = None
-    """What it may have been if one byte of it has changed; None if it is as it was written."""
+    """What a damaged body may have been if one byte of it has changed; None if `body` is what was written."""
 
 
 def best_form(content: bytes, database: bytes, rows: Callable[[bytes], int]) -> bytes:
@@ -50,19 +64,24 @@ def best_form(content: bytes, database: bytes, rows: Callable[[bytes], int]) -> 
 
     DuckDB takes an entry that seems to reach beyond the end for one that a crash cut off, and ends the replay there
     without an error. So that a form can be replayed says little.
-    `rows` returns how many rows a form gives, a negative number if DuckDB can't read it.
+
+    Args:
+        content: The write-ahead log.
+        database: The three headers of its database.
+        rows: Returns how many rows a form gives, a negative number if DuckDB can't read it.
     """
     header, start = _header(content, database)
     entries = _entries(content, start)
     corrected = header + _joined(entries)
-    lesser = header + _joined(_undamaged(entries)), header + content[start : _whole(content, start)], b""
-    counts = {form: rows(form) for form in dict.fromkeys((content, corrected, *lesser))}
+    shorter = header + _joined(_undamaged(entries)), header + content[start : _intact_until(content, start)], b""
+    counts = {form: rows(form) for form in dict.fromkeys((content, corrected, *shorter))}
     best = max(counts, key=counts.__getitem__)
     damaged = [number for number, entry in enumerate(entries) if entry.explanations is not None]
-    if len(damaged) == 1 and counts[corrected] <= max(counts[form] for form in lesser):  # DuckDB can't decode the entry
+    if len(damaged) == 1 and counts[corrected] <= max(counts[form] for form in shorter):  # DuckDB can't decode the body
         (number,) = damaged
         for body in entries[number].explanations or ():
-            explained = header + _joined([*entries[:number], _Entry(body), *entries[number + 1 :]])
+            entries[number] = entries[number]._replace(body=body)
+            explained = header + _joined(entries)
             if rows(explained) > counts[best]:
                 return explained
     return best
@@ -75,86 +94,83 @@ def _header(content: bytes, database: bytes) -> tuple[bytes, int]:
     made, earlier = (_made_header(database[_IDENTIFIER], number) for number in (iteration, max(0, iteration - 1)))
     header = earlier if content.startswith(earlier) else made
     # The two differ if one of the headers is damaged.
-    starts = len(header), content.find(_HEADER_END) + len(_HEADER_END)
-    return header, next((start for start in starts if _entry_end(content, start) is not None), starts[0])
+    ends = len(header), content.find(_HEADER_END) + len(_HEADER_END)
+    return header, next((end for end in ends if _intact_entry(content, end) is not None), ends[0])
 
 
 def _made_header(identifier: bytes, iteration: int) -> bytes:
-    numbers = b"".join(map(_varint, identifier))
-    return _VERSION + _varint(len(identifier)) + numbers + _CHECKPOINT + _varint(iteration) + _HEADER_END
+    return _HEADER_START + b"".join(map(_leb128, identifier)) + _CHECKPOINT + _leb128(iteration) + _HEADER_END
 
 
-def _varint(number: int) -> bytes:
-    """Return a number in LEB128."""
+def _leb128(number: int) -> bytes:
     low, high = number & 0x7F, number >> 7
-    return bytes([low | 0x80]) + _varint(high) if high else bytes([low])
+    return bytes([low | 0x80]) + _leb128(high) if high else bytes([low])
 
 
 def _entries(content: bytes, start: int) -> list[_Entry]:
-    """Return the entries of a write-ahead log up to one that a crash cut off, without what zeros have replaced."""
+    """Return the entries from `start` on up to one that a crash cut off, without what zeros have replaced."""
     entries: list[_Entry] = []
-    intact = 0
+    next_intact = 0
     while len(content) - start >= _ENTRY.size:
-        end = _entry_end(content, start)
-        if end is None and intact < start + _ENTRY.size:
-            intact = _intact_start(content, start + _ENTRY.size)
-        if end is not None:
-            entries.append(_Entry(content[start + _ENTRY.size : end]))
-        elif not any(content[start : start + _ENTRY.size]):
-            end = intact
-        elif (found := _damaged_entry(content, start, intact)) is not None:
-            entry, end = found
-            entries.append(entry)
-        else:
+        entry = _intact_entry(content, start)
+        if entry is None:
+            if next_intact < start + _ENTRY.size:
+                next_intact = _next_intact(content, start + _ENTRY.size)
+            if not any(content[start : start + _ENTRY.size]):
+                start = next_intact
+                continue
+            entry = _damaged_entry(content, start, next_intact)
+        if entry is None:
             break
-        start = end
+        entries.append(entry)
+        start = entry.end
     return entries
 
 
-def _entry_end(content: bytes, start: int) -> int | None:
-    """Return where an intact entry ends; None where none begins."""
+def _intact_entry(content: bytes, start: int) -> _Entry | None:
+    """Return the intact entry that begins at `start`, if one does."""
     if len(content) - start <= _ENTRY.size:
         return None
     size, stored = _ENTRY.unpack_from(content, start)
     end = start + _ENTRY.size + size
-    if not size or end > len(content) or checksum(content[start + _ENTRY.size : end]) != stored:
+    if not size or end > len(content):
         return None
-    return end
+    body = content[start + _ENTRY.size : end]
+    return _Entry(body, end) if checksum(body) == stored else None
 
 
-def _intact_start(content: bytes, start: int) -> int:
+def _next_intact(content: bytes, start: int) -> int:
     """Return where the next intact entry begins, the end of the write-ahead log if none follows."""
     candidates = (found.start() for found in _SIZE.finditer(content, start))
-    return next((at for at in candidates if _entry_end(content, at) is not None), len(content))
+    return next((at for at in candidates if _intact_entry(content, at) is not None), len(content))
 
 
-def _damaged_entry(content: bytes, start: int, intact: int) -> tuple[_Entry, int] | None:
-    """Return a damaged entry and its end: what its size says, or, if that is what changed, where the next one begins.
+def _damaged_entry(content: bytes, start: int, next_intact: int) -> _Entry | None:
+    """Return the damaged entry that begins at `start`; None if the write-ahead log ends within it.
 
-    None if the write-ahead log ends within the entry.
-
-    `intact` is where the next intact entry begins, the end of the write-ahead log if none follows.
+    It ends where its size says or, if that is what has changed, where the next intact entry begins.
     """
     size, stored = _ENTRY.unpack_from(content, start)
     start += _ENTRY.size
     end = start + size
-    if end <= len(content):
-        body = content[start:end]
-        if (found := restored(body, stored)) is not None:
-            return _Entry(found), end
-        if end == len(content) or _entry_end(content, end) is not None:
-            return _Entry(body, tuple(islice(explanations(body, stored), _GUESSES))), end
-    body = content[start:intact]
-    is_whole = checksum(body) == stored
-    if intact < len(content) or is_whole:
-        return _Entry(body, None if is_whole else ()), intact
-    return (_Entry(content[start:end], ()), end) if end <= len(content) else None
+    sized = content[start:end] if end <= len(content) else None
+    if sized is not None:
+        if (body := restored(sized, stored)) is not None:
+            return _Entry(body, end)
+        if end == len(content) or _intact_entry(content, end) is not None:  # the size is right
+            return _Entry(sized, end, tuple(islice(explanations(sized, stored), _GUESSES)))
+    until_next = content[start:next_intact]
+    if checksum(until_next) == stored:  # only the size is wrong
+        return _Entry(until_next, next_intact)
+    if next_intact < len(content):
+        return _Entry(until_next, next_intact, ())
+    return None if sized is None else _Entry(sized, end, ())
 
 
-def _whole(content: bytes, start: int) -> int:
-    """Return how many bytes of a write-ahead log precede its first damaged entry."""
-    while (end := _entry_end(content, start)) is not None:
-        start = end
+def _intact_until(content: bytes, start: int) -> int:
+    """Return where the first entry from `start` on begins that isn't intact."""
+    while (entry := _intact_entry(content, start)) is not None:
+        start = entry.end
     return start
 
 
@@ -164,11 +180,12 @@ def _undamaged(entries: list[_Entry]) -> list[_Entry]:
     transaction: list[_Entry] = []
     for number, entry in enumerate(entries, 1):
         transaction.append(entry)
-        if entry.body.startswith(_FLUSH) or number == len(entries):
+        if entry.body.startswith(_TRANSACTION_END) or number == len(entries):
             kept += [] if any(one.explanations is not None for one in transaction) else transaction
             transaction = []
     return kept
 
 
 def _joined(entries: list[_Entry]) -> bytes:
+    """Return the bytes of entries, each with a checksum that fits."""
     return b"".join(_ENTRY.pack(len(entry.body), checksum(entry.body)) + entry.body for entry in entries)
