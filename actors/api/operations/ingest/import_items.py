@@ -56,6 +56,11 @@ class EventItem(NamedTuple):
     id: UUID | None
     """In the log that it was exported from."""
 
+    @property
+    def run(self) -> UUID | None:
+        """The run that the event is part of; None if it is part of none."""
+        return getattr(self.event, "run", None)
+
 
 ImportItem: TypeAlias = MemoryItem | EventItem
 

@@ -1,9 +1,12 @@
 """Import: memories and events as plain values, into a store. The export is in `export`."""
 
-from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Final
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Annotated, Any, Final, Generic, TypeVar
 from uuid import UUID, uuid4, uuid5
 
+import msgspec
 from msgspec import Meta
 from msgspec.json import encode
 from msgspec.structs import replace
@@ -24,7 +27,8 @@ from actors.runtime.ask import ask
 from actors.runtime.faults import Fault, NotFoundFault
 from actors.runtime.types import JsonObject
 from actors.store.messages import Append, AppendMemories, FindMemories, FindRequests, RequestResult
-from events.vocabulary import ConsolidationStarted, Event
+from events.storage.log import Envelope
+from events.vocabulary import ConsolidationStarted
 from projections.memories.entries import Entry
 from projections.memories.requests import DERIVED, IMPORTER
 from projections.mind.runs import Run
@@ -32,6 +36,8 @@ from projections.projection import MemoryState
 
 DIVISION = "division"
 """The field of a section's metadata that says which of how many `sections` of its text it is."""
+RESTORABLE: Final = frozenset((MemoryState.FORGOTTEN, MemoryState.PRUNED))
+"""States of memories that `memory_restore` brings back."""
 
 
 class MemoryImport(Params, frozen=True, kw_only=True):
@@ -46,8 +52,17 @@ class MemoryImport(Params, frozen=True, kw_only=True):
     items: Annotated[tuple[Any, ...], Meta(min_length=1, max_length=MAX_BATCH)]
 
 
-RESTORABLE: Final = frozenset((MemoryState.FORGOTTEN, MemoryState.PRUNED))
-"""States of memories that `memory_restore` brings back."""
+Parsed = TypeVar("Parsed")
+
+
+class _Line(msgspec.Struct, Generic[Parsed]):
+    """An item on its way through an import."""
+
+    index: int
+    item: Parsed
+    """A `MemoryItem` or an `EventItem`; None if it could not be parsed."""
+    report: JsonObject = {}
+    """What became of it; empty until that is known."""
 
 
 async def memory_import(context: Context, params: MemoryImport) -> JsonObject:
@@ -60,30 +75,17 @@ async def memory_import(context: Context, params: MemoryImport) -> JsonObject:
     source (version 5) or the content is the same.
     """
     await wait_until_ready(context)
-    reports: dict[int, JsonObject] = {}
-    group: list[tuple[int, Any]] = []
-    """Of memories that don't name each other, or of events."""
+    lines = [_parsed(context, index, value) for index, value in enumerate(params.items)]
 
-    async def flush() -> None:
-        if group and isinstance(group[0][1], EventItem):
-            await _append(context, group, reports)
-        elif group:
-            await _store(context, group, reports, len(params.items))
-        group.clear()
+    async def on_stored() -> None:
+        await context.progress(sum(bool(line.report) for line in lines), len(lines), "memories stored")
 
-    for index, value in enumerate(params.items):
-        try:
-            item = parse_item(value)
-            if isinstance(item, MemoryItem):
-                check_served(context, NAMESPACE, item.params.namespace)
-        except Fault as fault:
-            reports[index] = item_report(index, fault)
-            continue
-        if not _fits(item, [one for _, one in group]):
-            await flush()
-        group.append((index, item))
-    await flush()
-    results = [reports[index] for index in range(len(params.items))]
+    for group in _groups([line for line in lines if not line.report]):
+        if isinstance(group[0].item, EventItem):
+            await _append(context, group)
+        else:
+            await _store(context, group, on_stored)
+    results = [line.report for line in lines]
     stored = [one for one in results if one["success"] and "stored_before" not in one]
     before = [one for one in results if "stored_before" in one and "event" not in one]
     own = [UUID(one["memory_id"]) for one in before if "part_of" not in one]
@@ -100,131 +102,151 @@ async def memory_import(context: Context, params: MemoryImport) -> JsonObject:
     }
 
 
-def _fits(item: ImportItem, group: Sequence[ImportItem]) -> bool:
-    """Tell whether an item can be stored together with those before it: a memory is none of them, and names none."""
-    if any(type(one) is not type(item) for one in group):
-        return False
-    ids = {one.id for one in group} - {None}
-    return isinstance(item, EventItem) or (item.id not in ids and not item.others & ids)
+def _parsed(context: Context, index: int, value: object) -> _Line[Any]:
+    """Parse an item; one that is refused has its report at once."""
+    try:
+        item = parse_item(value)
+        if isinstance(item, MemoryItem):
+            check_served(context, NAMESPACE, item.params.namespace)
+    except Fault as fault:
+        return _Line(index, None, item_report(index, fault))
+    return _Line(index, item)
+
+
+def _groups(lines: Iterable[_Line[Any]]) -> Iterator[list[_Line[Any]]]:
+    """Yield runs of events, and of memories that don't name each other, which can be stored together."""
+    group: list[_Line[Any]] = []
+    ids: set[UUID | None] = set()
+    for line in lines:
+        item: ImportItem = line.item
+        named = {item.id, *item.others} - {None} if isinstance(item, MemoryItem) else set()
+        if group and (type(item) is not type(group[0].item) or named & ids):
+            yield group
+            group, ids = [], set()
+        group.append(line)
+        ids.add(item.id)
+    if group:
+        yield group
 
 
 async def _store(
-    context: Context, group: Sequence[tuple[int, MemoryItem]], reports: dict[int, JsonObject], total: int
+    context: Context, lines: Sequence[_Line[MemoryItem]], on_stored: Callable[[], Awaitable[None]]
 ) -> None:
-    """Store memories that don't name each other, and report on each."""
-    named = {id_ for _, one in group for id_ in (*one.others, one.id, one.part_of) if id_}
-    known = await _known(context, named)
-    items: dict[UUID, IngestItem] = {}
-    indexes: dict[UUID, list[int]] = {}
-    changed = {index: {"changed": True} for index, one in group if _is_change(one, known)}
-    for index, one in group:
+    """Store memories that don't name each other, unless they were stored before, and report on each."""
+    items = [line.item for line in lines]
+    known = await _known(context, {id_ for one in items for id_ in (*one.others, one.id, one.part_of) if id_})
+    new: defaultdict[UUID, list[_Line[MemoryItem]]] = defaultdict(list)
+    for line in lines:
+        item = line.item
         try:
-            before = _stored_before(one, known)
+            before = _stored_before(item, known)
             if before is None:
-                _check_known(one.others, known)
+                _check_known(item.others, known)
         except Fault as fault:
-            reports[index] = item_report(index, fault)
+            line.report = item_report(line.index, fault)
             continue
-        if before is not None:
-            part_of = {} if before == one.id else {"part_of": str(before)}
-            reports[index] = item_report(index, before) | {"stored_before": True} | part_of
-            if before == one.id and await take_back(context, known[before], one.former):
-                reports[index] |= changed.get(index, {})
+        if before is None:
+            new[item.key].append(line)
             continue
-        params = replace(one.params, supersedes=(*one.params.supersedes, *one.former))
-        items.setdefault(one.key, IngestItem(params, one.key, one.id, one.links, one.stored_at))
-        indexes.setdefault(one.key, []).append(index)
+        line.report = item_report(line.index, before) | {"stored_before": True}
+        if before != item.id:
+            line.report["part_of"] = str(before)
+        elif await take_back(context, known[before], item.former):
+            line.report |= _change(item, known)
 
     async def report(key: UUID, outcome: Outcome) -> None:
         repeated = isinstance(outcome, StoredMemory) and outcome.repeated
-        for index in indexes[key]:
-            was_stored = {"stored_before": True} if repeated else changed.get(index, {})
-            reports[index] = item_report(index, outcome) | (was_stored if isinstance(outcome, StoredMemory) else {})
-            repeated = isinstance(outcome, StoredMemory)  # an equal item of the same batch
-        await context.progress(len(reports), total, "memories stored")
+        for line in new[key]:
+            line.report = item_report(line.index, outcome)
+            if isinstance(outcome, StoredMemory):
+                line.report |= {"stored_before": True} if repeated else _change(line.item, known)
+                repeated = True  # the others are equal items of the same batch
+        await on_stored()
 
-    if items:
-        await ingest(context, items, report, look_up=True)
+    if new:
+        await ingest(context, {key: _ingest_item(equal[0].item) for key, equal in new.items()}, report, look_up=True)
 
 
-async def _append(context: Context, group: Sequence[tuple[int, EventItem]], reports: dict[int, JsonObject]) -> None:
+def _ingest_item(item: MemoryItem) -> IngestItem:
+    params = replace(item.params, supersedes=(*item.params.supersedes, *item.former))
+    return IngestItem(params, item.key, item.id, item.links, item.stored_at)
+
+
+def _change(item: MemoryItem, known: Mapping[UUID, Entry]) -> JsonObject:
+    """Return the field that says that a memory takes the place of former ones, if none of them has its text."""
+    texts = {body.text for former in item.former if former in known and (body := known[former].body)}
+    return {"changed": True} if texts and item.params.content not in texts else {}
+
+
+async def _append(context: Context, lines: Sequence[_Line[EventItem]]) -> None:
     """Append events by one commit, unless they name a memory or a run that isn't here, and report on each.
 
     The starts of runs go first, by a commit of their own: on a shared log another hub may be the one that consolidates,
     and what names a run whose start is refused can't be applied by any projection.
     """
-    known = await _known(context, {id_ for _, one in group for id_ in mentioned(one.event)})
-    named = dict.fromkeys(run for _, one in group if (run := _run_of(one)))
-    lists = {run: await find_run(context, run) for run in named}
-    runs = {run: listed and listed.runs[0] for run, listed in lists.items()}
-    here = await _happened_here(context, [one for _, one in group], known, runs)
+    items = [line.item for line in lines]
+    known = await _known(context, {id_ for one in items for id_ in mentioned(one.event)})
+    runs: dict[UUID, Run | None] = {}
+    for run in dict.fromkeys(one.run for one in items if one.run is not None):
+        listed = await find_run(context, run)
+        runs[run] = listed and listed.runs[0]
     keys = tuple(uuid5(IMPORTED, f"run {run}") for run in runs)
     imported = await ask(context.hub.store, FindRequests(keys=keys))
     started = {run for (run, entry), request in zip(runs.items(), imported, strict=True) if entry or request}
-    starts: dict[int, EventItem] = {}
-    others: dict[int, EventItem] = {}
-    for index, one in group:
-        if one in here:
-            reports[index] = _event_report(index, one.event) | {"stored_before": True}
-        elif isinstance(one.event, ConsolidationStarted):
-            starts[index] = one
-        else:
-            others[index] = one
-    await _commit(context, starts, reports)
-    started |= {run for index, one in starts.items() if reports[index]["success"] and (run := _run_of(one))}
-    appendable: dict[int, EventItem] = {}
-    for index, one in others.items():
-        run = _run_of(one)
-        try:
-            _check_known(mentioned(one.event), known)
-            if run is not None and run not in started:
-                raise NotFoundFault(f"Run not found: {run}; its start is imported first", id=str(run))
-        except Fault as fault:
-            reports[index] = item_report(index, fault)
-        else:
-            appendable[index] = one
-    await _commit(context, appendable, reports)
+    happened = await _happened(context, known, runs)
+    for line in lines:
+        if line.item.id in happened or _occurrence(line.item) in happened:
+            line.report = _event_report(line) | {"stored_before": True}
+    starts = [line for line in lines if not line.report and isinstance(line.item.event, ConsolidationStarted)]
+    await _commit(context, starts)
+    started |= {line.item.run for line in starts if line.report["success"]} - {None}
+    for line in lines:
+        if not line.report:
+            try:
+                _check_known(mentioned(line.item.event), known)
+                if (run := line.item.run) is not None and run not in started:
+                    raise NotFoundFault(f"Run not found: {run}; its start is imported first", id=str(run))
+            except Fault as fault:
+                line.report = item_report(line.index, fault)
+    await _commit(context, [line for line in lines if not line.report])
 
 
-async def _commit(context: Context, items: Mapping[int, EventItem], reports: dict[int, JsonObject]) -> None:
+async def _commit(context: Context, lines: Sequence[_Line[EventItem]]) -> None:
     """Append events by one commit, and report on each."""
-    if not items:
+    if not lines:
         return
     appends = tuple(
         Append(id=one.id or uuid4(), event=one.event, actor=IMPORTER, correlation_id=one.key, once=True, at=one.at)
-        for one in items.values()
+        for one in (line.item for line in lines)
     )
     outcomes: Sequence[RequestResult | Fault] = await ask(context.hub.store, AppendMemories(appends=appends))
-    for (index, one), outcome in zip(items.items(), outcomes, strict=True):
+    for line, outcome in zip(lines, outcomes, strict=True):
         if isinstance(outcome, Fault):
-            reports[index] = item_report(index, outcome)
+            line.report = item_report(line.index, outcome)
         else:
-            reports[index] = _event_report(index, one.event)
-            if outcome.repeated:
-                reports[index]["stored_before"] = True
+            line.report = _event_report(line) | ({"stored_before": True} if outcome.repeated else {})
 
 
-def _run_of(one: EventItem) -> UUID | None:
-    """Return the run that an event is part of; None if it is part of none."""
-    return getattr(one.event, "run", None)
+def _event_report(line: _Line[EventItem]) -> JsonObject:
+    return {"index": line.index, "success": True, "event": str(line.item.event.__struct_config__.tag)}
 
 
-def _event_report(index: int, event: Event) -> JsonObject:
-    return {"index": index, "success": True, "event": str(event.__struct_config__.tag)}
+async def _happened(
+    context: Context, known: Mapping[UUID, Entry], runs: Mapping[UUID, Run | None]
+) -> set[UUID | tuple[datetime | None, bytes]]:
+    """Return the events of this log about memories and runs, by id and by `_occurrence`.
 
-
-async def _happened_here(
-    context: Context, items: Sequence[EventItem], known: Mapping[UUID, Entry], runs: Mapping[UUID, Run | None]
-) -> Sequence[EventItem]:
-    """Return the items that are events of this log: they come from an export of this store, or of one that imported it.
-
-    Only events about the same memories and runs are read.
+    Items are among them if they come from an export of this store, or of one that imported it.
     """
     concerned = {seq for entry in known.values() for seq in entry.events}
     concerned |= {seq for run in runs.values() if run is not None for seq in run.events}
     found = await from_log(context.hub.log.get, sorted(concerned)) if concerned else ()
-    ids, events = {one.id for one in found}, {(one.at, encode(one.event)) for one in found}
-    return [one for one in items if one.id in ids or (one.at, encode(one.event)) in events]
+    return {key for one in found for key in (one.id, _occurrence(one))}
+
+
+def _occurrence(one: EventItem | Envelope) -> tuple[datetime | None, bytes]:
+    """Return what and when: the same event, though another store gave it another id."""
+    return one.at, encode(one.event)
 
 
 async def _known(context: Context, ids: set[UUID]) -> dict[UUID, Entry]:
@@ -250,12 +272,6 @@ def _is_divided_otherwise(first: Entry, part: StoreMemory) -> bool:
 def _sections(metadata: JsonObject) -> object:
     division = metadata.get(DIVISION)
     return division.get("sections") if isinstance(division, dict) else None
-
-
-def _is_change(one: MemoryItem, known: Mapping[UUID, Entry]) -> bool:
-    """Tell whether a memory takes the place of former ones, of which none has its text."""
-    texts = {body.text for former in one.former if former in known and (body := known[former].body)}
-    return bool(texts) and one.params.content not in texts
 
 
 def _check_known(named: set[UUID], known: dict[UUID, Entry]) -> None:
