@@ -44,11 +44,21 @@ class Flush(msgspec.Struct, frozen=True):
 
 
 class Committer:
-    """Holds the appends that wait for the next commit. Used by the thread of the store's actor.
+    """Commits what waits at the same time by one transaction. Used by the thread of the store's actor.
 
-    Other hubs may append to the log as well: then their events are folded before those of this hub, in the log's order.
+    A batch passes through these steps:
 
-    `store` receives a `Flush` for each turn, and `FollowLog` while there are more events of other hubs.
+    1. `take_turn`: of a shared log, the events of other hubs are folded, and no other hub appends until the flush. The
+       store is sent a `Flush`.
+    2. `pending`: the store adds appends, decided by that state, until it receives the `Flush`.
+    3. `flush`: they are committed, or refused.
+    4. `_publish`: the events are folded, erased keys destroyed, memories read back; the owners of projections are told
+       of the events, and the appends are answered.
+
+    While the server of a shared log is lost, the turn isn't taken (`absence`). A batch that was being committed then
+    waits in `_uncertain` until step 1 succeeds again.
+
+    Between batches, `follow` folds the events of other hubs; `store` receives `FollowLog` while there are more.
     """
 
     def __init__(
@@ -80,11 +90,6 @@ class Committer:
         self._found: dict[UUID, Envelope] = {}
         """Events of uncertain appends that are in the log."""
 
-    @property
-    def absence(self) -> StorageFault | None:
-        """Why nothing can be appended while the server is away; None while it answers."""
-        return None if self._away is None else away_fault(self._away)
-
     def take_turn(self) -> StorageFault | None:
         """Fold the events of other hubs, then take the turn to append until the next flush, or return why not.
 
@@ -109,10 +114,7 @@ class Committer:
         return None
 
     def flush(self) -> None:
-        """Commit the pending appends, notify the owners of projections, then resolve the replies.
-
-        This order gives read-your-writes, since inboxes are FIFO.
-        """
+        """Commit the pending appends, and answer them."""
         self._flush_told = False
         pending, self.pending = self.pending, []
         drafts = [draft for one in pending for draft in one.drafts]
@@ -137,28 +139,58 @@ class Committer:
             self._publish(pending, envelopes)
 
     def _publish(self, pending: Sequence[PendingAppend], envelopes: tuple[Envelope, ...]) -> None:
-        """Fold committed events, carry out the erasures among them, and answer once they are read back."""
+        """Fold committed events, carry out the erasures among them, and answer once they are read back.
+
+        The owners are told before the answers. As inboxes are FIFO, a client reads its own writes.
+        """
         for envelope in envelopes:
             self._apply(envelope)
         remaining = iter(envelopes)
         appended = [(one, tuple(islice(remaining, len(one.drafts)))) for one in pending]
         try:
             self.erasures.carry_out(envelopes)
-            faults = unreadable(self._log, [events[0] for one, events in appended if one.read_back])
+            outcomes = self._outcomes(appended)
         except LogAwayError:
             self._keep_uncertain(pending, envelopes)  # committed, but not read back
-            appended, faults = [], {}
+            appended, outcomes = [], []
         except (LogError, OSError):
             self._exit_uncertain()
-        outcomes = [faults.get(events[0].seq) or self._result(one, events) for one, events in appended]
         # After the read-back, which the work of the other actors would delay.
-        self.tell(Appended(envelopes=envelopes))
-        if self._snapshots is not None:
-            self._snapshots.on_append(self._log.head)
+        self._notify(Appended(envelopes=envelopes))
         for (one, _), outcome in zip(appended, outcomes, strict=True):
             one.answer(outcome)
         self.begin_erasures()
         self.checkpoint(CHECKPOINT)
+
+    def _outcomes(
+        self, appended: Sequence[tuple[PendingAppend, tuple[Envelope, ...]]]
+    ) -> list[RequestResult | StorageFault]:
+        """Return what committed appends are answered, once those that ask for it are read back (`LogAwayError`)."""
+        faults = unreadable(self._log, [events[0] for one, events in appended if one.read_back])
+        catalog = self._projections().catalog
+        return [faults.get(events[0].seq) or request_result(catalog, events, one.similar) for one, events in appended]
+
+    def refuse(self, pending: Sequence[PendingAppend], fault: StorageFault) -> None:
+        """Answer appends of which nothing was written, and notify the owners of projections."""
+        for owner in self.owners:
+            owner.tell(AppendRejected(correlations=tuple(one.drafts[0].correlation_id for one in pending)))
+        for one in pending:
+            one.answer(fault)
+
+    def _notify(self, appended: Appended) -> None:
+        self.tell(appended)
+        if self._snapshots is not None:
+            self._snapshots.on_append(self._log.head)
+
+    def tell(self, appended: Appended) -> None:
+        """Send events to every owner of projections."""
+        for owner in self.owners:
+            owner.tell(appended)
+
+    def begin_erasures(self) -> None:
+        """Let the next flush erase what was derived from memories that had been erased before."""
+        if self._projections().derived.orphans():
+            self.take_turn()
 
     def checkpoint(self, least: int) -> None:
         """Fold the log's write-ahead log if at least `least` bytes of events are in it."""
@@ -166,11 +198,6 @@ class Committer:
             self._log.checkpoint(least)
         except LogError as error:  # nothing is lost; if the log can't be used any more, the next append says so
             LOGGER.warning("the write-ahead log was not folded: %s", error)
-
-    def begin_erasures(self) -> None:
-        """Let the next flush erase what was derived from memories that had been erased before."""
-        if self._projections().derived.orphans():
-            self.take_turn()
 
     def _exit_uncertain(self) -> NoReturn:
         """End the process: it is unknown whether the rows are on the disk, or keys destroyed.
@@ -196,6 +223,22 @@ class Committer:
         elif self._uncertain:
             self.take_turn()
 
+    def _fold_others(self, envelopes: tuple[Envelope, ...]) -> None:
+        """Fold events of other hubs, and of uncertain appends, and carry out the erasures among them."""
+        if not envelopes:
+            return
+        ids = {draft.id for one in self._uncertain for draft in one.drafts}
+        self._found |= {envelope.id: envelope for envelope in envelopes if envelope.id in ids}
+        for envelope in envelopes:
+            self._apply(envelope)
+        self._notify(Appended(envelopes=envelopes, foreign=True))
+        self.erasures.carry_out(envelopes)
+
+    @property
+    def absence(self) -> StorageFault | None:
+        """Why nothing can be appended while the server is away; None while it answers."""
+        return None if self._away is None else away_fault(self._away)
+
     def lose(self, error: LogError) -> None:
         """Note that the server doesn't answer; fail what has waited too long for its outcome."""
         if self._away is None:
@@ -205,19 +248,6 @@ class Committer:
             self._unreached = error  # what refusals say
         if self._uncertain and monotonic() > self._uncertain_until:
             self.fail_uncertain()
-
-    def _fold_others(self, envelopes: tuple[Envelope, ...]) -> None:
-        """Fold events of other hubs, and of uncertain appends, and carry out the erasures among them."""
-        if not envelopes:
-            return
-        ids = {draft.id for one in self._uncertain for draft in one.drafts}
-        self._found |= {envelope.id: envelope for envelope in envelopes if envelope.id in ids}
-        for envelope in envelopes:
-            self._apply(envelope)
-        self.tell(Appended(envelopes=envelopes, foreign=True))
-        if self._snapshots is not None:
-            self._snapshots.on_append(self._log.head)
-        self.erasures.carry_out(envelopes)
 
     def _keep_uncertain(self, pending: Sequence[PendingAppend], committed: Iterable[Envelope] = ()) -> None:
         """Keep appends during which the server was lost, until the log tells what became of them.
@@ -239,15 +269,12 @@ class Committer:
             one = self._uncertain[0]
             events = tuple(self._found[draft.id] for draft in one.drafts if draft.id in self._found)
             if events:
-                faults = unreadable(self._log, events[:1] if one.read_back else ())
-                one.answer(faults.get(events[0].seq) or self._result(one, events))
+                (outcome,) = self._outcomes([(one, events)])
+                one.answer(outcome)
             else:
                 self.refuse([one], away_fault("the connection was lost before the commit"))
             del self._uncertain[0]
         self._found = {}
-
-    def _result(self, one: PendingAppend, events: tuple[Envelope, ...]) -> RequestResult:
-        return request_result(self._projections().catalog, events, one.similar)
 
     def fail_uncertain(self) -> None:
         """Refuse the uncertain appends; the log isn't asked any more what became of them."""
@@ -260,15 +287,3 @@ class Committer:
         )
         if uncertain:
             self.refuse(uncertain, fault)
-
-    def refuse(self, pending: Sequence[PendingAppend], fault: StorageFault) -> None:
-        """Answer appends of which nothing was written, and notify the owners of projections."""
-        for owner in self.owners:
-            owner.tell(AppendRejected(correlations=tuple(one.drafts[0].correlation_id for one in pending)))
-        for one in pending:
-            one.answer(fault)
-
-    def tell(self, appended: Appended) -> None:
-        """Send events to every owner of projections."""
-        for owner in self.owners:
-            owner.tell(appended)
