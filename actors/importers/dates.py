@@ -1,4 +1,4 @@
-"""The date that the name of a file, a heading or a field states.
+"""The date that the name of a file, a heading, a field or a property states.
 
 A file's own time is when it was last written, cloned or synchronised. The minutes of a meeting, the page of a diary and
 the entry of a changelog name the day that they are from.
@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
 from typing import Final
 
+from actors.importers.records import moment
 from events.local_time import calendar_time
 from projections.time.expressions import find_intervals, without_times
 from projections.time.lexicon import MONTH_NAME
@@ -42,6 +43,8 @@ _YEARLESS: Final = re.compile(
 )
 """A day without its year. A month without its day may be a word, such as "March", unless it is alone."""
 _YEAR: Final = re.compile(r"(?<![\w.])(?:19|20)\d\d(?![\w%]|\.\d)")
+_EPOCH: Final = re.compile(r"1\d{9}(?:\d{3})?")
+"""Seconds or milliseconds from 2001 to 2033, by which Dendron dates notes; other numbers are dates in digits."""
 
 
 def date_in_path(path: str) -> str | None:
@@ -109,6 +112,15 @@ def time_in_field(field: str) -> str | None:
         return datetime.fromisoformat(field).isoformat()
     except ValueError:
         return date_in_path(field) if _NUMERIC.fullmatch(field) else date_in_heading(field)
+
+
+def time_in_property(value: object) -> str | None:
+    """Return the time that a property states, in ISO 8601, no more exactly than it does, but for the day of a month."""
+    said = str(value).strip("[]")
+    if isinstance(value, int) and _EPOCH.fullmatch(said):
+        return moment(value)
+    found = time_in_field(said)
+    return said if found and len(said) >= len("2022-02-02") and found.startswith(said) else found
 
 
 def _day(match: re.Match[str], path: str) -> str | None:

@@ -5,6 +5,7 @@ import re
 import tomllib
 from collections import Counter
 from collections.abc import Callable
+from datetime import date, datetime
 from pathlib import Path
 from typing import Final
 
@@ -89,6 +90,26 @@ def parse(file: Path) -> Document | Broken:
 def without_marks(text: str) -> str:
     """Return Markdown without what a program keeps in it for itself: names of headings, properties of blocks."""
     return _ATTRIBUTES.sub(r"\1", without_block_properties(text))
+
+
+def plain(value: object) -> object:
+    """Return a value of YAML as one of JSON."""
+    match value:
+        case dict():
+            return {str(name): plain(one) for name, one in value.items()}
+        case list() | set():
+            return [plain(one) for one in value]
+        case str() | int() | float() | bool() | None:
+            return value
+        case _:
+            return value.isoformat() if isinstance(value, date | datetime) else str(value)
+
+
+def values(properties: JsonObject, name: str, separator: str) -> list[str]:
+    """Return the values of a property, a list or a text with a separator (a regular expression) between them."""
+    value = properties.get(name)
+    listed = re.split(separator, value) if isinstance(value, str) else value
+    return [text for one in listed if one and (text := str(one).strip())] if isinstance(listed, list) else []
 
 
 def title_of(name: str, body: str) -> str:

@@ -13,14 +13,13 @@ import posixpath
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from datetime import date, datetime
 from pathlib import Path
 from uuid import UUID
 
 import msgspec
 
-from actors.importers.dates import date_in_path, middle_of_year, time_in_field
-from actors.importers.documents import HEADING, MARKDOWN, NOTION_ID, ORG, PLAIN, parse, title_of, without_marks
+from actors.importers import documents
+from actors.importers.dates import date_in_path, middle_of_year, time_in_property
 from actors.importers.files import missing, path_text
 from actors.importers.markup.outlines import org_ids, without_ids
 from actors.importers.note_links import CODE, WIKILINK, NoteNames, links
@@ -38,11 +37,10 @@ from actors.importers.records import (
     link,
     memory,
     memory_id,
-    moment,
     origin,
     shortest,
 )
-from actors.importers.sections import parts, sections
+from actors.importers.sections import Section, parts, sections
 from actors.runtime.types import JsonObject
 
 NAME = "notes"
@@ -66,8 +64,6 @@ _CONTEXT = re.compile(r"(?<!\s)\s*\((?P<context>[^()]*)\)$")
 _NOTION_PROPERTIES = re.compile(r"\A# [^\n]*\n\n(?P<lines>(?:[^\n:]{1,80}: [^\n]*(?:\n|\Z))+)")
 """What it writes below the title of a page in a database."""
 _TAG = re.compile(r"(?<![\w/&#\[])(?<!\]\()#([^\W\d_][\w/-]*)")
-_EPOCH = re.compile(r"1\d{9}(?:\d{3})?")
-"""Seconds or milliseconds from 2001 to 2033, by which Dendron dates notes; other numbers are dates in digits."""
 
 
 class _Note(msgspec.Struct, frozen=True):
@@ -97,9 +93,25 @@ class _Note(msgspec.Struct, frozen=True):
         return memory_id(*self.place)
 
     @property
+    def is_markdown(self) -> bool:
+        """Whether its text may hold marks, tags and observations."""
+        return self.file.suffix.lower() in documents.MARKDOWN
+
+    @property
+    def has_headings(self) -> bool:
+        """Whether its headings divide it."""
+        return self.file.suffix.lower() != documents.PLAIN
+
+    @property
+    def about(self) -> JsonObject:
+        """What the metadata of each of its memories say of it."""
+        return {"source": "note", "path": self.name, "title": self.title}
+
+    @property
     def metadata(self) -> JsonObject:
         """Its properties that have no place of their own."""
-        return {str(name): _plain(value) for name, value in self.properties.items() if name not in OWN_PLACE and value}
+        others = {name: value for name, value in self.properties.items() if name not in OWN_PLACE and value}
+        return {str(name): documents.plain(value) for name, value in others.items()}
 
     @property
     def stated(self) -> dict[str, str]:
@@ -114,7 +126,7 @@ class _Note(msgspec.Struct, frozen=True):
     @property
     def is_empty(self) -> bool:
         """Whether it has neither text nor metadata but a date, so that a memory of it would be its name."""
-        said = without_marks(self.body).strip()
+        said = documents.without_marks(self.body).strip()
         return said in {"", "-", f"# {self.title}"} and not self.metadata.keys() - set(DATES)
 
 
@@ -123,7 +135,7 @@ def read(root: Path, files: list[Path], options: Options) -> Iterator[Record]:
     written: list[tuple[_Note, str, str]] = []
     names = NoteNames()
     for file in files:
-        document = parse(file)
+        document = documents.parse(file)
         if isinstance(document, Broken):
             yield document
             continue
@@ -138,11 +150,16 @@ def read(root: Path, files: list[Path], options: Options) -> Iterator[Record]:
             note.name,
             paths=[note.properties.get("permalink")],
             names=[note.title, *note.ids],
-            aliases=[alias for name in ("aliases", "alias") for alias in _values(note.properties, name, r",")],
+            aliases=[alias for name in ("aliases", "alias") for alias in documents.values(note.properties, name, r",")],
         )
         own = own_memory(note.place, note.body, note.properties, note.created, file, options)
         yield from [Skipped("empty files")] if note.is_empty else own or _memories(note, options)
         written += [(note, relation, target) for relation, target in note.links]
+    yield from _drawn(written, names)
+
+
+def _drawn(written: list[tuple[_Note, str, str]], names: NoteNames) -> Iterator[Record]:
+    """Yield each relation of two notes once; a wikilink only where they have no other one."""
     drawn: defaultdict[tuple[UUID, UUID | None], set[str]] = defaultdict(set)
     for note, relation, target in written:
         try:
@@ -160,80 +177,93 @@ def read(root: Path, files: list[Path], options: Options) -> Iterator[Record]:
 
 def _note(root: Path, file: Path, document: Document) -> _Note:
     name, suffix = path_text(file.relative_to(root).with_suffix("")), file.suffix.lower()
-    body = without_ids(document.body) if suffix == ORG else document.body
+    body = without_ids(document.body) if suffix == documents.ORG else document.body
     properties = document.properties | _notion_properties(name, body)
-    times = {one: time for one in DATES if (time := _time(properties.get(one)))}
+    times = {one: time for one in DATES if (time := time_in_property(documents.plain(properties.get(one))))}
     day = next(iter(times.values()), None) or date_in_path(name) or document.made
     return _Note(
         file=file,
         name=name,
         place=("note", name, hashlib.sha256(document.content.encode()).hexdigest()),
-        title=str(properties.get("title") or title_of(name, body)),
+        title=str(properties.get("title") or documents.title_of(name, body)),
         body=body,
         created=day or last_written(file),
         near=day or middle_of_year(name),
         line=document.line,
         properties={one: value for one, value in properties.items() if one not in times},
-        ids=org_ids(document.content) if suffix == ORG else [],
-        links=[*links(document.content if suffix in MARKDOWN else document.body, posixpath.dirname(name))],
+        ids=org_ids(document.content) if suffix == documents.ORG else [],
+        links=[*links(document.content if suffix in documents.MARKDOWN else document.body, posixpath.dirname(name))],
     )
 
 
 def _notion_properties(name: str, body: str) -> JsonObject:
     """Return the dates and tags that Notion wrote below the title of a page."""
-    above = _NOTION_PROPERTIES.match(body) if NOTION_ID.search(name) else None
+    above = _NOTION_PROPERTIES.match(body) if documents.NOTION_ID.search(name) else None
     lines = (line.partition(": ") for line in above["lines"].splitlines()) if above else ()
     said = {one.lower().removesuffix(" time"): value for one, _, value in lines}
-    dates = {one: said[one] for one in DATES if _time(said.get(one))}
+    dates = {one: said[one] for one in DATES if time_in_property(said.get(one))}
     return dates | ({"tags": said["tags"].split(",")} if "tags" in said else {})
 
 
 def _memories(note: _Note, options: Options) -> Iterator[Record]:
     """Yield a note without its observations, and each observation; links of observations follow them."""
-    properties, kept = note.properties, shortest(note.metadata)
-    metadata = beside({"source": "note", "path": note.name, "title": note.title}, kept)
+    stated, kept = note.stated, shortest(note.metadata)
     for name in note.metadata:
-        if name not in kept and name not in note.stated:
+        if name not in kept and name not in stated:
             yield Ignored(str(note.file), 1, f"its property {name} is too long for metadata and is left out")
-    suffix = note.file.suffix.lower()
-    is_markdown, has_headings = suffix in MARKDOWN, suffix != PLAIN
-    hidden = CODE.sub(lambda code: "\0" * len(code[0]), note.body)  # code holds no observations; one may hold code
-    observations = list(_OBSERVATION.finditer(hidden)) if is_markdown else []
-    ends = [0, *(end for one in observations for end in one.span()), len(note.body)]
-    prose = "".join(note.body[begin:end] for begin, end in zip(ends[::2], ends[1::2], strict=True)).strip()
-    text = _headed(note, prose, has_headings=has_headings)
-    divided = sections(text, note.title, note.near) if has_headings else parts(text)
-    for number, part in enumerate(divided, 1):
-        content, heading = part.text if number == 1 else part.under(note.title), part.name
-        if is_markdown:  # here, not before: the ids of sections follow from what the file holds
-            content, heading = without_marks(content).rstrip(), without_marks(f"# {heading}").removeprefix("# ")
-        division = {"heading": heading[:MAX_TITLE], "section": number, "sections": len(divided)}
-        place = (*part.headings, *part.items, part.is_continued) if len(divided) > 1 else ()
-        yield from memory(
-            note.place if number == 1 else ("note", note.name, "section", *part.headings, *part.items, part.text),
-            content,
-            note.file,
-            namespace=options.namespace,
-            created_at=part.date or note.created,
-            tags=[*_tags(properties), *(_found_tags(content) if is_markdown else ())],
-            memory_type=str(properties["type"]) if properties.get("type") else None,
-            metadata=metadata | ({"division": division} if len(divided) > 1 else {}),
-            part_of=str(note.id) if number > 1 else None,
-            origin=origin(note.file, *place),
-        )
+    prose, observations = _cut_observations(note)
+    text = _headed(note, prose, stated)
+    divided = sections(text, note.title, note.near) if note.has_headings else parts(text)
+    for number, section in enumerate(divided, 1):
+        yield from _section(note, section, number, len(divided), beside(note.about, kept), options)
     for one in observations:
         yield from _observation(note, one, options)
 
 
-def _headed(note: _Note, prose: str, *, has_headings: bool) -> str:
+def _cut_observations(note: _Note) -> tuple[str, list[re.Match[str]]]:
+    """Return the prose of a note, and its observations. Code holds none; an observation may hold code."""
+    hidden = CODE.sub(lambda code: "\0" * len(code[0]), note.body)
+    observations = list(_OBSERVATION.finditer(hidden)) if note.is_markdown else []
+    ends = [0, *(end for one in observations for end in one.span()), len(note.body)]
+    prose = "".join(note.body[begin:end] for begin, end in zip(ends[::2], ends[1::2], strict=True))
+    return prose.strip(), observations
+
+
+def _headed(note: _Note, prose: str, stated: dict[str, str]) -> str:
     """Return the prose of a note below its title, if it has headings, and what its properties state."""
-    is_headed = not has_headings or prose.startswith("# ") or HEADING.sub("", prose.partition("\n")[0]) == note.title
+    first = prose.partition("\n")[0]
+    is_headed = not note.has_headings or prose.startswith("# ") or documents.HEADING.sub("", first) == note.title
     headed = (prose if is_headed else f"{note.title}\n\n{prose}".strip()) or note.title
-    if not note.stated:
+    if not stated:
         return headed
     heading, _, rest = headed.partition("\n")
-    lines = "\n".join(f"{name}: {said}" for name, said in note.stated.items())
+    lines = "\n".join(f"{name}: {said}" for name, said in stated.items())
     return "\n\n".join((heading, lines, rest.strip("\n"))).strip()
+
+
+def _section(
+    note: _Note, section: Section, number: int, count: int, metadata: JsonObject, options: Options
+) -> Iterator[Record]:
+    """Yield the memory of one of `count` sections. The first has the id of the note, and the others are part of it."""
+    under = (*section.headings, *section.items)
+    is_first = number == 1
+    content, heading = section.text if is_first else section.under(note.title), section.name
+    if note.is_markdown:  # here, not before: the ids of sections follow from what the file holds
+        content = documents.without_marks(content).rstrip()
+        heading = documents.without_marks(f"# {heading}").removeprefix("# ")
+    division = {"heading": heading[:MAX_TITLE], "section": number, "sections": count}
+    yield from memory(
+        note.place if is_first else ("note", note.name, "section", *under, section.text),
+        content,
+        note.file,
+        namespace=options.namespace,
+        created_at=section.date or note.created,
+        tags=[*_tags(note.properties), *(_found_tags(content) if note.is_markdown else ())],
+        memory_type=str(note.properties["type"]) if note.properties.get("type") else None,
+        metadata=metadata | ({"division": division} if count > 1 else {}),
+        part_of=None if is_first else str(note.id),
+        origin=origin(note.file, *under, section.is_continued) if count > 1 else origin(note.file),
+    )
 
 
 def _observation(note: _Note, found: re.Match[str], options: Options) -> Iterator[Record]:
@@ -243,7 +273,6 @@ def _observation(note: _Note, found: re.Match[str], options: Options) -> Iterato
     place = ("note", note.name, "observation", category, text)
     context = _CONTEXT.search(text)
     statement = _CONTEXT.sub("", text)
-    about = {"source": "note", "path": note.name, "title": note.title, "category": category}
     yield from memory(
         place,
         f"{note.title}: {statement}",
@@ -253,45 +282,16 @@ def _observation(note: _Note, found: re.Match[str], options: Options) -> Iterato
         created_at=note.created,
         tags=[category, *_found_tags(statement)],
         memory_type="observation",
-        metadata=about | ({"context": context["context"]} if context else {}),
+        metadata=note.about | {"category": category} | ({"context": context["context"]} if context else {}),
     )
     yield link(memory_id(*place), note.id, OBSERVED, note.file, line)
 
 
 def _tags(properties: JsonObject) -> list[str]:
     """Return the tags and categories of a note."""
-    return [tag.lstrip("#") for name in ("tags", "categories") for tag in _values(properties, name, r"[,\s]+")]
+    return [tag.lstrip("#") for name in ("tags", "categories") for tag in documents.values(properties, name, r"[,\s]+")]
 
 
 def _found_tags(text: str) -> list[str]:
     """Return the tags that stand in Markdown; code holds none."""
     return _TAG.findall(CODE.sub(" ", text))
-
-
-def _values(properties: JsonObject, name: str, separator: str) -> list[str]:
-    """Return the values of a property, a list or a text with a separator between them."""
-    value = properties.get(name)
-    values = re.split(separator, value) if isinstance(value, str) else value
-    return [text for one in values if one and (text := str(one).strip())] if isinstance(values, list) else []
-
-
-def _time(value: object) -> str | None:
-    """Return the time that a property states, in ISO 8601, no more exactly than it does, but for the day of a month."""
-    said = str(_plain(value)).strip("[]")
-    if isinstance(value, int) and _EPOCH.fullmatch(said):
-        return moment(value)
-    found = time_in_field(said)
-    return found and (said if len(said) >= len("2022-02-02") and found.startswith(said) else found)
-
-
-def _plain(value: object) -> object:
-    """Return a value of YAML as one of JSON."""
-    match value:
-        case dict():
-            return {str(name): _plain(one) for name, one in value.items()}
-        case list() | set():
-            return [_plain(one) for one in value]
-        case str() | int() | float() | bool() | None:
-            return value
-        case _:
-            return value.isoformat() if isinstance(value, date | datetime) else str(value)
