@@ -21,6 +21,8 @@ PROBED = 50
 """Files of a folder that are looked at until one is recognised."""
 TEMPLATES = {"templates.json": "folder", "plugins/templater-obsidian/data.json": "templates_folder"}
 """Settings of an Obsidian vault, and the key of each that names the folder of its templates."""
+EXPORTED = (messengers.RESULT, "claude-mem.db", "memory.jsonl", "memory.json", mail.APPLES)
+"""Names of files that are an export by themselves, whatever else the folder holds."""
 
 SUFFIXES = (*documents.SUFFIXES, *mail.MESSAGE, *tables.SUFFIXES, mail.SUFFIX, ".json", ".jsonl", ".zip", ".db")
 """Of files that may be a source by themselves."""
@@ -125,6 +127,18 @@ def _document(path: Path, options: Options, *others: Path) -> Source:
 
 
 def _folder(path: Path, options: Options) -> Source:
+    """Recognise a folder of sessions, of an export, or of notes and messages (`FormatError`: of none of them)."""
+    found = _folder_of_sessions(path, options) or _folder_of_export(path, options) or _folder_of_texts(path, options)
+    if found is not None:
+        return found
+    if single := next(walk(path, (*tables.SUFFIXES, mail.SUFFIX)), None):
+        raise FormatError(f"{path}: a table or a mailbox is imported by itself, not by its folder: name {single}")
+    if unread := next(walk(path, documents.UNREAD), None):
+        raise FormatError(f"{path}: nothing to import; {unread}: {documents.UNREAD[unread.suffix.lower()]}")
+    raise FormatError(f"{path}: nothing to import; known are {KNOWN}")
+
+
+def _folder_of_sessions(path: Path, options: Options) -> Source | None:
     for name in dict.fromkeys(known.name for known in (*LINES, *DOCUMENTS) if known.prefix is not None):
         found: list[tuple[Format, tuple[Path, ...]]] = []
         for known in (*LINES, *DOCUMENTS):
@@ -133,6 +147,10 @@ def _folder(path: Path, options: Options) -> Source:
                 found.append((known, files))
         if found:
             return Source(name, tuple(file for _, files in found for file in files), partial(_sessions, found, options))
+    return None
+
+
+def _folder_of_export(path: Path, options: Options) -> Source | None:
     exported = sorted(file for file in path.iterdir() if CONVERSATIONS.fullmatch(file.name) and file.is_file())
     if exported:
         beside = [path / REMEMBERED] if (path / REMEMBERED).is_file() else []
@@ -140,33 +158,37 @@ def _folder(path: Path, options: Options) -> Source:
     if messengers.is_slack(path):
         files = tuple(walk(path, (".json",)))
         return Source(messengers.SLACK, files, partial(messengers.read_slack, path, options))
-    for inner in (messengers.RESULT, "claude-mem.db", "memory.jsonl", "memory.json", mail.APPLES):
-        if (path / inner).is_file():
-            return _file(path / inner, options)
-    texts, messages = [*walk(path, documents.SUFFIXES)], [*walk(path, mail.MESSAGE)]
+    inner = (path / name for name in EXPORTED if (path / name).is_file())
+    return next((_file(file, options) for file in inner), None)
+
+
+def _folder_of_texts(path: Path, options: Options) -> Source | None:
+    """Recognise notes, conversations of WhatsApp, sessions of SpecStory and messages of mail beside each other."""
     folders = [*_template_folders(path)]
-    templates = {file for file in texts if any(map(file.is_relative_to, folders))}
-    conversations = [file for file in texts if file not in templates and _is(whatsapp.matches, file)]
-    stories = [file for file in texts if file not in templates and _is(STORY.matches, file)]
-    others = templates.union(conversations, stories)
-    texts = [file for file in texts if file not in others]
-    kinds = {notes.NAME: texts, whatsapp.NAME: conversations, STORY.name: stories, mail.MESSAGES: messages}
-    if any(kinds.values()):
+    templates: list[Path] = []
+    kinds: dict[str, list[Path]] = {notes.NAME: [], whatsapp.NAME: [], STORY.name: []}
+    for file in walk(path, documents.SUFFIXES):
+        (templates if any(map(file.is_relative_to, folders)) else kinds[_kind_of_text(file)]).append(file)
+    kinds[mail.MESSAGES] = [*walk(path, mail.MESSAGE)]
+    if not any(kinds.values()):
+        return None
+    texts, conversations, stories, messages = kinds.values()
 
-        def read() -> Iterator[Record]:
-            yield from notes.read(path, texts, options)
-            yield from whatsapp.read(conversations, options)
-            yield from _sessions([(STORY, stories)], options)
-            yield from mail.read_messages(messages, options)
-            yield from [Skipped("templates of notes")] * len(templates)
+    def read() -> Iterator[Record]:
+        yield from notes.read(path, texts, options)
+        yield from whatsapp.read(conversations, options)
+        yield from _sessions([(STORY, stories)], options)
+        yield from mail.read_messages(messages, options)
+        yield from [Skipped("templates of notes")] * len(templates)
 
-        name = ", ".join(name for name, files in kinds.items() if files)
-        return Source(f"a folder of {name}", (*texts, *conversations, *stories, *messages, *templates), read)
-    if single := next(walk(path, (*tables.SUFFIXES, mail.SUFFIX)), None):
-        raise FormatError(f"{path}: a table or a mailbox is imported by itself, not by its folder: name {single}")
-    if unread := next(walk(path, documents.UNREAD), None):
-        raise FormatError(f"{path}: nothing to import; {unread}: {documents.UNREAD[unread.suffix.lower()]}")
-    raise FormatError(f"{path}: nothing to import; known are {KNOWN}")
+    name = ", ".join(name for name, files in kinds.items() if files)
+    return Source(f"a folder of {name}", (*chain.from_iterable(kinds.values()), *templates), read)
+
+
+def _kind_of_text(file: Path) -> str:
+    if _is(STORY.matches, file):
+        return STORY.name
+    return whatsapp.NAME if _is(whatsapp.matches, file) else notes.NAME
 
 
 def _template_folders(vault: Path) -> Iterator[Path]:

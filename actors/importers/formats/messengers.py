@@ -91,40 +91,43 @@ def read_slack(path: Path, options: Options) -> Iterator[Record]:
     root = _root(names) or ""
     lists = [f"{root}{name}" for name in (USERS, *CHANNELS)]
     for name, whole in _contents(path, [name for name in lists if name in names]):
-        for one in [] if isinstance(whole, Broken) else whole:
-            if name == lists[0]:
-                people[str(one.get("id"))] = _name(one)
-            else:
-                members = one.get("members")
-                ids = map(str, members if isinstance(members, list) else [])
-                channels[str(one.get("id"))] = str(one.get("name") or ", ".join(people.get(id_, id_) for id_ in ids))
         if isinstance(whole, Broken):
             yield whole
+        elif name == lists[0]:
+            people = {str(one.get("id")): _name(one) for one in whole}
+        else:
+            channels |= {str(one.get("id")): _channel(one, people) for one in whole}
     days = sorted(name for name in filter(_DAY.fullmatch, names) if name.startswith(root))
     for name, whole in _contents(path, days):
         if isinstance(whole, Broken):
             yield whole
             continue
         channel = name.split("/")[-2]
+        place = path / name if path.is_dir() else path
         for message in whole:
-            subtype = message.get("subtype")
-            if message.get("type") != "message" or not (subtype is None or subtype in SAID):
-                yield Skipped(NOTICES)
-                continue
-            comment, profile = message.get("comment"), message.get("user_profile")
-            user = message.get("user") or (comment.get("user") if isinstance(comment, dict) else None)
-            text = str(message.get("text") or "")
-            known = _name(profile) if isinstance(profile, dict) else ""
-            yield from _message(
-                ("slack", channel, message.get("ts")),
-                _shown(_ABOUT_FILE.sub(r"\g<file>", text), people, channels),
-                path / name if path.is_dir() else path,
-                options,
-                time=message.get("ts"),
-                title=channels.get(channel) or channel,
-                source="slack",
-                speaker=people.get(str(user)) or known or message.get("username") or user,
-            )
+            yield from _slack_message(message, channel, place, options, people, channels)
+
+
+def _slack_message(
+    message: JsonObject, channel: str, file: Path, options: Options, people: dict[str, str], channels: dict[str, str]
+) -> Iterator[Record]:
+    subtype = message.get("subtype")
+    if message.get("type") != "message" or not (subtype is None or subtype in SAID):
+        yield Skipped(NOTICES)
+        return
+    comment, profile = message.get("comment"), message.get("user_profile")
+    user = message.get("user") or (comment.get("user") if isinstance(comment, dict) else None)
+    known = _name(profile) if isinstance(profile, dict) else ""
+    yield from _message(
+        ("slack", channel, message.get("ts")),
+        _shown(_ABOUT_FILE.sub(r"\g<file>", str(message.get("text") or "")), people, channels),
+        file,
+        options,
+        time=message.get("ts"),
+        title=channels.get(channel) or channel,
+        source="slack",
+        speaker=people.get(str(user)) or known or message.get("username") or user,
+    )
 
 
 def _message(
@@ -202,6 +205,13 @@ def _name(person: JsonObject) -> str:
     profile = person.get("profile")
     full = profile.get("real_name") if isinstance(profile, dict) else None
     return first_text(person.get("real_name"), full, person.get("name"))
+
+
+def _channel(one: JsonObject, people: dict[str, str]) -> str:
+    """Return the name of a channel in Slack; a conversation without one is called by its members."""
+    members = one.get("members")
+    ids = map(str, members if isinstance(members, list) else [])
+    return str(one.get("name") or ", ".join(people.get(id_, id_) for id_ in ids))
 
 
 def _shown(text: str, people: dict[str, str], channels: dict[str, str]) -> str:
