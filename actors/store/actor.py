@@ -176,12 +176,7 @@ class Store(ProjectionActor[StoreProjections]):
 
     def _append(self, message: msg.Append, *, is_memory: bool = False) -> Reply[Any]:
         """Queue events. Messages in the inbox by then join them in one commit."""
-        fault = self._take_turn()
-        if message.live and fault is None:
-            self._check_live(message.live)
-            fault = self._take_turn()
-        if fault is None:
-            fault = self._check_consolidator(message)
+        fault = self._take_turn() or self._check_live(message.live) or self._check_consolidator(message)
         if fault is not None:
             pending = pending_append(message, self._clock(), is_memory=is_memory)
             self._commits.refuse([pending], fault)
@@ -212,11 +207,19 @@ class Store(ProjectionActor[StoreProjections]):
         unverified = self._snapshots is not None and not self._snapshots.verified
         return (self._commits.absence if unverified else None) or self._commits.take_turn()
 
-    def _check_live(self, memories: tuple[UUID, ...]) -> None:
-        """Raise `GoneError` if a memory that an append depends on was deleted after the append was decided."""
+    def _check_live(self, memories: tuple[UUID, ...]) -> StorageFault | None:
+        """Raise `GoneError` if a memory that an append depends on was deleted after the append was decided.
+
+        The flush of pending deletions ends the turn. It is taken again, or the reason is returned why it can't be.
+        """
+        if not memories:
+            return None
         self._commits.flush()
-        if gone := tuple(memory for memory in memories if self._catalog.get(memory).state is not MemoryState.LIVE):
+        fault = self._take_turn()
+        gone = tuple(memory for memory in memories if self._catalog.get(memory).state is not MemoryState.LIVE)
+        if gone:
             raise msg.GoneError(gone)
+        return fault
 
     def _replay(self) -> Head:
         """Apply the log, and finish erasures that a crash cut off between the event and the key."""
