@@ -198,6 +198,12 @@ def memory(place: tuple[object, ...], content: str, file: Path, line: int = 0, *
         yield Item(str(file), line, value, origin)
 
 
+def as_title(place: tuple[str, ...], text: str, file: Path, line: int = 0, **fields: Any) -> Iterator[Item]:
+    """Yield the title of a session as a memory; the first part of its place is the source."""
+    metadata = {"source": place[0]}
+    return memory(place, text, file, line, **fields, tags=["title"], memory_type="title", metadata=metadata)
+
+
 def link(source: UUID, target: UUID, relation: str, file: Path, line: int = 0) -> Item:
     """Return a link between two imported memories."""
     event = {"source": str(source), "targets": [str(target)], "relation": relation[:MAX_NAME], "weight": 1.0}

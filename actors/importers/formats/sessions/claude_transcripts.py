@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from actors.importers.files import lines
-from actors.importers.records import Broken, Options, Record, Skipped, memory, moment, present, said
+from actors.importers.records import Broken, Options, Record, Skipped, as_title, memory, moment, present, said
 from actors.runtime.types import JsonObject
 
 NAME = "Claude Code transcripts"
@@ -155,7 +155,7 @@ def _title(line: _Line, file: Path, number: int, namespace: str | None, time: st
     if not title or not title.strip():
         yield Skipped("other lines of the program")
         return
-    yield from memory(
+    yield from as_title(
         ("claude-code", "title", line.session_id or line.leaf_uuid or file.stem, title),
         title,
         file,
@@ -163,7 +163,4 @@ def _title(line: _Line, file: Path, number: int, namespace: str | None, time: st
         namespace=namespace,
         session=line.session_id or file.stem,
         created_at=moment(time),
-        tags=["title"],
-        memory_type="title",
-        metadata={"source": "claude-code"},
     )

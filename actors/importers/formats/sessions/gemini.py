@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from actors.importers.files import document, lines
-from actors.importers.records import Broken, Options, Record, Skipped, memory, moment, present, said, texts
+from actors.importers.records import Broken, Options, Record, Skipped, as_title, memory, moment, present, said, texts
 from actors.runtime.types import JsonObject
 
 NAME = "Gemini CLI sessions"
@@ -123,13 +123,5 @@ def _turns(session: _Session, file: Path, options: Options) -> Iterator[Record]:
             metadata=present(source="gemini", speaker=speaker, model=message.model, project_hash=session.project_hash),
         )
     if session.summary:
-        yield from memory(
-            ("gemini", session.session_id, "summary"),
-            session.summary,
-            file,
-            **about,
-            created_at=moment(session.start_time),
-            tags=["title"],
-            memory_type="title",
-            metadata={"source": "gemini"},
-        )
+        place = ("gemini", session.session_id, "summary")
+        yield from as_title(place, session.summary, file, **about, created_at=moment(session.start_time))

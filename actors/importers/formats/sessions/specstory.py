@@ -14,7 +14,7 @@ from typing import NamedTuple
 from actors.importers.files import text
 from actors.importers.formats.sessions.claude_transcripts import MARKUP
 from actors.importers.formats.sessions.codex import BOILERPLATE
-from actors.importers.records import Broken, Options, Record, Skipped, memory, moment, origin, present
+from actors.importers.records import Broken, Options, Record, Skipped, as_title, memory, moment, origin, present
 from actors.runtime.types import JsonObject
 
 NAME = "SpecStory sessions"
@@ -96,16 +96,8 @@ def read(file: Path, options: Options) -> Iterator[Record]:
                 metadata=present(source="specstory", speaker=speaker, model=turn["model"]),
             )
     if titled and titled["title"]:
-        yield from memory(
-            ("specstory", session, "title"),
-            titled["title"],
-            file,
-            **about,
-            created_at=moment(begun),
-            tags=["title"],
-            memory_type="title",
-            metadata={"source": "specstory"},
-        )
+        place = ("specstory", session, "title")
+        yield from as_title(place, titled["title"], file, **about, created_at=moment(begun))
 
 
 def _blocks(content: str) -> Iterator[_Block]:
