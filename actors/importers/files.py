@@ -49,8 +49,8 @@ LONGEST_HEAD = 32 << 20
 """Bytes of these lines, since a document may be one line."""
 
 
-def lines(file: Path, decoder: msgspec.json.Decoder[T]) -> Iterator[tuple[int, T] | Broken]:
-    """Yield the values of JSON lines with their numbers, however many; a line that can't be read is `Broken`."""
+def lines(file: Path, decoder: msgspec.json.Decoder[T]) -> Iterator[tuple[int, T | Broken]]:
+    """Yield the numbers and values of JSON lines, however many; a line that can't be read is `Broken`."""
     with file.open("rb") as source:
         for number, raw in enumerate(source, start=1):
             data = raw.removeprefix(BOM_UTF8).strip() if number == 1 else raw.strip()
@@ -60,9 +60,9 @@ def lines(file: Path, decoder: msgspec.json.Decoder[T]) -> Iterator[tuple[int, T
                 data.decode()
                 yield number, decoder.decode(data)
             except UnicodeDecodeError as error:
-                yield Broken(str(file), number, f"not UTF-8: byte {error.start + 1}")
+                yield number, Broken(str(file), number, f"not UTF-8: byte {error.start + 1}")
             except (msgspec.DecodeError, RecursionError) as error:
-                yield Broken(str(file), number, _problem(error))
+                yield number, Broken(str(file), number, _problem(error))
 
 
 def document(file: Path, decoder: msgspec.json.Decoder[T]) -> T | Broken:

@@ -270,9 +270,8 @@ def _refusal(broken: Broken) -> FormatError:
 def _own(path: Path, options: Options) -> Iterator[Record]:
     """Yield the lines of a file of memories as `memory/import` takes them."""
     chosen = {} if options.namespace is None else {"namespace": options.namespace}
-    for parsed in lines(path, _json):
-        if isinstance(parsed, Broken):
-            yield parsed
-            continue
-        number, value = parsed
-        yield Item(str(path), number, value | chosen if isinstance(value, dict) and "content" in value else value)
+    for number, value in lines(path, _json):
+        if isinstance(value, Broken):
+            yield value
+        else:
+            yield Item(str(path), number, value | chosen if isinstance(value, dict) and "content" in value else value)

@@ -85,11 +85,8 @@ def read_github(file: Path, options: Options) -> Iterator[Record]:
 
 def read_github_lines(file: Path, options: Options) -> Iterator[Record]:
     """Yield the issues of JSON lines, each followed by its comments."""
-    for parsed in lines(file, _object):
-        if isinstance(parsed, Broken):
-            yield parsed
-        else:
-            yield from _github(parsed[1], "the line", file, parsed[0], options)
+    for line, issue in lines(file, _object):
+        yield from [issue] if isinstance(issue, Broken) else _github(issue, "the line", file, line, options)
 
 
 def read_beads(file: Path, options: Options) -> Iterator[Record]:
@@ -98,11 +95,10 @@ def read_beads(file: Path, options: Options) -> Iterator[Record]:
     links: list[tuple[str, str, str, int]] = []
     folder = file.resolve().parent
     namespace = options.namespace_of(str(folder.parent) if folder.name == ".beads" else None)
-    for parsed in lines(file, _object):
-        if isinstance(parsed, Broken):
-            yield parsed
+    for line, issue in lines(file, _object):
+        if isinstance(issue, Broken):
+            yield issue
             continue
-        line, issue = parsed
         if not (own := first_text(issue.get("id"))) or not has_beads([issue]):
             yield Broken(str(file), line, "no issue with 'id', 'title', 'status' and 'issue_type'")
             continue

@@ -68,11 +68,10 @@ def read_official(file: Path, options: Options) -> Iterator[Record]:
     entities: set[str] = set()
     relations: list[tuple[int, str, str, str]] = []
     origin = {"source": "memory-server"}
-    for parsed in lines(file, _line):
-        if isinstance(parsed, Broken):
-            yield parsed
+    for number, line in lines(file, _line):
+        if isinstance(line, Broken):
+            yield line
             continue
-        number, line = parsed
         name = line.name or line.entity_name
         start, end = line.from_ or line.from_id, line.to or line.to_id
         if line.type == "entity" and name:

@@ -77,11 +77,10 @@ def read(file: Path, options: Options) -> Iterator[Record]:
     """
     namespace, last = options.namespace, None
     titles: list[tuple[int, _Line]] = []
-    for parsed in lines(file, _decoder):
-        if isinstance(parsed, Broken):
-            yield parsed
+    for number, line in lines(file, _decoder):
+        if isinstance(line, Broken):
+            yield line
             continue
-        number, line = parsed
         if namespace is None:
             namespace = options.namespace_of(line.cwd)
         if line.type in TURNS:

@@ -57,12 +57,10 @@ def read(file: Path, options: Options) -> Iterator[Record]:
     """Yield the turns of a Codex session; one that was forked begins with those of its parent, which are left out."""
     meta: _Meta | None = None
     session, folder, is_replayed = file.stem, None, False
-    for parsed in lines(file, _line):
-        if isinstance(parsed, Broken):
-            yield parsed
-            continue
-        number, line = parsed
-        if line.type == "session_meta":
+    for number, line in lines(file, _line):
+        if isinstance(line, Broken):
+            yield line
+        elif line.type == "session_meta":
             if meta is not None:
                 continue  # that of the parent
             try:

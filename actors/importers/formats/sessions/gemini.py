@@ -67,11 +67,10 @@ def read_lines(file: Path, options: Options) -> Iterator[Record]:
     """Yield the turns of a Gemini session as they were last: a message may be written several times, or taken back."""
     about: JsonObject = {}
     messages: dict[str, _Message] = {}
-    for parsed in lines(file, _line):
-        if isinstance(parsed, Broken):
-            yield parsed
+    for number, line in lines(file, _line):
+        if isinstance(line, Broken):
+            yield line
             continue
-        number, line = parsed
         changed = line.get("$set")
         if isinstance(start := line.get("$rewindTo"), str):
             last = ""
