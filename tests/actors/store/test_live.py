@@ -1,6 +1,6 @@
 """What was decided about memories is written only while they can still be found."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -10,11 +10,13 @@ import pytest
 from actors.runtime.faults import NotFoundFault
 from actors.store.messages import Append, Describe, GoneError, ReadHistory
 from events import vocabulary as ev
+from events.storage.log import Draft, Envelope, Lag, Listener, LogAwayError
 from events.vocabulary.values import Pruned, Salience
 from projections.memories.entries import Entry
 from projections.projection import MemoryState
 from tests.actors.store.test_store import PATIENCE, Counting, append, start
-from tests.events.samples import stored
+from tests.events.memory_log import MemoryLog
+from tests.events.samples import draft, stored
 
 RUN = UUID(int=1)
 SALIENCE = Salience(importance=0.1, recency=0.0, access=0.0, alignment=0.0, ignition=0.0)
@@ -112,6 +114,52 @@ def test_a_deletion_that_comes_after_it_doesn_t_take_it_back(kept: Kept) -> None
         reply.get(timeout=PATIENCE)
     assert kept.log.head.seq == 8
     assert kept.describe(kept.ids[3]).state is MemoryState.PRUNED
+
+
+class Shared(MemoryLog):
+    """A fake of a shared log: another hub appends `others` as soon as this one ends its turn."""
+
+    name = "memory"
+    lag = Lag(0, 0.0, None, exceeded=False)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.in_turn = False
+        self.others: list[Draft] = []
+        self._news: tuple[Envelope, ...] = ()
+
+    def listen(self) -> Listener:
+        raise LogAwayError("nothing is told of its events")
+
+    def follow(self) -> tuple[Envelope, ...]:
+        news, self._news = self._news, ()
+        return news
+
+    def begin(self) -> tuple[Envelope, ...]:
+        self.in_turn = True
+        return self.follow()
+
+    def append(self, drafts: Sequence[Draft]) -> tuple[Envelope, ...]:
+        self.in_turn = False
+        return super().append(drafts)
+
+    def give_back(self) -> None:
+        self.in_turn = False
+        others, self.others = self.others, []
+        self._news += super().append(others)
+
+
+def test_a_deletion_by_another_hub_counts_up_to_the_turn_in_which_it_is_written() -> None:
+    log = Shared()
+    store, _ = start(log)
+    first: Any = store.ask(append(stored("a memory")), timeout=PATIENCE)
+    memory: UUID = first.id
+    log.others = [draft(ev.MemoryForgotten(memory=memory))]
+    decided = Append(id=uuid4(), event=pruned(memory), actor="test", correlation_id=RUN, live=(memory,))
+    with pytest.raises(GoneError) as caught:
+        store.ask(decided, timeout=PATIENCE)
+    assert caught.value.memories == (memory,)
+    assert log.head.seq == 2
 
 
 def test_what_was_merged_or_pruned_already_is_gone_too(kept: Kept) -> None:
