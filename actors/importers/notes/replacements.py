@@ -15,9 +15,9 @@ _STATUS = re.compile(r"^#{1,6} +[^\w\n]*status[^\w\n]*$\n(?P<text>(?:(?!#{1,6} )
 """The section in which a decision record tells its status."""
 _WRAPPED = re.compile(r"\n[ \t>]*(?=[a-z(])")
 _DECORATION = re.compile(r"^(?:[^\w\0]|_)+")
-_LABEL = re.compile(r"status\b(?:[^\w\0]|_)*", re.IGNORECASE)
+_LABEL = re.compile(r"(?:status|note)\b(?:[^\w\0]|_)*", re.IGNORECASE)
 _SENTENCE = re.compile(r"(?<=[.;])\s+|\s[-–—]\s")
-_REFERENCE = re.compile(r"\[\[[^\[\]\n]+\]\]|\[[^\[\]\n]*\]\([^()\n]*\)")
+_REFERENCE = re.compile(r"\[\[[^\[\]\n]+\]\]|\[[^\[\]\n]*\](?:\([^()\n]*\)|\[[^\[\]\n]*\])")
 _REPLACED = re.compile(
     r"(?:th(?:is|e) \w+ (?:has been|was|is) )?"
     r"(?P<relation>super[sc]eded[ -]by|replaced[ -]by|obsoleted[ -]by|supersedes)[^\w\0]*"
@@ -44,16 +44,16 @@ class Replacement(NamedTuple):
 def replacements(properties: Mapping[str, object], body: str, folder: str) -> Iterator[Replacement]:
     """Yield what a note says of notes in whose place it stands, or which stand in its place.
 
-    Properties and relations say so, the sentence of a status, or one above the first heading below the title. A part of
-    a note that is replaced, or one of its sections, says nothing of the whole.
+    Properties and relations say so, a sentence of a status or of another property, or one above the first heading below
+    the title. A part of a note that is replaced, or one of its sections, says nothing of the whole.
     """
     for name, value in properties.items():
         relation = _relation(name)
         for one in value if isinstance(value, list) else [value]:
             if relation in _BY | _OF and one is not None:
                 yield from (Replacement(relation in _OF, target) for target in _named(str(one), folder))
-            elif relation == "status":
-                yield from _stated(str(one), folder)
+            elif isinstance(one, str):
+                yield from _stated(one, folder)
     visible = CODE.sub(" ", body)
     for relation, target in links(visible, folder):
         if _relation(relation) in _BY | _OF:
@@ -84,4 +84,5 @@ def _relation(name: str) -> str:
 def _named(value: str, folder: str) -> list[str]:
     """Return what a text names: its links, or else the names between its commas."""
     linked = [target for _, target in links(value, folder)]
-    return linked or [name.removesuffix(".md") for one in value.split(",") if (name := one.strip(" '\"`"))]
+    names = (one.partition("][")[0].strip(" '\"`[]") for one in value.split(","))
+    return linked or [name.removesuffix(".md") for name in names if name]

@@ -22,6 +22,7 @@ SAID = {
     "Status: Superseded by [[Topics]] (Ole's proposal)": (False, "Topics"),
     "Status: Accepted. Supersedes [ADR-0007](0007-queue.md).\n\nMail waits.": (True, OLD),
     "Accepted (2026-07-13). **Supersedes [ADR-7](0007-queue.md)** (one\n  queue for all).": (True, OLD),
+    "*Note:* this RFC has been superseded by [RFC 12][].": (False, "RFC 12"),
     "## Relations\n\n- supersedes [[Queue]]": (True, "Queue"),
 }
 OF_A_PART = [
@@ -56,6 +57,7 @@ def test_what_is_said_of_a_part_of_a_note_replaces_no_note(body: str) -> None:
     [
         ({"status": "superseded by [ADR-0012](0012-topics.md)"}, [(False, NEW)]),
         ({"status": "superseded by ADR-0012"}, [(False, "ADR-0012")]),
+        ({"withdrawal-reason": "Superseded by ADR-12."}, [(False, "ADR-12")]),
         ({"superseded-by": ["0012-topics.md"]}, [(False, "0012-topics")]),
         ({"supersededBy": "[[Topics]]"}, [(False, "Topics")]),
         ({"Superseded_By": 12}, [(False, "12")]),
