@@ -9,11 +9,12 @@ from pathlib import Path
 
 import msgspec
 
-from actors.importers import KNOWN, documents
+from actors.importers import KNOWN
 from actors.importers.files import CONVERSATIONS, REMEMBERED, document, first_lines, lines, unreadable, walk
-from actors.importers.formats import chats, mail, messengers, notes, tables, whatsapp
+from actors.importers.formats import chats, mail, messengers, tables, whatsapp
 from actors.importers.formats.known import DOCUMENTS, FILES, LINES, STORY, Format, Reader
 from actors.importers.formats.sessions import claude_transcripts
+from actors.importers.notes import documents, reader
 from actors.importers.records import Broken, FormatError, Item, Options, Record, Skipped
 
 OWN = "memories as JSON lines"
@@ -86,7 +87,7 @@ def _file(path: Path, options: Options) -> Source:
     if _is(whatsapp.matches, path):
         return _strict(Source(whatsapp.SINGLE, (path,), lambda: whatsapp.read([path], options)))
     if suffix in documents.SUFFIXES:
-        return _strict(Source(notes.SINGLE, (path,), lambda: notes.read(path.parent, [path], options)))
+        return _strict(Source(reader.SINGLE, (path,), lambda: reader.read(path.parent, [path], options)))
     if path.is_file() and not path.stat().st_size:
         raise FormatError(f"{path} is empty; nothing was imported")
     for known in FILES:
@@ -166,7 +167,7 @@ def _folder_of_texts(path: Path, options: Options) -> Source | None:
     """Recognise notes, conversations of WhatsApp, sessions of SpecStory and messages of mail beside each other."""
     folders = [*_template_folders(path)]
     templates: list[Path] = []
-    kinds: dict[str, list[Path]] = {notes.NAME: [], whatsapp.NAME: [], STORY.name: []}
+    kinds: dict[str, list[Path]] = {reader.NAME: [], whatsapp.NAME: [], STORY.name: []}
     for file in walk(path, documents.SUFFIXES):
         (templates if any(map(file.is_relative_to, folders)) else kinds[_kind_of_text(file)]).append(file)
     kinds[mail.MESSAGES] = [*walk(path, mail.MESSAGE)]
@@ -175,7 +176,7 @@ def _folder_of_texts(path: Path, options: Options) -> Source | None:
     texts, conversations, stories, messages = kinds.values()
 
     def read() -> Iterator[Record]:
-        yield from notes.read(path, texts, options)
+        yield from reader.read(path, texts, options)
         yield from whatsapp.read(conversations, options)
         yield from _sessions([(STORY, stories)], options)
         yield from mail.read_messages(messages, options)
@@ -188,7 +189,7 @@ def _folder_of_texts(path: Path, options: Options) -> Source | None:
 def _kind_of_text(file: Path) -> str:
     if _is(STORY.matches, file):
         return STORY.name
-    return whatsapp.NAME if _is(whatsapp.matches, file) else notes.NAME
+    return whatsapp.NAME if _is(whatsapp.matches, file) else reader.NAME
 
 
 def _template_folders(vault: Path) -> Iterator[Path]:
