@@ -57,7 +57,7 @@ class Batch(NamedTuple):
         if len(self.items) > 1 and of != len(self.items):
             return  # how much is embedded of the one text that goes through the model by itself
         reached = self.start + (done / of * len(self.items) if of else 0.0)
-        total = self.result["memories"] + self.result["links"]
+        total = self.result["memories"] + self.result["relations"]
         self.report(reached, total, f"importing {int(reached):,} of {total:,}")
 
     def add(self, answer: JsonObject) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from functools import cache, partial
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from msgspec.structs import replace
 
@@ -71,13 +71,17 @@ class Changes(NamedTuple):
     def applied(self, item: Item) -> Item:
         """Return an item with the memories that it supersedes, and with the ids of those that are kept."""
         if "event" in item.value:
-            event = item.value["event"]
-            source, targets = self.kept.get(event["source"], event["source"]), event["targets"]
-            ends = {"source": source, "targets": [self.kept.get(target, target) for target in targets]}
-            return replace(item, value=item.value | {"event": event | ends})
+            event = {name: self._kept(value) for name, value in item.value["event"].items()}
+            return replace(item, value=item.value | {"event": event})
         own = item.value["id"]
         former = {"former": self.former[own]} if own in self.former else {}
         return replace(item, value=item.value | former | {"id": self.kept.get(own, own)})
+
+    def _kept(self, value: Any) -> Any:
+        """Return what a field of an event says, with the ids of those that are kept."""
+        if isinstance(value, list):
+            return [self._kept(one) for one in value]
+        return self.kept.get(value, value) if isinstance(value, str) else value
 
 
 def file_of(item: Item) -> str | None:

@@ -108,7 +108,8 @@ def time_in_field(field: str) -> str | None:
     try:
         return datetime.fromisoformat(field).isoformat()
     except ValueError:
-        return date_in_path(field) if _NUMERIC.fullmatch(field) else date_in_heading(field)
+        in_words = re.sub(r"(?<=\d)-(?=[A-Za-z])|(?<=[A-Za-z])-(?=\d)", " ", field)  # 10-May-2016
+        return date_in_path(field) if _NUMERIC.fullmatch(field) else date_in_heading(in_words)
 
 
 def _day(match: re.Match[str], path: str) -> str | None:

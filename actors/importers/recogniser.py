@@ -9,11 +9,12 @@ from pathlib import Path
 
 import msgspec
 
-from actors.importers import KNOWN, documents
+from actors.importers import KNOWN
 from actors.importers.files import CONVERSATIONS, REMEMBERED, document, first_lines, lines, unreadable, walk
-from actors.importers.formats import chats, mail, messengers, notes, tables, whatsapp
+from actors.importers.formats import chats, mail, messengers, tables, whatsapp
 from actors.importers.formats.known import DOCUMENTS, FILES, LINES, STORY, Format, Reader
 from actors.importers.formats.sessions import claude_transcripts
+from actors.importers.notes import documents, reader
 from actors.importers.records import Broken, FormatError, Item, Options, Record, Skipped
 
 OWN = "memories as JSON lines"
@@ -84,7 +85,7 @@ def _file(path: Path, options: Options) -> Source:
     if _is(whatsapp.matches, path):
         return _strict(Source(whatsapp.SINGLE, (path,), lambda: whatsapp.read([path], options)))
     if suffix in documents.SUFFIXES:
-        return _strict(Source(notes.SINGLE, (path,), lambda: notes.read(path.parent, [path], options)))
+        return _strict(Source(reader.SINGLE, (path,), lambda: reader.read(path.parent, [path], options)))
     if path.is_file() and not path.stat().st_size:
         raise FormatError(f"{path} is empty; nothing was imported")
     for known in FILES:
@@ -150,11 +151,11 @@ def _folder(path: Path, options: Options) -> Source:
     stories = [file for file in texts if file not in templates and _is(STORY.matches, file)]
     others = templates.union(conversations, stories)
     texts = [file for file in texts if file not in others]
-    kinds = {notes.NAME: texts, whatsapp.NAME: conversations, STORY.name: stories, mail.MESSAGES: messages}
+    kinds = {reader.NAME: texts, whatsapp.NAME: conversations, STORY.name: stories, mail.MESSAGES: messages}
     if any(kinds.values()):
 
         def read() -> Iterator[Record]:
-            yield from notes.read(path, texts, options)
+            yield from reader.read(path, texts, options)
             yield from whatsapp.read(conversations, options)
             yield from _sessions([(STORY, stories)], options)
             yield from mail.read_messages(messages, options)

@@ -18,6 +18,7 @@ import msgspec
 from actors.runtime.faults import InvalidParamsFault
 from actors.runtime.types import JsonObject
 from actors.text.secrets import find, map_texts, redact, without_private
+from events.vocabulary.memories import STATED
 from projections.memories.entries import IMPORTED_FROM
 
 IDS = UUID("0b6a1f5e-6c0e-5a5c-9a9e-2f3d8d1c7b44")
@@ -202,6 +203,12 @@ def link(source: UUID, target: UUID, relation: str, file: Path, line: int = 0) -
     """Return a link between two imported memories."""
     event = {"source": str(source), "targets": [str(target)], "relation": relation[:MAX_NAME], "weight": 1.0}
     return Item(str(file), line, {"event": {"type": "memories_linked.1", **event}})
+
+
+def superseded(old: UUID, by: UUID, file: Path, line: int = 0) -> Item:
+    """Return that a memory took the place of another one; both are imported."""
+    event = {"memory": str(old), "by": str(by), "rule": STATED}
+    return Item(str(file), line, {"event": {"type": "memory_superseded.1", **event}})
 
 
 def pieces(text: str) -> list[str]:

@@ -167,7 +167,7 @@ def connect(folder: Path, seconds: float | None = None) -> socket.socket:
     """Return a connection to the hub of a folder, with a timeout; without one it blocks.
 
     Raises:
-        FileNotFoundError, ConnectionRefusedError: No hub listens.
+        FileNotFoundError, ConnectionRefusedError: No hub listens, or it is ending.
         PermissionError: Another user does, or this one may not enter the folder; nothing was sent.
     """
     with ExitStack() as unfinished:
@@ -180,6 +180,8 @@ def connect(folder: Path, seconds: float | None = None) -> socket.socket:
                 raise PermissionError(error.errno, error.strerror, str(folder)) from None
         if not is_own(connection):
             raise PermissionError(f"another user listens in {folder}")
+        if _is_ending(connection):
+            raise ConnectionRefusedError(f"the hub of {folder} is ending")
         unfinished.pop_all()
         return connection
 
@@ -203,6 +205,14 @@ def process_of(connection: socket.socket) -> int:
     if sys.platform == "darwin":
         return connection.getsockopt(_SOL_LOCAL, _LOCAL_PEERPID)
     raise OSError(f"{sys.platform} has no peer credentials")
+
+
+def _is_ending(connection: socket.socket) -> bool:
+    """Return whether the peer was killed but its socket still accepts; False where the platform has no `/proc`."""
+    with suppress(OSError):
+        # A process gives back its memory, its command line in it, before it closes its files.
+        return not Path(f"/proc/{process_of(connection)}/cmdline").read_bytes()
+    return False
 
 
 def is_own(connection: socket.socket) -> bool:

@@ -27,8 +27,8 @@ LOG = "hub.log"
 """Name of the file that receives a hub's standard error."""
 MAX_LOG = 1 << 20
 """Bytes of the log before it is truncated."""
-MAX_KILLED = 3
-"""Hubs killed by a signal during their start before the launcher gives up."""
+MAX_ENDED = 3
+"""Hubs that ended before a connection, killed by a signal or for want of clients, before the launcher gives up."""
 START_TIMEOUT = 60.0
 """Seconds that a hub of another process may take to listen, or to end."""
 ANSWER_TIMEOUT = 10.0
@@ -117,7 +117,7 @@ class HubLauncher:
         self._arguments = arguments
         self._hub: _Detached | None = None
         self._starting = False
-        self._killed = 0
+        self._ended = 0
         self._log_offset = 0
         self._deadline: float | None = None
 
@@ -137,7 +137,7 @@ class HubLauncher:
         except OSError as error:
             raise HubError(f"no hub can be started in {self.folder}: {reason(error)}") from error
         if connection is not None:
-            self._starting, self._killed, self._deadline = False, 0, None
+            self._starting, self._ended, self._deadline = False, 0, None
         elif monotonic() > self._deadline:
             raise HubError(
                 f"the hub that another process starts or ends in {self.folder} took more than {START_TIMEOUT:.0f} s"
@@ -167,9 +167,11 @@ class HubLauncher:
             status = self._hub.poll()
             if status is None:
                 return
-            if status >= 0 or self._killed == MAX_KILLED:
+            if status > 0 or self._ended == MAX_ENDED:
                 raise HubError(self._failure(status))
-            self._killed += 1  # ended by a signal, which says nothing about the next attempt
+            # Ended by a signal, or by itself before a busy machine let this process connect: neither says anything
+            # about the next attempt.
+            self._ended += 1
         lock = lock_folder(self.folder)
         if lock is None:
             return

@@ -18,7 +18,7 @@ SMILE = "\N{GRINNING FACE}"
 READ = """
 import sys
 from pathlib import Path
-from actors.importers.formats.notes import read
+from actors.importers.notes.reader import read
 from actors.importers.records import Options, project
 from actors.text.entities import find_entities
 from actors.workspace.learning import emotional_weight

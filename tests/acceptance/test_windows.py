@@ -16,7 +16,7 @@ from mcp import Client, StdioServerParameters
 
 from actors.proxy.client import Client as Direct
 from actors.proxy.endpoint import HUB_INFO, MAX_LINE, REQUEST_KEY, SOCKET
-from actors.proxy.launcher import LOCK, LOG
+from actors.proxy.launcher import LOCK, LOG, HubLauncher
 from tests.acceptance.conftest import (
     COMMAND,
     LINGER,
@@ -85,6 +85,15 @@ def test_a_second_hub_on_a_folder_says_so_and_leaves_the_first_alone(window: Ope
     )
     assert done.returncode == 1
     assert "already" in done.stderr
+    assert len(hubs(data)) == 1
+
+
+def test_a_hub_that_ended_before_a_busy_client_connected_is_started_again(data: Path) -> None:
+    data.mkdir(mode=0o700)
+    launcher = HubLauncher(data, LINGER)
+    assert launcher.step() is None
+    gone(data)
+    launcher.wait()
     assert len(hubs(data)) == 1
 
 

@@ -17,8 +17,8 @@ def imported(answer: JsonObject) -> None:
     """Print what was taken, what was left out and why, and the first of the bad lines."""
     OUT.print(f"{answer['source']}: {counted(answer['files'], 'file')}")
     if answer["dry_run"]:
-        memories, links = counted(answer["memories"], "memory"), counted(answer["links"], "link")
-        OUT.print(f"would store up to [bold]{memories}[/] and {links}", markup=True)
+        memories, relations = counted(answer["memories"], "memory"), counted(answer["relations"], "relation")
+        OUT.print(f"would store up to [bold]{memories}[/] and {relations} between them", markup=True)
     else:
         before = f"; {answer['stored_before']:,} imported before" if answer["stored_before"] else ""
         if answer["hidden_before"]:

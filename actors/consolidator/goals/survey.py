@@ -1,6 +1,7 @@
 """Survey: the goals of some memories as events, described by their own terms, and the best North Star among them."""
 
 from collections.abc import Sequence
+from itertools import compress
 from typing import Final
 from uuid import UUID, uuid4
 
@@ -28,11 +29,23 @@ MAX_GOALS: Final = 50
 MAX_REST: Final = 16
 """Memories in no goal, with which goals are contrasted."""
 
-READ: Final = 16
-"""Memories that are read in one slice."""
+READ: Final = 512
+"""Vectors that are read in one slice."""
+
+DESCRIBED: Final = 16
+"""Memories whose texts are read in one slice."""
 
 REFERENCES: Final = 2
 """Memories that are scored against all others in one slice, for which a search has to wait."""
+
+
+class ClusteredMemories(msgspec.Struct, frozen=True):
+    """Memories and the clusters among them, also small and loose ones."""
+
+    memories: tuple[UUID, ...] = ()
+    """Those that have a vector."""
+    clusters: tuple[Cluster, ...] = ()
+    """The largest first; members are positions in `memories`."""
 
 
 class Survey(msgspec.Struct, frozen=True):
@@ -79,18 +92,45 @@ def repeats(goal: GoalDiscovered, other: GoalDiscovered) -> bool:
     return 2 * len(members & others) >= len(members | others)
 
 
+def cluster_memories(clients: ActorClients, memories: Sequence[UUID]) -> Sliced[ClusteredMemories]:
+    """Cluster memories by their E1 vectors, in slices."""
+    if len(memories) < MIN_MEMORIES:
+        return ClusteredMemories()
+    portions: list[Float32] = []
+    for start in range(0, len(memories), READ):
+        yield
+        portions.append(clients.ask_comparator(ReadVectors(memories=tuple(memories[start : start + READ]))))
+    vectors = np.concatenate(portions)
+    present = ~np.isnan(vectors[:, 0])  # erased ones have NaN
+    clusters = yield from cluster_vectors(vectors[present], MIN_MEMORIES, discovery.NAMED_COHERENCE)
+    return ClusteredMemories(tuple(compress(memories, present)), clusters)
+
+
 def survey(
-    clients: ActorClients, namespace: str, memories: Sequence[UUID], on_progress: ProgressCallback
+    clients: ActorClients,
+    namespace: str,
+    memories: Sequence[UUID],
+    on_progress: ProgressCallback,
+    clustered: ClusteredMemories | None = None,
 ) -> Sliced[Survey]:
     """Find the goals of those of some memories that are live, in slices.
 
     A goal needs a topic, which greetings and thanks lack. A North Star may be smaller than other goals.
+
+    Args:
+        clients: The actors that have the memories.
+        namespace: Namespace of the goals.
+        memories: Where goals are looked for.
+        on_progress: Receives how many texts were read, of how many.
+        clustered: The clusters of the same memories, if they are known.
     """
     read = yield from _read_live(clients, memories, on_progress)
-    if len(read) < MIN_MEMORIES:
+    if clustered is None or not read.keys() >= {*clustered.memories}:  # or one was deleted since
+        clustered = yield from cluster_memories(clients, [*read])
+    if not clustered.clusters:
         return Survey()
-    ids, texts, speakers, vectors = zip(*read, strict=True)
-    clusters = yield from cluster_vectors(np.stack(vectors), MIN_MEMORIES, discovery.NAMED_COHERENCE)
+    ids, clusters = clustered.memories, clustered.clusters
+    texts, speakers = zip(*(read[memory] for memory in ids), strict=True)
     index = yield from index_terms(texts, {*speakers})
     topics = yield from extract_topics(index, [cluster.members for cluster in clusters])
     found = [
@@ -113,21 +153,16 @@ def survey(
 
 def _read_live(
     clients: ActorClients, memories: Sequence[UUID], on_progress: ProgressCallback
-) -> Sliced[list[tuple[UUID, str, str, Float32]]]:
-    """Return id, text, speaker and E1 vector of each live memory that has a vector."""
-    vectors: list[Float32] = []
-    for start in range(0, len(memories), READ):
+) -> Sliced[dict[UUID, tuple[str, str]]]:
+    """Return text and speaker of each live memory."""
+    live: dict[UUID, tuple[str, str]] = {}
+    for start in range(0, len(memories), DESCRIBED):
         yield
-        vectors.extend(clients.ask_comparator(ReadVectors(memories=tuple(memories[start : start + READ]))))
-        on_progress(len(vectors), len(memories))
-    live: list[tuple[UUID, str, str, Float32]] = []
-    for start in range(0, len(memories), READ):
-        yield
-        entries = clients.describe(memories[start : start + READ], own=True)
-        for entry, vector in zip(entries, vectors[start : start + READ], strict=True):
-            if entry.state is MemoryState.LIVE and entry.body is not None and not np.isnan(vector[0]):
-                speaker = str(entry.body.metadata.get("speaker", ""))
-                live.append((entry.id, entry.body.text, speaker, vector))
+        entries = clients.describe(memories[start : start + DESCRIBED], own=True)
+        for entry in entries:
+            if entry.state is MemoryState.LIVE and entry.body is not None:
+                live[entry.id] = entry.body.text, str(entry.body.metadata.get("speaker", ""))
+        on_progress(min(start + DESCRIBED, len(memories)), len(memories))
     return live
 
 

@@ -52,7 +52,11 @@ def plan_rem(
     for scope in scopes[:MAX_NAMESPACES]:
         ids = [entry.id for entry in scope.remaining]
         found = yield from survey(
-            clients, scope.namespace, ids, lambda done, total: report(done, total, "memories surveyed")
+            clients,
+            scope.namespace,
+            ids,
+            lambda done, total: report(done, total, "memories surveyed"),
+            scope.clustered,
         )
         plan.patterns += patterns_of(found, plan.run)
         yield from _correct_drift(clients, goals, plan, scope)

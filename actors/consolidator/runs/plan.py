@@ -7,6 +7,7 @@ from uuid import UUID
 import msgspec
 
 from actors.consolidator.goals.drift import Drift
+from actors.consolidator.goals.survey import ClusteredMemories
 from actors.linker.messages import ExaminedCauses
 from events import vocabulary as ev
 from events.vocabulary.values import Counts, Pruned, Shortcut, Strengthened
@@ -22,6 +23,8 @@ class NamespaceScope(msgspec.Struct):
     """Live ones, in the order of storage."""
     hidden: set[UUID] = msgspec.field(default_factory=set)
     """Those that the run merges away or prunes."""
+    clustered: ClusteredMemories | None = None
+    """The remaining ones, once they are clustered."""
 
     @property
     def remaining(self) -> list[Entry]:

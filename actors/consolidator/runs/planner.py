@@ -5,16 +5,16 @@ A dry run uses the same planner without writing its plan, so its counts are thos
 
 from collections.abc import Iterator
 from datetime import datetime
-from itertools import compress
 from typing import Final
 from uuid import UUID
 
 import numpy as np
 
-from actors.comparator.messages import ReadVectors, ScorePairs
+from actors.comparator.messages import ScorePairs
 from actors.consolidator.clients import ActorClients
-from actors.consolidator.clustering import cluster_vectors
+from actors.consolidator.clustering import MIN_COHERENCE, MIN_SIZE
 from actors.consolidator.goals.manager import GoalManager
+from actors.consolidator.goals.survey import cluster_memories
 from actors.consolidator.jobs import Sliced
 from actors.consolidator.judgement.assessment import assess
 from actors.consolidator.judgement.merge_sets import DuplicateCandidate, equivalent_pairs, merge_sets
@@ -34,7 +34,7 @@ MIN_SIMILARITY: Final = {Mode.LIGHT: 0.95, Mode.DEEP: 0.90, Mode.REM: 0.90}
 """Similarity of duplicates, exclusive."""
 
 DESCRIBED: Final = 512
-"""Memories that the store describes, or whose texts are read, in one slice."""
+"""Memories that the store describes in one slice."""
 
 READ: Final = 32
 """Memories whose texts are read in one slice."""
@@ -156,20 +156,15 @@ class RunPlanner:
 
     def _cluster(self, scope: NamespaceScope) -> Sliced[None]:
         """Cluster the remaining memories."""
-        ids = tuple(entry.id for entry in scope.remaining)
-        if not ids:
+        remaining = [entry.id for entry in scope.remaining]
+        if not remaining:
             return
-        portions = []
-        for start in range(0, len(ids), DESCRIBED):
-            yield
-            portions.append(self._clients.ask_comparator(ReadVectors(memories=ids[start : start + DESCRIBED])))
-        vectors = np.concatenate(portions)
-        present = ~np.isnan(vectors[:, 0])  # erased ones have NaN
-        ids = tuple(compress(ids, present))
-        self._report(0, len(ids), "memories clustered")
-        clusters = yield from cluster_vectors(vectors[present])
+        self._report(0, len(remaining), "memories clustered")
+        scope.clustered = yield from cluster_memories(self._clients, remaining)
         groups = tuple(
-            Group(tuple(ids[place] for place in cluster.members), cluster.centrality) for cluster in clusters
+            Group(tuple(scope.clustered.memories[place] for place in cluster.members), cluster.centrality)
+            for cluster in scope.clustered.clusters
+            if len(cluster.members) >= MIN_SIZE and cluster.coherence >= MIN_COHERENCE
         )
         self._plan.clusters.append(ClustersFormed(run=self._plan.run, namespace=scope.namespace, clusters=groups))
 

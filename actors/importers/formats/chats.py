@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from actors.importers.files import REMEMBERED, documents
+from actors.importers.notes.sections import parts as parts_of
 from actors.importers.records import (
     Broken,
     Options,
@@ -26,7 +27,6 @@ from actors.importers.records import (
     said,
     texts,
 )
-from actors.importers.sections import parts as parts_of
 from actors.runtime.types import JsonObject
 
 CHATGPT = "a ChatGPT export"

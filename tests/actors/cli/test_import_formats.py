@@ -11,7 +11,7 @@ from actors.api.operations.lifecycle import memories
 from actors.cli import importing
 from actors.cli.views import terminal
 from actors.importers import records
-from actors.importers.documents import UNREAD
+from actors.importers.notes.documents import UNREAD
 from actors.runtime.faults import StorageFault
 from actors.runtime.types import JsonObject
 from events.storage.log import LogFullError

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from actors.importers.notes.sections import MOST_JOINED, MOST_WHOLE
 from actors.importers.recogniser import recognise
 from actors.importers.records import Item, Options
-from actors.importers.sections import MOST_JOINED, MOST_WHOLE
 
 ROOT = Path(__file__).parents[3]
 PARAGRAPH = "The valve sticks when the boiler has been cold for a week, so open it by hand first. " * 12

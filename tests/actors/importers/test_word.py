@@ -7,8 +7,8 @@ from zipfile import ZIP_DEFLATED, ZIP_LZMA, ZipFile
 
 import pytest
 
-from actors.importers.documents import parse
 from actors.importers.markup.word import MAX_XML
+from actors.importers.notes.documents import parse
 from actors.importers.records import Broken, Document, FormatError
 from tests.actors.importers.test_damaged import INSERTED
 from tests.actors.importers.test_sources import read

@@ -11,7 +11,7 @@ from threading import Event
 import pytest
 
 from actors.proxy.client import Client
-from actors.proxy.endpoint import SOCKET
+from actors.proxy.endpoint import SOCKET, connect
 from events.storage.duckdb_log import DuckDBLog
 from events.storage.log import LogError
 
@@ -37,6 +37,24 @@ def test_nothing_is_sent_to_a_server_of_another_user(tmp_path: Path) -> None:
         with pytest.raises(PermissionError, match="another user"):
             Client(tmp_path, 60)
         assert server.stdout.readline() == "b''\n"
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="asks /proc whether a process is ending")
+def test_a_server_that_is_ending_is_not_connected_to(tmp_path: Path) -> None:
+    """The kernel accepts for it until its files are closed, one by one; here another process keeps them open."""
+    listening = "import socket, sys; socket.socket(fileno=int(sys.argv[1])).listen(); print(flush=True); input()"
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(tmp_path / SOCKET))
+        number = listener.fileno()
+        command = [sys.executable, "-c", listening, str(number)]
+        with subprocess.Popen(command, pass_fds=[number], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
+            assert server.stdout
+            assert server.stdout.readline() == b"\n"
+            connect(tmp_path, 60).close()
+            server.kill()
+            os.waitid(os.P_PID, server.pid, os.WEXITED | os.WNOWAIT)
+            with pytest.raises(ConnectionRefusedError, match="is ending"):
+                connect(tmp_path, 60)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows has no unix sockets")

@@ -167,7 +167,7 @@ def _survey(
     ignored: list[JsonObject] = []
     skipped: Counter[str] = Counter()
     namespaces: Counter[str] = Counter()
-    links = 0
+    relations = 0
     for number, record in enumerate(screened(source.read(), redactions)):
         report(number, None, "reading")
         match record:
@@ -185,14 +185,14 @@ def _survey(
                     failed.append(failure_of(item, fault.message, fault.data))
                     continue
                 namespaces.update(namespaces_of(item))
-                links += isinstance(item.value, dict) and "event" in item.value
+                relations += isinstance(item.value, dict) and "event" in item.value
                 if file := file_of(item):
                     files.setdefault(file, []).append(item.value["id"])
     return {
         "source": source.name,
         "files": len(source.files),
         "memories": namespaces.total(),
-        "links": links,
+        "relations": relations,
         "namespaces": namespaces,
         "skipped": dict(skipped.most_common()),
         "unread": [{"file": str(file), "reason": reason} for file, reason in source.unread],

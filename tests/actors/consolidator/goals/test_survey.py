@@ -7,7 +7,14 @@ import msgspec
 import pytest
 
 from actors.consolidator.clustering import MIN_MEMORIES, MIN_SIZE
-from actors.consolidator.goals.survey import READ, Survey, repeats, survey
+from actors.consolidator.goals.survey import (
+    DESCRIBED,
+    ClusteredMemories,
+    Survey,
+    cluster_memories,
+    repeats,
+    survey,
+)
 from events.vocabulary import GoalDiscovered, MemoryErased, MemoryForgotten
 from events.vocabulary.values import GoalLevel
 from tests.actors.comparator.similar_memories import KEYS, like
@@ -84,16 +91,31 @@ def test_a_memory_that_is_deleted_is_in_no_goal(night: Night):
     assert members(surveyed(night, garden)) == [set(garden[1:8])]
 
 
+def test_known_clusters_are_taken_unless_a_member_was_deleted_since(night: Night):
+    garden = about(night, GARDEN, count=9, topic=1)
+    _, clustered = worked_off(cluster_memories(night.clients, garden))
+
+    def asked(known: ClusteredMemories) -> tuple[list[set[UUID]], int]:
+        slices, found = worked_off(survey(night.clients, "default", garden, lambda _done, _total: None, known))
+        return members(found), slices
+
+    [(first, fewer), (_, more)] = asked(clustered), asked(ClusteredMemories((UUID(int=0),)))
+    assert first == [set(garden)]
+    assert fewer < more
+    night.append(MemoryForgotten(memory=garden[8]))
+    assert asked(clustered)[0] == [set(garden[:8])]
+
+
 def test_a_survey_of_nothing_finds_nothing(night: Night):
     assert surveyed(night, []) == Survey()
     assert surveyed(night, about(night, GARDEN, count=2, topic=1)) == Survey()
 
 
 def test_memories_are_read_in_slices_and_progress_is_reported(night: Night):
-    garden = about(night, GARDEN, count=READ + 20, topic=1)
+    garden = about(night, GARDEN, count=DESCRIBED + 20, topic=1)
     seen: list[tuple[int, int]] = []
     slices, _ = worked_off(survey(night.clients, "default", garden, lambda done, total: seen.append((done, total))))
-    assert seen == [(READ, 36), (2 * READ, 36), (36, 36)]
+    assert seen == [(DESCRIBED, 36), (2 * DESCRIBED, 36), (36, 36)]
     assert slices > len(seen)
 
 

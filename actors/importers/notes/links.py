@@ -4,6 +4,7 @@ import posixpath
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import Final
 from urllib.parse import unquote
 from uuid import UUID
@@ -20,6 +21,10 @@ _FILE_LINK = re.compile(r"\]\(<?(?P<path>[^()<>\n#?:]+)\.(?:md|markdown)(?:#[^()
 _SHORTCODE = re.compile(r"\{\{[<%] *(?:rel)?ref +\"(?P<path>[^\"\n#]+?)(?:\.md)?(?:#[^\"\n]*)?\" *[>%]\}\}")
 """A link to a page of Hugo."""
 _VAULT = re.compile(r"dendron://[^/]+/")
+_CODE = re.compile(r"(?:(?P<letters>[^\W\d_]+)[ _-]*)?#?0*(?P<number>\d+)(?![^\W_])", re.IGNORECASE)
+"""The code of a decision record, such as "ADR-0012", "PEP 621" or "12"; file names often leave the letters out."""
+_BARE = ("", "adr")
+"""Letters of a code for which a number alone stands in the name of a file."""
 
 
 class NoteNames:
@@ -65,6 +70,21 @@ class NoteNames:
                     return known[one]
         raise KeyError(target)
 
+    def find_meant(self, target: str, folder: str) -> UUID:
+        """Return the memory of the one note that has a name, or a code in a folder (`KeyError`: none, or several)."""
+        with suppress(KeyError):
+            if (memory := self.find(target, folder)) is not None:
+                return memory
+        code = _CODE.fullmatch(target.strip())
+        found = {
+            memory
+            for path, memory in self._paths.items()
+            if code and posixpath.dirname(path) == folder.lower() and _has_code(posixpath.basename(path), code)
+        }
+        if len(found) != 1 or (memory := found.pop()) is None:
+            raise KeyError(target)
+        return memory
+
 
 def links(body: str, folder: str) -> Iterator[tuple[str, str]]:
     """Yield the relation and the target of each link to a note, relations first; none to headings of this one.
@@ -81,6 +101,15 @@ def links(body: str, folder: str) -> Iterator[tuple[str, str]]:
     paths = [posixpath.normpath(posixpath.join(folder, unquote(path))) for path in written]
     named = dict.fromkeys([*(_linked(target, folder) for target in _LINK.findall(visible)), *paths])
     yield from ((WIKILINK, name) for name in named if name not in related)
+
+
+def _has_code(file: str, code: re.Match[str]) -> bool:
+    """Return whether the name of a file begins with a code, or with its number if the letters say nothing."""
+    own = _CODE.match(file)
+    letters = (code["letters"] or "").lower()
+    if own is None or own["number"] != code["number"]:
+        return False
+    return (own["letters"] or "").lower() == letters or (letters in _BARE and not own["letters"]) or not letters
 
 
 def _linked(target: str, folder: str) -> str:

@@ -21,7 +21,7 @@ from actors.importers.markup.notebooks import from_notebook
 from actors.importers.markup.outlines import from_org, from_rst
 from actors.importers.markup.word import SUFFIX as WORD
 from actors.importers.markup.word import from_word
-from actors.importers.own_notes import stated
+from actors.importers.notes.own_notes import stated
 from actors.importers.records import Broken, Document, Ignored
 from actors.runtime.types import JsonObject
 
@@ -89,6 +89,14 @@ def parse(file: Path) -> Document | Broken:
 def without_marks(text: str) -> str:
     """Return Markdown without what a program keeps in it for itself: names of headings, properties of blocks."""
     return _ATTRIBUTES.sub(r"\1", without_block_properties(text))
+
+
+def preamble(body: str) -> str:
+    """Return what stands above the first heading of a note but its title, where it speaks of itself as a whole."""
+    first, *others = re.split(r"^(?=#{1,6} )", body, flags=re.MULTILINE)
+    if not first.strip() and others and others[0].startswith("# "):
+        return others[0].partition("\n")[2]
+    return first
 
 
 def title_of(name: str, body: str) -> str:
