@@ -228,8 +228,9 @@ class Proxy:
         """Report to the person and the client why requests stay without a result."""
         print_notice(reason)
         until = monotonic() + GRACE
-        while not self._input_closed and _input_ready(0 if self._pending else max(0.0, until - monotonic())):
-            self._read_client()
+        with suppress(HubError):  # a line that is too long, whose answer is queued
+            while not self._input_closed and _input_ready(0 if self._pending else max(0.0, until - monotonic())):
+                self._read_client()
         self._to_client += _lines(self._pending.fail_all(f"Storage failed: {reason}"))
         while self._to_client:
             del self._to_client[: os.write(STDOUT, self._to_client)]
