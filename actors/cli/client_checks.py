@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from getopt import GetoptError
 from importlib.metadata import version
 from pathlib import Path
-from typing import TypeAlias
 
 from actors.cli.checks import Check, failed, passed, warned
 from actors.cli.hooks import parse_options
@@ -23,8 +23,6 @@ from events.storage.log import LogError
 
 START_TIMEOUT = 60.0
 """Seconds that a configured command may take to answer."""
-Problems: TypeAlias = dict[tuple[tuple[str, ...], tuple[tuple[str, str], ...]], str | None]
-"""What is wrong with a command by its words and the variables that are set for it."""
 STANDALONE = "--standalone"
 """An option of `serve` that `parse_plain` leaves to others."""
 HOMES = ("HOME", "XDG_DATA_HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA")
@@ -33,17 +31,17 @@ HOMES = ("HOME", "XDG_DATA_HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA")
 
 def check_clients() -> Iterator[Check]:
     """Check the configuration of each client on this machine, and the command that it starts."""
-    problems: Problems = {}
+    problem_of = cache(_problem)  # most clients start the same command
     for name, client in CLIENTS.items():
         if not client.present:
             continue
         try:
-            yield _client(name, client, problems)
+            yield _client(name, client, problem_of)
         except ConfigurationError as error:
             yield failed(name, str(error), f"mend the file; {client.title} cannot read it either")
 
 
-def _client(name: str, client: Client, problems: Problems) -> Check:
+def _client(name: str, client: Client, problem_of: Callable[..., str | None]) -> Check:
     install = f"context-graph install --client {name}"
     if has_plugin(client):
         if hook_call(client) is not None:
@@ -57,10 +55,7 @@ def _client(name: str, client: Client, problems: Problems) -> Check:
     started, variables = words, read_environment(entry)
     if client.expands_variables:
         started, variables = [expanded(word) for word in words], expanded_environment(variables)
-    key = (tuple(started), tuple(variables.items()))
-    if key not in problems:
-        problems[key] = _problem(started, os.environ | variables)
-    if (problem := problems[key]) is not None:
+    if (problem := problem_of(tuple(started), tuple(variables.items()))) is not None:
         return failed(name, f"`{' '.join(words)}` {problem}", install)
     if client.hooks is None:
         return passed(name, "connected")
@@ -93,13 +88,14 @@ def _switched_off(name: str, client: Client) -> Check | None:
     return warned(name, "connected, but no hook runs", f"take {HOOKS_OFF} out of {client.hooks.path()}")
 
 
-def _problem(words: list[str], environment: Mapping[str, str]) -> str | None:
-    """Return what is wrong with a configured command in its environment; None if it is the server.
+def _problem(words: Sequence[str], variables: Iterable[tuple[str, str]]) -> str | None:
+    """Return what is wrong with a configured command and the variables that are set for it; None if it is the server.
 
     The server is started as the client does, unless that would create its store, or upgrade one of an earlier format,
     or the store is in another home, where this process can't find it.
     """
-    launch = parse_launch(words)
+    environment = os.environ | dict(variables)
+    launch = parse_launch([*words])
     folder = _folder(launch.options, environment) if launch else None
     is_moved = any(environment.get(name) != os.environ.get(name) for name in HOMES)
     is_chosen = folder is not None and folder != data_folder(None, environment)
@@ -111,7 +107,7 @@ def _problem(words: list[str], environment: Mapping[str, str]) -> str | None:
     return _version_problem([*launch.command, "--version"], environment)
 
 
-def _version_problem(words: list[str], environment: Mapping[str, str]) -> str | None:
+def _version_problem(words: Sequence[str], environment: Mapping[str, str]) -> str | None:
     """Return what is wrong with a command that prints its version; None if it is this program."""
     return _answers(words, environment, "", lambda answer: answer.split()[0])
 
@@ -129,7 +125,7 @@ def _is_current(folder: Path) -> bool:
 
 
 def _answers(
-    words: list[str], environment: Mapping[str, str], line: str, name_in: Callable[[str], object]
+    words: Sequence[str], environment: Mapping[str, str], line: str, name_in: Callable[[str], object]
 ) -> str | None:
     """Run a command with a line on its input; return what went wrong, None if its first line names this program."""
     try:

@@ -8,7 +8,7 @@ from contextlib import closing, contextmanager
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
 from actors.cli.store_access import LOCK_TIMEOUT, call_in, open_store, start_hub
 from actors.proxy.launcher import lock_folder
@@ -17,7 +17,7 @@ from actors.runtime.faults import StorageFault
 from actors.runtime.types import JsonObject
 
 if TYPE_CHECKING:
-    from actors.cli.store_access import StoreLocation
+    from actors.cli.store_access import Call, StoreLocation
     from actors.embedder.pool.worker import WorkerSettings
     from actors.importers.changes import Changes
     from actors.importers.recogniser import Source
@@ -37,9 +37,6 @@ ASKED = 1_000
 
 COUNTS = ("stored", "changed", "stored_before", "hidden_before", "sections_before", "events")
 """What is counted of the answers to all batches."""
-
-Call: TypeAlias = Callable[..., JsonObject]
-"""Calls `(method, /, **arguments)` of a store."""
 
 
 class Batch(NamedTuple):

@@ -1,4 +1,7 @@
-"""The options that commands share, and ids of memories and runs: in full or by their start, as git takes names."""
+"""The options that commands share, the store that they choose, and ids of memories and runs.
+
+An id is given in full or by its start, as git takes names.
+"""
 
 import os
 import re
@@ -8,7 +11,7 @@ from uuid import UUID
 
 import typer
 
-from actors.cli.store_access import StoreSession
+from actors.cli.store_access import StoreLocation, StoreSession
 from actors.proxy.serve_command import DATA, EMBEDDER, LOG, MODELS, Option
 from actors.runtime.types import JsonObject
 
@@ -86,6 +89,18 @@ AsOf = Annotated[
     ),
 ]
 Tags = Annotated[list[str] | None, typer.Option("--tag", "-t", help="May be repeated.")]
+
+
+def location_of(
+    context: typer.Context | None, folder: Path, embedder: str, models: Path | None, *, upgrades: bool = True
+) -> StoreLocation:
+    """Return the store of a command; a hub with other models is refused if the command line or a variable names them.
+
+    Without a `context` the command has no options for models.
+    """
+    sources = [context.get_parameter_source(name) for name in ("embedder", "models")] if context else []
+    chosen = any(getattr(source, "name", "") in {"COMMANDLINE", "ENVIRONMENT"} for source in sources)
+    return StoreLocation(folder, embedder, models, models_chosen=chosen, upgrades=upgrades)
 
 
 class MemoryId(str):

@@ -1,4 +1,9 @@
-"""The program, and how commands are registered on it."""
+"""The program, and how commands are registered on it.
+
+`operation_command` registers a command that calls an operation of the store: `perform` opens the store, calls the
+operation and prints its answer. `folder_command` registers one that answers by itself, from the store's folder.
+`exit_on_error` and `show` serve both, and the few commands that are registered on `app` directly.
+"""
 
 import inspect
 import sys
@@ -13,8 +18,8 @@ from typing import Annotated, Any, TypeAlias
 import typer
 from typer.core import TyperGroup
 
-from actors.cli.options import Data, Embedder, Json, Log, Models, StartHub, with_full_ids
-from actors.cli.store_access import CommandError, StoreLocation, open_store, understanding
+from actors.cli.options import Data, Embedder, Json, Log, Models, StartHub, location_of, with_full_ids
+from actors.cli.store_access import CommandError, StoreLocation, StoreSession, open_store, start_hub, understanding
 from actors.exporters.json_text import to_json
 from actors.proxy.client import ClientError
 from actors.proxy.launcher import HubError
@@ -47,7 +52,6 @@ class Group(TyperGroup):
 app = typer.Typer(
     name="context-graph",
     cls=Group,
-    help="Long-term memory for AI agents: thirteen embeddings a memory, one append-only log.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -87,25 +91,25 @@ class Panel(StrEnum):
 
 View: TypeAlias = Callable[[JsonObject], None]
 """Prints an answer for people."""
-Call: TypeAlias = tuple[JsonObject, View]
+ArgumentsAndView: TypeAlias = tuple[JsonObject, View]
 """Arguments of an operation, those left out that are None, and the view of its answer."""
 
 
-def _shared(data: Data = None, _log: Log = None, *, as_json: Json = False) -> None:
-    """Declare the options of every command on a store."""
+def _folder_options(data: Data = None, *, as_json: Json = False) -> None:
+    """Declare the options of every `folder_command`."""
 
 
-def _on_folder(data: Data = None, *, as_json: Json = False) -> None:
-    """Declare the options of every command on a folder."""
+def _store_options(data: Data = None, _log: Log = None, *, as_json: Json = False) -> None:
+    """Declare the options of every `operation_command`."""
 
 
-def _models(
+def _model_options(
     context: typer.Context, embedder: Embedder = ModelProfile.EMBEDDED, models: Models = None, *, hub: StartHub = True
 ) -> None:
-    """Declare the options of commands that embed text."""
+    """Declare the options of those that embed text."""
 
 
-def store_command(
+def operation_command(
     panel: Panel,
     method: str,
     view: str = "",
@@ -116,15 +120,16 @@ def store_command(
     succeeded: Callable[[JsonObject], bool] = lambda _answer: True,
     to: typer.Typer = app,
     **fixed: str,
-) -> Callable[[Callable[..., Call | None]], Callable[..., Call | None]]:
+) -> Callable[[Callable[..., ArgumentsAndView | None]], Callable[..., ArgumentsAndView | None]]:
     """Register a command that calls one operation.
 
-    The decorated function declares the options and returns a `Call`, or None if the options are its arguments.
+    The decorated function declares the options and returns `ArgumentsAndView`, or None if the options are the
+    operation's arguments.
 
     Args:
         panel: Group in `--help`.
         method: JSON-RPC name of the operation.
-        view: Module and function in `actors.cli.views` that print the answer; not needed with a `Call`.
+        view: Module and function in `actors.cli.views` that print the answer, if the decorated function returns None.
         embeds: Whether it takes `--embedder` and `--models`, and leaves a hub for the next command.
         creates: Whether it creates the store if there is none.
         reads: Whether it leaves a store of an earlier format as it is.
@@ -133,7 +138,7 @@ def store_command(
         fixed: Arguments that the command always gives.
     """
 
-    def register(call: Callable[..., Call | None]) -> Callable[..., Call | None]:
+    def register(prepare: Callable[..., ArgumentsAndView | None]) -> Callable[..., ArgumentsAndView | None]:
         def run(
             data: Path | None,
             _log: str | None,
@@ -145,15 +150,15 @@ def store_command(
             as_json: bool,
             **options: Any,
         ) -> None:
-            arguments, shown = call(**options) or (options | fixed, _view(view))
+            arguments, shown = prepare(**options) or (options | fixed, _view(view))
             location = location_of(context, data_folder(data), embedder, models, upgrades=not reads)
             answer = perform(location, method, arguments, shown, as_json=as_json, creates=creates, starts_hub=hub)
             if not succeeded(answer):
                 raise typer.Exit(1)
 
-        declared = [call, *([_models] if embeds else []), _shared]
-        to.command(call.__name__, help=call.__doc__, rich_help_panel=panel)(_with_options(run, *declared))
-        return call
+        declared = [prepare, *([_model_options] if embeds else []), _store_options]
+        to.command(prepare.__name__, help=prepare.__doc__, rich_help_panel=panel)(_with_options(run, *declared))
+        return prepare
 
     return register
 
@@ -170,7 +175,7 @@ def folder_command(
     """Register a command on the folder of a store.
 
     The decorated function takes the `folder`, a `report` of its progress if it names one, and options; it returns the
-    answer. Arguments as of `store_command`; a `view` may be a function, and a command may have a `name` of its own.
+    answer. Arguments as of `operation_command`; a `view` may be a function, and a command may have a `name` of its own.
     """
 
     def register(work: Callable[..., JsonObject]) -> Callable[..., JsonObject]:
@@ -186,7 +191,7 @@ def folder_command(
                 raise typer.Exit(1)
 
         to.command(name or work.__name__, help=work.__doc__, rich_help_panel=panel)(
-            _with_options(run, work, _on_folder)
+            _with_options(run, work, _folder_options)
         )
         return work
 
@@ -206,23 +211,52 @@ def _with_options(run: Callable[..., None], *declared: Callable[..., object]) ->
     return run
 
 
-def location_of(
-    context: typer.Context | None, folder: Path, embedder: str, models: Path | None, *, upgrades: bool = True
-) -> StoreLocation:
-    """Return the store of a command; a hub with other models is refused if the command line or a variable names them.
-
-    Without a `context` the command has no options for models.
-    """
-    sources = [context.get_parameter_source(name) for name in ("embedder", "models")] if context else []
-    chosen = any(getattr(source, "name", "") in {"COMMANDLINE", "ENVIRONMENT"} for source in sources)
-    return StoreLocation(folder, embedder, models, models_chosen=chosen, upgrades=upgrades)
-
-
 def _view(named: str | View) -> View:
     if not isinstance(named, str):
         return named
     module, _, function = named.partition(".")
     return getattr(import_module(f"actors.cli.views.{module}"), function)
+
+
+def perform(
+    location: StoreLocation,
+    method: str,
+    arguments: JsonObject,
+    view: View,
+    *,
+    as_json: bool,
+    creates: bool = False,
+    starts_hub: bool = False,
+) -> JsonObject:
+    """Call an operation, with a progress bar on standard error, print its answer, and return it.
+
+    If it was called in this process, a hub is started in the background, on request, for the commands to come.
+    """
+    from actors.cli.views.terminal import progress_bar, visible
+
+    with exit_on_error(), progress_bar(quiet=as_json) as report, open_store(location, creates=creates) as store:
+        given = with_full_ids(store, arguments)
+        answer = store.call(method, report, **given)
+        hint = answer.get("hint") or (None if creates else _empty_namespace(store, given))
+    if starts_hub and not store.served:
+        start_hub(location)
+    if hint:
+        typer.secho(visible(hint), err=True, fg="yellow")
+    with exit_on_error(), understanding(location.folder):
+        show(answer, view, as_json=as_json)
+    return answer
+
+
+def _empty_namespace(store: StoreSession, given: JsonObject) -> str | None:
+    """Return a hint if the arguments name a namespace without memories, such as one with a typo."""
+    from actors.api.answers import empty_namespace
+    from actors.api.params.fields import EVERYWHERE
+
+    named = given.get("namespace", EVERYWHERE)
+    if named == EVERYWHERE:
+        return None
+    known = store.call("store/status")["namespaces"]
+    return None if named in known else empty_namespace(named, known)
 
 
 @contextmanager
@@ -250,41 +284,6 @@ def exit_on_error(status: int = 1) -> Iterator[None]:
         if str(error) != INTERRUPTED:
             raise
         raise typer.Exit(INTERRUPTED_STATUS) from None
-
-
-def perform(
-    location: StoreLocation,
-    method: str,
-    arguments: JsonObject,
-    view: View,
-    *,
-    as_json: bool,
-    creates: bool = False,
-    starts_hub: bool = False,
-) -> JsonObject:
-    """Call an operation, with a progress bar on standard error, print its answer, and return it."""
-    from actors.api.answers import empty_namespace
-    from actors.api.params.fields import EVERYWHERE
-    from actors.cli.views.terminal import progress_bar, visible
-
-    with (
-        exit_on_error(),
-        progress_bar(quiet=as_json) as report,
-        open_store(location, creates=creates, starts_hub=starts_hub) as store,
-    ):
-        given = with_full_ids(store, arguments)
-        answer = store.call(method, report, **given)
-        hint = answer.get("hint")
-        named = given.get("namespace", EVERYWHERE)
-        if hint is None and not creates and named != EVERYWHERE:
-            known = store.call("store/status")["namespaces"]
-            if named not in known:
-                hint = empty_namespace(named, known)  # such as one with a typo: an answer is empty for no other reason
-    if hint:
-        typer.secho(visible(hint), err=True, fg="yellow")
-    with exit_on_error(), understanding(location.folder):
-        show(answer, view, as_json=as_json)
-    return answer
 
 
 def show(answer: JsonObject, view: View, *, as_json: bool) -> None:

@@ -1,4 +1,8 @@
-"""Access of commands and hooks to a store: through the process that serves it, or by opening it."""
+"""Access of commands and hooks to a store: `open_store` yields a `StoreSession`, whose `call` answers operations.
+
+`_connect_or_open` chooses how: `_connect` sends them to the process that serves the store, as soon as there is one;
+`_open` opens the store in this process, if there is none. `served_store` only does the former.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,7 @@ from glob import escape
 from math import inf
 from pathlib import Path
 from time import monotonic, sleep
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -100,18 +104,21 @@ class StoreLocation(msgspec.Struct, frozen=True):
             raise LogError(f"the log is at {without_password(self.log)}, not in {self.folder}: {advice}")
 
 
+Call: TypeAlias = Callable[..., JsonObject]
+"""Calls `(method, report, /, **arguments)` of a store by a JSON-RPC name; `report` may be left out."""
+
+
 class StoreSession(NamedTuple):
     """An open store."""
 
-    call: Callable[..., JsonObject]
-    """Calls `(method, report, /, **arguments)` by a JSON-RPC name; `report` may be left out."""
+    call: Call
     served: bool
     """Whether another process has it open, with its models loaded or loading."""
 
 
 @contextmanager
 def open_store(
-    location: StoreLocation, *, server_timeout: float = 0.0, creates: bool = False, starts_hub: bool = False
+    location: StoreLocation, *, server_timeout: float = 0.0, creates: bool = False
 ) -> Iterator[StoreSession]:
     """Yield a store: through the process that serves it, or opened here once no other process has it open.
 
@@ -119,7 +126,6 @@ def open_store(
         location: Where it is.
         server_timeout: Seconds to wait for a server before the store is opened here.
         creates: Whether it is created if there is none.
-        starts_hub: Whether a hub is started in the background, after use, for the commands to come.
 
     Raises:
         NoStoreError: There is none.
@@ -134,32 +140,7 @@ def open_store(
     else:
         location.check_exists()
     with understanding(location.folder), ExitStack() as stack:
-        now = monotonic()
-        store = _connect_or_open(location, now + server_timeout, now + location.lock_timeout, stack)
-        yield store
-    if starts_hub and not store.served:
-        start_hub(location)
-
-
-def start_hub(location: StoreLocation) -> None:
-    """Start a hub in the background, if there is none; without one, each command opens the store itself."""
-    if sys.platform == "win32":
-        return
-    with suppress(HubError):
-        connection = hub_launcher(location.folder, location.profile, location.models).step()
-        if connection is not None:
-            connection.close()
-
-
-@contextmanager
-def understanding(folder: Path) -> Iterator[None]:
-    """Raise `CommandError` where an answer lacks what is read of it, and the hub that gave it is of another version."""
-    try:
-        yield
-    except (AttributeError, LookupError, TypeError) as error:
-        if (other := describe_other_version(folder)) is None:
-            raise
-        raise CommandError(f"the answer can't be read: {other}") from error
+        yield _connect_or_open(location, server_timeout, stack)
 
 
 @contextmanager
@@ -167,53 +148,26 @@ def served_store(location: StoreLocation) -> Iterator[StoreSession | None]:
     """Yield a store if another process serves it; errors as in `open_store`."""
     location.check_exists()
     with understanding(location.folder), ExitStack() as stack:
-        session = None
-        with suppress(FileNotFoundError, ConnectionError):  # no server listens, or it ends
-            session = _connect(location, location.seconds_left, stack)
-        yield session
+        yield _connect(location, stack)
 
 
-def check_outside(target: Path, folder: Path) -> None:
-    """Raise `CommandError` if what is to be created lies in the folder of the store that it is made from."""
-    if target.resolve().is_relative_to(folder.resolve()):
-        raise CommandError(f"{target} is inside the store's folder {folder}: choose a place outside of it")
-
-
-def _holds_log(folder: Path) -> bool:
-    """Return whether a folder holds a log, or the head of a lost one; an interrupted restore is finished first."""
-    if not folder.exists():
-        folder = folder.resolve()
-        if any(one.is_dir() for one in folder.parent.glob(f"{escape(folder.name)}.restoring-*")):
-            from events.storage.replacement import finish
-
-            finish(folder)
-    return (folder / "log.duckdb").exists() or (folder / "head").exists()
-
-
-def _make_folder(folder: Path) -> None:
-    """Make the folder of a store; raise `CommandError` if it can't be made."""
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError as error:
-        raise CommandError(no_store_folder(folder, error)) from error
-
-
-def _connect_or_open(location: StoreLocation, opens_at: float, gives_up_at: float, stack: ExitStack) -> StoreSession:
-    """Return the store as soon as it is served, or can be opened after `opens_at` and no hub is starting."""
-    hub_due, notice_due = monotonic() + HUB_START, monotonic() + NOTICE_DUE
-    interval = RETRY_INTERVAL
+def _connect_or_open(location: StoreLocation, server_timeout: float, stack: ExitStack) -> StoreSession:
+    """Return the store as soon as it is served, or can be opened after `server_timeout` and no hub is starting."""
+    start, notice_due, interval = monotonic(), NOTICE_DUE, RETRY_INTERVAL
     while location.seconds_left > MARGIN:
-        with suppress(FileNotFoundError, ConnectionError):  # no server listens, or it ends
-            return _connect(location, location.seconds_left - MARGIN, stack)
-        if monotonic() >= opens_at and not (monotonic() < hub_due and _hub_starts(location.folder)):
+        if (served := _connect(location, stack)) is not None:
+            return served
+        waited = monotonic() - start
+        hub_due = waited < HUB_START and proxy_supported()
+        if waited >= server_timeout and not (hub_due and is_locked(location.folder)):
             from events.storage.log import LogInUseError
 
             try:
                 return _open(location, stack)
             except LogInUseError as error:  # by a server that starts or ends, or by a command
-                if monotonic() >= gives_up_at:
+                if waited >= location.lock_timeout:
                     raise
-                if location.lock_timeout < inf and monotonic() >= notice_due:
+                if location.lock_timeout < inf and waited >= notice_due:
                     print_notice(f"waiting for up to {location.lock_timeout:.0f} s: {str(error).partition(';')[0]}")
                     notice_due = inf
         sleep(max(0.0, min(interval, location.seconds_left - MARGIN)))
@@ -221,34 +175,20 @@ def _connect_or_open(location: StoreLocation, opens_at: float, gives_up_at: floa
     raise TimeoutError("the store stayed in use")
 
 
-def _hub_starts(folder: Path) -> bool:
-    """Return whether a hub is starting or ending."""
-    return proxy_supported() and is_locked(folder)
-
-
-def _connect(location: StoreLocation, seconds: float, stack: ExitStack) -> StoreSession:
+def _connect(location: StoreLocation, stack: ExitStack) -> StoreSession | None:
+    """Return the store through the process that serves it; None if none does, or it ends."""
     from events.postgres.address import check_remembered
 
-    client = stack.enter_context(Client(location.folder, seconds, location.project))
-    check_remembered(location.folder)
-    check_models(location)
-    return StoreSession(client.request, served=True)
-
-
-def check_models(location: StoreLocation) -> None:
-    """Raise `ClientError` if the hub serves the store with another profile or other models than were chosen."""
-    if not location.models_chosen:
-        return
-    wanted = serve_options(location.profile, location.models, (), priming=False, sleep=True)
-    info = read_hub_info(location.folder)
-    if info is not None and (info.options.embedder, info.options.models) != (wanted.embedder, wanted.models):
-        raise ClientError(
-            f"the hub of {location.folder} serves it with {info.options.models_in_words()}, not "
-            f"{wanted.models_in_words()}: leave --embedder and --models out, or end it first by: context-graph stop"
-        )
+    with suppress(FileNotFoundError, ConnectionError):
+        client = stack.enter_context(Client(location.folder, location.seconds_left - MARGIN, location.project))
+        check_remembered(location.folder)
+        check_models(location)
+        return StoreSession(client.request, served=True)
+    return None
 
 
 def _open(location: StoreLocation, stack: ExitStack) -> StoreSession:
+    """Return the store, opened in this process; errors of the log as in `open_store`."""
     from anyio.from_thread import start_blocking_portal
 
     from actors.api.context import Context
@@ -295,3 +235,56 @@ def call_in(
             report(done, total, what)
 
     return portal.call(dispatch.call, context.for_request(progress), BY_METHOD[method], arguments)
+
+
+def start_hub(location: StoreLocation) -> None:
+    """Start a hub in the background, if there is none; without one, each command opens the store itself."""
+    if sys.platform == "win32":
+        return
+    with suppress(HubError):
+        connection = hub_launcher(location.folder, location.profile, location.models).step()
+        if connection is not None:
+            connection.close()
+
+
+def check_models(location: StoreLocation) -> None:
+    """Raise `ClientError` if the hub serves the store with another profile or other models than were chosen."""
+    if not location.models_chosen:
+        return
+    wanted = serve_options(location.profile, location.models, (), priming=False, sleep=True)
+    info = read_hub_info(location.folder)
+    if info is not None and (info.options.embedder, info.options.models) != (wanted.embedder, wanted.models):
+        raise ClientError(
+            f"the hub of {location.folder} serves it with {info.options.models_in_words()}, not "
+            f"{wanted.models_in_words()}: leave --embedder and --models out, or end it first by: context-graph stop"
+        )
+
+
+@contextmanager
+def understanding(folder: Path) -> Iterator[None]:
+    """Raise `CommandError` where an answer lacks what is read of it, and the hub that gave it is of another version."""
+    try:
+        yield
+    except (AttributeError, LookupError, TypeError) as error:
+        if (other := describe_other_version(folder)) is None:
+            raise
+        raise CommandError(f"the answer can't be read: {other}") from error
+
+
+def _holds_log(folder: Path) -> bool:
+    """Return whether a folder holds a log, or the head of a lost one; an interrupted restore is finished first."""
+    if not folder.exists():
+        folder = folder.resolve()
+        if any(one.is_dir() for one in folder.parent.glob(f"{escape(folder.name)}.restoring-*")):
+            from events.storage.replacement import finish
+
+            finish(folder)
+    return (folder / "log.duckdb").exists() or (folder / "head").exists()
+
+
+def _make_folder(folder: Path) -> None:
+    """Make the folder of a store; raise `CommandError` if it can't be made."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise CommandError(no_store_folder(folder, error)) from error

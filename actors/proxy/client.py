@@ -63,7 +63,7 @@ class Client:
             self.deadline = deadline
         except TimeoutError:
             with self:
-                if self.deadline == deadline:
+                if seconds <= ANSWER_TIMEOUT:
                     raise
                 raise ClientError(describe_silence(folder, process_of(self._socket))) from None
         except BaseException:

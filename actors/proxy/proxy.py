@@ -42,7 +42,12 @@ STDIN, STDOUT = 0, 1
 
 
 class Proxy:
-    """Copies lines in both directions, and continues the session with the next hub when one ends."""
+    """Copies lines in both directions, and continues the session with the next hub when one ends.
+
+    When the client closes its input, the hub's is closed once all is sent; the hub then answers, and ends the
+    connection. When a hub ends, the next one receives the handshake and the unanswered requests, as soon as there is
+    a request. When a signal stopped the hub, the requests fail, and the next ones go to the same hub.
+    """
 
     def __init__(
         self,
@@ -53,21 +58,20 @@ class Proxy:
     ) -> None:
         self._find_project = find_project
         self._launcher = launcher
+        self._folder = launcher.folder
         self._options = options
+        self._options_compared = False
         self._pending = PendingRequests(tools)
-        self._hub: socket.socket | None = None
         self._client_reader = LineReader(MAX_LINE)
-        self._hub_reader = LineReader(sys.maxsize)
-        self._to_client = bytearray()
-        self._to_hub = bytearray()
         self._input_closed = False
-        self._hub_input_closed = False
-        self._hub_lost = False
-        self._resumption = b""
-        """What the next hub receives first once one was lost."""
+        self._to_client = bytearray()
+        self._hub: socket.socket | None = None
+        self._hub_reader = LineReader(sys.maxsize)
         self._heard_at = monotonic()
         """When the hub last sent anything, or owed nothing."""
-        self._options_checked = False
+        self._to_hub = bytearray()
+        self._resumption: bytes | None = None
+        """What the next hub receives before `_to_hub`, in place of one that ended; None until one has ended."""
 
     def run(self) -> int:
         """Run until the client is done or gone; return the exit status."""
@@ -89,13 +93,15 @@ class Proxy:
         return self._input_closed and self._hub is None and not (self._to_client or self._to_hub or self._pending)
 
     def _needs_hub(self) -> bool:
-        """Return whether there is anything to send, or no hub was started yet. One that ended isn't replaced before."""
-        return bool(self._to_hub or self._pending) or not (self._input_closed or self._hub_lost)
+        """Return whether a hub has anything to do. The first one is started before, the next ones aren't."""
+        return bool(self._to_hub or self._pending) or (self._resumption is None and not self._input_closed)
 
     def _step(self) -> None:
-        connecting = self._hub is None and self._needs_hub()
-        if connecting:
+        """Wait until a stream can be read or written, and do that."""
+        timeout = IDLE_POLL
+        if self._hub is None and self._needs_hub():
             self._hub = self._connect()
+            timeout = LAUNCH_POLL if self._hub is None else IDLE_POLL
         hub = self._hub
         reading: list[int | socket.socket] = []
         writing: list[int | socket.socket] = [STDOUT] if self._to_client else []
@@ -103,23 +109,22 @@ class Proxy:
             reading.append(STDIN)
         if hub is not None:
             reading += [hub] if len(self._to_client) < MAX_BUFFER else []
-            writing += [hub] if self._to_hub else []
-        timeout = LAUNCH_POLL if connecting and hub is None else IDLE_POLL
+            if self._to_hub:
+                writing.append(hub)
+            elif self._input_closed:
+                with suppress(OSError):  # it ended, which the next read detects
+                    hub.shutdown(socket.SHUT_WR)
         readable, writable, _ = select.select(reading, writing, [], timeout)
         if STDOUT in writable:
             # A writable pipe takes up to PIPE_BUF bytes without blocking.
             del self._to_client[: os.write(STDOUT, self._to_client[: select.PIPE_BUF])]
         if STDIN in readable:
             self._read_client()
+        if hub is not None and hub in writable:
+            with suppress(OSError):  # its buffer is full, or it ended, as above
+                del self._to_hub[: hub.send(self._to_hub[:CHUNK])]
         if hub is not None and hub in readable:
             self._read_hub(hub)
-        if self._hub is not None and self._hub in writable:
-            with suppress(OSError):  # its buffer is full, or it ended, which the next read detects
-                del self._to_hub[: self._hub.send(self._to_hub[:CHUNK])]
-        if self._hub is not None and self._input_closed and not self._to_hub and not self._hub_input_closed:
-            self._hub_input_closed = True
-            with suppress(OSError):  # as above
-                self._hub.shutdown(socket.SHUT_WR)
         if not readable and not writable:
             self._on_idle()
 
@@ -128,12 +133,9 @@ class Proxy:
         hub = self._launcher.step()
         if hub is None:
             return None
-        self._hub_input_closed = False
         self._heard_at = monotonic()
-        if self._hub_lost:
-            self._hub_lost = False
-            self._to_hub[:0] = self._resumption
-        info = read_hub_info(self._launcher.folder)
+        self._to_hub[:0] = self._resumption or b""
+        info = read_hub_info(self._folder)
         if os.environ.get("CONTEXT_GRAPH_LOG"):
             self._check_log()
         if info is not None and (refusal := info.refusal(self._options)) is not None:
@@ -146,24 +148,31 @@ class Proxy:
         from events.storage.log import LogError
 
         try:
-            check_remembered(self._launcher.folder)
+            check_remembered(self._folder)
         except LogError as error:
             raise HubError(str(error)) from error
 
     def _on_idle(self) -> None:
-        """Do what must not delay a first answer: reap a hub that ended, and compare options once."""
+        """Do what must not delay an answer."""
         self._launcher.reap()
         if not self._pending:
             self._heard_at = monotonic()
-        elif self._hub is not None and monotonic() > self._heard_at + ANSWER_TIMEOUT:
+        if self._hub is None:
+            return
+        if not self._options_compared:
+            self._compare_options()
+        if monotonic() > self._heard_at + ANSWER_TIMEOUT:
             self._give_up_stopped(self._hub)
-        info = read_hub_info(self._launcher.folder) if self._hub is not None and not self._options_checked else None
+
+    def _compare_options(self) -> None:
+        """Tell the person in what the hub is another one than this process would start."""
+        info = read_hub_info(self._folder)
         if info is None:
             return
-        self._options_checked = True
+        self._options_compared = True
         from actors.proxy.own_version import describe_other_version
 
-        if (other := describe_other_version(self._launcher.folder)) is not None:
+        if (other := describe_other_version(self._folder)) is not None:
             print_notice(other)
         for name in ("limits", "priming", "sleep"):
             actual, wanted = getattr(info.options, name), getattr(self._options, name)
@@ -194,16 +203,15 @@ class Proxy:
         self._heard_at = monotonic()
         self._to_client += _lines(filter(self._pending.settle, self._hub_reader.feed(data)))
         if not data:
-            self._on_hub_lost(hub)
+            self._on_hub_end(hub)
 
-    def _on_hub_lost(self, hub: socket.socket) -> None:
-        """Queue the unanswered requests for the next hub."""
+    def _on_hub_end(self, hub: socket.socket) -> None:
+        """Prepare what the next hub receives, which is started once it has anything to do."""
         hub.close()
         self._hub = None
         self._hub_reader.rest()
         self._to_client += _lines(self._pending.fail_exhausted())
         self._to_hub.clear()
-        self._hub_lost = True
         self._resumption = _lines(self._pending.resend())
 
     def _give_up_stopped(self, hub: socket.socket) -> None:
@@ -211,17 +219,18 @@ class Proxy:
         with suppress(OSError):  # the platform doesn't say which process it is
             pid = process_of(hub)
             if is_stopped(pid):
-                reason = describe_silence(self._launcher.folder, pid)
+                reason = describe_silence(self._folder, pid)
                 print_notice(reason)
                 self._to_client += _lines(self._pending.fail_all(f"Storage failed: {reason}; this may still be done"))
-                self._on_hub_lost(hub)
+                self._on_hub_end(hub)
 
     def _fail(self, reason: str) -> None:
         """Report to the person and the client why requests stay without a result."""
         print_notice(reason)
         until = monotonic() + GRACE
-        while not self._input_closed and _input_ready(0 if self._pending else max(0.0, until - monotonic())):
-            self._read_client()
+        with suppress(HubError):  # a line that is too long, whose answer is queued
+            while not self._input_closed and _input_ready(0 if self._pending else max(0.0, until - monotonic())):
+                self._read_client()
         self._to_client += _lines(self._pending.fail_all(f"Storage failed: {reason}"))
         while self._to_client:
             del self._to_client[: os.write(STDOUT, self._to_client)]

@@ -15,7 +15,7 @@ from actors.cli import commands as package
 from actors.cli.commands import program
 
 COLUMNS = 80
-REGISTERING = {"store_command", "folder_command"}
+REGISTERING = {"operation_command", "folder_command"}
 
 
 def commands(of: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:

@@ -27,11 +27,9 @@ def test_a_command_waits_for_a_hub_that_is_starting_instead_of_opening_the_store
     """The process that holds the lock listens at the third attempt to connect."""
     attempts: list[StoreLocation] = []
 
-    def connect(location: StoreLocation, _seconds: float, _stack: ExitStack) -> StoreSession:
+    def connect(location: StoreLocation, _stack: ExitStack) -> StoreSession | None:
         attempts.append(location)
-        if len(attempts) < 3:
-            raise FileNotFoundError
-        return StoreSession(lambda *_: {}, served=True)
+        return StoreSession(lambda *_: {}, served=True) if len(attempts) == 3 else None
 
     monkeypatch.setattr(store_access, "_connect", connect)
     lock = lock_folder(tmp_path)
@@ -49,10 +47,9 @@ def test_a_hub_that_gives_up_its_start_leaves_the_store_to_the_command(
     assert lock is not None
     held = [lock]
 
-    def connect(_location: StoreLocation, _seconds: float, _stack: ExitStack) -> StoreSession:
+    def connect(_location: StoreLocation, _stack: ExitStack) -> None:
         if is_locked(tmp_path):
             os.close(held.pop())
-        raise FileNotFoundError
 
     monkeypatch.setattr(store_access, "_connect", connect)
     monkeypatch.setattr(store_access, "_open", lambda *_: StoreSession(lambda *_: {}, served=False))

@@ -9,8 +9,8 @@ import typer
 from actors.api.caller import Scope
 from actors.api.params.http import DEFAULT_ADDRESS, HttpListen
 from actors.api.params.parsing import parse
-from actors.cli.options import Data, Embedder, Json, Models
-from actors.cli.program import Group, Panel, app, exit_on_error, folder_command, location_of, show
+from actors.cli.options import Data, Embedder, Json, Models, location_of
+from actors.cli.program import Group, Panel, app, exit_on_error, folder_command, show
 from actors.cli.store_access import check_models
 from actors.proxy.client import client_of_hub
 from actors.proxy.serve_command import data_folder, hub_launcher
@@ -72,25 +72,17 @@ def _printed(answer: JsonObject) -> None:
 @folder_command(Panel.CONNECT, _printed, "list", to=keys)
 def list_keys(folder: Path) -> JsonObject:
     """List the keys: what each may do and see, until when, and when it was used last."""
-    from actors.http.access.keys import Keys
+    from actors.http.access.keys import Key, Keys
 
     now = datetime.now(UTC)
-    return {
-        "keys": [
-            {
-                "name": key.name,
-                "scope": key.scope.value,
-                "namespaces": None if key.namespaces is None else list(key.namespaces),
-                "valid": key.is_valid(now),
-                **{
-                    field: at and at.isoformat(timespec="seconds")
-                    for field in ("created_at", "expires_at", "revoked_at", "last_used_at")
-                    for at in [getattr(key, field)]
-                },
-            }
-            for key in Keys(folder).all()
-        ]
-    }
+
+    def described(key: Key) -> JsonObject:
+        namespaces = None if key.namespaces is None else list(key.namespaces)
+        rights = {"name": key.name, "scope": key.scope.value, "namespaces": namespaces, "valid": key.is_valid(now)}
+        times = {name: getattr(key, name) for name in ("created_at", "expires_at", "revoked_at", "last_used_at")}
+        return rights | {name: at and at.isoformat(timespec="seconds") for name, at in times.items()}
+
+    return {"keys": [*map(described, Keys(folder).all())]}
 
 
 @folder_command(Panel.CONNECT, lambda answer: typer.echo(f"{answer['name']} is revoked"), to=keys)

@@ -21,7 +21,7 @@ from actors.cli.program import Panel, app, exit_on_error, folder_command
 from actors.cli.store_access import LONGEST, RETRY_INTERVAL, CommandError
 from actors.proxy import serve_command
 from actors.proxy.client import Client
-from actors.proxy.endpoint import HubInfo, read_hub_info
+from actors.proxy.endpoint import HubInfo, ServeOptions, read_hub_info
 from actors.proxy.launcher import START_TIMEOUT, lock_folder, stop_hub
 from actors.proxy.own_version import own_version
 from actors.proxy.project import serving_project
@@ -31,7 +31,6 @@ from actors.runtime.types import JsonObject
 
 if TYPE_CHECKING:
     from actors.hub.hub import Hub
-    from actors.proxy.endpoint import HubInfo, ServeOptions
 
 HTTP_ALONE = ("address", "tls_cert", "tls_key", "behind_proxy", "allow_host", "oauth_issuer", "oauth_audience")
 """Parameters of `serve` that need `--http`."""

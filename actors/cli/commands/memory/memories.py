@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from actors.cli.options import HELP, AsOf, Memory, MemoryId, Namespace, Session, Tags, given_path
-from actors.cli.program import Call, Panel, store_command
+from actors.cli.program import ArgumentsAndView, Panel, operation_command
 from actors.runtime.settings import Confidence, SearchProfile
 
 
@@ -51,7 +51,7 @@ def _absolute(path: str | None) -> str | None:
     return path if path is None or path.startswith("data:") else str(given_path(path).absolute())
 
 
-@store_command(Panel.REMEMBER, "memory/store", "memories.stored", embeds=True, creates=True)
+@operation_command(Panel.REMEMBER, "memory/store", "memories.stored", embeds=True, creates=True)
 def store(
     content: Annotated[
         str, typer.Argument(callback=_text, help="The text to remember; - reads it from standard input.")
@@ -91,7 +91,7 @@ def store(
     """Store a memory."""
 
 
-@store_command(Panel.REMEMBER, "search/graph", embeds=True)
+@operation_command(Panel.REMEMBER, "search/graph", embeds=True)
 def search(
     query: Annotated[str, typer.Argument(help="A question or keywords.")],
     namespace: Namespace = None,
@@ -121,7 +121,7 @@ def search(
     include_superseded: Annotated[
         bool, typer.Option("--superseded/--no-superseded", help="Whether to show what was corrected since.")
     ] = True,
-) -> Call:
+) -> ArgumentsAndView:
     """Find memories, and see why each was found."""
     from actors.cli.views.memories import found
 
@@ -131,20 +131,20 @@ def search(
     return arguments | {"include_superseded": include_superseded, "explain": True}, partial(found, explain=explain)
 
 
-@store_command(Panel.REMEMBER, "memory/delete")
+@operation_command(Panel.REMEMBER, "memory/delete")
 def forget(
     id: Memory,
     *,
     hard: Annotated[bool, typer.Option("--hard", help="Destroy its key, so that it can never be restored.")] = False,
     reason: Annotated[str | None, typer.Option(help="Why.")] = None,
-) -> Call:
+) -> ArgumentsAndView:
     """Remove a memory from every search; `restore` reverts that."""
     from actors.cli.views.memories import forgotten
 
     return {"id": id, "soft": not hard, "reason": reason}, forgotten
 
 
-@store_command(Panel.REMEMBER, "memory/supersede", "memories.superseded")
+@operation_command(Panel.REMEMBER, "memory/supersede", "memories.superseded")
 def supersede(
     id: Memory,
     by: Annotated[MemoryId, typer.Argument(parser=MemoryId, metavar="BY", help="The memory that holds in its place.")],
@@ -152,44 +152,44 @@ def supersede(
     """Say that a memory is out of date, and which one holds; `restore` reverts that."""
 
 
-@store_command(Panel.INSPECT, "store/status", reads=True)
+@operation_command(Panel.INSPECT, "store/status", reads=True)
 def status(
     as_of: AsOf = None,
     *,
     latencies: Annotated[bool, typer.Option("--latencies", help="Show how long each operation takes.")] = False,
-) -> Call:
+) -> ArgumentsAndView:
     """Show how much the store holds, the models of its spaces, and what takes longest."""
     from actors.cli.views.memories import status
 
     return {"as_of": as_of}, partial(status, all_latencies=latencies)
 
 
-@store_command(Panel.INSPECT, "memory/retrieve", "memories.memory", reads=True)
+@operation_command(Panel.INSPECT, "memory/retrieve", "memories.memory", reads=True)
 def show(id: Memory, as_of: AsOf = None) -> None:
     """Show a memory with its state and links."""
 
 
-@store_command(Panel.INSPECT, "memory/compare", reads=True)
+@operation_command(Panel.INSPECT, "memory/compare", reads=True)
 def compare(
     one: Annotated[MemoryId, typer.Argument(parser=MemoryId, metavar="ONE", help=HELP)],
     other: Annotated[MemoryId, typer.Argument(parser=MemoryId, metavar="OTHER", help="Another one.")],
-) -> Call:
+) -> ArgumentsAndView:
     """Show the similarity of two memories, space by space."""
     from actors.cli.views.memories import compared
 
     return {"memory_a": one, "memory_b": other, "include_per_embedder": True}, compared
 
 
-@store_command(Panel.INSPECT, "goal/discover", "mind.goals")
+@operation_command(Panel.INSPECT, "goal/discover", "mind.goals")
 def goals(namespace: Namespace = None) -> None:
     """Find what the memories are about; choose a North Star among the goals if there is none."""
 
 
-@store_command(Panel.INSPECT, "purpose/drift_check", "mind.drift", reads=True)
+@operation_command(Panel.INSPECT, "purpose/drift_check", "mind.drift", reads=True)
 def drift(namespace: Namespace = None) -> None:
     """Show how far the latest memories have drifted from the goals, and in which spaces."""
 
 
-@store_command(Panel.INSPECT, "consciousness/get_state", "mind.mind", reads=True)
+@operation_command(Panel.INSPECT, "consciousness/get_state", "mind.mind", reads=True)
 def mind(namespace: Namespace = None) -> None:
     """Show the workspace, the agreement of the spaces, and the stage of the store's life."""

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from actors.cli.options import Data, Embedder, Json, Models, full_id
-from actors.cli.program import Panel, app, exit_on_error, location_of, show
+from actors.cli.options import Data, Embedder, Json, Models, full_id, location_of
+from actors.cli.program import Panel, app, exit_on_error, show
 from actors.cli.store_access import CommandError, StoreSession, open_store
 from actors.proxy.serve_command import data_folder
 from actors.runtime.settings import ModelProfile

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from actors.cli.options import RUN_HELP, Data, Json, MemoryId, Namespace, RunId, given_path
-from actors.cli.program import Group, Panel, app, exit_on_error, show, store_command
+from actors.cli.program import Group, Panel, app, exit_on_error, operation_command, show
 from actors.cli.store_access import StoreLocation, open_store
 from actors.proxy.project import claims
 from actors.proxy.serve_command import DATA, data_folder
@@ -23,7 +23,7 @@ KEPT = 3
 Threshold = Annotated[float, typer.Option("--threshold", help="Salience below which memories are pruned, 0 to 1.")]
 
 
-@store_command(
+@operation_command(
     Panel.TIDY, "memory/consolidate", "mind.run_result", succeeded=lambda answer: answer["outcome"] == "finished"
 )
 def consolidate(
@@ -38,7 +38,7 @@ def consolidate(
     """Merge duplicates and prune memories of low salience; deep also clusters, rem also looks for patterns."""
 
 
-@store_command(Panel.TIDY, "memory/undo_consolidation", "mind.undone")
+@operation_command(Panel.TIDY, "memory/undo_consolidation", "mind.undone")
 def undo(
     run_id: Annotated[RunId, typer.Argument(parser=RunId, metavar="RUN", help=RUN_HELP)],
     memory_id: Annotated[
@@ -49,7 +49,7 @@ def undo(
     """Undo a run of `consolidate`, or of `namespaces` where it moved memories."""
 
 
-@store_command(Panel.TIDY, "memory/consolidations", "mind.runs", reads=True)
+@operation_command(Panel.TIDY, "memory/consolidations", "mind.runs", reads=True)
 def consolidations(
     run_id: Annotated[
         RunId | None, typer.Argument(parser=RunId, metavar="RUN", help="Show this run, memory by memory.")
@@ -63,7 +63,7 @@ def consolidations(
     """Show what the latest runs did and why."""
 
 
-@store_command(Panel.TIDY, "memory/pruning_candidates", "mind.candidates", reads=True)
+@operation_command(Panel.TIDY, "memory/pruning_candidates", "mind.candidates", reads=True)
 def candidates(
     namespace: Namespace = None,
     salience_threshold: Threshold = 0.3,
@@ -89,7 +89,7 @@ def _target(text: str) -> str:
     return ("git:" if git else "") + str(given_path(text.removeprefix("git:")).absolute())
 
 
-@store_command(Panel.TIDY, "store/schedule", "mind.schedule")
+@operation_command(Panel.TIDY, "store/schedule", "mind.schedule")
 def schedule(
     light: Annotated[
         str | None,
@@ -148,7 +148,7 @@ def namespaces(context: typer.Context, data: Data = None, *, as_json: Json = Fal
     show(answer, _printed, as_json=as_json)
 
 
-@store_command(Panel.TIDY, "namespace/move", "transfer.moved", to=group, kind=MoveKind.RENAME)
+@operation_command(Panel.TIDY, "namespace/move", "transfer.moved", to=group, kind=MoveKind.RENAME)
 def rename(
     source: Source,
     target: Annotated[str, typer.Argument(help="The new name; a namespace without memories.")],
@@ -159,7 +159,7 @@ def rename(
     """Give a namespace another name; goals and clusters follow. `undo RUN` takes it back."""
 
 
-@store_command(Panel.TIDY, "namespace/move", "transfer.moved", to=group, kind=MoveKind.MERGE)
+@operation_command(Panel.TIDY, "namespace/move", "transfer.moved", to=group, kind=MoveKind.MERGE)
 def merge(
     source: Source,
     target: Annotated[str, typer.Argument(help="The namespace that its memories are put into.")],
@@ -170,7 +170,7 @@ def merge(
     """Put all memories of a namespace into another one. `undo RUN` takes it back."""
 
 
-@store_command(Panel.TIDY, "namespace/move", "transfer.moved", to=group, kind=MoveKind.MOVE)
+@operation_command(Panel.TIDY, "namespace/move", "transfer.moved", to=group, kind=MoveKind.MOVE)
 def move(
     target: Annotated[str, typer.Argument(help="The namespace that they are put into; it may be new.")],
     ids: Annotated[

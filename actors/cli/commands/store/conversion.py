@@ -10,7 +10,7 @@ import typer
 
 from actors.cli.options import Embedder, Log, Models, given_path
 from actors.cli.program import Panel, folder_command
-from actors.cli.store_access import CommandError, StoreLocation, check_outside
+from actors.cli.store_access import CommandError, StoreLocation
 from actors.proxy.endpoint import Report
 from actors.runtime.settings import ModelProfile, passphrase
 from actors.runtime.types import JsonObject
@@ -25,6 +25,12 @@ Workers = Annotated[
 Ray = Annotated[
     str | None, typer.Option(metavar="ADDRESS", help="Embed on a Ray cluster: auto, ray://HOST:PORT, or local.")
 ]
+
+
+def check_outside(target: Path, folder: Path) -> None:
+    """Raise `CommandError` if what is to be created lies in the folder of the store that it is made from."""
+    if target.resolve().is_relative_to(folder.resolve()):
+        raise CommandError(f"{target} is inside the store's folder {folder}: choose a place outside of it")
 
 
 @folder_command(Panel.MAINTAIN, "maintenance.upgraded")

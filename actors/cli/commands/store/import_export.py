@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from actors.cli.commands.store.conversion import Ray, Workers
-from actors.cli.options import AsOf, Data, Embedder, Models, Namespace, given_path
-from actors.cli.program import Panel, app, exit_on_error, folder_command, location_of, show
+from actors.cli.options import AsOf, Data, Embedder, Models, Namespace, given_path, location_of
+from actors.cli.program import Panel, app, exit_on_error, folder_command, show
 from actors.cli.store_access import StoreLocation, open_store
 from actors.importers import KNOWN
 from actors.proxy.endpoint import Report, print_notice

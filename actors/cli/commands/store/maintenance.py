@@ -8,9 +8,10 @@ from typing import Annotated
 
 import typer
 
+from actors.cli.commands.store.conversion import check_outside
 from actors.cli.options import Data, Json, Log, MemoryId, given_path, names_memory
-from actors.cli.program import Panel, app, exit_on_error, folder_command, perform, show, store_command
-from actors.cli.store_access import CommandError, StoreLocation, check_outside, open_store, served_store
+from actors.cli.program import Panel, app, exit_on_error, folder_command, operation_command, perform, show
+from actors.cli.store_access import CommandError, StoreLocation, open_store, served_store
 from actors.proxy.endpoint import Report
 from actors.proxy.serve_command import data_folder
 from actors.runtime.settings import passphrase
@@ -29,7 +30,7 @@ MOVE_FIRST = (
 """What to run where the log is on a server."""
 
 
-@store_command(Panel.TIDY, "store/calibrate", "maintenance.calibrated", embeds=True)
+@operation_command(Panel.TIDY, "store/calibrate", "maintenance.calibrated", embeds=True)
 def calibrate(
     texts: Annotated[int, typer.Option(help="How many memories to compare with each other, 50 to 2,000.")] = 400,
 ) -> None:
@@ -89,7 +90,7 @@ def _verify(folder: Path, anchor: str | None, report: Report) -> JsonObject:
         return verified(found, problems, anchor)
 
 
-@store_command(Panel.MAINTAIN, "store/backup", "maintenance.backed_up", reads=True)
+@operation_command(Panel.MAINTAIN, "store/backup", "maintenance.backed_up", reads=True)
 def backup(
     target: Annotated[
         str,

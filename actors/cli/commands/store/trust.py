@@ -8,8 +8,8 @@ from typing import Annotated
 import msgspec
 import typer
 
-from actors.cli.options import AsOf, Embedder, Memory, Models, RunId, given_path
-from actors.cli.program import Panel, folder_command, location_of, store_command
+from actors.cli.options import AsOf, Embedder, Memory, Models, RunId, given_path, location_of
+from actors.cli.program import Panel, folder_command, operation_command
 from actors.cli.store_access import StoreLocation, open_store
 from actors.proxy.endpoint import Report
 from actors.runtime.settings import ModelProfile, passphrase
@@ -51,14 +51,14 @@ def anchor(
     return {"anchor": text, "events": head.seq}
 
 
-@store_command(
+@operation_command(
     Panel.TRUST, "store/replay", "audit.replayed", succeeded=lambda answer: answer.get("matches", True), reads=True
 )
 def replay(as_of: AsOf = None) -> None:
     """Rebuild the state from the log and compare it with the present one; status 1 if they differ."""
 
 
-@store_command(Panel.TRUST, "store/diff", "audit.changes", reads=True)
+@operation_command(Panel.TRUST, "store/diff", "audit.changes", reads=True)
 def diff(
     a: Annotated[
         str, typer.Argument(help="Number of an event, or a time: ISO 8601, or as 'last week', from its beginning.")
@@ -69,7 +69,7 @@ def diff(
     """Show what changed between two moments."""
 
 
-@store_command(Panel.TRUST, "memory/history", "audit.trail", reads=True)
+@operation_command(Panel.TRUST, "memory/history", "audit.trail", reads=True)
 def history(
     memory_id: Memory,
     limit: Limit = 50,
@@ -79,7 +79,7 @@ def history(
     """Show what happened to a memory, from the log."""
 
 
-@store_command(Panel.TRUST, "audit/trail", "audit.trail", reads=True)
+@operation_command(Panel.TRUST, "audit/trail", "audit.trail", reads=True)
 def audit(
     run_id: Annotated[
         RunId | None, typer.Option("--run", parser=RunId, metavar="RUN", help="Only events of this run.")
