@@ -6,13 +6,13 @@
 - A question that was asked in the past: what is from after it ranks lower.
 """
 
-from datetime import timedelta
 from typing import Final
 
 import numpy as np
 
 from actors.comparator.messages import Relevance
 from actors.comparator.search.relevance import NOTHING_FOUND
+from actors.comparator.search.versions import is_later
 from actors.runtime.settings import Confidence
 from projections.atlas.atlas import Atlas
 from projections.storage.arrays import Mask, Rows, Scores
@@ -26,8 +26,6 @@ and what the latest of these ranks higher than the earliest."""
 LATER_PENALTY: Final = 2.0
 """What a memory from after the time of a question ranks lower, in standard deviations of the fused scores: a
 question of that day can't mean it."""
-LATER_SLACK: Final = timedelta(days=1)
-"""A memory of the day of the question may be what it is about."""
 ANSWERED: Final = Relevance(probability=1.0, confidence=Confidence.CONFIDENT)
 """Any memory of the time answers a question for it."""
 
@@ -59,10 +57,7 @@ def latest_bonus(atlas: Atlas, hints: QueryHints, rows: Rows, scores: Scores) ->
 
 def later_penalty(atlas: Atlas, hints: QueryHints, rows: Rows) -> Scores:
     """Return the penalty of memories that did not exist when the question was asked, shape (rows,)."""
-    if hints.unknown is None:
-        return np.zeros(len(rows), np.float32)
-    later = atlas.facets.created_between(hints.unknown.start + LATER_SLACK, hints.unknown.end, rows)
-    return np.float32(LATER_PENALTY) * later
+    return np.float32(LATER_PENALTY) * is_later(atlas, hints, rows)
 
 
 def period_relevance(atlas: Atlas, hints: QueryHints, rows: Rows) -> Relevance:

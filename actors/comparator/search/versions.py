@@ -1,30 +1,36 @@
 """Rank the version of a statement that a query asks for above its other versions.
 
-That is the latest one, unless the query asks for the past: by naming a time, the version that held at its end; by its
-wording ("before", "used to"), a superseded one. Versions are those that `MemorySuperseded` names, and those that the
-caller found to answer the query in place of each other (`Search.restated`).
+That is the latest one, unless the query asks for the past. One that names a time, or was asked at one that is past,
+means the version that held then. "Before" means the version which that one superseded, "originally" the first. Versions
+are those that `MemorySuperseded` names, and those that the caller found to answer the query in place of each other
+(`Search.restated`).
 
 "The old parser" and "in the morning" ask for another time only where the statement does not contain these words. The
 latest version of "Andrej supports the old parser" answers a question about the old parser.
 """
 
 from collections.abc import Mapping
+from datetime import timedelta
 from typing import Final
 
 import numpy as np
 
 from actors.comparator.messages import Search
 from actors.comparator.search.passages import best_coverage
-from actors.text.queries.tense import ambiguous_words, asks_for_past
+from actors.text.queries.tense import ambiguous_words, asks_for_first, asks_for_past
 from events.fingerprint import Embedding, Sparse
 from events.spaces import E6, E11
 from projections.atlas.atlas import Atlas
 from projections.spaces.lexical import term_frequencies
 from projections.storage.arrays import Mask, Rows, Scores
 from projections.storage.microseconds import microseconds
+from projections.time.time_mentions import QueryHints
 
 MARGIN: Final = 1e-3
 """By which the wanted version exceeds the others, in fused scores."""
+
+LATER_SLACK: Final = timedelta(days=1)
+"""A memory of the day of the question may be what it is about."""
 
 _ALL: Final = 0.99
 """Coverage of all words, but for rounding."""
@@ -95,16 +101,40 @@ def version_bonus(atlas: Atlas, request: Search, later: Mapping[int, int], rows:
 
 def _wanted(atlas: Atlas, request: Search, latest: int, earlier: list[int]) -> list[int]:
     """Return the versions that a query asks for; the latest one too where none held at the time that it names."""
-    if request.hints.intervals:
-        end = max(interval.end for interval in request.hints.intervals)
-        versions = np.array([*earlier, latest])
-        held = versions[atlas.facets.calendar(versions) < microseconds(end)].tolist()
-        return [max(held, key=atlas.facets.created_at)] if held else [latest]
-    if not asks_for_past(request.text):
+    hints, versions = request.hints, np.array([*earlier, latest])
+    held = ~is_later(atlas, hints, versions)
+    if hints.intervals:
+        end = max(interval.end for interval in hints.intervals)
+        held &= atlas.facets.calendar(versions) < microseconds(end)
+    if not held.any():
         return [latest]
-    words = ambiguous_words(request.text, request.hints)
-    named = bool(words) and says(atlas, request.embeddings, words, np.array(earlier)).any()
-    return [latest] if named else earlier
+    if not held.all():
+        latest = max(versions[held].tolist(), key=atlas.facets.created_at)
+        earlier = [row for row in versions[held].tolist() if row != latest]
+    if hints.intervals or not earlier or not asks_for_past(request.text):
+        return [latest]
+    words = ambiguous_words(request.text, hints)
+    if words and says(atlas, request.embeddings, words, np.array(earlier)).any():
+        return [latest]
+    return _ends_of_chains(atlas, earlier, first=asks_for_first(request.text))
+
+
+def _ends_of_chains(atlas: Atlas, versions: list[int], *, first: bool) -> list[int]:
+    """Return the last of each chain of versions that superseded each other, or the first."""
+    among = np.zeros(atlas.facets.erased.shape, np.bool_)
+    among[versions] = True
+    later = atlas.successors(among, np.array(versions))
+    chains: dict[int, list[int]] = {}
+    for row in versions:
+        chains.setdefault(later.get(row, row), []).append(row)
+    return [min(chain, key=atlas.facets.created_at) if first else last for last, chain in chains.items()]
+
+
+def is_later(atlas: Atlas, hints: QueryHints, rows: Rows) -> Mask:
+    """Return which memories did not exist when the question was asked, shape (rows,)."""
+    if hints.unknown is None:
+        return np.zeros(len(rows), np.bool_)
+    return atlas.facets.created_between(hints.unknown.start + LATER_SLACK, hints.unknown.end, rows)
 
 
 def without_superseded(atlas: Atlas, eligible: Mask) -> Mask:

@@ -22,6 +22,8 @@ _PAST: Final = re.compile(
 """Words that ask for what held before."""
 _OLD: Final = re.compile(r"\b(?:the|my|our|his|her|their|your|its|an) (old)\b", re.IGNORECASE)
 """Words that ask for what held before, or name what a query is about."""
+_FIRST: Final = re.compile(r"\b(?:original(?:ly)?|initial(?:ly)?|first)\b", re.IGNORECASE)
+"""Words that ask for the first of several former versions."""
 _HAPPENED: Final = re.compile(r"\b(?:did|was|were|had)\b", re.IGNORECASE)
 """Verbs of a question for what happened, which has no latest version."""
 
@@ -29,6 +31,11 @@ _HAPPENED: Final = re.compile(r"\b(?:did|was|were|had)\b", re.IGNORECASE)
 def asks_for_past(query: str) -> bool:
     """Return whether the wording of a query asks for what held before, rather than for what holds."""
     return _PAST.search(query) is not None or _OLD.search(query) is not None
+
+
+def asks_for_first(query: str) -> bool:
+    """Return whether a query that asks for what held before asks for what held first."""
+    return _FIRST.search(query) is not None
 
 
 def asks_for_present(query: str, hints: QueryHints) -> bool:

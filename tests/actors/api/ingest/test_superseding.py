@@ -218,6 +218,48 @@ async def test_of_three_versions_the_latest_is_first(mind: Mind) -> None:
     assert {found[old]["superseded_by"], found[new]["superseded_by"]} == {last}
 
 
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("Which colour is the lamp in the hall?", 3),
+        ("Which colour was the lamp in the hall before?", 2),
+        ("What was the previous colour of the hall lamp?", 2),
+        ("What was the original colour of the lamp in the hall?", 0),
+        ("Which colour did the hall lamp have at first?", 0),
+    ],
+)
+@pytest.mark.parametrize("chained", [True, False])
+async def test_of_a_chain_of_versions_before_means_the_last_but_one(
+    mind: Mind, query: str, expected: int, *, chained: bool
+) -> None:
+    colours: list[str] = []
+    for number, colour in enumerate(("red", "green", "blue", "amber")):
+        text = f"The lamp in the hall shines in {colour}."
+        named = colours[-1:] if chained else colours
+        colours.append(await kept(mind, text, created_at=f"2025-0{number + 1}-01", supersedes=named))
+    await kept(mind, FOX)
+    assert next(iter(await results(mind, query))) == colours[expected]
+
+
+@pytest.mark.parametrize(
+    ("asked_at", "query", "expected"),
+    [
+        ("2025-03-01", PRESENT, 0),
+        ("2025-07-01", PRESENT, 1),
+        ("2025-07-01", PAST, 0),
+        ("2025-10-01", PRESENT, 2),
+        ("2025-10-01", PAST, 1),
+        ("2025-01-01", PRESENT, 2),
+    ],
+)
+async def test_a_question_of_a_past_day_is_answered_by_the_version_of_that_day(
+    mind: Mind, asked_at: str, query: str, expected: int
+) -> None:
+    old, new = await corrected(mind)
+    latest = await kept(mind, LATER, supersedes=[new], **TIMES[2])
+    assert next(iter(await results(mind, query, asked_at=asked_at))) == (old, new, latest)[expected]
+
+
 async def test_as_of_before_the_correction_the_statement_holds(mind: Mind) -> None:
     old = await kept(mind, COURSE, **TIMES[0])
     then = await now(mind)
