@@ -224,9 +224,7 @@ def nap(call: HookCall) -> None:
             (location.folder / WAITING).touch(mode=0o600)
     _call_until_done(
         location,
-        "memory/consolidate",
-        mode="light",
-        salience_threshold=0.0,
+        "memory/merge_copies",
         namespace=call.namespace,
         max_seconds=max(1, round(location.seconds_left - 1)),
         rationale="SessionEnd hook of Claude Code",

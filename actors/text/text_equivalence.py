@@ -25,6 +25,8 @@ _TOKEN: Final = re.compile(
 """A quotation in backticks, a word with the signs attached to it, or a single sign."""
 _PUNCTUATION: Final = frozenset(".,;:!…-–—")
 """Signs without meaning where they stand by themselves."""
+_ENDS: Final = _PUNCTUATION - {","} | {"?"}
+"""Signs after which a sentence may begin."""
 _STRAIGHT_QUOTES: Final = str.maketrans({"’": "'", "‘": "'", **dict.fromkeys("“”„«»", '"')})
 _CONTRACTION: Final = re.compile(r"(?<=\w)'(?:ll|d|m|re|ve|s)\b", re.IGNORECASE)
 _NEGATION: Final = re.compile(r"\b(ca|wo|sha|can|\w+?)(?:n't|(?<=can)not)\b", re.IGNORECASE)
@@ -173,8 +175,9 @@ def equivalent(left: NormalizedText, right: NormalizedText, *, strict: bool) -> 
     """Return whether two texts state the same.
 
     Code is equivalent if it differs only in comments and spaces, prose in other languages if it has the same words. So
-    is English, where fillers, free-standing punctuation and initial capitals are ignored. Unless `strict`, it may also
-    use other forms of its words or synonyms, without a change from present to past, and one phrase may have moved.
+    is English, where fillers, free-standing punctuation and the capital of a sentence are ignored. Unless `strict`, it
+    may also use other forms of its words or synonyms, without a change from present to past, and one phrase may have
+    moved.
     """
     if (left.code, left.words) == (right.code, right.words):
         return True
@@ -227,19 +230,19 @@ def _words(text: str) -> list[tuple[str, bool, bool]]:
     starts_sentence = separated = True
     for token in _TOKEN.findall(full):
         if token in _PUNCTUATION:
-            starts_sentence = separated = True
+            separated = True
+            starts_sentence = starts_sentence or token in _ENDS
             continue
         word = _fold_capital(token, starts_sentence=starts_sentence)
-        words.append((word, separated, word != word.lower() or (word != token and not starts_sentence)))
-        starts_sentence = separated = False
+        words.append((word, separated, word != word.lower()))
+        starts_sentence, separated = token in _ENDS, False
     return words
 
 
 def _fold_capital(word: str, *, starts_sentence: bool) -> str:
-    """Return a capitalised word in lower case. Any other use of capitals is significant and stays."""
-    if len(word) == 1:
-        return word.lower() if word == "I" or (word == "A" and starts_sentence) else word
-    return word.lower() if word[1:].islower() and re.fullmatch(r"[^\W\d_]+(?:['-][^\W\d_]+)*", word) else word
+    """Return the first word of a sentence in lower case, and "I". Any other capital is significant: "Rose", "Admin"."""
+    capitalised = word == "A" or (word[1:].islower() and re.fullmatch(r"[^\W\d_]+(?:['-][^\W\d_]+)*", word))
+    return word.lower() if word == "I" or (starts_sentence and capitalised) else word
 
 
 @lru_cache(50_000)

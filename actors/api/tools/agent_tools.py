@@ -58,6 +58,7 @@ TOOLS = (
     read_tool("search/weight_profiles", ranking.search_weight_profiles, read_only=True, waits=False),
     # for programs and the command line only
     write_tool("memory/tag", memories.memory_tag, listed=False),
+    admin_tool("memory/merge_copies", sleep.merge_copies, listed=False),
     read_tool("store/status", maintenance.store_status, listed=False),
     tool("store/diff", history.store_diff, listed=False, scope=Scope.READ),
     tool("store/replay", history.store_replay, listed=False, scope=Scope.ADMIN),

@@ -139,7 +139,7 @@ SAME = [
     (PROSE, PROSE),
     ("He bought a big house near the park", "He purchased a large house near the park"),
     ("Joanna: Thanks, Nate! It is appreciated.", "Joanna: Thanks Nate! It is appreciated"),
-    ("Tom is a student majoring anthropology.", "Tom is a student majoring in Anthropology."),
+    ("Tom is a student majoring anthropology.", "tom is a student majoring in anthropology."),
     ("Luka Dončić – 2018", "- Luka Dončić - 2018"),
     ("I’ll go to the market", "I will go to the market"),
     ("The café was very nice", "The café was nice"),
@@ -158,12 +158,15 @@ def test_other_forms_synonyms_and_a_moved_phrase_are_equivalent_but_not_strictly
     assert same(one, other)
 
 
-@pytest.mark.parametrize(("one", "other"), [("US", "us"), ("MB", "Mb"), ("PATH", "Path"), ("eBay", "ebay")])
-def test_capitals_count_but_for_the_first_of_a_word(one: str, other: str):
-    left, right = (f"It was meant for {word} by then" for word in (one, other))
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("US", "us"), ("MB", "Mb"), ("PATH", "Path"), ("eBay", "ebay"), ("Rose", "rose"), ("Admin", "admin")],
+)
+def test_capitals_count_but_for_that_of_a_sentence(one: str, other: str):
+    left, right = (f"It was meant for {word} by then. Ole waits." for word in (one, other))
     for strict in (True, False):
         assert not same(left, right, strict=strict)
-        assert same(right, right.replace(other, other.capitalize()), strict=strict)
+        assert same(left, left.replace("It", "it").replace("Ole waits", "ole waits"), strict=strict)
 
 
 FOREIGN = [

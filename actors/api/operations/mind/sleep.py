@@ -10,7 +10,7 @@ from actors.api.answers import pick
 from actors.api.context import Context, find_request, ignore_progress, reporter
 from actors.api.idempotency import key_conflict
 from actors.api.operations.mind import runs
-from actors.api.params.fields import NamespaceFilter, Reason
+from actors.api.params.fields import Name, NamespaceFilter, Reason
 from actors.api.params.parsing import Params
 from actors.consolidator.messages import SALIENCE_THRESHOLD, Consolidate, DreamPhase, RunResult, UndoResult, UndoRun
 from actors.runtime.ask import LONG_TIMEOUT, ask
@@ -44,6 +44,14 @@ class ConsolidateMemories(Params, frozen=True, kw_only=True):
         Annotated[float, Meta(gt=0, le=600)] | None, Meta(description="Stop after it without a change")
     ] = None
     rationale: Annotated[Reason | None, Meta(description="Why, for the audit")] = None
+
+
+class MergeCopies(Params, frozen=True, kw_only=True):
+    """Merge exact copies in a namespace, as a scheduled run does, and change nothing else."""
+
+    namespace: Name
+    max_seconds: Annotated[float, Meta(gt=0, le=600)]
+    rationale: Reason | None = None
 
 
 class UndoConsolidation(Params, frozen=True, kw_only=True):
@@ -82,6 +90,24 @@ async def consolidate_memories(context: Context, params: ConsolidateMemories) ->
         rationale=params.rationale,
         on_progress=reporter(context.progress),
     )
+    return await _consolidate(context, wanted)
+
+
+async def merge_copies(context: Context, params: MergeCopies) -> JsonObject:
+    """Merge memories whose texts are the same but for white space."""
+    wanted = Consolidate(
+        run=context.correlation_id,
+        mode=Mode.LIGHT,
+        namespace=params.namespace,
+        salience_threshold=0.0,
+        thorough=False,
+        max_seconds=params.max_seconds,
+        rationale=params.rationale,
+    )
+    return await _consolidate(context, wanted)
+
+
+async def _consolidate(context: Context, wanted: Consolidate) -> JsonObject:
     slept: RunResult = await _earlier_run(context, wanted) or await ask(context.hub.consolidator, wanted, LONG_TIMEOUT)
     shown = runs.memories_in(slept.merged[: runs.MAX_SHOWN], slept.pruned[: runs.MAX_SHOWN])
     return _consolidation(wanted, slept, await runs.known_entries(context, shown))
