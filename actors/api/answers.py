@@ -125,7 +125,7 @@ def alignment(entry: Entry) -> float | None:
 def empty_namespace(name: str, known: Collection[str]) -> str:
     """Return a sentence on a namespace without memories, with the most similar name among those with some."""
     near = get_close_matches(name, known, n=1)
-    return f"The namespace '{name}' holds no memories" + (f"; did you mean '{near[0]}'?" if near else " yet")
+    return f"The namespace '{name}' holds no live memories" + (f"; did you mean '{near[0]}'?" if near else "")
 
 
 def nothing_within(limits: Mapping[str, object]) -> str:

@@ -120,6 +120,8 @@ class UndoResult(Answer, frozen=True, kw_only=True):
     restored: tuple[UUID, ...]
     erased: tuple[UUID, ...]
     """Memories that the run hid and that were erased since."""
+    forgotten: tuple[UUID, ...]
+    """Those that were forgotten since, by themselves or with what they were merged into."""
     stars: tuple[str, ...]
     """Namespaces whose North Star and purposes were restored."""
 

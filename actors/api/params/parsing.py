@@ -68,9 +68,12 @@ def parse(arguments: JsonObject, kind: type[P]) -> P:
 
 
 def moment(value: str, parameter: str) -> datetime:
-    """Parse an ISO 8601 time as `as_written`; one without a zone is in UTC."""
+    """Parse an ISO 8601 time as `as_written`; one without a zone is in that of this machine."""
     parsed = as_written(value, parameter)
-    return parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)
+    try:
+        return parsed if parsed.tzinfo else parsed.astimezone()
+    except (OSError, OverflowError):  # the platform knows no offset at the ends of the calendar
+        return parsed.replace(tzinfo=UTC)
 
 
 def as_written(value: str, parameter: str) -> datetime:

@@ -121,6 +121,10 @@ def undone(answer: JsonObject) -> None:
     OUT.print(f"{what} {answer['mode']} run")
     if erased := len(answer["erased_since"]):
         OUT.print(f"{counted(erased, 'memory')} erased since; that can't be undone", style="yellow")
+    if forgotten := answer["forgotten_since"]:
+        OUT.print(f"{counted(len(forgotten), 'memory')} forgotten since; it stays so until:", style="yellow")
+        for memory in forgotten:
+            OUT.print(f"  context-graph restore {memory}", style="dim")
     for namespace in answer["north_star_restored_in"]:
         OUT.print(f"the North Star of {namespace} is restored")
 

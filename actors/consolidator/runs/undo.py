@@ -38,7 +38,7 @@ def undo(clients: ActorClients, runs: Runs, request: UndoRun) -> UndoResult:
     restored = tuple(
         entry.id
         for entry, survivor in zip(entries, survivors, strict=True)
-        if entry.run == run.run and survivor.state is not MemoryState.FORGOTTEN  # forgotten since: stays forgotten
+        if entry.run == run.run and survivor.state is not MemoryState.FORGOTTEN
     )
     if memory is not None and not restored:
         raise NotFoundFault(f"Nothing of run {run.run} can be undone for this memory: {memory}", id=str(memory))
@@ -54,6 +54,11 @@ def undo(clients: ActorClients, runs: Runs, request: UndoRun) -> UndoResult:
         run=run,
         restored=(*restored, *(one for moved in back for one in moved.memories)),
         erased=tuple(entry.id for entry in entries if entry.state is MemoryState.ERASED),
+        forgotten=tuple(
+            entry.id
+            for entry, survivor in zip(entries, survivors, strict=True)
+            if MemoryState.FORGOTTEN in {entry.state, survivor.state} and entry.state is not MemoryState.ERASED
+        ),
         stars=tuple(stars),
     )
 

@@ -78,7 +78,7 @@ def test_no_command_says_one_memories(store: Path, note: Path, tmp_path: Path) -
 def test_a_namespace_with_a_typo_is_named_with_the_one_that_was_meant(store: Path, command: tuple[str, ...]) -> None:
     done = run(store, *command, "--namespace", "hoem")
     assert done.exit_code == 0, done.output
-    assert done.stderr == "The namespace 'hoem' holds no memories; did you mean 'home'?\n"
+    assert done.stderr == "The namespace 'hoem' holds no live memories; did you mean 'home'?\n"
     assert run(store, *command, "--namespace", "home").stderr == ""
     assert run(store, *command).stderr == ""
 

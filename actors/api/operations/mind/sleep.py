@@ -126,6 +126,7 @@ async def undo_consolidation(context: Context, params: UndoConsolidation) -> Jso
         "restored_count": len(found.restored),
         "restored": [str(memory) for memory in found.restored],
         "erased_since": [str(memory) for memory in found.erased],
+        "forgotten_since": [str(memory) for memory in found.forgotten],
         "north_star_restored_in": list(found.stars),
     }
 
@@ -193,6 +194,7 @@ async def _earlier_undo(context: Context, params: UndoConsolidation, before: Req
         run=run,
         restored=tuple(sorted(entry.id for entry in entries if entry.state is MemoryState.LIVE)),
         erased=tuple(sorted(entry.id for entry in entries if entry.state is MemoryState.ERASED)),
+        forgotten=tuple(sorted(entry.id for entry in entries if entry.state is MemoryState.FORGOTTEN)),
         stars=tuple(adjusted.namespace for adjusted in run.adjusted if adjusted.previous in again),
     )
 

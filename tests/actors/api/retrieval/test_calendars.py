@@ -188,3 +188,16 @@ async def test_an_export_carries_the_offset_and_its_import_elsewhere_is_the_same
             assert (await operate(second, "memory/import", items=exported))[count] == 1
         after = stored(second)
     assert [(one.created_at, one.utc_offset) for one in after] == [(one.created_at, -420) for one in before]
+
+
+@pytest.mark.parametrize("zone", [TOKYO, LOS_ANGELES])
+async def test_a_time_without_a_zone_is_one_of_this_machine_also_in_the_order_of_memories(
+    agent: Agent, place: Place, zone: str
+) -> None:
+    place(zone, "2026-05-02T21:05")
+    await agent.call("store_memory", content="Mio is on call for the pumps.", created_at="2026-05-02T19:05")
+    await agent.call("store_memory", content="Ken is on call for the pumps.")
+    answer = await agent.call("search_graph", query="Who is on call for the pumps now?")
+    assert [one["content"][:3] for one in answer["results"]] == ["Ken", "Mio"]
+    recent = await agent.call("search_graph", query="Who is on call for the pumps?", since="2026-05-02T20:05")
+    assert [one["content"][:3] for one in recent["results"]] == ["Ken"]

@@ -203,7 +203,7 @@ async def test_a_memory_that_is_erased_while_a_search_is_under_way_is_left_out(
 
 async def test_a_search_of_a_namespace_without_memories_says_so_and_is_no_error(context: Context, agent: Agent) -> None:
     new = await agent.call("search_graph", query="anything yet?", namespace="kitchen")
-    assert (new["results"], new["hint"]) == ([], "The namespace 'kitchen' holds no memories yet")
+    assert (new["results"], new["hint"]) == ([], "The namespace 'kitchen' holds no live memories")
     await store(context, MEMORIES[0], namespace="kitchen")
     assert "hint" not in await agent.call("search_graph", query="Where does Ana live?", namespace="kitchen")
     for tool, arguments in (
@@ -212,7 +212,7 @@ async def test_a_search_of_a_namespace_without_memories_says_so_and_is_no_error(
         ("search_single_space", {"query": "Ana", "space_index": 0}),
     ):
         answer = await agent.call(tool, namespace="kichten", **arguments)
-        assert answer["hint"] == "The namespace 'kichten' holds no memories; did you mean 'kitchen'?"
+        assert answer["hint"] == "The namespace 'kichten' holds no live memories; did you mean 'kitchen'?"
 
 
 async def test_a_search_that_finds_nothing_names_the_limits_that_it_set(context: Context, agent: Agent) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from actors.consolidator.messages import ReadRuns, UndoResult, UndoRun
 from actors.runtime.faults import InvalidParamsFault, NotFoundFault
-from events.vocabulary import ConsolidationUndone, MemoryErased, MemoryRestored
+from events.vocabulary import ConsolidationUndone, MemoryErased, MemoryForgotten, MemoryRestored
 from events.vocabulary.values import Mode
 from projections.projection import MemoryState
 from tests.actors.consolidator.asleep import Night, asleep, wanted
@@ -88,6 +88,14 @@ def test_what_was_erased_since_is_named_and_stays_erased(slept: Slept):
     assert undone.erased == (slept.tides[1],)
     assert set(undone.restored) == slept.hidden - {slept.tides[1]}
     assert slept.night.state(slept.tides[1]) is MemoryState.ERASED
+
+
+def test_what_was_forgotten_since_is_named_with_what_was_merged_into_it_and_stays_so(slept: Slept):
+    slept.night.append(MemoryForgotten(memory=slept.tides[0]))
+    undone = slept.undo()
+    assert set(undone.forgotten) == {*slept.tides[1:]}
+    assert set(undone.restored) == slept.hidden - {*slept.tides[1:]}
+    assert slept.night.state(slept.tides[1]) is MemoryState.FORGOTTEN
 
 
 def test_what_somebody_brought_back_already_isn_t_counted_again(slept: Slept):
