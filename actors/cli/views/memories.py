@@ -104,7 +104,10 @@ def compared(answer: JsonObject) -> None:
 def forgotten(answer: JsonObject) -> None:
     """Print how a memory was removed."""
     memory, is_soft = answer["fingerprintId"], answer["deleteType"] == "soft"
-    OUT.print(f"{memory} {'forgotten' if is_soft else 'erased for good'}")
+    what = "forgotten" if is_soft else "erased for good"
+    OUT.print(f"{memory} {what}")
+    for copy in answer.get("deletedWith", ()):
+        OUT.print(f"{what} with it, since they were merged: {copy}")
     if is_soft:
         OUT.print(f"to bring it back: context-graph restore {memory}", style="dim")
 

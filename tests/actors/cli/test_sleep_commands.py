@@ -54,6 +54,18 @@ def test_a_dry_run_a_run_and_its_undo_work_from_the_command_line(tmp_path: Path,
     assert (again.exit_code, "undone" in again.stderr) == (1, True)
 
 
+def test_what_is_forgotten_with_a_merged_memory_is_named_and_an_undo_says_how_to_bring_it_back(
+    tmp_path: Path, told: dict[str, str]
+) -> None:
+    done = run_json(tmp_path, "consolidate")
+    gone = run(tmp_path, "forget", told["kept"]).stdout.replace("\n", " ")
+    assert f"forgotten with it, since they were merged: {told['twin']}" in gone
+    undone = run(tmp_path, "undo", done["run_id"]).stdout
+    assert f"context-graph restore {told['twin']}" in undone
+    run_json(tmp_path, "restore", told["twin"])
+    assert told["twin"] in {hit["fingerprintId"] for hit in run_json(tmp_path, "search", "dog")["results"]}
+
+
 def test_the_undo_of_a_run_that_only_linked_speaks_of_no_memories(tmp_path: Path) -> None:
     for text in ("The lock gate jammed because a swan nested on it.", "A swan nested on the lock gate."):
         run_json(tmp_path, "store", text)
