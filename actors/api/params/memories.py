@@ -7,7 +7,6 @@ from msgspec import Meta
 
 from actors.api.params.fields import (
     DEFAULT_NAMESPACE,
-    EVERYWHERE,
     MAX_BATCH,
     MAX_CONTENT,
     MemoryId,
@@ -21,6 +20,7 @@ from actors.api.params.fields import (
     Tags,
 )
 from actors.api.params.parsing import Params, check_size, invalid
+from actors.proxy.namespaces import EVERYWHERE
 from actors.runtime.settings import Strategy
 from actors.runtime.types import JsonObject
 from events.vocabulary.values import Modality

@@ -10,10 +10,11 @@ from uuid import UUID, uuid5
 
 import msgspec
 
-from actors.api.params.fields import MAX_BATCH, MAX_NAME
+from actors.api.params.fields import MAX_BATCH
 from actors.api.params.memories import StoreMemory
 from actors.api.params.parsing import invalid, moment, parse
 from actors.exporters.history import Carried
+from actors.proxy.namespaces import MAX_NAME
 from actors.runtime.faults import InvalidParamsFault
 from actors.runtime.types import JsonObject
 from events.vocabulary import ConsolidationStarted, MemoriesLinked, MemoriesMerged

@@ -7,9 +7,10 @@ from msgspec import Meta
 from actors.api.confinement import check_served
 from actors.api.context import Context
 from actors.api.idempotency import key_conflict
-from actors.api.params.fields import EVERYWHERE, MemoryId, Name, Reason
+from actors.api.params.fields import MemoryId, Name, Reason
 from actors.api.params.parsing import Params, invalid
 from actors.consolidator.messages import MoveMemories
+from actors.proxy.namespaces import EVERYWHERE
 from actors.runtime.ask import LONG_TIMEOUT, ask
 from actors.runtime.settings import MoveKind
 from actors.runtime.types import JsonObject

@@ -46,8 +46,8 @@ def create(
     ] = None,
 ) -> JsonObject:
     """Make a key and print it; it can't be shown again."""
-    from actors.api.params.fields import EVERYWHERE
     from actors.http.access.keys import Keys, parse_expiry
+    from actors.proxy.namespaces import EVERYWHERE
 
     until = None if expires is None else parse_expiry(expires, datetime.now(UTC))
     seen = namespace or []
