@@ -29,9 +29,11 @@ def serving_project(chosen: str | None, store: Path) -> str | None:
     anywhere: then it is None, and only the client can know a folder. The store's folder is created if necessary.
 
     Raises:
-        ProjectError: As in `find_project`.
+        ProjectError: As in `find_project`, or the chosen one can't be given to a namespace.
     """
     if chosen is not None:
+        if problem := problem_of(chosen):
+            raise ProjectError(f"the namespace {chosen!r} {problem}")
         return chosen
     with suppress(OSError):  # the launcher reports it
         store.mkdir(mode=0o700, parents=True, exist_ok=True)

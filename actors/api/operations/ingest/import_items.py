@@ -27,6 +27,12 @@ OWN_FIELDS = ("id", "links", "stored_at", "part_of", "former")
 """Fields of an imported memory besides those of `store_memory`."""
 
 
+class ImportedMemory(StoreMemory, frozen=True, kw_only=True):
+    """A memory as an export has it, in a namespace of any name that a store has taken."""
+
+    names_namespace = False
+
+
 class MemoryItem(NamedTuple):
     """An imported memory."""
 
@@ -75,7 +81,7 @@ def parse_item(item: Any) -> ImportItem:
     named = item.get("id")
     if named is not None and not isinstance(named, str):
         raise InvalidParamsFault("Invalid 'id': not a text", parameter="id")
-    params = parse({name: value for name, value in item.items() if name not in OWN_FIELDS}, StoreMemory)
+    params = parse({name: value for name, value in item.items() if name not in OWN_FIELDS}, ImportedMemory)
     own = _uuid(named)
     links = None
     if item.get("links") is not None:
