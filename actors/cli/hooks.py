@@ -23,6 +23,7 @@ import msgspec
 
 from actors.cli.hook_context import WAITING, brief_lines, captured_sentence, recalled_lines, sharing_line
 from actors.cli.store_access import RETRY_INTERVAL, StoreLocation, open_store
+from actors.proxy.claims import absence
 from actors.proxy.project import find_root_project, other_owner
 from actors.proxy.serve_command import DATA, EMBEDDER, MODELS, NAMESPACE, data_folder
 from actors.runtime.settings import ModelProfile
@@ -155,7 +156,7 @@ def _folder(payload: Payload) -> Path | None:
 
 
 def brief(call: HookCall) -> None:
-    """Print a brief of the session's project, and for the person why nothing can be stored, or what is to review.
+    """Print a brief of the session's project, and for the person why nothing can be stored, or what is to do.
 
     The models are used only if a server has them: opening the store until they are loaded would block the session's
     own server. A resumed session has its brief in the transcript.
@@ -170,8 +171,9 @@ def brief(call: HookCall) -> None:
         # Before the brief, which may take all the time that is left while models load.
         waiting = None if damage else captured_sentence(store, call.location.folder)
         name = call.location.project or Path(call.payload.cwd).name  # a session may start in a folder of its project
+        new = None if status["namespaces"].get(call.namespace) else absence(call.namespace, call.location.folder)
         lines = () if is_resumed else [*_sharing(call), *brief_lines(store, status["namespaces"], call.namespace, name)]
-        _print_context("SessionStart", lines, damage or waiting)
+        _print_context("SessionStart", lines, damage or waiting or (new if call.location.project else None))
         if waiting:
             (call.location.folder / WAITING).unlink(missing_ok=True)
 

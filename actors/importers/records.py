@@ -15,7 +15,6 @@ from uuid import UUID, uuid5
 
 import msgspec
 
-from actors.proxy.namespaces import name_of_folder
 from actors.runtime.faults import InvalidParamsFault
 from actors.runtime.types import JsonObject
 from actors.text.secrets import find, map_texts, redact, without_private
@@ -135,7 +134,7 @@ def project(folder: str | None) -> str | None:
     if not folder:
         return None
     path = PureWindowsPath(folder) if "\\" in folder else PurePosixPath(folder)
-    return name_of_folder(path.name) if path.name else None
+    return path.name or None
 
 
 class Options(msgspec.Struct, frozen=True):

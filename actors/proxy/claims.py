@@ -55,13 +55,12 @@ def claim_namespace(name: str, own: Claim, store: Path) -> str:
         if owner != own:
             _replace(store / CLAIMS / namespace, own)
         return namespace
-    absent: list[tuple[str, Path]] = []
     taken = {*SHARED, EVERYWHERE}
     for candidate in chain([] if name in taken else [name], (f"{name}-{number}" for number in count(2))):
         file = store / CLAIMS / candidate
         if _read(file) is None and _create(file, _encoded(own)):
-            for namespace, path in absent:
-                print_notice(_absence(namespace, path, candidate))
+            if sentence := absence(candidate, store):
+                print_notice(f"WARNING {sentence}")
             return candidate
         owner = _read(file)
         if owner is None:  # removed meanwhile
@@ -70,8 +69,6 @@ def claim_namespace(name: str, own: Claim, store: Path) -> str:
             if _encoded(owner) != _encoded(own):
                 _replace(file, own)
             return candidate
-        if not _is_there(owner):
-            absent.append((candidate, owner.path))
     raise AssertionError  # `count` does not end
 
 
@@ -83,22 +80,31 @@ def owner_beside(namespace: str, own: Claim, store: Path) -> Path | None:
     return owner.path
 
 
+def absence(namespace: str, store: Path) -> str | None:
+    """Return a sentence on the project that has the namespace before one with a number, if it is not there any more."""
+    base, _, number = namespace.rpartition("-")
+    if not (base and number.isdecimal()):
+        return None
+    known = dict(claims(store))
+    lower = range(2, min(int(number), len(known) + 2))
+    for former in (base, *(f"{base}-{each}" for each in lower)):
+        if (owner := known.get(former)) and not _is_there(owner):
+            from shlex import join
+
+            command = join(["context-graph", "namespaces", "rename", former, namespace])
+            return (
+                f"this project has the new namespace {namespace!r}; {former!r} belongs to {str(owner.path)!r}, which "
+                f"is not there. If it is the same project, `{command}` moves its memories here"
+            )
+    return None
+
+
 def claims(store: Path) -> Iterator[tuple[str, Claim]]:
     """Yield the namespaces of projects with their claims."""
     folder = store / CLAIMS
     for file in sorted(folder.iterdir()) if folder.is_dir() else ():
         if (owner := _read(file)) is not None and file.name not in SHARED:
             yield file.name, owner
-
-
-def _absence(namespace: str, path: Path, candidate: str) -> str:
-    import shlex
-
-    return (
-        f"WARNING this project has the namespace {candidate!r}, since {namespace!r} belongs to {str(path)!r}, which is "
-        f"not there. If this is the same project, `context-graph namespaces rename "
-        f"{shlex.join([namespace, candidate])}` moves its memories here"
-    )
 
 
 def _is_same(owner: Claim, own: Claim) -> bool:

@@ -323,6 +323,24 @@ def test_a_session_whose_file_names_the_namespace_of_another_repository_is_told(
     assert line not in briefs[0]
 
 
+def test_a_session_of_a_project_whose_namespace_may_be_another_one_is_told_to_the_person(
+    served: tuple[Path, Server], tmp_path: Path
+) -> None:
+    data, server = served
+    dairy, other = tmp_path / "moved" / "dairy" / ".git", tmp_path / "other" / "dairy"
+    (data / "projects").mkdir(exist_ok=True)
+    (data / "projects" / "dairy").write_bytes(bytes(dairy))  # as an earlier version recorded it
+    (other / ".git").mkdir(parents=True)
+    payload = json.dumps({"cwd": str(other), "source": "startup"})
+    for _ in "ab":
+        said = json.loads(run("SessionStart", data, payload, CONTEXT_GRAPH_NAMESPACE="").stdout)
+        assert said.keys() == {"systemMessage"}
+        assert str(dairy) in said["systemMessage"]
+        assert "`context-graph namespaces rename dairy dairy-2`" in said["systemMessage"]
+    server.call("store_memory", content="The dairy opens at six.", namespace="dairy-2")
+    assert "dairy opens" in told(run("SessionStart", data, payload, CONTEXT_GRAPH_NAMESPACE=""), "SessionStart")
+
+
 def test_a_brief_that_has_no_time_left_to_search_still_tells_what_waits_for_a_review(
     data: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

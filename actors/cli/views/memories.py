@@ -60,7 +60,7 @@ def found(answer: JsonObject, *, explain: bool) -> None:
         OUT.print(Text.assemble((f"{rank}. ", "bold"), hit["content"].replace("\n", "\n   ")))
         session = f", session {hit['session']}" if "session" in hit else ""
         speaker = f", said by {hit['speaker']}" if "speaker" in hit else ""
-        OUT.line(f"   {said_minute(hit['createdAt'])} in {hit['namespace']}{session}{speaker}", style="dim")
+        OUT.print_line(f"   {said_minute(hit['createdAt'])} in {hit['namespace']}{session}{speaker}", style="dim")
         if later := hit.get("superseded_by"):
             OUT.print(f"   superseded by {later}", style="yellow")
         reasons = _reasons(hit)
@@ -174,7 +174,7 @@ def status(answer: JsonObject, *, all_latencies: bool = False) -> None:
         OUT.print(f"{counted(lost, 'memory')} lost, because the store was damaged", style="bold yellow")
     OUT.print(f"in {answer['folder']}; log at event {answer['log']['position']}, {answer['log']['hash'][:16]}…")
     if answer["serves"] is not None:
-        OUT.line(f"serves {', '.join(answer['serves'])} alone")
+        OUT.print_line(f"serves {', '.join(answer['serves'])} alone")
     if "server" in answer["log"]:
         lag = answer["log"]["lag"]
         why = f": {lag['reason']}" if lag["reason"] else ""

@@ -44,7 +44,7 @@ def in_line(text: str) -> str:
 class Screen(Console):
     """A terminal on which the text of memories cannot emit control sequences."""
 
-    def line(self, text: str, style: str = "") -> None:
+    def print_line(self, text: str, style: str = "") -> None:
         """Print a text as one line."""
         self.print(Text(in_line(text), style))
 

@@ -84,7 +84,7 @@ def _printed(answer: JsonObject) -> None:
         until = f", until {minute(key['expires_at'])}" if key["expires_at"] else ""
         state = "" if key["valid"] else " (revoked)" if key["revoked_at"] else " (expired)"
         used = minute(key["last_used_at"]) or "never"
-        OUT.line(f"{key['name']}{state}: {key['scope']}, {sees}{until}; last used: {used}")
+        OUT.print_line(f"{key['name']}{state}: {key['scope']}, {sees}{until}; last used: {used}")
     if not answer["keys"]:
         OUT.print("no keys; make one by: context-graph key create NAME --namespace PROJECT")
 

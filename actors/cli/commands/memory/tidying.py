@@ -190,4 +190,4 @@ def _printed(answer: JsonObject) -> None:
 
     for one in answer["namespaces"]:
         where = f"  {one['project']}" if one["project"] else ""
-        OUT.line(f"{one['memories']:>7}  {one['namespace']}{where}")
+        OUT.print_line(f"{one['memories']:>7}  {one['namespace']}{where}")
