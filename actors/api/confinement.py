@@ -16,10 +16,10 @@ import msgspec
 
 from actors.api.caller import Caller
 from actors.api.context import NAMESPACE, Context
-from actors.api.params.fields import EVERYWHERE
 from actors.api.params.parsing import Params, invalid
 from actors.consolidator.messages import ReadRuns
 from actors.proxy.endpoint import SERVED
+from actors.proxy.namespaces import EVERYWHERE
 from actors.runtime.ask import ask
 from actors.runtime.faults import ForbiddenFault, NotFoundFault
 

@@ -16,9 +16,10 @@ import msgspec.structs
 
 from actors.api.caller import Caller
 from actors.api.idempotency import KeyLocks
-from actors.api.params.fields import DEFAULT_NAMESPACE, EVERYWHERE
+from actors.api.params.fields import DEFAULT_NAMESPACE
 from actors.api.params.parsing import Params, fields, moment
 from actors.embedder.messages import LoadModels
+from actors.proxy.namespaces import EVERYWHERE, SHARED
 from actors.runtime.ask import MODEL_TIMEOUT, ask, log_fault
 from actors.runtime.faults import NotFoundFault, StorageFault
 from actors.runtime.types import JsonObject
@@ -42,9 +43,6 @@ GROUPS_AT_ONCE = 2
 """Groups of batch items among them, each in the place of one request: one is filled while another is in the model."""
 
 NAMESPACE = "namespace"
-SHARED = ("personal", DEFAULT_NAMESPACE)
-"""Namespaces in which every project's searches look too: what belongs to a person, and what to no project."""
-
 ACTOR = "front"
 """The author of events that a request appends."""
 

@@ -57,7 +57,8 @@ def _run(status: list[int]) -> None:
     from events.wording import reason
 
     if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison] -- closed by the caller, as by `>&-`
-        sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 -- until the process ends
+        # Writes fail, so that what prints an answer ends with an error, as everywhere.
+        sys.stdout = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w", encoding="utf-8")
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a terminal or a pipe need not be UTF-8, as on Windows
     try:
@@ -71,7 +72,8 @@ def _run(status: list[int]) -> None:
         raise
     except OSError as error:  # of standard output, such as a reader that is gone: others have become a sentence before
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or else the interpreter reports it too
-        sys.exit(1 if isinstance(error, BrokenPipeError) else f"context-graph: {reason(error)}")
+        is_told = isinstance(before := error.__context__, SystemExit) and before.code
+        sys.exit(1 if is_told or isinstance(error, BrokenPipeError) else f"context-graph: {reason(error)}")
 
 
 def _refuse_old_processor() -> None:

@@ -14,16 +14,17 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import inf
 from pathlib import Path
 from time import monotonic, sleep
 
 import msgspec
 
-from actors.cli.hook_context import WAITING, brief_lines, captured_sentence, recalled_lines
+from actors.cli.hook_context import WAITING, brief_lines, captured_sentence, recalled_lines, sharing_line
 from actors.cli.store_access import RETRY_INTERVAL, StoreLocation, open_store
-from actors.proxy.project import find_root_project
+from actors.proxy.claims import absence
+from actors.proxy.project import find_root_project, other_owner
 from actors.proxy.serve_command import DATA, EMBEDDER, MODELS, NAMESPACE, data_folder
 from actors.runtime.settings import ModelProfile
 from actors.runtime.types import JsonObject
@@ -144,12 +145,18 @@ def _print_context(event: str, lines: Iterable[str], notice: str | None = None) 
 
 def _project(payload: Payload, store: Path) -> str | None:
     """Return the namespace of the session's project; None outside of any."""
+    folder = _folder(payload)
+    return find_root_project(folder, store) if folder else None
+
+
+def _folder(payload: Payload) -> Path | None:
+    """Return the folder that the session works in."""
     folder = os.environ.get("CLAUDE_PROJECT_DIR") or payload.cwd
-    return find_root_project(Path(folder), store) if folder else None
+    return Path(folder) if folder else None
 
 
 def brief(call: HookCall) -> None:
-    """Print a brief of the session's project, and for the person why nothing can be stored, or what is to review.
+    """Print a brief of the session's project, and for the person why nothing can be stored, or what is to do.
 
     The models are used only if a server has them: opening the store until they are loaded would block the session's
     own server. A resumed session has its brief in the transcript.
@@ -164,10 +171,17 @@ def brief(call: HookCall) -> None:
         # Before the brief, which may take all the time that is left while models load.
         waiting = None if damage else captured_sentence(store, call.location.folder)
         name = call.location.project or Path(call.payload.cwd).name  # a session may start in a folder of its project
-        lines = () if is_resumed else brief_lines(store, status["namespaces"], call.namespace, name)
-        _print_context("SessionStart", lines, damage or waiting)
+        new = None if status["namespaces"].get(call.namespace) else absence(call.namespace, call.location.folder)
+        lines = () if is_resumed else [*_sharing(call), *brief_lines(store, status["namespaces"], call.namespace, name)]
+        _print_context("SessionStart", lines, damage or waiting or (new if call.location.project else None))
         if waiting:
             (call.location.folder / WAITING).unlink(missing_ok=True)
+
+
+def _sharing(call: HookCall) -> Iterator[str]:
+    folder = _folder(call.payload)
+    if folder and call.location.project and (owner := other_owner(call.namespace, folder, call.location.folder)):
+        yield sharing_line(call.namespace, owner)
 
 
 def recall(call: HookCall) -> None:

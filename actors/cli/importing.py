@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
@@ -70,7 +71,8 @@ class Batch(NamedTuple):
         for item, one in zip(self.items, answer["results"], strict=True):
             if not one["success"]:
                 self.result["failed"].append(failure_of(item, one["error"]["message"], one["error"].get("data")))
-                self.result["namespaces"].subtract(namespaces_of(item))
+            elif "stored_before" not in one:
+                self.result["namespaces"].update(namespaces_of(item))
         errors = [one.get("error", {}) for one in answer["results"]]
         if errors and all(error.get("code") == StorageFault.code for error in errors):
             raise StorageFault(f"{errors[0]['message']}; {so_far(self.result)}")
@@ -90,7 +92,7 @@ def batches_of(
     """
     from actors.importers.records import Item, Redactions, screened
 
-    result |= dict.fromkeys((*COUNTS, "gone"), 0)
+    result |= dict.fromkeys((*COUNTS, "gone"), 0) | {"namespaces": Counter()}  # now of what is stored
     changes = _changes(source, files, result, call)
     items = (record for record in screened(source.read(), Redactions()) if isinstance(record, Item))
     return _in_batches(map(changes.applied, items) if changes else items, result, report)

@@ -250,7 +250,7 @@ def perform(
 def _empty_namespace(store: StoreSession, given: JsonObject) -> str | None:
     """Return a hint if the arguments name a namespace without memories, such as one with a typo."""
     from actors.api.answers import empty_namespace
-    from actors.api.params.fields import EVERYWHERE
+    from actors.proxy.namespaces import EVERYWHERE
 
     named = given.get("namespace", EVERYWHERE)
     if named == EVERYWHERE:

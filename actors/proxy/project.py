@@ -1,26 +1,21 @@
 """The project of a session: the namespace of memories that name none, found from the folder that the client works in.
 
-A repository is one project with all its worktrees. The folder name is the namespace; of two repositories with the same
-name, the one that comes later gets a number, so that their memories never mix.
+A repository is one project with all its worktrees. The name of its folder becomes the namespace, which it keeps where
+it is moved or renamed (`actors.proxy.claims`). Of two repositories with the same name, the one that comes later gets a
+number, and so does one that is called as a namespace that all share: their memories never mix.
 """
 
 import os
-import tempfile
-from collections.abc import Iterator
 from contextlib import suppress
-from itertools import chain, count
 from pathlib import Path
 
+from actors.proxy.claims import claim_namespace, own_claim, owner_beside
+from actors.proxy.endpoint import print_notice
+from actors.proxy.namespaces import EVERYWHERE, MAX_NAME, name_of_folder, problem_of
 from events.wording import reason
 
 FILE = ".context-graph.toml"
 """Names the namespace of the folder that it is in, and of those below."""
-
-CLAIMS = "projects"
-"""Folder in the store's, with one file for each project's namespace that contains the path of its repository."""
-
-MAX_NAME = 256
-"""Characters of a namespace."""
 
 
 class ProjectError(Exception):
@@ -34,15 +29,28 @@ def serving_project(chosen: str | None, store: Path) -> str | None:
     anywhere: then it is None, and only the client can know a folder. The store's folder is created if necessary.
 
     Raises:
-        ProjectError: As in `find_project`.
+        ProjectError: As in `find_project`, or the chosen one can't be given to a namespace.
     """
     if chosen is not None:
+        if problem := problem_of(chosen):
+            raise ProjectError(f"the namespace {chosen!r} {problem}")
         return chosen
     with suppress(OSError):  # the launcher reports it
         store.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if named := os.environ.get("CLAUDE_PROJECT_DIR"):
-        return find_root_project(Path(named), store)
-    return find_project(Path.cwd(), store)
+    named = os.environ.get("CLAUDE_PROJECT_DIR")
+    folder = Path(named) if named else Path.cwd()
+    found = find_root_project(folder, store) if named else find_project(folder, store)
+    if found is not None and (owner := other_owner(found, folder, store)):
+        print_notice(f"WARNING {shared_by(found, owner)}")
+    return found
+
+
+def shared_by(namespace: str, owner: Path) -> str:
+    """Return a sentence on a namespace that `.context-graph.toml` names and another repository has."""
+    return (
+        f"this project reads and stores in the namespace {namespace!r}, which {str(owner)!r} uses too, because its "
+        f"{FILE} says so"
+    )
 
 
 def find_project(folder: Path, store: Path) -> str | None:
@@ -56,9 +64,8 @@ def find_project(folder: Path, store: Path) -> str | None:
     for place in (folder, *folder.parents):
         if (name := _configured(place / FILE)) is not None:
             return name
-        common = git_common_dir(place)
-        if common is not None:
-            return None if place == Path.home() else claim(_name(common), common, store)
+        if (common := git_common_dir(place)) is not None:
+            return None if place == Path.home() else _claim(_name(common), common, store, is_repository=True)
     return None
 
 
@@ -69,7 +76,9 @@ def find_root_project(folder: Path, store: Path) -> str | None:
     """
     if (found := find_project(folder, store)) is not None:
         return found
-    return None if folder in {Path.home(), Path(folder.anchor)} else claim(folder.name, folder, store)
+    if folder in {Path.home(), Path(folder.anchor)}:
+        return None
+    return _claim(folder.name, folder, store, is_repository=False)
 
 
 def git_common_dir(folder: Path) -> Path | None:
@@ -91,38 +100,32 @@ def git_common_dir(folder: Path) -> Path | None:
         return None
 
 
-def claim(name: str, path: Path, store: Path) -> str:
+def other_owner(namespace: str, folder: Path, store: Path) -> Path | None:
+    """Return the path of the other project that has the namespace of a folder, by its `.context-graph.toml`, or None.
+
+    Several repositories may share a namespace, but one that was cloned may also name that of somebody else's.
+    """
+    places = (place for place in (folder, *folder.parents) if place != Path.home())
+    common = next(filter(None, map(git_common_dir, places)), None)
+    try:
+        own = own_claim(common or folder, is_repository=common is not None, writes=False)
+        return owner_beside(namespace, own, store)
+    except OSError:
+        return None
+
+
+def _claim(name: str, path: Path, store: Path, *, is_repository: bool) -> str:
     """Return the namespace of a project by the name of its folder, and record it in the store's folder if that exists.
 
-    If the project that has the name no longer exists, another one takes over its namespace: it was moved.
+    A repository keeps its namespace when it is moved or renamed, and no other one gets it.
     """
+    name = name_of_folder(name)
     if not os.path.isdir(store):  # no error where its parent may not be entered: the hub says so
         return name
-    path = path.resolve()
-    for candidate in chain([name], (f"{name}-{number}" for number in count(2))):
-        file = store / CLAIMS / candidate
-        try:
-            if _owner(file) is None and _create(file, path):
-                return candidate
-            owner = _owner(file)
-            if owner is not None and owner != path and not owner.exists():
-                from events.storage.durable import replace_file
-
-                replace_file(file, os.fsencode(path))
-                owner = path
-        except OSError as error:
-            raise ProjectError(f"the namespace of {path} cannot be recorded: {reason(error)}") from None
-        if owner == path:
-            return candidate
-    raise AssertionError  # `count` does not end
-
-
-def claims(store: Path) -> Iterator[tuple[str, Path]]:
-    """Yield the namespaces of projects with their paths."""
-    folder = store / CLAIMS
-    for file in sorted(folder.iterdir()) if folder.is_dir() else ():
-        if (owner := _owner(file)) is not None:
-            yield file.name, owner
+    try:
+        return claim_namespace(name, own_claim(path, is_repository=is_repository), store)
+    except OSError as error:
+        raise ProjectError(f"the namespace of {path} cannot be recorded: {reason(error)}") from None
 
 
 def _name(common: Path) -> str:
@@ -145,26 +148,8 @@ def _configured(file: Path) -> str | None:
         raise ProjectError(f"{file}: {error}") from None
     if not isinstance(name, str) or not 0 < len(name) <= MAX_NAME:
         raise ProjectError(f"{file}: 'namespace' must be a text of 1 to {MAX_NAME} characters")
+    if name == EVERYWHERE:
+        raise ProjectError(f"{file}: 'namespace' must name one: '{EVERYWHERE}' stands for all in a search")
+    if problem := problem_of(name):
+        raise ProjectError(f"{file}: 'namespace' {problem}")
     return name
-
-
-def _owner(file: Path) -> Path | None:
-    try:
-        return Path(os.fsdecode(file.read_bytes()))
-    except FileNotFoundError:
-        return None
-
-
-def _create(file: Path, path: Path) -> bool:
-    """Create a file with a path at once, so that no other process reads half of it; False if there is one."""
-    file.parent.mkdir(mode=0o700, exist_ok=True)
-    descriptor, temporary = tempfile.mkstemp(dir=file.parent.parent, prefix=".claim-")
-    with os.fdopen(descriptor, "wb") as written:
-        written.write(os.fsencode(path))
-    try:
-        os.link(temporary, file)
-    except FileExistsError:
-        return False
-    finally:
-        Path(temporary).unlink(missing_ok=True)
-    return True

@@ -6,12 +6,13 @@ from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
 from actors.api.confinement import RUN, memories_named
-from actors.api.context import NAMESPACE, SHARED
+from actors.api.context import NAMESPACE
 from actors.api.operations.retrieval.pagination import FRAME, fit, tokens
-from actors.api.params.fields import DEFAULT_NAMESPACE, EVERYWHERE
+from actors.api.params.fields import DEFAULT_NAMESPACE
 from actors.api.params.memories import MemoryInjectBatch
 from actors.api.params.parsing import Params, invalid
 from actors.api.tools.tool import Tool
+from actors.proxy.namespaces import EVERYWHERE, SHARED
 from actors.proxy.serve_command import names
 from actors.runtime.types import JsonObject
 

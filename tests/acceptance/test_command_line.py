@@ -112,6 +112,14 @@ def test_an_answer_that_cannot_be_written_is_one_sentence(tmp_path: Path, argume
     assert (done.returncode, done.stderr) == (1, "context-graph: No space left on device\n")
 
 
+@sampled("arguments", [("status",), ("status", "--json"), ("search", "dog")])
+def test_a_command_whose_output_was_never_open_ends_with_an_error(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    run_json(tmp_path, "store", "Mara's dog is called Bo.")
+    command = ["/bin/sh", "-c", '"$0" "$@" >&-', COMMAND, *arguments, "--data", str(tmp_path)]
+    done = subprocess.run(command, stderr=subprocess.PIPE, text=True, timeout=PATIENCE, check=False)
+    assert (done.returncode, done.stderr) == (1, "context-graph: Bad file descriptor\n")
+
+
 def test_help_lists_all_commands_by_what_they_are_for() -> None:
     shown = subprocess.run([COMMAND, "--help"], capture_output=True, text=True, timeout=PATIENCE, check=True).stdout
     places = [shown.index(f"\n{panel.value}:\n") for panel in Panel]

@@ -113,6 +113,23 @@ def test_memories_of_a_repository_stay_in_it_and_searches_look_there_and_lower_i
         assert len(found(outside, "Mara's dog", top_k=20)) == 6, "outside of projects searches look everywhere"
 
 
+def test_an_unrelated_repository_never_takes_over_the_memories_of_one_that_is_not_there(
+    data: Path, tmp_path: Path
+) -> None:
+    first, second = tmp_path / "disk" / "clientA" / "backend", tmp_path / "clientB" / "backend"
+    (first / ".git").mkdir(parents=True)
+    (second / ".git").mkdir(parents=True)
+    with serving(data, first) as server:
+        answer(server, "store_memory", content=KEY)
+    (tmp_path / "disk").rename(tmp_path / "unplugged")
+    with serving(data, second) as server:
+        assert found(server, "Where does the boathouse key hang?", top_k=20) == []
+        assert place(server, answer(server, "store_memory", content=DESK)["fingerprintId"]) == "backend-2"
+    (tmp_path / "unplugged").rename(tmp_path / "disk")
+    with serving(data, first) as server:
+        assert found(server, "Where does the boathouse key hang?", top_k=20) == [KEY]
+
+
 def test_tools_on_one_namespace_or_all_take_the_project_and_by_a_star_all(
     data: Path, clinic: Path, tmp_path: Path
 ) -> None:

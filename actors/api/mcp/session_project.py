@@ -15,7 +15,7 @@ from pydantic import ValidationError
 
 from actors.api.params.fields import DEFAULT_NAMESPACE
 from actors.proxy.endpoint import PROJECT
-from actors.proxy.project import ProjectError, find_root_project
+from actors.proxy.project import ProjectError, find_root_project, other_owner, shared_by
 from actors.runtime.actor import LOGGER
 from actors.runtime.faults import StorageFault
 
@@ -80,7 +80,13 @@ class SessionProject:
             if url.scheme == "file" and url.netloc in {"", "localhost"}:
                 folder = Path(url2pathname(url.path))
                 try:
-                    return await anyio.to_thread.run_sync(find_root_project, folder, self._store)
+                    return await anyio.to_thread.run_sync(self._find, folder)
                 except ProjectError as error:
                     raise StorageFault(f"Storage failed: {error}") from error
         return None
+
+    def _find(self, folder: Path) -> str | None:
+        found = find_root_project(folder, self._store)
+        if found is not None and (owner := other_owner(found, folder, self._store)):
+            LOGGER.warning("%s", shared_by(found, owner))
+        return found

@@ -10,6 +10,7 @@ from uuid import UUID
 from msgspec import Meta
 
 from actors.api.params.parsing import Params
+from actors.proxy.namespaces import MAX_NAME
 
 MAX_CONTENT = 65_536
 MAX_IMAGE = 10 << 20
@@ -17,11 +18,8 @@ MAX_IMAGE = 10 << 20
 MAX_QUERY = 4_096
 MAX_EXCERPT = 2_000
 """Most characters of a memory in a search result; a window of the embedding model has some 1,400."""
-MAX_NAME = 256
 MAX_BATCH = 100
 
-EVERYWHERE = "*"
-"""As the namespace of a search: all of them."""
 DEFAULT_NAMESPACE = "default"
 
 Name = Annotated[str, Meta(min_length=1, max_length=MAX_NAME)]

@@ -7,7 +7,6 @@ from msgspec import Meta
 
 from actors.api.params.fields import (
     DEFAULT_NAMESPACE,
-    EVERYWHERE,
     MAX_BATCH,
     MAX_CONTENT,
     MemoryId,
@@ -21,6 +20,7 @@ from actors.api.params.fields import (
     Tags,
 )
 from actors.api.params.parsing import Params, check_size, invalid
+from actors.proxy.namespaces import EVERYWHERE, problem_of
 from actors.runtime.settings import Strategy
 from actors.runtime.types import JsonObject
 from events.vocabulary.values import Modality
@@ -42,6 +42,8 @@ class StoreMemory(Params, frozen=True, kw_only=True):
 
     not_blank = ("content", "rationale")
     times = ("created_at",)
+    names_namespace: ClassVar[bool] = True
+    """Whether the namespace is given now, and not by an export of a store that has it."""
 
     content: Content
     rationale: Annotated[Reason | None, Meta(description="Why store it")] = None
@@ -63,6 +65,8 @@ class StoreMemory(Params, frozen=True, kw_only=True):
         super().check()
         if self.namespace == EVERYWHERE:
             raise invalid("namespace", f"'{EVERYWHERE}' stands for all namespaces in a search")
+        if self.names_namespace and (problem := problem_of(self.namespace)):
+            raise invalid("namespace", problem)
         check_size(self.metadata, "metadata", 16_384)
         if self.modality is not Modality.IMAGE and self.image is not None:
             raise invalid("image", "only with modality image", modality=self.modality.value)

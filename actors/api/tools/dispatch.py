@@ -10,9 +10,10 @@ from actors.api.confinement import confine, naming
 from actors.api.context import NAMESPACE, Context, wait_until_replayed
 from actors.api.operations.administration.history import event_at
 from actors.api.operations.administration.maintenance import lag as described_lag
-from actors.api.params.fields import EVERYWHERE, Reading, When
+from actors.api.params.fields import Reading, When
 from actors.api.params.parsing import Params, parse
 from actors.api.tools.tool import Tool
+from actors.proxy.namespaces import EVERYWHERE
 from actors.runtime.ask import ask
 from actors.runtime.faults import DamagedFault, ForbiddenFault
 from actors.runtime.settings import Confidence

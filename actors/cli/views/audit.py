@@ -59,10 +59,10 @@ def changes(answer: JsonObject) -> None:
     if goals := answer["goals"]["total"]:
         OUT.print(f"[bold]{counted(goals, 'goal')}[/] found", markup=True)
         for goal in answer["goals"]["shown"]:
-            OUT.print(f"   {goal['description']}  {goal['namespace']}", style="dim")
+            OUT.print_line(f"   {goal['description']}  {goal['namespace']}", style="dim")
     for namespace, star in answer["north_stars"].items():
         old, new = (goal["description"] if goal else "none" for goal in (star["before"], star["after"]))
-        OUT.print(f"North Star of {namespace}: {old} → {new}")
+        OUT.print_line(f"North Star of {namespace}: {old} → {new}")
     for rule, change in answer["schedule"].items():
         OUT.print(f"schedule, {rule}: {change['before']} → {change['after']}")
     if events["total"]:
@@ -76,15 +76,13 @@ def trail(answer: JsonObject) -> None:
         events = [*run]
         if is_recall and len(events) > MAX_RECALLS:
             first, last = events[0], events[-1]
-            OUT.print(
-                Text(
-                    f"{first['seq']:>7}  {minute(first['at'])}  {counted(len(events), 'recall')} up to event "
-                    f"{last['seq']}, {minute(last['at'])}"
-                )
+            OUT.print_line(
+                f"{first['seq']:>7}  {minute(first['at'])}  {counted(len(events), 'recall')} up to event "
+                f"{last['seq']}, {minute(last['at'])}"
             )
             continue
         for event in events:
-            OUT.print(Text(f"{event['seq']:>7}  {minute(event['at'])}  {event['by']}: {event['what']}"))
+            OUT.print_line(f"{event['seq']:>7}  {minute(event['at'])}  {event['by']}: {event['what']}")
     if not answer["events"]:
         OUT.print("there is no such event")
     if recalls := answer.get("recalls_left_out"):
@@ -101,7 +99,7 @@ def _list(memories: JsonObject, title: str) -> None:
         return
     OUT.print(f"[bold]{counted(memories['total'], 'memory')}[/] {title}", markup=True)
     for one in memories["shown"]:
-        OUT.print(Text.assemble("   ", one.get("text") or _erased(one)))
+        OUT.print_line(f"   {one.get('text') or _erased(one)}")
         into = f" into {one['into']}" if "into" in one else ""
         OUT.print(f"   {one['id']}{into}", style="dim")
     if rest := memories["total"] - len(memories["shown"]):

@@ -4,7 +4,7 @@ from rich.text import Text
 
 from actors.api.parts import PARTS, minute, said_minute
 from actors.cli.views.maintenance import backups_kept
-from actors.cli.views.terminal import OUT, columns
+from actors.cli.views.terminal import OUT, columns, in_line
 from actors.exporters.json_text import to_json
 from actors.runtime.settings import Confidence
 from actors.runtime.types import JsonObject
@@ -60,7 +60,7 @@ def found(answer: JsonObject, *, explain: bool) -> None:
         OUT.print(Text.assemble((f"{rank}. ", "bold"), hit["content"].replace("\n", "\n   ")))
         session = f", session {hit['session']}" if "session" in hit else ""
         speaker = f", said by {hit['speaker']}" if "speaker" in hit else ""
-        OUT.print(f"   {said_minute(hit['createdAt'])} in {hit['namespace']}{session}{speaker}", style="dim")
+        OUT.print_line(f"   {said_minute(hit['createdAt'])} in {hit['namespace']}{session}{speaker}", style="dim")
         if later := hit.get("superseded_by"):
             OUT.print(f"   superseded by {later}", style="yellow")
         reasons = _reasons(hit)
@@ -131,8 +131,12 @@ def memory(answer: JsonObject) -> None:
     table = columns("", "", show_header=False)
     for name, value in _properties(answer).items():
         if value:
-            table.add_row(Text(name, "dim"), Text(value))
+            table.add_row(Text(name, "dim"), Text(value if name in MANY_LINES else in_line(value)))
     OUT.print(table)
+
+
+MANY_LINES = frozenset({"metadata", "why", "links"})
+"""Properties that may have several lines, all in the second column."""
 
 
 def _plain(value: object) -> str:
@@ -173,7 +177,7 @@ def status(answer: JsonObject, *, all_latencies: bool = False) -> None:
         OUT.print(f"{counted(lost, 'memory')} lost, because the store was damaged", style="bold yellow")
     OUT.print(f"in {answer['folder']}; log at event {answer['log']['position']}, {answer['log']['hash'][:16]}…")
     if answer["serves"] is not None:
-        OUT.print(f"serves {', '.join(answer['serves'])} alone")
+        OUT.print_line(f"serves {', '.join(answer['serves'])} alone")
     if "server" in answer["log"]:
         lag = answer["log"]["lag"]
         why = f": {lag['reason']}" if lag["reason"] else ""

@@ -16,7 +16,7 @@ def goals(answer: JsonObject) -> None:
     """Print the goals that were found, and the North Star."""
     star, namespace = answer["north_star"], answer["namespace"]
     if star is None:
-        OUT.print(f"no North Star in {namespace} yet", style="yellow")
+        OUT.print_line(f"no North Star in {namespace} yet", style="yellow")
     for goal in answer["discovered_goals"]:
         level = "North Star" if star and goal["goal_id"] == star["goal_id"] else goal["level"]
         OUT.print(Text.assemble((goal["description"], "bold"), f"  {level}"))
@@ -26,7 +26,7 @@ def goals(answer: JsonObject) -> None:
             style="dim",
         )
     sampled = answer["cluster_analysis"]
-    OUT.print(
+    OUT.print_line(
         f"{sampled['sampled']:,} of {counted(sampled['memories'], 'memory')} in {namespace} compared", style="dim"
     )
     if answer["north_star_chosen"]:
@@ -38,7 +38,7 @@ def goals(answer: JsonObject) -> None:
 def drift(answer: JsonObject) -> None:
     """Print the drift of the latest memories."""
     if answer["level"] is None:
-        OUT.print(f"there is no North Star in {answer['namespace']} yet; `goals` looks for one")
+        OUT.print_line(f"there is no North Star in {answer['namespace']} yet; `goals` looks for one")
         return
     trend = f", {answer['trend'].lower()}" if answer["trend"] else ""
     OUT.print(
@@ -126,7 +126,7 @@ def undone(answer: JsonObject) -> None:
         for memory in forgotten:
             OUT.print(f"  context-graph restore {memory}", style="dim")
     for namespace in answer["north_star_restored_in"]:
-        OUT.print(f"the North Star of {namespace} is restored")
+        OUT.print_line(f"the North Star of {namespace} is restored")
 
 
 def runs(answer: JsonObject) -> None:
@@ -161,7 +161,9 @@ def _print_details(run: JsonObject) -> None:
         OUT.print(f"  pruned  {pruned['id']}, salience {pruned['salience']:.2f}: {_parts(pruned)}")
         OUT.print(f"          {pruned.get('content')}", style="dim")
     for moved in run.get("moved", ()):
-        OUT.print(f"  moved   {counted(len(moved['memories']), 'memory')} from {moved['source']} to {moved['target']}")
+        OUT.print_line(
+            f"  moved   {counted(len(moved['memories']), 'memory')} from {moved['source']} to {moved['target']}"
+        )
     for pattern in run.get("patterns", ()):
         OUT.print(f"  pattern {pattern['description']}, {counted(pattern['memory_count'], 'memory')}")
 
@@ -182,7 +184,7 @@ def candidates(answer: JsonObject) -> None:
         kept = f"  protected: {one['protected']}" if one["protected"] else ""
         OUT.print(f"{one['salience']:.2f}  {one['content']}")
         OUT.print(f"      {_parts(one)}{kept}", style="dim")
-        OUT.print(f"      {one['memory_id']}  {one['namespace']}", style="dim")
+        OUT.print_line(f"      {one['memory_id']}  {one['namespace']}", style="dim")
     OUT.print(
         f"{answer['would_be_pruned']:,} of {counted(answer['memories_looked_at'], 'memory')} would be pruned; "
         f"below the threshold, but protected: {answer['protected']:,}"

@@ -12,6 +12,7 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.segment import Segment
 from rich.table import Column, Table
+from rich.text import Text
 
 from actors.cli.store_access import CommandError
 from actors.exporters.json_text import CONTROLS
@@ -24,14 +25,28 @@ UNSEEN = {code: chr(0x2400 + code) for code in range(0x20) if chr(code) not in "
 )
 """Visible replacements of characters that control a terminal or the direction of writing."""
 
+BREAKS = {ord("\n"): "\N{SYMBOL FOR NEWLINE}", ord("\t"): "\N{SYMBOL FOR HORIZONTAL TABULATION}"} | dict.fromkeys(
+    (0x2028, 0x2029), "\N{REPLACEMENT CHARACTER}"
+)
+"""Visible replacements of what would begin another line, or column, within a name or a reason."""
+
 
 def visible(text: str) -> str:
     """Return a text with the characters of `UNSEEN` replaced, for what is printed without a `Screen`."""
     return text.translate(UNSEEN)
 
 
+def in_line(text: str) -> str:
+    """Return a text that stays in its line: a name, a tag or a reason with a line break could fake another line."""
+    return text.translate(BREAKS)
+
+
 class Screen(Console):
     """A terminal on which the text of memories cannot emit control sequences."""
+
+    def print_line(self, text: str, style: str = "") -> None:
+        """Print a text as one line."""
+        self.print(Text(in_line(text), style))
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """Yield segments with control characters in texts replaced."""

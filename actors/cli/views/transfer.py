@@ -30,7 +30,7 @@ def imported(answer: JsonObject) -> None:
         if answer["gone"]:
             OUT.print(f"imported before and no longer in these files: {counted(answer['gone'], 'memory')}", style="dim")
     for name, count in answer["namespaces"].items():
-        OUT.print(f"  {count} in namespace {name}")
+        OUT.print_line(f"  {count} in namespace {name}")
     for reason, count in answer["skipped"].items():
         OUT.print(f"left out: {reason} ({count:,})", style="dim")
     for kind, count in answer["redacted"].items():
@@ -69,7 +69,7 @@ def scanned(answer: JsonObject) -> None:
     for one in answer["found"]:
         kinds = ", ".join(dict.fromkeys(secret["kind"] for secret in one["secrets"]))
         then = f"; replaced by {one['successor']}" if "successor" in one else ""
-        OUT.print(f"{one['id']} in {one['namespace']}: {kinds}{then}", style="yellow")
+        OUT.print_line(f"{one['id']} in {one['namespace']}: {kinds}{then}", style="yellow")
     OUT.print(f"secrets found in {len(answer['found']):,} of {counted(answer['scanned'], 'memory')}")
     if answer["found"] and not answer["redacted"]:
         OUT.print("scan --redact replaces them by redacted ones, and erases the originals", style="dim")
@@ -79,11 +79,11 @@ def moved(answer: JsonObject) -> None:
     """Print how many memories went where, and how to take it back."""
     would = "would be moved" if answer["dry_run"] else "moved"
     for source, count in answer["moved_from"].items():
-        OUT.print(f"{counted(count, 'memory')} {would} from {source} to {answer['target']}")
+        OUT.print_line(f"{counted(count, 'memory')} {would} from {source} to {answer['target']}")
     if not answer["dry_run"]:
         OUT.print(f"context-graph undo {answer['run_id']} reverts it", style="dim")
         if answer["kind"] != "move":
-            OUT.print(
+            OUT.print_line(
                 "A repository keeps the namespace of its name for what it stores from now on; "
                 f'namespace = "{answer["target"]}" in its .context-graph.toml changes that.',
                 style="dim",

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from actors.api.params.fields import EVERYWHERE
+from actors.proxy.namespaces import EVERYWHERE
 from benchmarks.fuzz.messages import Message
 from benchmarks.fuzz.values import Known
 

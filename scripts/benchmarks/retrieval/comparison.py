@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from rich.progress import Progress
 
-from actors.api.params.fields import EVERYWHERE
+from actors.proxy.namespaces import EVERYWHERE
 from actors.runtime.settings import SearchProfile
 from benchmarks.datasets import Document, Judgements, measures
 from benchmarks.retrieval.loading import Loaded, Part, load, misspell

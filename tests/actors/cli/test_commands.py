@@ -270,6 +270,17 @@ def test_an_import_counts_in_namespaces_only_what_is_stored_and_calls_an_empty_f
     assert run(store, "import", str(empty)).stderr == f"context-graph: {empty} is empty; nothing was imported\n"
 
 
+def test_an_import_that_is_repeated_names_no_namespace_in_which_nothing_was_stored(tmp_path: Path) -> None:
+    lines = [{"content": f"Boat {number} is blue.", "namespace": "harbor"} for number in range(2)]
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert "  2 in namespace harbor\n" in run(tmp_path / "store", "import", str(tmp_path / "a.jsonl")).stdout
+    (tmp_path / "b.jsonl").write_text(json.dumps({"content": "The quay is wet.", "namespace": "quay"}) + "\n")
+    told = run(tmp_path / "store", "import", str(tmp_path / "a.jsonl"), str(tmp_path / "b.jsonl")).stdout
+    assert "stored 1 memory; 2 imported before\n" in told
+    assert "  1 in namespace quay\n" in told
+    assert "in namespace harbor" not in told
+
+
 def test_an_import_of_notes_says_how_many_files_were_empty_and_stores_none_of_them(tmp_path: Path) -> None:
     folder = tmp_path / "notes"
     folder.mkdir()

@@ -132,6 +132,46 @@ def test_the_folder_before_the_name_of_a_command_on_namespaces_is_the_one_it_cha
     assert json.loads(done.stdout)["moved_from"] == {"house": 1}, "--json stands before the name too"
 
 
+def test_a_line_break_in_a_name_a_tag_or_a_reason_fakes_no_line(tmp_path: Path) -> None:
+    faked = "\n     99  faked"
+    exported = {"content": "The boat is blue.", "tags": [f"boat{faked}"], "session": f"chat{faked}"}
+    (tmp_path / "export.jsonl").write_text(json.dumps(exported | {"namespace": f"harbor{faked}"}) + "\n")
+    store = tmp_path / "store"
+    run_json(store, "import", str(tmp_path / "export.jsonl"))
+    (found,) = run_json(store, "search", "boat")["results"]
+    memory = found["fingerprintId"]
+    run_json(store, "forget", memory, "--reason", f"sold{faked}")
+    run_json(store, "restore", memory)
+    reading = (("namespaces",), ("search", "boat"), ("show", memory), ("history", memory), ("audit",), ("diff", "0"))
+    for command in reading:
+        shown = run(store, *command).stdout
+        assert [line for line in shown.splitlines() if line.strip() == "99  faked"] == [], command
+    for command in reading[:5]:
+        assert "\N{SYMBOL FOR NEWLINE}     99  faked" in re.sub(" +\n +", "     ", run(store, *command).stdout), command
+    moved = run(store, "namespaces", "rename", f"harbor{faked}", "harbor")
+    assert (moved.exit_code, len(moved.stdout.splitlines())) == (0, 3), "a name that is stored can be left"
+    assert run_json(store, "namespaces")["namespaces"][0]["namespace"] == "harbor"
+
+
+@pytest.mark.parametrize("name", [" home", "home ", "ho\nme", "ho\x1bme", "ho\u202eme"])
+def test_a_namespace_that_looks_like_another_one_or_like_more_lines_cannot_be_given(store: Path, name: str) -> None:
+    for command in (
+        ("store", "The dog is called Bo.", "-n", name),
+        ("import", str(store), "-n", name),
+        ("namespaces", "rename", "home", name),
+    ):
+        done = run(store, *command)
+        assert (done.exit_code, "must " in done.stderr) == (1, True), (command, done.output)
+
+
+def test_a_key_for_a_namespace_without_memories_is_made_with_a_warning(store: Path) -> None:
+    made = CliRunner().invoke(program, ["key", "create", "typo", "-n", "hom", "--data", str(store)])
+    assert (made.exit_code, made.stdout[:8]) == (0, "cg_typo_")
+    assert made.stderr == "The namespace 'hom' holds no memories; did you mean 'home'?\n"
+    made = CliRunner().invoke(program, ["key", "create", "ci", "-n", "home", "--data", str(store)])
+    assert (made.exit_code, made.stderr) == (0, "")
+
+
 # ── folders and files ───────────────────────────────────────────────────────────────────────────────
 
 

@@ -1,11 +1,13 @@
 """The project of a folder: its repository with all worktrees, or what a file says."""
 
+import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from actors.proxy.project import ProjectError, claims, find_project, find_root_project, git_common_dir, serving_project
+from actors.proxy.claims import claims
+from actors.proxy.project import ProjectError, find_project, find_root_project, git_common_dir, serving_project
 
 
 def git(folder: Path, *arguments: str) -> str:
@@ -20,6 +22,10 @@ def repository(folder: Path) -> Path:
     git(folder, "init", "-q")
     git(folder, "commit", "-q", "--allow-empty", "-m", "first")
     return folder
+
+
+def paths(store: Path) -> dict[str, Path]:
+    return {namespace: claim.path for namespace, claim in claims(store)}
 
 
 @pytest.fixture
@@ -65,7 +71,7 @@ def test_worktrees_of_a_bare_repository_and_submodules_have_the_name_that_people
 def test_two_repositories_of_one_name_never_share_a_namespace(tmp_path: Path, store: Path) -> None:
     work, own = repository(tmp_path / "work" / "api"), repository(tmp_path / "own" / "api")
     assert [find_project(folder, store) for folder in (work, own, work, own)] == ["api", "api-2", "api", "api-2"]
-    assert dict(claims(store)) == {"api": work / ".git", "api-2": own / ".git"}
+    assert paths(store) == {"api": work / ".git", "api-2": own / ".git"}
 
 
 def test_a_repository_that_was_moved_keeps_its_namespace(tmp_path: Path, store: Path) -> None:
@@ -75,7 +81,7 @@ def test_a_repository_that_was_moved_keeps_its_namespace(tmp_path: Path, store: 
     after.parent.mkdir()
     before.rename(after)
     assert find_project(after, store) == "api"
-    assert dict(claims(store)) == {"api": after / ".git"}
+    assert paths(store) == {"api": after / ".git"}
 
 
 def test_a_file_names_the_namespace_of_its_folder_and_those_below(tmp_path: Path, store: Path) -> None:
@@ -98,6 +104,9 @@ def test_a_file_names_the_namespace_of_its_folder_and_those_below(tmp_path: Path
         ('other = "x"', "'namespace' must be"),
         ('namespace = ""', "'namespace' must be"),
         (f'namespace = "{"x" * 257}"', "'namespace' must be"),
+        ('namespace = "*"', "stands for all"),
+        ('namespace = "a\\nb"', "must not contain line breaks"),
+        ('namespace = " a"', "must neither begin nor end with a blank"),
     ],
 )
 def test_an_invalid_file_is_an_error_that_names_it(tmp_path: Path, store: Path, text: str, problem: str) -> None:
@@ -135,3 +144,90 @@ def test_without_a_store_nothing_is_recorded(tmp_path: Path) -> None:
     clinic = repository(tmp_path / "clinic")
     assert find_project(clinic, tmp_path / "store") == "clinic"
     assert not (tmp_path / "store").exists()
+
+
+def test_a_repository_that_is_renamed_keeps_its_namespace_also_without_commits(tmp_path: Path, store: Path) -> None:
+    git(tmp_path, "init", "-q", "api")
+    assert find_project(tmp_path / "api", store) == "api"
+    (tmp_path / "api").rename(tmp_path / "server")
+    assert find_project(tmp_path / "server", store) == "api"
+    assert find_project(repository(tmp_path / "api"), store) == "api-2", "another one in its place"
+    assert paths(store) == {"api": tmp_path / "server" / ".git", "api-2": tmp_path / "api" / ".git"}
+
+
+def test_neither_a_clone_nor_a_copy_of_a_repository_has_its_namespace(tmp_path: Path, store: Path) -> None:
+    api = repository(tmp_path / "work" / "api")
+    assert find_project(api, store) == "api"
+    git(tmp_path, "clone", "-q", str(api), str(tmp_path / "clone" / "api"))
+    shutil.copytree(tmp_path / "work", tmp_path / "copy")
+    folders = [tmp_path / "clone" / "api", tmp_path / "copy" / "api", api] * 2
+    assert [find_project(folder, store) for folder in folders] == ["api-2", "api-3", "api"] * 2
+    shutil.rmtree(api)
+    assert find_project(tmp_path / "clone" / "api", store) == "api-2"
+
+
+def test_a_repository_that_is_deleted_and_cloned_again_keeps_its_namespace_and_another_one_there_does_not(
+    tmp_path: Path, store: Path
+) -> None:
+    source, api = repository(tmp_path / "source"), tmp_path / "work" / "api"
+    for _ in "ab":
+        git(tmp_path, "clone", "-q", str(source), str(api))
+        assert find_project(api, store) == "api"
+        shutil.rmtree(api)
+    assert find_project(repository(api), store) == "api-2"
+
+
+def test_a_repository_that_cannot_be_written_is_known_by_its_path(
+    tmp_path: Path, store: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    api = repository(tmp_path / "work" / "api")
+    (api / ".git" / "context-graph").write_text("no folder for an id\n")
+    assert [find_project(api, store) for _ in "ab"] == ["api", "api"]
+    api.parent.rename(tmp_path / "archive")
+    assert find_project(tmp_path / "archive" / "api", store) == "api-2", "it could be any other"
+    told = capfd.readouterr().err
+    assert str(api / ".git") in told
+    assert "`context-graph namespaces rename api api-2`" in told
+    assert find_project(tmp_path / "archive" / "api", store) == "api-2"
+    assert not capfd.readouterr().err
+
+
+def test_a_claim_of_an_earlier_version_holds_for_its_path(tmp_path: Path, store: Path) -> None:
+    here, gone = repository(tmp_path / "here" / "api"), tmp_path / "gone" / "web" / ".git"
+    (store / "projects").mkdir()
+    (store / "projects" / "api").write_bytes(bytes(here / ".git"))
+    (store / "projects" / "web").write_bytes(bytes(gone))
+    assert find_project(here, store) == "api"
+    assert find_project(repository(tmp_path / "other" / "web"), store) == "web-2"
+    here.rename(tmp_path / "moved")
+    assert find_project(tmp_path / "moved", store) == "api"
+    assert paths(store)["web"] == gone
+
+
+@pytest.mark.parametrize("name", ["personal", "default", "*"])
+def test_a_folder_called_as_a_namespace_that_all_share_has_another_one(tmp_path: Path, store: Path, name: str) -> None:
+    folder = repository(tmp_path / name)
+    assert [find_root_project(folder, store) for _ in "ab"] == [f"{name}-2"] * 2
+
+
+def test_the_name_of_a_folder_becomes_one_that_can_be_given(tmp_path: Path, store: Path) -> None:
+    assert find_project(repository(tmp_path / " a\nb\x1b "), store) == "a_b_"
+
+
+def test_a_file_that_names_the_namespace_of_another_repository_is_told(
+    tmp_path: Path, store: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    api, web = repository(tmp_path / "api"), repository(tmp_path / "web")
+    monkeypatch.chdir(api)
+    assert serving_project(None, store) == "api"
+    (api / ".context-graph.toml").write_text('namespace = "api"\n')
+    assert serving_project(None, store) == "api"
+    assert not capfd.readouterr().err, "its own"
+    monkeypatch.chdir(web)
+    (web / ".context-graph.toml").write_text('namespace = "shared"\n')
+    assert serving_project(None, store) == "shared"
+    assert not capfd.readouterr().err, "nobody's"
+    (web / ".context-graph.toml").write_text('namespace = "api"\n')
+    assert serving_project(None, store) == "api"
+    told = capfd.readouterr().err
+    assert f"the namespace 'api', which '{api / '.git'}' uses too, because its .context-graph.toml says so" in told

@@ -16,6 +16,8 @@ from events.vocabulary.codec import decompress
 from events.wording import counted
 from projections.projection import event_name, is_shredded_memory
 
+REFUSALS = {"login": "a login by an invalid link", "token": "an invalid key", "form": "a form of another page"}
+"""Words for what is refused before anybody is known; otherwise it is an operation, or the name of a key."""
 HASH_DIGITS = 16
 """Hexadecimal digits of a question's hash."""
 MAX_IDS = 3
@@ -141,11 +143,7 @@ _SENTENCES: Mapping[type[ev.Event], Callable[[Any], str]] = {
     ev.DerivedEventsErased: lambda e: (
         f"erased with the memories that they came from: {counted(len(e.events), 'event')} of goals, patterns or causes"
     ),
-    ev.RequestsCounted: lambda e: (
-        f"over HTTP {_times(e.calls) or 'nothing'} was called by {e.caller or 'nobody known'} from {e.since:%H:%M} on"
-        f"{f'; refused: {_times(e.refused)}' if e.refused else ''}"
-        f"{' (from ' + ', '.join(e.addresses) + ')' if e.addresses else ''}"
-    ),
+    ev.RequestsCounted: lambda e: f"over HTTP since {e.since:%H:%M}, {_requests(e)}",
     ev.GoalAdjusted: lambda e: (
         f"drift of {e.namespace} changed its North Star from goal {e.previous} to goal {e.goal} (run {e.run})"
     ),
@@ -254,6 +252,14 @@ def _finished(event: ev.ConsolidationFinished) -> str:
     done += f"{counted(counts.patterns, 'pattern')}, {counted(counts.causes, 'cause')}"
     done += f", {counts.moved} moved" if counts.moved else ""
     return f"the run {event.outcome} after {event.milliseconds / 1e3:.1f} s: {done}"
+
+
+def _requests(event: ev.RequestsCounted) -> str:
+    done = [f"called {_times(event.calls)}"] if event.calls else []
+    if event.refused:
+        done.append(f"was refused {_times({REFUSALS.get(what, what): n for what, n in event.refused.items()})}")
+    addresses = f" (from {', '.join(event.addresses)})" if event.addresses else ""
+    return f"{event.caller or 'somebody unknown'} {' and '.join(done)}{addresses}"
 
 
 def _times(counts: Mapping[str, int]) -> str:

@@ -10,10 +10,11 @@ from uuid import UUID, uuid5
 
 import msgspec
 
-from actors.api.params.fields import MAX_BATCH, MAX_NAME
+from actors.api.params.fields import MAX_BATCH
 from actors.api.params.memories import StoreMemory
 from actors.api.params.parsing import invalid, moment, parse
 from actors.exporters.history import Carried
+from actors.proxy.namespaces import MAX_NAME
 from actors.runtime.faults import InvalidParamsFault
 from actors.runtime.types import JsonObject
 from events.vocabulary import ConsolidationStarted, MemoriesLinked, MemoriesMerged
@@ -24,6 +25,12 @@ IMPORTED = UUID("7a5e3f0c-3d5b-5c51-9d0b-6c1f2f6f4a27")
 included, and known for ever (`projections.memories.requests`)."""
 OWN_FIELDS = ("id", "links", "stored_at", "part_of", "former")
 """Fields of an imported memory besides those of `store_memory`."""
+
+
+class ImportedMemory(StoreMemory, frozen=True, kw_only=True):
+    """A memory as an export has it, in a namespace of any name that a store has taken."""
+
+    names_namespace = False
 
 
 class MemoryItem(NamedTuple):
@@ -74,7 +81,7 @@ def parse_item(item: Any) -> ImportItem:
     named = item.get("id")
     if named is not None and not isinstance(named, str):
         raise InvalidParamsFault("Invalid 'id': not a text", parameter="id")
-    params = parse({name: value for name, value in item.items() if name not in OWN_FIELDS}, StoreMemory)
+    params = parse({name: value for name, value in item.items() if name not in OWN_FIELDS}, ImportedMemory)
     own = _uuid(named)
     links = None
     if item.get("links") is not None:

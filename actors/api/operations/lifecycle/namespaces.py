@@ -7,9 +7,10 @@ from msgspec import Meta
 from actors.api.confinement import check_served
 from actors.api.context import Context
 from actors.api.idempotency import key_conflict
-from actors.api.params.fields import EVERYWHERE, MemoryId, Name, Reason
+from actors.api.params.fields import MemoryId, Name, Reason
 from actors.api.params.parsing import Params, invalid
 from actors.consolidator.messages import MoveMemories
+from actors.proxy.namespaces import EVERYWHERE, problem_of
 from actors.runtime.ask import LONG_TIMEOUT, ask
 from actors.runtime.settings import MoveKind
 from actors.runtime.types import JsonObject
@@ -64,6 +65,8 @@ def _check(params: NamespaceMove) -> None:
     for name, value in (("source", params.source), ("target", params.target)):
         if value == EVERYWHERE:
             raise invalid(name, f"'{EVERYWHERE}' means all namespaces in a search, and names none")
+    if problem := problem_of(params.target):
+        raise invalid("target", problem)
     whole = params.kind is not MoveKind.MOVE
     if whole and (params.source is None or params.session is not None or params.ids):
         raise invalid("source", f"{params.kind.value} takes a source and a target, and neither session nor ids")

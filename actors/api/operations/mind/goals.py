@@ -7,11 +7,12 @@ from msgspec import Meta
 
 from actors.api.answers import pick, rounded
 from actors.api.context import Context, reporter
-from actors.api.params.fields import DEFAULT_NAMESPACE, EVERYWHERE, Namespace, Reading, Share
+from actors.api.params.fields import DEFAULT_NAMESPACE, Namespace, Reading, Share
 from actors.api.params.parsing import Params, invalid
 from actors.comparator.messages import ReadGoals
 from actors.consolidator.goals.drift import Drift
 from actors.consolidator.messages import CorrectDrift, DriftReport, FindGoals, MeasureDrift
+from actors.proxy.namespaces import EVERYWHERE
 from actors.runtime.ask import LONG_TIMEOUT, ask
 from actors.runtime.types import JsonObject
 from events.spaces import SPACES

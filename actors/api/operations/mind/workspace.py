@@ -11,9 +11,10 @@ from msgspec import Meta
 
 from actors.api.answers import LABEL, alignment, body_of, iso, pick, rounded
 from actors.api.context import Context, check_live, describe, wait_until_ready
-from actors.api.params.fields import EVERYWHERE, NamespaceFilter, Reading
+from actors.api.params.fields import NamespaceFilter, Reading
 from actors.api.params.memories import OneMemory
 from actors.api.params.parsing import Params
+from actors.proxy.namespaces import EVERYWHERE
 from actors.runtime.ask import ask
 from actors.runtime.types import JsonObject
 from actors.workspace.messages import Attention, Broadcast, ReadAttention, SetCoupling

@@ -12,11 +12,12 @@ from msgspec import Meta
 
 from actors.api.answers import body_of, iso, shown
 from actors.api.context import Context, confined
-from actors.api.params.fields import MAX_BATCH, MAX_NAME, Moment, NamespaceFilter, Reading, SessionFilter, Tags
+from actors.api.params.fields import MAX_BATCH, Moment, NamespaceFilter, Reading, SessionFilter, Tags
 from actors.api.params.parsing import Params
 from actors.api.params.times import between
 from actors.comparator.messages.memories import Columns, ReadColumns
 from actors.consolidator.messages import ReadRuns
+from actors.proxy.namespaces import MAX_NAME
 from actors.runtime.ask import ask
 from actors.runtime.faults import InvalidParamsFault, NotFoundFault
 from actors.runtime.types import JsonObject

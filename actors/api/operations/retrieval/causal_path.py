@@ -11,10 +11,11 @@ from actors.api.answers import body_of, rounded
 from actors.api.context import Context, append, check_live, describe, wait_until_ready
 from actors.api.operations.retrieval import graph
 from actors.api.operations.retrieval.query import parse_query, search
-from actors.api.params.fields import EVERYWHERE, NamespaceFilter, QueryText, Reading
+from actors.api.params.fields import NamespaceFilter, QueryText, Reading
 from actors.comparator.messages import FindPaths
 from actors.comparator.messages.graph import Ways
 from actors.linker.messages import LinkCauses
+from actors.proxy.namespaces import EVERYWHERE
 from actors.runtime.ask import MODEL_TIMEOUT, ask
 from actors.runtime.faults import NotFoundFault
 from actors.runtime.settings import Confidence, PathKind, SearchProfile

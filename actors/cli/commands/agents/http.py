@@ -1,5 +1,6 @@
 """Commands for access over HTTP: keys for programs, and a link that logs a person's browser in."""
 
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -11,9 +12,10 @@ from actors.api.params.http import DEFAULT_ADDRESS, HttpListen
 from actors.api.params.parsing import parse
 from actors.cli.options import Data, Embedder, Json, Models, location_of
 from actors.cli.program import Group, Panel, app, exit_on_error, folder_command, show
-from actors.cli.store_access import check_models
-from actors.proxy.client import client_of_hub
+from actors.cli.store_access import CommandError, NoStoreError, StoreLocation, check_models, open_store
+from actors.proxy.client import ClientError, client_of_hub
 from actors.proxy.serve_command import data_folder, hub_launcher
+from actors.runtime.faults import Fault
 from actors.runtime.settings import ModelProfile
 from actors.runtime.types import JsonObject
 
@@ -46,13 +48,31 @@ def create(
     ] = None,
 ) -> JsonObject:
     """Make a key and print it; it can't be shown again."""
-    from actors.api.params.fields import EVERYWHERE
+    from actors.cli.views.terminal import visible
     from actors.http.access.keys import Keys, parse_expiry
+    from actors.proxy.namespaces import EVERYWHERE
 
     until = None if expires is None else parse_expiry(expires, datetime.now(UTC))
     seen = namespace or []
     key = Keys(folder).create(name, scope, None if EVERYWHERE in seen else seen, until)
+    for sentence in _empty_namespaces(folder, [] if EVERYWHERE in seen else seen):
+        typer.secho(visible(sentence), err=True, fg="yellow")
     return {"key": key, "name": name}
+
+
+def _empty_namespaces(folder: Path, names: list[str]) -> list[str]:
+    """Return a sentence on each namespace without memories, such as one with a typo; none if the store can't be read.
+
+    The key is made by then, and must be printed.
+    """
+    from actors.api.answers import empty_namespace
+    from events.storage.log import LogError
+
+    location = StoreLocation(folder, lock_timeout=0.0, upgrades=False)
+    with suppress(NoStoreError, CommandError, ClientError, Fault, LogError, OSError), open_store(location) as store:
+        known = store.call("store/status")["namespaces"]
+        return [empty_namespace(name, known) for name in names if name not in known]
+    return []
 
 
 def _printed(answer: JsonObject) -> None:
@@ -64,7 +84,7 @@ def _printed(answer: JsonObject) -> None:
         until = f", until {minute(key['expires_at'])}" if key["expires_at"] else ""
         state = "" if key["valid"] else " (revoked)" if key["revoked_at"] else " (expired)"
         used = minute(key["last_used_at"]) or "never"
-        OUT.print(f"{key['name']}{state}: {key['scope']}, {sees}{until}; last used: {used}")
+        OUT.print_line(f"{key['name']}{state}: {key['scope']}, {sees}{until}; last used: {used}")
     if not answer["keys"]:
         OUT.print("no keys; make one by: context-graph key create NAME --namespace PROJECT")
 

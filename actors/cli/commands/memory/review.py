@@ -84,7 +84,10 @@ def _asked(pending: dict[str, JsonObject]) -> Iterator[tuple[str, str | None]]:
     items = [*pending.items()]
     with suppress(typer.Abort):
         for place, (memory, one) in enumerate(items, 1):
-            OUT.print(f"\n{place} of {len(items)} in {one['namespace']}, {one['created_at'][:16]}, {one['rationale']}")
+            OUT.print()
+            OUT.print_line(
+                f"{place} of {len(items)} in {one['namespace']}, {one['created_at'][:16]}, {one['rationale']}"
+            )
             OUT.print(f"  {one['metadata'].get('evidence', {}).get('text', '')}".replace("\n", "\n  "))
             OUT.print(one["content"], style="bold")
             answer = ""

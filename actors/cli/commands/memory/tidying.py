@@ -8,7 +8,7 @@ import typer
 from actors.cli.options import RUN_HELP, Data, Json, MemoryId, Namespace, RunId, given_path
 from actors.cli.program import Group, Panel, app, exit_on_error, operation_command, show
 from actors.cli.store_access import StoreLocation, open_store
-from actors.proxy.project import claims
+from actors.proxy.claims import claims
 from actors.proxy.serve_command import DATA, data_folder
 from actors.runtime.settings import MoveKind, SleepMode
 from actors.runtime.types import JsonObject
@@ -138,7 +138,7 @@ def namespaces(context: typer.Context, data: Data = None, *, as_json: Json = Fal
     folder = data_folder(data)
     with exit_on_error(), open_store(StoreLocation(folder)) as store:
         counts = store.call("store/status")["namespaces"]
-        projects = {name: str(path) for name, path in claims(folder)}
+        projects = {name: str(claim.path) for name, claim in claims(folder)}
     answer: JsonObject = {
         "namespaces": [
             {"namespace": name, "memories": counts.get(name, 0), "project": projects.get(name)}
@@ -190,4 +190,4 @@ def _printed(answer: JsonObject) -> None:
 
     for one in answer["namespaces"]:
         where = f"  {one['project']}" if one["project"] else ""
-        OUT.print(f"{one['memories']:>7}  {one['namespace']}{where}")
+        OUT.print_line(f"{one['memories']:>7}  {one['namespace']}{where}")

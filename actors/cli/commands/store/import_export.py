@@ -21,6 +21,7 @@ from actors.cli.program import Panel, app, exit_on_error, folder_command, show
 from actors.cli.store_access import StoreLocation, open_store
 from actors.importers import KNOWN
 from actors.proxy.endpoint import Report, print_notice
+from actors.proxy.namespaces import problem_of
 from actors.proxy.project import find_root_project
 from actors.proxy.serve_command import data_folder
 from actors.runtime.faults import Fault
@@ -100,6 +101,8 @@ def import_memories(
     redactions = Redactions()
     if sources.count(STANDARD) > 1:
         raise FormatError("standard input is named twice")
+    if namespace and (problem := problem_of(namespace)):
+        raise FormatError(f"the namespace {problem}")
     with ExitStack() as stack:
         paths = [stack.enter_context(_path(source)) for source in sources]
         # The namespace of a session's folder is recorded in the store, which a dry run leaves as it is.
@@ -121,7 +124,7 @@ def import_memories(
     copies = {str(path) for path, source in zip(paths, sources, strict=True) if source == STANDARD}
     result["failed"] = [one | {"file": STANDARD} if one["file"] in copies else one for one in result["failed"]]
     result["failed"].sort(key=lambda failure: (failure["file"], failure["line"]))
-    result["namespaces"] = dict(sorted((+result["namespaces"]).items()))
+    result["namespaces"] = dict(sorted(result["namespaces"].items()))
     return result | {"redacted": dict(redactions.secrets), "private": redactions.private, "dry_run": dry_run}
 
 
