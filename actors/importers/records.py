@@ -18,7 +18,6 @@ import msgspec
 from actors.runtime.faults import InvalidParamsFault
 from actors.runtime.types import JsonObject
 from actors.text.secrets import find, map_texts, redact, without_private
-from events.vocabulary.memories import STATED
 from projections.memories.entries import IMPORTED_FROM
 
 IDS = UUID("0b6a1f5e-6c0e-5a5c-9a9e-2f3d8d1c7b44")
@@ -201,20 +200,14 @@ def memory(place: tuple[object, ...], content: str, file: Path, line: int = 0, *
 
 def as_title(place: tuple[str, ...], text: str, file: Path, line: int = 0, **fields: Any) -> Iterator[Item]:
     """Yield the title of a session as a memory; the first part of its place is the source."""
-    metadata = {"source": place[0]}
-    return memory(place, text, file, line, **fields, tags=["title"], memory_type="title", metadata=metadata)
+    about = {"tags": ["title"], "memory_type": "title", "metadata": {"source": place[0]}}
+    return memory(place, text, file, line, **fields, **about)
 
 
 def link(source: UUID, target: UUID, relation: str, file: Path, line: int = 0) -> Item:
     """Return a link between two imported memories."""
     event = {"source": str(source), "targets": [str(target)], "relation": relation[:MAX_NAME], "weight": 1.0}
     return Item(str(file), line, {"event": {"type": "memories_linked.1", **event}})
-
-
-def superseded(old: UUID, by: UUID, file: Path, line: int = 0) -> Item:
-    """Return that a memory took the place of another one; both are imported."""
-    event = {"memory": str(old), "by": str(by), "rule": STATED}
-    return Item(str(file), line, {"event": {"type": "memory_superseded.1", **event}})
 
 
 def pieces(text: str) -> list[str]:

@@ -21,7 +21,7 @@ from actors.importers.notes import documents
 from actors.importers.notes.links import CODE, WIKILINK, NoteNames
 from actors.importers.notes.note import DATES, Note, note_of
 from actors.importers.notes.own_notes import own_memory
-from actors.importers.notes.replacements import Replacement
+from actors.importers.notes.replacements import Replacement, superseded
 from actors.importers.notes.sections import Section, parts, sections
 from actors.importers.records import (
     MAX_TITLE,
@@ -37,7 +37,6 @@ from actors.importers.records import (
     memory_id,
     origin,
     shortest,
-    superseded,
 )
 from actors.runtime.types import JsonObject
 

@@ -6,10 +6,14 @@ Told are properties (`superseded-by: ADR-0012`), relations (`- supersedes [[Old 
 
 import re
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import NamedTuple
+from uuid import UUID
 
 from actors.importers.notes.documents import preamble
 from actors.importers.notes.links import CODE, links
+from actors.importers.records import Item
+from events.vocabulary.memories import STATED
 
 _STATUS = re.compile(r"^#{1,6} +[^\w\n]*status[^\w\n]*$\n(?P<text>(?:(?!#{1,6} ).*\n?)*)", re.IGNORECASE | re.MULTILINE)
 """The section in which a decision record tells its status."""
@@ -61,6 +65,12 @@ def replacements(properties: Mapping[str, object], body: str, folder: str) -> It
     above = [preamble(visible), *(section["text"] for section in _STATUS.finditer(visible))]
     for line in _WRAPPED.sub(" ", "\n".join(above)).splitlines():
         yield from _stated(line, folder)
+
+
+def superseded(old: UUID, by: UUID, file: Path) -> Item:
+    """Return that an imported memory took the place of another one."""
+    event = {"type": "memory_superseded.1", "memory": str(old), "by": str(by), "rule": STATED}
+    return Item(str(file), 0, {"event": event})
 
 
 def _stated(line: str, folder: str) -> Iterator[Replacement]:
