@@ -95,8 +95,8 @@ def version_bonus(atlas: Atlas, request: Search, later: Mapping[int, int], rows:
 
 def _wanted(atlas: Atlas, request: Search, latest: int, earlier: list[int]) -> list[int]:
     """Return the versions that a query asks for; the latest one too where none held at the time that it names."""
-    if request.hints.intervals:
-        end = max(interval.end for interval in request.hints.intervals)
+    if times := request.hints.day_parts or request.hints.intervals:
+        end = max(time.end for time in times)
         versions = np.array([*earlier, latest])
         held = versions[atlas.facets.calendar(versions) < microseconds(end)].tolist()
         return [max(held, key=atlas.facets.created_at)] if held else [latest]
