@@ -16,7 +16,7 @@ from actors.embedder.messages import EmbedQuery
 from actors.runtime.ask import MODEL_TIMEOUT, ask
 from actors.runtime.settings import SearchProfile
 from actors.text.queries.dates import parse_relative_date
-from actors.text.queries.query_hints import has_no_subject, causal_subject, extract_hints
+from actors.text.queries.query_hints import causal_subject, extract_hints, has_no_subject
 from actors.text.queries.spelling import respelt
 from events.fingerprint import Embedding
 from events.local_time import calendar_time

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from actors.text.queries.query_hints import has_no_subject, extract_hints
+from actors.text.queries.query_hints import extract_hints, has_no_subject
 
 ASKED = datetime(2023, 8, 17, 15, 20, tzinfo=UTC)
 
