@@ -12,6 +12,7 @@ from typing import Final
 from uuid import UUID
 
 from actors.api.params.fields import MAX_EXCERPT
+from actors.runtime.settings import Confidence
 from actors.runtime.types import JsonObject
 from actors.text.plain_excerpts import plain_excerpt
 from events.vocabulary.values import Learning
@@ -128,12 +129,18 @@ def empty_namespace(name: str, known: Collection[str]) -> str:
     return f"The namespace '{name}' holds no live memories" + (f"; did you mean '{near[0]}'?" if near else "")
 
 
-def nothing_within(limits: Mapping[str, object]) -> str:
-    """Return a sentence on a search that found nothing among some memories, with the limits that it set."""
+def nothing_within(limits: Mapping[str, object], least: Confidence = Confidence.NOTHING) -> str:
+    """Return a sentence on a search that found nothing among some memories, with the limits that it set.
+
+    With a least confidence there may be memories within these limits.
+    """
     named = (
         f"{name} {', '.join(map(str, value)) if isinstance(value, tuple) else value}" for name, value in limits.items()
     )
-    return f"No memory is within {' and '.join(named)}; wider limits may find some"
+    within = " and ".join(named)
+    if least is Confidence.NOTHING:
+        return f"No memory is within {within}; wider limits may find some"
+    return f"Nothing within {within} has a confidence of {least.value} or more; other limits may find some"
 
 
 def learning(values: Learning) -> dict[str, float]:

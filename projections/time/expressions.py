@@ -15,6 +15,7 @@ from typing import Final, NamedTuple
 
 from projections.time import lexicon as lex
 from projections.time import resolvers
+from projections.time.day_parts import find_day_part
 from projections.time.periods import DAY, UNIT_DAYS, Interval, containing, days, shift
 from projections.time.resolvers import Reference, resolved
 from projections.time.weekdays import looks_ahead, looks_back
@@ -48,19 +49,47 @@ def find_intervals(text: str, anchor: datetime, *, question: bool = False) -> li
         question: Whether a month or day without a year is the latest that has begun, rather than the nearest. In the
             present or future tense ("What's on 8 December?") it is the coming one too.
     """
+    return list(dict.fromkeys(interval for _, interval in _named(text, anchor, question=question)))[:MAX_INTERVALS]
+
+
+def find_day_parts(text: str, anchor: datetime) -> list[Interval]:
+    """Return the distinct parts of single days that a question names, such as "yesterday evening", in its order.
+
+    `find_intervals` returns the whole days of these. `text` and `anchor` are as there.
+    """
+    found: dict[Interval, None] = {}
+    for one, interval in _named(text, anchor, question=True):
+        begin = _begin(text, one)
+        is_day = interval.end - interval.start == DAY and (begin < one.left or not _SIDE.search(_prefix(text, one)))
+        part = find_day_part(text[:MAX_CHARACTERS], begin, one.right) if is_day else None
+        if part and (narrowed := resolved(partial(part.of, interval))):
+            found[narrowed] = None
+    return list(found)[:MAX_INTERVALS]
+
+
+def _named(text: str, anchor: datetime, *, question: bool) -> Iterator[tuple[_Expression, Interval]]:
+    """Yield each expression of a text with the interval that it names there."""
     text = text[:MAX_CHARACTERS]
     back = _reference(text, anchor, question=question)
     is_ahead = question and (_NAMED.search(text) or _OF_EACH_YEAR.search(text)) and looks_ahead(text)
-    references = [back, back._replace(ahead=True)] if is_ahead else [back]
-    found = ((one, reference) for reference in references for one in _join_ranges(text, _expressions(text, reference)))
-    modified = (resolved(partial(_modified, text, one, reference.anchor)) for one, reference in found)
-    return list(dict.fromkeys(interval for interval in modified if interval is not None))[:MAX_INTERVALS]
+    for reference in [back, back._replace(ahead=True)] if is_ahead else [back]:
+        for one in _join_ranges(text, _expressions(text, reference)):
+            interval = resolved(partial(_modified, text, one, reference.anchor))
+            if interval is not None:
+                yield one, interval
 
 
-def without_times(text: str, anchor: datetime) -> str:
-    """Return a question without the words that `find_intervals` reads as times."""
+def without_times(text: str, anchor: datetime, *, modifiers: bool = False) -> str:
+    """Return a question without the words that `find_intervals` reads as times.
+
+    With `modifiers` also without those beside them, such as "the day before" and "in the evening".
+    """
     text, end, kept = text[:MAX_CHARACTERS], 0, ""
-    for left, right, _ in _expressions(text, _reference(text, anchor, question=True)):
+    for one in _expressions(text, _reference(text, anchor, question=True)):
+        left, right = (_begin(text, one) if modifiers else one.left), one.right
+        is_day = one.interval.end - one.interval.start == DAY
+        if modifiers and is_day and (part := find_day_part(text, left, right)):
+            left, right = part.left, part.right
         kept, end = f"{kept}{text[end:left]} ", right
     return kept + text[end:]
 
@@ -121,6 +150,13 @@ _OFFSET: Final = lex.compiled(
     rf"(?:{lex.COUNT}|\bthe )?{lex.UNIT} (?P<where>before|prior to|after|following) (?:the )?$"
 )
 _SIDE: Final = lex.compiled(r"\b(?P<side>before|until|till|after|since)\s+(?:the )?$")
+
+
+def _begin(text: str, one: _Expression) -> int:
+    """Return where an expression begins, with "two weeks before" or "the day after" in front of it."""
+    prefix = _prefix(text, one)
+    offset = _OFFSET.search(prefix)
+    return one.left - len(prefix) + offset.start() if offset else one.left
 
 
 def _modified(text: str, one: _Expression, anchor: datetime) -> Interval:

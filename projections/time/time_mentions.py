@@ -43,8 +43,13 @@ class QueryHints(msgspec.Struct, frozen=True, kw_only=True):
     """Whether it asks for causes or effects."""
     intervals: tuple[Interval, ...] = ()
     """Times that it names, as calendar time."""
+    day_parts: tuple[Interval, ...] = ()
+    """Parts of those days, by the clock: "yesterday evening", "at 3 pm on 7 July"."""
     time_only: bool = False
-    """Whether it asks for all memories of these times: it names nothing else that a memory could be about."""
+    """Whether it asks for all memories of these times, without any for all that pass the filter: it names nothing else
+    that a memory could be about."""
+    said_by: frozenset[str] = frozenset()
+    """The words of a name, if it asks for all that somebody said, at these times if it names some."""
     latest: bool = False
     """Whether it asks for the latest of what was said of its subject, or for how things are now."""
     recurring: tuple[datetime, ...] = ()
@@ -148,6 +153,10 @@ class TimeMentions:
         """Return the numbers of the speakers whose first name is among these words, ascending."""
         names = (name for word in words for name in self._called.get(word, ()))
         return np.array(sorted(map(self._numbers.__getitem__, names)), np.int32)
+
+    def speakers_called(self, name: frozenset[str]) -> npt.NDArray[np.int32]:
+        """Return the numbers of the speakers whose names contain all of these words, ascending."""
+        return np.array(sorted(number for full, number in self._numbers.items() if name <= words(full)), np.int32)
 
     def speaker_scores(self, speakers: npt.NDArray[np.int32], rows: Rows) -> Scores:
         """Return 1 for each of these rows that one of these speakers said, 0 for others, shape (rows,)."""

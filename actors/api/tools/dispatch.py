@@ -28,13 +28,9 @@ RESULTS = "results"
 
 LOST = "The store is damaged and has lost memories, which this answer lacks: context-graph status says what helps"
 
-MIN_CONFIDENCE = "min_confidence"
-LIMITS = (
-    *("session", "speaker", "modality", "quadrant", "tags", "since", "until", "min_alignment", "min_similarity"),
-    MIN_CONFIDENCE,
-)
-"""Parameters that leave memories out."""
-UNLIMITED = (None, (), 0.0, Confidence.NOTHING)
+LIMITS = ("session", "speaker", "modality", "quadrant", "tags", "since", "until", "min_alignment", "min_similarity")
+"""Parameters that leave memories out, beside the least confidence, which leaves out a whole answer."""
+UNLIMITED = (None, (), 0.0)
 """Their values that leave none out."""
 
 REPLAYED = 0.1
@@ -96,15 +92,15 @@ async def _hint(context: Context, params: Params, answer: JsonObject) -> JsonObj
         return {}
     named: str | None = getattr(params, NAMESPACE, None)
     limits = {name: value for name in LIMITS if (value := getattr(params, name, None)) not in UNLIMITED}
-    # An answer that is less sure than was asked says so by its `confidence`.
-    is_limited = limits.keys() - {MIN_CONFIDENCE} and getattr(params, "cursor", None) is None
+    is_limited = limits and getattr(params, "cursor", None) is None
     if named in {None, EVERYWHERE} and not is_limited:
         return {}
     counts = (await ask(context.hub.store, ReadStatus())).namespaces
     known = counts if context.visible is None else counts.keys() & context.visible
     if named is not None and named not in {EVERYWHERE, *known}:
         return {"hint": empty_namespace(named, known)}
-    return {"hint": nothing_within(limits)} if known and is_limited else {}
+    least = getattr(params, "min_confidence", Confidence.NOTHING)
+    return {"hint": nothing_within(limits, least)} if known and is_limited else {}
 
 
 async def _damage(context: Context, answer: JsonObject) -> JsonObject:

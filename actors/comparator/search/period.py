@@ -1,21 +1,27 @@
 """What the time of a memory adds to its rank beside the space of times (E2).
 
-- A question for all memories of a time ("What happened last week?") has no subject, so neither the spaces of meaning
-  nor the learned relevance say anything of its answer. Memories of that time come first, and answer it.
+- A question for all memories of a time ("What happened last week?"), a filter or a speaker ("What did Ana say?") has no
+  subject, so neither the spaces of meaning nor the learned relevance say anything of its answer. Those memories come
+  first, and answer it.
+- A question that names a part of a day ("yesterday evening"): memories of that part come before the others of the day.
 - A question for the latest ("Who is the chair now?"): of the best memories, the later ones rank higher.
 - A question that was asked in the past: what is from after it ranks lower.
 """
 
+from datetime import timedelta
 from typing import Final
 
+import msgspec
 import numpy as np
 
 from actors.comparator.messages import Relevance
-from actors.comparator.search.relevance import NOTHING_FOUND
+from actors.comparator.search.relevance import LEAST, NOTHING_FOUND
 from actors.comparator.search.versions import is_later
 from actors.runtime.settings import Confidence
 from projections.atlas.atlas import Atlas
 from projections.storage.arrays import Mask, Rows, Scores
+from projections.storage.microseconds import microseconds
+from projections.time.periods import DAY, Interval
 from projections.time.time_mentions import QueryHints
 
 BONUS: Final = 8.0
@@ -26,20 +32,76 @@ and what the latest of these ranks higher than the earliest."""
 LATER_PENALTY: Final = 2.0
 """What a memory from after the time of a question ranks lower, in standard deviations of the fused scores: a
 question of that day can't mean it."""
+DATED: Final = 0.5
+"""Share of the bonus of the named part of a day for memories that have a day and no time, and may be of that part."""
 ANSWERED: Final = Relevance(probability=1.0, confidence=Confidence.CONFIDENT)
 """Any memory of the time answers a question for it."""
 
 
+def asks_for_all(hints: QueryHints) -> bool:
+    """Return whether a question asks for all memories of a time, a filter or a speaker."""
+    return hints.time_only or bool(hints.said_by)
+
+
+def settled(atlas: Atlas, hints: QueryHints, eligible: Mask) -> QueryHints:
+    """Return hints without the speaker whom a question asks for, if no eligible memory is what it asks for.
+
+    The name is then any other word: others may tell what was said.
+    """
+    if hints.said_by and not of_period(atlas, hints, np.flatnonzero(eligible)).any():
+        return msgspec.structs.replace(hints, said_by=frozenset())
+    return hints
+
+
 def of_period(atlas: Atlas, hints: QueryHints, rows: Rows) -> Mask:
-    """Return which rows are of the time that a question asks for, shape (rows,); none if it asks for something else."""
+    """Return which rows are of the time or the speaker that a question asks for, shape (rows,).
+
+    None if it asks for something else. What was said at a time was stored then; for others a time that they name counts
+    too.
+    """
+    if hints.said_by:
+        speakers = atlas.time_mentions.speakers_called(hints.said_by)
+        said = atlas.time_mentions.speaker_scores(speakers, rows) > 0
+        return said & (_created(atlas, hints.intervals + hints.day_parts, rows) if hints.intervals else True)
     if not hints.time_only:
         return np.zeros(len(rows), np.bool_)
-    return atlas.time_mentions.within(hints.intervals, rows)
+    if not hints.intervals:
+        return np.ones(len(rows), np.bool_)
+    return atlas.time_mentions.within(hints.intervals, rows) | _of_part(atlas, hints, rows)
+
+
+def _of_part(atlas: Atlas, hints: QueryHints, rows: Rows) -> Mask:
+    """Return which rows were created in a part of a day that a question names, shape (rows,)."""
+    return _created(atlas, hints.day_parts, rows) & ~_is_dated(atlas, rows)
+
+
+def _is_dated(atlas: Atlas, rows: Rows) -> Mask:
+    """Return which rows have a day and no time: those of midnight, shape (rows,)."""
+    return atlas.facets.calendar(rows) % (DAY // timedelta(microseconds=1)) == 0
+
+
+def _created(atlas: Atlas, intervals: tuple[Interval, ...], rows: Rows) -> Mask:
+    """Return which rows were created in one of these intervals of calendar time, shape (rows,)."""
+    calendar, found = atlas.facets.calendar(rows), np.zeros(len(rows), np.bool_)
+    for start, end in intervals:
+        found |= (calendar >= microseconds(start)) & (calendar < microseconds(end))
+    return found
+
+
+def _part_shares(atlas: Atlas, hints: QueryHints, rows: Rows) -> Scores:
+    """Return 1 for rows of a part of a day that a question names, and `DATED` for those of its day without a time."""
+    if not hints.day_parts:
+        return np.zeros(len(rows), np.float32)
+    dated = _created(atlas, hints.intervals, rows) & _is_dated(atlas, rows)
+    return np.maximum(_of_part(atlas, hints, rows), np.float32(DATED) * dated)
 
 
 def period_bonus(atlas: Atlas, hints: QueryHints, rows: Rows) -> Scores:
     """Return the bonus of memories of the time that a question asks for, shape (rows,)."""
-    return np.float32(BONUS) * of_period(atlas, hints, rows)
+    of_part = _part_shares(atlas, hints, rows)
+    if not asks_for_all(hints):
+        return np.float32(NEAR_BEST) * of_part
+    return np.float32(BONUS) * of_period(atlas, hints, rows) * (1 + of_part)
 
 
 def latest_bonus(atlas: Atlas, hints: QueryHints, rows: Rows, scores: Scores) -> Scores:
@@ -61,5 +123,11 @@ def later_penalty(atlas: Atlas, hints: QueryHints, rows: Rows) -> Scores:
 
 
 def period_relevance(atlas: Atlas, hints: QueryHints, rows: Rows) -> Relevance:
-    """Return the relevance of ranked rows for a question that asks for a time alone."""
-    return ANSWERED if of_period(atlas, hints, rows).any() else NOTHING_FOUND
+    """Return the relevance of ranked rows for a question that asks for all memories of something.
+
+    It is uncertain if they are of the day that it names, and none of the part of it.
+    """
+    answering = rows[of_period(atlas, hints, rows)]
+    if not len(answering):
+        return NOTHING_FOUND
+    return LEAST if hints.day_parts and not _part_shares(atlas, hints, answering).any() else ANSWERED

@@ -1,7 +1,7 @@
 """The five-stage search.
 
 1. Recall: sparse (E6, E13) and E1 prefix recall name candidates among the eligible rows. Causal recall (E5) joins for
-   queries about causes or effects, time recall for queries that name a time.
+   queries about causes or effects, time recall for those that name a time or ask for all there is.
 2. Score: every weighted space scores all candidates.
 3. Weigh: the profile, or for `auto` what is measured of the question, gives each space its weight.
 4. Fuse: scores are standardised per query and summed. Candidates below the requested alignment with the North Star are
@@ -26,9 +26,8 @@ from actors.comparator.compare.similarity import Similarities
 from actors.comparator.messages import Found, Hit, Relevance, Search, StageReport
 from actors.comparator.messages.search import Weights
 from actors.comparator.rows import NO_ROWS
-from actors.comparator.search import fusion
+from actors.comparator.search import fusion, period
 from actors.comparator.search.explanation import RankedRows, explain_page
-from actors.comparator.search.period import later_penalty, latest_bonus, period_bonus, period_relevance
 from actors.comparator.search.recall import recall
 from actors.comparator.search.relevance import LEAST, NOTHING_FOUND, estimate, names_nothing_known, relevance_by_words
 from actors.comparator.search.versions import latest_versions, version_bonus, without_superseded
@@ -125,6 +124,7 @@ def search(
     timer = StageTimer()
     embeddings = {key: embedding for key, embedding in request.embeddings.items() if key not in request.without}
     eligible = _eligible(atlas, request)
+    request = msgspec.structs.replace(request, hints=period.settled(atlas, request.hints, eligible))
     primed = request.primed
     if primed is None:
         primed = {
@@ -175,8 +175,8 @@ def _relevance(
     atlas: Atlas, request: Search, similarities: Similarities, rows: Rows, eligible: Mask
 ) -> Relevance | None:
     """Return the relevance of ranked rows; None where the model can't tell."""
-    if request.hints.time_only:
-        return period_relevance(atlas, request.hints, rows)
+    if period.asks_for_all(request.hints):
+        return period.period_relevance(atlas, request.hints, rows)
     if is_answer(request.text):
         return NOTHING_FOUND
     relevance = estimate(atlas, request, similarities, rows, eligible)
@@ -259,10 +259,10 @@ def _order(candidates: fusion.Candidates, given: _Given, context: _Context) -> R
 
 def _add_time(contributions: dict[str, Scores], atlas: Atlas, hints: QueryHints, rows: Rows) -> Scores:
     """Add what the times of the rows contribute beside the score of E2; return the fused scores, shape (rows,)."""
-    of_period = period_bonus(atlas, hints, rows) - later_penalty(atlas, hints, rows)
+    of_period = period.period_bonus(atlas, hints, rows) - period.later_penalty(atlas, hints, rows)
     contributions[E2] = contributions.get(E2, np.float32(0)) + of_period
     fused = fusion.total(contributions, len(rows))
-    of_latest = latest_bonus(atlas, hints, rows, fused)
+    of_latest = period.latest_bonus(atlas, hints, rows, fused)
     contributions[E2] += of_latest
     return fused + of_latest
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from actors.comparator.messages import FindKnownWords
 from actors.comparator.rows import NO_ROWS
-from actors.comparator.search.period import of_period
+from actors.comparator.search.period import asks_for_all, of_period
 from events.fingerprint import Dense, Embedding, Sparse, of_kind
 from events.spaces import E1, E2, E5, E6, E10, E13
 from projections.atlas.atlas import Atlas
@@ -42,10 +42,11 @@ def recall(
     images = eligible & atlas.facets.images
     if E10 in embeddings and images.any():
         yield "image recall", atlas.nearest(E10, embeddings[E10], count, images)[0]
-    if hints.intervals and E2 in embeddings and E1 in embeddings:
+    asks_all = asks_for_all(hints)
+    if E1 in embeddings and (asks_all or (hints.intervals and E2 in embeddings)):
         admitted = np.zeros(len(eligible), np.bool_)
         rows = np.flatnonzero(eligible)
-        if hints.time_only:
+        if asks_all:
             admitted[rows] = of_period(atlas, hints, rows)
         else:
             admitted[rows] = atlas.time_mentions.time_scores(hints.intervals, rows) >= MIN_TIME_MATCH

@@ -103,9 +103,8 @@ def _wanted(atlas: Atlas, request: Search, latest: int, earlier: list[int]) -> l
     """Return the versions that a query asks for; the latest one too where none held at the time that it names."""
     hints, versions = request.hints, np.array([*earlier, latest])
     held = ~is_later(atlas, hints, versions)
-    if hints.intervals:
-        end = max(interval.end for interval in hints.intervals)
-        held &= atlas.facets.calendar(versions) < microseconds(end)
+    if times := hints.day_parts or hints.intervals:
+        held &= atlas.facets.calendar(versions) < microseconds(max(time.end for time in times))
     if not held.any():
         return [latest]
     if not held.all():

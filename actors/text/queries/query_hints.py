@@ -5,10 +5,11 @@ from datetime import datetime
 from typing import Final
 
 from actors.text.queries.dates import sample_moments
+from actors.text.queries.speaking import find_asked_speaker
 from projections.spaces.directed import Direction
 from projections.spaces.lexical import STOP_WORDS, stem_words
 from projections.spaces.lexical import words as tokens
-from projections.time.expressions import find_intervals, without_times
+from projections.time.expressions import find_day_parts, find_intervals, without_times
 from projections.time.periods import Interval
 from projections.time.time_mentions import QueryHints, words
 
@@ -109,7 +110,7 @@ _OF_TIME: Final = _GENERAL | frozenset(
     )
 )
 """Stems with which a question of a time asks for all there is of it: what the team decided, what got done."""
-_PARTS_OF_DAY: Final = frozenset(stem_words("morning noon afternoon evening night".split()))
+_PARTS_OF_DAY: Final = frozenset(stem_words("early late morning noon afternoon evening night".split()))
 
 _ASKING: Final = _GENERAL | frozenset(
     stem_words(
@@ -187,10 +188,16 @@ def _asked_event(query: str) -> tuple[Direction, str] | None:
     return None
 
 
-def is_time_only(query: str, asked_at: datetime) -> bool:
-    """Return whether nothing but function words and general words is left of a question without its times."""
-    left = [word for word in tokens(without_times(query, asked_at)) if word not in STOP_WORDS]
+def _is_general(rest: str) -> bool:
+    """Return whether the rest of a question, without its times, has nothing but function words and general words."""
+    left = [word for word in tokens(rest) if word not in STOP_WORDS]
     return (_OF_TIME | _PARTS_OF_DAY).issuperset(stem_words(left))
+
+
+def has_no_subject(query: str, asked_at: datetime) -> bool:
+    """Return whether a question names nothing that a memory could be about: it asks for all that a filter leaves."""
+    is_question = bool(tokens(query)) and not is_answer(query) and causal_direction(query) is None
+    return is_question and _is_general(without_times(query, asked_at, modifiers=True))
 
 
 def is_answer(query: str) -> bool:
@@ -239,10 +246,9 @@ def _keywords(query: str) -> str:
     return "" if stems[0] in _DIRECTIVES or _ASKING.issuperset(stems) else query.strip()
 
 
-def named_numbers(query: str, asked_at: datetime) -> tuple[str, ...]:
-    """Return the numbers of a query, as those of issues and versions, without its times, years and single digits."""
-    found = _NUMBER.findall(without_times(query, asked_at))
-    return tuple(one for one in found if not _NO_IDENTIFIER.fullmatch(one))
+def _named_numbers(rest: str) -> tuple[str, ...]:
+    """Return the numbers of the rest of a question, as those of issues, without years and single digits."""
+    return tuple(one for one in _NUMBER.findall(rest) if not _NO_IDENTIFIER.fullmatch(one))
 
 
 def extract_hints(query: str, asked_at: datetime, now: datetime | None = None) -> QueryHints:
@@ -252,15 +258,18 @@ def extract_hints(query: str, asked_at: datetime, now: datetime | None = None) -
     """
     start = _START.search(query) is not None
     intervals = tuple(find_intervals(query, asked_at, question=True))
+    rest = without_times(query, asked_at, modifiers=True)
     return QueryHints(
         direction=causal_direction(query),
         intervals=intervals,
-        time_only=bool(intervals) and is_time_only(query, asked_at),
+        day_parts=tuple(find_day_parts(query, asked_at)) if intervals else (),
+        time_only=bool(intervals) and _is_general(rest),
+        said_by=find_asked_speaker(rest, _OF_TIME),
         latest=not intervals and asks_for_latest(query),
         recurring=sample_moments(query, asked_at),
         start=start,
         end=not start and _END.search(query) is not None,
         unknown=Interval(asked_at, now) if now is not None and asked_at < now else None,
         words=words(query),
-        numbers=named_numbers(query, asked_at),
+        numbers=_named_numbers(rest),
     )

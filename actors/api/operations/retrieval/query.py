@@ -16,7 +16,7 @@ from actors.embedder.messages import EmbedQuery
 from actors.runtime.ask import MODEL_TIMEOUT, ask
 from actors.runtime.settings import SearchProfile
 from actors.text.queries.dates import parse_relative_date
-from actors.text.queries.query_hints import causal_subject, extract_hints
+from actors.text.queries.query_hints import causal_subject, extract_hints, has_no_subject
 from actors.text.queries.spelling import respelt
 from events.fingerprint import Embedding
 from events.local_time import calendar_time
@@ -45,7 +45,8 @@ class Query:
 async def parse_query(context: Context, text: str, asked_at: datetime, wanted: Filter) -> Query:
     """Parse and embed a query for a search among the memories of a filter.
 
-    "Two weeks before the trip" names a time only if the trip is found: it counts from the best memory of it.
+    "Two weeks before the trip" names a time only if the trip is found: it counts from the best memory of it. "What
+    happened?" asks for all memories that pass a filter of times, session, speaker or tags.
     """
     hints, relative = extract_hints(text, asked_at, context.now()), parse_relative_date(text)
     if relative is not None and not hints.intervals:
@@ -57,7 +58,14 @@ async def parse_query(context: Context, text: str, asked_at: datetime, wanted: F
         times = [calendar_time(body_of(entry).said_at) for entry in entries if entry.state is MemoryState.LIVE]
         if intervals := tuple(filter(None, map(relative.resolve, times))):
             hints = msgspec.structs.replace(hints, intervals=intervals, subject=causal_subject(relative.remainder))
+    if _is_limited(wanted) and not hints.intervals and has_no_subject(text, asked_at):
+        hints = msgspec.structs.replace(hints, time_only=True)
     return await embed_query(context, Query(text, hints, {}, wanted, asked_at), wanted.session)
+
+
+def _is_limited(wanted: Filter) -> bool:
+    """Return whether a filter says which memories a question without a subject asks for."""
+    return bool(wanted.since or wanted.until or wanted.session or wanted.speaker or wanted.tags)
 
 
 async def search(

@@ -1,0 +1,48 @@
+"""Questions for all that somebody said: "What did Sanna say in June?", "What was written by Piet?"."""
+
+import re
+from typing import Final
+
+from projections.spaces.lexical import STOP_WORDS, stem_words
+
+_WORD: Final = re.compile(r"[^\W\d_][\w'’-]*")
+_SAYING: Final = frozenset(
+    stem_words(
+        """
+        announce answer ask chat claim comment complain discuss explain mention note post promise propose recommend
+        remark reply report said say speak spoke suggest talk tell think thought told warn write written wrote
+        """.split()
+    )
+)
+_OTHER: Final = re.compile(r"\b(?:how|when|where|who|whom|whose|why)\b", re.IGNORECASE)
+"""Asks for something else than what was said."""
+_BETWEEN: Final = frozenset("actually already also ever first just last really recently".split())
+"""What may stand between the name and its verb."""
+_MOST_NAMED: Final = 4
+"""Words of a name."""
+
+
+def find_asked_speaker(query: str, general: frozenset[str]) -> frozenset[str]:
+    """Return the casefolded words of the name if a question asks for all that somebody said; none for any other.
+
+    It has a name with a verb of saying, and nothing else that a memory could be about: "What did Sanna say about the
+    roof?" has. Whether somebody of that name has said anything is not known here.
+
+    Args:
+        query: A question without its times.
+        general: Stems of words that a question for all there is may have.
+    """
+    if _OTHER.search(query):
+        return frozenset()
+    words = [word.replace("’", "'").casefold() for word in _WORD.findall(query)]
+    stems = stem_words(words)
+    is_general = [word in STOP_WORDS or stem in general | _SAYING for word, stem in zip(words, stems, strict=True)]
+    named = [index for index, known in enumerate(is_general) if not known and words[index] not in _BETWEEN]
+    if not 0 < len(named) <= _MOST_NAMED or named[-1] - named[0] >= len(named):
+        return frozenset()
+    before, after = named[0], named[-1] + 1
+    while after < len(words) and words[after] in _BETWEEN:
+        after += 1
+    is_subject = after < len(words) and stems[after] in _SAYING
+    is_agent = before > 1 and words[before - 1] == "by" and stems[before - 2] in _SAYING
+    return frozenset(words[index] for index in named) if is_subject or is_agent else frozenset()

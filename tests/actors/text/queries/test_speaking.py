@@ -1,0 +1,53 @@
+"""Questions for all that somebody said: whose name they have."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from actors.text.queries.query_hints import extract_hints, has_no_subject
+
+ASKED = datetime(2023, 8, 17, 15, 20, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("question", "name"),
+    [
+        ("What did Sanna say?", "sanna"),
+        ("What did Sanna say in June?", "sanna"),
+        ("What did sanna tell us last week?", "sanna"),
+        ("What does Ana Sousa think?", "ana sousa"),
+        ("What has Piet already suggested?", "piet"),
+        ("Show me everything that Piet wrote on 10 June", "piet"),
+        ("What was said by Sanna yesterday evening?", "sanna"),
+        ("What did Sanna say about the roof?", ""),
+        ("What did Sanna tell Piet?", ""),
+        ("What did Sanna do in June?", ""),
+        ("What happened with Sanna in June?", ""),
+        ("What did we say in June?", ""),
+        ("What was said about Sanna?", ""),
+        ("When did Sanna write?", ""),
+        ("Who told Sanna?", ""),
+        ("Why did Sanna say that?", ""),
+        ("Sanna", ""),
+        ("", ""),
+    ],
+)
+def test_a_question_asks_for_all_that_somebody_said(question: str, name: str):
+    assert extract_hints(question, ASKED).said_by == frozenset(name.split())
+
+
+@pytest.mark.parametrize(
+    ("question", "is_for_all"),
+    [
+        ("what happened?", True),
+        ("What did we talk about?", True),
+        ("anything new", True),
+        ("What happened to the roof?", False),
+        ("Why did it happen?", False),
+        ("sounds good", False),
+        ("?", False),
+        ("", False),
+    ],
+)
+def test_a_question_without_a_subject_asks_for_all_that_a_filter_leaves(question: str, is_for_all: bool):
+    assert has_no_subject(question, ASKED) is is_for_all
