@@ -134,7 +134,12 @@ def _day(match: re.Match[str], path: str) -> str | None:
         found = date(year, int(month), int(day or 1)) if month else date.fromisocalendar(year, int(match["week"]), 1)
     except ValueError:
         return None
-    return found.isoformat() if EARLIEST.date() <= found <= datetime.now().astimezone().date() else None
+    return found.isoformat() if is_past(found.isoformat()) else None
+
+
+def is_past(time: str) -> bool:
+    """Return whether a time in ISO 8601 is of a day from 1970 to today."""
+    return EARLIEST.date().isoformat() <= time[:10] <= datetime.now().astimezone().date().isoformat()
 
 
 def _in_words(text: str) -> list[str]:

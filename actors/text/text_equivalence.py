@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 ENGLISH: Final = tomllib.loads(Path(__file__).with_name("english.toml").read_text("utf-8"))
-"""Word lists."""
 _LISTS: Final[dict[str, str]] = ENGLISH["equivalence"]
 
 _TOKEN: Final = re.compile(
@@ -25,8 +24,8 @@ _TOKEN: Final = re.compile(
 """A quotation in backticks, a word with the signs attached to it, or a single sign."""
 _PUNCTUATION: Final = frozenset(".,;:!…-–—")
 """Signs without meaning where they stand by themselves."""
-_ENDS: Final = _PUNCTUATION - {","} | {"?"}
-"""Signs after which a sentence may begin."""
+_ENDS: Final = frozenset(".!?")
+"""Signs after which a sentence begins."""
 _STRAIGHT_QUOTES: Final = str.maketrans({"’": "'", "‘": "'", **dict.fromkeys("“”„«»", '"')})
 _CONTRACTION: Final = re.compile(r"(?<=\w)'(?:ll|d|m|re|ve|s)\b", re.IGNORECASE)
 _NEGATION: Final = re.compile(r"\b(ca|wo|sha|can|\w+?)(?:n't|(?<=can)not)\b", re.IGNORECASE)

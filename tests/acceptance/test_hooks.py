@@ -611,9 +611,9 @@ def test_a_server_leaves_no_socket_behind_and_that_of_a_killed_one_is_replaced(d
 @sampled("through_server", [True, False], every=2)
 def test_the_end_of_a_session_merges_exact_copies_and_prunes_nothing(data: Path, *, through_server: bool) -> None:
     run_json(data, "store", DOG)
-    users = ["Log in as Admin on the box.", "Log in as admin on the box."]
-    for user in users:
-        run_json(data, "store", user)
+    alike = ["Log in as Admin on the box.", "Log in as admin on the box.", "Bo is afraid.", "Bo is very afraid."]
+    for text in alike:
+        run_json(data, "store", text)
     run_json(data, "store", "Trivia of no weight.", "--importance", "0", "--created-at", "2020-01-01T00:00:00Z")
     if through_server:
         with serving(data) as server:
@@ -627,4 +627,4 @@ def test_the_end_of_a_session_merges_exact_copies_and_prunes_nothing(data: Path,
     assert begun.endswith("because: SessionEnd hook of Claude Code")
     contents = [hit["content"] for hit in found]
     assert contents.count(DOG) == 1
-    assert {*users, "Trivia of no weight."} <= {*contents}
+    assert {*alike, "Trivia of no weight."} <= {*contents}

@@ -72,7 +72,7 @@ def moment(value: str, parameter: str) -> datetime:
     parsed = as_written(value, parameter)
     try:
         return parsed if parsed.tzinfo else parsed.astimezone()
-    except (OSError, OverflowError):  # the platform knows no offset at the ends of the calendar
+    except (OSError, OverflowError, ValueError):  # at the ends of the calendar no offset is known
         return parsed.replace(tzinfo=UTC)
 
 

@@ -122,8 +122,8 @@ def undone(answer: JsonObject) -> None:
     if erased := len(answer["erased_since"]):
         OUT.print(f"{counted(erased, 'memory')} erased since; that can't be undone", style="yellow")
     if forgotten := answer["forgotten_since"]:
-        OUT.print(f"{counted(len(forgotten), 'memory')} forgotten since; it stays so until:", style="yellow")
-        for memory in forgotten:
+        OUT.print(f"{counted(len(forgotten), 'memory')} forgotten since; to bring one back:", style="yellow")
+        for memory in forgotten[:MAX_SHOWN]:
             OUT.print(f"  context-graph restore {memory}", style="dim")
     for namespace in answer["north_star_restored_in"]:
         OUT.print_line(f"the North Star of {namespace} is restored")

@@ -57,6 +57,12 @@ UNREAD: Final[dict[str, str]] = {
     ),
 }
 """What to do with files of texts in formats that aren't read, by suffix."""
+_PREAMBLE: Final = 40
+"""Lines in which a note may speak of itself; of one without headings no more are read."""
+_HEADED: Final = re.compile(r"#{1,6} ")
+_TITLED: Final = re.compile(r"={3,}")
+_UNDERLINE: Final = re.compile(r"={3,}|-{3,}")
+"""What makes the line above it a heading."""
 UNREADABLE: Final = "its properties are no {} and are left out, its text is imported"
 
 _IMAGE: Final = re.compile(r"(data:image/[\w.+-]{1,40});base64,[A-Za-z0-9+/=]+")
@@ -113,11 +119,16 @@ def values(properties: JsonObject, name: str, separator: str) -> list[str]:
 
 
 def preamble(body: str) -> str:
-    """Return what stands above the first heading of a note but its title, where it speaks of itself as a whole."""
-    first, *others = re.split(r"^(?=#{1,6} )", body, flags=re.MULTILINE)
-    if not first.strip() and others and others[0].startswith("# "):
-        return others[0].partition("\n")[2]
-    return first
+    """Return the lines above the first heading of a note but its title, where it speaks of itself; at most some."""
+    lines = body.strip("\n").split("\n", _PREAMBLE)[:_PREAMBLE]
+    underlined = lines[0].strip() and lines[1:] and _TITLED.fullmatch(lines[1].rstrip())
+    rest = lines[2:] if underlined else lines[1:] if lines[0].startswith("# ") else lines
+    for number, line in enumerate(rest):
+        if _HEADED.match(line):
+            return "\n".join(rest[:number])
+        if number and rest[number - 1].strip() and _UNDERLINE.fullmatch(line.rstrip()):
+            return "\n".join(rest[: number - 1])
+    return "\n".join(rest)
 
 
 def title_of(name: str, body: str) -> str:

@@ -2,7 +2,7 @@
 
 import posixpath
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import Final
@@ -23,7 +23,7 @@ _SHORTCODE = re.compile(r"\{\{[<%] *(?:rel)?ref +\"(?P<path>[^\"\n#]+?)(?:\.md)?
 _VAULT = re.compile(r"dendron://[^/]+/")
 _CODE = re.compile(r"(?:(?P<letters>[^\W\d_]+)[ _-]*)?#?0*(?P<number>\d+)(?![^\W_])", re.IGNORECASE)
 """The code of a decision record, such as "ADR-0012", "PEP 621" or "12"; file names often leave the letters out."""
-_BARE = ("", "adr")
+_BARE = {"adr"}
 """Letters of a code for which a number alone stands in the name of a file."""
 
 
@@ -35,6 +35,8 @@ class NoteNames:
         self._names: dict[str, UUID | None] = {}
         self._aliases: dict[str, UUID | None] = {}
         self._files: Counter[str] = Counter()
+        self._codes: defaultdict[tuple[str, str], list[tuple[str, UUID | None]]] = defaultdict(list)
+        """Letters and memory of the records of a folder that have a number."""
 
     def add(
         self, memory: UUID | None, path: str, *, paths: Iterable[object], names: Iterable[str], aliases: Iterable[str]
@@ -48,8 +50,10 @@ class NoteNames:
             names: Its title and its ids.
             aliases: What it is called too.
         """
-        file = posixpath.basename(path)
-        self._files[file.lower()] += 1
+        folder, file = posixpath.split(path.lower())
+        if code := _CODE.match(file):
+            self._codes[folder, code["number"]].append((code["letters"] or "", memory))
+        self._files[file] += 1
         for known, given in ((self._paths, (*paths, path)), (self._names, (*names, file)), (self._aliases, aliases)):
             for one in given:
                 if one:
@@ -75,12 +79,10 @@ class NoteNames:
         with suppress(KeyError):
             if (memory := self.find(target, folder)) is not None:
                 return memory
-        code = _CODE.fullmatch(target.strip())
-        found = {
-            memory
-            for path, memory in self._paths.items()
-            if code and posixpath.dirname(path) == folder.lower() and _has_code(posixpath.basename(path), code)
-        }
+        code = _CODE.fullmatch(target.strip().lower())
+        letters = (code["letters"] or "") if code else ""
+        numbered = self._codes[folder.lower(), code["number"]] if code else ()
+        found = {memory for own, memory in numbered if not letters or own == letters or (not own and letters in _BARE)}
         if len(found) != 1 or (memory := found.pop()) is None:
             raise KeyError(target)
         return memory
@@ -101,15 +103,6 @@ def links(body: str, folder: str) -> Iterator[tuple[str, str]]:
     paths = [posixpath.normpath(posixpath.join(folder, unquote(path))) for path in written]
     named = dict.fromkeys([*(_linked(target, folder) for target in _LINK.findall(visible)), *paths])
     yield from ((WIKILINK, name) for name in named if name not in related)
-
-
-def _has_code(file: str, code: re.Match[str]) -> bool:
-    """Return whether the name of a file begins with a code, or with its number if the letters say nothing."""
-    own = _CODE.match(file)
-    letters = (code["letters"] or "").lower()
-    if own is None or own["number"] != code["number"]:
-        return False
-    return (own["letters"] or "").lower() == letters or (letters in _BARE and not own["letters"]) or not letters
 
 
 def _linked(target: str, folder: str) -> str:

@@ -8,11 +8,11 @@ from uuid import UUID
 
 import msgspec
 
-from actors.importers.dates import date_in_path, middle_of_year, time_in_property
+from actors.importers.dates import date_in_path, is_past, middle_of_year, time_in_property
 from actors.importers.files import path_text
 from actors.importers.markup.outlines import org_ids, without_ids
 from actors.importers.notes import documents
-from actors.importers.notes.links import links
+from actors.importers.notes.links import CODE, links
 from actors.importers.notes.replacements import Replacement, replacements
 from actors.importers.records import Document, last_written, memory_id
 from actors.runtime.types import JsonObject
@@ -29,7 +29,7 @@ UNSTATED = {
 
 _NOTION_PROPERTIES = re.compile(r"\A# [^\n]*\n\n(?P<lines>(?:[^\n:]{1,80}: [^\n]*(?:\n|\Z))+)")
 """What it writes below the title of a page in a database."""
-_DATED = re.compile(r"^[ \t>*-]*\**(?:date|created)\**[ \t]*:[ \t*]*(?P<value>[^\n*]+)", re.IGNORECASE | re.MULTILINE)
+_DATED = re.compile(r"^[ \t>*-]*(?:date|created)\**[ \t]*:[ \t*]*(?P<value>[^\n*]+)", re.IGNORECASE | re.MULTILINE)
 
 
 class Note(msgspec.Struct, frozen=True):
@@ -125,8 +125,8 @@ def note_of(root: Path, file: Path, document: Document) -> Note:
 
 def _stated_day(body: str) -> str | None:
     """Return the time that a line above the first heading states ("Date: 2024-03-05"), as decision records do."""
-    lines = _DATED.finditer(documents.preamble(body))
-    return next((time for one in lines if (time := time_in_property(one["value"]))), None)
+    lines = _DATED.finditer(documents.preamble(CODE.sub(" ", body)))
+    return next((time for one in lines if (time := time_in_property(one["value"])) and is_past(time)), None)
 
 
 def _notion_properties(name: str, body: str) -> JsonObject:

@@ -110,14 +110,15 @@ def _supersessions(
     replaced: list[tuple[Note, Replacement]], names: NoteNames, memories: Mapping[UUID, list[UUID]]
 ) -> Iterator[Item]:
     """Yield once that the first memory of a note superseded each memory of the note in whose place it stands."""
-    told = set[tuple[UUID, UUID]]()
+    told: dict[tuple[UUID, UUID], Path] = {}
     for note, one in replaced:
         with suppress(KeyError):  # it stays a part of the text
             other = names.find_meant(one.target, posixpath.dirname(note.name))
             old, new = (other, note.id) if one.is_newer else (note.id, other)
-            if old != new and (old, new) not in told and new in memories:
-                told.add((old, new))
-                yield from (superseded(memory, new, note.file) for memory in memories[old])
+            told.setdefault((old, new), note.file)
+    for (old, new), file in told.items():
+        if (new, old) not in told and new in memories:  # of two that say so of each other, or of itself, neither holds
+            yield from (superseded(memory, new, file) for memory in memories[old])
 
 
 def _memories(note: Note, options: Options) -> Iterator[Record]:

@@ -101,7 +101,7 @@ class Memory:
             session: The conversation that it is a turn of.
             metadata: Further fields.
             created_at: When it was said; now by default. A `datetime` without a zone is local, an ISO 8601 text without
-                one in UTC.
+                one is of the hub's machine.
             **more: Further arguments of `store_memory`.
 
         Raises:

@@ -22,8 +22,12 @@ _PAST: Final = re.compile(
 """Words that ask for what held before."""
 _OLD: Final = re.compile(r"\b(?:the|my|our|his|her|their|your|its|an) (old)\b", re.IGNORECASE)
 """Words that ask for what held before, or name what a query is about."""
-_FIRST: Final = re.compile(r"\b(?:original(?:ly)?|initial(?:ly)?|first)\b", re.IGNORECASE)
-"""Words that ask for the first of several former versions."""
+_FIRST: Final = re.compile(
+    r"^(?!.*\b(?:previous|former|before (?:that|this|then|the))).*"
+    r"\b(?:original(?:ly)?|initially|at first|(?:think|thought|believed?|say|said|planned?|assumed?) first)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+"""Words that ask for the first of several former versions, and none that ask for the last."""
 _HAPPENED: Final = re.compile(r"\b(?:did|was|were|had)\b", re.IGNORECASE)
 """Verbs of a question for what happened, which has no latest version."""
 

@@ -1,5 +1,6 @@
 """A note is from the day that its path or a heading states, not from when its file was written."""
 
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -114,6 +115,27 @@ def test_properties_count_before_the_path_and_headings_before_both(tmp_path: Pat
 )
 def test_a_property_states_a_time_in_iso_8601_or_a_day_in_words(tmp_path: Path, said: str, expected: str) -> None:
     assert created(note(tmp_path, "2019-01-31.md", f"---\ndate: {said}\n---\nBo barked.")) == [expected]
+
+
+@pytest.mark.parametrize(
+    ("name", "body", "expected"),
+    [
+        ("0007-queue.md", "# Queue\n\nDate: 2022-02-02\n\n## Status\n\nAccepted", "2022-02-02"),
+        ("0007-queue.md", "# Queue\n\n* Status: accepted\n* **Date:** February 2nd, 2022", "2022-02-02"),
+        ("pep-0007.md", "Title: Queue\nCreated: 02-Feb-2022\n\nMail waits.", "2022-02-02"),
+        ("2019-01-31.md", "Date: 2022-02-02\n\nBo barked.", "2019-01-31"),
+        ("queue.md", "# Queue\n\n```\nDate: 2022-02-02\n```\n\nBo barked.", None),
+        ("queue.md", "# Queue\n\nBo barked.\n\n## Next\n\nDate: 2022-02-02", None),
+        ("queue.md", "# Queue\n\nDate: 2099-02-02\n\nBo barked.", None),
+        ("queue.md", "# Queue\n\nDate: 0001-01-01\n\nBo barked.", None),
+        ("queue.md", "# Queue\n\nDate: soon\n\nBo barked.", None),
+    ],
+)
+def test_a_line_above_the_first_heading_dates_a_note_unless_its_path_does(
+    tmp_path: Path, name: str, body: str, expected: str | None
+) -> None:
+    written = datetime.fromtimestamp(note(tmp_path, name, body).stat().st_mtime).astimezone().date().isoformat()
+    assert created(note(tmp_path, name, body))[0][:10] == (expected or written)
 
 
 @pytest.mark.parametrize("said", ["1643790000000", "1643790000"])

@@ -1,6 +1,8 @@
 """Notes that say which note takes the place of which: read from properties, relations and the status of a record."""
 
 from pathlib import Path
+from time import process_time
+from typing import Any
 
 import pytest
 
@@ -17,27 +19,45 @@ SAID = {
     "- **Status:** superseded by [ADR 12](0012-topics.md) on 2026-05-19 — the queue has lost mail": (False, NEW),
     "- **Status:** ⚠️ Superseded by ADR-0012\n- **Date:** 2026-07-29": (False, "ADR-0012"),
     "**Status:** Superceded by 12. Ask Ole.": (False, "12"),
+    "Superseded-By: 12\nCreated: 5-May-2016": (False, "12"),
     "> **Superseded by [ADR-0012](0012-topics.md):** mail is\n> a topic now.": (False, NEW),
     "> **ARCHIVED** - This document has been superseded by [topics](0012-topics.md).": (False, NEW),
-    "Status: Superseded by [[Topics]] (Ole's proposal)": (False, "Topics"),
+    "Status: Obsoleted by [[Topics]] (2026-05-19)": (False, "Topics"),
     "Status: Accepted. Supersedes [ADR-0007](0007-queue.md).\n\nMail waits.": (True, OLD),
-    "Accepted (2026-07-13). **Supersedes [ADR-7](0007-queue.md)** (one\n  queue for all).": (True, OLD),
+    "- **Status:** Accepted (2026-07-13). **Supersedes [ADR-7](0007-queue.md)**.": (True, OLD),
     "*Note:* this RFC has been superseded by [RFC 12][].": (False, "RFC 12"),
     "## Relations\n\n- supersedes [[Queue]]": (True, "Queue"),
 }
-OF_A_PART = [
+NO_NOTE = [
     "## Status\n\nAccepted - **the retries are superseded by [ADR-0012](0012-topics.md)**",
     "## Status\n\nAccepted. One queue for all is superseded by [ADR-0012](0012-topics.md)\nfor mail.",
     "## Status\n\nPartly superseded by [ADR-0012](0012-topics.md)",
     "## Status\n\nSuperseded by [ADR-0012](0012-topics.md) for mail",
     "## Status\n\nSuperseded by [ADR-0012](0012-topics.md)\nin the part on mail.",
+    "## Status\n\nSuperseded by [ADR-0012](0012-topics.md) - for mail",
+    "## Status\n\nSuperseded by [ADR-0012](0012-topics.md), if accepted.",
+    "## Status\n\nSuperseded by [ADR-0012](0012-topics.md)?",
+    "## Status\n\nSuperseded by [retries](0012-topics.md#retries)",
+    "## Status\n\nSuperseded by ADR-0012; the other decisions there hold.",
     "Supersedes [ADR-0007](0007-queue.md) (in part)",
+    "Supersedes [ADR-0007](0007-queue.md): its retries.",
     "This ADR supersedes some aspects of [ADR-0007](0007-queue.md).",
     "Status: Accepted - supersedes [ADR-0007](0007-queue.md)\n(the table of queues and who may read each of them)",
     "## Retries\n\n> Superseded by [ADR-0012](0012-topics.md)",
     "## Status\n\nAccepted\n\n## Notes\n\nSuperseded by [ADR-0012](0012-topics.md)",
+    "Retries\n-------\n\nSuperseded by [ADR-0012](0012-topics.md)",
     "```\nSuperseded by [ADR-0012](0012-topics.md)\n```",
+    "<!-- Superseded by [ADR-0012](0012-topics.md) -->",
     "Amended by [ADR-0012](0012-topics.md)",
+    "- [ADR-0007](0007-queue.md) - superseded by [ADR-0012](0012-topics.md)",
+    "The pump was replaced by [[Pump B]].",
+    "The old boiler is out. Replaced by [[Boiler B]].",
+    "Superseded by 12.5.2024 minutes.",
+    "Supersedes 2.0 of the interface.",
+    "Supersedes 2023 budgets",
+    "Superseded by 3 newer models.",
+    "Superseded by 12",
+    '"Superseded by ADR-12." is how Bob marks records.',
 ]
 
 
@@ -47,8 +67,8 @@ def test_a_note_says_that_it_is_replaced_or_replaces_another_one(body: str, titl
     assert [*replacements({}, title + body, "docs")] == [Replacement(*SAID[body])]
 
 
-@pytest.mark.parametrize("body", OF_A_PART)
-def test_what_is_said_of_a_part_of_a_note_replaces_no_note(body: str) -> None:
+@pytest.mark.parametrize("body", NO_NOTE)
+def test_what_is_said_of_a_part_of_a_note_or_of_something_else_replaces_no_note(body: str) -> None:
     assert [*replacements({}, f"# Queue\n\n{body}", "docs")] == []
 
 
@@ -64,10 +84,29 @@ def test_what_is_said_of_a_part_of_a_note_replaces_no_note(body: str) -> None:
         ({"superseded-by": "12, 14"}, [(False, "12"), (False, "14")]),
         ({"supersedes": ["[[Queue]]", "ADR-3"]}, [(True, "Queue"), (True, "ADR-3")]),
         ({"superseded-by": None, "supersedes": "", "status": "accepted", "replaces": "[[Queue]]"}, []),
+        ({"superseded-by": "[ADR-12](0012-topics.md) (partly)", "supersedes": "none", "obsoletes": 0}, []),
+        ({"superseded-by": True, "tags": ["superseded by 2"], "title": "Superseded by [[Topics]]"}, []),
+        ({True: "push", 2024: "plan", "status": "waits \0 for mail"}, []),
     ],
 )
-def test_properties_say_it_too(properties: dict[str, object], expected: list[tuple[bool, str]]) -> None:
+def test_properties_say_it_too(properties: dict[Any, object], expected: list[tuple[bool, str]]) -> None:
     assert [*replacements(properties, "Mail waits.", "docs")] == [Replacement(*one) for one in expected]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("Superseded by ADR-12 (" + "a" * 99_000, "Superseded by ADR-12" + " (" * 40_000, "# " + " " * 99_000),
+        *("*" * 99_000, "Superseded by " + "ADR-1, " * 9_000, "<!--" * 25_000, "Accepted " + "-" * 99_000),
+    ],
+    ids=str.split("letters brackets blanks stars codes comments dashes"),
+)
+def test_long_texts_are_read_in_linear_time(tmp_path: Path, text: str) -> None:
+    (tmp_path / "note.md").write_text(f"{text}\n\nMail waits.")
+    started = process_time()
+    assert [*recognise(tmp_path, Options()).read()]
+    list(replacements({"status": text}, text, ""))
+    assert process_time() - started < 20, "a quadratic one takes minutes"
 
 
 def replaced(folder: Path, notes: dict[str, str]) -> set[tuple[str, str]]:
@@ -110,6 +149,11 @@ def test_a_note_that_names_itself_or_says_it_twice_is_no_more_than_that(tmp_path
     old = "---\nsuperseded-by: 0012-topics.md\n---\nStatus: superseded by [it](0012-topics.md)\n\nMail waits."
     new = "Supersedes [7](0007-queue.md). Supersedes ADR-12.\n\nMail has topics."
     assert replaced(tmp_path, {"0007-queue.md": old, "0012-topics.md": new}) == {("0007-queue", "0012-topics")}
+
+
+def test_two_notes_that_replace_each_other_both_hold(tmp_path: Path) -> None:
+    notes = {"a.md": "Superseded by [[b]]\n\nMail waits.", "b.md": "Superseded by [[a]]\n\nMail has topics."}
+    assert replaced(tmp_path, notes) == set()
 
 
 def test_a_search_answers_from_the_record_that_holds_and_shows_the_former_one_beneath(tmp_path: Path) -> None:

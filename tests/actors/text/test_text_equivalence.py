@@ -166,6 +166,7 @@ def test_capitals_count_but_for_that_of_a_sentence(one: str, other: str):
     left, right = (f"It was meant for {word} by then. Ole waits." for word in (one, other))
     for strict in (True, False):
         assert not same(left, right, strict=strict)
+        assert not same(f"The user of the wiki is: {one}", f"The user of the wiki is: {other}", strict=strict)
         assert same(left, left.replace("It", "it").replace("Ole waits", "ole waits"), strict=strict)
 
 

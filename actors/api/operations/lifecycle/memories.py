@@ -32,7 +32,7 @@ from projections.memories.catalog import Entry
 from projections.projection import MemoryState
 
 AHEAD = timedelta(days=1)
-"""How far `created_at` may be ahead of the clock: a time without a zone is read as UTC, and clocks differ."""
+"""How far `created_at` may be ahead of the clock: clocks differ, and a time without a zone may be another zone's."""
 
 
 def _new_item(context: Context, params: StoreMemory, key: UUID | None) -> IngestItem:

@@ -226,6 +226,7 @@ async def test_of_three_versions_the_latest_is_first(mind: Mind) -> None:
         ("What was the previous colour of the hall lamp?", 2),
         ("What was the original colour of the lamp in the hall?", 0),
         ("Which colour did the hall lamp have at first?", 0),
+        ("Which colour was the lamp in the first hall before that?", 2),
     ],
 )
 @pytest.mark.parametrize("chained", [True, False])

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from actors.api.params import memories, search
 from actors.api.params.parsing import Params, moment, parse
 from actors.runtime.faults import InvalidParamsFault
+from tests.actors.conftest import Place
 
 KINDS = sorted(
     {
@@ -248,8 +249,18 @@ def test_an_error_names_the_parameter_whatever_its_value_says():
 @pytest.mark.parametrize(
     ("written", "hour"), [("2026-01-01T12:00:00", 12), ("2026-01-01T12:00:00+02:00", 10), ("2026-01-01T12:00Z", 12)]
 )
-def test_a_time_without_a_zone_is_in_utc(written: str, hour: int):
+def test_a_time_without_a_zone_is_one_of_this_machine(written: str, hour: int, place: Place):
     assert moment(written, "since") == datetime(2026, 1, 1, hour, tzinfo=UTC)
+    place("Asia/Tokyo")
+    local = hour - 9 if written.endswith("12:00:00") else hour
+    assert moment(written, "since") == datetime(2026, 1, 1, local, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("zone", ["Asia/Tokyo", "America/Los_Angeles", "UTC"])
+@pytest.mark.parametrize("written", ["0001-01-01", "9999-12-31T23:59:59"])
+def test_a_time_at_an_end_of_the_calendar_is_read_in_any_zone(written: str, zone: str, place: Place):
+    place(zone)
+    assert moment(written, "since").isoformat().startswith(written)
 
 
 @settings(max_examples=300)

@@ -15,7 +15,7 @@ from actors.consolidator.goals.survey import (
     repeats,
     survey,
 )
-from events.vocabulary import GoalDiscovered, MemoryErased, MemoryForgotten
+from events.vocabulary import ClustersFormed, GoalDiscovered, MemoryErased, MemoryForgotten
 from events.vocabulary.values import GoalLevel
 from tests.actors.comparator.similar_memories import KEYS, like
 from tests.actors.consolidator.asleep import Night, worked_off
@@ -104,6 +104,15 @@ def test_known_clusters_are_taken_unless_a_member_was_deleted_since(night: Night
     assert fewer < more
     night.append(MemoryForgotten(memory=garden[8]))
     assert asked(clustered)[0] == [set(garden[:8])]
+
+
+def test_a_run_forms_no_cluster_of_a_group_that_is_only_large_enough_to_lead(night: Night):
+    assert MIN_MEMORIES <= 4 < MIN_SIZE
+    garden, boats = about(night, GARDEN, count=14, topic=1), about(night, BOAT, count=4, topic=2)
+    assert len(worked_off(cluster_memories(night.clients, [*garden, *boats]))[1].clusters) == 2
+    run = night.run(salience_threshold=0.0).finished.run
+    (formed,) = [event for event in night.written(run) if isinstance(event, ClustersFormed)]
+    assert [set(cluster.members) for cluster in formed.clusters] == [set(garden)]
 
 
 def test_a_survey_of_nothing_finds_nothing(night: Night):
