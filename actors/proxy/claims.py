@@ -5,6 +5,7 @@ copies it to no clone. Where the file can't be written, and for a folder without
 """
 
 import os
+import re
 import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
@@ -20,6 +21,11 @@ CLAIMS = "projects"
 
 ID = Path("context-graph", "id")
 """File in a repository's `.git` folder. In a folder of its own, since git takes files beside HEAD for references."""
+
+
+_MAX_ID = 64
+"""Bytes that are read of it."""
+_IS_ID = re.compile(r"[0-9a-f]{32}").fullmatch
 
 
 class Claim(NamedTuple):
@@ -43,39 +49,45 @@ def own_claim(path: Path, *, is_repository: bool, writes: bool = True) -> Claim:
 def claim_namespace(name: str, own: Claim, store: Path) -> str:
     """Return the namespace of a project: the one it has already, or one by the name of its folder, which is recorded.
 
+    If the repository with its id is not where the claim says, it was moved; if it is there, this one is a copy of it.
+
     Raises:
         OSError: It can't be recorded.
     """
-    for namespace, owner in claims(store) if own.id else ():
-        if owner.id != own.id:
-            continue
-        if owner.path != own.path and _is_there(owner) and not owner.path.samefile(own.path):  # `own` is a copy
-            own = own._replace(id=_renew_id(own))
-            break
-        if owner != own:
-            _replace(store / CLAIMS / namespace, own)
-        return namespace
+    known = dict(claims(store))
+    found = next((namespace for namespace, owner in known.items() if _is_at_path(owner, own)), None)
+    same = [namespace for namespace, owner in known.items() if own.id and owner.id == own.id and namespace != found]
+    moved = next((namespace for namespace in same if not _is_there(known[namespace])), None)
+    copied = same[0] if same and moved is None else None
+    if copied is not None:
+        own = own._replace(id="")  # only the path tells the copy from the other one
+    found = found or moved
+    if found is not None:
+        if known[found] != own:
+            _write(store / CLAIMS / found, own, replaces=True)
+        return found
     taken = {*SHARED, EVERYWHERE}
     for candidate in chain([] if name in taken else [name], (f"{name}-{number}" for number in count(2))):
         file = store / CLAIMS / candidate
-        if _read(file) is None and _create(file, _encoded(own)):
-            if sentence := absence(candidate, store):
-                print_notice(f"WARNING {sentence}")
-            return candidate
-        owner = _read(file)
-        if owner is None:  # removed meanwhile
-            continue
-        if _is_same(owner, own):
-            if _encoded(owner) != _encoded(own):
-                _replace(file, own)
-            return candidate
+        if not _write(file, own):
+            owner = _read(file)  # of a start at the same time
+            if owner is None or not _is_at_path(owner, own):
+                continue
+        elif copied is not None:
+            print_notice(
+                f"WARNING this project is a copy of {str(known[copied].path)!r}, which has the namespace {copied!r}; "
+                f"it has the namespace {candidate!r}"
+            )
+        elif sentence := absence(candidate, store):
+            print_notice(f"WARNING {sentence}")
+        return candidate
     raise AssertionError  # `count` does not end
 
 
 def owner_beside(namespace: str, own: Claim, store: Path) -> Path | None:
     """Return the path of the other project that has a namespace; None if it is nobody's, everybody's or the own one."""
     owner = None if namespace in SHARED else dict(claims(store)).get(namespace)
-    if owner is None or _is_same(owner, own):
+    if owner is None or _is_at_path(owner, own) or (own.id and owner.id == own.id):
         return None
     return owner.path
 
@@ -83,9 +95,10 @@ def owner_beside(namespace: str, own: Claim, store: Path) -> Path | None:
 def absence(namespace: str, store: Path) -> str | None:
     """Return a sentence on the project that has the namespace before one with a number, if it is not there any more."""
     base, _, number = namespace.rpartition("-")
-    if not (base and number.isdecimal()):
-        return None
     known = dict(claims(store))
+    own = known.get(namespace)
+    if not (base and number.isdecimal()) or own is None or namespace in {own.path.name, own.path.parent.name}:
+        return None  # its name has the number, not only its namespace
     lower = range(2, min(int(number), len(known) + 2))
     for former in (base, *(f"{base}-{each}" for each in lower)):
         if (owner := known.get(former)) and not _is_there(owner):
@@ -107,14 +120,14 @@ def claims(store: Path) -> Iterator[tuple[str, Claim]]:
             yield file.name, owner
 
 
-def _is_same(owner: Claim, own: Claim) -> bool:
-    """Return whether a claim is a project's own.
+def _is_at_path(owner: Claim, own: Claim) -> bool:
+    """Return whether a claim is of this path, or of its folder before that was a repository.
 
-    At the same path, that is one of an earlier version, or of a repository that was deleted and cloned again.
+    Two repositories that are known to come from different ones are not the same, though one took the other's place.
     """
-    if owner.id and owner.id == own.id:
-        return True
-    return owner.path == own.path and (not owner.id or owner.origin == own.origin != "")
+    if owner.path != own.path:
+        return not owner.id and owner.path == own.path.parent and own.path.name == ".git"
+    return not (owner.id and own.id) or owner.id == own.id or owner.origin == own.origin
 
 
 def _is_there(owner: Claim) -> bool:
@@ -125,30 +138,18 @@ def _is_there(owner: Claim) -> bool:
 def _id(git: Path) -> str:
     """Return the id of a repository by its `.git` folder; empty without one."""
     try:
-        return (git / ID).read_text(encoding="ascii").strip()
+        with (git / ID).open("rb") as file:
+            text = file.read(_MAX_ID).decode("ascii").strip()
     except (OSError, UnicodeDecodeError):
         return ""
+    return text if _IS_ID(text) else ""
 
 
 def _write_id(git: Path) -> str:
     """Give a repository an id, and return it, or the one that another process gave it; empty if it can't be written."""
     with suppress(OSError):
-        _create(git / ID, os.urandom(16).hex().encode())
+        _write(git / ID, os.urandom(16).hex().encode(), replaces=(git / ID).exists())
     return _id(git)
-
-
-def _renew_id(copy: Claim) -> str:
-    """Give the copy of a repository an id of its own, the same in all processes; empty if it can't be written."""
-    from hashlib import sha256
-
-    from events.storage.durable import replace_file
-
-    own = sha256(copy.id.encode() + os.fsencode(copy.path)).hexdigest()[:32]
-    try:
-        replace_file(copy.path / ID, own.encode())
-    except OSError:
-        return ""
-    return own
 
 
 def _origin(git: Path) -> str:
@@ -173,11 +174,14 @@ def _origin(git: Path) -> str:
 
 
 def _read(file: Path) -> Claim | None:
+    """Return a claim; None if there is none, or the file holds none."""
     try:
         path, *rest = file.read_bytes().split(b"\0")
-    except FileNotFoundError:
+        own, origin = [*(field.decode("ascii") for field in rest[:2]), "", ""][:2]
+    except (OSError, UnicodeDecodeError):
         return None
-    return Claim(Path(os.fsdecode(path)), *(field.decode("ascii") for field in rest[:2]))
+    owner = Claim(Path(os.fsdecode(path)), own, origin)
+    return owner if owner.path.is_absolute() and (not own or _IS_ID(own)) else None
 
 
 def _encoded(claim: Claim) -> bytes:
@@ -185,20 +189,17 @@ def _encoded(claim: Claim) -> bytes:
     return b"\0".join([os.fsencode(claim.path), *(field.encode() for field in named)])
 
 
-def _replace(file: Path, own: Claim) -> None:
-    from events.storage.durable import replace_file
-
-    replace_file(file, _encoded(own))
-
-
-def _create(file: Path, content: bytes) -> bool:
-    """Create a file with its content at once, so that no other process reads half of it; False if there is one."""
+def _write(file: Path, content: Claim | bytes, *, replaces: bool = False) -> bool:
+    """Write a file at once, so that no other process reads half of it; False if there is one that is not replaced."""
     file.parent.mkdir(mode=0o700, exist_ok=True)
+    # Beside the folder, since each file in the folder of claims is one.
     descriptor, temporary = tempfile.mkstemp(dir=file.parent.parent, prefix=".claim-")
-    with os.fdopen(descriptor, "wb") as written:
-        written.write(content)
     try:
-        os.link(temporary, file)
+        with os.fdopen(descriptor, "wb") as written:
+            written.write(_encoded(content) if isinstance(content, Claim) else content)
+            written.flush()
+            os.fsync(written.fileno())
+        (os.replace if replaces else os.link)(temporary, file)
     except FileExistsError:
         return False
     finally:

@@ -32,8 +32,11 @@ def serving_project(chosen: str | None, store: Path) -> str | None:
         ProjectError: As in `find_project`, or the chosen one can't be given to a namespace.
     """
     if chosen is not None:
-        if problem := problem_of(chosen):
-            raise ProjectError(f"the namespace {chosen!r} {problem}")
+        problem = problem_of(chosen) or (
+            None if 0 < len(chosen) <= MAX_NAME else f"must have 1 to {MAX_NAME} characters"
+        )
+        if problem or chosen == EVERYWHERE:
+            raise ProjectError(f"the namespace {chosen[:MAX_NAME]!r} {problem or 'stands for all in a search'}")
         return chosen
     with suppress(OSError):  # the launcher reports it
         store.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -65,7 +68,7 @@ def find_project(folder: Path, store: Path) -> str | None:
         if (name := _configured(place / FILE)) is not None:
             return name
         if (common := git_common_dir(place)) is not None:
-            return None if place == Path.home() else _claim(_name(common), common, store, is_repository=True)
+            return None if _is_home(place) else _claim(_name(common), common, store, is_repository=True)
     return None
 
 
@@ -76,7 +79,7 @@ def find_root_project(folder: Path, store: Path) -> str | None:
     """
     if (found := find_project(folder, store)) is not None:
         return found
-    if folder in {Path.home(), Path(folder.anchor)}:
+    if _is_home(folder) or folder == Path(folder.anchor):
         return None
     return _claim(folder.name, folder, store, is_repository=False)
 
@@ -105,7 +108,7 @@ def other_owner(namespace: str, folder: Path, store: Path) -> Path | None:
 
     Several repositories may share a namespace, but one that was cloned may also name that of somebody else's.
     """
-    places = (place for place in (folder, *folder.parents) if place != Path.home())
+    places = (place for place in (folder, *folder.parents) if not _is_home(place))
     common = next(filter(None, map(git_common_dir, places)), None)
     try:
         own = own_claim(common or folder, is_repository=common is not None, writes=False)
@@ -126,6 +129,10 @@ def _claim(name: str, path: Path, store: Path, *, is_repository: bool) -> str:
         return claim_namespace(name, own_claim(path, is_repository=is_repository), store)
     except OSError as error:
         raise ProjectError(f"the namespace of {path} cannot be recorded: {reason(error)}") from None
+
+
+def _is_home(folder: Path) -> bool:
+    return folder.resolve() == Path.home().resolve()
 
 
 def _name(common: Path) -> str:

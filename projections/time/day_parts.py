@@ -39,13 +39,15 @@ _PART: Final = rf"(?:(?P<half>early|mid|late)[ -])?(?P<part>{'|'.join(HOURS)})\b
 _MERIDIEM: Final = r" ?[ap]\.?m\b"
 _CLOCK: Final = (
     rf"(?:(?P<first>\d{{1,2}}(?:[:.]\d\d)?(?:{_MERIDIEM}\.?)?) ?(?:[–-]|to|and|until|till) ?)?"
-    rf"(?P<clock>\d{{1,2}}(?:[:.]\d\d)?(?:{_MERIDIEM})?)(?!\d|[.:]\d)(?::\d\d)?(?: o['’]clock)?"
+    rf"(?P<clock>\d{{1,2}}(?:[:.]\d\d(?::\d\d)?)?(?:{_MERIDIEM})?)(?!\d|[.:]\d)(?: o['’]clock)?"
 )
 _TIME: Final = rf"{_WHEN}(?<![\w.:/$€£#-])(?:{_PART}|{_CLOCK})"
 _BEFORE: Final = lex.compiled(rf"(?<![\w.:/$€£#-]){_TIME}\.?,?(?: (?:on|of))? (?:the )?$")
 _INSIDE: Final = lex.compiled(rf"\b{_PART}")
-_AFTER: Final = lex.compiled(rf"T(?P<iso>\d\d:\d\d)|,? {_TIME}")
-_OF_CLOCK: Final = lex.compiled(r"(?P<hour>\d+)(?:(?P<mark>[:.])(?P<minute>\d\d))?(?: ?(?P<half>[ap])\.?m\.?)?")
+_AFTER: Final = lex.compiled(rf"T(?P<iso>\d\d:\d\d)(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?|,? {_TIME}")
+_OF_CLOCK: Final = lex.compiled(
+    r"(?P<hour>\d+)(?:(?P<mark>[:.])(?P<minute>\d\d)(?::\d\d)?)?(?: ?(?P<half>[ap])\.?m\.?)?"
+)
 
 
 class DayPart(NamedTuple):
@@ -95,7 +97,8 @@ def _at_clock(groups: dict[str, str | None], part: str) -> tuple[timedelta, time
     match = _OF_CLOCK.fullmatch(said) if said else None
     if match is None:
         return None
-    is_sure = match["mark"] == ":" or match["half"] or (groups["when"] and (part or groups["first"]))
+    is_range_by_day = groups.get("first") and int(match["hour"]) > _NOON
+    is_sure = match["mark"] == ":" or match["half"] or (groups["when"] and (part or is_range_by_day))
     end = _moment(match, match["half"], part)
     if not is_sure or end is None:
         return None
@@ -112,8 +115,13 @@ def _moment(match: re.Match[str], half: str | None, part: str) -> timedelta | No
         return None
     if half:
         hour = hour % _NOON + (_NOON if half.casefold() == "p" else 0)
-    elif hour < _NOON and part and HOURS[part][0] >= _NOON and hour + _NOON < HOURS[part][1]:
-        hour += _NOON
+    if part:
+        first, last = (0, _NOON) if part == "morning" else HOURS[part]
+        steps = (0, _HOURS) if half else (0, _NOON, _HOURS)
+        within = [hour + step for step in steps if first <= hour + step <= last]
+        if not within:
+            return None
+        hour = within[0]
     return timedelta(hours=hour, minutes=minute)
 
 

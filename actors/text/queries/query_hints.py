@@ -110,6 +110,13 @@ _OF_TIME: Final = _GENERAL | frozenset(
     )
 )
 """Stems with which a question of a time asks for all there is of it: what the team decided, what got done."""
+_ASKS_FOR_ALL: Final = re.compile(
+    r"\W*(?:(?:and|but|can|could|ok|okay|please|so|then|would|you)\W+)*"
+    r"(?:anything|catch|everything|give|is there anything|list|recap|remind|review|show|summari[sz]e|summary|tell|what"
+    r"|what['’]s|which|who)\b",
+    re.IGNORECASE,
+)
+"""The beginning of a question or request, unlike keywords such as "make" or a name such as "Will"."""
 _PARTS_OF_DAY: Final = frozenset(stem_words("early late morning noon afternoon evening night".split()))
 
 _ASKING: Final = _GENERAL | frozenset(
@@ -196,7 +203,7 @@ def _is_general(rest: str) -> bool:
 
 def has_no_subject(query: str, asked_at: datetime) -> bool:
     """Return whether a question names nothing that a memory could be about: it asks for all that a filter leaves."""
-    is_question = bool(tokens(query)) and not is_answer(query) and causal_direction(query) is None
+    is_question = _ASKS_FOR_ALL.match(query) is not None and causal_direction(query) is None
     return is_question and _is_general(without_times(query, asked_at, modifiers=True))
 
 

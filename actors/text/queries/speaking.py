@@ -1,6 +1,7 @@
 """Questions for all that somebody said: "What did Sanna say in June?", "What was written by Piet?"."""
 
 import re
+import unicodedata
 from typing import Final
 
 from projections.spaces.lexical import STOP_WORDS, stem_words
@@ -14,7 +15,14 @@ _SAYING: Final = frozenset(
         """.split()
     )
 )
-_OTHER: Final = re.compile(r"\b(?:how|when|where|who|whom|whose|why)\b", re.IGNORECASE)
+_ASKED: Final = re.compile(
+    r"\W*(?:(?:and|but|ok|okay|please|so|then|(?:show|remind|tell) (?:me|us)|list)\W+)*"
+    r"(?:(?:anything|everything|what all)\b|what(?: all| else| exactly)?"
+    r"(?:['’]s| (?:are|did|do|does|had|has|have|is|was|were))\b|(?:all|what) (?:that )?(?=[A-Z]))",
+    re.IGNORECASE,
+)
+"""The beginning of a question for what was said, and not for a kind of thing or for whether it was."""
+_OTHER: Final = re.compile(r"\b(?:how|never|not|nothing|when|where|who|whom|whose|why)\b|n['’]t\b", re.IGNORECASE)
 """Asks for something else than what was said."""
 _BETWEEN: Final = frozenset("actually already also ever first just last really recently".split())
 """What may stand between the name and its verb."""
@@ -32,7 +40,8 @@ def find_asked_speaker(query: str, general: frozenset[str]) -> frozenset[str]:
         query: A question without its times.
         general: Stems of words that a question for all there is may have.
     """
-    if _OTHER.search(query):
+    query = unicodedata.normalize("NFC", query)
+    if _ASKED.match(query) is None or _OTHER.search(query):
         return frozenset()
     words = [word.replace("’", "'").casefold() for word in _WORD.findall(query)]
     stems = stem_words(words)
@@ -43,6 +52,6 @@ def find_asked_speaker(query: str, general: frozenset[str]) -> frozenset[str]:
     before, after = named[0], named[-1] + 1
     while after < len(words) and words[after] in _BETWEEN:
         after += 1
-    is_subject = after < len(words) and stems[after] in _SAYING
+    is_subject = after < len(words) and stems[after] in _SAYING and STOP_WORDS.issuperset(words[after + 1 :])
     is_agent = before > 1 and words[before - 1] == "by" and stems[before - 2] in _SAYING
     return frozenset(words[index] for index in named) if is_subject or is_agent else frozenset()

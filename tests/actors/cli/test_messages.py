@@ -167,7 +167,7 @@ def test_a_namespace_that_looks_like_another_one_or_like_more_lines_cannot_be_gi
 def test_a_key_for_a_namespace_without_memories_is_made_with_a_warning(store: Path) -> None:
     made = CliRunner().invoke(program, ["key", "create", "typo", "-n", "hom", "--data", str(store)])
     assert (made.exit_code, made.stdout[:8]) == (0, "cg_typo_")
-    assert made.stderr == "The namespace 'hom' holds no memories; did you mean 'home'?\n"
+    assert made.stderr == "The namespace 'hom' holds no live memories; did you mean 'home'?\n"
     made = CliRunner().invoke(program, ["key", "create", "ci", "-n", "home", "--data", str(store)])
     assert (made.exit_code, made.stderr) == (0, "")
 

@@ -2,11 +2,12 @@
 
 import shutil
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from actors.proxy.claims import claims
+from actors.proxy.claims import absence, claims
 from actors.proxy.project import ProjectError, find_project, find_root_project, git_common_dir, serving_project
 
 
@@ -164,6 +165,70 @@ def test_neither_a_clone_nor_a_copy_of_a_repository_has_its_namespace(tmp_path: 
     assert [find_project(folder, store) for folder in folders] == ["api-2", "api-3", "api"] * 2
     shutil.rmtree(api)
     assert find_project(tmp_path / "clone" / "api", store) == "api-2"
+
+
+def test_a_copy_keeps_its_namespace_when_the_other_one_is_moved_or_starts_in_another_store(
+    tmp_path: Path, store: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    api, copy, elsewhere = repository(tmp_path / "work" / "api"), tmp_path / "copy" / "api", tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    assert find_project(api, store) == "api"
+    shutil.copytree(tmp_path / "work", tmp_path / "copy")
+    assert [find_project(folder, elsewhere) for folder in (copy, api)] == ["api", "api-2"]
+    assert [find_project(folder, store) for folder in (copy, api, copy)] == ["api-2", "api", "api-2"]
+    assert f"is a copy of {str(api / '.git')!r}" in capfd.readouterr().err
+    api.rename(tmp_path / "moved")
+    assert [find_project(folder, store) for folder in (copy, tmp_path / "moved", copy)] == ["api-2", "api", "api-2"]
+
+
+def test_starts_of_a_moved_repository_at_the_same_time_find_one_namespace(tmp_path: Path, store: Path) -> None:
+    place = repository(tmp_path / "0" / "api")
+    assert find_project(place, store) == "api"
+    with ThreadPoolExecutor(4) as pool:
+        for number in range(1, 40):
+            (tmp_path / str(number)).mkdir()
+            place = place.rename(tmp_path / str(number) / "api")
+            assert {*pool.map(find_project, [place] * 4, [store] * 4)} == {"api"}
+    assert [file.name for file in (store / "projects").iterdir()] == ["api"]
+    assert not [file for file in store.iterdir() if file.name.startswith(".")]
+
+
+@pytest.mark.parametrize("torn", [b"", b"\0", b"/x\0\xff\xfe\0", b"/x\0abc", b"x\0\0"])
+def test_a_file_that_is_no_claim_takes_nothing_from_others(tmp_path: Path, store: Path, torn: bytes) -> None:
+    api = repository(tmp_path / "api")
+    assert find_project(api, store) == "api"
+    (store / "projects" / "web").write_bytes(torn)
+    (store / "projects" / "folder").mkdir()
+    assert find_project(api, store) == "api"
+    assert find_project(repository(tmp_path / "web"), store) == "web-2"
+    assert [*paths(store)] == ["api", "web-2"]
+
+
+@pytest.mark.parametrize("broken", ["", "ab\0cd", "x" * 100_000])
+def test_a_broken_id_is_replaced_and_the_path_tells_the_project(tmp_path: Path, store: Path, broken: str) -> None:
+    api = repository(tmp_path / "api")
+    assert find_project(api, store) == "api"
+    (api / ".git" / "context-graph" / "id").write_text(broken)
+    assert [find_project(api, store) for _ in "ab"] == ["api", "api"]
+    assert api.rename(tmp_path / "server")
+    assert find_project(tmp_path / "server", store) == "api"
+
+
+def test_a_folder_keeps_its_namespace_when_it_becomes_a_repository(tmp_path: Path, store: Path) -> None:
+    (tmp_path / "plain").mkdir()
+    assert find_root_project(tmp_path / "plain", store) == "plain"
+    git(tmp_path, "init", "-q", "plain")
+    assert find_root_project(tmp_path / "plain", store) == "plain"
+
+
+def test_a_folder_whose_name_has_a_number_is_told_nothing_of_another_one(
+    tmp_path: Path, store: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert find_project(repository(tmp_path / "python"), store) == "python"
+    shutil.rmtree(tmp_path / "python")
+    assert find_project(repository(tmp_path / "python-3"), store) == "python-3"
+    assert absence("python-3", store) is None
+    assert not capfd.readouterr().err
 
 
 def test_a_repository_that_is_deleted_and_cloned_again_keeps_its_namespace_and_another_one_there_does_not(
