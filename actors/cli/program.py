@@ -232,7 +232,7 @@ def perform(
 
     If it was called in this process, a hub is started in the background, on request, for the commands to come.
     """
-    from actors.cli.views.terminal import in_line, progress_bar
+    from actors.cli.views.terminal import in_line, progress_bar, visible
 
     with exit_on_error(), progress_bar(quiet=as_json) as report, open_store(location, creates=creates) as store:
         given = with_full_ids(store, arguments)
@@ -241,7 +241,7 @@ def perform(
     if starts_hub and not store.served:
         start_hub(location)
     if hint:
-        typer.secho(in_line(hint), err=True, fg="yellow")
+        typer.secho(visible(in_line(hint)), err=True, fg="yellow")
     with exit_on_error(), understanding(location.folder):
         show(answer, view, as_json=as_json)
     return answer
