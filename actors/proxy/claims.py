@@ -63,7 +63,7 @@ def claim_namespace(name: str, own: Claim, store: Path) -> str:
         own = own._replace(id="")  # only the path tells the copy from the other one
     found = found or moved
     if found is not None:
-        if known[found] != own:
+        if known[found] != own and (own.id or not known[found].id):  # an id that can't be read now stays
             _write(store / CLAIMS / found, own, replaces=True)
         return found
     taken = {*SHARED, EVERYWHERE}
