@@ -105,8 +105,10 @@ HOSTILE = st.one_of(
 )
 
 MOMENT = st.integers(0, 10**6).map(lambda number: (BEGINNING + timedelta(minutes=number)).isoformat())
-NAMESPACES = st.sampled_from("default|a|a/|A|a | a|a\u200b|\u0430|\uff41|a\x00|a/b|../a|\u00e9|e\u0301|%|*".split("|"))
-"""All different, however alike they look."""
+NAMESPACES = st.sampled_from(
+    "default|home|work|a|a/|A|a | a|a\u200b|\u0430|\uff41|a\x00|a/b|../a|\u00e9|e\u0301|%|*".split("|")
+)
+"""All different, however alike they look; a few can't be given."""
 ITEM = SENTENCE | st.fixed_dictionaries({"content": SENTENCE, "namespace": NAMESPACES}) | HOSTILE
 SPACES = st.lists(st.integers(0, 12), min_size=1, max_size=13, unique=True)
 BY_NAME = {
