@@ -232,21 +232,20 @@ def test_control_characters_of_what_a_review_asks_about_do_not_reach_the_termina
     assert "\u202ethe shed" in kept, "as it was said"
 
 
-@pytest.mark.parametrize("source", ["startup", "resume"])
-def test_the_next_start_of_a_session_tells_once_what_waits_for_a_review(tmp_path: Path, source: str) -> None:
+def test_the_next_start_of_a_session_tells_once_what_waits_for_a_review(tmp_path: Path) -> None:
     data = tmp_path / "data"
     end_session(
         data, transcript(tmp_path, "s-5", (("user", "We decided to paint the shed of Ilmari red."),)), "--capture"
     )
     command = f"context-graph review --data {shlex.quote(str(data))}"
-    assert told_at_start(data, source) == f"Context Graph: 1 captured sentence waits for your review: {command}"
-    assert told_at_start(data, source) is None
+    assert told_at_start(data, "startup") == f"Context Graph: 1 captured sentence waits for your review: {command}"
+    assert told_at_start(data, "resume") is None
     news = (("user", "We agreed with Rosa to sell the blue rowing boat in May."),)
     for _ in range(2):
         end_session(data, transcript(tmp_path, "s-6", news), "--capture")
-    assert told_at_start(data, source) == f"Context Graph: 2 captured sentences wait for your review: {command}"
+    assert told_at_start(data, "resume") == f"Context Graph: 2 captured sentences wait for your review: {command}"
     end_session(data, transcript(tmp_path, "s-6", news), "--capture")
-    assert told_at_start(data, source) is None, "nothing is new"
+    assert told_at_start(data, "startup") is None, "nothing is new"
     end_session(data, transcript(tmp_path, "s-7", (("user", "We chose oak for the floor of the sauna."),)), "--capture")
     review(data, *(word for one in review(data)["pending"] for word in ("--keep", one["id"])))
-    assert told_at_start(data, source) is None, "all was reviewed meanwhile"
+    assert told_at_start(data, "startup") is None, "all was reviewed meanwhile"
