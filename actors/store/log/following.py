@@ -17,7 +17,7 @@ import msgspec
 
 from actors.runtime.actor import ActorRef, tell_unless_stopped
 from actors.runtime.faults import StorageFault
-from events.storage.log import Listener, LogAwayError, LogError, SharedLog
+from events.storage.log import Listener, LogAwayError, LogDamagedError, LogError, SharedLog
 from events.vocabulary import ConsolidationFinished, ConsolidationStarted, ConsolidatorChanged, Event
 from projections.mind.runs import ConsolidatorLease
 
@@ -93,8 +93,9 @@ class Follower:
 
 def away_fault(why: object) -> StorageFault:
     """Return the fault of an append that the server of the log didn't take."""
+    advice = "`context-graph doctor` says what to do" if isinstance(why, LogDamagedError) else "try again later"
     return StorageFault(
-        f"Storage failed: nothing was written, since the log can't be used ({why}); searches go on, try again later",
+        f"Storage failed: nothing was written, since the log can't be used ({why}); searches go on, {advice}",
         retry_after_ms=RETRY_AFTER_MS,
     )
 

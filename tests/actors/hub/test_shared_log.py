@@ -467,7 +467,7 @@ async def test_a_server_that_went_back_takes_nothing_before_it_holds_what_the_hu
     postgres.execute(f"CREATE DATABASE {database}")
     postgres.restore(copy, database)
     for hub in (here, there):
-        await refused_for(hub, "events are missing")
+        await refused_for(hub, "events are missing); searches go on, `context-graph doctor` says what to do")
         assert "events are missing" in (await store_status(hub))["log"]["lag"]["reason"]
         assert {one["fingerprintId"] for one in await search(hub, "a cat or a ferry")} == {first, lost}
     with open_hub(tmp_path / "fresh", load=loaded(profile), address=address) as fresh:  # which misses nothing
