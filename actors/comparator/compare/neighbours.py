@@ -21,7 +21,7 @@ from actors.comparator.messages import Neighbours, NewMemory, Resonances, Resona
 from actors.comparator.rows import NO_ROWS
 from actors.runtime.faults import NotFoundFault, PurposeFault
 from actors.runtime.settings import Strategy
-from actors.text.queries.query_hints import causal_direction
+from actors.text.queries.causal_questions import causal_direction
 from actors.text.statements.corrections import MAX_TERMS, MIN_SHARED, MIN_SIMILARITY
 from events.fingerprint import Bits, Dense, Embedding, Sparse, of_kind
 from events.spaces import E1, E6, E9, E11, E13, INDEX, SEMANTIC, SPACES

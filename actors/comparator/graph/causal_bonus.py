@@ -5,7 +5,7 @@ from uuid import UUID
 
 from actors.comparator.graph.statements import Agreement, StatedPhrasesCache, Statement
 from actors.comparator.messages import Search
-from actors.text.queries.query_hints import causal_subject
+from actors.text.queries.causal_questions import causal_subject
 from events.fingerprint import Dense, Sparse, Tokens
 from events.spaces import E1, E6, E12
 from events.vocabulary.values import Modality

@@ -29,7 +29,7 @@ from actors.comparator.rows import NO_ROWS
 from actors.comparator.search import fusion, period
 from actors.comparator.search.explanation import RankedRows, explain_page
 from actors.comparator.search.recall import recall
-from actors.comparator.search.relevance import LEAST, NOTHING_FOUND, estimate, names_nothing_known, relevance_by_words
+from actors.comparator.search.relevance import LEAST, NOTHING_FOUND, estimate, is_of_another, relevance_by_words
 from actors.comparator.search.versions import latest_versions, version_bonus, without_superseded
 from actors.comparator.search.weights import applied_weights, by_space
 from actors.runtime.settings import Confidence
@@ -182,7 +182,7 @@ def _relevance(
     relevance = estimate(atlas, request, similarities, rows, eligible)
     if relevance is None:
         return None
-    if relevance.probability > LEAST.probability and names_nothing_known(atlas, request, eligible):
+    if relevance.probability > LEAST.probability and is_of_another(atlas, request, rows, eligible):
         return msgspec.structs.replace(LEAST, features=relevance.features)
     if relevance.confidence is Confidence.NOTHING:
         by_words = relevance_by_words(atlas, request, rows)

@@ -27,7 +27,7 @@ from actors.comparator.search.versions import says
 from actors.runtime.settings import Confidence
 from actors.runtime.types import JsonObject
 from actors.text.entities import find_names
-from actors.text.queries.query_hints import asked_words
+from actors.text.queries.query_hints import asked_digits, asked_words
 from events.fingerprint import Sparse
 from events.spaces import E1, E6, E11, E13
 from projections.atlas.atlas import Atlas
@@ -181,7 +181,21 @@ def relevance_by_words(atlas: Atlas, request: Search, rows: Rows) -> Relevance |
     return None
 
 
-def names_nothing_known(atlas: Atlas, request: Search, eligible: Mask) -> bool:
+def is_of_another(atlas: Atlas, request: Search, rows: Rows, eligible: Mask) -> bool:
+    """Tell whether what was found is about something else than the question names, however similar it is.
+
+    Either none of the best rows has a number of the question, as that of another week, ticket or version, or no memory
+    that it may find has its names or its subject.
+
+    `rows` are ranked, best first; `eligible` says which rows might have been found, shape (rows of the atlas,).
+    """
+    best, digits = rows[:CONSIDERED], asked_digits(request.text)
+    if not all(says(atlas, request.embeddings, one, best).any() for one in digits):
+        return True
+    return _names_nothing_known(atlas, request, eligible)
+
+
+def _names_nothing_known(atlas: Atlas, request: Search, eligible: Mask) -> bool:
     """Tell whether no memory that a question may find has a word of its names, or any word of what it is about.
 
     What says the same of somebody else is similar, and no answer. Of 1,711 questions of LoCoMo and TimeQA 5 are such in

@@ -2,8 +2,8 @@
 
 That is the latest one, unless the query asks for the past. One that names a time, or was asked at one that is past,
 means the version that held then. Of former versions that superseded each other, "before" means the last, "originally"
-the first. Versions are those that `MemorySuperseded` names, and those that the caller found to answer the query in
-place of each other (`Search.restated`).
+the first, "before Redis" the last before that with Redis. Versions are those that `MemorySuperseded` names, and those
+that the caller found to answer the query in place of each other (`Search.restated`).
 
 "The old parser" and "in the morning" ask for another time only where the statement does not contain these words. The
 latest version of "Andrej supports the old parser" answers a question about the old parser.
@@ -17,7 +17,7 @@ import numpy as np
 
 from actors.comparator.messages import Search
 from actors.comparator.search.passages import best_coverage
-from actors.text.queries.tense import ambiguous_words, asks_for_first, asks_for_past
+from actors.text.queries.tense import ambiguous_words, asks_for_first, asks_for_past, successor_asked
 from events.fingerprint import Embedding, Sparse
 from events.spaces import E6, E11
 from projections.atlas.atlas import Atlas
@@ -110,12 +110,26 @@ def _wanted(atlas: Atlas, request: Search, latest: int, earlier: list[int]) -> l
     if not held.all():
         latest = max(versions[held].tolist(), key=atlas.facets.created_at)
         earlier = [row for row in versions[held].tolist() if row != latest]
-    if hints.intervals or not earlier or not asks_for_past(request.text):
+    if hints.intervals or not earlier:
+        return [latest]
+    if (predecessor := _predecessor(atlas, request, [*earlier, latest])) is not None:
+        return [predecessor]
+    if not asks_for_past(request.text):
         return [latest]
     words = ambiguous_words(request.text, hints)
     if words and says(atlas, request.embeddings, words, np.array(earlier)).any():
         return [latest]
     return _ends_of_chains(atlas, earlier, first=asks_for_first(request.text))
+
+
+def _predecessor(atlas: Atlas, request: Search, versions: list[int]) -> int | None:
+    """Return the last version before the first that says what a query names as the successor; None without both."""
+    named = successor_asked(request.text)
+    if not named:
+        return None
+    ordered = np.array(sorted(versions, key=atlas.facets.created_at))
+    said = np.flatnonzero(says(atlas, request.embeddings, named, ordered))
+    return int(ordered[said[0] - 1]) if len(said) and said[0] > 0 else None
 
 
 def _ends_of_chains(atlas: Atlas, versions: list[int], *, first: bool) -> list[int]:

@@ -20,7 +20,7 @@ from actors.comparator.messages.search import FIXED_PROFILES, Weights
 from actors.comparator.search.fusion import SHOWN, WORDING_AROUND, Candidates, Scale, space_of
 from actors.runtime.settings import SearchProfile
 from actors.runtime.types import JsonObject
-from actors.text.queries.query_hints import causal_subject
+from actors.text.queries.causal_questions import causal_subject
 from events.fingerprint import Sparse
 from events.spaces import E1, E2, E3, E4, E5, E6, E12, SPACES
 from events.vocabulary.values import Modality

@@ -1,60 +1,19 @@
-"""Parse what a query says beside its embeddings: times, the end of a session, causal direction and its event."""
+"""Parse what a query says beside its embeddings: times, the end of a session, speakers, numbers, its subject."""
 
 import re
 from datetime import datetime
 from typing import Final
 
+from actors.text.queries.causal_questions import DO, causal_direction, causal_subject
 from actors.text.queries.dates import sample_moments
 from actors.text.queries.speaking import find_asked_speaker
-from projections.spaces.directed import Direction
+from actors.text.queries.subjects import GENERAL, OF_TIME, is_general, rest_of
 from projections.spaces.lexical import STOP_WORDS, stem_words
 from projections.spaces.lexical import words as tokens
-from projections.time.expressions import find_day_parts, find_intervals, without_times
+from projections.time.expressions import find_day_parts, find_intervals
 from projections.time.periods import Interval
 from projections.time.time_mentions import QueryHints, words
 
-_NOUNS = r"(?:cause|reason|explanation)s?"
-_OUTCOMES = r"(?:effect|result|consequence|outcome|impact)s?"
-_IT = r"(?:this|that|it|these|those)"
-_DO = r"(?:did|does|do|will|would|has|have|had|could|might)"
-_CAUSE_OF = (
-    rf"what(?: (?:{_DO}|might have|could have))? (?:caused?|led (?:\w+ )?to|lead to|made|makes|brought about|triggered|"
-    r"prompted|resulted in|drove|forced|is behind|was behind|explains|(?:is|was|were) (?:responsible|to blame) for)|"
-    rf"what(?:['’]s| is| was| are| were) the {_NOUNS} (?:of|for|that|why|behind)|for what reason {_DO}|how come|"
-    r"why(?: on earth)?(?: (?:did|does|do))?"
-)
-_EFFECT_OF = (
-    rf"what (?:(?:happens|happened) |(?:will|would|could) happen |comes |came )(?:when|if|after|because(?: of)?|as a "
-    rf"result of|due to|of)|what(?:['’]s| is| was| are| were) the {_OUTCOMES} (?:of|when|if)"
-)
-_ITS_CAUSE = (
-    rf"why(?: {_DO} {_IT} (?:happen|occur)| (?:is|was) {_IT})?|"
-    rf"what (?:is|was|were|are) the {_NOUNS}(?: (?:of|for|behind) {_IT})?|what (?:caused|led to|triggered) {_IT}|"
-    rf"what made {_IT} happen|how come|how {_DO} {_IT} (?:happen|come about)"
-)
-_ITS_EFFECT = (
-    r"what (?:happens|happened|will happen|would happen)"
-    rf"(?: next| then| now| after {_IT}| afterwards| as a result| because of {_IT})?|"
-    rf"what (?:is|was|were|are|will be) the {_OUTCOMES}(?: of {_IT})?|"
-    rf"what {_DO} {_IT} (?:lead to|cause|result in|mean)"
-)
-_BEFORE_EVENT = r"\s*(?:so |and |but )?(?:{})\b(?: this\s*:)?\s*(?P<event>.+)"
-_AFTER_EVENT = r"\s*(?P<event>\S.{{2,300}}?)[.!;,:–—-]+ *(?:and |but |so )?(?:{})\s*\?+\s*$"
-_LEAD_TO = rf"\s*what {_DO} (?P<event>.+?) (?:lead to|cause|result in|bring about|trigger|bring|mean)\s*\?*\s*$"
-_CAUSAL_QUESTIONS: Final = tuple(
-    (direction, re.compile(pattern, re.IGNORECASE | re.DOTALL))
-    for direction, pattern in (
-        (Direction.CAUSE, _BEFORE_EVENT.format(_CAUSE_OF)),  # Why did the road close?
-        (Direction.EFFECT, _BEFORE_EVENT.format(_EFFECT_OF)),  # What happened when the road closed?
-        (Direction.EFFECT, _LEAD_TO),  # What did the closure lead to?
-        (Direction.CAUSE, _AFTER_EVENT.format(_ITS_CAUSE)),  # The road closed. Why?
-        (Direction.EFFECT, _AFTER_EVENT.format(_ITS_EFFECT)),  # The road closed. What happened next?
-    )
-)
-"""Questions that state an event and ask for its cause or its effect."""
-_NO_EVENT = re.compile(rf"(?:{_IT}|\W)*", re.IGNORECASE)
-_CAUSE = re.compile(r"\b(?:why|cause[sd]?|led to|reasons?)\b", re.IGNORECASE)
-"""Words that ask for a cause without an event: "list the reasons"."""
 _TALK = (
     r"\b(?:(?:I|you|he|she|we|they|it|conversation|chat|session|meeting|discussion|talk|call)(?: \w+ly| both| all)? |"
     r"did (?-i:[A-Z])[\w'’-]* )"
@@ -81,10 +40,17 @@ _LATEST: Final = re.compile(
     r"(?!account|through|in|of|at|flow|is|was|and|(?:working )?(?:director|folder|shell|process|thread|context))\w|"
     r"\bcurrent (?:state|status|plan|version|value|rule|limit)\b|"
     r"\b(?:(?:is|are|does|do|has|have|can|(?:what|who|where|when|how|that|there|it|he|she)['’]s)\b.*\bstill|"
-    r"['’]s still)\b(?! life)",
+    r"['’]s still)\b(?! life)|"
+    r"\blast time\b|\blast (?:message|thing|word)s? (?-i:[A-Z])|"
+    r"(?:\b(?:her|his|its|my|our|their|your)|['’]s|"
+    r"\b(?:what|when|where|which|who)\b.*\b(?:did|had|has|have|was|were)\b.*(?<!\bthe)) last\b"
+    r"(?! (?:all|chance|for|long|names?|resort|will|words?)\b)",
     re.IGNORECASE,
 )
-"""As in "latest", "so far", "our current plan", "is it still open"; not "current folder", "still life"."""
+"""As in "latest", "so far", "our current plan", "is it still open", "when did I last run", "my last run"; not "current
+folder", "still life", "the last train", "her last name"."""
+_LAST: Final = re.compile(r"\b(?:the )?last time\b|\blast\b", re.IGNORECASE)
+"""What such a question says of the time, which no memory of its subject need contain."""
 _LATEST_FIRST: Final = re.compile(
     r"\W*(?:the |my |our |your )?(?:\w+['’]s )?(?:latest|newest|most recent|current)\b", re.IGNORECASE
 )
@@ -92,38 +58,11 @@ _LATEST_FIRST: Final = re.compile(
 _MOST_CHARACTERS: Final = 200
 """Characters of a question for the latest. A longer one tells something, of which it says "now"; and where "is" is
 repeated, the pattern takes quadratic time."""
-_GENERAL: Final = frozenset(
-    stem_words(
-        """
-        anything chat chatted discuss event everything give go going gone happen know learn list memory mention new news
-        note occur place please recap record remember said say show since something speak spoke store summarise
-        summarize summary take talk tell thing told took update went work write wrote
-        """.split()
-    )
-)
-"""Stems with which a question asks for all there is: what happened, what we talked about, what is new."""
-_OF_TIME: Final = _GENERAL | frozenset(
-    stem_words(
-        """
-        agree came change come complete decide decided decision done everybody everyone finish get got made make team
-        """.split()
-    )
-)
-"""Stems with which a question of a time asks for all there is of it: what the team decided, what got done."""
-_ASKS_FOR_ALL: Final = re.compile(
-    r"\W*(?:(?:and|but|can|could|ok|okay|please|so|then|would|you)\W+)*"
-    r"(?:anything|catch|everything|give|is there anything|list|recap|remind|review|show|summari[sz]e|summary|tell|what"
-    r"|what['’]s|which|who)\b",
-    re.IGNORECASE,
-)
-"""The beginning of a question or request, unlike keywords such as "make" or a name such as "Will"."""
-_PARTS_OF_DAY: Final = frozenset(stem_words("early late morning noon afternoon evening night".split()))
-
-_ASKING: Final = _GENERAL | frozenset(
+_ASKING: Final = GENERAL | frozenset(
     stem_words(
         """
         anybody anyone anyway bother compare comparison deal decide decided difference different exactly going idea
-        issue kind matter mind news ok okay point problem remind right situation sort status stand still story tell
+        issue kind last matter mind news ok okay point problem remind right situation sort status stand still story tell
         think thing thought trouble update wrong
         """.split()
     )
@@ -159,7 +98,7 @@ _ANSWERS: Final = frozenset(
 _LOOKED_FOR: Final = frozenset(stem_words("go keep look right sound work".split()))
 """Those of them that are keywords where they stand alone."""
 _QUESTION = re.compile(
-    rf"[^?]*\?\W*$|\W*(?:what|who|whom|whose|which|when|where|why|how|is|are|was|were|{_DO}|can|should|any|anything|"
+    rf"[^?]*\?\W*$|\W*(?:what|who|whom|whose|which|when|where|why|how|is|are|was|were|{DO}|can|should|any|anything|"
     r"(?:please )?(?:tell|remind|show) (?:me|us))\b",
     re.IGNORECASE,
 )
@@ -168,43 +107,8 @@ _QUESTION = re.compile(
 _BEFORE_NOUN = r"(?:a|an|the|my|our|your|his|her|their|its|this|that|these|those|about|on|with|of|for|from|in|at)"
 _NUMBER: Final = re.compile(r"(?<![\w.,:/-])(?:[A-Za-z]+-?)*+\d[\w-]*+(?![.,:/]\d)")
 """A number with what is written together with it, unless it goes on behind a mark, as times, dates and decimals do."""
+_DIGITS: Final = re.compile(r"(?<![\d:])\d+(?!\d|:\d|\s*[ap]\.?m\b|\s*o['’]clock)", re.IGNORECASE)
 _NO_IDENTIFIER: Final = re.compile(r"\d|(?:19|20)\d\d")
-
-
-def causal_direction(query: str) -> Direction | None:
-    """Return whether a query asks for causes or for effects; None for neither."""
-    if asked := _asked_event(query):
-        return asked[0]
-    return Direction.CAUSE if _CAUSE.search(query) else None
-
-
-def causal_subject(query: str) -> str:
-    """Return the event that a causal query states, without the words that ask; any other query unchanged.
-
-    Without this, "What is the effect of this: it rained" finds texts about effects instead of texts about rain.
-    """
-    asked = _asked_event(query)
-    return asked[1] if asked else query
-
-
-def _asked_event(query: str) -> tuple[Direction, str] | None:
-    """Return what a causal question asks for, and the event that it states; None for any other query."""
-    for direction, question in _CAUSAL_QUESTIONS:
-        if (match := question.match(query)) and not _NO_EVENT.fullmatch(event := match["event"].strip(" \t\n?")):
-            return direction, event
-    return None
-
-
-def _is_general(rest: str) -> bool:
-    """Return whether the rest of a question, without its times, has nothing but function words and general words."""
-    left = [word for word in tokens(rest) if word not in STOP_WORDS]
-    return (_OF_TIME | _PARTS_OF_DAY).issuperset(stem_words(left))
-
-
-def has_no_subject(query: str, asked_at: datetime) -> bool:
-    """Return whether a question names nothing that a memory could be about: it asks for all that a filter leaves."""
-    is_question = _ASKS_FOR_ALL.match(query) is not None and causal_direction(query) is None
-    return is_question and _is_general(without_times(query, asked_at, modifiers=True))
 
 
 def is_answer(query: str) -> bool:
@@ -253,6 +157,11 @@ def _keywords(query: str) -> str:
     return "" if stems[0] in _DIRECTIVES or _ASKING.issuperset(stems) else query.strip()
 
 
+def asked_digits(query: str) -> list[str]:
+    """Return the digits of each number in a query, but for those of a clock time: "5", "9" and "33" in "5.9 or E33"."""
+    return _DIGITS.findall(query)
+
+
 def _named_numbers(rest: str) -> tuple[str, ...]:
     """Return the numbers of the rest of a question, as those of issues, without years and single digits."""
     return tuple(one for one in _NUMBER.findall(rest) if not _NO_IDENTIFIER.fullmatch(one))
@@ -265,18 +174,20 @@ def extract_hints(query: str, asked_at: datetime, now: datetime | None = None) -
     """
     start = _START.search(query) is not None
     intervals = tuple(find_intervals(query, asked_at, question=True))
-    rest = without_times(query, asked_at, modifiers=True)
+    rest = rest_of(query, asked_at)
+    latest = not intervals and asks_for_latest(query)
     return QueryHints(
         direction=causal_direction(query),
         intervals=intervals,
         day_parts=tuple(find_day_parts(query, asked_at)) if intervals else (),
-        time_only=bool(intervals) and _is_general(rest),
-        said_by=find_asked_speaker(rest, _OF_TIME),
-        latest=not intervals and asks_for_latest(query),
+        time_only=bool(intervals) and is_general(rest),
+        said_by=find_asked_speaker(rest, OF_TIME),
+        latest=latest,
         recurring=sample_moments(query, asked_at),
         start=start,
         end=not start and _END.search(query) is not None,
         unknown=Interval(asked_at, now) if now is not None and asked_at < now else None,
         words=words(query),
         numbers=_named_numbers(rest),
+        subject=_LAST.sub("", causal_subject(query)) if latest and _LAST.search(query) else "",
     )

@@ -25,7 +25,7 @@ _ASKED: Final = re.compile(
 _OTHER: Final = re.compile(r"\b(?:how|never|not|nothing|when|where|who|whom|whose|why)\b|n['’]t\b", re.IGNORECASE)
 """Asks for something else than what was said."""
 _BETWEEN: Final = frozenset("actually already also ever first just last really recently".split())
-"""What may stand between the name and its verb."""
+"""What may stand between the name and its verb, and behind that."""
 _MOST_NAMED: Final = 4
 """Words of a name."""
 
@@ -52,6 +52,8 @@ def find_asked_speaker(query: str, general: frozenset[str]) -> frozenset[str]:
     before, after = named[0], named[-1] + 1
     while after < len(words) and words[after] in _BETWEEN:
         after += 1
-    is_subject = after < len(words) and stems[after] in _SAYING and STOP_WORDS.issuperset(words[after + 1 :])
+    is_subject = (
+        after < len(words) and stems[after] in _SAYING and (STOP_WORDS | _BETWEEN).issuperset(words[after + 1 :])
+    )
     is_agent = before > 1 and words[before - 1] == "by" and stems[before - 2] in _SAYING
     return frozenset(words[index] for index in named) if is_subject or is_agent else frozenset()

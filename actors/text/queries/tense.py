@@ -4,6 +4,7 @@ import re
 from typing import Final
 
 from actors.text.queries.dates import recurring_words
+from projections.spaces.lexical import STOP_WORDS, words
 from projections.time.time_mentions import QueryHints
 
 USED_TO: Final = (
@@ -12,7 +13,7 @@ USED_TO: Final = (
 )
 """A past habit: neither "is used to open the lid" nor "got used to the noise"."""
 _PAST: Final = re.compile(
-    rf"\b{USED_TO}|^(?!\W*(?:have|has)\b)(?s:.*)\bbefore\W*$|"
+    rf"\b{USED_TO}|\bdid\b.*\buse to\b|^(?!\W*(?:have|has)\b)(?s:.*)\bbefore\W*$|"
     r"\b(?:before|until|till|prior to) (?:that|this|then|it|we|they|the (?:change|switch|move|"
     r"update|correction))\b|\b(?:previous(?:ly)?|former(?:ly)?|original(?:ly)?|initially|at first|back then|"
     r"in the past|in those days|superseded|outdated|earlier(?! than))\b|"
@@ -28,6 +29,10 @@ _FIRST: Final = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 """Words that ask for the first of several former versions, and none that ask for the last."""
+_BEFORE: Final = re.compile(
+    r"\b(?:before|prior to|replaced by|superseded by|until|till) (?:the )?(?P<name>\w[^?.,;!]*?)\W*$", re.IGNORECASE
+)
+"""The end of a question for what something preceded: "What did we use before Redis?"."""
 _HAPPENED: Final = re.compile(r"\b(?:did|was|were|had)\b", re.IGNORECASE)
 """Verbs of a question for what happened, which has no latest version."""
 
@@ -35,6 +40,15 @@ _HAPPENED: Final = re.compile(r"\b(?:did|was|were|had)\b", re.IGNORECASE)
 def asks_for_past(query: str) -> bool:
     """Return whether the wording of a query asks for what held before, rather than for what holds."""
     return _PAST.search(query) is not None or _OLD.search(query) is not None
+
+
+def successor_asked(query: str) -> str:
+    """Return the words of what a query may ask for the predecessor of; "" for none.
+
+    "Redis" in "What did we use before Redis?".
+    """
+    found = _BEFORE.search(query)
+    return " ".join(word for word in words(found["name"]) if word not in STOP_WORDS) if found else ""
 
 
 def asks_for_first(query: str) -> bool:

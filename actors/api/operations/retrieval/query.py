@@ -15,9 +15,11 @@ from actors.comparator.messages.search import pool_size
 from actors.embedder.messages import EmbedQuery
 from actors.runtime.ask import MODEL_TIMEOUT, ask
 from actors.runtime.settings import SearchProfile
+from actors.text.queries.causal_questions import causal_subject
 from actors.text.queries.dates import parse_relative_date
-from actors.text.queries.query_hints import causal_subject, extract_hints, has_no_subject
+from actors.text.queries.query_hints import extract_hints
 from actors.text.queries.spelling import respelt
+from actors.text.queries.subjects import has_no_subject
 from events.fingerprint import Embedding
 from events.local_time import calendar_time
 from projections.atlas.facets import Filter
@@ -94,14 +96,14 @@ async def search(
 async def respell(context: Context, query: Query) -> str | None:
     """Return a query in which memories' words replace those that neither the model nor a memory knows.
 
-    None if there are no such words. Of several words that one may be a misspelling of, all replace it.
+    None if there are no such words. Where one may be a misspelling of several words, all replace it: "clocks or cooks".
     """
     if not query.respellings:
         return None
     words = {*query.respellings}.union(*query.respellings.values())
     known = await ask(context.hub.comparator, FindKnownWords(words=tuple(sorted(words)), filter=query.filter))
     meant = {
-        word: " ".join(other for other in others if other in known)
+        word: " or ".join(other for other in others if other in known)
         for word, others in query.respellings.items()
         if word not in known and not known.isdisjoint(others)
     }

@@ -170,8 +170,25 @@ VERSIONS = (
         (VERSIONS[2], "What is used to open the shed?", 1),
         (VERSIONS[2], "What used to open the shed?", 0),
         (VERSIONS[3], "Have I ever climbed the church tower before?", 1),
+        (VERSIONS[0], "Who looked after the printers before Saskia?", 0),
+        (VERSIONS[0], "Who looks after the printers before lunch?", 1),
+        (VERSIONS[2], "What was replaced by the keypad of the shed?", 0),
+        (VERSIONS[1], "How much rent did I use to pay?", 0),
+        (VERSIONS[1], "How much rent did I pay before 960 euros?", 0),
     ],
-    ids=["a name", "a name and another word for the past", "a word for the past", "a use", "a habit", "ever"],
+    ids=[
+        "a name",
+        "a name and another word for the past",
+        "a word for the past",
+        "a use",
+        "a habit",
+        "ever",
+        "a successor",
+        "what none names",
+        "a replacement",
+        "a former habit",
+        "an amount",
+    ],
 )
 async def test_what_asks_for_the_past_finds_the_earlier_version_first(
     mind: Mind, versions: tuple[str, str], query: str, first: int

@@ -113,6 +113,13 @@ async def test_no_hint_denies_that_there_are_memories_within_the_limits(context:
     )
 
 
+async def test_the_occasion_of_a_day_is_no_subject_that_a_memory_must_name(context: Context, agent: Agent) -> None:
+    await told(context)
+    confidence, found = await ask(agent, "What was discussed in the weekly meeting on 5 July?")
+    assert (confidence, found[0]) == ("confident", CHOIR)
+    assert (await ask(agent, "What did the plumber discuss in the meeting on 5 July?"))[0] == "nothing"
+
+
 ROOF, FENCE = "I think the roof can wait.", "The fence needs paint."
 BOARD, ASKED_HER = "Sanna will join the board next year.", "We asked Sanna to look at the roof in June."
 
@@ -136,6 +143,8 @@ async def talked(context: Context) -> None:
         ("What was written by Sanna in April?", {FENCE}),
         ("What did Piet tell us?", {BOARD, ASKED_HER}),
         ("What did Piet tell us in June?", {ASKED_HER}),
+        ("What did Sanna say in the meeting on 10 June?", {ROOF}),
+        ("What did Piet mention last?", {ASKED_HER}),
     ],
 )
 async def test_what_somebody_said_comes_before_what_others_say_of_them(

@@ -97,6 +97,19 @@ async def test_a_question_about_what_no_memory_has_a_word_of_is_never_answered_c
     assert (await ask(context, "Who is the plumber?"))["confidence"] == "confident"
 
 
+async def test_a_question_about_a_number_that_no_result_has_is_never_answered_confidently(context: Context) -> None:
+    for content in ("Bus 14 leaves from the harbour.", "Release 2.15 adds a map.", "Room B07 is painted green."):
+        await store(context, content)
+    for answered, other in (
+        ("Where does bus 14 leave from?", "Where does bus 36 leave from?"),
+        ("What does release 2.15 add?", "What does release 2.18 add?"),
+        ("What colour is room B07?", "What colour is room B09?"),
+    ):
+        assert (await ask(context, answered))["confidence"] == "confident"
+        assert (await ask(context, other))["confidence"] == "uncertain"
+    assert (await ask(context, "Where does bus 14 leave from at 9 am?"))["confidence"] == "confident", "a clock time"
+
+
 async def test_a_misspelt_question_is_read_with_the_words_that_memories_have(context: Context) -> None:
     for note in (*NOTES, "The washing machine leaks at the hose of the drain.", "Rosa collects calendars of trains."):
         await store(context, note)

@@ -7,13 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.text.queries import dates
-from actors.text.queries.query_hints import (
-    asks_for_latest,
-    causal_direction,
-    causal_subject,
-    extract_hints,
-    is_answer,
-)
+from actors.text.queries.causal_questions import causal_direction, causal_subject
+from actors.text.queries.query_hints import asks_for_latest, extract_hints, is_answer
 from projections.spaces.directed import Direction
 from projections.time.expressions import find_intervals
 
@@ -106,6 +101,12 @@ def test_hints_hold_direction_times_and_words():
         "What is holding up the repair at present?",
         "Who's still on the list?",
         "Ana's still at the office?",
+        "When did we last sweep the chimney?",
+        "When was the last time that Noor came?",
+        "When was my last visit?",
+        "What did we order last time?",
+        "Where did Bo leave the ladder last?",
+        "What was the last thing Mara wrote?",
     ],
 )
 def test_a_query_asks_for_the_latest(question: str):
@@ -130,6 +131,11 @@ def test_a_query_asks_for_the_latest(question: str):
         "Stop the current activity",
         "Run an awk program on every file in the current folder",
         "The power is stable now, so we can go on with the report",
+        "When did the last ferry leave?",
+        "What is Ana's last name?",
+        "How long did the frost last?",
+        "When did the paint last for two winters?",
+        "Which of the last apples fell?",
     ],
 )
 def test_words_that_look_like_it_ask_for_no_latest(question: str):
@@ -182,3 +188,27 @@ def test_numbers_of_things_are_told_from_times_amounts_and_single_digits(query: 
 )
 def test_thanks_and_consent_ask_for_nothing(text: str, *, answers: bool) -> None:
     assert is_answer(text) is answers
+
+
+def test_a_question_for_the_last_time_is_about_what_was_done() -> None:
+    assert extract_hints("When did we last sweep the chimney?", ASKED).subject.split() == [
+        *"When did we sweep the chimney?".split()
+    ]
+    assert extract_hints("Who is the chair now?", ASKED).subject == ""
+
+
+@pytest.mark.parametrize(
+    ("question", "asks_for_all"),
+    [
+        ("What was agreed in the meeting on 2 May?", True),
+        ("At the stand-up on 2 May, what did we decide?", True),
+        ("What did we talk about at lunch last Friday?", True),
+        ("What was said during yesterday's budget call?", True),
+        ("What happened in the meeting room on 2 May?", False),
+        ("What did we decide in the meeting with the plumber on 2 May?", False),
+        ("What did we eat at dinner on 2 May?", False),
+        ("at lunch on 2 May", False),
+    ],
+)
+def test_the_occasion_of_a_time_is_no_subject(question: str, asks_for_all: bool) -> None:
+    assert extract_hints(question, ASKED).time_only is asks_for_all

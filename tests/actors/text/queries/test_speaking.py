@@ -4,7 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from actors.text.queries.query_hints import extract_hints, has_no_subject
+from actors.text.queries.query_hints import extract_hints
+from actors.text.queries.subjects import has_no_subject
 
 ASKED = datetime(2023, 8, 17, 15, 20, tzinfo=UTC)
 
@@ -17,6 +18,9 @@ ASKED = datetime(2023, 8, 17, 15, 20, tzinfo=UTC)
         ("What did sanna tell us last week?", "sanna"),
         ("What does Ana Sousa think?", "ana sousa"),
         ("What has Piet already suggested?", "piet"),
+        ("What did Piet say last?", "piet"),
+        ("What did Sanna promise in the call on 3 June?", "sanna"),
+        ("In the weekly meeting, what did Sanna say?", "sanna"),
         ("Show me everything that Piet wrote on 10 June", "piet"),
         ("What was said by Sanna yesterday evening?", "sanna"),
         ("What did Sanna say about the roof?", ""),

@@ -1,0 +1,63 @@
+"""Whether a question names a subject, or asks for all that there is of a time, a speaker or a filter."""
+
+import re
+from datetime import datetime
+from typing import Final
+
+from actors.text.queries.causal_questions import causal_direction
+from projections.spaces.lexical import STOP_WORDS, stem_words
+from projections.spaces.lexical import words as tokens
+from projections.time.expressions import without_times
+
+GENERAL: Final = frozenset(
+    stem_words(
+        """
+        anything chat chatted discuss event everything give go going gone happen know learn list memory mention new news
+        note occur place please recap record remember said say show since something speak spoke store summarise
+        summarize summary take talk tell thing told took update went work write wrote
+        """.split()
+    )
+)
+"""Stems with which a question asks for all there is: what happened, what we talked about, what is new."""
+OF_TIME: Final = GENERAL | frozenset(
+    stem_words(
+        """
+        agree came change come complete decide decided decision done everybody everyone finish get got made make team
+        """.split()
+    )
+)
+"""Stems with which a question of a time asks for all there is of it: what the team decided, what got done."""
+_ASKS_FOR_ALL: Final = re.compile(
+    r"\W*(?:(?:and|but|can|could|ok|okay|please|so|then|would|you)\W+)*"
+    r"(?:anything|catch|everything|give|is there anything|list|recap|remind|review|show|summari[sz]e|summary|tell|what"
+    r"|what['’]s|which|who)\b",
+    re.IGNORECASE,
+)
+"""The beginning of a question or request, unlike keywords such as "make" or a name such as "Will"."""
+_OCCASION: Final = re.compile(
+    r"\b(?:at|during|from|in|on|over)\s+(?:(?:a|an|the|my|our|that|this|your|['’]s) )?(?:[a-z][\w'’-]* )?"
+    r"(?:breakfast|briefing|call|chat|check-in|conversation|dinner|discussion|interview|kick-?off|lunch|meeting|planning"
+    r"|retro(?:spective)?|session|stand-?up|sync|workshop)\b(?: (?:at|from|in|of|on)\s\s+)?",
+    re.IGNORECASE,
+)
+"""Names when something was said rather than what: "in the weekly meeting", "at lunch", "in the meeting on" a day."""
+_PARTS_OF_DAY: Final = frozenset(stem_words("early late morning noon afternoon evening night".split()))
+
+
+def rest_of(query: str, asked_at: datetime) -> str:
+    """Return a query without its times; a question also without the occasion of what was said."""
+    rest = without_times(query, asked_at, modifiers=True)
+    bare = _OCCASION.sub("", rest)
+    return bare if _ASKS_FOR_ALL.match(bare) else rest
+
+
+def is_general(rest: str) -> bool:
+    """Return whether the rest of a question has nothing but function words and general words."""
+    left = [word for word in tokens(rest) if word not in STOP_WORDS]
+    return (OF_TIME | _PARTS_OF_DAY).issuperset(stem_words(left))
+
+
+def has_no_subject(query: str, asked_at: datetime) -> bool:
+    """Return whether a question names nothing that a memory could be about: it asks for all that a filter leaves."""
+    rest = rest_of(query, asked_at)
+    return _ASKS_FOR_ALL.match(rest) is not None and causal_direction(query) is None and is_general(rest)
