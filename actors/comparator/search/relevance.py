@@ -27,7 +27,7 @@ from actors.comparator.search.versions import says
 from actors.runtime.settings import Confidence
 from actors.runtime.types import JsonObject
 from actors.text.entities import find_names
-from actors.text.queries.query_hints import asked_digits, asked_words
+from actors.text.queries.query_hints import asked_words
 from events.fingerprint import Sparse
 from events.spaces import E1, E6, E11, E13
 from projections.atlas.atlas import Atlas
@@ -189,8 +189,8 @@ def is_of_another(atlas: Atlas, request: Search, rows: Rows, eligible: Mask) -> 
 
     `rows` are ranked, best first; `eligible` says which rows might have been found, shape (rows of the atlas,).
     """
-    best, digits = rows[:CONSIDERED], asked_digits(request.text)
-    if not all(says(atlas, request.embeddings, one, best).any() for one in digits):
+    best = rows[:CONSIDERED]
+    if not all(says(atlas, request.embeddings, digits, best).any() for digits in request.hints.digits):
         return True
     return _names_nothing_known(atlas, request, eligible)
 

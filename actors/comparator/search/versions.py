@@ -105,6 +105,8 @@ def _wanted(atlas: Atlas, request: Search, latest: int, earlier: list[int]) -> l
     held = ~is_later(atlas, hints, versions)
     if times := hints.day_parts or hints.intervals:
         held &= atlas.facets.calendar(versions) < microseconds(max(time.end for time in times))
+        if not hints.day_parts:  # a version that names the day of the question held then
+            held |= atlas.time_mentions.within(hints.intervals, versions)
     if not held.any():
         return [latest]
     if not held.all():

@@ -157,11 +157,6 @@ def _keywords(query: str) -> str:
     return "" if stems[0] in _DIRECTIVES or _ASKING.issuperset(stems) else query.strip()
 
 
-def asked_digits(query: str) -> list[str]:
-    """Return the digits of each number in a query, but for those of a clock time: "5", "9" and "33" in "5.9 or E33"."""
-    return _DIGITS.findall(query)
-
-
 def _named_numbers(rest: str) -> tuple[str, ...]:
     """Return the numbers of the rest of a question, as those of issues, without years and single digits."""
     return tuple(one for one in _NUMBER.findall(rest) if not _NO_IDENTIFIER.fullmatch(one))
@@ -189,5 +184,6 @@ def extract_hints(query: str, asked_at: datetime, now: datetime | None = None) -
         unknown=Interval(asked_at, now) if now is not None and asked_at < now else None,
         words=words(query),
         numbers=_named_numbers(rest),
+        digits=tuple(_DIGITS.findall(rest)),
         subject=_LAST.sub("", causal_subject(query)) if latest and _LAST.search(query) else "",
     )

@@ -1,6 +1,8 @@
-"""Find the results of a search in whose place a later one answers: the former value of something, and its new value.
+"""Find the results of a search that state a former value of something, and its new value.
 
-Nothing says that the later memory supersedes the earlier one, so that only its rank changes, and only for this query.
+Nothing says that the later memory supersedes the earlier one, so that only their ranks change, and only for this query.
+Asked for the present, the later one answers in place of the earlier one; asked for a past time, the earlier one in
+place of what was said afterwards.
 """
 
 from collections.abc import Sequence
@@ -11,10 +13,12 @@ from uuid import UUID
 from actors.api.answers import body_of
 from actors.api.operations.retrieval.query import Query
 from actors.comparator.messages import Hit
-from actors.text.queries.tense import ambiguous_words
+from actors.text.queries.tense import ambiguous_words, asks_for_present
 from actors.text.statements.restatements import restates
 from actors.text.statements.statement import read_statement
+from events.local_time import calendar_time
 from projections.memories.entries import Entry
+from projections.time.expressions import find_intervals
 
 COMPARED = 10
 """Best results that are compared with each other."""
@@ -26,8 +30,14 @@ MIN_TIME = timedelta(minutes=1)
 """Between two versions; memories of the same minute belong to one statement."""
 
 
+def asks_for_one_version(query: Query) -> bool:
+    """Return whether a query asks for a value at present or at a time that it names, so that versions can be told."""
+    hints = query.hints
+    return asks_for_present(query.text, hints) or bool(hints.intervals and not (hints.time_only or hints.said_by))
+
+
 def find_restated(query: Query, hits: Sequence[tuple[Hit, Entry]]) -> dict[UUID, UUID]:
-    """Return the latest memory that answers a query for the present in place of each that ranks above it.
+    """Return the later statement of each memory of which the one that the query asks for ranks below the other.
 
     `hits` are the results, best first; all are live. A memory that something superseded is in its right place already,
     and so is one that got its place back; what was said after the query was asked can't be meant.
@@ -37,14 +47,31 @@ def find_restated(query: Query, hits: Sequence[tuple[Hit, Entry]]) -> dict[UUID,
         for hit, entry in hits
         if entry.superseded_by is None and body_of(entry).created_at - query.asked_at <= SAME_DAY
     ]
+    near = [
+        (one, other)
+        for (hit, one), (lower, other) in combinations(held, 2)
+        if not one.reinstated and hit.score - lower.score <= MAX_RAISE
+    ]
+    if query.hints.intervals:
+        return {
+            other.id: one.id for one, other in near if _is_of_after(query, one, other) and _answers(query, other, one)
+        }
     found: dict[UUID, Entry] = {}
-    for (hit, one), (lower, other) in combinations(held, 2):
-        if one.reinstated or hit.score - lower.score > MAX_RAISE:
-            continue
+    for one, other in near:
         since = body_of(other).created_at - body_of(found.get(one.id, one)).created_at
         if since > MIN_TIME and _answers(query, one, other):
             found[one.id] = other
     return {memory: latest.id for memory, latest in found.items()}
+
+
+def _is_of_after(query: Query, later: Entry, earlier: Entry) -> bool:
+    """Return whether one memory was said after the time that a query names, and doesn't name it; another one before."""
+    asked, text = query.hints.intervals, body_of(later).text
+    end = max(interval.end for interval in asked)
+    said, before = (calendar_time(body_of(entry).said_at) for entry in (later, earlier))
+    return before < end <= said and not any(
+        named.start < time.end and time.start < named.end for named in find_intervals(text, said) for time in asked
+    )
 
 
 def _answers(query: Query, one: Entry, other: Entry) -> bool:

@@ -12,7 +12,7 @@ from actors.api.answers import alignment, body_of, rounded, shown
 from actors.api.context import Context, describe, wait_until_ready
 from actors.api.operations.retrieval import pagination
 from actors.api.operations.retrieval.query import Query, parse_query, respell, search
-from actors.api.operations.retrieval.restated import COMPARED, find_restated
+from actors.api.operations.retrieval.restated import COMPARED, asks_for_one_version, find_restated
 from actors.api.params.fields import MAX_EXCERPT
 from actors.api.params.parsing import invalid, moment
 from actors.api.params.search import MemorySearch, SearchGraph
@@ -22,7 +22,6 @@ from actors.runtime.settings import Confidence
 from actors.runtime.types import JsonObject
 from actors.store.messages import Append
 from actors.text.passages import best_part, grown_to_borders, question_terms
-from actors.text.queries.tense import asks_for_present
 from actors.workspace.messages import QueryAnswered
 from events.spaces import INDEX, SEMANTIC, SPACES
 from events.vocabulary import MemoryRecalled
@@ -96,7 +95,7 @@ async def _find_page(context: Context, params: SearchGraph, page: pagination.Pag
 
 
 async def _search_page(context: Context, params: SearchGraph, page: pagination.Page, query: Query) -> _Results:
-    """Search for a page; once more if a later statement answers the query in place of one that ranks above it."""
+    """Search for a page; once more if of two statements of a value the one that the query asks for ranks below."""
 
     async def ranked(limit: int, primed: dict[UUID, float] | None, restated: dict[UUID, UUID]) -> _Results:
         found = await search(
@@ -117,7 +116,7 @@ async def _search_page(context: Context, params: SearchGraph, page: pagination.P
         )
         return _Results(query, found, await live_memories(context, found.hits))
 
-    if page.restated is not None or not asks_for_present(query.text, query.hints):
+    if page.restated is not None or not asks_for_one_version(query):
         return await ranked(params.top_k, page.primed, page.restated or {})
     results = await ranked(max(params.top_k, COMPARED), page.primed, {})
     if restated := find_restated(query, results.hits[:COMPARED]):

@@ -76,6 +76,27 @@ async def test_a_later_statement_about_another_thing_does_not_come_first(
     assert (await found(context, question))[0] == asked
 
 
+@pytest.mark.parametrize(
+    ("earlier", "later", "question"),
+    [
+        ("The sauna is heated on Fridays.", "The sauna is heated on Tuesdays.", "When was the sauna heated in {}?"),
+        ("The ladder is kept by Rosa.", "The ladder is kept by Ilmari.", "Who kept the ladder in {}?"),
+        ("The berth costs 300 euros.", "The berth went up to 340 euros.", "What did the berth cost in {}?"),
+    ],
+)
+async def test_a_question_for_a_past_time_finds_first_what_was_said_before_its_end(
+    context: Context, earlier: str, later: str, question: str
+) -> None:
+    old, new = await told(context, earlier, later)
+    assert (await found(context, question.format("May")))[:2] == [old, new]
+    assert (await found(context, question.format("July")))[0] == new
+
+
+async def test_what_names_the_past_time_itself_answers_a_question_for_it_whenever_it_was_said(context: Context) -> None:
+    _, new = await told(context, "The berth costs 300 euros.", "In April 2023 the berth cost 320 euros.")
+    assert (await found(context, "What did the berth cost in April 2023?"))[0] == new
+
+
 async def test_a_question_for_what_was_finds_the_earlier_statement_first(context: Context) -> None:
     old, new = await told(context, "The shop's night bell is out of order.", "The shop's night bell rings again.")
     assert (await found(context, "Does the shop's night bell work?"))[0] == new
