@@ -266,6 +266,22 @@ async def test_a_timeline_is_named_by_what_it_shows(served: Served) -> None:
     assert "<h1>Session “pier & co”</h1>" in page
 
 
+async def test_a_tag_leads_to_the_memories_that_have_it(served: Served) -> None:
+    await store(served.context, "The ferry leaves at nine.", tags=["pier & co", "times"])
+    await store(served.context, "The bus leaves at ten.", tags=["times"])
+    async with served.browser() as client:
+        link = re.search('href="([^"]*)">#pier &amp; co<', (await client.get("/")).text)
+        assert link
+        page = (await client.get(unescape(link[1]))).text
+        assert "<h1>Tag “pier &amp; co”</h1>" in page
+        assert "ferry" in page
+        assert "bus" not in page
+        assert "Each bar stands for" not in page  # for all memories
+        in_words = {"forgotten": "What was forgotten", "pruned": "What sleep hid"}
+        for state, words in in_words.items():
+            assert f"<h1>{words}</h1>" in (await client.get(f"/timeline?state={state}")).text
+
+
 async def test_a_memory_that_is_missing_is_told_by_its_id_alone(served: Served) -> None:
     for path, what in (("memory", "Memory"), ("sleep", "Run")):
         async with served.browser() as client:
