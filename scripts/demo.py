@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 
 import anyio
@@ -112,8 +113,8 @@ async def store(data: Path) -> list[str]:
             )
             ids.append(answer["fingerprintId"])
             utl, quadrant = answer["utl"], answer["_cognitive_pulse"]["quadrant"]
-            figures = f"entropy {utl['entropy']:.2f}  coherence {utl['coherence']:.2f}  {quadrant}"
-            OUT.print(f"  {text.splitlines()[0][:72]:<73}[dim]{figures}[/]")
+            figures = f"new {utl['entropy']:.2f}  coherent {utl['coherence']:.2f}  {quadrant}"
+            OUT.print(f"  {shorten(text.splitlines()[0], 38, placeholder=' …'):<40}[dim]{figures}[/]")
     return ids
 
 

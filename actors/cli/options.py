@@ -79,7 +79,7 @@ StartHub = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Namespace = Annotated[str | None, typer.Option("--namespace", "-n", help="Project or person.")]
-Session = Annotated[str | None, typer.Option("--session", "-s", help="Conversation that it is a turn of.")]
+Session = Annotated[str | None, typer.Option("--session", "-s", help="A conversation, by its name.")]
 AsOf = Annotated[
     str | None,
     typer.Option(
@@ -88,7 +88,7 @@ AsOf = Annotated[
         help="State after this event, or at this time: ISO 8601, or as 'last week', whose end is meant.",
     ),
 ]
-Tags = Annotated[list[str] | None, typer.Option("--tag", "-t", help="May be repeated.")]
+Tags = Annotated[list[str] | None, typer.Option("--tag", "-t", help="A tag; may be repeated.")]
 
 
 def location_of(

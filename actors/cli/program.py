@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
 import typer
-from typer.core import TyperGroup
 
+from actors.cli.help import Group
 from actors.cli.options import Data, Embedder, Json, Log, Models, StartHub, location_of, with_full_ids
 from actors.cli.store_access import CommandError, StoreLocation, StoreSession, open_store, start_hub, understanding
 from actors.exporters.json_text import to_json
@@ -31,22 +31,6 @@ INTERRUPTED = "Query interrupted"
 """Message of DuckDB's error after Ctrl-C."""
 INTERRUPTED_STATUS = 130
 """Exit status after Ctrl-C."""
-
-
-class Group(TyperGroup):
-    """Commands, in the groups of `Panel`, each with its whole sentence."""
-
-    def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write the groups of commands into `--help`."""
-        panels: dict[str, list[tuple[str, str]]] = {}
-        for name in self.list_commands(ctx):
-            command: Any = self.get_command(ctx, name)
-            if not command.hidden:
-                sentence = " ".join((command.help or "").partition("\n\n")[0].split())
-                panels.setdefault(command.rich_help_panel, []).append((name, sentence))
-        for panel, commands in panels.items():
-            with formatter.section(panel):
-                formatter.write_dl(commands)
 
 
 app = typer.Typer(
@@ -267,7 +251,7 @@ def exit_on_error(status: int = 1) -> Iterator[None]:
     """
     from actors.clients.files import ConfigurationError
     from actors.proxy.project import ProjectError
-    from actors.runtime.faults import Fault
+    from actors.runtime.faults import Fault, for_people
     from events.storage.log import LogError
     from events.wording import reason
 
@@ -278,7 +262,7 @@ def exit_on_error(status: int = 1) -> Iterator[None]:
     except (ClientError, CommandError, ConfigurationError, Fault, HubError, LogError, OSError, ProjectError) as error:
         from actors.cli.views.terminal import visible
 
-        typer.secho(visible(f"context-graph: {reason(error)}"), err=True, fg="red")
+        typer.secho(visible(f"context-graph: {for_people(reason(error))}"), err=True, fg="red")
         raise typer.Exit(status) from None
     except RuntimeError as error:
         if str(error) != INTERRUPTED:

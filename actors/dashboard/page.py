@@ -1,6 +1,5 @@
 """What every page needs: the operations, and the conversion of answers and faults into pages."""
 
-import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -20,7 +19,14 @@ from actors.api.tools.agent_tools import BY_METHOD
 from actors.api.tools.dispatch import REPLAYED, call
 from actors.dashboard.jobs import Handler, Job, Jobs, Maps, Replays
 from actors.dashboard.templating import TEMPLATES, in_stored_order
-from actors.runtime.faults import Fault, ForbiddenFault, InvalidParamsFault, NotFoundFault, RateLimitFault
+from actors.runtime.faults import (
+    Fault,
+    ForbiddenFault,
+    InvalidParamsFault,
+    NotFoundFault,
+    RateLimitFault,
+    for_people,
+)
 from actors.runtime.types import JsonObject
 
 STATUS: Final = {
@@ -32,8 +38,6 @@ STATUS: Final = {
 """HTTP status of a fault; 500 for all others."""
 
 AS_OF: Final = "as_of"
-_NAMED: Final = re.compile(r", named by '\w+'$")
-"""Which parameter of an operation named what is missing: a page has no such names."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +63,7 @@ def page(handler: Handler, shared: Shared, *, whole: bool = False, labels: Mappi
                 return await shared.replays.answer(request, _dated(handler), partial(_replaying, request))
             return await handler(request)
         except Fault as fault:
-            message = _NAMED.sub("", fault.message)
+            message = for_people(fault.message)
             for name, label in (labels or {}).items():
                 message = message.replace(f"'{name}'", f"'{label}'")
             return _problem(

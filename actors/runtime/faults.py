@@ -1,7 +1,10 @@
 """Failures by their numeric codes. A fault's message and data are shown to agents."""
 
-from typing import Any, ClassVar
+import re
+from typing import Any, ClassVar, Final
 
+_NAMED: Final = re.compile(r", named by '\w+'$")
+"""Which parameter of an operation named what is missing."""
 MAX_ECHO = 500
 """Characters of a caller's text that an error repeats, so that a megabyte of input makes a short error."""
 
@@ -11,6 +14,11 @@ def truncate(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: truncate(item) for name, item in value.items()}
     return value[:MAX_ECHO] + "…" if isinstance(value, str) and len(value) > MAX_ECHO else value
+
+
+def for_people(message: str) -> str:
+    """Return a message for pages and commands, which have no parameters of these names."""
+    return _NAMED.sub("", message)
 
 
 class Fault(Exception):

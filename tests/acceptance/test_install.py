@@ -49,17 +49,18 @@ def home(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def run(home: Path, *arguments: str) -> Result:
+def run(home: Path, *arguments: str, **variables: str) -> Result:
     surroundings = dict.fromkeys(os.environ) | {
         "HOME": str(home),
         "PATH": "/usr/bin:/bin",
         "CONTEXT_GRAPH_LINGER": "0.2",
+        **variables,
     }
     return CliRunner().invoke(program, arguments, env=surroundings)
 
 
-def done(home: Path, *arguments: str) -> str:
-    completed = run(home, *arguments)
+def done(home: Path, *arguments: str, **variables: str) -> str:
+    completed = run(home, *arguments, **variables)
     assert (completed.exit_code, completed.stderr) == (0, "")
     return completed.stdout
 
@@ -281,6 +282,14 @@ def test_what_a_person_added_to_the_entry_stays_and_hooks_that_do_not_see_it_are
     assert tree(home) == before
     done(home, "uninstall", *clients)
     assert "context-graph" not in "".join(place.read_text() for place in places.values())
+
+
+def test_a_folder_that_only_a_variable_of_this_shell_names_is_told(home: Path, data: Path) -> None:
+    told = "CONTEXT_GRAPH_DATA is set here, maybe not where it starts: name that folder by --data"
+    install = ("install", "--client", "cursor")
+    assert told in done(home, *install, CONTEXT_GRAPH_DATA=str(data))
+    assert told not in done(home, *install, "--data", str(data), CONTEXT_GRAPH_DATA=str(data))
+    assert told not in done(home, *install)
 
 
 def test_an_entry_that_a_person_disabled_stays_so(home: Path) -> None:

@@ -5,7 +5,7 @@ from itertools import groupby
 from rich.text import Text
 
 from actors.api.parts import minute
-from actors.cli.views.terminal import OUT, columns
+from actors.cli.views.terminal import OUT, columns, in_line
 from actors.runtime.types import JsonObject
 from events.wording import counted
 
@@ -82,7 +82,7 @@ def trail(answer: JsonObject) -> None:
             )
             continue
         for event in events:
-            OUT.print_line(f"{event['seq']:>7}  {minute(event['at'])}  {event['by']}: {event['what']}")
+            OUT.print_item(f"{event['seq']:>7}  ", in_line(f"{minute(event['at'])}  {event['by']}: {event['what']}"))
     if not answer["events"]:
         OUT.print("there is no such event")
     if recalls := answer.get("recalls_left_out"):

@@ -57,7 +57,7 @@ def found(answer: JsonObject, *, explain: bool) -> None:
     if read_as := answer.get("read_as"):
         OUT.print(Text(f"read as: {read_as}", "yellow"))
     for rank, hit in enumerate(answer["results"], 1):
-        OUT.print(Text.assemble((f"{rank}. ", "bold"), hit["content"].replace("\n", "\n   ")))
+        OUT.print_item(f"{rank}. ", hit["content"])
         session = f", session {hit['session']}" if "session" in hit else ""
         speaker = f", said by {hit['speaker']}" if "speaker" in hit else ""
         OUT.print_line(f"   {said_minute(hit['createdAt'])} in {hit['namespace']}{session}{speaker}", style="dim")
@@ -70,7 +70,7 @@ def found(answer: JsonObject, *, explain: bool) -> None:
                 f"{key.partition('_')[0]} {'–' if score is None else f'{score:.2f}'}"
                 for key, score in hit["embedderScores"].items()
             )
-            OUT.print(f"   {'  '.join(scores)}", style="dim")
+            OUT.print_item("   ", "  ".join(scores), "dim")
             top = ", ".join(f"{space['space']} {space['contribution']:+.2f}" for space in hit["topSpaces"])
             OUT.print(f"   top spaces: {top}", style="dim")
         OUT.print(f"   {hit['fingerprintId']}", style="dim")
@@ -127,7 +127,7 @@ def memory_restored(answer: JsonObject) -> None:
 
 def memory(answer: JsonObject) -> None:
     """Print a memory, its state and its links."""
-    OUT.print(Text(answer["content"], "bold"))
+    OUT.print_item("", answer["content"], "bold")
     table = columns("", "", show_header=False)
     for name, value in _properties(answer).items():
         if value:

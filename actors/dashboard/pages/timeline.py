@@ -23,9 +23,9 @@ MOST = 10_000_000
 
 
 async def timeline(request: Request) -> Response:
-    """Show memories by time: the latest, those of some days, or those of a session as they were said."""
+    """Show memories by time: the latest, those of some days or with a tag, or those of a session as they were said."""
     namespace = chosen(request, "namespace")
-    session = chosen(request, "session")
+    session, tag = chosen(request, "session"), chosen(request, "tag")
     state = chosen(request, "state")
     day, last = _day(request, "day"), _day(request, "last")
     if day and last and last < day:
@@ -38,6 +38,7 @@ async def timeline(request: Request) -> Response:
         "memory/list",
         namespace=namespace,
         session=session,
+        tags=[tag] if tag else None,
         state=state,
         since=day and day.isoformat(),
         until=last and last.isoformat(),
@@ -58,6 +59,7 @@ async def timeline(request: Request) -> Response:
         page_size=PAGE,
         namespace=namespace,
         session=session,
+        tag=tag,
         state=state or "live",
         day=day.isoformat() if day else None,
         last=last.isoformat() if last else None,

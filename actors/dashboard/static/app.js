@@ -10,6 +10,9 @@ document.addEventListener("input", (event) => {
   if (slider.name.startsWith("w_")) document.getElementById("profile").value = "custom";
 }, true);
 
+// A graph that is wider than a phone shows its middle first.
+for (const { parentElement: box } of document.querySelectorAll(".graph")) box.scrollLeft = (box.scrollWidth - box.clientWidth) / 2;
+
 // "/" leads to the search field.
 document.addEventListener("keydown", (event) => {
   const field = document.querySelector("[data-hotkey='/']");
@@ -41,7 +44,8 @@ document.addEventListener("htmx:beforeSwap", (event) => {
   if (event.detail.xhr.status < 400) return;
   const page = new DOMParser().parseFromString(event.detail.xhr.responseText, "text/html");
   const told = page.querySelector("[role='alert']");
-  const place = event.detail.target;
+  const place = event.detail.target.cloneNode(false);  // without htmx: what is refused isn't asked for again and again
+  event.detail.target.replaceWith(place);
   place.replaceChildren(Object.assign(document.createElement("p"), {
     className: "warning", textContent: told ? told.textContent : "The server did not answer as expected.",
   }));

@@ -38,6 +38,7 @@ def test_help_names_all_that_can_be_given_and_cuts_nothing(path: tuple[str, ...]
         variables = [one.envvar] if isinstance(one.envvar, str) else one.envvar or []
         given = [*one.opts, *one.secondary_opts] if one.param_type_name == "option" else []
         assert {*variables, *(option for option in given if option.strip())} <= words, one.name
+    assert not re.search(r"<(list|str|int|float|path|\w+Id)\b", done.output, re.IGNORECASE)  # types of Python
     told = " ".join(done.output.split())
     for inner in getattr(COMMANDS[path], "commands", {}).values():
         if not inner.hidden:

@@ -71,7 +71,8 @@ def test_what_is_no_id_at_all_is_told_as_such(store: Path) -> None:
     assert done.exit_code == 1
     assert "'' is neither" in run(store, "show", "").stderr
     assert "'my note' is neither a memory's id nor its start" in done.stderr
-    assert "Memory not found" in run(store, "show", str(uuid4())).stderr
+    unknown = str(uuid4())
+    assert run(store, "show", unknown).stderr == f"context-graph: Memory not found: {unknown}\n"  # names no parameter
 
 
 def test_the_start_of_a_runs_id_is_enough_wherever_a_run_is_named(store: Path) -> None:

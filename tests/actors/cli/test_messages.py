@@ -3,12 +3,14 @@
 import json
 import re
 import subprocess
+from io import StringIO
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from actors.cli.commands import program
+from actors.cli.views.terminal import Screen
 from actors.proxy.serve_command import parse_plain
 from tests.acceptance.conftest import COMMAND, PATIENCE, refused
 from tests.actors.cli.conftest import run, run_json
@@ -367,3 +369,17 @@ def test_a_path_of_nobodys_home_is_a_file(store: Path, tmp_path: Path, monkeypat
     done = run(store, "export", "~kept.jsonl")
     assert done.exit_code == 0, done.output
     assert (tmp_path / "~kept.jsonl").stat().st_size
+
+
+@pytest.mark.parametrize(
+    ("is_terminal", "lines"),
+    [
+        (True, ["1. The boathouse key", "   hangs behind the red", "   canoe.", "   Ask Ben."]),
+        (False, ["1. The boathouse key hangs behind the red canoe.", "   Ask Ben."]),
+    ],
+)
+def test_a_text_breaks_between_words_on_a_terminal_and_nowhere_else(is_terminal: bool, lines: list[str]) -> None:
+    written = StringIO()
+    screen = Screen(file=written, width=24, force_terminal=is_terminal, color_system=None, soft_wrap=True)
+    screen.print_item("1. ", "The boathouse key hangs behind the red canoe.\nAsk Ben.")
+    assert [line.rstrip() for line in written.getvalue().splitlines()] == lines

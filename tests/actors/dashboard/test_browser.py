@@ -275,6 +275,20 @@ def test_a_live_page_says_when_its_server_is_lost_and_when_it_is_back(site: Site
     site.problems = [one for one in site.problems if "ERR_FAILED" not in one and not one.startswith("htmx:")]
 
 
+def test_a_page_whose_operation_is_unknown_says_so_and_asks_no_more(site: Site, go: Go) -> None:
+    page = go("/audit")
+    unknown = "<p role=alert>This operation is unknown</p>"
+    page.route("**/jobs/gone", lambda route: route.fulfill(status=404, body=unknown))
+    page.evaluate(
+        "document.getElementById('main').innerHTML = "
+        "'<div id=job hx-get=/jobs/gone hx-trigger=\"every 50ms\" hx-select=#job hx-swap=outerHTML></div>'; "
+        "htmx.process(document.body)"
+    )
+    expect(page.locator("#job")).to_have_text("This operation is unknown")
+    assert page.locator("#job").evaluate("one => !('htmx-internal-data' in one)")  # htmx polls elements that it knows
+    site.problems = [one for one in site.problems if "404" not in one and not one.startswith("htmx:")]
+
+
 def test_memories_are_browsed_by_day_and_by_session(go: Go) -> None:
     page = go("/timeline?day=2026-03-14")
     assert page.locator(".entry .text", has_text="Payments were down").count() == 1
@@ -347,6 +361,12 @@ def test_pages_fit_a_phone_and_are_read_without_javascript(site: Site, browser: 
         page.goto(site.address + path)
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
     assert page.evaluate("[...document.querySelectorAll('.table')].every(one => one.scrollWidth <= one.clientWidth)")
+    page.goto(f"{site.address}/memory/{site.ids[3]}/graph")
+    assert page.locator(".graph text").first.evaluate("one => one.getBoundingClientRect().height") >= 10
+    middle = page.locator(".graph circle").first.bounding_box()
+    assert middle
+    assert 0 <= middle["x"] <= 360 - middle["width"]
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     page.set_viewport_size({"width": 320, "height": 640})
     page.goto(site.address + PAYMENTS)
     page.locator(".weights summary").click()

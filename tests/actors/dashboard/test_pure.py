@@ -119,6 +119,25 @@ def test_the_library_from_elsewhere_is_the_published_one() -> None:
     assert "Zero-Clause BSD" in (FOLDER / "static" / "htmx.LICENSE").read_text(encoding="utf-8")
 
 
+def luminance(colour: str) -> float:
+    parts = (int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5))
+    red, green, blue = (part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def test_what_is_written_and_drawn_stands_out_in_both_schemes() -> None:
+    """WCAG 2.2: 4.5 for texts, also of banners that are seldom shown, 3 for points and lines."""
+    sheet = (FOLDER / "static" / "style.css").read_text(encoding="utf-8")
+    schemes = re.findall(r":root \{(.*?)\}", sheet, re.DOTALL)
+    light, dark = (dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", block)) for block in schemes)
+    least = {(text, "mark"): 4.5 for text in ("ink", "warn")}
+    least |= {(one, "raised"): 3.0 for one in light if one.startswith(("hue-", "ramp-"))}
+    for colours in (light, dark):
+        for pair, wanted in least.items():
+            darker, lighter = sorted(luminance(colours[one]) for one in pair)
+            assert (lighter + 0.05) / (darker + 0.05) >= wanted, pair
+
+
 def test_no_page_holds_a_script_or_a_style_of_its_own() -> None:
     for path in (FOLDER / "templates").glob("*.html"):
         text = path.read_text(encoding="utf-8")

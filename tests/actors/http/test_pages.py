@@ -152,6 +152,26 @@ async def finished(client: httpx2.AsyncClient, address: str) -> str:
     return page
 
 
+async def test_what_changed_tells_how_much_is_not_listed_and_leads_back(served: Served) -> None:
+    for number in range(22):
+        await store(served.context, f"The mast was painted green for the {number}th time.")
+    async with served.browser() as client:
+        (session,) = served.server._sessions._sessions.values()
+        started = await client.post("/past/changes", data={"csrf": session.csrf, "at": "1"})
+        page = await finished(client, started.headers["location"])
+    assert "22 memories stored" in page
+    assert "<p>2 more memories.</p>" in page
+    assert '<a href="/past?at=1">' in page
+
+
+async def test_home_in_the_past_offers_nothing_that_can_only_be_done_now(served: Served) -> None:
+    await store(served.context, "The ferry leaves at nine.")
+    async with served.browser() as client:
+        for query, offered in (("", True), (f"?as_of={served.context.hub.log.head.seq}", False)):
+            page = (await client.get(f"/{query}")).text
+            assert ("Verify every one" in page, ">Try it<" in page) == (offered, offered)
+
+
 async def test_goals_that_were_looked_for_are_shown_in_their_project(served: Served) -> None:
     for number in range(3):
         await store(served.context, f"The mast was painted green for the {number}th time.", namespace="yard")
@@ -264,6 +284,22 @@ async def test_a_timeline_is_named_by_what_it_shows(served: Served) -> None:
         page = unescape((await client.get("/timeline?session=pier+%26+co")).text)
     assert "<title>Session “pier & co” · Context Graph</title>" in page
     assert "<h1>Session “pier & co”</h1>" in page
+
+
+async def test_a_tag_leads_to_the_memories_that_have_it(served: Served) -> None:
+    await store(served.context, "The ferry leaves at nine.", tags=["pier & co", "times"])
+    await store(served.context, "The bus leaves at ten.", tags=["times"])
+    async with served.browser() as client:
+        link = re.search('href="([^"]*)">#pier &amp; co<', (await client.get("/")).text)
+        assert link
+        page = (await client.get(unescape(link[1]))).text
+        assert "<h1>Tag “pier &amp; co”</h1>" in page
+        assert "ferry" in page
+        assert "bus" not in page
+        assert "Each bar stands for" not in page  # for all memories
+        in_words = {"forgotten": "What was forgotten", "pruned": "What sleep hid"}
+        for state, words in in_words.items():
+            assert f"<h1>{words}</h1>" in (await client.get(f"/timeline?state={state}")).text
 
 
 async def test_a_memory_that_is_missing_is_told_by_its_id_alone(served: Served) -> None:

@@ -10,8 +10,9 @@ import typer
 from actors.api.caller import Scope
 from actors.api.params.http import DEFAULT_ADDRESS, HttpListen
 from actors.api.params.parsing import parse
+from actors.cli.help import Group
 from actors.cli.options import Data, Embedder, Json, Models, location_of
-from actors.cli.program import Group, Panel, app, exit_on_error, folder_command, show
+from actors.cli.program import Panel, app, exit_on_error, folder_command, show
 from actors.cli.store_access import CommandError, NoStoreError, StoreLocation, check_models, open_store
 from actors.proxy.client import ClientError, client_of_hub
 from actors.proxy.serve_command import data_folder, hub_launcher

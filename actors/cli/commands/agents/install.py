@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
@@ -77,8 +78,11 @@ def install(
                 if hook_call(client) is not None:
                     notes.append("hooks of an earlier install run beside the plugin's: take them out by `uninstall`")
             notes += [f"{file} is your own and stays" for file in kept_skills(client)]
-            if client.hooks and data is None and DATA.variable in read_environment(configured(client)):
-                notes.append(f"{DATA.variable} in its entry is not seen by its hooks: name that folder by --data")
+            if data is None and DATA.variable in read_environment(configured(client)):
+                if client.hooks:
+                    notes.append(f"{DATA.variable} in its entry is not seen by its hooks: name that folder by --data")
+            elif data is None and os.environ.get(DATA.variable):
+                notes.append(f"{DATA.variable} is set here, maybe not where it starts: name that folder by --data")
             return Plan(changes, [*notes, client.note] if client.note and changes else notes)
 
         _carry_out("install", _chosen(clients, everywhere=everywhere), plan, dry_run=dry_run, as_json=as_json)

@@ -5,8 +5,9 @@ from typing import Annotated
 
 import typer
 
+from actors.cli.help import Group
 from actors.cli.options import RUN_HELP, Data, Json, MemoryId, Namespace, RunId, given_path
-from actors.cli.program import Group, Panel, app, exit_on_error, operation_command, show
+from actors.cli.program import Panel, app, exit_on_error, operation_command, show
 from actors.cli.store_access import StoreLocation, open_store
 from actors.proxy.claims import claims
 from actors.proxy.serve_command import DATA, data_folder
