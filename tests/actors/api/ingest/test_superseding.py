@@ -468,6 +468,7 @@ async def test_a_correction_that_leaves_out_details_is_found_and_one_of_another_
     [
         ("Honey comes from the Weir apiary.", "Wax comes from the Weir apiary too."),
         ("Pulse in bed 6: 88 at 07:00", "Pulse in bed 6: 74 at 15:00"),
+        ("The berth maps have twelve pages.", "The berth maps went live at nine."),
         (
             "Ticket API base url is https://api.ferry.test/v1",
             "Staging ticket API base url is https://stage.ferry.test/v1",
