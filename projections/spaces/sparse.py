@@ -15,6 +15,7 @@ from projections.storage.arrays import (
     Rows,
     RowSlices,
     Scores,
+    are_most,
     best,
     concatenated_ranges,
     reduce_rows,
@@ -233,6 +234,8 @@ class SparseSpace:
     def _score(self, measure: str, score: _Score, query: Sparse, rows: Rows | None) -> Scores:
         if (cached := self._ranked.get(measure)) is not None and cached[0] is query:
             return cached[1] if rows is None else cached[1][rows]
+        if are_most(rows, len(self)):
+            return self._score(measure, score, query, None)[rows]
         scores = score(query, rows)
         if rows is None:
             scores.flags.writeable = False
