@@ -6,19 +6,21 @@ The event has the SHA-256 of the content, which `verify` compares.
 
 from collections.abc import Callable, Collection, Container
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from typing import Final
 from uuid import UUID
 
 from events.crypto.keys import KeyRing, KeyUnreadableError
-from events.storage.durable import DurableFile, copy_file, sync_folder
+from events.storage.durable import copy_file, replace_file, sync_folder
 from events.storage.log import LogDamagedError, LogError
 
 IMAGES: Final = "images"
 """The folder in that of the store."""
 
 _AAD: Final = b"image"
-_PARTIAL: Final = ".partial"
+_LEFT: Final = (f".{'?' * 36}.*", "*.partial")
+"""What a crash leaves of a write, by this version and earlier ones."""
 
 
 class ImageFiles:
@@ -30,20 +32,10 @@ class ImageFiles:
 
     def write(self, memory: UUID, content: bytes) -> None:
         """Write an image of a memory whose key exists; it is durable when this returns (`LogError`)."""
-        path = self._folder / str(memory)
-        partial = path.with_suffix(_PARTIAL)
         try:
             self._folder.mkdir(mode=0o700, exist_ok=True)
-            file = DurableFile(partial)
-            try:
-                file.write({0: self._keys().seal(memory, _AAD, content)})
-            finally:
-                file.close()
-            partial.rename(path)
-            sync_folder(self._folder)
+            replace_file(self._folder / str(memory), self._keys().seal(memory, _AAD, content))
         except (OSError, KeyUnreadableError) as error:
-            with suppress(OSError):
-                partial.unlink(missing_ok=True)
             raise LogError(f"the image of {memory} can't be written: {error}") from error
 
     def read(self, memory: UUID) -> bytes | None:
@@ -71,7 +63,7 @@ class ImageFiles:
 
     def sweep(self, stored: Container[UUID]) -> None:
         """Delete what a crash left, and images of memories that were not stored or are erased (`OSError`)."""
-        for path in self._folder.glob(f"*{_PARTIAL}"):
+        for path in chain.from_iterable(map(self._folder.glob, _LEFT)):
             path.unlink()
         ids = {UUID(path.name) for path in self.files()}
         self.erase({one for one in ids if one not in stored or self._keys().is_destroyed(one)})

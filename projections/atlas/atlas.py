@@ -1,6 +1,6 @@
 """The atlas: everything that search reads, by row: fingerprints, filter columns, time mentions and purposes."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 from uuid import UUID
 
@@ -15,7 +15,7 @@ from events.vocabulary import MemoriesMoved, MemoryStored, MemoryTagged, Purpose
 from events.vocabulary.codec import decompress
 from projections.atlas.facets import Facets
 from projections.atlas.fingerprints import Fingerprints, holds_stems, semantic_vectors
-from projections.atlas.graph_space import ConnectedContext, Parts, StoredContext, follows_connections
+from projections.atlas.graph_space import ConnectedContext, Parts, follows_connections
 from projections.atlas.pairs import SpaceStore
 from projections.atlas.purpose import PurposeSpace
 from projections.graph.clusters import Clusters
@@ -66,7 +66,8 @@ class Atlas(Fingerprints):
         self._superseded: frozenset[int] | None = None
         """Rows of the memories that something superseded; None after a change that may concern them."""
         self._clusters = Clusters()
-        self._context_fold = ConnectedContext() if connected else StoredContext()
+        self._connected_context = ConnectedContext() if connected else None
+        """None where E8 stays as it was stored."""
 
     @classmethod
     def of(cls, declared: SpacesDeclared) -> "Atlas":
@@ -76,7 +77,14 @@ class Atlas(Fingerprints):
 
     def apply(self, envelope: Envelope) -> None:
         """Fold the next event of the log; a declaration of other dimensions is a ValueError."""
-        self._context_fold.before(envelope, self._parts)
+        if self._connected_context is None:
+            self._fold(envelope)
+        else:
+            self._connected_context.before(envelope, self._parts)
+            self._connected_context.after(envelope, self._parts, *self._fold(envelope))
+
+    def _fold(self, envelope: Envelope) -> tuple[Sequence[UUID], Sequence[StateChange]]:
+        """Fold an event; return the memories whose spoke may have changed, and the changed states."""
         match envelope.event:
             case SpacesDeclared(spaces=spaces):
                 if {space.key: space.dimension for space in spaces} != self.dimensions:
@@ -102,7 +110,7 @@ class Atlas(Fingerprints):
             self._change_state(change)
         if self._supersessions.apply(envelope) or changes:
             self._superseded = None
-        self._context_fold.after(envelope, self._parts, self._clusters.apply(envelope), changes)
+        return self._clusters.apply(envelope), changes
 
     def survivor(self, memory: UUID) -> UUID:
         """Return the last survivor of a merged memory, or the memory itself."""
@@ -181,11 +189,7 @@ class Atlas(Fingerprints):
         if isinstance(space, DirectedSpace) and isinstance(embedding, Directed) and direction is not None:
             return space.nearest(embedding, count, eligible, direction)
         rows = np.flatnonzero(eligible)
-        if 2 * len(rows) > len(self):  # scoring all rows is then faster than a gather
-            scores = self.scores(key, embedding, direction=direction)[rows]
-        else:
-            scores = self.scores(key, embedding, rows, direction=direction)
-        return best(rows, scores, count)
+        return best(rows, self.scores(key, embedding, rows, direction=direction), count)
 
     def recall_prefix(self, query_e1: npt.NDArray[np.floating], count: int, eligible: Mask) -> Rows:
         """Return the `count` eligible rows nearest to a unit E1 vector by its prefix, best first, passages included."""
@@ -225,12 +229,13 @@ class Atlas(Fingerprints):
         ids = b"".join(memory.bytes for memory in self._ids)
         folds = (self.purposes, self.facets, self.time_mentions, self._lifecycle, self._supersessions, self._clusters)
         spaces += [self._prefix.digest(), self._passage_terms.digest()]
-        parts = (*spaces, self._context_fold.digest(), *(fold.digest() for fold in folds))
-        return digest_of(*parts, ids)
+        connections = b"" if self._connected_context is None else self._connected_context.digest()
+        return digest_of(*spaces, connections, *(fold.digest() for fold in folds), ids)
 
     def refresh(self) -> None:
         """Compute E8 of the rows whose connections changed, for which the next search would otherwise wait."""
-        self._context_fold.refresh(self._parts)
+        if self._connected_context is not None:
+            self._connected_context.refresh(self._parts)
 
     def _space(self, key: str) -> SpaceStore:
         if key == E8:
@@ -239,8 +244,8 @@ class Atlas(Fingerprints):
 
     @property
     def _parts(self) -> Parts:
-        states = self._lifecycle
-        return Parts(self._ids, self._rows, self.facets, self._semantic, self._clusters, states, self._context)
+        space = self._of_kind(E8, DenseSpace)
+        return Parts(self._ids, self._rows, self.facets, self._semantic, self._clusters, self._lifecycle, space)
 
     def _entity_relevance(self, terms: Embedding, rows: Rows, hints: QueryHints) -> Scores:
         """Return how well these rows match the terms, times and speakers of a query, shape (rows,)."""

@@ -14,7 +14,6 @@ from events.vocabulary.values import Span
 from projections.atlas.pairs import SpaceStore, pair_scores
 from projections.atlas.passage_terms import PassageTerms
 from projections.spaces.binary import BinarySpace
-from projections.spaces.context import ContextSpace
 from projections.spaces.dense import DenseSpace
 from projections.spaces.directed import DirectedSpace, Direction
 from projections.spaces.sparse import SparseSpace
@@ -43,9 +42,9 @@ class Fingerprints:
         """
         self.dimensions: Final = {space.key: dimensions[space.key] for space in SPACES}
         self._semantic = WindowedSpace(self.dimensions[E1])
-        self._context = ContextSpace(self.dimensions[E8], derived=connected)
+        self._connected = connected
         self._spaces = {space.key: _empty(space, self.dimensions[space.key]) for space in SPACES}
-        self._spaces |= {E1: self._semantic, E8: self._context}
+        self._spaces[E1] = self._semantic
         self._stems = stems
         self._passage_terms = PassageTerms()
         self._ids = []
@@ -92,7 +91,9 @@ class Fingerprints:
         E8 is null if it follows connections.
         """
         embeddings = {key: space.at(row) for key, space in self._spaces.items()}
-        return Fingerprint.of(embeddings | {E8: self._context.original(row)}), self._semantic.passages_at(row)
+        if self._connected:
+            embeddings[E8] = Dense.null(self.dimensions[E8])
+        return Fingerprint.of(embeddings), self._semantic.passages_at(row)
 
     def scores(
         self,

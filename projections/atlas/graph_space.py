@@ -18,12 +18,14 @@ from projections.graph.connections import DECAY, REACH, Arc, Connections, Merged
 from projections.graph.relations import drawn_links
 from projections.memories.lifecycle import Lifecycle, StateChange
 from projections.projection import MemoryState
-from projections.spaces.context import HUB_SHARE, ContextSpace
+from projections.spaces.dense import DenseSpace
 from projections.spaces.windowed import WindowedSpace
 from projections.storage.arrays import Rows
 
 _CHUNK: Final = 512
 """Rows that are computed at once."""
+HUB_SHARE: Final = np.float32(0.25)
+"""Weight of the hub of a cluster in E8 of a member with centrality 1, where all else weighs 1."""
 
 
 class Parts(NamedTuple):
@@ -35,7 +37,7 @@ class Parts(NamedTuple):
     semantic: WindowedSpace
     clusters: Clusters
     lifecycle: Lifecycle
-    space: ContextSpace
+    space: DenseSpace
 
     @property
     def merged(self) -> MergedRows:
@@ -48,35 +50,6 @@ def follows_connections(declared: ev.SpacesDeclared) -> bool:
     models = {model.key: model for model in declared.spaces}
     e8 = models[E8]
     return e8.dimension == models[E1].dimension and not e8.model.endswith("linked/1")
-
-
-class StoredContext:
-    """E8 as it was stored, blended with the hub of a memory's cluster if E1 has as many dimensions."""
-
-    def before(self, envelope: Envelope, parts: Parts) -> None:
-        """Do nothing."""
-
-    def after(
-        self, envelope: Envelope, parts: Parts, clustered: Sequence[UUID], changes: Sequence[StateChange]
-    ) -> None:
-        """Blend the memories whose hub an event changed; that of an erased one is gone."""
-        del envelope, changes
-        if not clustered or parts.space.dimension != parts.semantic.vectors.dimension:
-            return
-        found = np.array([parts.rows[memory] for memory in dict.fromkeys(clustered)], np.int64)
-        rows = found[~parts.facets.is_erased(found)]
-        parts.space.restore(rows)
-        if blended := _hubs(parts, rows.tolist()):
-            members, hubs, centralities = map(np.array, zip(*blended, strict=True))
-            vectors = directions(parts.semantic.wholes(hubs))
-            parts.space.blend(rows[members], vectors, centralities.astype(np.float32))
-
-    def refresh(self, parts: Parts) -> None:
-        """Do nothing: vectors are blended at once."""
-
-    def digest(self) -> bytes:
-        """Return nothing, since the space holds all."""
-        return b""
 
 
 class ConnectedContext:

@@ -7,14 +7,14 @@ from typing import Final
 import msgspec
 import numpy as np
 
-from events.spaces import E1, E8
+from events.spaces import E1
 from projections.atlas.atlas import Atlas
 from projections.registry import ComparatorProjections
 from projections.storage.snapshot import sizes
 
 SAMPLES: Final = 32
 """Rows of each index whose neighbours are checked."""
-_KEYS: Final = {"_semantic": E1, "_context": E8, "_prefix": "e1_prefix", "_sketch": "e9_hdc sketch"}
+_KEYS: Final = {"_semantic": E1, "_prefix": "e1_prefix", "_sketch": "e9_hdc sketch"}
 """Names of parts by the attributes of the atlas that hold them."""
 
 

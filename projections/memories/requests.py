@@ -20,9 +20,6 @@ IMPORTER: Final = "import"
 DERIVED: Final = 5
 """Version of a UUID that is derived from what it identifies: the key of an import, or of an item of a batch."""
 
-UNSORTED: Final = 1_024
-"""Derived keys that are searched one by one before the index of all is sorted again: that takes 5 µs."""
-
 COUNT_BITS: Final = 16
 """Low bits of a stretch of events that hold its length; the bits above hold the first sequence number."""
 
@@ -75,7 +72,7 @@ class Requests:
 
 
 class DerivedKeys:
-    """Stretches of events by derived key: 24 bytes a key, and eight for the index, which is sorted now and then.
+    """Stretches of events by derived key: 24 bytes a key, searched one by one: 19 µs among 100,000.
 
     The events of one key are one stretch of the log, since an item is appended by one commit.
     """
@@ -84,8 +81,6 @@ class DerivedKeys:
         self._high = GrowableArray(np.uint64)
         self._low = GrowableArray(np.uint64)
         self._stretches = GrowableArray(np.uint64)
-        self._order = np.empty(0, np.int64)
-        """Places of the first keys, sorted by their high half."""
 
     def is_last(self, key: UUID) -> bool:
         """Return whether the key is the one that was added last."""
@@ -100,16 +95,11 @@ class DerivedKeys:
         self._high.append(high)
         self._low.append(low)
         self._stretches.append(seq << COUNT_BITS | 1)
-        if len(self._high) - len(self._order) > max(UNSORTED, len(self._order) // 8):
-            self._order = np.argsort(self._high.array, kind="stable")
 
     def of(self, key: UUID) -> tuple[int, ...]:
         """Return the sequence numbers of a key, ascending; none for an unknown one."""
         high, low = _halves(key)
-        keys, count = self._high.array, len(self._order)
-        start, end = (np.searchsorted(keys[:count], np.uint64(high), side, self._order) for side in ("left", "right"))
-        recent = np.flatnonzero(keys[count:] == np.uint64(high)) + count
-        for place in (*self._order[start:end].tolist(), *recent.tolist()):
+        for place in np.flatnonzero(self._high.array == np.uint64(high)).tolist():
             if int(self._low.array[place]) == low:
                 first, length = divmod(int(self._stretches.array[place]), 1 << COUNT_BITS)
                 return tuple(range(first, first + length))

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from events.fingerprint import Bits
 from projections.projection import digest_of
 from projections.spaces.graph import Graph
-from projections.storage.arrays import GrowableArray, Mask, Rows, Scores, best
+from projections.storage.arrays import GrowableArray, Mask, Rows, Scores, are_most, best
 
 
 class BinarySpace:
@@ -52,12 +52,12 @@ class BinarySpace:
         if near is not None:
             return near
         rows = np.flatnonzero(eligible)
-        # Scoring all rows is faster than gathering most of them.
-        scores = self.scores(query)[rows] if 2 * len(rows) > len(self) else self.scores(query, rows)
-        return best(rows, scores, count)
+        return best(rows, self.scores(query, rows), count)
 
     def scores(self, query: npt.NDArray[np.uint8], rows: Rows | slice | None = None) -> Scores:
         """Return 1 - Hamming / bits of packed bits to these rows (to all if None), shape (rows,)."""
+        if are_most(rows, len(self)):
+            return self.scores(query)[rows]
         matrix = self._matrix.select(rows)
         if not len(matrix):
             return np.zeros(0, np.float32)

@@ -11,10 +11,8 @@ from events.fingerprint import Dense
 from events.quantization import Levels
 from projections.projection import digest_of
 from projections.spaces.graph import Graph
-from projections.storage.arrays import GrowableArray, Mask, Rows, Scores, top_k
+from projections.storage.arrays import GrowableArray, Mask, Rows, Scores, are_most, best
 
-_GATHER_BELOW: Final = 0.5
-"""Share of eligible rows below which these are gathered; above, scoring all rows is faster than the copy."""
 _CACHED: Final = 12 << 20
 """Bytes of a matrix whose product with a packed query takes a half to three quarters of the time of `cdist`. Once the
 processor's cache is too small for the matrix, it takes twice as long. Either is exact."""
@@ -82,6 +80,8 @@ class DenseSpace:
 
     def scores(self, query: Levels, rows: Rows | slice | None = None) -> Scores:
         """Return the cosine, clamped to [0, 1], of a query to these rows (to all if None), shape (rows,)."""
+        if are_most(rows, len(self)):
+            return self.scores(query)[rows]
         matrix, norms = self._matrix.select(rows), self._inverse_norms.select(rows)
         if not len(matrix):
             return np.zeros(0, np.float32)
@@ -104,33 +104,16 @@ class DenseSpace:
         near = None if self.graph is None else self.graph.nearest(query, count, eligible)
         if near is not None:
             return near
-        rows, scores = self.eligible_scores(query, eligible)
-        top = top_k_eligible(scores, count)
-        return rows[top], scores[top]
+        rows = np.arange(len(self)) if eligible is None else np.flatnonzero(eligible)
+        return best(rows, self.scores(query, rows), count)
 
     def is_null(self, rows: Rows | None = None) -> Mask:
         """Return which of these rows (of all if None) have no vector, shape (rows,)."""
         return (self._inverse_norms.array if rows is None else self._inverse_norms.take(rows)) == 0
 
-    def eligible_scores(self, query: Levels, eligible: Mask | None) -> tuple[Rows, Scores]:
-        """Return a superset of the eligible rows, ascending, and their scores; -1 for rows that aren't eligible."""
-        if eligible is not None and np.count_nonzero(eligible) < _GATHER_BELOW * len(self):
-            rows = np.flatnonzero(eligible)
-            return rows, self.scores(query, rows)
-        scores = self.scores(query)
-        if eligible is not None:
-            scores[~eligible] = -1.0
-        return np.arange(len(self)), scores
-
     def digest(self) -> bytes:
         """Return the SHA-256 of the vectors."""
         return digest_of(self._matrix.array)
-
-
-def top_k_eligible(scores: Scores, count: int) -> Rows:
-    """Return the indices of the best `count` scores of `DenseSpace.eligible_scores`, best first."""
-    top = top_k(scores, count)
-    return top[scores[top] >= 0]
 
 
 def _products(matrix: Levels, queries: Levels) -> npt.NDArray[Any]:

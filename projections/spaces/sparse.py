@@ -15,8 +15,8 @@ from projections.storage.arrays import (
     Rows,
     RowSlices,
     Scores,
+    are_most,
     best,
-    concatenated_ranges,
     reduce_rows,
     sum_by_row,
 )
@@ -28,8 +28,6 @@ B: Final = np.float32(0.75)
 
 _MAX_PENDING: Final = 128
 """Rows that the inverted index may lack; a ranking scans them in .08 ms."""
-_GATHER_BELOW: Final = 1 << 14
-"""Number of postings from which copying them term by term is faster than one gather."""
 _MIN_POSTINGS: Final = 1 << 17
 _POSTINGS_A_ROW: Final = 1.25
 """Postings that a recall reads for each row, and at least; those of the heaviest terms, if the query's terms have more
@@ -61,17 +59,11 @@ class _Block(NamedTuple):
 
     def postings(self, terms: _Terms) -> tuple[Rows, _Weights, Rows]:
         """Return rows and weights, term by term, and the number of postings of each term."""
-        starts = self.starts[terms].astype(np.int64)
-        lengths = self.starts[1:][terms] - starts
-        if lengths.sum() < _GATHER_BELOW:
-            indices = concatenated_ranges(starts, lengths)
-            rows, weights = self.rows.take(indices).astype(np.int64), self.weights.take(indices).astype(np.float32)
-        else:
-            spans = [slice(*span) for span in zip(starts.tolist(), (starts + lengths).tolist(), strict=True)]
-            rows = np.concatenate([self.rows[span] for span in spans], dtype=np.int64)
-            weights = np.concatenate([self.weights[span] for span in spans], dtype=np.float32)
-        rows += self.first
-        return rows, weights, lengths
+        starts, ends = self.starts[terms], self.starts[1:][terms]
+        spans = [slice(0), *map(slice, starts.tolist(), ends.tolist())]  # there may be no terms
+        rows = np.concatenate([self.rows[span] for span in spans], dtype=np.int64) + self.first
+        weights = np.concatenate([self.weights[span] for span in spans], dtype=np.float32)
+        return rows, weights, ends - starts
 
 
 class SparseSpace:
@@ -233,6 +225,8 @@ class SparseSpace:
     def _score(self, measure: str, score: _Score, query: Sparse, rows: Rows | None) -> Scores:
         if (cached := self._ranked.get(measure)) is not None and cached[0] is query:
             return cached[1] if rows is None else cached[1][rows]
+        if are_most(rows, len(self)):
+            return self._score(measure, score, query, None)[rows]
         scores = score(query, rows)
         if rows is None:
             scores.flags.writeable = False

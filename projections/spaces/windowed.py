@@ -8,8 +8,8 @@ from events.fingerprint import Dense, Passage
 from events.quantization import Levels
 from events.vocabulary.values import Span
 from projections.projection import digest_of
-from projections.spaces.dense import DenseSpace, top_k_eligible
-from projections.storage.arrays import GrowableArray, Mask, Rows, RowSlices, Scores, best, reduce_rows
+from projections.spaces.dense import DenseSpace
+from projections.storage.arrays import GrowableArray, Mask, Rows, RowSlices, Scores, best, reduce_rows, top_k
 
 _LIKELY: Final = 256
 """Rows by prefix that all dimensions then rank: they contain .998 of the ten nearest among 300,000 (`bench index`)."""
@@ -71,8 +71,7 @@ class WindowedSpace:
     def scores(self, query: Levels, rows: Rows | None = None) -> Scores:
         """Return the cosine in [0, 1] of a query to the best vector of each row (of all if None), shape (rows,)."""
         indices, lengths = self._slices.indices(rows)
-        scores = self.vectors.scores(query)[indices] if rows is None else self.vectors.scores(query, indices)
-        return reduce_rows(np.maximum, scores, lengths)
+        return reduce_rows(np.maximum, self.vectors.scores(query, indices), lengths)
 
     def pair_scores(self, queries: Levels, owners: Rows, rows: Rows) -> Scores:
         """Return what `DenseSpace.pair_scores` returns of the vectors of whole memories; 0 for an empty row."""
@@ -121,7 +120,8 @@ class WindowedSpace:
         near = self.near(query, count, eligible)
         if near is not None:
             return near
-        return self._best_rows(*self.vectors.eligible_scores(query, eligible[self._owners.array]), count)
+        indices = np.flatnonzero(eligible[self._owners.array])
+        return self._best_rows(indices, self.vectors.scores(query, indices), count)
 
     def nearest_by_prefix(
         self, prefix: "WindowedSpace", query: Levels, count: int, eligible: Mask
@@ -146,10 +146,10 @@ class WindowedSpace:
         return (rows, scores) if len(rows) == count else None
 
     def _best_rows(self, indices: Rows, scores: Scores, count: int) -> tuple[Rows, Scores]:
-        """Return the best `count` rows that own these vectors, best first, with their scores; -1 isn't eligible."""
+        """Return the best `count` rows that own these vectors, best first, with their scores."""
         wanted = count
         while True:
-            top = top_k_eligible(scores, wanted)
+            top = top_k(scores, wanted)
             rows, first = np.unique(self._owners.take(indices[top]), return_index=True)
             if len(rows) >= count or len(top) < wanted:
                 order = first.argsort()[:count]

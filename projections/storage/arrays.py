@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from math import prod
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeGuard, TypeVar
 from uuid import UUID
 
 import numpy as np
@@ -234,6 +234,11 @@ def top_k(scores: Scores, count: int) -> Rows:
     found = scores[likely]
     indices = likely[found >= np.partition(found, len(found) - count)[len(found) - count]]
     return indices[np.argsort(-scores[indices], kind="stable")[:count]]
+
+
+def are_most(rows: Rows | slice | None, count: int) -> TypeGuard[Rows]:
+    """Tell whether these are more than half of all rows: scoring all is then faster than gathering them."""
+    return isinstance(rows, np.ndarray) and 2 * len(rows) > count
 
 
 def best(rows: Rows, scores: Scores, count: int) -> tuple[Rows, Scores]:

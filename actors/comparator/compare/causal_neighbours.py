@@ -105,10 +105,7 @@ def expanded(features: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
 def _scores(atlas: Atlas, row: int, rows: Rows, direction: Direction) -> Scores:
     """Return the scores of rows as causes or effects of a row, 0 for itself."""
     embedding = atlas.embedding(E5, row)
-    if 2 * len(rows) > len(atlas):  # scoring all rows is then faster than a gather
-        scores = atlas.scores(E5, embedding, direction=direction)[rows]
-    else:
-        scores = atlas.scores(E5, embedding, rows, direction=direction).copy()
+    scores = atlas.scores(E5, embedding, rows, direction=direction)
     scores[rows == row] = 0
     return scores
 

@@ -14,9 +14,9 @@ import numpy.typing as npt
 from actors.comparator.compare import strategies
 from actors.comparator.compare.calibration import Calibration
 from actors.comparator.messages import Compare, Comparison
-from actors.comparator.rows import NO_ROWS, live_row, rows_of
+from actors.comparator.rows import live_row, rows_of
 from events.fingerprint import Dense, Embedding
-from events.spaces import E1, E7, E12, INDEX, SPACES
+from events.spaces import E1, E7, INDEX, SPACES
 from projections.atlas.atlas import Atlas
 from projections.atlas.fingerprints import Fingerprints
 from projections.spaces.directed import Direction
@@ -24,10 +24,7 @@ from projections.storage.arrays import Rows, Scores
 
 
 class Similarities:
-    """The calibrated similarities of one query, in [0, 1].
-
-    `known` are rows, and raw similarities of them by space, each of shape (rows,), which are not computed again.
-    """
+    """The calibrated similarities of one query, in [0, 1]."""
 
     def __init__(
         self,
@@ -35,14 +32,11 @@ class Similarities:
         calibration: Calibration,
         embeddings: Mapping[str, Embedding],
         direction: Direction | None = None,
-        known: tuple[Rows, Mapping[str, Scores]] | None = None,
     ) -> None:
         self._atlas = atlas
         self._calibration = calibration
         self._embeddings = embeddings
         self._direction = direction
-        rows, self._known = known or (NO_ROWS, {})
-        self._places = {row: place for place, row in enumerate(rows.tolist())}
 
     @property
     def calibrated(self) -> frozenset[str]:
@@ -51,16 +45,8 @@ class Similarities:
 
     def __call__(self, key: str, rows: Rows) -> Scores:
         """Return the similarity of these rows in one space, shape (rows,)."""
-        return self._calibration.apply(key, self._raw(key, rows))
-
-    def _raw(self, key: str, rows: Rows) -> Scores:
-        known = self._known.get(key)
-        if known is not None and self._places.keys() >= set(rows.tolist()):
-            return known[[self._places[row] for row in rows.tolist()]]
-        # Scoring all rows is faster than gathering most of them, except for late interaction, whose cost is per row.
-        score_all = key != E12 and 2 * len(rows) > len(self._atlas)
-        raw = self._atlas.scores(key, self._embeddings[key], None if score_all else rows, direction=self._direction)
-        return raw[rows] if score_all else raw
+        raw = self._atlas.scores(key, self._embeddings[key], rows, direction=self._direction)
+        return self._calibration.apply(key, raw)
 
 
 def compare(atlas: Atlas, calibration: Calibration, message: Compare) -> tuple[Comparison, ...]:

@@ -172,8 +172,6 @@ class Search(Message[Found], frozen=True, kw_only=True):
     """The later memory that answers the query in place of each of these, though nothing says that it supersedes it."""
     without: frozenset[str] = frozenset()
     """Spaces left out of recall and ranking, for ablations. E11 still reads the words of E6."""
-    shown: int | None = None
-    """How many of the best spaces of each hit its receiver reads; others may be missing. None for all spaces."""
 
 
 class RankByPurpose(Message[Ranked], frozen=True, kw_only=True):

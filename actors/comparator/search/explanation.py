@@ -5,8 +5,6 @@ from itertools import islice
 from math import isnan
 from typing import NamedTuple
 
-import numpy as np
-
 from actors.comparator.compare.similarity import Similarities
 from actors.comparator.messages import Hit, Search, SpaceScore
 from actors.comparator.search.passages import best_passages
@@ -18,8 +16,6 @@ class RankedRows(NamedTuple):
     """Rows, best first, and the parts of their scores, each of shape (rows,)."""
 
     rows: Rows
-    similarities: dict[str, Scores]
-    """Raw, of the spaces that have scored the rows by them."""
     contributions: dict[str, Scores]
     bonuses: dict[str, Scores]
     """By the field of `Hit` that shows them; a penalty is below 0."""
@@ -30,9 +26,7 @@ class RankedRows(NamedTuple):
         def chosen(parts: dict[str, Scores]) -> dict[str, Scores]:
             return {key: values[places] for key, values in parts.items()}
 
-        return RankedRows(
-            self.rows[places], chosen(self.similarities), chosen(self.contributions), chosen(self.bonuses)
-        )
+        return RankedRows(self.rows[places], chosen(self.contributions), chosen(self.bonuses))
 
 
 def explain_page(
@@ -51,7 +45,7 @@ def _explain(
 ) -> Iterator[Hit]:
     """Yield a hit for each row, with the similarities of the spaces that have something to say of query and row."""
     rows = ranked.rows
-    similarity = _similarities(similarities, request, weights, ranked)
+    similarity = {key: similarities(key, rows).tolist() for key in request.embeddings}
     contributions = {key: values.tolist() for key, values in ranked.contributions.items()}
     bonuses = {name: values.tolist() for name, values in ranked.bonuses.items()}
     passages = best_passages(atlas, request.embeddings, rows)
@@ -79,21 +73,3 @@ def _explain(
             passage=passages[index],
             **extra,
         )
-
-
-def _similarities(
-    similarities: Similarities, request: Search, weights: Mapping[str, float], ranked: RankedRows
-) -> dict[str, list[float]]:
-    """Return the similarities of rows by space: of all, or of those that contribute if they suffice for what is shown.
-
-    Of a hit's spaces those without weight come last, and change neither its score nor its similarity.
-    """
-    rows = ranked.rows
-    if request.shown is not None:
-        weighted = {key for key in request.embeddings if weights.get(key, 0.0) > 0}
-        read = weighted | ranked.contributions.keys()
-        found = {key: similarities(key, rows) for key in request.embeddings if key in read}
-        known = sum((~np.isnan(found[key]) for key in weighted), start=np.zeros(len(rows), np.int64))
-        if (known >= request.shown).all():
-            return {key: values.tolist() for key, values in found.items()}
-    return {key: similarities(key, rows).tolist() for key in request.embeddings}

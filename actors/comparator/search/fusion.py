@@ -11,7 +11,7 @@ import numpy as np
 
 from events.fingerprint import Embedding
 from events.quantization import Float32
-from events.spaces import E1, E2, E4, E6, E10, E11, E12, SPACES
+from events.spaces import E1, E2, E10, E11, E12
 from projections.atlas.atlas import Atlas
 from projections.spaces.tokens import max_sim_of
 from projections.storage.arrays import Mask, Rows, Scores
@@ -96,12 +96,6 @@ def standardise(scores: Scores, mean: np.float32, deviation: np.float32) -> Scor
 def space_of(view: str) -> str:
     """Return the space that a view scores."""
     return view.partition("/")[0]
-
-
-def ranks_by_similarity(key: str, hints: QueryHints) -> bool:
-    """Tell whether the scores that rank rows in a space are the raw similarities (see `Atlas.relevance`)."""
-    times, ends = key == E2 and hints.intervals, key == E4 and (hints.start or hints.end)
-    return key not in {E11, E6} and not times and not ends
 
 
 def total(contributions: Mapping[str, Scores], count: int) -> Scores:
@@ -228,11 +222,6 @@ class Candidates:
         """Return the views that have scored the rows and have a score for none."""
         flat = [(view, one.scores) for view, one in self._views.items() if np.isinf(one.scale.deviation)]
         return frozenset(view for view, scores in flat if np.isnan(scores).all())
-
-    def similarities(self) -> dict[str, Scores]:
-        """Return the raw similarities of the spaces that have scored the rows by them, each of shape (candidates,)."""
-        spaces = self._views.keys() & {space.key for space in SPACES}
-        return {key: self.scores(key) for key in spaces if ranks_by_similarity(key, self._hints)}
 
     def standardised(self, view: str) -> Scores:
         """Return the scores of one view in standard deviations from its mean, 0 where it has none."""

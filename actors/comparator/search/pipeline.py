@@ -145,8 +145,7 @@ def search(
         by_view = applied_weights(atlas, request, eligible, candidates)
         weights = by_space(by_view, embeddings.keys())
         ranked = _rank(candidates, _Given(request, eligible, by_view, primed, causes), timer)
-        known = ranked.rows, ranked.similarities
-        similarities = Similarities(atlas, calibration, request.embeddings, request.hints.direction, known)
+        similarities = Similarities(atlas, calibration, request.embeddings, request.hints.direction)
         hits = explain_page(atlas, similarities, ranked, request, weights)
         relevance = _relevance(atlas, request, similarities, ranked.rows, eligible)
         timer.record("explanation", len(hits[: request.limit]))
@@ -254,7 +253,7 @@ def _order(candidates: fusion.Candidates, given: _Given, context: _Context) -> R
     scores = sum(bonuses.values(), start=fused)
     bonuses["renewal"] = version_bonus(atlas, request, context.later, rows, scores)
     order = top_k(scores + bonuses["renewal"], len(rows))
-    return RankedRows(rows, candidates.similarities(), contributions, bonuses).at(order)
+    return RankedRows(rows, contributions, bonuses).at(order)
 
 
 def _add_time(contributions: dict[str, Scores], atlas: Atlas, hints: QueryHints, rows: Rows) -> Scores:

@@ -36,7 +36,6 @@ def derived(number: int) -> UUID:
 
 def test_imports_are_known_for_ever_and_other_requests_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(requests, "LATEST", 10)
-    monkeypatch.setattr(requests, "UNSORTED", 4)
     history = History()
     first = uuid4()
     history.append(first)

@@ -112,7 +112,6 @@ async def _search_page(context: Context, params: SearchGraph, page: pagination.P
             include_superseded=params.include_superseded,
             primed=primed,
             restated=restated,
-            shown=None if params.explain else TOP_SPACES,
         )
         return _Results(query, found, await live_memories(context, found.hits))
 
