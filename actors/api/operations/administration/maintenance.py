@@ -70,7 +70,11 @@ class StoreBackUp(Params, frozen=True, kw_only=True):
     """An absolute path that does not exist yet."""
 
 
-async def store_status(context: Context, _params: StoreStatus) -> JsonObject:
+STATUS = StoreStatus()
+"""The parameters of `store_status`, which is no tool and takes none."""
+
+
+async def store_status(context: Context, _params: StoreStatus = STATUS) -> JsonObject:
     """Return counts, indexes, spaces, the position of the log and measured latencies."""
     state = await ask(context.hub.store, ReadStatus())
     if context.caller is not None and context.caller.is_limited:

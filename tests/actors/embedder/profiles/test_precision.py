@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from actors.api.context import Context
-from actors.api.operations.administration.maintenance import StoreStatus, store_status
+from actors.api.operations.administration.maintenance import store_status
 from actors.embedder.actor import Embedder
 from actors.embedder.messages import LoadModels
 from actors.embedder.models import bert, graph_cache, precision
@@ -180,7 +180,7 @@ async def test_a_store_made_in_one_precision_opens_in_the_other(
                 for memory in memories:
                     await store(context, memory)
             found.append([hit["content"] for hit in await search(context, "A doctor looked at the sick woman.")])
-            runtime = (await store_status(context, StoreStatus()))["runtime"]
+            runtime = (await store_status(context))["runtime"]
             assert (runtime["name"], runtime["precision"]) == ("openvino", chosen)
     assert found[0] == found[1]
     assert found[0][0] == memories[0]
