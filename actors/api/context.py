@@ -167,10 +167,6 @@ class Context:
         found = await ask(self.hub.store, FindMemories(memories=tuple(memories)))
         return frozenset(one.id for one in found if one and one.body and one.body.namespace in self.visible)
 
-    def for_past(self, hub: Hub, as_of: datetime) -> Self:
-        """Return the context of the same request to a past state of the store."""
-        return replace(self, hub=hub, as_of=as_of, state=StoreState())
-
     def searched(self, namespace: str | None, session: str | None = None) -> Filter:
         """Return the filter of a search: the namespace that it names, or the project's and those shared by all."""
         if self.visible is not None and namespace in {None, EVERYWHERE}:

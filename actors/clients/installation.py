@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterator
 from importlib import resources
 from itertools import takewhile
@@ -19,7 +20,6 @@ from actors.clients.launch import (
     parse_launch,
     read_entry,
     read_hook,
-    shell_command,
 )
 from actors.clients.table import NAME, Client, Format
 
@@ -206,7 +206,7 @@ def _edit_hooks(text: str, client: Client, launch: Launch | None) -> str:
     jsonc.refuse_comments(text)
     if launch is None:
         return _without_hooks(text, client)
-    command, detached = shell_command(launch.command), client.runs_detached
+    command, detached = shlex.join(launch.command), client.runs_detached
     capturing = {"SessionEnd": (CAPTURE,)} if launch.captures else {}
     wanted = {
         event: group(event, command, (*launch.options, *capturing.get(event, ())), detached=detached)

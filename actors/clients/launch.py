@@ -4,7 +4,7 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple, cast
 
@@ -127,11 +127,6 @@ _OWN = re.compile(r"(?:context-graph\S*|-m actors|/hooks/launch\S*) hook [a-z-]+
 def argument(event: str) -> str:
     """Return an event as `context-graph hook` names it."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", event).lower()
-
-
-def shell_command(command: Sequence[str]) -> str:
-    """Return a command as shell text."""
-    return " ".join(shlex.quote(part) for part in command)
 
 
 def group(event: str, command: str, options: Iterable[str] = (), *, detached: bool = True) -> JsonObject:

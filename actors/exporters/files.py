@@ -46,14 +46,14 @@ def write(wanted: Export, form: str, file: Path | None, *, replace: bool = False
     left_out: Counter[str] = Counter()
     if form == "markdown":
         with _whole_folder(file) as target:
-            exported = write_markdown(target, list(_memories(wanted)), _links(wanted))
+            exported = write_markdown(target, list(memories(wanted)), _links(wanted))
     elif form == "parquet":
         if file is None:
             raise InvalidParamsFault("Parquet needs a file: name one", parameter="file")
         with _whole(file, replace=replace) as target:
-            exported = write_parquet(target, _memories(wanted, include_embeddings=True))
+            exported = write_parquet(target, memories(wanted, include_embeddings=True))
     else:
-        lines = _history(wanted, left_out) if form == "jsonl" else _memories(wanted)
+        lines = _history(wanted, left_out) if form == "jsonl" else memories(wanted)
         exported = 0
         with _text(file, replace=replace) as target:
             for line in lines:
@@ -73,7 +73,7 @@ def _history(wanted: Export, left_out: Counter[str]) -> Iterator[JsonObject]:
         yield from page["lines"]
 
 
-def _memories(wanted: Export, *, include_embeddings: bool = False) -> Iterator[JsonObject]:
+def memories(wanted: Export, *, include_embeddings: bool = False) -> Iterator[JsonObject]:
     """Yield the live memories, namespace by namespace."""
     counts = wanted.call("store/status", None, **wanted.moment)["namespaces"]
     named = wanted.namespace  # the store refuses one that it doesn't know

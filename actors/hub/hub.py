@@ -148,7 +148,7 @@ class Hub(Actors, frozen=True, kw_only=True):
 
     def is_open_as_of(self, seq: int, later: tuple[Envelope, ...]) -> bool:
         """Return whether `as_of` needs no replay now; arguments as there."""
-        return self.history.is_open(_moment(seq, later))
+        return self.history.key == _moment(seq, later)
 
 
 class LogUntil(LogPrefix):
@@ -210,7 +210,8 @@ class HistoryCache:
 
     def __init__(self) -> None:
         self._turn = anyio.Lock()
-        self._key: Hashable = None
+        self.key: Hashable = None
+        """The moment of the view that is open; None without one."""
         self._view: HistoricalView | None = None
         self._users = 0
         self._unused = anyio.Event()
@@ -221,14 +222,14 @@ class HistoryCache:
         """Yield the view of a moment, which a worker thread opens. Waits while the view of another moment is in use."""
         async with self._turn:
             view = self._view
-            if view is None or self._key != key:
+            if view is None or self.key != key:
                 if self._users:
                     self._unused = anyio.Event()
                     await self._unused.wait()
                 self._cancel_expiry()
                 await anyio.to_thread.run_sync(self.close)
                 view = self._view = await anyio.to_thread.run_sync(open_view)
-                self._key = key
+                self.key = key
             self._users += 1
             self._cancel_expiry()
         try:
@@ -239,10 +240,6 @@ class HistoryCache:
                 self._unused.set()
                 self._expiry = asyncio.get_running_loop().call_later(IDLE, self.close)
 
-    def is_open(self, key: Hashable) -> bool:
-        """Return whether the view of a moment is open, or about to be."""
-        return self._view is not None and self._key == key
-
     def _cancel_expiry(self) -> None:
         if self._expiry is not None:
             self._expiry.cancel()
@@ -250,7 +247,7 @@ class HistoryCache:
 
     def close(self) -> None:
         """Close the view, if one is open."""
-        view, self._view = self._view, None
+        view, self._view, self.key = self._view, None, None
         if view is not None:
             view.close()
 

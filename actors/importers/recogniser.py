@@ -11,8 +11,8 @@ import msgspec
 
 from actors.importers import KNOWN
 from actors.importers.files import CONVERSATIONS, REMEMBERED, document, first_lines, lines, unreadable, walk
-from actors.importers.formats import chats, mail, messengers, tables, whatsapp
-from actors.importers.formats.known import DOCUMENTS, FILES, LINES, STORY, Format, Reader
+from actors.importers.formats import chats, mail, messengers, tables
+from actors.importers.formats.known import DOCUMENTS, FILES, LINES, TEXTS, Format, Reader
 from actors.importers.formats.sessions import claude_transcripts
 from actors.importers.notes import documents, reader
 from actors.importers.records import Broken, FormatError, Item, Options, Record, Skipped
@@ -80,12 +80,8 @@ def _file(path: Path, options: Options) -> Source:
     suffix = path.suffix.lower()
     if suffix in documents.UNREAD:
         raise FormatError(f"{path}: {documents.UNREAD[suffix]}; nothing was imported")
-    if suffix in mail.MESSAGE:
-        return _strict(Source(mail.SINGLE, (path,), lambda: mail.read_messages([path], options)))
-    if _is(STORY.matches, path):
-        return _strict(_source(STORY.name, path, STORY.read, options))
-    if _is(whatsapp.matches, path):
-        return _strict(Source(whatsapp.SINGLE, (path,), lambda: whatsapp.read([path], options)))
+    if (known := _text_format(path)) is not None:
+        return _strict(Source(known.single or known.name, (path,), partial(_each, [(known, (path,))], options)))
     if suffix in documents.SUFFIXES:
         return _strict(Source(reader.SINGLE, (path,), lambda: reader.read(path.parent, [path], options)))
     if path.is_file() and not path.stat().st_size:
@@ -123,7 +119,7 @@ def _document(path: Path, options: Options, *others: Path) -> Source:
     for known in DOCUMENTS:
         if known.matches(value):
             files = (path, *(one for one in others if one.name != REMEMBERED or known.name == chats.CLAUDE_AI))
-            return Source(known.name, files, partial(_sessions, [(known, files)], options))
+            return Source(known.name, files, partial(_each, [(known, files)], options))
     raise FormatError(f"{path}, line 1: unknown format; known are {KNOWN}")
 
 
@@ -147,7 +143,7 @@ def _folder_of_sessions(path: Path, options: Options) -> Source | None:
             if any(_recognised(file, known) for file in islice(files, PROBED)):
                 found.append((known, files))
         if found:
-            return Source(name, tuple(file for _, files in found for file in files), partial(_sessions, found, options))
+            return Source(name, tuple(file for _, files in found for file in files), partial(_each, found, options))
     return None
 
 
@@ -167,29 +163,28 @@ def _folder_of_texts(path: Path, options: Options) -> Source | None:
     """Recognise notes, conversations of WhatsApp, sessions of SpecStory and messages of mail beside each other."""
     folders = [*_template_folders(path)]
     templates: list[Path] = []
-    kinds: dict[str, list[Path]] = {reader.NAME: [], whatsapp.NAME: [], STORY.name: []}
-    for file in walk(path, documents.SUFFIXES):
-        (templates if any(map(file.is_relative_to, folders)) else kinds[_kind_of_text(file)]).append(file)
-    kinds[mail.MESSAGES] = [*walk(path, mail.MESSAGE)]
+    kinds: dict[Format | None, list[Path]] = {known: [] for known in (None, *TEXTS)}  # None for notes
+    for file in walk(path, (*documents.SUFFIXES, *mail.MESSAGE)):
+        (templates if any(map(file.is_relative_to, folders)) else kinds[_text_format(file)]).append(file)
     if not any(kinds.values()):
         return None
-    texts, conversations, stories, messages = kinds.values()
 
     def read() -> Iterator[Record]:
-        yield from reader.read(path, texts, options)
-        yield from whatsapp.read(conversations, options)
-        yield from _sessions([(STORY, stories)], options)
-        yield from mail.read_messages(messages, options)
+        yield from reader.read(path, kinds[None], options)
+        yield from _each([(known, kinds[known]) for known in TEXTS], options)
         yield from [Skipped("templates of notes")] * len(templates)
 
-    name = ", ".join(name for name, files in kinds.items() if files)
+    name = ", ".join(known.name if known else reader.NAME for known, files in kinds.items() if files)
     return Source(f"a folder of {name}", (*chain.from_iterable(kinds.values()), *templates), read)
 
 
-def _kind_of_text(file: Path) -> str:
-    if _is(STORY.matches, file):
-        return STORY.name
-    return whatsapp.NAME if _is(whatsapp.matches, file) else reader.NAME
+def _text_format(file: Path) -> Format | None:
+    """Return the format of a text; None for a note, and for one that can't be opened, which is reported as a note."""
+    for known in TEXTS:
+        with suppress(OSError):
+            if known.matches(file):
+                return known
+    return None
 
 
 def _template_folders(vault: Path) -> Iterator[Path]:
@@ -200,13 +195,6 @@ def _template_folders(vault: Path) -> Iterator[Path]:
             folder = vault / str(settings.get(key, "") if isinstance(settings, dict) else "").strip("/")
             if folder != vault:
                 yield folder
-
-
-def _is(known: Callable[[Path], bool], file: Path) -> bool:
-    """Tell whether a text is of a known kind; one that can't be opened is reported when it is read as a note."""
-    with suppress(OSError):
-        return known(file)
-    return False
 
 
 def _why_unread(file: Path, source: str) -> str:
@@ -234,8 +222,8 @@ def _recognised(file: Path, wanted: Format) -> bool:
     return False
 
 
-def _sessions(found: Iterable[tuple[Format, Iterable[Path]]], options: Options) -> Iterator[Record]:
-    """Yield the records of session files in the formats of a program; a file of JSON that is no session is skipped."""
+def _each(found: Iterable[tuple[Format, Iterable[Path]]], options: Options) -> Iterator[Record]:
+    """Yield the records of files in formats of one file each; a file of JSON lines that is no session is skipped."""
     for known, file in ((known, file) for known, files in found for file in files):
         try:
             first = first_lines(file) if known in LINES else []

@@ -130,11 +130,9 @@ class HubInfo(msgspec.Struct, frozen=True, kw_only=True):
 
     def write(self, folder: Path) -> None:
         """Write the file beside the socket, readable by its owner only."""
-        path = folder / HUB_INFO
-        path.unlink(missing_ok=True)
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(msgspec.json.encode(self))
+        from events.storage.durable import replace_file
+
+        replace_file(folder / HUB_INFO, msgspec.json.encode(self))
 
 
 def read_hub_info(folder: Path) -> HubInfo | None:

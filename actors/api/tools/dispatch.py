@@ -2,12 +2,13 @@
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 from anyio import to_thread
 
 from actors.api.answers import empty_namespace, nothing_within
 from actors.api.confinement import confine, naming
-from actors.api.context import NAMESPACE, Context, wait_until_replayed
+from actors.api.context import NAMESPACE, Context, StoreState, wait_until_replayed
 from actors.api.operations.administration.history import event_at
 from actors.api.operations.administration.maintenance import lag as described_lag
 from actors.api.params.fields import Reading, When
@@ -131,6 +132,6 @@ async def _past(context: Context, when: When) -> AsyncIterator[tuple[Context, in
         while not await to_thread.run_sync(then.wait):
             read = then.log.position
             await context.progress(REPLAYED * read / (seq + 1), None, f"replaying event {read} of {seq}")
-        past = context.for_past(then.hub, then.at)
+        past = replace(context, hub=then.hub, as_of=then.at, state=StoreState())
         await wait_until_replayed(past)
         yield past, sum(isinstance(one.event, MemoryErased) for one in later)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
-from actors.importers.formats import chats, claude_mem, issues, mail, memory_servers, messengers, tables
+from actors.importers.formats import chats, claude_mem, issues, mail, memory_servers, messengers, tables, whatsapp
 from actors.importers.formats.sessions import claude_transcripts, codex, gemini, specstory
 from actors.importers.records import Options, Record
 
@@ -20,6 +20,8 @@ class Format(NamedTuple):
     read: Reader
     prefix: str | None = None
     """Of a program that writes a file for each session: what their names begin with."""
+    single: str = ""
+    """What one file is called, where `name` is that of several."""
 
 
 LINES = (
@@ -48,4 +50,9 @@ FILES = (
     Format(messengers.SLACK, messengers.is_slack, messengers.read_slack),
 )
 """Formats that are told by the file itself."""
-STORY = Format(specstory.NAME, specstory.matches, specstory.read)
+TEXTS = (
+    Format(whatsapp.NAME, whatsapp.matches, whatsapp.read, single=whatsapp.SINGLE),
+    Format(specstory.NAME, specstory.matches, specstory.read),
+    Format(mail.MESSAGES, mail.is_message, mail.read_message, single=mail.SINGLE),
+)
+"""Formats of files that may lie among notes."""

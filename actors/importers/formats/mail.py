@@ -8,7 +8,7 @@ named, not read, but for messages.
 import hashlib
 import re
 from codecs import BOM_UTF8
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC
 from email.headerregistry import HeaderRegistry
@@ -20,7 +20,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from actors.importers.files import decoded, unreadable
+from actors.importers.files import decoded
 from actors.importers.markup.hypertext import from_html
 from actors.importers.quotations import written
 from actors.importers.records import Broken, FormatError, Ignored, Options, Record, Skipped, memory, present
@@ -93,20 +93,20 @@ def read(file: Path, options: Options) -> Iterator[Record]:
         yield from _records(data, file, line, options)
 
 
-def read_messages(files: Iterable[Path], options: Options) -> Iterator[Record]:
-    """Yield the messages of files of one each."""
-    for file in files:
-        try:
-            data = file.read_bytes().removeprefix(BOM_UTF8).lstrip(b"\r\n")
-        except OSError as error:
-            yield unreadable(file, error)
-            continue
-        if file.suffix.lower() == APPLE:
-            length, _, rest = data.partition(b"\n")
-            if length.strip().isdigit():
-                with suppress(ValueError):  # of thousands of digits
-                    data = rest[: int(length)]
-        yield from _records(data, file, 1, options) if data.strip() else [Skipped("empty files")]
+def is_message(file: Path) -> bool:
+    """Tell whether a file is a single message, by its suffix."""
+    return file.suffix.lower() in MESSAGE
+
+
+def read_message(file: Path, options: Options) -> Iterator[Record]:
+    """Yield the message of a file, and those attached to it."""
+    data = file.read_bytes().removeprefix(BOM_UTF8).lstrip(b"\r\n")
+    if file.suffix.lower() == APPLE:
+        length, _, rest = data.partition(b"\n")
+        if length.strip().isdigit():
+            with suppress(ValueError):  # of thousands of digits
+                data = rest[: int(length)]
+    yield from _records(data, file, 1, options) if data.strip() else [Skipped("empty files")]
 
 
 def _records(data: bytes, file: Path, line: int, options: Options) -> list[Record]:

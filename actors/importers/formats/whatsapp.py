@@ -5,13 +5,13 @@ Each begins with its time as the phone writes times, in the order of day and mon
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from datetime import date, datetime
 from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
-from actors.importers.files import HEAD, text, unreadable
+from actors.importers.files import HEAD, text
 from actors.importers.records import Broken, Options, Record, Skipped, memory
 
 NAME: Final = "WhatsApp chats"
@@ -72,18 +72,10 @@ def matches(file: Path) -> bool:
     return is_named or (bool(found[0]["comma"]) and 2 * sum(one["sender"] is not None for one in found) > len(found))
 
 
-def read(files: Iterable[Path], options: Options) -> Iterator[Record]:
-    """Yield the messages of chats, each with its line."""
-    for file in files:
-        try:
-            content = text(file)
-        except OSError as error:
-            yield unreadable(file, error)
-            continue
-        if isinstance(content, Broken):
-            yield content
-        else:
-            yield from _messages([*_lines(content)], file, options)
+def read(file: Path, options: Options) -> Iterator[Record]:
+    """Yield the messages of a chat, each with its line."""
+    content = text(file)
+    yield from [content] if isinstance(content, Broken) else _messages([*_lines(content)], file, options)
 
 
 def _lines(content: str) -> Iterator[tuple[int, re.Match[str], str]]:

@@ -11,6 +11,7 @@ import numpy as np
 from msgspec import Meta
 
 from actors.api.context import Context, append, wait_until_ready
+from actors.api.operations.ingest.pending_memory import stored_event
 from actors.api.params.parsing import Params
 from actors.comparator.compare.calibration import equate, shipped_curves
 from actors.comparator.messages import ReadIndexes, ReadRawScores
@@ -24,7 +25,7 @@ from events.fingerprint import Dense
 from events.quantization import Float32
 from events.spaces import E1, E8, SPACES
 from events.storage.log import Envelope
-from events.vocabulary import MemoryStored, SimilaritiesCalibrated
+from events.vocabulary import SimilaritiesCalibrated
 from events.vocabulary.codec import decompress
 from events.vocabulary.values import SpaceModel
 from projections.storage.arrays import Scores
@@ -103,8 +104,7 @@ async def _packaged_scores(context: Context, memories: list[Envelope]) -> Scores
     vectors: list[Float32] = []
     for done, envelope in enumerate(memories):
         await context.progress(done, len(memories), "texts embedded")
-        if not isinstance(stored := envelope.event, MemoryStored):
-            raise TypeError(f"{type(stored).__name__} is no memory")
+        stored = stored_event(envelope)
         request = EmbedContent(content=Content(decompress(stored.content), stored.modality, stored.created_at))
         packaged = (await ask(context.hub.embedder, request, MODEL_TIMEOUT)).packaged
         if not isinstance(packaged, Dense):

@@ -87,7 +87,7 @@ async def memory_export(context: Context, params: MemoryExport) -> JsonObject:
             end += 1
             if entry.id != memory or entry.state is not MemoryState.LIVE:  # a merged memory stands in its survivor
                 continue
-            page.append(_exported(entry) | await _image(context, entry))
+            page.append(_exported(entry, await images.data_uri(context, entry)))
             if params.include_embeddings:
                 page[-1] |= await _embeddings(context, entry)
             room -= _size(page[-1])
@@ -121,8 +121,8 @@ async def store_export(context: Context, params: StoreExport) -> JsonObject:
             break
         if isinstance(one.event, ev.MemoryStored):
             if entry := entries.get(one.id):
-                line = _memory_line(one, one.event, entry, initial_links[one.id], gone)
-                lines.append(line | await _image(context, entry))
+                image = await images.data_uri(context, entry)
+                lines.append(_memory_line(one, one.event, entry, image, initial_links[one.id], gone))
                 room -= _size(lines[-1])
         elif isinstance(one.event, ev.MemoriesLinked) and one.causation_id in initial_links:
             continue  # it is in the line of its memory
@@ -168,15 +168,8 @@ def _initial_links(envelopes: Sequence[Envelope]) -> dict[UUID, list[ev.Memories
     return links
 
 
-async def _image(context: Context, entry: Entry) -> JsonObject:
-    """Return the image of a memory as `store_memory` takes it; {} if it has none."""
-    if entry.body is None or entry.body.image is None:
-        return {}
-    return {"image": await images.data_uri(context, entry.id, entry.body.image)}
-
-
 def _size(line: JsonObject) -> int:
-    return len(line["content"]) + len(line.get("image") or "")
+    return len(line["content"]) + len(line.get("image", ""))
 
 
 async def _embeddings(context: Context, entry: Entry) -> JsonObject:
@@ -195,7 +188,12 @@ def _named(envelope: Envelope) -> set[UUID]:
 
 
 def _memory_line(
-    envelope: Envelope, stored: ev.MemoryStored, entry: Entry, links: list[ev.MemoriesLinked], gone: set[UUID]
+    envelope: Envelope,
+    stored: ev.MemoryStored,
+    entry: Entry,
+    image: str | None,
+    links: list[ev.MemoriesLinked],
+    gone: set[UUID],
 ) -> JsonObject:
     """Return a memory as it was stored, in its present namespace, with its initial links."""
     kept = [link for one in links if (link := without(one, gone)) is not None]
@@ -204,11 +202,11 @@ def _memory_line(
         body = msgspec.structs.replace(body, namespace=entry.body.namespace)
     own = msgspec.structs.replace(entry, body=body)
     drawn = [{name: value for name, value in msgspec.to_builtins(link).items() if name != "type"} for link in kept]
-    return _exported(own) | {"stored_at": iso(envelope.at), "links": drawn}
+    return _exported(own, image) | {"stored_at": iso(envelope.at), "links": drawn}
 
 
-def _exported(entry: Entry) -> JsonObject:
+def _exported(entry: Entry, image: str | None) -> JsonObject:
     """Return a memory as `memory/import` takes it, with its id, without empty fields."""
     body = body_of(entry)
     answer = {"id": str(entry.id), "content": body.text, "created_at": iso(body.said_at), **stored_params(body)}
-    return {name: value for name, value in answer.items() if value not in (None, [], {})}
+    return {name: value for name, value in (answer | {"image": image}).items() if value not in (None, [], {})}

@@ -17,7 +17,7 @@ from actors.runtime.ask import ask
 from actors.runtime.faults import Fault, StorageFault
 from actors.store.messages import FindMemories, Reserve
 from events.storage.log import Images, LogError
-from events.vocabulary.values import Image
+from projections.memories.entries import Entry
 
 DATA = "data:"
 
@@ -84,10 +84,13 @@ async def discard_unstored(context: Context, memories: Sequence[UUID]) -> None:
         LOGGER.warning("images of memories that weren't stored are left until the next start: %s", error)
 
 
-async def data_uri(context: Context, memory: UUID, image: Image) -> str | None:
-    """Return an image as `read` takes it; None if it was erased meanwhile (`StorageFault` for a damaged file)."""
+async def data_uri(context: Context, entry: Entry) -> str | None:
+    """Return the image of a memory as `read` takes it; None if it has none (`StorageFault` for a damaged file)."""
+    image = entry.body.image if entry.body else None
+    if image is None:
+        return None
     try:
-        content = await anyio.to_thread.run_sync(files_of(context).read, memory)
+        content = await anyio.to_thread.run_sync(files_of(context).read, entry.id)
     except LogError as error:
         raise StorageFault(f"Storage failed: {error}; `verify` names all that is lost") from error
     return None if content is None else f"{DATA}{image.media_type};base64,{b64encode(content).decode()}"

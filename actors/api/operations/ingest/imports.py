@@ -20,7 +20,6 @@ from actors.api.operations.ingest.pipeline import IngestItem, Outcome, StoredMem
 from actors.api.operations.lifecycle.memories import item_report
 from actors.api.operations.mind.runs import find_run
 from actors.api.params.fields import MAX_BATCH
-from actors.api.params.memories import StoreMemory
 from actors.api.params.parsing import Params, invalid
 from actors.exporters.history import mentioned
 from actors.runtime.ask import ask
@@ -261,12 +260,9 @@ def _stored_before(one: MemoryItem, known: Mapping[UUID, Entry]) -> UUID | None:
         _check_same(known[one.id], one)
         return one.id
     first = known.get(one.part_of) if one.part_of else None
-    return first.id if first is not None and _is_divided_otherwise(first, one.params) else None
-
-
-def _is_divided_otherwise(first: Entry, part: StoreMemory) -> bool:
-    """Tell whether the text of a section was imported as other sections, as a whole, or was erased since."""
-    return first.body is None or _sections(first.body.metadata) != _sections(part.metadata)
+    if first is None or (first.body is not None and _sections(first.body.metadata) == _sections(one.params.metadata)):
+        return None
+    return first.id  # of a text that was imported as other sections, as a whole, or was erased since
 
 
 def _sections(metadata: JsonObject) -> object:

@@ -10,6 +10,7 @@ import msgspec
 from actors.api.answers import body_of, iso, learning, learning_inputs, mean_alignment, pick, rounded, stored_params
 from actors.api.context import Context, describe, erased
 from actors.api.operations.ingest import images
+from actors.api.operations.ingest.pending_memory import stored_event
 from actors.api.params.embeddings import encode, shape, with_graph
 from actors.api.params.memories import MemoryRetrieve
 from actors.comparator.messages import Edges, ReadLinks
@@ -44,8 +45,8 @@ async def memory_retrieve(context: Context, params: MemoryRetrieve) -> JsonObjec
         (entry,) = await describe(context, params.id)
         raise erased(entry)
     answer = _described(entry, edges, history, include_embeddings=params.include_embeddings)
-    if params.include_image and entry.body is not None and entry.body.image is not None:
-        answer["image"]["data"] = await images.data_uri(context, entry.id, entry.body.image)
+    if params.include_image and "image" in answer:
+        answer["image"]["data"] = await images.data_uri(context, entry)
     return answer
 
 
@@ -62,11 +63,10 @@ async def _visible(context: Context, edges: Edges) -> Edges:
 
 def _described(entry: Entry, edges: Edges, history: Sequence[Envelope], *, include_embeddings: bool) -> JsonObject:
     """Return a memory as an answer; `history` starts with the event that stored it."""
-    body, stored = body_of(entry), history[0].event
-    if not isinstance(stored, MemoryStored):
-        raise TypeError(f"event {history[0].seq} is not a stored memory")
+    body, stored = body_of(entry), stored_event(history[0])
     embeddings = with_graph(stored.fingerprint, edges.graph)
     theta = mean_alignment(entry.purpose)
+    band = next((band for band, least in BANDS.items() if theta >= least), "Critical")
     answer = {
         "id": str(entry.id),
         "content": body.text,
@@ -92,7 +92,7 @@ def _described(entry: Entry, edges: Edges, history: Sequence[Envelope], *, inclu
         ],
         "purposeVector": list(entry.purpose),
         "thetaToNorthStar": rounded(theta),
-        "alignmentBand": _band(theta) if any(entry.purpose) else None,
+        "alignmentBand": band if any(entry.purpose) else None,
         "johari": {
             space.key: {
                 "quadrant": row.quadrant.value,
@@ -122,10 +122,6 @@ def _tags_before(memory: UUID, history: Sequence[Envelope]) -> list[str] | None:
     """Return the tags before the last edit; None for a memory whose tags were never edited."""
     edits = [one.event for one in history if isinstance(one.event, MemoryTagged) and one.event.memory == memory]
     return list(edits[-1].was) if edits else None
-
-
-def _band(alignment: float) -> str:
-    return next((band for band, least in BANDS.items() if alignment >= least), "Critical")
 
 
 def _edge(link: Link, other: UUID, *, forward: bool) -> JsonObject:

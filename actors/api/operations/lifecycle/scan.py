@@ -70,8 +70,7 @@ async def _replace(context: Context, memory: UUID, stored: StoreMemory) -> JsonO
         return {"successor": str(entry.merged_into)}
     clean = screened(msgspec.structs.replace(stored, redact=True))
     edges = await ask(context.hub.comparator, ReadLinks(memory=memory))
-    kept = entry.body.image if entry.body else None
-    image = None if kept is None else await images.data_uri(context, memory, kept)
+    image = await images.data_uri(context, entry)
     successor = await ingest_one(context, IngestItem(msgspec.structs.replace(clean, link_to=(), image=image), links=()))
     links = [
         MemoriesLinked(

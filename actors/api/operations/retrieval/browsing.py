@@ -135,7 +135,13 @@ async def memory_resolve(context: Context, params: MemoryResolve) -> JsonObject:
         )
         raise InvalidParamsFault(problem, parameter="prefix")
     digits = start.group().replace("-", "").lower()
-    found = await (_memories_named if params.of is Named.MEMORY else _runs_named)(context, digits)
+    if params.of is Named.MEMORY:
+        memories = await ask(context.hub.store, FindByPrefix(digits=digits))
+        seen = await context.visible_among(memories)
+        found = tuple(one for one in memories if one in seen)
+    else:
+        runs = (await ask(context.hub.consolidator, ReadRuns(limit=None, namespaces=context.visible))).runs
+        found = tuple(one.run for one in runs if one.run.hex.startswith(digits))
     if len(digits) < FEWEST_DIGITS:
         matching = (
             f"{counted(len(found), 'id')} {'begins' if len(found) == 1 else 'begin'} so" if found else "none begins so"
@@ -151,19 +157,6 @@ async def memory_resolve(context: Context, params: MemoryResolve) -> JsonObject:
             named = ", ".join(str(one) for one in found[:SHOWN_IDS]) + (", …" if len(found) > SHOWN_IDS else "")
             problem = f"'{given}' is the start of {len(found):,} ids, {named}; give more characters of one"
             raise InvalidParamsFault(problem, parameter="prefix", matching=len(found))
-
-
-async def _memories_named(context: Context, digits: str) -> tuple[UUID, ...]:
-    """Return the memories that the caller sees whose ids begin with some digits."""
-    found = await ask(context.hub.store, FindByPrefix(digits=digits))
-    seen = await context.visible_among(found)
-    return tuple(one for one in found if one in seen)
-
-
-async def _runs_named(context: Context, digits: str) -> tuple[UUID, ...]:
-    """Return the runs that the caller sees whose ids begin with some digits."""
-    found = await ask(context.hub.consolidator, ReadRuns(limit=None, namespaces=context.visible))
-    return tuple(one.run for one in found.runs if one.run.hex.startswith(digits))
 
 
 async def store_calendar(context: Context, params: StoreCalendar) -> JsonObject:

@@ -60,14 +60,10 @@ async def parse_query(context: Context, text: str, asked_at: datetime, wanted: F
         times = [calendar_time(body_of(entry).said_at) for entry in entries if entry.state is MemoryState.LIVE]
         if intervals := tuple(filter(None, map(relative.resolve, times))):
             hints = msgspec.structs.replace(hints, intervals=intervals, subject=causal_subject(relative.remainder))
-    if _is_limited(wanted) and not hints.intervals and has_no_subject(text, asked_at):
+    is_limited = bool(wanted.since or wanted.until or wanted.session or wanted.speaker or wanted.tags)
+    if is_limited and not hints.intervals and has_no_subject(text, asked_at):
         hints = msgspec.structs.replace(hints, time_only=True)
     return await embed_query(context, Query(text, hints, {}, wanted, asked_at), wanted.session)
-
-
-def _is_limited(wanted: Filter) -> bool:
-    """Return whether a filter says which memories a question without a subject asks for."""
-    return bool(wanted.since or wanted.until or wanted.session or wanted.speaker or wanted.tags)
 
 
 async def search(

@@ -63,15 +63,12 @@ def review(
 
 
 def _pending(store: StoreSession, namespace: str | None) -> Iterator[JsonObject]:
-    """Yield what was captured and not reviewed, in the order in which it was stored."""
+    """Return what was captured and not reviewed, in the order in which it was stored."""
     from actors.capture.selection import TAG
+    from actors.exporters.files import Export, memories
 
-    for name in [namespace] if namespace else sorted(store.call("store/status")["namespaces"]):
-        page: JsonObject = {"next_after": None}
-        while "next_after" in page:
-            after = {"after": page["next_after"]} if page["next_after"] else {}
-            page = store.call("memory/export", namespace=name, **after)
-            yield from (one for one in page["memories"] if TAG in one.get("tags", ()))
+    exported = memories(Export(store.call, lambda *_: None, namespace or None, {}))
+    return (one for one in exported if TAG in one.get("tags", ()))
 
 
 def _asked(pending: dict[str, JsonObject]) -> Iterator[tuple[str, str | None]]:
