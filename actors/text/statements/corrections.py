@@ -7,6 +7,7 @@ other subjects and additions. `evidence.py` finds it; the points of each piece s
 corrections` measures what follows).
 """
 
+import re
 from typing import Final, NamedTuple
 
 from actors.text.statements.ellipsis import find_ellipsis, find_new_place
@@ -55,6 +56,9 @@ MIN_POINTS: Final = 0.6
 """Sum from which on a text counts as a correction: one in a hundred of the other pairs reaches it, four in five
 corrections."""
 
+_PARTICIPLE_PHRASE: Final = re.compile(r"\W*(?P<participle>\w{3,})\s[^,;:.!?]+,\s+")
+"""May open a text before its main clause: "Trained on old data, the model …"."""
+
 _RULES: Final = {
     "name": "name",
     "address": "name",
@@ -76,6 +80,7 @@ class Correction(NamedTuple):
 
 def find_correction(earlier: Statement, later: Statement, similarity: float) -> Correction | None:
     """Return what a later text changes in an earlier one, given their calibrated similarity in E1; None for nothing."""
+    later = _without_opening(earlier, later)
     if not (earlier.words and later.words and later.is_told) or earlier.is_asked or _is_exclamation(earlier):
         return None
     if exchange := find_exchange(earlier, later):
@@ -94,6 +99,19 @@ def find_correction(earlier: Statement, later: Statement, similarity: float) -> 
     if points < MIN_POINTS or are_of_different_subjects(earlier, later):
         return None
     return _correction(comparison, points)
+
+
+def _without_opening(earlier: Statement, later: Statement) -> Statement:
+    """Return a later text with blanks for a participle phrase at its start that repeats an event of the earlier one.
+
+    "Built in 1912, the bridge is closed now" takes up "The bridge was built in 1912", and says something else of it.
+    """
+    found = _PARTICIPLE_PHRASE.match(later.text)
+    if found is None or not earlier.tells_event:
+        return later
+    participle = found["participle"].lower()
+    is_repeated = re.search(rf"\b(?:was|were|been|got) (?:\w+ly )?{participle}\b", earlier.text)
+    return Statement(" " * found.end() + later.text[found.end() :]) if is_repeated else later
 
 
 def _is_exclamation(statement: Statement) -> bool:
