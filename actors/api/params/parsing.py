@@ -39,7 +39,8 @@ P = TypeVar("P", bound=Params)
 
 _TOO_LONG = re.compile(r"Expected `(str|array)` of length <= (\d+)")
 _NUMBER = re.compile(r"\d{9}")
-_DATED = re.compile(r"\d{4}-?\d\d-?\d\d(?!\d)", re.ASCII)
+DATED = re.compile(r"\d{4}-?\d\d-?\d\d(?!\d)", re.ASCII)
+"""Begins a time that is written in ISO 8601, though no calendar may have it."""
 NO_TIME = (
     "not an ISO 8601 time, such as 2026-05-02T14:30; words such as yesterday, which mean another day when a request is"
     " sent again, are read by since, until and as_of alone"
@@ -93,7 +94,7 @@ def as_written(value: str, parameter: str) -> datetime:
         if parsed.tzinfo:
             parsed.astimezone(UTC)
     except (ValueError, OverflowError) as error:
-        is_written_right = _DATED.match(value) and not str(error).startswith("Invalid isoformat")
+        is_written_right = DATED.match(value) and not str(error).startswith("Invalid isoformat")
         raise invalid(parameter, f"no such time, {error}" if is_written_right else NO_TIME) from None
     return parsed
 
