@@ -1,6 +1,6 @@
 """How the parts of a score, what a run did, and times are shown to people; needs no models, for commands."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -9,7 +9,7 @@ from events.wording import counted
 
 SPACE_NAMES: Final = {
     E1: ("Meaning", "What the text is about"),
-    E2: ("Recency", "How near in time it was said"),
+    E2: ("Time", "How near to the time that is asked for, or else to now"),
     E3: ("Rhythm", "Same hour, weekday or season"),
     E4: ("Position", "Place within its session"),
     E5: ("Cause", "Cause and effect"),
@@ -33,6 +33,33 @@ PARTS: Final = {key: name for key, (name, _) in SPACE_NAMES.items()} | {
     "alignment": "North Star",
 }
 """What a score consists of."""
+
+MAX_REASONS: Final = 3
+"""Parts that are named as reasons for a result."""
+LEAST_REASON: Final = 0.1
+"""Least contribution of a reason, as a share of the largest one to the result."""
+STANDS_OUT: Final = 2 / 3
+"""Least contribution of a space that is a reason, as a share of its largest one to any result. E5 speaks for any memory
+where the question asks why: among unrelated results of 15 such questions it is named first for 18 of 53, without this
+for 46, among those that tell a cause for 17 and 21 of 22."""
+
+
+def reasons(results: Sequence[Mapping[str, float]]) -> list[list[str]]:
+    """Return the parts that say why each result is found, the largest first; none of a result that no part raises.
+
+    `results` are the contributions to the scores of the results of one search, by part. Where no space stands out among
+    these results, that one is named which comes nearest to it.
+    """
+    largest = {key: max((parts.get(key, 0.0) for parts in results), default=0.0) for key in SPACE_NAMES}
+    found: list[list[str]] = []
+    for parts in results:
+        least = LEAST_REASON * max(parts.values(), default=0.0)
+        raising = sorted((key for key, value in parts.items() if value >= least > 0), key=lambda key: -parts[key])
+        shares = {key: parts[key] / largest[key] if key in largest else 1.0 for key in raising}
+        telling = [key for key in raising if shares[key] >= STANDS_OUT]
+        found.append((telling or sorted(raising, key=lambda key: -shares[key])[:1])[:MAX_REASONS])
+    return found
+
 
 _MADE: Final = {
     "clusters": "group",

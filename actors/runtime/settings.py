@@ -79,7 +79,8 @@ class PathKind(StrEnum):
     SEMANTIC = "semantic"
     """Links drawn by agents and links within a goal, in either direction."""
     ANY = "any"
-    """All of these and the turns of a session, in either direction."""
+    """Causes, links drawn by agents and the turns of a session, in either direction: each of its steps is told, while
+    members of a goal are only alike."""
 
 
 class SleepMode(StrEnum):

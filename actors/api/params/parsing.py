@@ -39,7 +39,12 @@ P = TypeVar("P", bound=Params)
 
 _TOO_LONG = re.compile(r"Expected `(str|array)` of length <= (\d+)")
 _NUMBER = re.compile(r"\d{9}")
-NO_TIME = "not an ISO 8601 time, such as 2026-05-02T14:30"
+DATED = re.compile(r"\d{4}-?\d\d-?\d\d(?!\d)", re.ASCII)
+"""Begins a time that is written in ISO 8601, though no calendar may have it."""
+NO_TIME = (
+    "not an ISO 8601 time, such as 2026-05-02T14:30; words such as yesterday, which mean another day when a request is"
+    " sent again, are read by since, until and as_of alone"
+)
 FULL_ID = "not a full id: give all of its 36 characters, as they stand in answers"
 
 fields = cache(msgspec.structs.fields)
@@ -56,7 +61,8 @@ def parse(arguments: JsonObject, kind: type[P]) -> P:
         named[field] = value
     for field in fields(kind):
         if field.required and field.name not in named:
-            raise InvalidParamsFault(f"Missing '{field.name}' parameter", parameter=field.name)
+            unknown = next((f"; '{name}' is no parameter" for name in named if name not in kind.__struct_fields__), "")
+            raise InvalidParamsFault(f"Missing '{field.name}' parameter{unknown}", parameter=field.name)
     for name, value in named.items():
         _check_json(value, name)
     try:
@@ -87,8 +93,9 @@ def as_written(value: str, parameter: str) -> datetime:
         parsed = datetime.fromisoformat(value)
         if parsed.tzinfo:
             parsed.astimezone(UTC)
-    except (ValueError, OverflowError):
-        raise invalid(parameter, NO_TIME) from None
+    except (ValueError, OverflowError) as error:
+        is_written_right = DATED.match(value) and not str(error).startswith("Invalid isoformat")
+        raise invalid(parameter, f"no such time, {error}" if is_written_right else NO_TIME) from None
     return parsed
 
 

@@ -6,7 +6,7 @@ from contextlib import suppress
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Final, NamedTuple
 
-from actors.api.params.parsing import as_written, invalid
+from actors.api.params.parsing import DATED, as_written, invalid
 from actors.runtime.faults import InvalidParamsFault
 from events.local_time import calendar_time
 from projections.time import lexicon as lex
@@ -49,6 +49,8 @@ def period(value: str, parameter: str, now: datetime | None = None) -> Period:
     """
     found = find_period(value.strip(), now or datetime.now().astimezone())
     if found is None:
+        if DATED.fullmatch(value.strip()):
+            as_written(value.strip(), parameter)  # says what of the day no calendar has
         raise invalid(parameter, f"names no time {EXPECTED}")
     return found
 

@@ -2,7 +2,7 @@
 
 from rich.text import Text
 
-from actors.api.parts import PARTS, minute, said_minute
+from actors.api.parts import MAX_REASONS, PARTS, minute, reasons, said_minute
 from actors.cli.views.maintenance import backups_kept
 from actors.cli.views.terminal import OUT, columns, in_line
 from actors.exporters.json_text import to_json
@@ -11,7 +11,6 @@ from actors.runtime.types import JsonObject
 from events.spaces import SPACES
 from events.wording import counted
 
-MAX_REASONS = 3
 SLOWEST = 5
 """Operations whose latencies `status` shows: those with the highest p95."""
 NOTHING_SPEAKS = "less like the question than other memories in all respects"
@@ -56,15 +55,16 @@ def found(answer: JsonObject, *, explain: bool) -> None:
         OUT.print("nothing of this clearly bears on the query", style="yellow")
     if read_as := answer.get("read_as"):
         OUT.print(Text(f"read as: {read_as}", "yellow"))
-    for rank, hit in enumerate(answer["results"], 1):
+    told = reasons([hit["contributions"] for hit in answer["results"]])
+    for rank, (hit, keys) in enumerate(zip(answer["results"], told, strict=True), 1):
         OUT.print_item(f"{rank}. ", hit["content"])
         session = f", session {hit['session']}" if "session" in hit else ""
         speaker = f", said by {hit['speaker']}" if "speaker" in hit else ""
         OUT.print_line(f"   {said_minute(hit['createdAt'])} in {hit['namespace']}{session}{speaker}", style="dim")
         if later := hit.get("superseded_by"):
             OUT.print(f"   superseded by {later}", style="yellow")
-        reasons = _reasons(hit)
-        OUT.print(f"   found by {reasons}" if reasons else f"   {NOTHING_SPEAKS}", style="green" if reasons else "dim")
+        why = _in_words(hit, keys)
+        OUT.print(f"   found by {why}" if why else f"   {NOTHING_SPEAKS}", style="green" if why else "dim")
         if explain:
             scores = (
                 f"{key.partition('_')[0]} {'–' if score is None else f'{score:.2f}'}"
@@ -78,15 +78,15 @@ def found(answer: JsonObject, *, explain: bool) -> None:
     OUT.print(f"{answer['count']} found in {answer['queryLatencyMs']:.0f} ms as {answer['profile']}{sure}", style="dim")
 
 
-def _reasons(hit: JsonObject) -> str:
-    """Return in words the contributions to a score of at least a tenth of the largest one; "" if none raises it."""
-    ranked = sorted(hit["contributions"].items(), key=lambda one: -one[1])
-    if ranked[0][1] <= 0 > ranked[-1][1]:
+def _in_words(hit: JsonObject, keys: list[str]) -> str:
+    """Return the reasons for a result in words; "" if nothing raises its score.
+
+    With a single candidate all contributions are 0: the spaces are ranked by weighted similarity.
+    """
+    if not keys and min(hit["contributions"].values()) < 0:
         return ""
-    least = ranked[0][1] / 10
-    # With a single candidate all contributions are 0: the spaces are ranked by weighted similarity.
-    keys = [key for key, value in ranked if value >= least > 0] or [one["space"] for one in hit["topSpaces"]]
-    *first, last = list(dict.fromkeys(PARTS[key].lower() for key in keys))[:MAX_REASONS]
+    named = [PARTS[key].lower() for key in keys or [one["space"] for one in hit["topSpaces"]]]
+    *first, last = list(dict.fromkeys(named))[:MAX_REASONS]
     return f"{', '.join(first)} and {last}" if first else last
 
 

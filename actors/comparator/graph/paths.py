@@ -13,7 +13,7 @@ from uuid import UUID
 
 from actors.comparator.messages.graph import Edge, Path, Reached, Ways
 from actors.runtime.settings import PathKind
-from projections.graph.relations import RelationKind, relation_kind
+from projections.graph.relations import CLUSTER, RelationKind, relation_kind
 
 EdgesOf: TypeAlias = Callable[[UUID], Iterable[Edge]]
 """Returns the edges that start at a memory."""
@@ -30,7 +30,7 @@ def is_traversable(edge: Edge, kind: PathKind) -> bool:
         case PathKind.SEMANTIC:
             return relation_kind(edge.relation) is RelationKind.SEMANTIC
         case PathKind.ANY:
-            return True
+            return edge.relation != CLUSTER
 
 
 def best_paths(start: UUID, end: UUID, edges_of: EdgesOf, max_hops: int, alternatives: int, max_edges: int) -> Ways:

@@ -205,7 +205,7 @@ class Agreement:
         phrases = [(other, agreement) for other, agreement in found if other.clause is not None]
         shares = self._atlas.containment(one.tokens, [other.tokens for other, _ in phrases])
         for (other, agreement), share in zip(phrases, shares.tolist(), strict=True):
-            yield other, (agreement + max(share, _shared_part(one, other))) / 2
+            yield other, (agreement + max(share, shared_part(one, other))) / 2
 
     def _is_same_event(self, one: Statement, other: Statement, agreement: float) -> bool:
         phrase = min(one.terms, other.terms, key=len)
@@ -246,7 +246,7 @@ def whole_statement(atlas: Atlas, row: int) -> Statement | None:
     return Statement(memory, meaning, tokens, frozenset(terms.ids.tolist()))
 
 
-def _shared_part(one: Statement, other: Statement) -> float:
+def shared_part(one: Statement, other: Statement) -> float:
     """Return which part of the terms of the shorter statement the longer one has."""
     return len(one.terms & other.terms) / max(min(len(one.terms), len(other.terms)), 1)
 

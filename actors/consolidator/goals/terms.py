@@ -9,17 +9,18 @@ A name may be a term, but is no topic: sentences that name one person are alike 
 """
 
 import re
-from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import accumulate, groupby, islice
+from itertools import islice
 from math import log
 from typing import Final, NamedTuple
 
 import msgspec
 import Stemmer
 
+from actors.consolidator.goals.speakers import names_a_speaker, portions, read_speakers
 from actors.consolidator.jobs import Sliced
+from actors.text.causes.words import phrases
 from actors.text.text_equivalence import ENGLISH, FOREIGN, synonym
 from projections.spaces.lexical import STOP_WORDS, words
 
@@ -36,28 +37,24 @@ MIN_CONTRAST: Final = 2
 MAX_TERMS: Final = 6
 """Terms of a topic."""
 
-HEADING_SHARE: Final = 0.1
-"""Share of texts naming their own label from which on the label is a heading, whose words may be terms."""
-
-SLICE_CHARACTERS: Final = 20_000
-"""Characters that are read in one slice: about 10 ms."""
-
 MANY_NAMES: Final = 0.33
 """Share of capitalised words from which on capitals tell no names: of sentences in English .04 to .23 are, of German
 ones, which write all nouns so, .44, of passages of an encyclopaedia .43."""
 
-_NO_TOPIC: Final = STOP_WORDS | frozenset(" ".join(ENGLISH["topics"].values()).split())
-"""Stop words, words of greetings and thanks, forms of address, units, times and numbers."""
+_NO_TOPIC: Final = STOP_WORDS.union(
+    " ".join((*ENGLISH["topics"].values(), ENGLISH["equivalence"]["heads"])).split(), phrases("prepositions")
+)
+"""Stop words, prepositions, words of greetings and thanks, forms of address, units, times and numbers."""
 
 _ENGLISH_ONLY: Final = STOP_WORDS - FOREIGN
 """A text with more function words of other languages than of these is in another language: "van" and "die" may be
 topics of English."""
 
-_LABEL: Final = re.compile(r"\s*([^\W\d_][\w.'’-]*(?: [\w.'’-]+){0,3}):\s")
-"""Label of a text: one to four words before its first colon."""
-
 _ENDS_CLAUSE: Final = re.compile(r"""[^\w\s'’*+#%&$€£/-]$""")
 """Punctuation that separates the words of a pair."""
+
+_SENTENCE_START: Final = re.compile(r"(?:^|[.!?:])\W*$")
+"""What the word before the first one of a sentence ends with; a capital there tells no name."""
 
 _DETERMINERS: Final = frozenset("a an the this that these those my our your his her its their every each no".split())
 """Words that precede no name of a person: "the Spanish exam"."""
@@ -100,7 +97,7 @@ class TermIndex(msgspec.Struct, frozen=True):
     holders: Mapping[str, int]
     """Number of texts that hold each term, by its stem."""
     names: frozenset[str]
-    """Words that are capitalised wherever they stand, none of them after a determiner."""
+    """Words with a capital wherever they stand in a sentence but at its start, none of them after a determiner."""
 
 
 class Topic(msgspec.Struct, frozen=True):
@@ -118,7 +115,7 @@ def index_terms(texts: Sequence[str], said_by: Iterable[str] = ()) -> Sliced[Ter
 
     Speakers are those of labels in the texts, and whoever `said_by` names; roles such as `user` are no names.
     """
-    labels = yield from _speakers(texts)
+    labels = yield from read_speakers(texts)
     speakers = sorted(labels.union(word for name in said_by if name[:1].isupper() for word in words(name)))
     # A stemmer must not be shared between threads.
     stemmer = Stemmer.Stemmer("english")
@@ -126,7 +123,7 @@ def index_terms(texts: Sequence[str], said_by: Iterable[str] = ()) -> Sliced[Ter
     holders = Counter[str]()
     first: dict[str, int] = {}
     named, plain = Counter[str](), Counter[str]()
-    for portion in _portions(texts):
+    for portion in portions(texts):
         yield
         for text in portion:
             first.setdefault(text, len(terms))
@@ -163,7 +160,7 @@ def _topic(index: TermIndex, members: Collection[int]) -> Topic:
     others = {term: score for term, score in scores.items() if not index.names.issuperset(term.split())}
     covered = _covered(holders, islice(_distinctive(holders, others), MAX_TERMS))
     return Topic(
-        terms=tuple(forms[term] for term in chosen),
+        terms=tuple(_restore_capitals(forms[term], term, index.names) for term in chosen),
         topicality=len(covered) / len(members) if members else 0.0,
     )
 
@@ -186,6 +183,12 @@ def _forms(texts: Collection[tuple[Term, ...]]) -> dict[str, str]:
         for term, (surface, count) in best.items()
         if held[term] >= least and (count >= least or 2 * count >= held[term])
     }
+
+
+def _restore_capitals(form: str, term: str, names: frozenset[str]) -> str:
+    """Return the written form of a term with the capitals of the names in it, which the start of a sentence hides."""
+    pairs = zip(form.split(), term.split(), strict=True)
+    return " ".join(word[:1].upper() + word[1:] if stem in names else word for word, stem in pairs)
 
 
 def _covered(holders: Mapping[str, set[int]], terms: Iterable[str]) -> set[int]:
@@ -225,7 +228,10 @@ def _scores(index: TermIndex, holders: Mapping[str, set[int]], members: int) -> 
 
 
 def _terms(text: str, speakers: Sequence[str], stemmer: Stemmer.Stemmer) -> Iterator[tuple[Term, bool | None]]:
-    """Yield each term of a text, a pair after its second word, and whether it may be a name; None for pairs."""
+    """Yield each term of a text, a pair after its second word, and whether it may be a name.
+
+    That is None of pairs, and of a word at the start of a sentence with a capital, which is written without it.
+    """
     read = words(text)
     foreign = sum(word in FOREIGN for word in read) > sum(word in _ENGLISH_ONLY for word in read)
     empty = _NO_TOPIC | FOREIGN if foreign else _NO_TOPIC
@@ -238,14 +244,15 @@ def _terms(text: str, speakers: Sequence[str], stemmer: Stemmer.Stemmer) -> Iter
         surface = _EDGES.sub("", written)
         found = words(surface)[: 1 if surface.isalnum() else None]  # parts of "re.sub", not of "McKay"
         is_name = _is_name(surface) and preceding not in _DETERMINERS
+        is_hidden = is_name and _SENTENCE_START.search(preceding) is not None
         preceding = written.casefold()
         for word in found:
-            if not _is_topical(word, empty) or _names_a_speaker(word, surface, speakers):
+            if not _is_topical(word, empty) or names_a_speaker(word, surface, speakers):
                 before = None
                 continue
             term = Term(stemmer.stemWord(synonym(word)), surface if word == surface.casefold() else word)
-            shown = _POSSESSIVE.sub("", term.written)
-            yield term._replace(written=shown), is_name
+            shown = _POSSESSIVE.sub("", term.written.lower() if is_hidden else term.written)
+            yield term._replace(written=shown), None if is_hidden else is_name
             if before and len(found) == 1:
                 yield Term(f"{before.stem} {term.stem}", f"{before.written} {shown}"), None
             before = term
@@ -263,38 +270,3 @@ def _is_topical(word: str, empty: frozenset[str]) -> bool:
     """Return whether a word may name a topic: none of the `empty` ones, no number, letter or laugh."""
     bare = word.removesuffix("'s")
     return len(bare) > 1 and empty.isdisjoint({word, bare}) and not (bare[0].isdigit() or _EXCLAMATION.fullmatch(bare))
-
-
-def _speakers(texts: Sequence[str]) -> Sliced[frozenset[str]]:
-    """Return the words of labels that name a speaker, as "Caroline:" does, and not a subject.
-
-    Speakers seldom name themselves; the text below a heading mostly names it.
-    """
-    labelled, named = Counter[str](), Counter[str]()
-    for portion in _portions(texts):
-        yield
-        for text in portion:
-            if found := _LABEL.match(text):
-                label = found[1].casefold()
-                if len(own := words(label)) > 1 and not STOP_WORDS.isdisjoint(own):
-                    continue  # "Hotel in Lisbon" names no speaker
-                labelled[label] += 1
-                named[label] += {*own} <= {*words(text[found.end() :])}
-    return frozenset(
-        word for label, count in labelled.items() if named[label] < HEADING_SHARE * count for word in words(label)
-    )
-
-
-def _names_a_speaker(word: str, surface: str, speakers: Sequence[str]) -> bool:
-    """Return whether a word names one of the sorted speakers, be it by a capitalised prefix, as "Mel" does Melanie."""
-    name = word.removesuffix("'s")
-    at = bisect_left(speakers, name)  # mail has thousands
-    nearest = speakers[at] if at < len(speakers) else ""
-    return nearest == name or (surface[:1].isupper() and nearest.startswith(name))
-
-
-def _portions(texts: Sequence[str]) -> Iterator[list[str]]:
-    """Yield the texts in order, those of one slice at a time."""
-    ends = accumulate(len(text) for text in texts)
-    for _, portion in groupby(zip(texts, ends, strict=True), key=lambda one: one[1] // SLICE_CHARACTERS):
-        yield [text for text, _ in portion]

@@ -6,7 +6,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from actors.api.params.fields import MAX_QUERY
-from actors.api.parts import PARTS, SPACE_NAMES
+from actors.api.parts import PARTS, SPACE_NAMES, reasons
 from actors.dashboard.comparisons import why_above
 from actors.dashboard.page import chosen, number, operate, render
 from actors.runtime.faults import InvalidParamsFault
@@ -16,8 +16,6 @@ from events.spaces import SPACES
 
 CUSTOM = "custom"
 RESULTS = 10
-RAISING = 3
-"""Parts of a score by which a result is said to be found, at the most."""
 CONFIDENCE = {
     Confidence.CONFIDENT.value: ("The answer is probably among them", "high enough to rely on"),
     Confidence.UNCERTAIN.value: ("The answer may be among them", "too low to rely on"),
@@ -102,15 +100,16 @@ def _answer(
 ) -> JsonObject:
     """Return what the page shows: each result with why it is above the next one, and the parts of its score.
 
-    Of a result, `raising` are the largest parts if they raise its score, `views` all spaces, `others` the remaining
+    Of a result, `raising` are the parts that are the reasons for it, `views` all spaces, `others` the remaining
     parts by size.
     """
     top = max((abs(value) for one in results for value in one["contributions"].values()), default=0.0) or 1.0
-    for one, following in zip_longest(results, results[1:]):
+    told = reasons([one["contributions"] for one in results])
+    for one, following, keys in zip_longest(results, results[1:], told):
         parts: dict[str, float] = one["contributions"]
         largest = sorted((part for part in parts.items() if part[1]), key=lambda part: -abs(part[1]))
         one["above"] = None if following is None else why_above(parts, following["contributions"])
-        one["raising"] = [(part, value) for part, value in largest[:RAISING] if value > 0]
+        one["raising"] = [(part, parts[part]) for part in keys]
         one["views"] = [
             _part(name, parts.get(key, 0.0), top) | {"compares": compares, "similarity": one["similarities"][key]}
             for key, (name, compares) in SPACE_NAMES.items()

@@ -7,6 +7,7 @@ other subjects and additions. `evidence.py` finds it; the points of each piece s
 corrections` measures what follows).
 """
 
+import re
 from typing import Final, NamedTuple
 
 from actors.text.statements.ellipsis import find_ellipsis, find_new_place
@@ -14,6 +15,7 @@ from actors.text.statements.evidence import MAX_VALUE, Comparison
 from actors.text.statements.exchanges import find_exchange
 from actors.text.statements.scopes import are_of_different_subjects
 from actors.text.statements.statement import PROSE, Statement, Word
+from actors.text.statements.values import have_one_kind, other_values
 from events.vocabulary.values import Span
 
 MIN_SIMILARITY: Final = 0.4
@@ -55,6 +57,10 @@ MIN_POINTS: Final = 0.6
 """Sum from which on a text counts as a correction: one in a hundred of the other pairs reaches it, four in five
 corrections."""
 
+_PARTICIPLE_PHRASE: Final = re.compile(r"\W*(?P<participle>\w{3,})\s[^,;:.!?]+,\s+")
+"""May open a text before its main clause: "Trained on old data, the model …"."""
+_PASSIVE: Final = r"\b(?:is|are|was|were|been|gets?|got) (?:\w+ly )?"
+
 _RULES: Final = {
     "name": "name",
     "address": "name",
@@ -75,7 +81,19 @@ class Correction(NamedTuple):
 
 
 def find_correction(earlier: Statement, later: Statement, similarity: float) -> Correction | None:
-    """Return what a later text changes in an earlier one, given their calibrated similarity in E1; None for nothing."""
+    """Return what a later text changes in an earlier one, given their calibrated similarity in E1; None for nothing.
+
+    "Built of oak, the bridge can no longer carry lorries" affirms "The bridge is built of oak", and denies another
+    thing: a text that begins by taking up the earlier one corrects nothing but a number or a time.
+    """
+    if not (end := _end_of_opening(earlier, later)):
+        return _find_correction(earlier, later, similarity)
+    found = _find_correction(earlier, Statement(" " * end + later.text[end:]), similarity)
+    return found if found and found.rule in {"number", "time"} else None
+
+
+def _find_correction(earlier: Statement, later: Statement, similarity: float) -> Correction | None:
+    """Return what a later text changes, as `find_correction`, wherever it is said."""
     if not (earlier.words and later.words and later.is_told) or earlier.is_asked or _is_exclamation(earlier):
         return None
     if exchange := find_exchange(earlier, later):
@@ -94,6 +112,27 @@ def find_correction(earlier: Statement, later: Statement, similarity: float) -> 
     if points < MIN_POINTS or are_of_different_subjects(earlier, later):
         return None
     return _correction(comparison, points)
+
+
+def _end_of_opening(earlier: Statement, later: Statement) -> int:
+    """Return the end of a participle phrase at the start of a later text that takes up the earlier one; 0 without one.
+
+    One that gives another value of a state is none: "Locked at ten, the gate …" after "is locked at nine".
+    """
+    found = _PARTICIPLE_PHRASE.match(later.text)
+    if found is None or not _takes_up(earlier, found["participle"].lower()):
+        return 0
+    phrase = Statement(found[0])
+    is_value = have_one_kind(other_values(earlier, phrase), other_values(phrase, earlier))
+    return 0 if is_value and not earlier.tells_event else found.end()
+
+
+def _takes_up(earlier: Statement, word: str) -> bool:
+    """Return whether the first word of a text is a participle of a verb of an earlier one; "meeting" is a noun."""
+    if word.endswith("ing"):
+        return word not in earlier.text and not {*Statement(word).keys}.isdisjoint(earlier.keys)
+    before = "" if word.endswith("ed") and not word.endswith("eed") else _PASSIVE
+    return re.search(rf"{before}\b{word}\b", earlier.text) is not None
 
 
 def _is_exclamation(statement: Statement) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import actors.dashboard
-from actors.api.parts import did
+from actors.api.parts import did, reasons
 from actors.dashboard.charts import bars_of_days
 from actors.dashboard.comparisons import mark_differences, why_above
 from actors.dashboard.graph_layout import LABEL_HEIGHT, LETTER_WIDTH, place_neighbours
@@ -24,6 +24,29 @@ def test_the_reason_for_a_place_is_the_difference_of_each_part_of_the_score() ->
     assert [part for part, _ in found["ahead"]] == ["meaning"]
     assert [part for part, _ in found["behind"]] == ["words"]
     assert round(found["total"], 6) == 0.1
+
+
+def test_a_space_is_a_reason_only_for_results_that_stand_out_in_it() -> None:
+    found = reasons(
+        [
+            {"e5_causal": 2.4, "e12_late_interaction": 1.1, "scope": 0.4},
+            {"e5_causal": 2.0, "e1_semantic": -0.1, "scope": 0.4},
+            {"e5_causal": 0.8, "e12_late_interaction": 0.6, "scope": 0.0},
+            {"e5_causal": -0.3, "e12_late_interaction": -0.2, "scope": 0.0},
+        ]
+    )
+    assert found == [
+        ["e5_causal", "e12_late_interaction", "scope"],
+        ["e5_causal", "scope"],
+        ["e12_late_interaction"],
+        [],
+    ], "the third is a memory like any other to a question that asks why"
+
+
+def test_a_single_result_has_all_its_largest_parts_as_reasons() -> None:
+    assert reasons([{"e1_semantic": 1.0, "e6_sparse": 0.3, "e5_causal": 0.05}]) == [["e1_semantic", "e6_sparse"]]
+    assert reasons([{"e1_semantic": 0.0}]) == [[]]
+    assert reasons([]) == []
 
 
 def test_two_texts_are_shown_whole_with_what_differs_marked() -> None:

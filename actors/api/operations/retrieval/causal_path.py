@@ -92,9 +92,10 @@ async def find_causal_path(context: Context, params: FindCausalPath) -> JsonObje
     if gone := next((memory for memory in shown if memory not in texts), None):
         raise NotFoundFault(f"Memory was erased or merged meanwhile: {gone}", id=str(gone))
     stated = None
-    if joined.is_one and joined.start.similarity is not None:
-        stated = stated_between(texts[start], params.start_concept, params.end_concept)
-        if stated is None and (unknown or params.path_type is PathKind.CAUSAL):
+    if joined.is_one:
+        if joined.start.similarity is not None:
+            stated = stated_between(texts[start], params.start_concept, params.end_concept)
+        if stated is None:
             ways = Ways(paths=(), complete=ways.complete)
     if ways.paths and ways.paths[0].edges:
         await append(context, LinksTraversed(steps=tuple(edge.step for edge in ways.paths[0].edges)))
@@ -141,12 +142,16 @@ def _hint(
         return f"The memory states a cause, but hardly bears on {names}"
     if unknown:
         return f"Nothing stored bears on {names}: the nearest memory is shown; give its id if it is meant"
-    if joined.start.similarity is not None and joined.is_one and stated is None:
-        causal = "" if params.path_type is PathKind.SEMANTIC else ", and states no cause between them"
-        return f"One memory answers to both ends{causal}: no link was followed"
-    if not is_found and params.path_type is not PathKind.ANY:
-        return f"No {params.path_type.value} links join them within {params.max_hops} hops; path_type any follows all"
-    return None
+    if joined.is_one and stated is None:
+        was_read = joined.start.similarity is not None and params.path_type is not PathKind.SEMANTIC
+        causal = ", which states no cause between them" if was_read else ""
+        return f"Both ends name one memory{causal}: no link was followed"
+    if is_found:
+        return None
+    if params.path_type is PathKind.ANY:
+        return f"No causes, links and turns join them within {params.max_hops} hops; path_type semantic follows groups"
+    kind = params.path_type.value
+    return f"No {kind} links join them within {params.max_hops} hops; path_type any follows causes, links and turns"
 
 
 async def _best_ways(context: Context, params: FindCausalPath, starts: list[End], ends: list[End]) -> Joined:

@@ -123,7 +123,12 @@ async def test_one_memory_for_both_ends_is_a_path_of_causes_only_if_it_states_on
     opens = await way("find_causal_path", **key, path_type="causal")
     assert opens["path_found"] is False
     assert "states no cause" in opens["hint"]
-    assert "no link was followed" in (await way("find_causal_path", **key))["hint"]
+    same = await way("find_causal_path", **key)
+    assert same["path_found"] is False, "a title alone tells no path"
+    assert "narrative" not in same
+    assert same["start"]["node_id"] == same["end"]["node_id"]
+    assert "name one memory" in same["hint"]
+    assert "no link was followed" in same["hint"]
 
 
 async def test_one_memory_that_states_a_cause_answers_though_one_end_is_said_in_other_words(
@@ -163,7 +168,8 @@ async def test_a_path_has_no_more_hops_than_were_allowed(context: Context, agent
     assert (await agent.call("find_causal_path", **asked, max_hops=1))["path_found"] is False
     assert (await agent.call("find_causal_path", **asked, max_hops=2))["hop_count"] == 2
     stay = await agent.call("find_causal_path", start_concept=rain, end_concept=rain)
-    assert (stay["path_found"], stay["hop_count"], stay["path_confidence"]) == (True, 0, 1)
+    assert stay["path_found"] is False
+    assert stay["hint"] == "Both ends name one memory: no link was followed"
 
 
 async def test_the_surest_path_comes_first_and_others_when_they_are_asked_for(context: Context, agent: Agent) -> None:
@@ -225,6 +231,44 @@ async def test_two_plain_statements_are_linked_where_e5_is_sure(agent: Agent) ->
     assert 0.5 < evidence["probability"] <= 1
     back = await agent.call("find_causal_path", start_concept=effect, end_concept=cause, path_type="causal")
     assert back["path_found"] is False
+
+
+@pytest.mark.parametrize(("told", "is_linked"), [("2026-04-08", False), ("2026-05-06", True), ("2026-06-20", True)])
+async def test_e5_links_no_effect_that_was_told_more_than_a_week_before_its_cause(
+    agent: Agent, told: str, *, is_linked: bool
+) -> None:
+    for text in BOAT:
+        await agent.call("store_memory", content=text)
+    ends = {"Tom wants to withdraw money.": "2026-05-08", "He went to the bank.": told}
+    cause, effect = [
+        (await agent.call("store_memory", content=text, created_at=day))["fingerprintId"] for text, day in ends.items()
+    ]
+    answer = await agent.call("find_causal_path", start_concept=cause, end_concept=effect, path_type="causal")
+    assert answer["path_found"] is is_linked
+
+
+async def test_e5_links_no_two_events_that_are_told_alike(agent: Agent) -> None:
+    for text in BOAT:
+        await agent.call("store_memory", content=text)
+    scones, cake = [
+        (await agent.call("store_memory", content=text))["fingerprintId"]
+        for text in ("Tea at Mo's, he baked scones.", "Tea at Mo's again, he baked plum cake.")
+    ]
+    answer = await agent.call("find_causal_path", start_concept=scones, end_concept=cake, path_type="causal")
+    assert answer["path_found"] is False
+
+
+async def test_members_of_a_goal_are_no_steps_of_a_path_unless_it_is_asked_what_is_alike(
+    context: Context, agent: Agent
+) -> None:
+    for place, text in enumerate(BOAT):
+        await store(context, text, session=f"day {place}")
+    middle, *others = (await agent.call("discover_goals"))["north_star"]["members"]
+    ends = {"start_concept": middle, "end_concept": others[-1]}
+    answer = await agent.call("find_causal_path", **ends)
+    assert answer["path_found"] is False
+    assert "path_type semantic" in answer["hint"]
+    assert (await agent.call("find_causal_path", **ends, path_type="semantic"))["path_found"]
 
 
 async def test_a_neighbourhood_holds_links_turns_and_fellow_members_of_a_goal(context: Context, way: Way) -> None:

@@ -49,6 +49,7 @@ def _without(field: str) -> dict[str, Any]:
     ("arguments", "message"),
     [
         (_without("content"), "Missing 'content' parameter"),
+        (_without("content") | {"text": "A fox."}, "Missing 'content' parameter; 'text' is no parameter"),
         (GOOD | {"content": ""}, "Content cannot be empty"),
         (GOOD | {"content": " \n\t\u2003"}, "Content cannot be empty"),
         (GOOD | {"content": "x" * 65_537}, "Invalid 'content': longer than 65,536 characters"),
@@ -61,6 +62,10 @@ def _without(field: str) -> dict[str, Any]:
         (GOOD | {"tags": ["fine", 2]}, "Invalid 'tags[1]': expected `str`, got `int`"),
         (GOOD | {"link_to": ["no uuid"]}, "Invalid 'link_to[0]': not a full id: give all of its 36 characters"),
         (GOOD | {"created_at": "yesterday"}, "Invalid 'created_at': not an ISO 8601 time"),
+        (GOOD | {"created_at": "last Monday"}, "words such as yesterday, which mean another day"),
+        (GOOD | {"created_at": "2025-06-31"}, "Invalid 'created_at': no such time, day"),
+        (GOOD | {"created_at": "2025-06-30T24:15"}, "Invalid 'created_at': no such time, "),
+        (GOOD | {"created_at": "30.06.2025"}, "Invalid 'created_at': not an ISO 8601 time"),
         (GOOD | {"metadata": {"x": "y" * 20_000}}, "Invalid 'metadata': 20006 bytes, at most 16384"),
         (GOOD | {"metadata": {"x": 2**70}}, "Invalid 'metadata'"),
         (GOOD | {"namespace": ""}, "Invalid 'namespace'"),

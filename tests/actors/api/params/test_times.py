@@ -81,10 +81,16 @@ def test_a_moment_without_a_zone_is_one_of_the_calendar() -> None:
     assert set(period("2026-05-02T14:30", "since", NOW)) == {datetime(2026, 5, 2, 14, 30)}
 
 
+@pytest.mark.parametrize("day", ["2026-13-01", " 2025-06-31", "20250431"])
+def test_a_day_that_no_calendar_has_is_refused_as_one(day: str) -> None:
+    with pytest.raises(InvalidParamsFault, match="Invalid 'until': no such time, "):
+        period(day, "until", NOW)
+
+
 @pytest.mark.parametrize(
     "named",
     [
-        *("", " ", "soon", "in", "the day before", "31 June", "2026-13-01", "2026-13", "2026-W60", "202605"),
+        *("", " ", "soon", "in", "the day before", "31 June", "2026-13", "2026-W60", "202605"),
         *("yesterday 14:00", "yesterday and today", "before yesterday", "since May 2024", "I met her yesterday"),
         *("1612120112345", "the last hour", "the last 2 hrs", "five", "x" * 5_000, "5 May " * 2_000),
     ],

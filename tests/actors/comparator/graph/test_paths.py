@@ -182,9 +182,11 @@ def test_semantic_paths_go_along_links_and_goals_either_way() -> None:
     assert not is_traversable(edge(A, B, relation="next"), PathKind.SEMANTIC)
 
 
-def test_any_path_goes_along_everything() -> None:
-    for relation in ("link_to", "cluster", "causes", "next"):
-        assert is_traversable(Edge(A, B, relation, 1, 1, forward=False), PathKind.ANY)
+def test_any_path_goes_along_everything_that_is_told_either_way() -> None:
+    for relation in ("link_to", "causes", "next", "supports", "shortcut"):
+        for forward in (True, False):
+            assert is_traversable(Edge(A, B, relation, 1, 1, forward=forward), PathKind.ANY)
+    assert not is_traversable(edge(A, B, relation="cluster"), PathKind.ANY), "members of a goal are only alike"
 
 
 def test_a_neighbourhood_is_sorted_by_hops_then_by_confidence() -> None:

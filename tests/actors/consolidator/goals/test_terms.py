@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.consolidator.goals.terms import MIN_HOLDERS, SLICE_CHARACTERS, Topic, extract_topics, index_terms
+from actors.consolidator.goals.speakers import SLICE_CHARACTERS
+from actors.consolidator.goals.terms import MIN_HOLDERS, Topic, extract_topics, index_terms
 from tests.actors.consolidator.asleep import worked_off
 
 COUNSELING = [
@@ -137,12 +138,26 @@ def test_courtesies_of_other_languages_are_no_terms():
 
 def test_the_words_of_a_label_that_says_what_a_note_is_about_are_terms():
     members = ["Hotel in Bonn: booked.", "Hotel in Ulm: quiet room.", "Train to Ulm: the hotel is near."]
-    assert "Hotel" in distinctive(members, REST)
+    assert "hotel" in distinctive(members, REST)
+
+
+def test_a_capital_at_the_start_of_a_sentence_makes_no_name():
+    members = ["Swam along the pier.", "Swam across the bay against the wind.", "Rain. Swam behind the pier."]
+    assert {*distinctive(members, REST)} == {"swam"}
+    assert "swam" not in worked_off(index_terms(members))[1].names
+    named = ["Release 4 is out.", "Release 5 waits for Petra.", "Who tests release 6?", "Petra swam.", "Petra dives."]
+    assert {*distinctive(named, REST)} == {"release", "Petra"}, "what has a capital within a sentence keeps it"
+
+
+@pytest.mark.parametrize("word", ["per", "across", "throughout", "against"])
+def test_a_preposition_is_no_term(word: str):
+    members = [f"three attempts {word} lift", f"Two attempts {word} climber.", f"attempts {word} route"]
+    assert distinctive(members, REST) == ("attempts",)
 
 
 def test_a_possessive_at_the_end_of_a_term_is_left_out():
     members = ["Kilda's well is dry.", "Kilda’s roof leaks.", "A driver's licence", "my driver's licence"]
-    members += ["Kilda's pond", "the driver's licence"]
+    members += ["by Kilda's pond", "the driver's licence"]
     assert set(distinctive(members, REST)) == {"Kilda", "driver's licence"}
 
 

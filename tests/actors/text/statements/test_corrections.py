@@ -123,6 +123,47 @@ def test_events_other_subjects_and_additions_are_no_corrections(earlier: str, la
 @pytest.mark.parametrize(
     ("earlier", "later"),
     [
+        ("The bridge was built of oak.", "Built of oak, the bridge can no longer carry lorries."),
+        ("We baked the cake with rye flour.", "Baked with coarse flour, the cake doesn't rise anymore."),
+        ("The camera is mounted on the roof.", "Mounted on the roof, the camera no longer sees the gate."),
+        ("The pump runs on mains power.", "Running on mains power, the pump is no longer any use in a blackout."),
+        ("The mural was painted by pupils.", "Painted by pupils, the mural no longer shows its old colours."),
+        ("The chapel was built in 1912.", "Built in 1912, the chapel is closed to visitors now."),
+        ("The rota was hastily drawn up in May.", "Drawn up in a hurry, the rota doesn't mention the new nurse."),
+    ],
+)
+def test_a_text_that_takes_up_another_in_a_participle_phrase_corrects_no_word_of_it(earlier: str, later: str) -> None:
+    assert find_correction(earlier, later, ALIKE) is None
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later", "was", "now"),
+    [
+        ("The firm has 30 people.", "Founded in Ulm, the firm has 40 people.", "30", "40"),
+        (
+            "The mill was built in 1901. It opens on Mondays.",
+            "Built in 1901, the mill opens on Tuesdays now.",
+            "M",
+            "T",
+        ),
+        ("The gate is locked at nine.", "Locked at ten, the gate is shut till morning.", "nine", "till"),
+        ("The meeting is at nine.", "Meeting at ten, in the small room.", "nine", "ten"),
+    ],
+)
+def test_a_text_that_opens_with_a_participle_phrase_may_change_a_value(
+    earlier: str, later: str, was: str, now: str
+) -> None:
+    found = find_correction(earlier, later, ALIKE)
+    assert found is not None
+    assert found.was is not None
+    assert found.now is not None
+    assert was in earlier[slice(*found.was)]
+    assert now in later[slice(*found.now)]
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
         ("https://jobs.example/posts/clerk-wanted-81", "https://jobs.example/posts/baker-wanted-97"),
         ("Look: https://photos.example/harbour_1042", "Look: https://photos.example/Harbour_2207"),
         ("Brilliant", "Turns out it wasn't brilliant after all"),
