@@ -53,9 +53,6 @@ topics of English."""
 _ENDS_CLAUSE: Final = re.compile(r"""[^\w\s'’*+#%&$€£/-]$""")
 """Punctuation that separates the words of a pair."""
 
-_SENTENCE_START: Final = re.compile(r"(?:^|[.!?:])\W*$")
-"""What the word before the first one of a sentence ends with; a capital there tells no name."""
-
 _DETERMINERS: Final = frozenset("a an the this that these those my our your his her its their every each no".split())
 """Words that precede no name of a person: "the Spanish exam"."""
 
@@ -97,7 +94,7 @@ class TermIndex(msgspec.Struct, frozen=True):
     holders: Mapping[str, int]
     """Number of texts that hold each term, by its stem."""
     names: frozenset[str]
-    """Words with a capital wherever they stand in a sentence but at its start, none of them after a determiner."""
+    """Words that are capitalised wherever they stand, none of them after a determiner."""
 
 
 class Topic(msgspec.Struct, frozen=True):
@@ -160,7 +157,7 @@ def _topic(index: TermIndex, members: Collection[int]) -> Topic:
     others = {term: score for term, score in scores.items() if not index.names.issuperset(term.split())}
     covered = _covered(holders, islice(_distinctive(holders, others), MAX_TERMS))
     return Topic(
-        terms=tuple(_restore_capitals(forms[term], term, index.names) for term in chosen),
+        terms=tuple(forms[term] for term in chosen),
         topicality=len(covered) / len(members) if members else 0.0,
     )
 
@@ -183,12 +180,6 @@ def _forms(texts: Collection[tuple[Term, ...]]) -> dict[str, str]:
         for term, (surface, count) in best.items()
         if held[term] >= least and (count >= least or 2 * count >= held[term])
     }
-
-
-def _restore_capitals(form: str, term: str, names: frozenset[str]) -> str:
-    """Return the written form of a term with the capitals of the names in it, which the start of a sentence hides."""
-    pairs = zip(form.split(), term.split(), strict=True)
-    return " ".join(word[:1].upper() + word[1:] if stem in names else word for word, stem in pairs)
 
 
 def _covered(holders: Mapping[str, set[int]], terms: Iterable[str]) -> set[int]:
@@ -228,10 +219,7 @@ def _scores(index: TermIndex, holders: Mapping[str, set[int]], members: int) -> 
 
 
 def _terms(text: str, speakers: Sequence[str], stemmer: Stemmer.Stemmer) -> Iterator[tuple[Term, bool | None]]:
-    """Yield each term of a text, a pair after its second word, and whether it may be a name.
-
-    That is None of pairs, and of a word at the start of a sentence with a capital, which is written without it.
-    """
+    """Yield each term of a text, a pair after its second word, and whether it may be a name; None for pairs."""
     read = words(text)
     foreign = sum(word in FOREIGN for word in read) > sum(word in _ENGLISH_ONLY for word in read)
     empty = _NO_TOPIC | FOREIGN if foreign else _NO_TOPIC
@@ -244,15 +232,14 @@ def _terms(text: str, speakers: Sequence[str], stemmer: Stemmer.Stemmer) -> Iter
         surface = _EDGES.sub("", written)
         found = words(surface)[: 1 if surface.isalnum() else None]  # parts of "re.sub", not of "McKay"
         is_name = _is_name(surface) and preceding not in _DETERMINERS
-        is_hidden = is_name and _SENTENCE_START.search(preceding) is not None
         preceding = written.casefold()
         for word in found:
             if not _is_topical(word, empty) or names_a_speaker(word, surface, speakers):
                 before = None
                 continue
             term = Term(stemmer.stemWord(synonym(word)), surface if word == surface.casefold() else word)
-            shown = _POSSESSIVE.sub("", term.written.lower() if is_hidden else term.written)
-            yield term._replace(written=shown), None if is_hidden else is_name
+            shown = _POSSESSIVE.sub("", term.written)
+            yield term._replace(written=shown), is_name
             if before and len(found) == 1:
                 yield Term(f"{before.stem} {term.stem}", f"{before.written} {shown}"), None
             before = term

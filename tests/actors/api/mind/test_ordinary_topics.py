@@ -214,7 +214,7 @@ async def test_each_topic_of_ordinary_sentences_is_a_goal_with_a_name_of_its_own
 async def test_notes_that_their_labels_tell_the_subject_of_are_a_goal_named_by_them(told: Told) -> None:
     goals = (await told.agent.call("discover_goals"))["discovered_goals"]
     (bookings,) = (goal for goal in goals if told.topics_of([goal["members"]]) == {"bookings"})
-    assert "hotel" in bookings["description"]
+    assert "Hotel" in bookings["description"]
 
 
 @pytest.mark.parametrize("told", [{"choir": family_notes.CHOIR, "rest": SCATTERED}], indirect=True)
