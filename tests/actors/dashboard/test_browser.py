@@ -41,7 +41,7 @@ def test_a_search_shows_how_each_result_came_to_its_place(go: Go) -> None:
     first = page.locator(".result").first
     expect(first.locator("h2")).to_contain_text("Payments were down")
     rows = first.locator(".why tbody tr")
-    assert [row.locator("th").inner_text() for row in rows.all()][:2] == ["Meaning", "Recency"]
+    assert [row.locator("th").inner_text() for row in rows.all()][:2] == ["Meaning", "Time"]
     assert first.locator(".spark rect.track").count() == 13
     expect(first.locator(".above")).to_contain_text("Why above number 2?")
     page.locator(".stages summary").click()
