@@ -40,17 +40,20 @@ _LATEST: Final = re.compile(
     r"(?!account|through|in|of|at|flow|is|was|and|(?:working )?(?:director|folder|shell|process|thread|context))\w|"
     r"\bcurrent (?:state|status|plan|version|value|rule|limit)\b|"
     r"\b(?:(?:is|are|does|do|has|have|can|(?:what|who|where|when|how|that|there|it|he|she)['’]s)\b.*\bstill|"
-    r"['’]s still)\b(?! life)|"
-    r"\blast time\b|\blast (?:message|thing|word)s? (?-i:[A-Z])|"
-    r"(?:\b(?:her|his|its|my|our|their|your)|['’]s|"
-    r"\b(?:what|when|where|which|who)\b.*\b(?:did|had|has|have|was|were)\b.*(?<!\bthe)) last\b"
-    r"(?! (?:all|chance|for|long|names?|resort|will|words?)\b)",
+    r"['’]s still)\b(?! life)",
     re.IGNORECASE,
 )
-"""As in "latest", "so far", "our current plan", "is it still open", "when did I last run", "my last run"; not "current
-folder", "still life", "the last train", "her last name"."""
-_LAST: Final = re.compile(r"\b(?:the )?last time\b|\blast\b", re.IGNORECASE)
-"""What such a question says of the time, which no memory of its subject need contain."""
+"""As in "latest", "so far", "our current plan", "is it still open"; not "current folder", "still life"."""
+_LAST: Final = re.compile(
+    r"\b(?:the )?last time\b|\b(?:the )?last(?= (?:message|thing|word)s? (?-i:[A-Z]))|"
+    r"(?:\b(?:her|his|its|my|our|their|your)|(?<!\bit)(?<!that)(?<!what)(?<!who)['’]s|"
+    r"\b(?:what|when|where|which|who)\b.*\b(?:did|had|has|have|was|were)\b.*(?<!\bthe)(?<!\bwho was)(?<!\bwho were)) "
+    r"(?-i:last)(?: time)?\b(?!-| (?:all|but|chance|for|long(?:er|est)?|names?|over|resort|till|until|will|words?)\b)",
+    re.IGNORECASE,
+)
+"""Asks for the latest, and ends with the word that does: "when did I last run", "the last time", "my last run"; not "the
+last train", "who was last", "her last name", "Peter Last"."""
+_LAST_WORDS: Final = re.compile(r"(?:\bthe )?\blast(?: time)?\Z", re.IGNORECASE)
 _LATEST_FIRST: Final = re.compile(
     r"\W*(?:the |my |our |your )?(?:\w+['’]s )?(?:latest|newest|most recent|current)\b", re.IGNORECASE
 )
@@ -124,11 +127,21 @@ def asks_for_latest(query: str) -> bool:
 
     What is told or ordered says "now" of itself: "The power is stable now", "Stop the current activity".
     """
-    if len(query) > _MOST_CHARACTERS or not _LATEST.search(query):
+    if len(query) > _MOST_CHARACTERS or not (_LATEST.search(query) or _LAST.search(query)):
         return False
     found = tokens(query)
     is_named = len(found) <= _MOST_NAMED and stem_words(found[:1])[0] not in _DIRECTIVES
     return is_named or _QUESTION.match(query) is not None or _LATEST_FIRST.match(query) is not None
+
+
+def _without_last(query: str) -> str:
+    """Return a question for the last time without "last", which no memory need contain; "" for any other.
+
+    Also "" where nothing else is left than function words: "When was the last time?".
+    """
+    found = _LAST.search(query)
+    subject = _LAST_WORDS.sub("", query[: found.end()]).rstrip() + query[found.end() :] if found else ""
+    return "" if STOP_WORDS.issuperset(tokens(subject)) else subject
 
 
 def asked_words(query: str) -> str:
@@ -185,5 +198,5 @@ def extract_hints(query: str, asked_at: datetime, now: datetime | None = None) -
         words=words(query),
         numbers=_named_numbers(rest),
         digits=tuple(_DIGITS.findall(rest)),
-        subject=_LAST.sub("", causal_subject(query)) if latest and _LAST.search(query) else "",
+        subject=_without_last(causal_subject(query)) if latest else "",
     )

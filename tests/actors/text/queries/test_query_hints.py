@@ -136,6 +136,11 @@ def test_a_query_asks_for_the_latest(question: str):
         "How long did the frost last?",
         "When did the paint last for two winters?",
         "Which of the last apples fell?",
+        "Who was last in the regatta?",
+        "What's last on the list of guests?",
+        "What did Bo Last order?",
+        "What was our last-minute change?",
+        "Which paint did in the end last longer?",
     ],
 )
 def test_words_that_look_like_it_ask_for_no_latest(question: str):
@@ -195,6 +200,14 @@ def test_a_question_for_the_last_time_is_about_what_was_done() -> None:
         *"When did we sweep the chimney?".split()
     ]
     assert extract_hints("Who is the chair now?", ASKED).subject == ""
+    assert extract_hints("Is the last ferry still late?", ASKED).subject == ""
+    assert extract_hints("When did I last meet Bo Last?", ASKED).subject == "When did I meet Bo Last?"
+
+
+@pytest.mark.parametrize("question", ["last time", "Last time ", "The last time?", "When was the last time?"])
+def test_a_question_that_names_nothing_but_the_last_time_has_no_shorter_subject(question: str) -> None:
+    hints = extract_hints(question, ASKED)
+    assert (hints.latest, hints.subject) == (True, "")
 
 
 @pytest.mark.parametrize(
