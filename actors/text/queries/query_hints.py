@@ -110,7 +110,18 @@ _QUESTION = re.compile(
 _BEFORE_NOUN = r"(?:a|an|the|my|our|your|his|her|their|its|this|that|these|those|about|on|with|of|for|from|in|at)"
 _NUMBER: Final = re.compile(r"(?<![\w.,:/-])(?:[A-Za-z]+-?)*+\d[\w-]*+(?![.,:/]\d)")
 """A number with what is written together with it, unless it goes on behind a mark, as times, dates and decimals do."""
-_DIGITS: Final = re.compile(r"(?<![\d:])\d+(?!\d|:\d|\s*[ap]\.?m\b|\s*o['’]clock)", re.IGNORECASE)
+_DIGITS: Final = re.compile(r"(?<![\d:])\d+(?!\d|:\d|\s?[ap]\.?m\b|\s?o['’]clock)", re.IGNORECASE)
+_AMOUNT: Final = re.compile(
+    r"[$€£]\s?\d[\d.,'’]*|(?<!\d)\d{1,3}(?:[,'’]\d{3})+(?!\d)|(?<!\d)\d+(?:/\d+)+|(?<=[a-z])\d+(?=[a-z])|"
+    r"(?<![\w.])\d+ or \d+\b|\b(?:best|first|last|next|top) \d+|\b(?:a|my|our|the|these|those|your) \d(?![\d.,:])|"
+    r"\b(?:at|past) (?:1?\d|2[0-4])(?:\.[0-5]\d)?(?![\d.,:])|"
+    r"(?<![\d.,])\d[\d.,]*(?:-[a-z]{2,}|(?:st|nd|rd|th)\b|\s?(?:[%€$£]|(?:[kmgt]i?b|[kcm]?m|k?g|k?wh?)\b)|"
+    r" (?:child|day|euro|feet|hour|men|minute|month|people|percent|week|women|year|"
+    r"(?!goes|leaves|means)[a-z]{2,}[^\W\diu]s)\b)",
+    re.IGNORECASE,
+)
+"""A number that counts or measures, which no memory of the subject need contain: "1,200", "24/7", "6 years", "2-door",
+"the 3 best goals". Also an ordinal, an hour, both of "room 4 or 5", and what abbreviates letters ("k8s")."""
 _NO_IDENTIFIER: Final = re.compile(r"\d|(?:19|20)\d\d")
 
 
@@ -197,6 +208,6 @@ def extract_hints(query: str, asked_at: datetime, now: datetime | None = None) -
         unknown=Interval(asked_at, now) if now is not None and asked_at < now else None,
         words=words(query),
         numbers=_named_numbers(rest),
-        digits=tuple(_DIGITS.findall(rest)),
+        digits=tuple(_DIGITS.findall(_AMOUNT.sub(" ", rest))),
         subject=_without_last(causal_subject(query)) if latest else "",
     )

@@ -204,6 +204,26 @@ def test_a_question_for_the_last_time_is_about_what_was_done() -> None:
     assert extract_hints("When did I last meet Bo Last?", ASKED).subject == "When did I meet Bo Last?"
 
 
+@pytest.mark.parametrize(
+    ("question", "digits"),
+    [
+        ("What does firmware 5.9 fix?", "5 9"),
+        ("Who sleeps in room 12b?", "12"),
+        ("Which buses meet the 36 bus in week 52?", "36 52"),
+        ("What does error E33 mean?", "33"),
+        ("Why did the boiler cost 1,200?", ""),
+        ("Is Ilse 7 years old, and her 3-year-old brother 5 feet tall?", ""),
+        ("Which flat with 2 bedrooms costs $900 or 950€?", ""),
+        ("What are the 3 main goals, and the top 10 risks?", ""),
+        ("Who came 2nd in the 24/7 race?", ""),
+        ("Is it room 4 or 5?", ""),
+        ("Where does the k8s group meet at 9?", ""),
+    ],
+)
+def test_numbers_of_things_are_told_from_those_that_count_or_measure(question: str, digits: str) -> None:
+    assert extract_hints(question, ASKED).digits == tuple(digits.split())
+
+
 @pytest.mark.parametrize("question", ["last time", "Last time ", "The last time?", "When was the last time?"])
 def test_a_question_that_names_nothing_but_the_last_time_has_no_shorter_subject(question: str) -> None:
     hints = extract_hints(question, ASKED)
