@@ -240,6 +240,7 @@ def test_a_question_that_names_nothing_but_the_last_time_has_no_shorter_subject(
         ("What happened in the meeting room on 2 May?", False),
         ("What did we decide in the meeting with the plumber on 2 May?", False),
         ("What did we eat at dinner on 2 May?", False),
+        ("What happened at the interview on 2 May?", False),
         ("at lunch on 2 May", False),
     ],
 )
