@@ -51,8 +51,10 @@ _LAST: Final = re.compile(
     r"(?-i:last)(?: time)?\b(?!-| (?:all|but|chance|for|long(?:er|est)?|names?|over|resort|till|until|will|words?)\b)",
     re.IGNORECASE,
 )
-"""Asks for the latest, and ends with the word that does: "when did I last run", "the last time", "my last run"; not "the
-last train", "who was last", "her last name", "Peter Last"."""
+"""Asks for the latest, and ends with the word that does: "when did I last run", "the last time", "my last run".
+
+It is not "the last train", "who was last", "her last name", "Peter Last".
+"""
 _LAST_WORDS: Final = re.compile(r"(?:\bthe )?\blast(?: time)?\Z", re.IGNORECASE)
 _LATEST_FIRST: Final = re.compile(
     r"\W*(?:the |my |our |your )?(?:\w+['’]s )?(?:latest|newest|most recent|current)\b", re.IGNORECASE
