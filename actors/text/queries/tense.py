@@ -14,7 +14,9 @@ USED_TO: Final = (
 """A past habit: neither "is used to open the lid" nor "got used to the noise"."""
 _ARTICLE = r"(?:an?|her|his|its|my|our|the|their|your)"
 _PAST: Final = re.compile(
-    rf"\b{USED_TO}|^(?!\W*(?:what|which)\b.*\buse to \w+ {_ARTICLE}\b).{{0,200}}?\bdid\b.{{0,80}}?\buse to\b|^(?!\W*(?:have|has)\b)(?s:.*)\bbefore\W*$|"
+    rf"\b{USED_TO}|"
+    rf"^(?!\W*(?:what|which)\b.*\buse to \w+ {_ARTICLE}\b).{{0,200}}?\bdid\b.{{0,80}}?\buse to\b|"
+    r"^(?!\W*(?:have|has)\b)(?s:.*)\bbefore\W*$|"
     r"\b(?:before|until|till|prior to) (?:that|this|then|it|we|they|the (?:change|switch|move|"
     r"update|correction))\b|\b(?:previous(?:ly)?|former(?:ly)?|original(?:ly)?|initially|at first|back then|"
     r"in the past|in those days|superseded|outdated|earlier(?! than))\b|"
