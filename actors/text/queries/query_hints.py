@@ -61,8 +61,8 @@ _LATEST_FIRST: Final = re.compile(
 )
 """The beginning of a query without a verb: "most recent word on the fund"."""
 _MOST_CHARACTERS: Final = 200
-"""Characters of a question for the latest. A longer one tells something, of which it says "now"; and where "is" is
-repeated, the pattern takes quadratic time."""
+"""Characters of a question for the latest or for what has a number. A longer one tells something, of which it says
+"now"; and where "is" is repeated, the pattern takes quadratic time."""
 _ASKING: Final = GENERAL | frozenset(
     stem_words(
         """
@@ -142,9 +142,21 @@ def asks_for_latest(query: str) -> bool:
     """
     if len(query) > _MOST_CHARACTERS or not (_LATEST.search(query) or _LAST.search(query)):
         return False
+    return _asks(query) or _LATEST_FIRST.match(query) is not None
+
+
+def _asks(query: str) -> bool:
+    """Return whether a query is short, and a question or the name of a thing: neither told nor ordered."""
+    if len(query) > _MOST_CHARACTERS:
+        return False
     found = tokens(query)
-    is_named = len(found) <= _MOST_NAMED and stem_words(found[:1])[0] not in _DIRECTIVES
-    return is_named or _QUESTION.match(query) is not None or _LATEST_FIRST.match(query) is not None
+    is_named = len(found) <= _MOST_NAMED and _DIRECTIVES.isdisjoint(stem_words(found[:1]))
+    return is_named or _QUESTION.match(query) is not None
+
+
+def _numbers_of_things(rest: str) -> tuple[str, ...]:
+    """Return the digits of the numbers in the rest of a question that neither count nor measure, each once."""
+    return tuple(dict.fromkeys(_DIGITS.findall(_AMOUNT.sub(" ", rest))))
 
 
 def _without_last(query: str) -> str:
@@ -210,6 +222,6 @@ def extract_hints(query: str, asked_at: datetime, now: datetime | None = None) -
         unknown=Interval(asked_at, now) if now is not None and asked_at < now else None,
         words=words(query),
         numbers=_named_numbers(rest),
-        digits=tuple(_DIGITS.findall(_AMOUNT.sub(" ", rest))),
+        digits=_numbers_of_things(rest) if _asks(query) else (),
         subject=_without_last(causal_subject(query)) if latest else "",
     )

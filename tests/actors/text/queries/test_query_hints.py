@@ -218,6 +218,9 @@ def test_a_question_for_the_last_time_is_about_what_was_done() -> None:
         ("Who came 2nd in the 24/7 race?", ""),
         ("Is it room 4 or 5?", ""),
         ("Where does the k8s group meet at 9?", ""),
+        ("ticket 4502", "4502"),
+        ("Add the fix of ticket 4502 to the release notes", ""),
+        ("What breaks here? " + "The test fails in line 37. " * 8, ""),
     ],
 )
 def test_numbers_of_things_are_told_from_those_that_count_or_measure(question: str, digits: str) -> None:
