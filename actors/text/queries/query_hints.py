@@ -112,7 +112,7 @@ _QUESTION = re.compile(
 _BEFORE_NOUN = r"(?:a|an|the|my|our|your|his|her|their|its|this|that|these|those|about|on|with|of|for|from|in|at)"
 _NUMBER: Final = re.compile(r"(?<![\w.,:/-])(?:[A-Za-z]+-?)*+\d[\w-]*+(?![.,:/]\d)")
 """A number with what is written together with it, unless it goes on behind a mark, as times, dates and decimals do."""
-_DIGITS: Final = re.compile(r"(?<![\d:])\d+(?!\d|:\d|\s?[ap]\.?m\b|\s?o['’]clock)", re.IGNORECASE)
+_DIGITS: Final = re.compile(r"(?<![\d:.])\d+(?:[.-]\d+)*(?!\d|[:.-]\d|\s?[ap]\.?m\b|\s?o['’]clock)", re.IGNORECASE)
 _AMOUNT: Final = re.compile(
     r"[$€£]\s?\d[\d.,'’]*|(?<!\d)\d{1,3}(?:[,'’]\d{3})+(?!\d)|(?<!\d)\d+(?:/\d+)+|(?<=[a-z])\d+(?=[a-z])|"
     r"(?<![\w.])\d+ or \d+\b|\b(?:best|first|last|next|top) \d+|\b(?:a|my|our|the|these|those|your) \d(?![\d.,:])|"
@@ -156,7 +156,8 @@ def _asks(query: str) -> bool:
 
 def _numbers_of_things(rest: str) -> tuple[str, ...]:
     """Return the digits of the numbers in the rest of a question that neither count nor measure, each once."""
-    return tuple(dict.fromkeys(_DIGITS.findall(_AMOUNT.sub(" ", rest))))
+    found = _DIGITS.findall(_AMOUNT.sub(" ", rest))
+    return tuple(dict.fromkeys(one.replace(".", " ").replace("-", " ") for one in found))
 
 
 def _without_last(query: str) -> str:

@@ -101,6 +101,7 @@ async def test_a_question_about_a_number_that_no_result_has_is_never_answered_co
     for content in (
         "Bus 14 leaves from the harbour.",
         "Release 2.15 adds a map.",
+        "The pier has 18 lamps.",
         "Room B07 is painted green.",
         "Chapter three is about whales.",
         "The sauna costs 1200 euros.",
