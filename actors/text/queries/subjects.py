@@ -35,12 +35,16 @@ _ASKS_FOR_ALL: Final = re.compile(
 )
 """The beginning of a question or request, unlike keywords such as "make" or a name such as "Will"."""
 _OCCASION: Final = re.compile(
-    r"\b(?:at|during|from|in|on|over)\s+(?:(?:a|an|the|my|our|that|this|your|['’]s) )?(?:[a-z][\w'’-]* )?"
+    r"\b(?:at|during|from|in|on(?=.{1,40}\bcall\b)|over)\s+"
+    r"(?:(?:a|an|the|my|our|that|this|your|['’]s) )?(?:(?-i:[a-z])[\w-]* )?"
     r"(?:breakfast|briefing|call|chat|check-in|conversation|dinner|discussion|interview|kick-?off|lunch|meeting|planning"
     r"|retro(?:spective)?|session|stand-?up|sync|workshop)\b(?: (?:at|from|in|of|on)\s\s+)?",
     re.IGNORECASE,
 )
-"""Names when something was said rather than what: "in the weekly meeting", "at lunch", "in the meeting on" a day."""
+"""Names when something was said rather than what: "in the weekly meeting", "at lunch", "in the meeting on" a day.
+
+Not with whom or about what: "at Petra's dinner", "on lunch".
+"""
 _SAYING: Final = frozenset(
     stem_words(
         """

@@ -245,6 +245,9 @@ def test_a_question_that_names_nothing_but_the_last_time_has_no_shorter_subject(
         ("What did we decide in the meeting with the plumber on 2 May?", False),
         ("What did we eat at dinner on 2 May?", False),
         ("What happened at the interview on 2 May?", False),
+        ("What did we talk about at Petra's dinner on 2 May?", False),
+        ("What was agreed on lunch on 2 May?", False),
+        ("What was agreed on the call on 2 May?", True),
         ("at lunch on 2 May", False),
     ],
 )
