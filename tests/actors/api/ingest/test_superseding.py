@@ -446,6 +446,8 @@ async def test_only_earlier_statements_of_the_same_speaker_and_namespace_are_cor
     [
         ("Maximum speakers per panel: 4", "Maximum speakers per panel: 5"),
         ("The harvest festival is planned for May.", "Harvest festival slipped to June"),
+        ("The shop of the mill is in beta.", "The shop of the mill went live on Monday."),
+        ("The ferry app is not live yet.", "The ferry app went live in March."),
         ("The traffic for the beta search is at 5%", "beta search traffic ramped to 20%"),
         ("The warranty for the boat ends on 9 May.", "Recalculated: boat warranty period ends 30 June"),
     ],
