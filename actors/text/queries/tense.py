@@ -38,10 +38,12 @@ _BEFORE: Final = re.compile(
     re.IGNORECASE,
 )
 """The end of a question for what something preceded: "What did we use before Redis?"."""
-_NOT_PAST: Final = re.compile(
-    r"\b(?:am|are|can|do|does|is|must|should|will)\b|\b(?:how|it|that|there|what|when|where|who)['’]s\b", re.IGNORECASE
+_TENSE: Final = re.compile(
+    r"\b(?:(?P<past>did|had|was|were)|am|are|do|does|is|must|need|should|(?-i:can|will))\b|^\W*(?:can|will)\b|"
+    r"\b(?:how|it|that|there|what|when|where|who)['’]s\b",
+    re.IGNORECASE,
 )
-"""Verbs of a question for what holds or will be: "What should I do before the audit?"."""
+"""Verbs that tell the tense of a question, the first of them: "What should I do before the audit?"."""
 _HAPPENED: Final = re.compile(r"\b(?:did|was|were|had)\b", re.IGNORECASE)
 """Verbs of a question for what happened, which has no latest version."""
 
@@ -69,7 +71,8 @@ def asks_for_first(query: str) -> bool:
 
 def is_of_present(query: str) -> bool:
     """Return whether a question is in the present or future tense, whatever time it names."""
-    return _NOT_PAST.search(query) is not None
+    verb = _TENSE.search(query)
+    return verb is not None and verb["past"] is None
 
 
 def asks_for_present(query: str, hints: QueryHints) -> bool:

@@ -158,6 +158,7 @@ VERSIONS = (
     ("My rent is 890 euros a month.", "My rent has gone up to 960 euros a month."),
     ("A brass key is used to open the shed.", "The shed has a keypad instead of the brass key."),
     ("I have never climbed the church tower.", "I climbed the church tower with Piet."),
+    ("Nora keeps the key and does the yard.", "Boris keeps the key and does the yard."),
     ("Lock the gate of the yard.", "Before the audit, lock the gate of the yard and the windows."),
 )
 
@@ -176,7 +177,8 @@ VERSIONS = (
         (VERSIONS[2], "What was replaced by the keypad of the shed?", 0),
         (VERSIONS[1], "How much rent did I use to pay?", 0),
         (VERSIONS[1], "How much rent did I pay before 960 euros?", 0),
-        (VERSIONS[4], "What should I lock before the audit?", 1),
+        (VERSIONS[4], "Who did we have do the yard before Boris?", 0),
+        (VERSIONS[5], "What should I lock before the audit?", 1),
         (VERSIONS[2], "What did we use to open the shed?", 1),
     ],
     ids=[
@@ -191,6 +193,7 @@ VERSIONS = (
         "a replacement",
         "a former habit",
         "an amount",
+        "a verb that is not the first",
         "what is to come",
         "a means",
     ],
