@@ -67,7 +67,7 @@ class QueryHints(msgspec.Struct, frozen=True, kw_only=True):
     numbers: tuple[str, ...] = ()
     """Numbers of several digits that are no times, with what is written together with them: "637", "CVE-2024-3094"."""
     digits: tuple[str, ...] = ()
-    """The digits of each number that is no time: "5", "9" and "33" in "5.9 or E33"."""
+    """Of a short question the digits of each number that is no time and no amount: "5 9" and "33" in "5.9 and E33"."""
 
 
 NO_HINTS: Final = QueryHints()

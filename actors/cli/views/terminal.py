@@ -51,7 +51,8 @@ class Screen(Console):
     def print_item(self, mark: str, text: str, style: str = "") -> None:
         """Print a text behind a mark, its lines below each other; on a terminal they break between words."""
         item = Text(text, style)
-        lines = item.wrap(self, self.width - len(mark)) if self.is_terminal else item.split("\n", allow_blank=True)
+        width = max(1, self.width - len(mark))
+        lines = item.wrap(self, width) if self.is_terminal else item.split("\n", allow_blank=True)
         self.print(Text.assemble((mark, "bold"), Text("\n" + " " * len(mark)).join(lines)))
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:

@@ -28,6 +28,7 @@ from actors.runtime.settings import Confidence
 from actors.runtime.types import JsonObject
 from actors.text.entities import find_names
 from actors.text.queries.query_hints import asked_words
+from actors.text.text_equivalence import NUMBERS
 from events.fingerprint import Sparse
 from events.spaces import E1, E6, E11, E13
 from projections.atlas.atlas import Atlas
@@ -190,8 +191,10 @@ def is_of_another(atlas: Atlas, request: Search, rows: Rows, eligible: Mask) -> 
     `rows` are ranked, best first; `eligible` says which rows might have been found, shape (rows of the atlas,).
     """
     best = rows[:CONSIDERED]
-    if not all(says(atlas, request.embeddings, digits, best).any() for digits in request.hints.digits):
-        return True
+    for digits in request.hints.digits:
+        written = (digits, *(word for word, number in NUMBERS.items() if number == digits))
+        if not any(says(atlas, {E6: term_frequencies(one)}, one, best).any() for one in written):
+            return True
     return _names_nothing_known(atlas, request, eligible)
 
 

@@ -40,24 +40,29 @@ _LATEST: Final = re.compile(
     r"(?!account|through|in|of|at|flow|is|was|and|(?:working )?(?:director|folder|shell|process|thread|context))\w|"
     r"\bcurrent (?:state|status|plan|version|value|rule|limit)\b|"
     r"\b(?:(?:is|are|does|do|has|have|can|(?:what|who|where|when|how|that|there|it|he|she)['’]s)\b.*\bstill|"
-    r"['’]s still)\b(?! life)|"
-    r"\blast time\b|\blast (?:message|thing|word)s? (?-i:[A-Z])|"
-    r"(?:\b(?:her|his|its|my|our|their|your)|['’]s|"
-    r"\b(?:what|when|where|which|who)\b.*\b(?:did|had|has|have|was|were)\b.*(?<!\bthe)) last\b"
-    r"(?! (?:all|chance|for|long|names?|resort|will|words?)\b)",
+    r"['’]s still)\b(?! life)",
     re.IGNORECASE,
 )
-"""As in "latest", "so far", "our current plan", "is it still open", "when did I last run", "my last run"; not "current
-folder", "still life", "the last train", "her last name"."""
-_LAST: Final = re.compile(r"\b(?:the )?last time\b|\blast\b", re.IGNORECASE)
-"""What such a question says of the time, which no memory of its subject need contain."""
+"""As in "latest", "so far", "our current plan", "is it still open"; not "current folder", "still life"."""
+_LAST: Final = re.compile(
+    r"\b(?:the )?last time\b|\b(?:the )?last(?= (?:message|thing|word)s? (?-i:[A-Z]))|"
+    r"(?:\b(?:her|his|its|my|our|their|your)|(?<!\bit)(?<!that)(?<!what)(?<!who)['’]s|"
+    r"\b(?:what|when|where|which|who)\b.*\b(?:did|had|has|have|was|were)\b.*(?<!\bthe)(?<!\bwho was)(?<!\bwho were)) "
+    r"(?-i:last)(?: time)?\b(?!-| (?:all|but|chance|for|long(?:er|est)?|names?|over|resort|till|until|will|words?)\b)",
+    re.IGNORECASE,
+)
+"""Asks for the latest, and ends with the word that does: "when did I last run", "the last time", "my last run".
+
+It is not "the last train", "who was last", "her last name", "Peter Last".
+"""
+_LAST_WORDS: Final = re.compile(r"(?:\bthe )?\blast(?: time)?\Z", re.IGNORECASE)
 _LATEST_FIRST: Final = re.compile(
     r"\W*(?:the |my |our |your )?(?:\w+['’]s )?(?:latest|newest|most recent|current)\b", re.IGNORECASE
 )
 """The beginning of a query without a verb: "most recent word on the fund"."""
 _MOST_CHARACTERS: Final = 200
-"""Characters of a question for the latest. A longer one tells something, of which it says "now"; and where "is" is
-repeated, the pattern takes quadratic time."""
+"""Characters of a question for the latest or for what has a number. A longer one tells something, of which it says
+"now"; and where "is" is repeated, the pattern takes quadratic time."""
 _ASKING: Final = GENERAL | frozenset(
     stem_words(
         """
@@ -107,7 +112,18 @@ _QUESTION = re.compile(
 _BEFORE_NOUN = r"(?:a|an|the|my|our|your|his|her|their|its|this|that|these|those|about|on|with|of|for|from|in|at)"
 _NUMBER: Final = re.compile(r"(?<![\w.,:/-])(?:[A-Za-z]+-?)*+\d[\w-]*+(?![.,:/]\d)")
 """A number with what is written together with it, unless it goes on behind a mark, as times, dates and decimals do."""
-_DIGITS: Final = re.compile(r"(?<![\d:])\d+(?!\d|:\d|\s*[ap]\.?m\b|\s*o['’]clock)", re.IGNORECASE)
+_DIGITS: Final = re.compile(r"(?<![\d:.])\d+(?:[.-]\d+)*(?!\d|[:.-]\d|\s?[ap]\.?m\b|\s?o['’]clock)", re.IGNORECASE)
+_AMOUNT: Final = re.compile(
+    r"[$€£]\s?\d[\d.,'’]*|(?<!\d)\d{1,3}(?:[,'’]\d{3})+(?!\d)|(?<!\d)\d+(?:/\d+)+|(?<=[a-z])\d+(?=[a-z])|"
+    r"(?<![\w.])\d+ or \d+\b|\b(?:best|first|last|next|top) \d+|\b(?:a|my|our|the|these|those|your) \d(?![\d.,:])|"
+    r"\b(?:at|past) (?:1?\d|2[0-4])(?:\.[0-5]\d)?(?![\d.,:])|"
+    r"(?<![\d.,])\d[\d.,]*(?:-[a-z]{2,}|(?:st|nd|rd|th)\b|\s?(?:[%€$£]|(?:[kmgt]i?b|[kcm]?m|k?g|k?wh?)\b)|"
+    r" (?:child|day|euro|feet|hour|men|minute|month|people|percent|week|women|year|"
+    r"(?!goes|leaves|means)[a-z]{2,}[^\W\diu]s)\b)",
+    re.IGNORECASE,
+)
+"""A number that counts or measures, which no memory of the subject need contain: "1,200", "24/7", "6 years", "2-door",
+"the 3 best goals". Also an ordinal, an hour, both of "room 4 or 5", and what abbreviates letters ("k8s")."""
 _NO_IDENTIFIER: Final = re.compile(r"\d|(?:19|20)\d\d")
 
 
@@ -124,11 +140,34 @@ def asks_for_latest(query: str) -> bool:
 
     What is told or ordered says "now" of itself: "The power is stable now", "Stop the current activity".
     """
-    if len(query) > _MOST_CHARACTERS or not _LATEST.search(query):
+    if len(query) > _MOST_CHARACTERS or not (_LATEST.search(query) or _LAST.search(query)):
+        return False
+    return _asks(query) or _LATEST_FIRST.match(query) is not None
+
+
+def _asks(query: str) -> bool:
+    """Return whether a query is short, and a question or the name of a thing: neither told nor ordered."""
+    if len(query) > _MOST_CHARACTERS:
         return False
     found = tokens(query)
-    is_named = len(found) <= _MOST_NAMED and stem_words(found[:1])[0] not in _DIRECTIVES
-    return is_named or _QUESTION.match(query) is not None or _LATEST_FIRST.match(query) is not None
+    is_named = len(found) <= _MOST_NAMED and _DIRECTIVES.isdisjoint(stem_words(found[:1]))
+    return is_named or _QUESTION.match(query) is not None
+
+
+def _numbers_of_things(rest: str) -> tuple[str, ...]:
+    """Return the digits of the numbers in the rest of a question that neither count nor measure, each once."""
+    found = _DIGITS.findall(_AMOUNT.sub(" ", rest))
+    return tuple(dict.fromkeys(one.replace(".", " ").replace("-", " ") for one in found))
+
+
+def _without_last(query: str) -> str:
+    """Return a question for the last time without "last", which no memory need contain; "" for any other.
+
+    Also "" where nothing else is left than function words: "When was the last time?".
+    """
+    found = _LAST.search(query)
+    subject = _LAST_WORDS.sub("", query[: found.end()]).rstrip() + query[found.end() :] if found else ""
+    return "" if STOP_WORDS.issuperset(tokens(subject)) else subject
 
 
 def asked_words(query: str) -> str:
@@ -184,6 +223,6 @@ def extract_hints(query: str, asked_at: datetime, now: datetime | None = None) -
         unknown=Interval(asked_at, now) if now is not None and asked_at < now else None,
         words=words(query),
         numbers=_named_numbers(rest),
-        digits=tuple(_DIGITS.findall(rest)),
-        subject=_LAST.sub("", causal_subject(query)) if latest and _LAST.search(query) else "",
+        digits=_numbers_of_things(rest) if _asks(query) else (),
+        subject=_without_last(causal_subject(query)) if latest else "",
     )

@@ -35,20 +35,37 @@ _ASKS_FOR_ALL: Final = re.compile(
 )
 """The beginning of a question or request, unlike keywords such as "make" or a name such as "Will"."""
 _OCCASION: Final = re.compile(
-    r"\b(?:at|during|from|in|on|over)\s+(?:(?:a|an|the|my|our|that|this|your|['’]s) )?(?:[a-z][\w'’-]* )?"
+    r"\b(?:at|during|from|in|on(?=.{1,40}\bcall\b)|over)\s+"
+    r"(?:(?:a|an|the|my|our|that|this|your|['’]s) )?(?:(?-i:[a-z])[\w-]* )?"
     r"(?:breakfast|briefing|call|chat|check-in|conversation|dinner|discussion|interview|kick-?off|lunch|meeting|planning"
     r"|retro(?:spective)?|session|stand-?up|sync|workshop)\b(?: (?:at|from|in|of|on)\s\s+)?",
     re.IGNORECASE,
 )
-"""Names when something was said rather than what: "in the weekly meeting", "at lunch", "in the meeting on" a day."""
+"""Names when something was said rather than what: "in the weekly meeting", "at lunch", "in the meeting on" a day.
+
+Not with whom or about what: "at Petra's dinner", "on lunch".
+"""
+_SAYING: Final = frozenset(
+    stem_words(
+        """
+        agree chat chatted decide decided decision discuss mention promise propose said say speak spoke suggest talk
+        tell told
+        """.split()
+    )
+)
+"""Stems of what is done by talking; what happened at an interview may be told at any time."""
 _PARTS_OF_DAY: Final = frozenset(stem_words("early late morning noon afternoon evening night".split()))
 
 
-def rest_of(query: str, asked_at: datetime) -> str:
-    """Return a query without its times; a question also without the occasion of what was said."""
+def rest_of(query: str, asked_at: datetime, *, is_limited: bool = False) -> str:
+    """Return a query without its times; a question for what was said at a time also without its occasion.
+
+    `is_limited` says whether a filter names the time.
+    """
     rest = without_times(query, asked_at, modifiers=True)
     bare = _OCCASION.sub("", rest)
-    return bare if _ASKS_FOR_ALL.match(bare) else rest
+    is_said = not _SAYING.isdisjoint(stem_words(tokens(bare))) and (is_limited or rest != query)
+    return bare if is_said and _ASKS_FOR_ALL.match(bare) else rest
 
 
 def is_general(rest: str) -> bool:
@@ -59,5 +76,5 @@ def is_general(rest: str) -> bool:
 
 def has_no_subject(query: str, asked_at: datetime) -> bool:
     """Return whether a question names nothing that a memory could be about: it asks for all that a filter leaves."""
-    rest = rest_of(query, asked_at)
+    rest = rest_of(query, asked_at, is_limited=True)
     return _ASKS_FOR_ALL.match(rest) is not None and causal_direction(query) is None and is_general(rest)

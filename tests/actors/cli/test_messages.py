@@ -383,3 +383,9 @@ def test_a_text_breaks_between_words_on_a_terminal_and_nowhere_else(is_terminal:
     screen = Screen(file=written, width=24, force_terminal=is_terminal, color_system=None, soft_wrap=True)
     screen.print_item("1. ", "The boathouse key hangs behind the red canoe.\nAsk Ben.")
     assert [line.rstrip() for line in written.getvalue().splitlines()] == lines
+
+
+def test_a_text_is_shown_on_a_terminal_no_wider_than_its_mark() -> None:
+    written = StringIO()
+    Screen(file=written, width=3, force_terminal=True, color_system=None, soft_wrap=True).print_item("1. ", "Ab")
+    assert written.getvalue().split() == ["1.", "A", "b"]

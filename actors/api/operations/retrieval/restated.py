@@ -13,7 +13,7 @@ from uuid import UUID
 from actors.api.answers import body_of
 from actors.api.operations.retrieval.query import Query
 from actors.comparator.messages import Hit
-from actors.text.queries.tense import ambiguous_words, asks_for_present
+from actors.text.queries.tense import ambiguous_words, asks_for_present, is_of_present
 from actors.text.statements.restatements import restates
 from actors.text.statements.statement import read_statement
 from events.local_time import calendar_time
@@ -31,9 +31,10 @@ MIN_TIME = timedelta(minutes=1)
 
 
 def asks_for_one_version(query: Query) -> bool:
-    """Return whether a query asks for a value at present or at a time that it names, so that versions can be told."""
+    """Return whether a query asks for a value at present or at a past time that it names."""
     hints = query.hints
-    return asks_for_present(query.text, hints) or bool(hints.intervals and not (hints.time_only or hints.said_by))
+    names_time = hints.intervals and not (hints.time_only or hints.said_by or is_of_present(query.text))
+    return bool(names_time) or asks_for_present(query.text, hints)
 
 
 def find_restated(query: Query, hits: Sequence[tuple[Hit, Entry]]) -> dict[UUID, UUID]:
@@ -65,8 +66,14 @@ def find_restated(query: Query, hits: Sequence[tuple[Hit, Entry]]) -> dict[UUID,
 
 
 def _is_of_after(query: Query, later: Entry, earlier: Entry) -> bool:
-    """Return whether one memory was said after the time that a query names, and doesn't name it; another one before."""
+    """Return whether one memory was said after the time that a query names, and another one before its end.
+
+    The later one neither names that time nor reports an event, which may have happened then: "Bo won the cup."
+    """
     asked, text = query.hints.intervals, body_of(later).text
+    told = read_statement(text)
+    if told.tells_event and not told.announces_change:
+        return False
     end = max(interval.end for interval in asked)
     said, before = (calendar_time(body_of(entry).said_at) for entry in (later, earlier))
     return before < end <= said and not any(

@@ -158,6 +158,8 @@ VERSIONS = (
     ("My rent is 890 euros a month.", "My rent has gone up to 960 euros a month."),
     ("A brass key is used to open the shed.", "The shed has a keypad instead of the brass key."),
     ("I have never climbed the church tower.", "I climbed the church tower with Piet."),
+    ("Nora keeps the key and does the yard.", "Boris keeps the key and does the yard."),
+    ("Lock the gate of the yard.", "Before the audit, lock the gate of the yard and the windows."),
 )
 
 
@@ -175,6 +177,9 @@ VERSIONS = (
         (VERSIONS[2], "What was replaced by the keypad of the shed?", 0),
         (VERSIONS[1], "How much rent did I use to pay?", 0),
         (VERSIONS[1], "How much rent did I pay before 960 euros?", 0),
+        (VERSIONS[4], "Who did we have do the yard before Boris?", 0),
+        (VERSIONS[5], "What should I lock before the audit?", 1),
+        (VERSIONS[2], "What did we use to open the shed?", 1),
     ],
     ids=[
         "a name",
@@ -188,6 +193,9 @@ VERSIONS = (
         "a replacement",
         "a former habit",
         "an amount",
+        "a verb that is not the first",
+        "what is to come",
+        "a means",
     ],
 )
 async def test_what_asks_for_the_past_finds_the_earlier_version_first(
@@ -441,6 +449,8 @@ async def test_only_earlier_statements_of_the_same_speaker_and_namespace_are_cor
     [
         ("Maximum speakers per panel: 4", "Maximum speakers per panel: 5"),
         ("The harvest festival is planned for May.", "Harvest festival slipped to June"),
+        ("The shop of the mill is in beta.", "The shop of the mill went live on Monday."),
+        ("The ferry app is not live yet.", "The ferry app went live in March."),
         ("The traffic for the beta search is at 5%", "beta search traffic ramped to 20%"),
         ("The warranty for the boat ends on 9 May.", "Recalculated: boat warranty period ends 30 June"),
     ],

@@ -92,6 +92,20 @@ async def test_a_question_for_a_past_time_finds_first_what_was_said_before_its_e
     assert (await found(context, question.format("July")))[0] == new
 
 
+@pytest.mark.parametrize(
+    ("earlier", "later", "question"),
+    [
+        ("We had 2 leaks in the boathouse.", "We had 3 leaks in the boathouse.", "How many leaks did we have in May?"),
+        ("The wifi code is tulip.", "The wifi code is rose.", "What is the wifi code that I heard of in May?"),
+    ],
+)
+async def test_what_happened_and_what_holds_is_not_what_was_said_before_a_time(
+    context: Context, earlier: str, later: str, question: str
+) -> None:
+    _, new = await told(context, earlier, later)
+    assert (await found(context, question))[0] == new
+
+
 async def test_what_names_the_past_time_itself_answers_a_question_for_it_whenever_it_was_said(context: Context) -> None:
     _, new = await told(context, "The berth costs 300 euros.", "In April 2023 the berth cost 320 euros.")
     assert (await found(context, "What did the berth cost in April 2023?"))[0] == new

@@ -136,6 +136,11 @@ def test_a_query_asks_for_the_latest(question: str):
         "How long did the frost last?",
         "When did the paint last for two winters?",
         "Which of the last apples fell?",
+        "Who was last in the regatta?",
+        "What's last on the list of guests?",
+        "What did Bo Last order?",
+        "What was our last-minute change?",
+        "Which paint did in the end last longer?",
     ],
 )
 def test_words_that_look_like_it_ask_for_no_latest(question: str):
@@ -195,6 +200,38 @@ def test_a_question_for_the_last_time_is_about_what_was_done() -> None:
         *"When did we sweep the chimney?".split()
     ]
     assert extract_hints("Who is the chair now?", ASKED).subject == ""
+    assert extract_hints("Is the last ferry still late?", ASKED).subject == ""
+    assert extract_hints("When did I last meet Bo Last?", ASKED).subject == "When did I meet Bo Last?"
+
+
+@pytest.mark.parametrize(
+    ("question", "digits"),
+    [
+        ("What does firmware 5.9 fix?", "5 9"),
+        ("Who sleeps in room 12b?", "12"),
+        ("Which buses meet the 36 bus in week 52?", "36,52"),
+        ("What does error E33 mean?", "33"),
+        ("Why did the boiler cost 1,200?", ""),
+        ("Is Ilse 7 years old, and her 3-year-old brother 5 feet tall?", ""),
+        ("Which flat with 2 bedrooms costs $900 or 950€?", ""),
+        ("What are the 3 main goals, and the top 10 risks?", ""),
+        ("Who came 2nd in the 24/7 race?", ""),
+        ("Is it room 4 or 5?", ""),
+        ("Where does the k8s group meet at 9?", ""),
+        ("Is the pier open until 7.15pm or 8 pm?", ""),
+        ("ticket 4502", "4502"),
+        ("Add the fix of ticket 4502 to the release notes", ""),
+        ("What breaks here? " + "The test fails in line 37. " * 8, ""),
+    ],
+)
+def test_numbers_of_things_are_told_from_those_that_count_or_measure(question: str, digits: str) -> None:
+    assert ",".join(extract_hints(question, ASKED).digits) == digits
+
+
+@pytest.mark.parametrize("question", ["last time", "Last time ", "The last time?", "When was the last time?"])
+def test_a_question_that_names_nothing_but_the_last_time_has_no_shorter_subject(question: str) -> None:
+    hints = extract_hints(question, ASKED)
+    assert (hints.latest, hints.subject) == (True, "")
 
 
 @pytest.mark.parametrize(
@@ -207,6 +244,10 @@ def test_a_question_for_the_last_time_is_about_what_was_done() -> None:
         ("What happened in the meeting room on 2 May?", False),
         ("What did we decide in the meeting with the plumber on 2 May?", False),
         ("What did we eat at dinner on 2 May?", False),
+        ("What happened at the interview on 2 May?", False),
+        ("What did we talk about at Petra's dinner on 2 May?", False),
+        ("What was agreed on lunch on 2 May?", False),
+        ("What was agreed on the call on 2 May?", True),
         ("at lunch on 2 May", False),
     ],
 )
