@@ -32,6 +32,7 @@ class Filter(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """Further namespaces, beside the one above."""
     session: str | None = None
     speaker: str | None = None
+    """Compared without regard to case."""
     modality: Modality | None = None
     quadrant: Quadrant | None = None
     """In E1."""
@@ -116,7 +117,7 @@ class Facets:
             values = {
                 "namespace": memory.namespace,
                 "session": memory.session,
-                "speaker": speaker if isinstance(speaker, str) else None,
+                "speaker": speaker.casefold() if isinstance(speaker, str) else None,
                 "modality": memory.modality,
                 "quadrant": memory.johari[0].quadrant,
             }
@@ -227,7 +228,7 @@ class Facets:
         for name, column in self._columns.items():
             value: str | None = getattr(wanted, name)
             if value is not None:
-                mask &= column.equals(value)
+                mask &= column.equals(value.casefold() if name == "speaker" else value)
             if name == "namespace" and wanted.shared:
                 mask |= self.in_any(wanted.shared)
         mask &= within_limits(self._created.array, self._calendar.array, wanted.since, wanted.until)

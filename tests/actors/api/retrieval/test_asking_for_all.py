@@ -89,6 +89,7 @@ async def test_the_part_of_a_day_decides_between_memories_of_one_subject(context
         ({"until": "2026-07-06"}, {CHOIR}),
         ({"session": "walk"}, {OWL}),
         ({"speaker": "Ida"}, {OWL}),
+        ({"speaker": "ida"}, {OWL}),
         ({"tags": ["birds"]}, {OWL}),
     ],
 )
