@@ -7,7 +7,7 @@ from typing import Final
 from projections.spaces.lexical import STOP_WORDS, stem_words
 
 _WORD: Final = re.compile(r"[^\W\d_][\w'’-]*")
-_SAYING: Final = frozenset(
+SAYING: Final = frozenset(
     stem_words(
         """
         announce answer ask chat claim comment complain discuss explain mention note post promise propose recommend
@@ -15,6 +15,7 @@ _SAYING: Final = frozenset(
         """.split()
     )
 )
+"""Stems of verbs of saying."""
 _ASKED: Final = re.compile(
     r"\W*(?:(?:and|but|ok|okay|please|so|then|(?:show|remind|tell) (?:me|us)|list)\W+)*"
     r"(?:(?:anything|everything|what all)\b|what(?: all| else| exactly)?"
@@ -45,7 +46,7 @@ def find_asked_speaker(query: str, general: frozenset[str]) -> frozenset[str]:
         return frozenset()
     words = [word.replace("’", "'").casefold() for word in _WORD.findall(query)]
     stems = stem_words(words)
-    is_general = [word in STOP_WORDS or stem in general | _SAYING for word, stem in zip(words, stems, strict=True)]
+    is_general = [word in STOP_WORDS or stem in general | SAYING for word, stem in zip(words, stems, strict=True)]
     named = [index for index, known in enumerate(is_general) if not known and words[index] not in _BETWEEN]
     if not 0 < len(named) <= _MOST_NAMED or named[-1] - named[0] >= len(named):
         return frozenset()
@@ -53,7 +54,7 @@ def find_asked_speaker(query: str, general: frozenset[str]) -> frozenset[str]:
     while after < len(words) and words[after] in _BETWEEN:
         after += 1
     is_subject = (
-        after < len(words) and stems[after] in _SAYING and (STOP_WORDS | _BETWEEN).issuperset(words[after + 1 :])
+        after < len(words) and stems[after] in SAYING and (STOP_WORDS | _BETWEEN).issuperset(words[after + 1 :])
     )
-    is_agent = before > 1 and words[before - 1] == "by" and stems[before - 2] in _SAYING
+    is_agent = before > 1 and words[before - 1] == "by" and stems[before - 2] in SAYING
     return frozenset(words[index] for index in named) if is_subject or is_agent else frozenset()

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Final
 
 from actors.text.queries.causal_questions import causal_direction
+from actors.text.queries.speaking import SAYING
 from projections.spaces.lexical import STOP_WORDS, stem_words
 from projections.spaces.lexical import words as tokens
 from projections.time.expressions import without_times
@@ -45,14 +46,7 @@ _OCCASION: Final = re.compile(
 
 Not with whom or about what: "at Petra's dinner", "on lunch".
 """
-_SAYING: Final = frozenset(
-    stem_words(
-        """
-        agree chat chatted decide decided decision discuss mention promise propose said say speak spoke suggest talk
-        tell told
-        """.split()
-    )
-)
+_TALKING: Final = SAYING | frozenset(stem_words("agree chatted decide decided decision".split()))
 """Stems of what is done by talking; what happened at an interview may be told at any time."""
 _PARTS_OF_DAY: Final = frozenset(stem_words("early late morning noon afternoon evening night".split()))
 
@@ -64,7 +58,7 @@ def rest_of(query: str, asked_at: datetime, *, is_limited: bool = False) -> str:
     """
     rest = without_times(query, asked_at, modifiers=True)
     bare = _OCCASION.sub("", rest)
-    is_said = not _SAYING.isdisjoint(stem_words(tokens(bare))) and (is_limited or rest != query)
+    is_said = not _TALKING.isdisjoint(stem_words(tokens(bare))) and (is_limited or rest != query)
     return bare if is_said and _ASKS_FOR_ALL.match(bare) else rest
 
 

@@ -175,7 +175,7 @@ def _consequences(one: PendingMemory) -> Iterator[Event]:
 def stored_event(envelope: Envelope) -> MemoryStored:
     """Return the event that stored a memory; a `NotFoundFault` if the memory was erased since."""
     if not isinstance(envelope.event, MemoryStored):
-        raise NotFoundFault(f"Memory was stored by this request, and erased since: {envelope.id}", id=str(envelope.id))
+        raise NotFoundFault(f"Memory was stored, and erased since: {envelope.id}", id=str(envelope.id))
     return envelope.event
 
 

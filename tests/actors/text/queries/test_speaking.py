@@ -20,6 +20,7 @@ ASKED = datetime(2023, 8, 17, 15, 20, tzinfo=UTC)
         ("What has Piet already suggested?", "piet"),
         ("What did Piet say last?", "piet"),
         ("What did Sanna promise in the call on 3 June?", "sanna"),
+        ("What did Sanna report at the stand-up on 3 June?", "sanna"),
         ("In the weekly meeting on 3 June, what did Sanna say?", "sanna"),
         ("What did Sanna say at lunch?", ""),
         ("Show me everything that Piet wrote on 10 June", "piet"),
