@@ -1,6 +1,5 @@
 """What hooks tell Claude: a brief of a project at the start of a session, and the memories that bear on a prompt."""
 
-import re
 import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -14,10 +13,19 @@ from actors.runtime.types import JsonObject
 from actors.text.excerpts import excerpt
 from events.wording import counted
 
+LISTED = 20
+"""Most salient and latest memories from which a brief takes those that tell a session something."""
+MAX_SALIENT = 3
+MAX_LATEST = 2
+"""Memories that a brief quotes: the most salient, and the latest of the others."""
+MAX_PERSONAL = 1
+"""The same of `personal`, which all projects share."""
+MAX_GOALS = 4
+"""Goals that a brief names beside the North Star."""
+TOOL_TAG = "capture"
+"""Tag of the records of tool use that the hook stores."""
 MAX_RECALLED = 3
-"""Memories that a brief quotes, and a prompt recalls."""
-PURPOSEFUL = 10
-"""Memories that serve a North Star best, among which a brief leaves out those that were corrected."""
+"""Memories that a prompt recalls."""
 MIN_SIMILARITY = 0.5
 """Least similarity of the second and third, at which people call half of the pairs related."""
 RECALLED_CHARACTERS = 400
@@ -42,41 +50,51 @@ def sharing_line(namespace: str, owner: Path) -> str:
     )
 
 
-def brief_lines(store: StoreSession, counts: Mapping[str, int], namespace: str, name: str) -> Iterator[str]:
-    """Yield how much is stored, the North Star, the memory in the workspace, and what bears on the project's name.
+def brief_lines(store: StoreSession, counts: Mapping[str, int], namespace: str, personal: str | None) -> Iterator[str]:
+    """Yield how much is stored and what about, and the most salient and the latest memories.
+
+    It needs no models, which may still load.
 
     Args:
         store: The store.
         counts: Memories by namespace.
         namespace: Of the project; nothing is yielded if it is empty.
-        name: Of the project, whose words its memories are searched by.
+        personal: Namespace whose most salient memory the project is told too; None for none.
     """
     if not (count := counts.get(namespace, 0)):
         return
-    ignited = store.call("workspace/status", namespace=namespace)["ignited"]
-    lines = [f"- in the workspace: {_quoted(one, BRIEF_CHARACTERS)}" for one in _valid(ignited)[:1]]
-    drift = store.call("purpose/drift_check", namespace=namespace)
-    results: list[JsonObject] = []
-    if drift["north_star_id"]:
-        lines.append(
-            f"North Star: {_quote(drift['north_star'])} (drift: {drift['level'].lower()}). What serves it best:"
-        )
-        even = {"purpose_vector": [1.0] * len(drift["per_embedder_similarity"]), "namespace": namespace}
-        found = store.call("search/by_purpose", top_k=PURPOSEFUL, **even)["results"]
-        results = _valid(found)[:MAX_RECALLED]
-    elif store.served:
-        query = re.sub(r"[-_.]+", " ", name).strip()
-        try:
-            results = _search(store, query, namespace=namespace) if query else []
-        except TimeoutError:
-            pass  # the models are still loading
-        except ClientError as error:  # a model without a calibration can't tell what bears on the project
-            if not isinstance(error.data, dict) or error.data.get("parameter") != "min_confidence":
-                raise
-    lines += [f"- {_quoted(one, BRIEF_CHARACTERS)}" for one in results]
     held = f"{counted(count, 'memory')} of namespace {_quote(namespace)}"
-    yield f"Context Graph holds {held}, which search_graph finds.{f' {FRAME}' if lines else ''}"
-    yield from lines
+    yield f"Context Graph holds {held}, which search_graph finds.{_subjects(store, namespace)}"
+    chosen = {one["id"]: one for one in _listed(store, namespace, by_salience=True)[:MAX_SALIENT]}
+    latest = [one for one in _listed(store, namespace) if one["id"] not in chosen]
+    shown = [*chosen.values(), *latest[:MAX_LATEST]]
+    if personal and counts.get(personal):
+        shown += _listed(store, personal, by_salience=True)[:MAX_PERSONAL]
+    if shown:
+        yield f"The most important and the latest. {FRAME}"
+        yield from (f"- {one['createdAt'][:10]} {_quoted(one, BRIEF_CHARACTERS)}" for one in shown)
+
+
+def _subjects(store: StoreSession, namespace: str) -> str:
+    """Return what the memories of a namespace are about, in sentences; empty if no goal is known."""
+    found = store.call("goal/list", namespace=namespace)
+    star = found["north_star"]
+    told = f" North Star: {_quote(star['description'])} (drift: {found['drift']['level'].lower()})." if star else ""
+    own = star["goal_id"] if star else None
+    others = [_quote(one["description"]) for one in found["goals"] if one["goal_id"] != own]
+    return told + (f" {'Other goals' if star else 'Goals'}: {', '.join(others[:MAX_GOALS])}." if others else "")
+
+
+def _listed(store: StoreSession, namespace: str, **order: bool) -> list[JsonObject]:
+    """Return the first memories of a namespace that tell a session something."""
+    found = store.call("memory/list", namespace=namespace, limit=LISTED, **order)["memories"]
+    return [one for one in found if _tells(one)]
+
+
+def _tells(memory: JsonObject) -> bool:
+    """Return whether a memory tells a session something: it is neither superseded, nor a question, nor a tool's use."""
+    asks = memory["content"].rstrip().endswith("?")
+    return not (asks or memory.get("superseded_by") or TOOL_TAG in memory.get("tags", ()))
 
 
 def captured_sentence(store: StoreSession, folder: Path) -> str | None:
@@ -161,11 +179,6 @@ def _search(store: StoreSession, query: str, **scope: str) -> list[JsonObject]:
         for rank, one in enumerate(found)
         if rank == 0 or one["similarity"] >= MIN_SIMILARITY or one["fingerprintId"] in latest
     ]
-
-
-def _valid(memories: list[JsonObject]) -> list[JsonObject]:
-    """Return the memories that nothing corrected."""
-    return [one for one in memories if not one.get("superseded_by")]
 
 
 def _quoted(memory: JsonObject, max_characters: int) -> str:

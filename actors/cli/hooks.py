@@ -21,9 +21,10 @@ from time import monotonic, sleep
 
 import msgspec
 
-from actors.cli.hook_context import WAITING, brief_lines, captured_sentence, recalled_lines, sharing_line
+from actors.cli.hook_context import TOOL_TAG, WAITING, brief_lines, captured_sentence, recalled_lines, sharing_line
 from actors.cli.store_access import RETRY_INTERVAL, StoreLocation, open_store
 from actors.proxy.claims import absence
+from actors.proxy.namespaces import SHARED
 from actors.proxy.project import find_root_project, other_owner
 from actors.proxy.serve_command import DATA, EMBEDDER, MODELS, NAMESPACE, data_folder
 from actors.runtime.settings import ModelProfile
@@ -170,12 +171,17 @@ def brief(call: HookCall) -> None:
         damage = status["read_only"] if store.served else None
         # Before the brief, which may take all the time that is left while models load.
         waiting = None if damage else captured_sentence(store, call.location.folder)
-        name = call.location.project or Path(call.payload.cwd).name  # a session may start in a folder of its project
         new = None if status["namespaces"].get(call.namespace) else absence(call.namespace, call.location.folder)
-        lines = () if is_resumed else [*_sharing(call), *brief_lines(store, status["namespaces"], call.namespace, name)]
+        lines = () if is_resumed else [*_sharing(call), *brief_lines(store, status["namespaces"], *_scope(call))]
         _print_context("SessionStart", lines, damage or waiting or (new if call.location.project else None))
         if waiting:
             (call.location.folder / WAITING).unlink(missing_ok=True)
+
+
+def _scope(call: HookCall) -> tuple[str, str | None]:
+    """Return the namespace of a brief, and the one that it shares with other projects; None outside a project."""
+    shared, *_ = SHARED
+    return call.namespace, shared if call.location.project and call.namespace != shared else None
 
 
 def _sharing(call: HookCall) -> Iterator[str]:
@@ -208,7 +214,7 @@ def record_tool(call: HookCall) -> None:
             namespace=call.namespace,
             session=call.payload.session_id,
             importance=CAPTURE_IMPORTANCE,
-            tags=["capture"],
+            tags=[TOOL_TAG],
             redact=True,
         )
 

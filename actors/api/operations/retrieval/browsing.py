@@ -2,12 +2,14 @@
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Annotated, Final
 from uuid import UUID
 
 import anyio.to_thread
 import numpy as np
+import numpy.typing as npt
 from msgspec import Meta
 
 from actors.api.answers import body_of, iso, shown
@@ -16,7 +18,7 @@ from actors.api.params.fields import MAX_BATCH, Moment, NamespaceFilter, Reading
 from actors.api.params.parsing import Params
 from actors.api.params.times import between
 from actors.comparator.messages.memories import Columns, ReadColumns
-from actors.consolidator.messages import ReadRuns
+from actors.consolidator.messages import ReadRuns, ReadSalience
 from actors.proxy.namespaces import MAX_NAME
 from actors.runtime.ask import ask
 from actors.runtime.faults import InvalidParamsFault, NotFoundFault
@@ -53,13 +55,17 @@ class MemoryList(Reading, frozen=True, kw_only=True):
     since: Moment | None = None
     until: Moment | None = None
     oldest_first: bool = False
+    by_salience: bool = False
+    """The most salient first, of the latest 10,000."""
     offset: Annotated[int, Meta(ge=0)] = 0
     limit: Annotated[int, Meta(ge=1, le=MAX_BATCH)] = 50
 
     def check(self) -> None:
-        """Refuse times that name none, and a `since` after `until`."""
+        """Refuse times that name none, a `since` after `until`, and two orders."""
         super().check()
         between(self.since, self.until)
+        if self.oldest_first and self.by_salience:
+            raise InvalidParamsFault("Give either 'oldest_first' or 'by_salience'", parameter="by_salience")
 
 
 class Named(StrEnum):
@@ -83,6 +89,10 @@ class StoreCalendar(Reading, frozen=True, kw_only=True):
     sessions: Annotated[int, Meta(ge=0, le=1_000)] = 50
 
 
+JUDGED: Final = 2_048
+"""Memories whose salience is asked for at once: other requests wait for some 17 ms, 8 µs for each."""
+MAX_JUDGED: Final = 10_000
+"""Latest memories that a list by salience orders, in some 80 ms."""
 STARTS_AN_ID = re.compile(r"[0-9a-fA-F](-?[0-9a-fA-F]){0,31}-?", re.ASCII)
 """The first digits of an id, with its hyphens or without."""
 FEWEST_DIGITS = 6
@@ -115,7 +125,13 @@ async def memory_list(context: Context, params: MemoryList) -> JsonObject:
     # By the day of each, or in one session as they were said.
     times = columns.calendar if params.session is None else columns.created
     order = rows[np.argsort(times[rows], kind="stable")]
-    page = (order if params.oldest_first else order[::-1])[params.offset : params.offset + params.limit]
+    if not params.oldest_first:
+        order = order[::-1]
+    if params.by_salience:
+        order = order[:MAX_JUDGED]
+        salience = await read_salience(context, [columns.memories[row] for row in order.tolist()])
+        order = order[np.argsort(-salience, kind="stable")]
+    page = order[params.offset : params.offset + params.limit]
     entries = await _entries(context, [columns.memories[row] for row in page.tolist()])
     return {"memories": [_listed(entry) for entry in entries], "total": len(rows)}
 
@@ -184,6 +200,13 @@ async def read_columns(
     """Return the columns of the memories in a state that the caller sees; None if there are none."""
     message = ReadColumns(namespaces=_namespaces(context, namespace), tags=tags, state=state, vectors=vectors)
     return await ask(context.hub.comparator, message)
+
+
+async def read_salience(context: Context, memories: Sequence[UUID]) -> npt.NDArray[np.float64]:
+    """Return the salience of memories, in [0, 1], shape (memories,)."""
+    slices = [tuple(memories[start : start + JUDGED]) for start in range(0, len(memories), JUDGED)]
+    found = [await ask(context.hub.consolidator, ReadSalience(memories=one)) for one in slices]
+    return np.concatenate([np.zeros(0), *found])
 
 
 async def _entries(context: Context, memories: list[UUID] | tuple[UUID, ...]) -> list[Entry]:

@@ -10,18 +10,15 @@ import numpy as np
 import numpy.typing as npt
 
 from actors.api.context import Context
-from actors.api.operations.retrieval.browsing import DAY, read_columns
+from actors.api.operations.retrieval.browsing import DAY, read_columns, read_salience
 from actors.api.params.fields import NamespaceFilter, Reading
 from actors.comparator.messages import ReadGoals
 from actors.comparator.messages.memories import Columns
-from actors.consolidator.messages import ReadSalience
 from actors.runtime.ask import ask
 from actors.runtime.types import JsonObject
 from events.vocabulary import GoalDiscovered
 from projections.storage.microseconds import microseconds
 
-JUDGED = 2_048
-"""Memories whose salience is asked for at once: other requests wait for some 17 ms, 8 µs for each."""
 MAX_POINTS: Final = 200_000
 """Points on a map: 1.8 MB. Of more memories, every n-th is shown."""
 SAMPLED: Final = 5_000
@@ -52,10 +49,7 @@ async def store_map(context: Context, params: StoreMap) -> JsonObject:
     goals.sort(key=lambda goal: -len(goal.members))
     salience = None
     if params.salience:
-        memories = columns.memories
-        slices = (memories[start : start + JUDGED] for start in range(0, len(memories), JUDGED))
-        found = [await ask(context.hub.consolidator, ReadSalience(memories=one)) for one in slices]
-        salience = np.array([one for values in found for one in values])
+        salience = await read_salience(context, columns.memories)
     return await anyio.to_thread.run_sync(_plane, columns, goals, salience, context.now())
 
 

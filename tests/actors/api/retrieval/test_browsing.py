@@ -69,6 +69,17 @@ async def test_memories_are_listed_by_time_and_page_by_page(context: Context) ->
         await ask(context, "memory/list", since="2026-05-02", until="1 May 2026")
 
 
+async def test_memories_are_listed_by_salience_if_it_is_asked_for(context: Context) -> None:
+    ids = await fill(context)
+    vital = await store(context, "The oven must not run overnight.", importance=1.0, created_at="2025-01-05T08:00")
+    found = await ask(context, "memory/list", by_salience=True, limit=3)
+    assert found["total"] == len(ids) + 1
+    assert found["memories"][0]["id"] == vital
+    assert (await ask(context, "memory/list", limit=3))["memories"][0]["id"] != vital
+    with pytest.raises(InvalidParamsFault, match="either 'oldest_first' or 'by_salience'"):
+        await ask(context, "memory/list", by_salience=True, oldest_first=True)
+
+
 async def test_live_memories_are_listed_and_counted_by_their_tags(context: Context) -> None:
     tagged = [await store(context, text, tags=["baking", f"day-{day}"]) for day, text in enumerate(BREAD)]
     await fill(context)
