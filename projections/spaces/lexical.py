@@ -19,7 +19,9 @@ _MAX_FREQUENCY: Final = 1_000
 
 _TOKEN: Final = re.compile(r"\w+(?:['’.:,]\w+)*")
 _PART: Final = re.compile(r"[^\W\d_]+|\d+")
-_HUMP: Final = re.compile(r"[^\W\d_A-Z]+|[A-Z]+(?![a-z])|[A-Z][^\W\d_A-Z]*|\d+")
+_HUMP: Final = re.compile(r"[^\W\d_A-Z]+|[A-Z]+(?![^\W\d_A-Z])|[A-Z][^\W\d_A-Z]*|\d+")
+_PLURAL: Final = re.compile(r"([A-Z]{2,})s(?![a-z])")
+"""Plural of an abbreviation: "PRs", "getURLsFrom"."""
 _UNSPACED: Final = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]+")
 """Runs of Japanese and Chinese characters, which are written without spaces between words."""
 
@@ -40,8 +42,11 @@ STOP_WORDS: Final = frozenset(
 
 
 def subtokens(identifier: str) -> list[str]:
-    """Split an identifier at underscores, case changes and digits: `getUserName2` -> get, user, name, 2."""
-    return [part.casefold() for part in _HUMP.findall(identifier)]
+    """Split an identifier at underscores, case changes and digits: `getUserName2` -> get, user, name, 2.
+
+    An abbreviation loses the s of its plural: `PRs` -> pr.
+    """
+    return [part.casefold() for part in _HUMP.findall(_PLURAL.sub(r"\1 ", identifier))]
 
 
 def _compound(token: str) -> Iterator[str]:
@@ -51,7 +56,7 @@ def _compound(token: str) -> Iterator[str]:
     if "'" in token:
         return
     parts = subtokens(token) if not token.islower() else _PART.findall(token)
-    if len(parts) > 1:
+    if parts != [token.casefold()]:
         yield from parts
 
 

@@ -24,7 +24,7 @@ from projections.spaces.graph import Graph
 from projections.storage.arrays import GrowableArray
 from projections.storage.lazy_array import LazyArray
 
-SCHEMA: Final = 32
+SCHEMA: Final = 33
 """Number of the layout of snapshots. Raise it with any change to what is written or what it means."""
 
 VALUES: Final = "values"

@@ -174,10 +174,10 @@ def _relevance(
     atlas: Atlas, request: Search, similarities: Similarities, rows: Rows, eligible: Mask
 ) -> Relevance | None:
     """Return the relevance of ranked rows; None where the model can't tell."""
-    if period.asks_for_all(request.hints):
-        return period.period_relevance(atlas, request.hints, rows)
     if is_answer(request.text):
         return NOTHING_FOUND
+    if period.asks_for_all(request.hints):
+        return period.period_relevance(atlas, request.hints, rows)
     relevance = estimate(atlas, request, similarities, rows, eligible)
     if relevance is None:
         return None

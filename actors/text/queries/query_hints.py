@@ -67,15 +67,16 @@ _ASKING: Final = GENERAL | frozenset(
     stem_words(
         """
         anybody anyone anyway bother compare comparison deal decide decided difference different exactly going idea
-        issue kind last matter mind news ok okay point problem remind right situation sort status stand still story tell
-        think thing thought trouble update wrong
+        issue kind last latest matter mind news no not now ok okay option point problem recent remind right situation
+        sort status stand still story tell think thing thought trouble update use wrong
         """.split()
     )
 )
 """Stems with which a question asks, and which no answer need contain."""
-_MOST_KEYWORDS: Final = 4
 _MOST_NAMED: Final = 6
 """Words of a query that names a thing: "heating: current status"."""
+_JOINING: Final = frozenset("a an and at by for from in of on or the to with".split())
+"""Function words within the name of a thing: "the key of the boathouse"."""
 _MARKS: Final = "#.,;:!?()[]\"'`*"
 _DIRECTIVES: Final = frozenset(
     stem_words(
@@ -102,6 +103,8 @@ _ANSWERS: Final = frozenset(
 """Stems with which a person greets, thanks or agrees, and lets an agent go on."""
 _LOOKED_FOR: Final = frozenset(stem_words("go keep look right sound work".split()))
 """Those of them that are keywords where they stand alone."""
+_GREETED: Final = frozenset(stem_words("afternoon evening morning night today tomorrow weekend".split()))
+"""Stems of times that greetings name: "good morning", "that's all for today"; alone they ask for a time."""
 _QUESTION = re.compile(
     rf"[^?]*\?\W*$|\W*(?:what|who|whom|whose|which|when|where|why|how|is|are|was|were|{DO}|can|should|any|anything|"
     r"(?:please )?(?:tell|remind|show) (?:me|us))\b",
@@ -109,7 +112,11 @@ _QUESTION = re.compile(
 )
 """A question mark, or a beginning that asks: "what", "is", "tell me"."""
 
-_BEFORE_NOUN = r"(?:a|an|the|my|our|your|his|her|their|its|this|that|these|those|about|on|with|of|for|from|in|at)"
+_BEFORE_NOUN = (
+    "(?:a|an|the|my|our|your|his|her|their|its|this|that|these|those|about|on|with|of|for|from|in|at|"
+    "all|any|no|not|why|us(?:e|es|ed|ing))"
+)
+_AFTER_NOUN = "(?:are|can|could|did|do|does|had|has|have|is|need|should|was|were|will|would)"
 _NUMBER: Final = re.compile(r"(?<![\w.,:/-])(?:[A-Za-z]+-?)*+\d[\w-]*+(?![.,:/]\d)")
 """A number with what is written together with it, unless it goes on behind a mark, as times, dates and decimals do."""
 _DIGITS: Final = re.compile(r"(?<![\d:.])\d+(?:[.-]\d+)*(?!\d|[:.-]\d|\s?[ap]\.?m\b|\s?o['’]clock)", re.IGNORECASE)
@@ -127,12 +134,25 @@ _AMOUNT: Final = re.compile(
 _NO_IDENTIFIER: Final = re.compile(r"\d|(?:19|20)\d\d")
 
 
+_LOGGED: Final = re.compile(
+    r"(?<!\bat )(?<!\bon )(?<!\bsince )(?<!\bfrom )(?<!\band )(?<!\bto )(?<!\bafter )(?<!\bbetween )(?<!\bbefore )"
+    r"(?<!\buntil )(?<!\d)"
+    r"(?:\d{4}[-/]\d\d[-/]\d\d[T ]|\d\d/[A-Z][a-z]{2}/\d{4}:|[A-Z][a-z]{2} {1,2}\d{1,2} )"
+    r"\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?: ?(?:Z\b|[+-]\d\d:?\d\d))?"
+)
+"""Time to the second, as a program logs it. A line of a log asks about what happened, not about that time, unless a
+preposition stands before it: "what failed at 2026-03-01T10:00:00Z"."""
+
+
 def is_answer(query: str) -> bool:
     """Return whether a text only greets, thanks or agrees, so that no memory bears on it: "sounds good", "do it"."""
     found = tokens(query)
     stems = stem_words([word for word in found if word not in STOP_WORDS])
     is_keyword = len(found) == 1 and not _LOOKED_FOR.isdisjoint(stems)
-    return bool(found) and not (is_keyword or _QUESTION.match(query)) and _ANSWERS.issuperset(stems)
+    if not found or is_keyword or _QUESTION.match(query):
+        return False
+    rest = [stem for stem in stems if stem not in _GREETED]
+    return _ANSWERS.issuperset(rest) and (bool(rest) or not stems or {"that's", "all"}.issubset(found))
 
 
 def asks_for_latest(query: str) -> bool:
@@ -174,26 +194,33 @@ def asked_words(query: str) -> str:
     """Return the words of a query that name what it is about, without those that ask; "" if nothing does.
 
     A few words without any other name it all ("flaky test"), unless they tell an agent what to do ("run tests"). In a
-    question a single word names something only as a noun, after an article or a preposition: "about the boiler", not
-    "run it".
+    question a single word names something only as a noun, after an article or a preposition, or between "what" and a
+    verb: "about the boiler", "what tasks are open", not "run it".
     """
     if not _QUESTION.match(query):
         return _keywords(query)
-    left = [word for word in tokens(causal_subject(query)) if word not in STOP_WORDS]
-    named = [word for word, stem in zip(left, stem_words(left), strict=True) if stem not in _ASKING]
-    if len(named) == 1 and not re.search(rf"\b{_BEFORE_NOUN} {re.escape(named[0])}\b", query, re.IGNORECASE):
-        return ""
+    named = _naming(tokens(causal_subject(query)))
+    if len(named) == 1:
+        noun = re.escape(named[0])
+        is_noun = rf"\b{_BEFORE_NOUN} {noun}\b|\b(?:what|which) {noun} {_AFTER_NOUN}\b"
+        return named[0] if re.search(is_noun, query, re.IGNORECASE) else ""
     return " ".join(named)
 
 
+def _naming(found: list[str]) -> list[str]:
+    """Return the words that neither ask nor only join others."""
+    left = [word for word in found if word not in STOP_WORDS]
+    return [word for word, stem in zip(left, stem_words(left), strict=True) if stem not in _ASKING]
+
+
 def _keywords(query: str) -> str:
-    """Return the words of a query that consists of a few keywords; "" for any other."""
+    """Return the words of a query that consists of a few keywords, without those that join them; "" for any other."""
     found = [word.strip(_MARKS).casefold() for word in query[:_MOST_CHARACTERS].split()]
     found = [word for word in found if word]
-    if not 0 < len(found) <= _MOST_KEYWORDS or len(query) > _MOST_CHARACTERS or not STOP_WORDS.isdisjoint(found):
+    keywords = [word for word in found if word not in _JOINING]
+    if not 0 < len(keywords) <= _MOST_NAMED or len(query) > _MOST_CHARACTERS or not STOP_WORDS.isdisjoint(keywords):
         return ""
-    stems = stem_words(found)
-    return "" if stems[0] in _DIRECTIVES or _ASKING.issuperset(stems) else query.strip()
+    return "" if stem_words(found)[0] in _DIRECTIVES else " ".join(_naming(keywords))
 
 
 def _named_numbers(rest: str) -> tuple[str, ...]:
@@ -207,17 +234,18 @@ def extract_hints(query: str, asked_at: datetime, now: datetime | None = None) -
     Relative times count from `asked_at`; the search may be later, at `now`.
     """
     start = _START.search(query) is not None
-    intervals = tuple(find_intervals(query, asked_at, question=True))
-    rest = rest_of(query, asked_at)
+    timed = _LOGGED.sub(" ", query)
+    intervals = tuple(find_intervals(timed, asked_at, question=True))
+    rest = rest_of(timed, asked_at)
     latest = not intervals and asks_for_latest(query)
     return QueryHints(
         direction=causal_direction(query),
         intervals=intervals,
-        day_parts=tuple(find_day_parts(query, asked_at)) if intervals else (),
+        day_parts=tuple(find_day_parts(timed, asked_at)) if intervals else (),
         time_only=bool(intervals) and is_general(rest),
         said_by=find_asked_speaker(rest, OF_TIME),
         latest=latest,
-        recurring=sample_moments(query, asked_at),
+        recurring=sample_moments(timed, asked_at),
         start=start,
         end=not start and _END.search(query) is not None,
         unknown=Interval(asked_at, now) if now is not None and asked_at < now else None,

@@ -57,6 +57,7 @@ _UNSURE: Final = re.compile(
 _CONDITION: Final = re.compile(r"\W*(?:if|when|whenever|unless|once)\b", re.IGNORECASE)
 _WHO: Final = re.compile(r"\W*who\b", re.IGNORECASE)
 _WHERE: Final = re.compile(r"\bwhere\b", re.IGNORECASE)
+_OF_PLACES: Final = frozenset("at from in near on to".split())
 _WHEN: Final = re.compile(r"\b(?:when|how often|what time)\b", re.IGNORECASE)
 
 
@@ -121,6 +122,8 @@ def _answers_too(asked: Statement, old: Statement, new: Statement) -> bool:
     if 2 * len(named) < len({*asked.keys}) or lacking - _dispensable(old, new, has_value=has_value):
         return False
     things = {key for key in named & after if not _is_verb(old, key)}
+    if _is_only_place(asked, new) and not _is_only_place(asked, old):
+        return False
     if not (named & after) or not (things or has_value or not lacking):
         return False
     changes = new.announces_change or bool(new.ends) or old.is_negated != new.is_negated
@@ -145,6 +148,15 @@ def _tells(kinds: frozenset[str], statement: Statement) -> bool:
 def _is_place(statement: Statement) -> bool:
     """Return whether a statement says where something is."""
     return any(phrase.preposition and not _is_time(phrase) for phrase in phrases(statement))
+
+
+def _is_only_place(asked: Statement, statement: Statement) -> bool:
+    """Return whether a statement names what is asked about as a place alone.
+
+    "The URL is set on staging" doesn't tell where staging is.
+    """
+    found = [phrase for phrase in phrases(statement) if not {*asked.keys}.isdisjoint(phrase.stems)]
+    return bool(found) and all(phrase.preposition in _OF_PLACES and not _is_time(phrase) for phrase in found)
 
 
 def _dispensable(old: Statement, new: Statement, *, has_value: bool) -> set[str]:

@@ -27,6 +27,17 @@ def test_acronyms_in_identifiers_stay_whole():
     assert subtokens("parseHTTPResponse") == ["parse", "http", "response"]
 
 
+def test_a_capital_before_any_letter_begins_a_word():
+    assert words("Kündigung in Zürich, Łódź") == ["kündigung", "in", "zürich", "łódź"]
+    assert subtokens("prüfeÄltereZürichDaten") == ["prüfeältere", "zürich", "daten"]
+
+
+def test_the_plural_of_an_abbreviation_is_found_by_its_singular():
+    assert "cve" in stems("two CVEs are open")
+    assert subtokens("listURLsOfPage") == ["list", "url", "of", "page"]
+    assert words("GAS") == ["gas"]
+
+
 def test_versions_and_times_are_found_whole_and_by_their_parts():
     assert words("v1.2.3 10:30") == ["v1.2.3", "v", "1", "2", "3", "10:30", "10", "30"]
 

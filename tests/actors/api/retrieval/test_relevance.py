@@ -299,6 +299,10 @@ async def test_technical_terms_make_no_other_language_of_an_english_question(
         ("duckweed", 0),
         ("invoices table", 1),
         ("TimeoutError", 4),
+        ("why not MySQL?", 1),
+        ("Why don't we use MySQL?", 1),
+        ("which invoices are there?", 1),
+        ("duckweed in the impeller of the pump", 0),
     ],
 )
 async def test_a_question_of_everyday_wording_is_judged_by_the_words_that_name_its_subject(
@@ -309,7 +313,9 @@ async def test_a_question_of_everyday_wording_is_judged_by_the_words_that_name_i
     assert found["results"][0]["content"] == NOTES[answer]
 
 
-@pytest.mark.parametrize("prompt", ["Can you lock it again?", "What should I return?", "What is this?", "Move it"])
+@pytest.mark.parametrize(
+    "prompt", ["Can you lock it again?", "What should I return?", "What is this?", "Move it", "why not now?"]
+)
 async def test_a_prompt_that_shares_a_word_with_a_memory_but_names_nothing_brings_nothing(
     context: Context, prompt: str
 ) -> None:
@@ -318,7 +324,16 @@ async def test_a_prompt_that_shares_a_word_with_a_memory_but_names_nothing_bring
 
 
 @pytest.mark.parametrize(
-    "prompt", ["thanks, looks good", "yes do it", "Sounds good!", "cool, nice work", "ok, go ahead"]
+    "prompt",
+    [
+        "thanks, looks good",
+        "yes do it",
+        "Sounds good!",
+        "cool, nice work",
+        "ok, go ahead",
+        "Good morning!",
+        "that's all for today",
+    ],
 )
 async def test_thanks_and_consent_bring_none_of_those_that_people_gave_each_other(
     context: Context, prompt: str
@@ -329,6 +344,7 @@ async def test_thanks_and_consent_bring_none_of_those_that_people_gave_each_othe
         "still, do it",
         "yeah that sounds good!",
         "Cool. Nice work, Ben!",
+        "Good morning, Ben! That's all for today.",
     )
     for message in chat:
         await store(context, message)

@@ -195,6 +195,21 @@ def test_thanks_and_consent_ask_for_nothing(text: str, *, answers: bool) -> None
     assert is_answer(text) is answers
 
 
+@pytest.mark.parametrize(
+    ("line", "asks_for_time"),
+    [
+        ("2026-03-01T07:59:08Z WARN pump 3 lost its signal", False),
+        ("2026-03-01 07:59:08,114 pump 3 lost its signal, why?", False),
+        ('[01/Mar/2026:07:59:08 +0000] "GET /pumps" 503', False),
+        ("Mar  1 07:59:08 pump3 kernel: link is down", False),
+        ("Which pump lost its signal at 2026-03-01T07:59:08Z?", True),
+        ("Which pump lost its signal on 2026-03-01?", True),
+    ],
+)
+def test_the_time_of_a_logged_line_is_no_time_that_is_asked_for(line: str, *, asks_for_time: bool) -> None:
+    assert bool(extract_hints(line, ASKED).intervals) is asks_for_time
+
+
 def test_a_question_for_the_last_time_is_about_what_was_done() -> None:
     assert extract_hints("When did we last sweep the chimney?", ASKED).subject.split() == [
         *"When did we sweep the chimney?".split()

@@ -27,6 +27,8 @@ OTHERS = [
     ("What is Kafka for?", "Kafka carries the orders.", "The mailer stores mails. If Kafka is down, it waits."),
     ("What is the boat called?", "The boat is called Iris.", "What is the boat called now?"),
     ("Where do I park?", "I park behind the mill.", "I parked behind the mill."),
+    ("Where is the archive?", "The archive is in the cellar of the mill.", "To ask Ada, write to her in the archive."),
+    ("Where is the archive?", "The archive is in the cellar.", "The lamp is in the archive."),
     ("Where does Ada live?", "Ada lives in Bern.", "Ada teaches in Basel."),
     ("When does the sauna open?", "The sauna opens at 8.", "The sauna closes at 22."),
     ("When is the bill due?", "The bill is due on 3 May.", "The bill was printed on 9 May."),
