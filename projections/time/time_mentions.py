@@ -6,7 +6,7 @@ They rank memories for a query. The similarity of two memories doesn't depend on
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Final
+from typing import Final, Literal
 
 import msgspec
 import numpy as np
@@ -50,6 +50,8 @@ class QueryHints(msgspec.Struct, frozen=True, kw_only=True):
     that a memory could be about."""
     said_by: frozenset[str] = frozenset()
     """The words of a name, if it asks for all that somebody said, at these times if it names some."""
+    session_asked: Literal["", "first", "last"] = ""
+    """The session that it asks for all of; empty for none."""
     latest: bool = False
     """Whether it asks for the latest of what was said of its subject, or for how things are now."""
     recurring: tuple[datetime, ...] = ()

@@ -3,12 +3,13 @@
 - A question for all memories of a time ("What happened last week?"), a filter or a speaker ("What did Ana say?") has no
   subject, so neither the spaces of meaning nor the learned relevance say anything of its answer. Those memories come
   first, and answer it.
+- A question for the last session ("Where did we leave off?") means the time of the latest memories.
 - A question that names a part of a day ("yesterday evening"): memories of that part come before the others of the day.
 - A question for the latest ("Who is the chair now?"): of the best memories, the later ones rank higher.
 - A question that was asked in the past: what is from after it ranks lower.
 """
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final
 
 import msgspec
@@ -20,7 +21,7 @@ from actors.comparator.search.versions import is_later
 from actors.runtime.settings import Confidence
 from projections.atlas.atlas import Atlas
 from projections.storage.arrays import Mask, Rows, Scores
-from projections.storage.microseconds import microseconds
+from projections.storage.microseconds import microseconds, time_of
 from projections.time.periods import DAY, Interval
 from projections.time.time_mentions import QueryHints
 
@@ -34,6 +35,8 @@ LATER_PENALTY: Final = 2.0
 question of that day can't mean it."""
 DATED: Final = 0.5
 """Share of the bonus of the named part of a day for memories that have a day and no time, and may be of that part."""
+PAUSE: Final = timedelta(hours=4)
+"""Between two sessions, at least; chosen, not measured."""
 ANSWERED: Final = Relevance(probability=1.0, confidence=Confidence.CONFIDENT)
 """Any memory of the time answers a question for it."""
 
@@ -44,13 +47,35 @@ def asks_for_all(hints: QueryHints) -> bool:
 
 
 def settled(atlas: Atlas, hints: QueryHints, eligible: Mask) -> QueryHints:
-    """Return hints without the speaker whom a question asks for, if no eligible memory is what it asks for.
+    """Return hints with what they mean among the eligible memories.
 
-    The name is then any other word: others may tell what was said.
+    The session that a question asks for is a time. The name of a speaker who said nothing of what it asks for is a word
+    like others: others may tell what was said.
     """
+    if hints.session_asked and (span := _session(atlas, hints, eligible)):
+        days = Interval(_midnight(span.start), _midnight(span.end) + DAY)
+        return msgspec.structs.replace(hints, intervals=(days,), day_parts=(span,), time_only=True)
     if hints.said_by and not of_period(atlas, hints, np.flatnonzero(eligible)).any():
         return msgspec.structs.replace(hints, said_by=frozenset())
     return hints
+
+
+def _session(atlas: Atlas, hints: QueryHints, eligible: Mask) -> Interval | None:
+    """Return the time of the first or last memories without a pause between them; None where there are none.
+
+    Not all memories have a session, and a session may be resumed days later.
+    """
+    rows = np.flatnonzero(eligible)
+    times = np.sort(atlas.facets.calendar(rows[~is_later(atlas, hints, rows)]))
+    if not len(times):
+        return None
+    parts = np.split(times, np.flatnonzero(np.diff(times) > PAUSE // timedelta(microseconds=1)) + 1)
+    part = parts[0 if hints.session_asked == "first" else -1]
+    return Interval(time_of(int(part[0])), time_of(int(part[-1]) + 1))
+
+
+def _midnight(time: datetime) -> datetime:
+    return time.replace(hour=0, minute=0, second=0, microsecond=0)
 
 
 def of_period(atlas: Atlas, hints: QueryHints, rows: Rows) -> Mask:

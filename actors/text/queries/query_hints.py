@@ -7,7 +7,7 @@ from typing import Final
 from actors.text.queries.causal_questions import DO, causal_direction, causal_subject
 from actors.text.queries.dates import sample_moments
 from actors.text.queries.speaking import find_asked_speaker
-from actors.text.queries.subjects import GENERAL, OF_TIME, is_general, rest_of
+from actors.text.queries.subjects import GENERAL, OF_TIME, is_general, rest_of, session_asked
 from projections.spaces.lexical import STOP_WORDS, stem_words
 from projections.spaces.lexical import words as tokens
 from projections.time.expressions import find_day_parts, find_intervals
@@ -244,6 +244,7 @@ def extract_hints(query: str, asked_at: datetime, now: datetime | None = None) -
         day_parts=tuple(find_day_parts(timed, asked_at)) if intervals else (),
         time_only=bool(intervals) and is_general(rest),
         said_by=find_asked_speaker(rest, OF_TIME),
+        session_asked=session_asked(query),
         latest=latest,
         recurring=sample_moments(timed, asked_at),
         start=start,

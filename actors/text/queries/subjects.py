@@ -2,7 +2,7 @@
 
 import re
 from datetime import datetime
-from typing import Final
+from typing import Final, Literal
 
 from actors.text.queries.causal_questions import causal_direction
 from actors.text.queries.speaking import SAYING
@@ -49,6 +49,38 @@ Not with whom or about what: "at Petra's dinner", "on lunch".
 _TALKING: Final = SAYING | frozenset(stem_words("agree chatted decide decided decision".split()))
 """Stems of what is done by talking; what happened at an interview may be told at any time."""
 _PARTS_OF_DAY: Final = frozenset(stem_words("early late morning noon afternoon evening night".split()))
+
+
+_SITTING: Final = re.compile(
+    r"\b(?:(?:at|during|from|in|of) )?(?:(?:the|my|our|your) )?"
+    r"(?P<which>(?:very )?first|last|latest|previous|most recent) "
+    r"(?:(?:chat|coding|work|working) )?(?:chat|conversation|session|sitting)\b",
+    re.IGNORECASE,
+)
+"""Names a session by its place among all: "in our last session"."""
+_LEFT_OFF: Final = re.compile(
+    r"\bwhere (?:did )?(?:I|we|you) (?:leave|left|stop(?:ped)?)(?: off)?\b|\b(?:lately|recently)\b|"
+    r"\bwhat (?:was|were) (?:I|we|you) (?:doing|up to|working on)\b|\blast(?=\W*\Z)",
+    re.IGNORECASE,
+)
+"""Asks for what was done last, without a name for it: "where did we leave off?", "recently"."""
+_TO_CONTINUE: Final = frozenset(stem_words("back begin carry continue get keep last pick resume start".split()))
+"""Stems of going on with what was done last."""
+
+
+def session_asked(query: str) -> Literal["", "first", "last"]:
+    """Return which session a query asks for all of, as "what did we do in the last session?"; empty for none."""
+    found = _SITTING.search(query) or _LEFT_OFF.search(query)
+    if found is None:
+        return ""
+    rest = f"{query[: found.start()]} {query[found.end() :]}"
+    said = tokens(rest)
+    left = {*stem_words([word for word in said if word not in STOP_WORDS])}
+    is_bare = found[0].casefold() == "last" and not left and "did" not in said  # "who was last?"
+    asks = found.re is _LEFT_OFF or not left.isdisjoint(_TO_CONTINUE) or _ASKS_FOR_ALL.match(rest)
+    if is_bare or not asks or not left <= OF_TIME | _TO_CONTINUE:
+        return ""
+    return "first" if (found.groupdict().get("which") or "").casefold().endswith("first") else "last"
 
 
 def rest_of(query: str, asked_at: datetime, *, is_limited: bool = False) -> str:

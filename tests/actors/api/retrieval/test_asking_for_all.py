@@ -165,3 +165,39 @@ async def test_what_somebody_said_whose_words_are_not_stored_is_found_as_any_nam
     await store(context, "I like it here.", metadata={"speaker": "Olga"}, namespace="elsewhere")
     _, found = await ask(agent, "What did Olga say in June?", namespace="default")
     assert found[0] == "Olga said that the lift is slow.", "speakers of other namespaces are not known here"
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("What did we do in the last session?", {FOXES, OWL}),
+        ("Where did we leave off?", {FOXES, OWL}),
+        ("let's pick up where we left off", {FOXES, OWL}),
+        ("What were we working on?", {FOXES, OWL}),
+        ("what did we do last?", {FOXES, OWL}),
+        ("What have we done recently?", {FOXES, OWL}),
+        ("continue from our last session", {FOXES, OWL}),
+        ("What was the first session about?", {CHOIR}),
+        ("what happened in our very first conversation", {CHOIR}),
+    ],
+)
+async def test_the_last_session_is_that_of_the_latest_memories(
+    context: Context, agent: Agent, question: str, expected: set[str]
+) -> None:
+    await told(context)
+    await store(context, OWL, created_at="2026-07-07T22:30:00")
+    await store(context, "Lists of what the choir did in its last session.", created_at="2026-07-06T09:00:00")
+    confidence, found = await ask(agent, question)
+    assert (confidence, {*found[: len(expected)]}) == ("confident", expected)
+
+
+@pytest.mark.parametrize(
+    "question", ["Who was last?", "Where did we leave the ladder?", "What did the glazier do last?"]
+)
+async def test_a_question_with_a_subject_is_not_about_the_last_session(
+    context: Context, agent: Agent, question: str
+) -> None:
+    await told(context)
+    await store(context, OWL, created_at="2026-07-07T23:30:00")
+    await store(context, "The ladder is in the glazier's shed.", created_at="2026-07-06T23:30:00")
+    assert (await ask(agent, question))[1][0] != OWL
