@@ -208,7 +208,7 @@ async def _rank(
 ) -> tuple[Ranked, list[tuple[Match, Entry]]]:
     """Return a ranking and its live memories, none if its relevance doesn't reach `least`.
 
-    A dream that a query aborts is notified.
+    The actors that work in the background are told, since a query aborts a dream.
     """
     context.hub.announce_query()
     found = await ask(context.hub.comparator, message)
