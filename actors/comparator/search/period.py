@@ -43,10 +43,10 @@ def asks_for_all(hints: QueryHints) -> bool:
     return hints.time_only or bool(hints.said_by)
 
 
-def settled(atlas: Atlas, hints: QueryHints, eligible: Mask) -> QueryHints:
+def without_unknown_speaker(atlas: Atlas, hints: QueryHints, eligible: Mask) -> QueryHints:
     """Return hints without the speaker whom a question asks for, if no eligible memory is what it asks for.
 
-    The name is then any other word: others may tell what was said.
+    The name then counts as any other word: others may tell what was said.
     """
     if hints.said_by and not of_period(atlas, hints, np.flatnonzero(eligible)).any():
         return msgspec.structs.replace(hints, said_by=frozenset())
@@ -56,8 +56,8 @@ def settled(atlas: Atlas, hints: QueryHints, eligible: Mask) -> QueryHints:
 def of_period(atlas: Atlas, hints: QueryHints, rows: Rows) -> Mask:
     """Return which rows are of the time or the speaker that a question asks for, shape (rows,).
 
-    None if it asks for something else. What was said at a time was stored then; for others a time that they name counts
-    too.
+    No row is, if it asks for something else. Of a speaker and a time, only what was created at that time counts; of a
+    time alone, what names it counts too.
     """
     if hints.said_by:
         speakers = atlas.time_mentions.speakers_called(hints.said_by)

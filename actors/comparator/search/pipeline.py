@@ -29,7 +29,7 @@ from actors.comparator.rows import NO_ROWS
 from actors.comparator.search import fusion, period
 from actors.comparator.search.explanation import RankedRows, explain_page
 from actors.comparator.search.recall import recall
-from actors.comparator.search.relevance import LEAST, NOTHING_FOUND, estimate, is_of_another, relevance_by_words
+from actors.comparator.search.relevance import LEAST, NOTHING_FOUND, estimate, names_something_else, relevance_by_words
 from actors.comparator.search.versions import latest_versions, version_bonus, without_superseded
 from actors.comparator.search.weights import applied_weights, by_space
 from actors.runtime.settings import Confidence
@@ -124,13 +124,8 @@ def search(
     timer = StageTimer()
     embeddings = {key: embedding for key, embedding in request.embeddings.items() if key not in request.without}
     eligible = _eligible(atlas, request)
-    request = msgspec.structs.replace(request, hints=period.settled(atlas, request.hints, eligible))
-    primed = request.primed
-    if primed is None:
-        primed = {
-            memory: order for memory, order in workspace.items() if memory in atlas and eligible[atlas.row_of(memory)]
-        }
-
+    request = msgspec.structs.replace(request, hints=period.without_unknown_speaker(atlas, request.hints, eligible))
+    primed = _primed(atlas, request, workspace, eligible)
     rows = NO_ROWS
     for name, recalled in recall(atlas, embeddings, eligible, request.pool, request.hints):
         rows = union(rows, recalled)
@@ -170,6 +165,13 @@ def _eligible(atlas: Atlas, request: Search) -> Mask:
     return eligible if request.include_superseded else without_superseded(atlas, eligible)
 
 
+def _primed(atlas: Atlas, request: Search, workspace: Mapping[UUID, float], eligible: Mask) -> dict[UUID, float]:
+    """Return the eligible memories in the workspace with their order; a further page takes those of the first."""
+    if request.primed is not None:
+        return request.primed
+    return {memory: order for memory, order in workspace.items() if memory in atlas and eligible[atlas.row_of(memory)]}
+
+
 def _relevance(
     atlas: Atlas, request: Search, similarities: Similarities, rows: Rows, eligible: Mask
 ) -> Relevance | None:
@@ -181,7 +183,7 @@ def _relevance(
     relevance = estimate(atlas, request, similarities, rows, eligible)
     if relevance is None:
         return None
-    if relevance.probability > LEAST.probability and is_of_another(atlas, request, rows, eligible):
+    if relevance.probability > LEAST.probability and names_something_else(atlas, request, rows, eligible):
         return msgspec.structs.replace(LEAST, features=relevance.features)
     if relevance.confidence is Confidence.NOTHING:
         by_words = relevance_by_words(atlas, request, rows)

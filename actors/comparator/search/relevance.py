@@ -23,7 +23,7 @@ import numpy as np
 from actors.comparator.compare.similarity import Similarities
 from actors.comparator.messages import RankByQuery, Relevance, Search
 from actors.comparator.search.passages import best_coverage
-from actors.comparator.search.versions import says
+from actors.comparator.search.versions import contain_words
 from actors.runtime.settings import Confidence
 from actors.runtime.types import JsonObject
 from actors.text.entities import find_names
@@ -177,12 +177,12 @@ def relevance_by_words(atlas: Atlas, request: Search, rows: Rows) -> Relevance |
     `rows` are ranked, best first.
     """
     words = asked_words(request.text)
-    if words and says(atlas, request.embeddings, words, rows[:NAMING]).any():
+    if words and contain_words(atlas, request.embeddings, words, rows[:NAMING]).any():
         return LEAST
     return None
 
 
-def is_of_another(atlas: Atlas, request: Search, rows: Rows, eligible: Mask) -> bool:
+def names_something_else(atlas: Atlas, request: Search, rows: Rows, eligible: Mask) -> bool:
     """Tell whether what was found is about something else than the question names, however similar it is.
 
     Either none of the best rows has a number of the question, as that of another week, ticket or version, or no memory
@@ -193,7 +193,7 @@ def is_of_another(atlas: Atlas, request: Search, rows: Rows, eligible: Mask) -> 
     best = rows[:CONSIDERED]
     for digits in request.hints.digits:
         written = (digits, *(word for word, number in NUMBERS.items() if number == digits))
-        if not any(says(atlas, {E6: term_frequencies(one)}, one, best).any() for one in written):
+        if not any(contain_words(atlas, {E6: term_frequencies(one)}, one, best).any() for one in written):
             return True
     return _names_nothing_known(atlas, request, eligible)
 
