@@ -189,7 +189,7 @@ class Embedder(ProjectionActor[EmbedderProjections]):
     def _run_slice(self) -> None:
         """Run one slice. Messages that arrive meanwhile precede the next `RunSlice` in the inbox."""
         for job in self._jobs:
-            job.cancel_if_withdrawn()
+            job.fail_if_cancelled()
         self._jobs = [job for job in self._jobs if not job.done]
         if not self._jobs:
             return
