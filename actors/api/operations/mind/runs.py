@@ -76,7 +76,9 @@ async def get_pruning_candidates(context: Context, params: GetPruningCandidates)
     """Return what a run would prune now, with the parts of each salience."""
     found = await ask(
         context.hub.consolidator,
-        ReadCandidates(namespace=context.one_or_all(params.namespace), salience_threshold=params.salience_threshold),
+        ReadCandidates(
+            namespace=context.namespace_or_all(params.namespace), salience_threshold=params.salience_threshold
+        ),
         LONG_TIMEOUT,
     )
     some = found.found[: params.limit]

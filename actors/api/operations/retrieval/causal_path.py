@@ -76,7 +76,7 @@ async def find_causal_path(context: Context, params: FindCausalPath) -> JsonObje
     starts = await _resolve(context, params.start_concept, "start_concept", params.namespace)
     ends = await _resolve(context, params.end_concept, "end_concept", params.namespace)
     if context.hub.linker is not None:
-        examined = context.one_or_all(params.namespace)
+        examined = context.namespace_or_all(params.namespace)
         await ask(context.hub.linker, LinkCauses(namespace=examined, limit=MAX_EXAMINED), MODEL_TIMEOUT)
     named = {"start_concept": starts, "end_concept": ends}
     unknown = [name for name, found in named.items() if found[0].confidence is Confidence.NOTHING]
@@ -228,7 +228,7 @@ async def _resolve(context: Context, concept: str, parameter: str, namespace: st
 
 async def _search(context: Context, text: str, parameter: str, namespace: str | None) -> list[End]:
     await wait_until_ready(context)
-    query = await parse_query(context, text, context.now(), context.searched(namespace))
+    query = await parse_query(context, text, context.now(), context.search_filter(namespace))
     found = await search(context, query, SearchProfile.AUTO, limit=MAX_ENDS, primed={})
     if not found.hits:
         raise NotFoundFault(f"No memory is found by '{parameter}'", parameter=parameter)

@@ -8,7 +8,7 @@ from uuid import UUID
 
 import msgspec
 
-from actors.api.answers import alignment, body_of, rounded, shown
+from actors.api.answers import alignment, body_of, content_fields, rounded
 from actors.api.context import Context, describe, wait_until_ready
 from actors.api.operations.retrieval import pagination
 from actors.api.operations.retrieval.query import Query, parse_query, respell, search
@@ -43,7 +43,7 @@ async def search_graph(context: Context, params: SearchGraph) -> JsonObject:
         page = pagination.first_page(params, pool_size(params.top_k), asked_at, context.as_of)
     since, until = params.said_between
     wanted = msgspec.structs.replace(
-        context.searched(params.namespace, params.session),
+        context.search_filter(params.namespace, params.session),
         speaker=params.speaker,
         modality=params.modality,
         quadrant=params.quadrant,
@@ -220,7 +220,7 @@ def _result(terms: Collection[str], hit: Hit, entry: Entry, max_characters: int,
     part = best_part(terms, text, *part, max_characters)
     answer: JsonObject = {
         "fingerprintId": str(hit.memory),
-        **shown(entry, *part),
+        **content_fields(entry, *part),
         "similarity": rounded(hit.similarity),
         "score": rounded(hit.score),
         "dominantEmbedder": ranked[0][0],
