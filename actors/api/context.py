@@ -134,8 +134,7 @@ class Context:
 
     def for_request(self, progress: Progress, key: UUID | None = None, *, resent: bool = False) -> Self:
         """Return the context of one request to the same store."""
-        namespace = self.own_namespace
-        return replace(self, progress=progress, key=key, resent=resent, pulse=None, namespace=namespace)
+        return replace(self, progress=progress, key=key, resent=resent, pulse=None, namespace=self.own_namespace)
 
     def for_caller(self, caller: Caller) -> Self:
         """Return the context of requests of one caller."""

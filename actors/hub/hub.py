@@ -198,7 +198,7 @@ class HistoricalView(msgspec.Struct, frozen=True):
         except pykka.Timeout:
             return False
         except LogError:  # raised again by the next ask of the store
-            return True
+            pass
         return True
 
     def close(self) -> None:

@@ -15,7 +15,7 @@ from events.vocabulary import MemoriesMoved, MemoryStored, MemoryTagged, Purpose
 from events.vocabulary.codec import decompress
 from projections.atlas.facets import Facets
 from projections.atlas.fingerprints import Fingerprints, holds_stems, semantic_vectors
-from projections.atlas.graph_space import ConnectedContext, GraphInputs, follows_connections
+from projections.atlas.graph_space import ConnectedContext, E8Inputs, follows_connections
 from projections.atlas.pairs import SpaceStore
 from projections.atlas.purpose import PurposeSpace
 from projections.graph.clusters import Clusters
@@ -80,8 +80,8 @@ class Atlas(Fingerprints):
         if self._connected_context is None:
             self._fold(envelope)
         else:
-            self._connected_context.before(envelope, self._graph_inputs)
-            self._connected_context.after(envelope, self._graph_inputs, *self._fold(envelope))
+            self._connected_context.before(envelope, self._e8_inputs)
+            self._connected_context.after(envelope, self._e8_inputs, *self._fold(envelope))
 
     def _fold(self, envelope: Envelope) -> tuple[Sequence[UUID], Sequence[StateChange]]:
         """Fold an event; return the memories whose spoke may have changed, and the changed states."""
@@ -237,7 +237,7 @@ class Atlas(Fingerprints):
     def refresh(self) -> None:
         """Compute E8 of the rows whose connections changed, for which the next search would otherwise wait."""
         if self._connected_context is not None:
-            self._connected_context.refresh(self._graph_inputs)
+            self._connected_context.refresh(self._e8_inputs)
 
     def _space(self, key: str) -> SpaceStore:
         if key == E8:
@@ -245,9 +245,9 @@ class Atlas(Fingerprints):
         return super()._space(key)
 
     @property
-    def _graph_inputs(self) -> GraphInputs:
+    def _e8_inputs(self) -> E8Inputs:
         space = self._of_kind(E8, DenseSpace)
-        return GraphInputs(self._ids, self._rows, self.facets, self._semantic, self._clusters, self._lifecycle, space)
+        return E8Inputs(self._ids, self._rows, self.facets, self._semantic, self._clusters, self._lifecycle, space)
 
     def _entity_scores(self, terms: Embedding, rows: Rows, hints: QueryHints) -> Scores:
         """Return how well these rows match the terms, times and speakers of a query, shape (rows,)."""

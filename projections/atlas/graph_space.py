@@ -28,7 +28,7 @@ HUB_SHARE: Final = np.float32(0.25)
 """Weight of the hub of a cluster in E8 of a member with centrality 1, where all else weighs 1."""
 
 
-class GraphInputs(NamedTuple):
+class E8Inputs(NamedTuple):
     """What E8 is computed from, and where it is put."""
 
     ids: Sequence[UUID]
@@ -55,16 +55,15 @@ def follows_connections(declared: ev.SpacesDeclared) -> bool:
 class ConnectedContext:
     """Follows the connections of rows; their E8 is computed when it is read, or a memory is erased.
 
-    E8 is the direction of the sum of E1 of previous and following turns, of linked memories and of those that these are
-    linked with, and of memories that share a rare name; a quarter of it at most is the hub of the memory's cluster.
-    The memory's own E1 is no part of it. Merged memories have one E8, of what any of them is connected with; to others
-    they are their survivor.
+    E8 is the direction of the sum of E1 of these, as weighted by `Connections`; a quarter of it at most is the hub of
+    the memory's cluster. The memory's own E1 is no part of it. Merged memories have one E8, of what any of them is
+    connected with; to others they are their survivor.
     """
 
     def __init__(self) -> None:
         self._connections = Connections()
 
-    def before(self, envelope: Envelope, inputs: GraphInputs) -> None:
+    def before(self, envelope: Envelope, inputs: E8Inputs) -> None:
         """Note which turns an event is about to separate from others."""
         match envelope.event:
             case ev.MemoryErased(memory=memory):
@@ -75,7 +74,7 @@ class ConnectedContext:
                 pass
 
     def after(
-        self, envelope: Envelope, inputs: GraphInputs, clustered: Sequence[UUID], changes: Sequence[StateChange]
+        self, envelope: Envelope, inputs: E8Inputs, clustered: Sequence[UUID], changes: Sequence[StateChange]
     ) -> None:
         """Fold an event that the rest of the atlas has applied."""
         connections, rows, merged = self._connections, inputs.rows, inputs.merged
@@ -105,7 +104,7 @@ class ConnectedContext:
                     if arc := _arc(inputs, link.step):
                         connections.link(arc, link.weight, run, merged)
 
-    def refresh(self, inputs: GraphInputs) -> None:
+    def refresh(self, inputs: E8Inputs) -> None:
         """Compute E8 of the rows that changed, and of those that are merged with them."""
         if not self._connections.stale:
             return
@@ -120,20 +119,20 @@ class ConnectedContext:
         """Return the SHA-256 of the connections."""
         return self._connections.digest()
 
-    def _regroup(self, inputs: GraphInputs, changes: Sequence[StateChange]) -> None:
+    def _regroup(self, inputs: E8Inputs, changes: Sequence[StateChange]) -> None:
         """Note what is connected with memories that were merged, or are no longer."""
         for change in changes:
             for memory in filter(None, (change.memory, change.previous_survivor)):
                 self._connections.touch(inputs.rows[memory], inputs.merged, len(changes))
                 self._touch_turns(inputs, [inputs.rows[memory]])
 
-    def _touch_turns(self, inputs: GraphInputs, rows: list[int]) -> None:
+    def _touch_turns(self, inputs: E8Inputs, rows: list[int]) -> None:
         """Note rows, those merged with them, and the turns around all of these."""
         grouped = sorted(inputs.merged.expanded(rows))
         around, _ = inputs.facets.around(np.array(grouped, np.int64), REACH)
         self._connections.stale.update(grouped, around[around >= 0].tolist())
 
-    def _vectors(self, inputs: GraphInputs, rows: Rows) -> Levels:
+    def _vectors(self, inputs: E8Inputs, rows: Rows) -> Levels:
         """Return E8 of these rows, shape (rows, dimension); zeros for one without connections."""
         owners, others, weights = self._contributions(inputs, rows)
         total = np.zeros((len(rows), inputs.space.dimension), np.float64)
@@ -148,7 +147,7 @@ class ConnectedContext:
             total[members] += HUB_SHARE * centralities[:, None] * directions(inputs.semantic.wholes(middles))
         return levels(total)
 
-    def _contributions(self, inputs: GraphInputs, rows: Rows) -> tuple[Rows, Rows, npt.NDArray[np.float64]]:
+    def _contributions(self, inputs: E8Inputs, rows: Rows) -> tuple[Rows, Rows, npt.NDArray[np.float64]]:
         """Return which of these rows is connected with which row, and the weights, each of shape (connections,)."""
         merged = inputs.merged
         found = [(owner, other, weight, True) for (owner, other), weight in _beside(inputs, rows).items()]
@@ -162,7 +161,7 @@ class ConnectedContext:
         return owner[kept], other[kept], weight[kept]
 
 
-def _beside(inputs: GraphInputs, rows: Rows) -> dict[tuple[int, int], float]:
+def _beside(inputs: E8Inputs, rows: Rows) -> dict[tuple[int, int], float]:
     """Return the weights of turns around these rows, by the place in `rows` and the turn's row."""
     merged = inputs.merged
     members = [(place, member) for place, row in enumerate(rows.tolist()) for member in merged.members(row)]
@@ -176,7 +175,7 @@ def _beside(inputs: GraphInputs, rows: Rows) -> dict[tuple[int, int], float]:
     return found
 
 
-def _arc(inputs: GraphInputs, step: Step) -> Arc | None:
+def _arc(inputs: E8Inputs, step: Step) -> Arc | None:
     """Return an edge by rows; None if an import named memories that were never stored here."""
     both = step.source in inputs.rows and step.target in inputs.rows
     return (inputs.rows[step.source], inputs.rows[step.target], step.relation) if both else None
@@ -192,7 +191,7 @@ class _Hub(NamedTuple):
     """Of the member."""
 
 
-def _hubs(inputs: GraphInputs, rows: list[int]) -> list[_Hub]:
+def _hubs(inputs: E8Inputs, rows: list[int]) -> list[_Hub]:
     """Return the hubs of the clusters of these rows.
 
     A hub that is merged with the member counts as the member itself.

@@ -5,6 +5,7 @@ Nothing but `Fault`s leaves a handler: the SDK would show an agent the text of a
 
 import json
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
@@ -112,7 +113,10 @@ class McpHandlers:
                 result = await call_next(replace(ctx, lifespan_context=context))
         if ctx.method != "tools/call" or not isinstance(result, dict):
             return result
-        return _with_pulse(result, await _pulse(context))
+        pulse = None
+        with suppress(Fault):
+            pulse = await read_pulse(context)
+        return _with_pulse(result, pulse)
 
     async def _list_tools(self, request: Request, _params: object) -> types.ListToolsResult:
         meta = (request.params or {}).get("_meta") or {}
@@ -190,13 +194,6 @@ def _with_pulse(result: JsonObject, pulse: Pulse | None) -> JsonObject:
     answer = result["structuredContent"] | {PULSE: fields}
     content = result["content"] or [{"type": "text", "text": json.dumps(answer, ensure_ascii=False)}]
     return result | {"structuredContent": answer, "content": content} | ({PULSE: fields} if fields else {})
-
-
-async def _pulse(context: Context) -> Pulse | None:
-    try:
-        return await read_pulse(context)
-    except Fault:
-        return None
 
 
 def _fault(error: Exception, what: str) -> Fault:

@@ -1,12 +1,8 @@
 """Rank the version of a statement that a query asks for above its other versions.
 
-That is the latest one, unless the query asks for the past. One that names a time, or was asked at one that is past,
-means the version that held then. Of former versions that superseded each other, "before" means the last, "originally"
-the first, "before Redis" the last before that with Redis. Versions are those that `MemorySuperseded` names, and those
-that the caller found to answer the query in place of each other (`Search.restated`).
-
-"The old parser" and "in the morning" ask for another time only where the statement does not contain these words. The
-latest version of "Andrej supports the old parser" answers a question about the old parser.
+That is the latest one, unless the query asks for the past: of former versions "before" means the last, "originally" the
+first, "before Redis" the last before that with Redis. One that names a time means the version that held then. "The old
+parser" asks for another time only where the statement does not contain these words.
 """
 
 from collections.abc import Mapping

@@ -82,10 +82,7 @@ def _org_trees(lines: list[str]) -> Iterator[str]:
 
 
 def _org_lines(lines: Iterator[str], properties: JsonObject) -> Iterator[str]:
-    """Yield lines of Org as Markdown, with its headings, links and code, without drawers, comments and keywords.
-
-    A drawer or comment without an end is text.
-    """
+    """Yield lines of Org as Markdown, with its headings, links and code, without drawers, comments and keywords."""
     left_out: list[str] | None = None
     end = ""
     code = ""
@@ -102,7 +99,7 @@ def _org_lines(lines: Iterator[str], properties: JsonObject) -> Iterator[str]:
         elif opened := _ORG_LEFT_OUT.fullmatch(line):
             left_out, end = [line], "#+end_comment" if opened["comment"] else ":end:"
         elif heading:
-            yield from left_out or ()
+            yield from left_out or ()  # it has no end, so it is text
             left_out = None
             level = len(heading["stars"]) + ("title" in properties)
             yield f"{'#' * min(level, DEEPEST)} {_org_links(heading['text'])}"

@@ -59,6 +59,7 @@ class Committer:
     waits in `_uncertain` until step 1 succeeds again.
 
     Between batches, `follow` folds the events of other hubs; `store` receives `FollowLog` while there are more.
+    `projections` returns those of the store at present, which a snapshot replaces.
     """
 
     def __init__(

@@ -80,7 +80,12 @@ async def find_causal_path(context: Context, params: FindCausalPath) -> JsonObje
         await ask(context.hub.linker, LinkCauses(namespace=examined, limit=MAX_EXAMINED), MODEL_TIMEOUT)
     named = {"start_concept": starts, "end_concept": ends}
     unknown = [name for name, found in named.items() if found[0].confidence is Confidence.NOTHING]
-    joined = await _join(context, params, starts, ends, unknown)
+    if unknown:  # the nearest memory alone is shown
+        starts, ends = starts[:1], ends[:1]
+    joined = Joined(starts[0], ends[0], FoundPaths(paths=(), complete=True))
+    # A memory that states a cause between both may say one of them in other words.
+    if not unknown or (len(unknown) == 1 and joined.is_one):
+        joined = await _best_paths(context, params, starts, ends)
     texts = await _texts(context, joined)
     start, stated = joined.start.memory, None
     if joined.is_one and joined.start.similarity is not None:
@@ -143,22 +148,6 @@ def _hint(
         return f"No causes, links and turns join them within {params.max_hops} hops; path_type semantic follows groups"
     kind = params.path_type.value
     return f"No {kind} links join them within {params.max_hops} hops; path_type any follows causes, links and turns"
-
-
-async def _join(
-    context: Context, params: FindCausalPath, starts: list[End], ends: list[End], unknown: list[str]
-) -> Joined:
-    """Return the two ends with the paths between them; no paths if nothing stored bears on the words for an end.
-
-    `unknown` are the parameters with such words. The nearest memories are then the ends.
-    """
-    if unknown:
-        starts, ends = starts[:1], ends[:1]
-    nearest = Joined(starts[0], ends[0], FoundPaths(paths=(), complete=True))
-    # A memory that states a cause between both may say one of them in other words.
-    if unknown and not (len(unknown) == 1 and nearest.is_one):
-        return nearest
-    return await _best_paths(context, params, starts, ends)
 
 
 async def _texts(context: Context, joined: Joined) -> dict[UUID, str]:

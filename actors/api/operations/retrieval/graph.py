@@ -62,11 +62,8 @@ async def get_neighborhood(context: Context, params: GetNeighborhood) -> JsonObj
         for one, entry in zip(reached, entries, strict=True)
         if entry.body
     ]
-    return {
-        "center": {"id": str(centre.id), **content_fields(centre)},
-        "neighbors": neighbours,
-        "count": len(neighbours),
-    }
+    center = {"id": str(centre.id), **content_fields(centre)}
+    return {"center": center, "neighbors": neighbours, "count": len(neighbours)}
 
 
 def narrative(path: Path, texts: Mapping[UUID, str]) -> str:
