@@ -108,9 +108,8 @@ def cluster_vectors(
     graph = yield from _neighbours(ordered)
     labels = yield from _communities(graph, max(1.0, (len(ordered) / ORDINARY_SIZE) ** 0.5))
     yield
-    labels = yield from _divide_communities(
-        ordered, graph, (yield from _merge_communities(ordered, labels, SAME_TOPIC))
-    )
+    labels = yield from _merge_communities(ordered, labels, SAME_TOPIC)
+    labels = yield from _divide_communities(ordered, graph, labels)
     found = []
     for rows in np.split(np.argsort(labels, kind="stable"), np.cumsum(np.bincount(labels))[:-1]):
         yield

@@ -9,7 +9,7 @@ from msgspec.structs import astuple
 
 from actors.comparator.graph.paths import best_paths, is_traversable, nearest_nodes
 from actors.comparator.messages import FindNeighbourhood, FindPaths, Walks
-from actors.comparator.messages.graph import Edge, FoundPaths, Reached
+from actors.comparator.messages.graph import Edge, Paths, Reached
 from projections.atlas.atlas import Atlas
 from projections.atlas.facets import Filter
 from projections.graph.links import Links
@@ -20,7 +20,7 @@ MAX_EDGES = 20_000
 """Edges that a path search visits: delays a concurrent search by 40 ms at most."""
 
 
-def find_paths(atlas: Atlas, links: Links, request: FindPaths) -> FoundPaths:
+def find_paths(atlas: Atlas, links: Links, request: FindPaths) -> Paths:
     """Return the best paths from one memory to another."""
     eligible = atlas.facets.eligible(Filter(namespace=request.namespace))
 

@@ -54,7 +54,7 @@ def _is_superseded(entry: Entry) -> bool:
 
 
 async def reinstate(context: Context, entry: Entry, former: tuple[UUID, ...]) -> bool:
-    """Let a memory whose text a file holds again supersede the former ones; return False if none of them superseded it."""
+    """Let a memory whose text a file holds again supersede the former ones; False if none of them superseded it."""
     if not _is_superseded(entry) or entry.superseded_by not in former:
         return False
     superseded = (MemorySuperseded(memory=one, by=entry.id, rule=STATED) for one in former)

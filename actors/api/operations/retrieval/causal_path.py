@@ -13,7 +13,7 @@ from actors.api.operations.retrieval import graph
 from actors.api.operations.retrieval.query import parse_query, search
 from actors.api.params.fields import NamespaceFilter, QueryText, Reading
 from actors.comparator.messages import FindPaths
-from actors.comparator.messages.graph import FoundPaths
+from actors.comparator.messages.graph import Paths
 from actors.linker.messages import LinkCauses
 from actors.proxy.namespaces import EVERYWHERE
 from actors.runtime.ask import MODEL_TIMEOUT, ask
@@ -50,7 +50,7 @@ class Joined(NamedTuple):
 
     start: End
     end: End
-    found: FoundPaths
+    found: Paths
 
     @property
     def is_one(self) -> bool:
@@ -82,7 +82,7 @@ async def find_causal_path(context: Context, params: FindCausalPath) -> JsonObje
     unknown = [name for name, found in named.items() if found[0].confidence is Confidence.NOTHING]
     if unknown:  # the nearest memory alone is shown
         starts, ends = starts[:1], ends[:1]
-    joined = Joined(starts[0], ends[0], FoundPaths(paths=(), complete=True))
+    joined = Joined(starts[0], ends[0], Paths(paths=(), complete=True))
     # A memory that states a cause between both may say one of them in other words.
     if not unknown or (len(unknown) == 1 and joined.is_one):
         joined = await _best_paths(context, params, starts, ends)
@@ -190,7 +190,7 @@ async def _best_paths(context: Context, params: FindCausalPath, starts: list[End
             if found.paths:
                 return Joined(start, end, found)
             complete &= found.complete
-    return Joined(*pairs[0], FoundPaths(paths=(), complete=complete))
+    return Joined(*pairs[0], Paths(paths=(), complete=complete))
 
 
 def _end(found: End, texts: Mapping[UUID, str]) -> JsonObject:

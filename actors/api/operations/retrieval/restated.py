@@ -22,8 +22,7 @@ from projections.time.expressions import find_intervals
 COMPARED = 10
 """Best results that are compared with each other."""
 MAX_GAP = 1.25
-"""Difference of the fused scores up to which two results are compared: what ranks much lower is no answer, whatever
-words it shares."""
+"""Of the fused scores of such a pair: what ranks much lower is no answer, whatever words it shares."""
 SAME_DAY = timedelta(days=1)
 """By how much a memory may be dated after the query: a date is one of any time zone."""
 MIN_TIME = timedelta(minutes=1)
@@ -55,9 +54,7 @@ def find_restated(query: Query, hits: Sequence[tuple[Hit, Entry]]) -> dict[UUID,
     ]
     if query.hints.intervals:
         return {
-            other.id: one.id
-            for one, other in pairs
-            if _was_said_too_late(query, one, other) and _replaces(query, other, one)
+            other.id: one.id for one, other in pairs if _is_too_late(query, one, other) and _replaces(query, other, one)
         }
     found: dict[UUID, Entry] = {}
     for one, other in pairs:
@@ -67,7 +64,7 @@ def find_restated(query: Query, hits: Sequence[tuple[Hit, Entry]]) -> dict[UUID,
     return {memory: latest.id for memory, latest in found.items()}
 
 
-def _was_said_too_late(query: Query, later: Entry, earlier: Entry) -> bool:
+def _is_too_late(query: Query, later: Entry, earlier: Entry) -> bool:
     """Return whether a memory was said after the time that a query names, and another one before its end.
 
     The later one neither names that time nor reports an event, which may have happened then: "Bo won the cup."
