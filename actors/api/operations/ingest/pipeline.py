@@ -137,6 +137,7 @@ async def _prepare(context: Context, one: PendingMemory) -> None:
 
 
 async def _embed_group(context: Context, group: Sequence[PendingMemory]) -> None:
+    """Send memories through the model together, and settle each one as its embeddings arrive."""
     # Their keys reach the disk while they are in the model, instead of before the commit.
     context.hub.store.tell(Reserve(ids=tuple(one.id for one in group)))
     on_progress = reporter(context.progress, "windows embedded") if len(group) == 1 else None
